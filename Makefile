@@ -1,0 +1,51 @@
+# `make help` explains every target. Everything runs inside .venv, which `make setup` builds.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+ifeq ($(OS),Windows_NT)
+BIN := $(VENV)/Scripts
+endif
+JOBS ?= auto
+
+.DEFAULT_GOAL := help
+.PHONY: help setup setup-torch demo test lint types docs bench reproduce clean
+
+help: ## say what each target does
+	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: $(VENV)/.installed ## make .venv with all development extras but torch
+
+$(VENV)/.installed: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[dev]"
+	@touch $@
+
+setup-torch: setup ## add the pinned CPU build of PyTorch to .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check "torch==2.13.0"
+
+demo: setup ## rank the embedded data set, show what the top gained, write the HTML report
+	$(BIN)/toprank demo
+
+test: setup ## run the tests and the doctests
+	$(BIN)/python -m pytest -n $(JOBS) -q
+
+lint: setup ## check style, formatting and the direction of imports
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports
+
+types: setup ## check the types of src/ strictly
+	$(BIN)/mypy
+
+docs: setup ## build the documentation with warnings as errors, into docs/_build/html
+	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
+	@echo "open docs/_build/html/index.html"
+
+bench: setup ## run the benchmarks beside their peers and print the ratios
+	$(BIN)/python -m benchmarks
+
+reproduce: setup ## regenerate a paper's tables and figures: make reproduce PAPER=p-norm-push
+	$(BIN)/python -m experiments $(PAPER)
+
+clean: ## remove what the other targets made
+	rm -rf $(VENV) docs/_build docs/gallery .mypy_cache .ruff_cache .pytest_cache dist

@@ -1,0 +1,184 @@
+"""What users hand over (scores, labels, weights, lists), checked once and here.
+
+Every check raises a ``ValueError`` or ``TypeError`` that names the argument, the value and the
+remedy. What comes back is plain numpy, so that no room behind this one checks again.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+__all__ = ["Lists", "as_lists", "as_positives", "as_scores", "as_weights"]
+
+
+def as_scores(scores: ArrayLike, *, name: str = "scores") -> NDArray[np.floating[Any]]:
+    """One finite score a row: float32 stays float32, everything else becomes float64."""
+    array = np.asarray(scores)
+    if array.dtype.kind not in "biuf":
+        raise TypeError(f"{name} must be numbers, got dtype {array.dtype}.")
+    if array.ndim == 2 and array.shape[1] == 1:
+        array = array[:, 0]
+    if array.ndim != 1:
+        raise ValueError(
+            f"{name} must hold one number a row, got shape {array.shape}; "
+            f"pass a 1-D array, for instance model.decision_function(X)."
+        )
+    if array.dtype != np.float32:
+        array = array.astype(np.float64, copy=False)
+    # A sum is finite only if every term is, and it needs no temporary; only a sum that
+    # overflowed or met an infinity is worth the second look.
+    with np.errstate(over="ignore", invalid="ignore"):
+        suspicious = not np.isfinite(array.sum())
+    if suspicious:
+        bad = np.flatnonzero(~np.isfinite(array))
+        if bad.size:
+            raise ValueError(
+                f"{name} must be finite, but {name}[{bad[0]}] is {array[bad[0]]} "
+                f"({bad.size} such rows); remove or impute them."
+            )
+    return array
+
+
+def as_positives(
+    y: ArrayLike, *, pos_label: Any = None, n_rows: int | None = None, name: str = "y_true"
+) -> NDArray[np.bool_]:
+    """Mask of the positive rows.
+
+    Labels may be booleans, {0, 1}, {-1, 1} or any two values (the larger one is the positive,
+    as in scikit-learn's ``classes_[1]``); ``pos_label`` names the positive one instead.
+    """
+    array = np.asarray(y)
+    if array.ndim == 2 and array.shape[1] == 1:
+        array = array[:, 0]
+    if array.ndim != 1:
+        raise ValueError(f"{name} must hold one label a row, got shape {array.shape}.")
+    if n_rows is not None and array.shape[0] != n_rows:
+        raise ValueError(
+            f"{name} has {array.shape[0]} rows, but the scores have {n_rows}; "
+            "they must belong to the same list."
+        )
+    if pos_label is not None:
+        positives: NDArray[np.bool_] = array == pos_label
+        if positives.shape != array.shape:
+            raise ValueError(f"pos_label={pos_label!r} cannot be compared with {name}.")
+        return positives
+    if array.dtype == np.bool_:
+        return array
+    if array.dtype.kind in "iuf":
+        positives = array > 0
+        if _holds_only(array, positives, (0, -1)):
+            return positives
+    return _larger_of_two(array, name)
+
+
+def _holds_only(
+    array: NDArray[Any], positives: NDArray[np.bool_], negatives_as: tuple[int, int]
+) -> bool:
+    """Whether the labels are {0, 1} or {-1, 1}, in passes without a sort."""
+    is_one = array == 1
+    if not np.array_equal(is_one, positives):
+        return False
+    return any(np.count_nonzero(array == value) == array.size - np.count_nonzero(is_one)
+               for value in negatives_as)
+
+
+def _larger_of_two(array: NDArray[Any], name: str) -> NDArray[np.bool_]:
+    try:
+        values = np.unique(array)
+    except TypeError as error:
+        raise TypeError(f"{name} mixes types that cannot be compared: {error}.") from None
+    if array.dtype.kind == "f" and np.isnan(array).any():
+        raise ValueError(f"{name} holds NaN; drop the rows without a label.")
+    if values.size > 2:
+        shown = ", ".join(repr(v) for v in values[:4].tolist())
+        raise ValueError(
+            f"{name} must have two classes, got {values.size} values ({shown}, ...); "
+            f"say which is positive with pos_label, or pass a comparison such as y >= 1."
+        )
+    if values.size == 1 and array.dtype.kind not in "iuf":
+        raise ValueError(
+            f"{name} holds only {values[0]!r}, so the positive class is unknown; pass pos_label."
+        )
+    if values.size == 1:
+        return np.asarray(array > 0)
+    positives: NDArray[np.bool_] = array == values[-1]
+    return positives
+
+
+def as_weights(
+    sample_weight: ArrayLike | None, n_rows: int, *, name: str = "sample_weight"
+) -> NDArray[np.float64] | None:
+    """One finite weight ≥ 0 a row, not all zero; ``None`` (all ones) stays ``None``."""
+    if sample_weight is None:
+        return None
+    weights = np.asarray(sample_weight)
+    if weights.dtype.kind not in "biuf":
+        raise TypeError(f"{name} must be numbers, got dtype {weights.dtype}.")
+    weights = weights.astype(np.float64, copy=False)
+    if weights.ndim == 0:
+        weights = np.full(n_rows, float(weights))
+    if weights.shape != (n_rows,):
+        raise ValueError(
+            f"{name} has shape {weights.shape}, but there are {n_rows} rows; pass one weight a row."
+        )
+    if n_rows and not np.isfinite(weights).all():
+        bad = np.flatnonzero(~np.isfinite(weights))[0]
+        raise ValueError(f"{name} must be finite, but {name}[{bad}] is {weights[bad]}.")
+    if n_rows and weights.min() < 0:
+        bad = int(weights.argmin())
+        raise ValueError(
+            f"{name} must not be negative, but {name}[{bad}] is {weights[bad]}; "
+            "to drop a row give it weight 0."
+        )
+    if n_rows and not weights.any():
+        raise ValueError(f"{name} is zero for every row; at least one row must count.")
+    return weights
+
+
+class Lists(NamedTuple):
+    """Rows sorted into lists: ``order[starts[g]:starts[g + 1]]`` are the rows of list ``g``.
+
+    ::
+
+        groups  b a b a a        order   1 3 4 | 0 2
+        codes   1 0 1 0 0        starts  0       3      5
+    """
+
+    codes: NDArray[np.intp]
+    order: NDArray[np.intp]
+    starts: NDArray[np.intp]
+    names: NDArray[Any]
+
+    @property
+    def n_lists(self) -> int:
+        """How many lists there are."""
+        return int(self.names.size)
+
+
+def as_lists(groups: ArrayLike | None, n_rows: int, *, name: str = "groups") -> Lists | None:
+    """Per-row list ids in any order, as :class:`Lists`; ``None`` (one list) stays ``None``."""
+    if groups is None:
+        return None
+    ids = np.asarray(groups)
+    if ids.ndim == 2 and ids.shape[1] == 1:
+        ids = ids[:, 0]
+    if ids.shape != (n_rows,):
+        raise ValueError(
+            f"{name} has shape {ids.shape}, but there are {n_rows} rows; pass one list id a row "
+            "(not the sizes of the lists)."
+        )
+    if ids.dtype.kind == "f" and np.isnan(ids).any():
+        raise ValueError(f"{name} holds NaN; every row must name its list.")
+    try:
+        names, codes = np.unique(ids, return_inverse=True)
+    except TypeError as error:
+        raise TypeError(f"{name} mixes types that cannot be compared: {error}.") from None
+    order = np.argsort(codes, kind="stable")
+    starts = np.zeros(names.size + 1, dtype=np.intp)
+    np.cumsum(np.bincount(codes, minlength=names.size), out=starts[1:])
+    return Lists(codes.astype(np.intp, copy=False), order, starts, names)
