@@ -83,8 +83,10 @@ def _holds_only(
     is_one = array == 1
     if not np.array_equal(is_one, positives):
         return False
-    return any(np.count_nonzero(array == value) == array.size - np.count_nonzero(is_one)
-               for value in negatives_as)
+    return any(
+        np.count_nonzero(array == value) == array.size - np.count_nonzero(is_one)
+        for value in negatives_as
+    )
 
 
 def _larger_of_two(array: NDArray[Any], name: str) -> NDArray[np.bool_]:

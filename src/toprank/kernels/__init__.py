@@ -1,1 +1,1 @@
-"""Room: kernels."""
+"""Compiled loops and reductions; beside each fast one lies its naive twin."""

@@ -1,1 +1,6 @@
-"""Room: objectives."""
+"""What is minimised: formulas that see scores and labels, never the table."""
+
+from toprank.objectives.base import Criterion, Objective
+from toprank.objectives.push import ExponentialIRPush, ExponentialPush
+
+__all__ = ["Criterion", "ExponentialIRPush", "ExponentialPush", "Objective"]

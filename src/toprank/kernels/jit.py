@@ -1,0 +1,27 @@
+"""The one way in which this library compiles a loop."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+import numba
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["compiled"]
+
+Function = TypeVar("Function", bound="Callable[..., Any]")
+
+
+def compiled(function: Function) -> Function:
+    """Compile at the first call, without the interpreter lock, and keep the result on disk.
+
+    Never ``parallel=True``: it aborts under Python threads and dies in forked children; threads
+    come from a pool over columns or row chunks. Where neither the install nor the home can be
+    written, numba finds no place for its cache and refuses at once; then we go without one.
+    """
+    try:
+        return cast("Function", numba.njit(nogil=True, cache=True)(function))
+    except RuntimeError:
+        return cast("Function", numba.njit(nogil=True)(function))

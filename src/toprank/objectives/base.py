@@ -1,0 +1,174 @@
+"""What every objective offers: a value and its derivatives with respect to the scores.
+
+An :class:`Objective` is a formula. :meth:`Objective.on` puts it on given labels, weights and
+lists, checked once; the :class:`Criterion` that comes back is a function of the scores alone,
+which is all that a solver, a tree engine or a network ever needs.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from toprank.inputs import as_lists, as_positives, as_scores, as_weights
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from toprank.inputs import Lists
+
+__all__ = ["Criterion", "Objective"]
+
+
+class Criterion(ABC):
+    """An objective on given labels: a convex function of the scores alone.
+
+    Scores are trusted here: one finite number a row, float32 or float64. Gradients come back
+    in the dtype of the scores; sums are taken in float64.
+    """
+
+    n_rows: int
+
+    @abstractmethod
+    def value(self, scores: NDArray[Any]) -> float:
+        """What is minimised, on a scale that does not overflow."""
+
+    @abstractmethod
+    def risk(self, scores: NDArray[Any]) -> float:
+        """Give the papers' number itself."""
+
+    @abstractmethod
+    def value_and_gradient(self, scores: NDArray[Any]) -> tuple[float, NDArray[Any]]:
+        """Value and its derivative with respect to every score."""
+
+    @abstractmethod
+    def gradient_and_hessian(self, scores: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Gradient and the diagonal of the Hessian (boosted trees take their steps from it)."""
+
+    def separates(self, scores: NDArray[Any], margin: float) -> bool:  # noqa: ARG002
+        """Whether every pair is right by ``margin``, so that only infinity can be better."""
+        return False
+
+
+class Objective(ABC):
+    """A formula for how bad a scored list is.
+
+    All methods take ``(scores, y, *, sample_weight=None, groups=None)``: one score and one label
+    a row, row weights (weight 2 is the row twice), and list ids (only rows of one list are
+    compared with each other).
+    """
+
+    @abstractmethod
+    def _criterion(
+        self,
+        positives: NDArray[np.bool_],
+        weights: NDArray[np.float64] | None,
+        lists: Lists | None,
+    ) -> Criterion:
+        """Put the formula on checked labels."""
+
+    def on(
+        self,
+        y: ArrayLike,
+        *,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> Criterion:
+        """Put the formula on labels, weights and lists, checked once."""
+        positives = as_positives(y, name="y")
+        weights = as_weights(sample_weight, positives.size)
+        lists = as_lists(groups, positives.size)
+        counted = None if weights is None else weights > 0
+        _check_both_classes(positives, counted, lists)
+        return self._criterion(positives, weights, lists)
+
+    def value(
+        self,
+        scores: ArrayLike,
+        y: ArrayLike,
+        *,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> float:
+        """What is minimised, on a scale that does not overflow."""
+        checked, criterion = self._checked(scores, y, sample_weight, groups)
+        return criterion.value(checked)
+
+    def risk(
+        self,
+        scores: ArrayLike,
+        y: ArrayLike,
+        *,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> float:
+        """Give the papers' number itself."""
+        checked, criterion = self._checked(scores, y, sample_weight, groups)
+        return criterion.risk(checked)
+
+    def value_and_gradient(
+        self,
+        scores: ArrayLike,
+        y: ArrayLike,
+        *,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> tuple[float, NDArray[Any]]:
+        """Value and its derivative with respect to every score."""
+        checked, criterion = self._checked(scores, y, sample_weight, groups)
+        return criterion.value_and_gradient(checked)
+
+    def gradient_and_hessian(
+        self,
+        scores: ArrayLike,
+        y: ArrayLike,
+        *,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Gradient and the diagonal of the Hessian."""
+        checked, criterion = self._checked(scores, y, sample_weight, groups)
+        return criterion.gradient_and_hessian(checked)
+
+    def _checked(
+        self,
+        scores: ArrayLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None,
+        groups: ArrayLike | None,
+    ) -> tuple[NDArray[Any], Criterion]:
+        checked = as_scores(scores)
+        criterion = self.on(y, sample_weight=sample_weight, groups=groups)
+        if checked.size != criterion.n_rows:
+            raise ValueError(
+                f"scores has {checked.size} rows, but y has {criterion.n_rows}; "
+                "pass one score for every label."
+            )
+        return checked, criterion
+
+
+def _check_both_classes(
+    positives: NDArray[np.bool_], counted: NDArray[np.bool_] | None, lists: Lists | None
+) -> None:
+    """Refuse labels that leave no pair to compare."""
+    kept = positives if counted is None else positives[counted]
+    n_positives = int(np.count_nonzero(kept))
+    n_negatives = kept.size - n_positives
+    if not n_positives or not n_negatives:
+        missing = "positive" if not n_positives else "negative"
+        raise ValueError(
+            f"y has {n_positives} positive and {n_negatives} negative rows of weight above 0; "
+            f"ranking needs both, so add {missing} rows."
+        )
+    if lists is None:
+        return
+    codes = lists.codes if counted is None else lists.codes[counted]
+    has_positive = np.bincount(codes, weights=kept, minlength=lists.n_lists) > 0
+    has_negative = np.bincount(codes, weights=~kept, minlength=lists.n_lists) > 0
+    if not (has_positive & has_negative).any():
+        raise ValueError(
+            "groups puts no positive row in one list with a negative row, so there is no pair to "
+            "learn from; check that groups names the list of each row."
+        )
