@@ -1,0 +1,82 @@
+"""How the documentation is built: without network, and with warnings as errors."""
+
+import re
+import sys
+from pathlib import Path
+
+import matplotlib as mpl
+
+import toprank
+
+sys.path.insert(0, str(Path(__file__).parent / "_ext"))
+mpl.use("Agg")
+
+project = "toprank"
+author = "the toprank developers"
+copyright = author  # noqa: A001 (Sphinx names it so)
+version = release = toprank.__version__
+
+extensions = [
+    "mathml",
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.napoleon",
+    "sphinx_gallery.gen_gallery",
+]
+exclude_patterns = ["_build", "gallery/**/*.ipynb", "gallery/**/*.py", "gallery/**/*.json"]
+# Pages are collected by pattern, and a pattern may come before its first page. A page that no
+# pattern finds is still an error.
+suppress_warnings = ["toc.empty_glob"]
+
+myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
+myst_heading_anchors = 3
+myst_dmath_double_inline = True
+math_number_all = False
+
+autosummary_generate = True
+autosummary_imported_members = True
+autosummary_ignore_module_all = False
+autodoc_typehints = "none"
+autodoc_member_order = "bysource"
+autodoc_default_options = {"show-inheritance": False}
+napoleon_google_docstring = False
+napoleon_use_rtype = False
+
+html_theme = "furo"
+html_title = f"toprank {release}"
+html_static_path = ["_static"]
+html_css_files = ["toprank.css"]
+html_math_renderer = "mathml"
+html_copy_source = False
+html_show_copyright = False
+
+sphinx_gallery_conf = {
+    "examples_dirs": "../examples",
+    "gallery_dirs": "gallery",
+    "filename_pattern": r"\.py$",
+    "ignore_pattern": r"__init__\.py",
+    "backreferences_dir": "gallery/backreferences",
+    "doc_module": ("toprank",),
+    "reference_url": {"toprank": None},
+    "abort_on_example_error": True,
+    "matplotlib_animations": False,
+    "remove_config_comments": True,
+    "show_memory": False,
+    "show_signature": False,
+    "download_all_examples": False,
+    "within_subsection_order": "FileNameSortKey",
+}
+
+# scikit-learn writes these into every estimator, with references into its own manual.
+ROUTING = re.compile(r"set_\w+_request|get_metadata_routing")
+
+
+# Sphinx fixes the signature.
+def skip_routing(app, what, name, obj, skip, options):  # noqa: ARG001, PLR0917
+    """Leave scikit-learn's request setters out of the API pages."""
+    return True if ROUTING.fullmatch(name) else None
+
+
+def setup(app):
+    app.connect("autodoc-skip-member", skip_routing)
