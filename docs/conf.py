@@ -73,7 +73,7 @@ ROUTING = re.compile(r"set_\w+_request|get_metadata_routing")
 
 
 # Sphinx fixes the signature.
-def skip_routing(app, what, name, obj, skip, options):  # noqa: ARG001, PLR0917
+def skip_routing(app, what, name, obj, skip, options):  # noqa: ARG001
     """Leave scikit-learn's request setters out of the API pages."""
     return True if ROUTING.fullmatch(name) else None
 
