@@ -1,6 +1,14 @@
 """What is minimised: formulas that see scores and labels, never the table."""
 
 from toprank.objectives.base import Criterion, Objective
+from toprank.objectives.factory import ir_push, pnorm_push
 from toprank.objectives.push import ExponentialIRPush, ExponentialPush
 
-__all__ = ["Criterion", "ExponentialIRPush", "ExponentialPush", "Objective"]
+__all__ = [
+    "Criterion",
+    "ExponentialIRPush",
+    "ExponentialPush",
+    "Objective",
+    "ir_push",
+    "pnorm_push",
+]

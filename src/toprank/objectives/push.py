@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 __all__ = ["ExponentialIRPush", "ExponentialPush"]
 
+Focus = Literal["top", "bottom", "both"]
+
 
 class Peak(NamedTuple):
     """A soft maximum (1/p)·log Σ w·e^{p·x} as its largest term and the mass relative to it.
@@ -81,7 +83,7 @@ class ExponentialPush(Objective):
     """
 
     p: float = 4.0
-    focus: Literal["top", "bottom", "both"] = "top"
+    focus: Focus = "top"
     bottom_weight: float = 1.0
 
     def __post_init__(self) -> None:
