@@ -1,0 +1,8 @@
+"""The table of all data sets: counts, files, fingerprints, sources and cautions."""
+
+from toprank.datasets.catalogue.entry import Entry, Part
+from toprank.datasets.catalogue.small import SMALL
+
+__all__ = ["CATALOGUE", "Entry", "Part"]
+
+CATALOGUE: dict[str, Entry] = {entry.name: entry for entry in (*SMALL,)}

@@ -1,0 +1,210 @@
+"""The shapes of loaders: what callers may ask for, and how an answer is handed over."""
+
+from __future__ import annotations
+
+import os
+import textwrap
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, cast, overload
+
+from toprank.datasets.catalogue import CATALOGUE
+from toprank.datasets.loading import read, select
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from toprank.datasets.catalogue import Entry
+    from toprank.datasets.dataset import Dataset
+
+__all__ = ["Home", "choosing_loader", "deliver", "documented", "plain_loader", "subset_loader"]
+
+Home = str | os.PathLike[str] | None
+Loader = TypeVar("Loader")
+
+_PARAMETERS = {
+    "positive": "positive : {choices} or None, default {default!r}\n"
+    "    The class that is True in ``y``; None leaves the classes as they are.",
+    "subset": "subset : {subsets}, default 'all'\n"
+    "    Which of the publisher's parts to read; 'all' is one after the other.",
+    "data_home": "data_home : path-like, optional\n"
+    "    The folder that holds ``{folder}/``; by default the environment variable\n"
+    "    ``TOPRANK_DATA`` or else toprank's folder in the user's cache.",
+    "return_X_y": "return_X_y : bool, default False\n"
+    "    Return ``(X, y)`` instead of a :class:`Dataset`.",
+    "as_frame": "as_frame : bool, default False\n"
+    "    Fill ``frame`` (or, with ``return_X_y``, return X and y as pandas objects).",
+    "verify": "verify : bool, default True\n"
+    "    Compare counts and SHA-256 of the values with those expected.",
+}
+
+
+class PlainLoader(Protocol):
+    """A loader with nothing to choose."""
+
+    @overload
+    def __call__(
+        self,
+        *,
+        data_home: Home = ...,
+        return_X_y: Literal[False] = ...,
+        as_frame: bool = ...,
+        verify: bool = ...,
+    ) -> Dataset: ...
+    @overload
+    def __call__(
+        self,
+        *,
+        data_home: Home = ...,
+        return_X_y: Literal[True],
+        as_frame: bool = ...,
+        verify: bool = ...,
+    ) -> tuple[Any, Any]: ...
+
+
+class SubsetLoader(Protocol):
+    """A loader of a set that its publisher split into parts."""
+
+    @overload
+    def __call__(
+        self,
+        *,
+        subset: str = ...,
+        data_home: Home = ...,
+        return_X_y: Literal[False] = ...,
+        as_frame: bool = ...,
+        verify: bool = ...,
+    ) -> Dataset: ...
+    @overload
+    def __call__(
+        self,
+        *,
+        subset: str = ...,
+        data_home: Home = ...,
+        return_X_y: Literal[True],
+        as_frame: bool = ...,
+        verify: bool = ...,
+    ) -> tuple[Any, Any]: ...
+
+
+class ChoosingLoader(Protocol):
+    """A loader of a set with several classes, one of which is chosen as the positive one."""
+
+    @overload
+    def __call__(
+        self,
+        *,
+        positive: int | str | None = ...,
+        data_home: Home = ...,
+        return_X_y: Literal[False] = ...,
+        as_frame: bool = ...,
+        verify: bool = ...,
+    ) -> Dataset: ...
+    @overload
+    def __call__(
+        self,
+        *,
+        positive: int | str | None = ...,
+        data_home: Home = ...,
+        return_X_y: Literal[True],
+        as_frame: bool = ...,
+        verify: bool = ...,
+    ) -> tuple[Any, Any]: ...
+
+
+def plain_loader(name: str) -> PlainLoader:
+    """The loader of an entry without parts or choices."""
+    entry = CATALOGUE[name]
+
+    def load(
+        *,
+        data_home: Home = None,
+        return_X_y: bool = False,
+        as_frame: bool = False,
+        verify: bool = True,
+    ) -> Dataset | tuple[Any, Any]:
+        data = read(entry, data_home=data_home, verify=verify, positives=entry.positives)
+        return deliver(data, return_X_y=return_X_y, as_frame=as_frame)
+
+    return cast("PlainLoader", documented(load, entry))
+
+
+def subset_loader(name: str) -> SubsetLoader:
+    """The loader of an entry whose parts are train and test."""
+    entry = CATALOGUE[name]
+
+    def load(
+        *,
+        subset: str = "all",
+        data_home: Home = None,
+        return_X_y: bool = False,
+        as_frame: bool = False,
+        verify: bool = True,
+    ) -> Dataset | tuple[Any, Any]:
+        parts = select(entry, subset)
+        data = read(entry, parts, data_home=data_home, verify=verify, positives=entry.positives)
+        return deliver(data, return_X_y=return_X_y, as_frame=as_frame)
+
+    return cast("SubsetLoader", documented(load, entry))
+
+
+def choosing_loader(name: str) -> ChoosingLoader:
+    """The loader of an entry whose user may choose the positive class."""
+    entry = CATALOGUE[name]
+
+    def load(
+        *,
+        positive: int | str | None = entry.positives[0],
+        data_home: Home = None,
+        return_X_y: bool = False,
+        as_frame: bool = False,
+        verify: bool = True,
+    ) -> Dataset | tuple[Any, Any]:
+        if positive is not None and positive not in entry.choices:
+            raise ValueError(
+                f"positive={positive!r} is not a class of {entry.name}; "
+                f"choose one of {list(entry.choices)} or None."
+            )
+        chosen = None if positive is None else (positive,)
+        data = read(entry, data_home=data_home, verify=verify, positives=chosen)
+        return deliver(data, return_X_y=return_X_y, as_frame=as_frame)
+
+    return cast("ChoosingLoader", documented(load, entry))
+
+
+def deliver(data: Dataset, *, return_X_y: bool, as_frame: bool) -> Dataset | tuple[Any, Any]:
+    """The data set in the form that the caller asked for."""
+    if return_X_y:
+        return data.as_pandas() if as_frame else (data.X, data.y)
+    return data.with_frame() if as_frame else data
+
+
+def documented(load: Callable[..., Any], entry: Entry) -> Callable[..., Any]:
+    """The same function, with the name and the docstring that the catalogue gives it."""
+    load.__name__ = load.__qualname__ = f"load_{entry.name}"
+    load.__module__ = "toprank.datasets"
+    load.__doc__ = docstring(entry, load.__annotations__)
+    return load
+
+
+def docstring(entry: Entry, parameters: Any) -> str:
+    """A numpydoc docstring of what the catalogue knows about a set."""
+    notes = {
+        "Positive class": entry.positive,
+        "Used by": entry.paper,
+        "Source": entry.source,
+        "Licence": entry.licence,
+        "Caution": entry.caution,
+    }
+    values = {
+        "choices": "{" + ", ".join(repr(choice) for choice in entry.choices) + "}",
+        "default": entry.positives[0] if entry.positives else None,
+        "subsets": "{" + ", ".join(repr(subset) for subset in entry.subsets) + "}",
+        "folder": entry.folder,
+    }
+    described = [text.format(**values) for key, text in _PARAMETERS.items() if key in parameters]
+    paragraphs = [
+        f"{entry.title}: {entry.size_in_words}.",
+        entry.about,
+        *(f"{key}: {value.rstrip('.')}." for key, value in notes.items() if value),
+    ]
+    wrapped = "\n\n".join(textwrap.fill(paragraph, 88) for paragraph in paragraphs)
+    return f"{wrapped}\n\nParameters\n----------\n" + "\n".join(described) + "\n"

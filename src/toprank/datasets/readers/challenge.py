@@ -1,0 +1,43 @@
+"""Sets of plain numbers: the two-file form of the 2006 challenge, and numpy archives."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import dataclass
+
+import numpy as np
+
+from toprank.datasets.readers.raw import Raw
+
+__all__ = ["Challenge", "Npz"]
+
+
+@dataclass(frozen=True)
+class Challenge:
+    """Features in one file, blank-separated, one row a line; labels -1 and 1 in another."""
+
+    n_features: int
+
+    def __call__(self, features: bytes, labels: bytes) -> Raw:
+        """Features and labels."""
+        X = np.fromstring(features.decode("ascii"), sep=" ").reshape(-1, self.n_features)
+        y = np.fromstring(labels.decode("ascii"), sep=" ").astype(np.int64)
+        return Raw(X, y, _numbered(self.n_features))
+
+
+@dataclass(frozen=True)
+class Npz:
+    """A numpy archive with the arrays ``X`` and ``y``."""
+
+    n_features: int
+
+    def __call__(self, archive: bytes) -> Raw:
+        """Features and labels."""
+        with np.load(io.BytesIO(archive), allow_pickle=False) as arrays:
+            X = arrays["X"].astype(np.float64, copy=False)
+            y = arrays["y"].astype(np.int64, copy=False)
+        return Raw(X, y, _numbered(self.n_features))
+
+
+def _numbered(n_features: int) -> tuple[str, ...]:
+    return tuple(f"x{i}" for i in range(1, n_features + 1))

@@ -1,0 +1,145 @@
+"""Tables in text, one row a line, with numeric and categorical columns."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from toprank.datasets.readers.raw import Raw
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from numpy.typing import NDArray
+
+__all__ = ["Columns", "Delimited", "numeric", "parse_table"]
+
+# A column's levels when it is categorical, None when it is numeric; in the file's order.
+Columns = dict[str, tuple[str, ...] | None]
+
+
+def numeric(names: str | Iterable[str]) -> Columns:
+    """Columns that all hold numbers; a string is split at blanks."""
+    return dict.fromkeys(names.split() if isinstance(names, str) else names)
+
+
+@dataclass(frozen=True)
+class Delimited:
+    """Comma-separated (or blank-separated) values; ``?`` marks a missing one.
+
+    The label stands at position ``label_at`` (by default last). Copies of one data set differ
+    in that, so ``label_at=None`` looks at the first row: first or last. Lines that begin with
+    ``|`` are comments, a first line that names the label is a header; both are skipped.
+    ``called`` gives the classes other names than the file has.
+    """
+
+    columns: Columns
+    label: str
+    classes: tuple[str, ...]
+    label_at: int | None = -1
+    blank_separated: bool = False
+    called: tuple[str, ...] | None = None
+
+    def __call__(self, text: bytes) -> Raw:
+        """Features and label of one file."""
+        if self.blank_separated:
+            text = _with_commas(text, len(self.columns) + 1)
+        text = self._without_preamble(text)
+        order = list(self.columns)
+        order.insert(self._label_position(text), self.label)
+        columns = {**self.columns, self.label: self.classes}
+        raw = parse_table(text, {name: columns[name] for name in order}, self.label)
+        if self.called is None:
+            return raw
+        names = dict(zip(self.classes, self.called, strict=True))
+        return replace(raw, y=np.array([names[label] for label in raw.y]))
+
+    def _label_position(self, text: bytes) -> int:
+        if self.label_at is None:
+            is_first = text.split(b",", 1)[0].strip().decode() in self.classes
+            return 0 if is_first else len(self.columns)
+        return self.label_at % (len(self.columns) + 1)
+
+    def _without_preamble(self, text: bytes) -> bytes:
+        while text.startswith(b"|"):
+            text = text.partition(b"\n")[2]
+        first, _, rest = text.partition(b"\n")
+        fields = {field.strip(b' "\r') for field in first.split(b",")}
+        return rest if self.label.encode() in fields else text
+
+
+def _with_commas(text: bytes, n_columns: int) -> bytes:
+    """One row a line, fields between commas, from any mix of blanks, commas and line breaks."""
+    fields = text.replace(b",", b" ").split()
+    rows = range(0, len(fields), n_columns)
+    return b"\n".join(b",".join(fields[start : start + n_columns]) for start in rows)
+
+
+def parse_table(text: bytes, columns: Mapping[str, tuple[str, ...] | None], label: str) -> Raw:
+    """Features and label of comma-separated text whose columns are known.
+
+    A categorical column becomes a one-hot block, one column a level; a missing value is a row
+    of zeros there, and NaN in a numeric column.
+    """
+    table = _read_arrow(text, columns)
+    features = {name: levels for name, levels in columns.items() if name != label}
+    n_features = sum(1 if levels is None else len(levels) for levels in features.values())
+    X = np.zeros((table.num_rows, n_features))
+    names: list[str] = []
+    for name, levels in features.items():
+        first = len(names)
+        if levels is None:
+            X[:, first] = table.column(name).to_numpy()
+            names.append(name)
+        else:
+            codes = _codes(table.column(name), levels, name)
+            known = np.flatnonzero(codes >= 0)
+            X[known, first + codes[known]] = 1.0
+            names += [f"{name}={level}" for level in levels]
+    return Raw(X, _labels(table.column(label), columns[label] or (), label), tuple(names))
+
+
+def _read_arrow(text: bytes, columns: Mapping[str, tuple[str, ...] | None]) -> Any:
+    import pyarrow as pa  # noqa: PLC0415 (import toprank.datasets stays light)
+    from pyarrow import csv  # noqa: PLC0415
+
+    types = {
+        name: pa.float64() if levels is None else pa.string() for name, levels in columns.items()
+    }
+    return csv.read_csv(
+        io.BytesIO(text),
+        read_options=csv.ReadOptions(column_names=list(columns)),
+        parse_options=csv.ParseOptions(quote_char="'"),
+        convert_options=csv.ConvertOptions(
+            column_types=types, null_values=["?", " ?"], strings_can_be_null=True
+        ),
+    )
+
+
+def _codes(column: Any, levels: tuple[str, ...], name: str) -> NDArray[np.int64]:
+    """The position of each value among the levels, -1 where it is missing."""
+    import pyarrow as pa  # noqa: PLC0415
+    from pyarrow import compute  # noqa: PLC0415
+
+    trimmed = compute.utf8_trim_whitespace(column)
+    found = compute.index_in(trimmed, value_set=pa.array(levels))
+    if found.null_count > trimmed.null_count:
+        unknown = trimmed.filter(compute.and_(trimmed.is_valid(), found.is_null()))[0].as_py()
+        raise ValueError(f"column {name!r} holds {unknown!r}, which is none of {list(levels)}")
+    codes: NDArray[np.int64] = found.fill_null(-1).to_numpy().astype(np.int64)
+    return codes
+
+
+def _labels(column: Any, classes: tuple[str, ...], name: str) -> NDArray[Any]:
+    from pyarrow import compute  # noqa: PLC0415
+
+    # The second file of UCI's "Adult" ends its labels with a full stop.
+    codes = _codes(compute.utf8_rtrim(column, "."), classes, name)
+    if (codes < 0).any():
+        raise ValueError(f"row {np.argmin(codes) + 1} has no value in the label column {name!r}")
+    if all(label.isdecimal() for label in classes):
+        return np.array([int(label) for label in classes])[codes]
+    return np.array(classes)[codes]
