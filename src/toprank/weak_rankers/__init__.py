@@ -1,1 +1,24 @@
-"""Room: weak_rankers."""
+"""What a scoring function is built from: weak rankers h with values in [0, 1]."""
+
+from toprank.weak_rankers.base import Design, WeakRankers
+from toprank.weak_rankers.brought import Brought
+from toprank.weak_rankers.features import Features
+from toprank.weak_rankers.stumps import Stumps
+
+__all__ = ["Brought", "Design", "Features", "Stumps", "WeakRankers", "weak_rankers_from"]
+
+
+def weak_rankers_from(choice: object) -> WeakRankers:
+    """Turn the ``weak_rankers`` argument of a ranker into a family that can be fitted."""
+    if isinstance(choice, WeakRankers):
+        return choice.copy()
+    if choice == "features":
+        return Features()
+    if choice == "stumps":
+        return Stumps()
+    if isinstance(choice, str):
+        raise ValueError(
+            f"weak_rankers must be 'features', 'stumps', a transformer or a list of functions, "
+            f"got {choice!r}."
+        )
+    return Brought(choice)

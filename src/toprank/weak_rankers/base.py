@@ -1,0 +1,63 @@
+"""What a solver sees of weak rankers: a linear map from weights to scores.
+
+With the values h_j(x_i) as a matrix H, the scores are f = H·λ. H itself need not exist: features
+are scaled on the fly, stumps live in one byte a cell.
+"""
+
+from __future__ import annotations
+
+import copy
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any, Self
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+__all__ = ["Design", "WeakRankers"]
+
+
+class Design(ABC):
+    """The values of all weak rankers on the rows of one table, as a linear map."""
+
+    n_rows: int
+    n_weak: int
+
+    @abstractmethod
+    def scores(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        """H·λ: the score of every row."""
+
+    @abstractmethod
+    def correlate(self, residuals: NDArray[Any]) -> NDArray[np.float64]:
+        """Hᵀ·r: how each weak ranker goes along with ``residuals``."""
+
+    @abstractmethod
+    def column(self, index: int) -> NDArray[np.float64]:
+        """Values of one weak ranker on every row."""
+
+    def rows(self, index: NDArray[np.intp]) -> NDArray[np.float64] | None:  # noqa: ARG002
+        """H on a few rows, dense; ``None`` where there are too many weak rankers for that."""
+        return None
+
+
+class WeakRankers(ABC):
+    """A family of weak rankers: fitted on a table, then applied to any table like it."""
+
+    accepts_missing: bool = False
+    accepts_sparse: bool = False
+
+    @abstractmethod
+    def fit(self, X: Any) -> Self:
+        """Learn what the family needs of the table: ranges, thresholds."""
+
+    @abstractmethod
+    def design(self, X: Any) -> Design:
+        """Apply the fitted family to a table."""
+
+    @abstractmethod
+    def names(self, feature_names: NDArray[Any]) -> list[str]:
+        """Say in words what each weak ranker looks at."""
+
+    def copy(self) -> Self:
+        """Give an unfitted twin, so that a fit never writes into a constructor argument."""
+        return copy.deepcopy(self)

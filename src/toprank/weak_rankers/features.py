@@ -1,0 +1,108 @@
+"""Each feature, scaled to [0, 1], is a weak ranker; its weight may have either sign."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from scipy import sparse
+
+from toprank.weak_rankers.base import Design, WeakRankers
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["FeatureDesign", "Features"]
+
+# Rows multiplied at a time. Fixed, so that sums do not depend on the number of threads, and
+# small, so that float32 partial sums stay short before they are added up in float64.
+CHUNK = 1 << 14
+# Beyond this many features a dense second-moment matrix costs more than it saves.
+MAX_DENSE = 512
+
+
+class Features(WeakRankers):
+    """h_j(x) = (x_j - min_j) / (max_j - min_j), with the range seen in the training table.
+
+    The table is never copied: scale and offset are folded into the weights. A constant feature
+    has span 1, so its weak ranker is 0 everywhere and gets no weight. Sparse tables stay sparse.
+    """
+
+    accepts_sparse = True
+    low_: NDArray[np.float64]
+    span_: NDArray[np.float64]
+
+    def fit(self, X: Any) -> Self:
+        """Learn the range of each feature."""
+        if sparse.issparse(X):
+            low, high = (m.toarray().ravel() for m in (X.min(axis=0), X.max(axis=0)))
+        else:
+            low, high = X.min(axis=0), X.max(axis=0)
+        self.low_ = low.astype(np.float64)
+        span = high.astype(np.float64) - self.low_
+        self.span_ = np.where(span > 0, span, 1.0)
+        return self
+
+    def design(self, X: Any) -> FeatureDesign:
+        """Apply the fitted ranges to a table; values outside them leave [0, 1]."""
+        return FeatureDesign(X, self.low_, self.span_)
+
+    def names(self, feature_names: NDArray[Any]) -> list[str]:
+        """Name each weak ranker after its feature."""
+        return [str(name) for name in feature_names]
+
+    def linear(self, weights: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
+        """Coefficients and offset in the units of the table: H·λ = X·coef + offset."""
+        coef = weights / self.span_
+        return coef, -float(self.low_ @ coef)
+
+
+class FeatureDesign(Design):
+    """Scaled features of one table, dense or sparse."""
+
+    def __init__(self, X: Any, low: NDArray[np.float64], span: NDArray[np.float64]) -> None:
+        self._X = X
+        self._low = low
+        self._span = span
+        self._columns: Any = None
+        self.n_rows, self.n_weak = X.shape
+
+    def scores(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        coef = weights / self._span
+        offset = -float(self._low @ coef)
+        if sparse.issparse(self._X):
+            return np.asarray(self._X @ coef, dtype=np.float64) + offset
+        scores = np.empty(self.n_rows)
+        narrow = coef.astype(self._X.dtype)
+        for rows in self._chunks():
+            scores[rows] = self._X[rows] @ narrow
+        scores += offset
+        return scores
+
+    def correlate(self, residuals: NDArray[Any]) -> NDArray[np.float64]:
+        if sparse.issparse(self._X):
+            total = np.asarray(self._X.T @ residuals, dtype=np.float64)
+        else:
+            total = np.zeros(self.n_weak)
+            for rows in self._chunks():
+                total += residuals[rows].astype(self._X.dtype, copy=False) @ self._X[rows]
+        return (total - self._low * residuals.sum(dtype=np.float64)) / self._span
+
+    def column(self, index: int) -> NDArray[np.float64]:
+        if sparse.issparse(self._X):
+            if self._columns is None:
+                self._columns = self._X.tocsc()
+            values = self._columns[:, [index]].toarray().ravel()
+        else:
+            values = self._X[:, index]
+        return np.asarray((values - self._low[index]) / self._span[index], dtype=np.float64)
+
+    def rows(self, index: NDArray[np.intp]) -> NDArray[np.float64] | None:
+        if self.n_weak > MAX_DENSE:
+            return None
+        chosen = self._X[index]
+        dense = chosen.toarray() if sparse.issparse(chosen) else chosen
+        return np.asarray((dense - self._low) / self._span, dtype=np.float64)
+
+    def _chunks(self) -> list[slice]:
+        return [slice(start, start + CHUNK) for start in range(0, self.n_rows, CHUNK)]
