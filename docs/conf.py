@@ -24,10 +24,14 @@ extensions = [
     "sphinx.ext.napoleon",
     "sphinx_gallery.gen_gallery",
 ]
-exclude_patterns = ["_build", "gallery/**/*.ipynb", "gallery/**/*.py", "gallery/**/*.json"]
-# Pages are collected by pattern, and a pattern may come before its first page. A page that no
-# pattern finds is still an error.
-suppress_warnings = ["toc.empty_glob"]
+templates_path = ["_templates"]
+exclude_patterns = [
+    "_build",
+    "_templates",
+    "gallery/**/*.ipynb",
+    "gallery/**/*.py",
+    "gallery/**/*.json",
+]
 
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3

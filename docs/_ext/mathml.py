@@ -8,6 +8,7 @@ know is a warning here, not a backslash on the page.
 
 import re
 from html import escape
+from itertools import pairwise
 from xml.etree import ElementTree as ET
 
 from docutils import nodes
@@ -73,7 +74,7 @@ def _set_operators(parent):
     if parent.tag not in ("mrow", "mtd", "math"):
         return
     spaced = []
-    for child, following in zip(list(parent), [*list(parent)[1:], None], strict=True):
+    for child, following in pairwise([*parent, None]):
         spaced.append(child)
         base = child[0] if child.tag in LIMITS and len(child) else child
         if base.tag == "mi" and _is_name(base.text) and not _opens(following):
