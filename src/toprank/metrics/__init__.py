@@ -1,1 +1,36 @@
-"""Room: metrics."""
+"""How good a ranked list is, with ties, weights and lists said out loud."""
+
+from toprank.metrics.enrichment import bedroc
+from toprank.metrics.gains import average_reciprocal_rank, dcg, ndcg
+from toprank.metrics.heights import height, pnorm_error, price_of_heights, ranks, reverse_height
+from toprank.metrics.overlap import shortlist_overlap
+from toprank.metrics.pairs import partial_auc, positives_at_top, r_max, roc_auc, winner_take_all
+from toprank.metrics.precision import average_precision
+from toprank.metrics.scoring import names, scorer
+from toprank.metrics.shortlists import enrichment_factor, lift, prbep, precision_at_k, recall_at_k
+
+__all__ = [
+    "average_precision",
+    "average_reciprocal_rank",
+    "bedroc",
+    "dcg",
+    "enrichment_factor",
+    "height",
+    "lift",
+    "names",
+    "ndcg",
+    "partial_auc",
+    "pnorm_error",
+    "positives_at_top",
+    "prbep",
+    "precision_at_k",
+    "price_of_heights",
+    "r_max",
+    "ranks",
+    "recall_at_k",
+    "reverse_height",
+    "roc_auc",
+    "scorer",
+    "shortlist_overlap",
+    "winner_take_all",
+]

@@ -1,0 +1,306 @@
+"""What all metrics share: checked input, lists, ties, undefined lists, and their documentation."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import warnings
+from numbers import Real
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+import numpy as np
+
+from toprank.inputs import as_lists, as_positives, as_scores, as_weights
+from toprank.metrics.ranked import Ranked, Rows, head_of, rank_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from toprank.metrics.ranked import Floats
+
+__all__ = ["METRICS", "Metric", "Undefined", "check_choice", "check_rows", "metric", "settle"]
+
+Undefined = Literal["skip", "error"] | float
+
+AVERAGE, PESSIMISTIC, OPTIMISTIC, TOGETHER = "average", "pessimistic", "optimistic", "together"
+
+_NEEDS = {
+    "rows": "a row",
+    "positives": "a positive",
+    "negatives": "a negative",
+    "both": "a positive and a negative",
+}
+
+_TIES = {
+    AVERAGE: "the mean over all orders of the tied rows",
+    PESSIMISTIC: "the worst order, negatives first",
+    OPTIMISTIC: "the best order, positives first",
+    TOGETHER: "tied rows enter the list at once and all take the last place of their tie",
+}
+
+_SHARED = """\
+sample_weight : array-like of shape (n_rows,), default=None
+    A row of weight 2 counts as that row twice, a row of weight 0 as absent.
+groups : array-like of shape (n_rows,), default=None
+    The list of each row, in any order. The result is the mean over the lists, each alike.
+pos_label : label, default=None
+    The positive label; by default the larger of the two.
+ties : {{{choices}}}, default="{default}"
+    {meanings}.
+undefined : {{"skip", "error"}} or float, default="skip"
+    What becomes of a list without {needs}: it does not count (and where no list is left the
+    result is nan, with a warning), it is an error, or this number stands for it."""
+
+
+_ROWS = """\
+y_true : array-like of shape (n_rows,)
+    Two classes: booleans, {0, 1}, {-1, 1} or any two labels.
+scores : array-like of shape (n_rows,)
+    Higher is better."""
+
+_K = """\
+k : int or float
+    How long the shortlist is: a number of rows, or a fraction in (0, 1) of each list, rounded up
+    to a whole row. With weights, k counts weight and the row at the cut counts in part (a
+    fraction of weights that are not whole is not rounded). A list shorter than k is judged at its
+    own length; k longer than every list is an error."""
+
+
+class Metric(Protocol):
+    """How every metric is called; its own options are keywords too."""
+
+    __name__: str
+    __doc__: str | None
+
+    def __call__(
+        self,
+        y_true: ArrayLike,
+        scores: ArrayLike,
+        *,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+        pos_label: Any = None,
+        ties: str = ...,
+        undefined: Undefined = "skip",
+        **options: Any,
+    ) -> float:
+        """The metric of these scores."""
+        ...
+
+
+METRICS: dict[str, Metric] = {}
+
+
+def metric(
+    *,
+    needs: str,
+    ties: tuple[str, ...],
+    graded: bool = False,
+    head: Callable[..., float | None] | None = None,
+    prepare: Callable[..., Rows] | None = None,
+) -> Callable[[Callable[..., Floats]], Metric]:
+    """Make a metric of a function that judges ranked lists, one value a list.
+
+    ``ties`` are the choices it offers, the default first. ``head(rows, **options)`` may name the
+    score below which one long unweighted list need not be sorted; ``prepare(rows, ties=...,
+    **options)`` may change the rows first. ``graded`` metrics take an option ``gain`` and see each
+    row's gain instead of a mask.
+    """
+
+    def decorate(judge: Callable[..., Floats]) -> Metric:
+        name = judge.__name__
+        default = ties[0]
+
+        @functools.wraps(judge)
+        def measured(
+            y_true: ArrayLike,
+            scores: ArrayLike,
+            *,
+            sample_weight: ArrayLike | None = None,
+            groups: ArrayLike | None = None,
+            pos_label: Any = None,
+            ties: str = default,
+            undefined: Undefined = "skip",
+            **options: Any,
+        ) -> float:
+            signature.bind(y_true, scores, **options)
+            check_choice("ties", ties, choices)
+            gains = {"gain": options.get("gain", "exponential")} if graded else {}
+            rows, names = check_rows(y_true, scores, sample_weight, groups, pos_label, **gains)
+            if rows.scores.size == 0:
+                return settle(name, needs, np.empty(0), np.empty(0, np.bool_), names, undefined)
+            if prepare is not None:
+                rows = prepare(rows, ties=ties, **options)
+            ranked, defined = _ranked(rows, needs, ties if graded else None, head, options)
+            # Lists that are not defined divide by zero; settle() overrides their values.
+            with np.errstate(divide="ignore", invalid="ignore"):
+                values = judge(ranked, ties=ties, **options)
+            return settle(name, needs, values, defined, names, undefined)
+
+        choices = ties
+        signature = _signature(judge, measured)
+        measured.__signature__ = signature
+        measured.__doc__ = _document(judge, needs, choices)
+        METRICS[name] = measured
+        return METRICS[name]
+
+    return decorate
+
+
+def check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
+    """Raise unless the value is one of the choices."""
+    if value not in choices:
+        offered = ", ".join(repr(choice) for choice in choices)
+        raise ValueError(f"{name}={value!r} is not offered here; choose one of {offered}.")
+
+
+def check_rows(
+    y_true: ArrayLike,
+    scores: ArrayLike,
+    sample_weight: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+    pos_label: Any = None,
+    *,
+    gain: str | None = None,
+    keep_weightless: bool = False,
+) -> tuple[Rows, NDArray[Any] | None]:
+    """Checked rows and the names of their lists; rows of weight 0 are dropped unless kept."""
+    # float32 becomes float64 exactly, and sorts faster.
+    checked = as_scores(scores).astype(np.float64, copy=False)
+    worth: NDArray[Any]
+    if gain is None:
+        worth = as_positives(y_true, pos_label=pos_label, n_rows=checked.size)
+    else:
+        worth = _gains(y_true, pos_label, checked.size, gain)
+    weights = as_weights(sample_weight, checked.size)
+    ids = None if groups is None else np.asarray(groups)
+    lists = as_lists(ids, checked.size)
+    codes = None if lists is None else lists.codes
+    if weights is not None and not keep_weightless and not weights.all():
+        keep = weights > 0
+        lists = None if ids is None else as_lists(ids[keep], int(np.count_nonzero(keep)))
+        checked, worth, weights = checked[keep], worth[keep], weights[keep]
+        codes = None if lists is None else lists.codes
+    if lists is None or lists.n_lists == 1:
+        return Rows(checked, worth, weights, None, 1), None if lists is None else lists.names
+    return Rows(checked, worth, weights, codes, lists.n_lists), lists.names
+
+
+def _gains(y_true: ArrayLike, pos_label: Any, n_rows: int, gain: str) -> NDArray[Any]:
+    """What each row is worth: 2^y − 1 or y for grades y ≥ 0, 1 and 0 for two classes."""
+    check_choice("gain", gain, ("exponential", "linear"))
+    grades = np.asarray(y_true)
+    if pos_label is not None or grades.dtype.kind not in "iuf" or grades.ndim != 1:
+        return as_positives(y_true, pos_label=pos_label, n_rows=n_rows)
+    if grades.size != n_rows or not grades.size or grades.min() == -1:
+        return as_positives(y_true, n_rows=n_rows)
+    grades = grades.astype(np.float64, copy=False)
+    if not grades.min() >= 0:
+        raise ValueError(
+            f"y_true holds the grade {grades.min()}; grades must be numbers of at least 0 "
+            "(shift them, or name the positive class with pos_label)."
+        )
+    if grades.max() == 1 and np.array_equal(grades, grades > 0):
+        return grades > 0
+    if gain == "linear":
+        return grades
+    if grades.max() > 1000:
+        raise ValueError(
+            f"y_true holds the grade {grades.max()}, whose gain 2^y − 1 is too large to sum; "
+            "pass gain='linear'."
+        )
+    worth: NDArray[Any] = np.exp2(grades) - 1.0
+    return worth
+
+
+def _ranked(
+    rows: Rows,
+    needs: str,
+    split_ties: str | None,
+    head: Callable[..., float | None] | None,
+    options: dict[str, Any],
+) -> tuple[Ranked, NDArray[np.bool_]]:
+    is_positive = rows.gain if rows.gain.dtype == np.bool_ else rows.gain > 0
+    positives, negatives = rows.per_list(is_positive), rows.per_list(~is_positive)
+    defined = np.ones(rows.n_lists, dtype=np.bool_)
+    if needs in ("positives", "both"):
+        defined &= positives > 0
+    if needs in ("negatives", "both"):
+        defined &= negatives > 0
+    sorted_rows = rows
+    if head is not None and rows.weights is None and rows.codes is None and defined.all():
+        threshold = head(rows, **options)
+        if threshold is not None:
+            sorted_rows = head_of(rows, threshold)
+    gain_order = {PESSIMISTIC: "ascending", OPTIMISTIC: "descending"}.get(split_ties or "")
+    ranked = rank_rows(sorted_rows, positives, negatives, gain_order=gain_order, source=rows)
+    return ranked, defined
+
+
+def settle(
+    name: str,
+    needs: str,
+    values: Floats,
+    defined: NDArray[np.bool_],
+    names: NDArray[Any] | None,
+    undefined: Undefined,
+) -> float:
+    """Mean over the lists, those that are not defined handled by the policy."""
+    given: Any = undefined
+    stands_in = isinstance(given, Real) and not isinstance(given, bool)
+    if not stands_in and undefined not in ("skip", "error"):
+        raise ValueError(f"undefined={undefined!r} must be 'skip', 'error' or a number.")
+    if values.size and defined.all():
+        return float(values.mean())
+    lacking = "there are no rows" if not values.size else _lacking(defined, names)
+    if undefined == "error":
+        raise ValueError(
+            f"{name} needs {_NEEDS[needs]} in every list, but {lacking}; pass undefined='skip' "
+            "or the number that should stand for such a list."
+        )
+    if stands_in:
+        filled = np.where(defined, values, float(undefined)) if values.size else [float(undefined)]
+        return float(np.mean(filled))
+    if not defined.any():
+        _warn_undefined(f"{name} needs {_NEEDS[needs]}, but {lacking}; the result is nan.")
+        return float("nan")
+    return float(values[defined].mean())
+
+
+def _lacking(defined: NDArray[np.bool_], names: NDArray[Any] | None) -> str:
+    if names is None:
+        return "the list has none"
+    bad = np.flatnonzero(~defined)
+    return f"{bad.size} of {defined.size} lists (first: {names[bad[0]]!r}) have none"
+
+
+def _warn_undefined(message: str) -> None:
+    # scikit-learn takes a second to import, and only this path needs it.
+    from sklearn.exceptions import UndefinedMetricWarning  # noqa: PLC0415
+
+    # frames: this function, settle, measured, the caller
+    warnings.warn(message, UndefinedMetricWarning, stacklevel=4)
+
+
+def _signature(judge: Callable[..., Any], measured: Callable[..., Any]) -> inspect.Signature:
+    """Options of the judge first, then what all metrics share."""
+    own = [
+        p for p in inspect.signature(judge).parameters.values() if p.name not in ("ranked", "ties")
+    ]
+    shared = list(inspect.signature(measured, follow_wrapped=False).parameters.values())[:-1]
+    return inspect.Signature([*shared[:2], *own, *shared[2:]], return_annotation="float")
+
+
+def _document(judge: Callable[..., Any], needs: str, choices: tuple[str, ...]) -> str:
+    shared = _SHARED.format(
+        choices=", ".join(f'"{choice}"' for choice in choices),
+        default=choices[0],
+        meanings=";\n    ".join(f"{choice}: {_TIES[choice]}" for choice in choices),
+        needs=_NEEDS[needs].replace(" and ", " or "),
+    )
+    text = inspect.cleandoc(judge.__doc__ or "")
+    for marker, block in (("{rows}", _ROWS), ("{k}", _K), ("{shared}", shared)):
+        text = text.replace(marker, block)
+    return text

@@ -1,0 +1,193 @@
+"""Discounted gains: DCG, NDCG and the sum of reciprocal ranks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from toprank.metrics.driver import AVERAGE, OPTIMISTIC, PESSIMISTIC, TOGETHER, metric
+from toprank.metrics.places import places_of_positives, sum_over_places
+from toprank.metrics.shortlists import budgets, head_of_k
+
+if TYPE_CHECKING:
+    from toprank.metrics.ranked import Floats, Ranked, Rows
+
+__all__ = ["average_reciprocal_rank", "dcg", "ndcg"]
+
+
+def _head_if_k(rows: Rows, *, k: float | None = None, **_: object) -> float | None:
+    return None if k is None else head_of_k(rows, k=k)
+
+
+@metric(
+    needs="rows", ties=(AVERAGE, PESSIMISTIC, OPTIMISTIC, TOGETHER), graded=True, head=_head_if_k
+)
+def dcg(
+    ranked: Ranked,
+    *,
+    ties: str,
+    k: float | None = None,
+    log_base: float = 2.0,
+    gain: str = "exponential",
+) -> Floats:
+    """Discounted cumulative gain: what the rows are worth, less the further down they stand.
+
+    ::
+
+        DCG = Σ_i gain(y_i) / log_b(1 + rank_i),    gain(y) = 2^y − 1
+
+    Two classes have gains 0 and 1. Tied rows share their places by default, the mean over all
+    orders, as in scikit-learn's ``dcg_score``. The DCG of Rudin (2009), section 7, is
+    ``log_base=np.e, ties="together"``: natural logarithm, Rank counted with ≤. Places count
+    weight. One sort: O(n log n) time, O(n) memory; with k, one partition.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_rows,)
+        Grades of at least 0, or two classes.
+    scores : array-like of shape (n_rows,)
+        Higher is better.
+    {k}
+        By default the whole list counts.
+    log_base : float, default=2
+        Base b of the discount's logarithm, above 1; two is the convention of the field.
+    gain : {"exponential", "linear"}, default="exponential"
+        Whether a grade y is worth 2^y − 1 or y.
+    {shared}
+
+    Returns
+    -------
+    float
+        At least 0.
+
+    Examples
+    --------
+    >>> from toprank.metrics import dcg
+    >>> dcg([1, 0, 1], [3, 2, 1])
+    1.5
+    """
+    del gain  # the driver has turned grades into gains
+    budget = None if k is None else budgets(k, ranked.rows, whole=ranked.whole)
+    return _discounted(ranked, budget, log_base, together=ties == TOGETHER)
+
+
+@metric(needs="positives", ties=(AVERAGE, PESSIMISTIC, OPTIMISTIC), graded=True, head=_head_if_k)
+def ndcg(
+    ranked: Ranked,
+    *,
+    ties: str,
+    k: float | None = None,
+    log_base: float = 2.0,
+    gain: str = "exponential",
+) -> Floats:
+    """DCG as a share of the best that any order of the list could have.
+
+    ::
+
+        NDCG = DCG / max over all orders of DCG
+
+    Two classes have gains 0 and 1. Tied rows share their places by default, the mean over all
+    orders, as in scikit-learn's ``ndcg_score`` (whose gain is linear). Järvelin and Kekäläinen
+    (2002). Two sorts: O(n log n) time, O(n) memory.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_rows,)
+        Grades of at least 0, or two classes.
+    scores : array-like of shape (n_rows,)
+        Higher is better.
+    {k}
+        By default the whole list counts.
+    log_base : float, default=2
+        Base of the discount's logarithm; it cancels, but for rounding.
+    gain : {"exponential", "linear"}, default="exponential"
+        Whether a grade y is worth 2^y − 1 or y.
+    {shared}
+
+    Returns
+    -------
+    float
+        Between 0 and 1.
+
+    Examples
+    --------
+    >>> from toprank.metrics import ndcg
+    >>> ndcg([3, 0, 1], [0.9, 0.2, 0.8])
+    1.0
+    """
+    del ties, gain  # the driver has split ties and turned grades into gains
+    budget = None if k is None else budgets(k, ranked.rows, whole=ranked.whole)
+    reached = _discounted(ranked, budget, log_base, together=False)
+    return reached / _discounted(ranked.best(), budget, log_base, together=False)
+
+
+def _discounted(
+    ranked: Ranked, budget: Floats | None, log_base: float, *, together: bool
+) -> Floats:
+    if not log_base > 1:
+        raise ValueError(f"log_base={log_base} must be above 1.")
+    scale = np.log(log_base)
+
+    def discount(places: Floats) -> Floats:
+        result: Floats = scale / np.log1p(places)
+        return result
+
+    live = ranked.gain > 0
+    above = ranked.above(ranked.weight)
+    through = above + ranked.weight
+    limit = np.inf if budget is None else np.broadcast_to(ranked.spread(budget), live.shape)[live]
+    above, through, weight = above[live], through[live], ranked.weight[live]
+    if together:
+        shares = np.where(through <= limit, weight * discount(through), 0.0)
+    else:
+        shares = sum_over_places(discount, np.minimum(above, limit), np.minimum(through, limit))
+    worth = np.zeros_like(ranked.gain)
+    worth[live] = ranked.gain[live] * (shares / weight)
+    return ranked.total(worth)
+
+
+def _reciprocal(places: Floats) -> Floats:
+    return 1.0 / places
+
+
+@metric(needs="positives", ties=(TOGETHER, AVERAGE, PESSIMISTIC, OPTIMISTIC))
+def average_reciprocal_rank(ranked: Ranked, *, ties: str, normalize: bool = False) -> Floats:
+    """Sum of the reciprocal ranks of the positives, the AveR of Rudin (2009).
+
+    ::
+
+        AveR = Σ_i 1 / Rank(i)
+
+    A sum, in spite of its name, as in the paper's section 7 and its tables; ``normalize`` divides
+    it by the number of positives. By default Rank counts ties with ≤, so tied rows all take the
+    last place of their tie, as there. Places count weight.
+    One sort: O(n log n) time, O(n) memory.
+
+    Parameters
+    ----------
+    {rows}
+    normalize : bool, default=False
+        Whether to divide by the number of positives.
+    {shared}
+
+    Returns
+    -------
+    float
+        Above 0.
+
+    Examples
+    --------
+    >>> from toprank.metrics import average_reciprocal_rank
+    >>> average_reciprocal_rank([1, 0, 1, 0], [0.9, 0.8, 0.7, 0.1])
+    1.3333333333333333
+    """
+    live = ranked.gain > 0
+    above, through, density = places_of_positives(ranked, AVERAGE if ties == TOGETHER else ties)
+    worth = np.zeros_like(ranked.gain)
+    if ties == TOGETHER:
+        worth[live] = ranked.gain[live] / through[live]
+    else:
+        worth[live] = density[live] * sum_over_places(_reciprocal, above[live], through[live])
+    total = ranked.total(worth)
+    return total / ranked.positives if normalize else total

@@ -1,0 +1,367 @@
+"""Heights and ranks of single rows, and the prices paid for them."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from toprank.metrics.driver import (
+    AVERAGE,
+    OPTIMISTIC,
+    PESSIMISTIC,
+    TOGETHER,
+    check_choice,
+    check_rows,
+    metric,
+)
+from toprank.metrics.places import places_of_positives, sum_over_places
+from toprank.metrics.ranked import Ranked, rank_rows, tie_of_each_row
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from toprank.metrics.ranked import Floats, Rows
+
+__all__ = ["height", "pnorm_error", "price_of_heights", "ranks", "reverse_height"]
+
+_CHOICES = (PESSIMISTIC, AVERAGE, OPTIMISTIC)
+
+
+def height(
+    y_true: ArrayLike,
+    scores: ArrayLike,
+    *,
+    sample_weight: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+    pos_label: Any = None,
+    ties: str = PESSIMISTIC,
+) -> Floats:
+    """Height of each negative: how many positives it is ranked above.
+
+    ::
+
+        Height(k) = Σ_i 1[s_i ≤ s_k]
+
+    A tied positive counts as below by default ("pessimistic", Rudin 2009, section 2), half with
+    "average", not at all with "optimistic". With ``groups``, positives of the same list count;
+    with ``sample_weight``, their weights. One sort: O(n log n) time, O(n) memory.
+
+    Returns
+    -------
+    ndarray of shape (n_negatives,)
+        One height a negative row, in the order of the rows.
+
+    Examples
+    --------
+    >>> from toprank.metrics import height
+    >>> height([0, 1, 0, 1], [4, 3, 2, 1])
+    array([2., 1.])
+    """
+    ranked, tie, positive = _rows_in_ties(y_true, scores, sample_weight, groups, pos_label, ties)
+    return _heights(ranked, _SHARE[ties])[tie][~positive]
+
+
+def reverse_height(
+    y_true: ArrayLike,
+    scores: ArrayLike,
+    *,
+    sample_weight: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+    pos_label: Any = None,
+    ties: str = PESSIMISTIC,
+) -> Floats:
+    """Reverse height of each positive: how many negatives are ranked above it.
+
+    ::
+
+        Reverse Height(i) = Σ_k 1[s_i ≤ s_k]
+
+    A tied negative counts as above by default ("pessimistic", Rudin 2009, section 7), half with
+    "average", not at all with "optimistic". With ``groups``, negatives of the same list count;
+    with ``sample_weight``, their weights. One sort: O(n log n) time, O(n) memory.
+
+    Returns
+    -------
+    ndarray of shape (n_positives,)
+        One reverse height a positive row, in the order of the rows.
+
+    Examples
+    --------
+    >>> from toprank.metrics import reverse_height
+    >>> reverse_height([0, 1, 0, 1], [4, 3, 2, 1])
+    array([1., 2.])
+    """
+    ranked, tie, positive = _rows_in_ties(y_true, scores, sample_weight, groups, pos_label, ties)
+    return _reverse_heights(ranked, _SHARE[ties])[tie][positive]
+
+
+def ranks(
+    y_true: ArrayLike,
+    scores: ArrayLike,
+    *,
+    sample_weight: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+    pos_label: Any = None,
+    ties: str = PESSIMISTIC,
+) -> Floats:
+    """Rank of each positive among all rows, 1 the best.
+
+    ::
+
+        Rank(i) = Σ_k 1[s_i ≤ s_k] + Σ_j 1[s_i ≤ s_j]    over negatives k and positives j
+
+    A row takes the last place of its tie by default ("pessimistic", Rudin 2009, section 7), the
+    mean place with "average", the first with "optimistic". With ``groups``, rows of the same list
+    count; with ``sample_weight``, their weights. One sort: O(n log n) time, O(n) memory.
+
+    Returns
+    -------
+    ndarray of shape (n_positives,)
+        One rank a positive row, in the order of the rows.
+
+    Examples
+    --------
+    >>> from toprank.metrics import ranks
+    >>> ranks([0, 1, 0, 1], [4, 3, 2, 1])
+    array([2., 4.])
+    """
+    ranked, tie, positive = _rows_in_ties(y_true, scores, sample_weight, groups, pos_label, ties)
+    first = np.minimum(ranked.weight, 1.0)
+    place = first + _SHARE[ties] * (ranked.weight - first)
+    return (ranked.above(ranked.weight) + place)[tie][positive]
+
+
+_SHARE = {PESSIMISTIC: 1.0, AVERAGE: 0.5, OPTIMISTIC: 0.0}
+
+
+def _rows_in_ties(
+    y_true: ArrayLike,
+    scores: ArrayLike,
+    sample_weight: ArrayLike | None,
+    groups: ArrayLike | None,
+    pos_label: Any,
+    ties: str,
+) -> tuple[Ranked, NDArray[np.intp], NDArray[np.bool_]]:
+    """Lists of all rows, the tie of each row, and which rows are positive."""
+    check_choice("ties", ties, _CHOICES)
+    # Rows of weight 0 are counted by nobody, yet they have a height of their own.
+    rows, _ = check_rows(y_true, scores, sample_weight, groups, pos_label, keep_weightless=True)
+    if not rows.scores.size:
+        raise ValueError("y_true is empty; there is no row to rank.")
+    ranked = rank_rows(rows, rows.per_list(rows.gain), rows.per_list(~rows.gain))
+    return ranked, tie_of_each_row(rows), rows.gain
+
+
+def _heights(ranked: Ranked, share: float) -> Floats:
+    """Weight of the positives below each tie, with this share of those inside it."""
+    rest = ranked.gain if share == 0 else (1.0 - share) * ranked.gain
+    beneath: Floats = ranked.spread(ranked.positives) - ranked.above(ranked.gain) - rest
+    # The lowest ties have exactly nothing below them, whatever rounding says.
+    return np.maximum(beneath, 0.0)
+
+
+def _reverse_heights(ranked: Ranked, share: float) -> Floats:
+    negatives = ranked.weight - ranked.gain
+    return ranked.above(negatives) + share * negatives
+
+
+def _power(p: float) -> Callable[[Floats], Floats]:
+    return lambda heights: heights**p
+
+
+def _won_by_margin(
+    rows: Rows, *, ties: str, p: float = 4.0, normalize: bool = False, margin: float = 0.0
+) -> Rows:
+    """Positives lowered by the margin, so that s_i − margin ≤ s_k is an error of the plain kind."""
+    if not p >= 1:
+        raise ValueError(f"p={p} must be at least 1.")
+    if np.isinf(p) and not normalize:
+        raise ValueError("p=inf has no raw sum; pass normalize=True, or use r_max.")
+    if not 0 <= margin < np.inf:
+        raise ValueError(f"margin={margin} must be a number of at least 0.")
+    if margin == 0:
+        return rows
+    if ties != PESSIMISTIC:
+        raise ValueError(f"ties={ties!r} does not go with a margin; ties are errors there.")
+    return rows._replace(scores=rows.scores - margin * rows.gain)
+
+
+@metric(needs="both", ties=(PESSIMISTIC, AVERAGE, OPTIMISTIC), prepare=_won_by_margin)
+def pnorm_error(
+    ranked: Ranked, *, ties: str, p: float = 4.0, normalize: bool = False, margin: float = 0.0
+) -> Floats:
+    """P-norm push error: the heights of the negatives, each to the power p, summed.
+
+    ::
+
+        R_{p,1}           = Σ_k Height(k)^p,      Height(k) = Σ_i 1[s_i − s_k ≤ margin]
+        R^empirical_{p,1} = ( (1/K) Σ_k (Height(k)/I)^p )^(1/p)        with ``normalize``
+
+    Rudin (2009), sections 2 and 4; p = 1 counts misranked pairs, p → ∞ normalised is R_max/I.
+    A tied pair is an error by default, as there. "average" is offered where the mean over all
+    orders has a closed form: the raw sum with whole weights, and p = 1.
+    The raw sum may overflow to inf, with a warning; the normalised form never does.
+    One sort: O(n log n) time, O(n) memory.
+
+    Parameters
+    ----------
+    {rows}
+    p : float, default=4
+        Steepness of the price, at least 1; ``inf`` with ``normalize`` only. Four is where the
+        paper's tables begin to favour the top.
+    normalize : bool, default=False
+        Whether to return R^empirical, between 0 and 1.
+    margin : float, default=0
+        θ of R^empirical_{p,1,θ}: a positive must win by more than this. Ties are errors then.
+    {shared}
+
+    Returns
+    -------
+    float
+        At least 0; smaller is better.
+
+    Examples
+    --------
+    >>> from toprank.metrics import pnorm_error
+    >>> pnorm_error([-1, 1, -1, 1, -1, -1, 1, 1], [1, 2, 3, 4, 5, 6, 7, 8], p=4)
+    33.0
+    """
+    del margin  # the scores were shifted before they were sorted
+    if ties == AVERAGE and p > 1:
+        if normalize:
+            raise ValueError(
+                "ties='average' has no closed form for normalize=True with p > 1; "
+                "choose 'pessimistic' or 'optimistic'."
+            )
+        return _expected_price(ranked, _power(p), "height")
+    heights = _heights(ranked, _SHARE[ties])
+    negatives = ranked.weight - ranked.gain
+    if normalize:
+        return _normalized(ranked, heights, negatives, p)
+    with np.errstate(over="ignore"):
+        total = ranked.total(negatives * heights**p)
+    if np.isinf(total).any():
+        warnings.warn(
+            f"The p-norm error overflows at p={p:g}; pass normalize=True.",
+            RuntimeWarning,
+            stacklevel=3,
+        )
+    return total
+
+
+def _normalized(ranked: Ranked, heights: Floats, negatives: Floats, p: float) -> Floats:
+    """(1/K Σ_k (h_k/I)^p)^(1/p) with the largest height factored out, so nothing overflows."""
+    largest = ranked.largest(np.where(negatives > 0, heights, 0.0))
+    if np.isinf(p):
+        return largest / ranked.positives
+    # A list without any error has largest height 0, and 0/1 is right for it.
+    scale = np.where(largest > 0, largest, 1.0)
+    powers = ranked.total(negatives * (heights / ranked.spread(scale)).clip(max=1.0) ** p)
+    mean: Floats = (powers / ranked.negatives) ** (1.0 / p)
+    return (largest / ranked.positives) * mean
+
+
+@metric(needs="both", ties=(TOGETHER, PESSIMISTIC, AVERAGE, OPTIMISTIC))
+def price_of_heights(
+    ranked: Ranked, *, ties: str, price: Callable[[Floats], Floats], on: str = "height"
+) -> Floats:
+    """Sum of the prices of all heights, reverse heights or ranks.
+
+    ::
+
+        R_{g,1}               = Σ_k g(Height(k))            on="height"
+        R^ReverseHeight_{g,1} = Σ_i g(Reverse Height(i))    on="reverse_height"
+        R^Rank_{g,1}          = Σ_i g(Rank(i))              on="rank"
+
+    Rudin (2009), sections 2 and 7. By default every tied pair counts, the paper's ≤, also among
+    the positives of a rank. "average" is the mean over all orders and needs whole weights on
+    (reverse) heights. One sort: O(n log n) time, O(n) memory, and O(n) calls of g on arrays.
+
+    Parameters
+    ----------
+    {rows}
+    price : callable
+        g, from an array of heights to an array of prices, such as ``np.exp`` or ``np.log1p``.
+    on : {"height", "reverse_height", "rank"}, default="height"
+        What the price is paid for.
+    {shared}
+
+    Returns
+    -------
+    float
+        The sum of the prices.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from toprank.metrics import price_of_heights
+    >>> price_of_heights([0, 1, 0, 1], [4, 3, 2, 1], price=np.square)
+    5.0
+    """
+    check_choice("on", on, ("height", "reverse_height", "rank"))
+
+    def checked(places: Floats) -> Floats:
+        prices = np.asarray(price(places), dtype=np.float64)
+        if prices.shape != places.shape:
+            raise ValueError(
+                f"price returned shape {prices.shape} for an array of shape {places.shape}; "
+                "it must return one price a height."
+            )
+        return prices
+
+    if on == "rank":
+        return _price_of_ranks(ranked, checked, ties)
+    if ties == AVERAGE:
+        return _expected_price(ranked, checked, on)
+    if on == "height":
+        heights = _heights(ranked, float(ties != OPTIMISTIC))
+        return _paid(ranked, checked, heights, ranked.weight - ranked.gain)
+    return _paid(ranked, checked, _reverse_heights(ranked, float(ties != OPTIMISTIC)), ranked.gain)
+
+
+def _paid(
+    ranked: Ranked, price: Callable[[Floats], Floats], places: Floats, weight: Floats
+) -> Floats:
+    """Σ weight·price(place) in each list; a row that is not there pays nothing, not 0·inf."""
+    live = weight > 0
+    prices = np.zeros_like(weight)
+    prices[live] = weight[live] * price(places[live])
+    return ranked.total(prices)
+
+
+def _price_of_ranks(ranked: Ranked, price: Callable[[Floats], Floats], ties: str) -> Floats:
+    if ties == TOGETHER:
+        return _paid(ranked, price, ranked.above(ranked.weight) + ranked.weight, ranked.gain)
+    live = ranked.gain > 0
+    above, through, density = places_of_positives(ranked, ties)
+    prices = np.zeros_like(ranked.gain)
+    prices[live] = density[live] * sum_over_places(price, above[live], through[live])
+    return ranked.total(prices)
+
+
+def _expected_price(ranked: Ranked, price: Callable[[Floats], Floats], on: str) -> Floats:
+    """Mean over all orders of Σ price(height).
+
+    In a random order of its tie, the number of the m tied opponents on the wrong side of a row is
+    uniform on 0..m, so a row pays the mean of price(h), ..., price(h + m).
+    """
+    if not ranked.whole:
+        raise ValueError(
+            "ties='average' has no closed form here for sample_weight that is not whole; "
+            "choose 'pessimistic' or 'optimistic'."
+        )
+    negatives = ranked.weight - ranked.gain
+    if on == "height":
+        payers, opponents, least = negatives, ranked.gain, _heights(ranked, 0.0)
+    else:
+        payers, opponents, least = ranked.gain, negatives, _reverse_heights(ranked, 0.0)
+    live = payers > 0
+    opponents, least = opponents[live], least[live]
+    prices = np.zeros_like(payers)
+    sums = sum_over_places(price, least - 1.0, least + opponents)
+    prices[live] = payers[live] * sums / (opponents + 1.0)
+    return ranked.total(prices)

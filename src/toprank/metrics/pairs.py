@@ -1,0 +1,233 @@
+"""Metrics of positive-negative pairs: the ROC curve, its left end, and its first negative."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from toprank.metrics.driver import AVERAGE, OPTIMISTIC, PESSIMISTIC, metric
+
+if TYPE_CHECKING:
+    from toprank.metrics.ranked import Floats, Ranked, Rows
+
+__all__ = ["partial_auc", "positives_at_top", "r_max", "roc_auc", "winner_take_all"]
+
+
+@metric(needs="both", ties=(AVERAGE, PESSIMISTIC, OPTIMISTIC))
+def roc_auc(ranked: Ranked, *, ties: str) -> Floats:
+    """Share of positive-negative pairs in which the positive scores higher.
+
+    ::
+
+        AUC = Σ_i Σ_k 1[s_i > s_k] / (I·K)
+
+    A tied pair counts one half by default, the area under the ROC curve with diagonal steps;
+    with "pessimistic" it is an error, as in the papers' 1[s_i ≤ s_k].
+    One sort: O(n log n) time, O(n) memory.
+
+    Parameters
+    ----------
+    {rows}
+    {shared}
+
+    Returns
+    -------
+    float
+        Between 0 and 1.
+
+    Examples
+    --------
+    >>> from toprank.metrics import roc_auc
+    >>> roc_auc([1, 0, 1, 0], [0.9, 0.8, 0.7, 0.1])
+    0.75
+    """
+    negatives = ranked.weight - ranked.gain
+    beaten = ranked.above(ranked.gain) + _tied_share(ties) * ranked.gain
+    return ranked.total(negatives * beaten) / (ranked.positives * ranked.negatives)
+
+
+def _tied_share(ties: str) -> float:
+    """Share of the tied positives that stand above a tied negative, in the mean."""
+    return {AVERAGE: 0.5, PESSIMISTIC: 0.0, OPTIMISTIC: 1.0}[ties]
+
+
+def _score_of_negative(rows: Rows, place: int) -> float:
+    """Score of the negative at this place, 1 the highest."""
+    scores = rows.scores[~rows.gain]
+    return float(np.partition(scores, scores.size - place)[scores.size - place])
+
+
+def _head_to_max_fpr(rows: Rows, *, max_fpr: float = 0.1, **_: object) -> float | None:
+    n_negatives = int(rows.scores.size - np.count_nonzero(rows.gain))
+    place = int(np.ceil(max_fpr * n_negatives)) if 0 < max_fpr < 0.5 else n_negatives
+    return _score_of_negative(rows, place) if place < n_negatives else None
+
+
+def _head_to_first_negative(rows: Rows) -> float:
+    return float(np.max(rows.scores, where=~rows.gain, initial=-np.inf))
+
+
+@metric(needs="both", ties=(AVERAGE, PESSIMISTIC, OPTIMISTIC), head=_head_to_max_fpr)
+def partial_auc(
+    ranked: Ranked, *, ties: str, max_fpr: float = 0.1, standardize: bool = True
+) -> Floats:
+    """Area under the left end of the ROC curve, up to a false positive rate.
+
+    ::
+
+        A = ∫_0^max_fpr TPR d(FPR),    standardised ½(1 + (A − max_fpr²/2) / (max_fpr − max_fpr²/2))
+
+    The standardised form (McClish 1989) is ½ for random scores and 1 for a perfect list, and is
+    what scikit-learn's ``roc_auc_score(max_fpr=...)`` returns. With "average" the curve crosses
+    a tie on its diagonal, as there; this is the mean over all orders of the tie when the tie lies
+    left of ``max_fpr``, and its limit for large ties when the cut goes through it.
+    One partition and a sort of the head: O(n + h log h) time.
+
+    Parameters
+    ----------
+    {rows}
+    max_fpr : float, default=0.1
+        Where the area ends, in (0, 1]. A tenth of the negatives is already a long list to read;
+        choose the rate that your budget allows.
+    standardize : bool, default=True
+        Whether to rescale the area as above; otherwise it is at most ``max_fpr``.
+    {shared}
+
+    Returns
+    -------
+    float
+        Between 0 and 1.
+
+    Examples
+    --------
+    >>> from toprank.metrics import partial_auc
+    >>> partial_auc([1, 0, 1, 0], [0.9, 0.8, 0.7, 0.1], max_fpr=0.5, standardize=False)
+    0.25
+    """
+    if not 0 < max_fpr <= 1:
+        raise ValueError(f"max_fpr={max_fpr} must lie in (0, 1].")
+    negatives = ranked.weight - ranked.gain
+    budget = ranked.spread(max_fpr * ranked.negatives)
+    taken = np.clip(budget - ranked.above(negatives), 0.0, negatives)
+    if ties == AVERAGE:
+        slope = np.divide(taken, negatives, out=np.zeros_like(taken), where=negatives > 0)
+        tied = 0.5 * slope * ranked.gain
+    else:
+        tied = _tied_share(ties) * ranked.gain
+    area = ranked.total(taken * (ranked.above(ranked.gain) + tied))
+    area /= ranked.positives * ranked.negatives
+    if not standardize:
+        return area
+    chance = 0.5 * max_fpr**2
+    standardized: Floats = 0.5 * (1.0 + (area - chance) / (max_fpr - chance))
+    return standardized
+
+
+def _before_first_negative(ranked: Ranked, ties: str) -> Floats:
+    """Weight of the positives above the highest negative of each list."""
+    negatives = ranked.weight - ranked.gain
+    # The first of n tied negatives leaves p/(n + 1) of p positives above it, in the mean.
+    share = 1.0 / (negatives + 1.0) if ties == AVERAGE else _tied_share(ties)
+    tied = share * ranked.gain
+    is_first = (negatives > 0) & (ranked.above(negatives) == 0)
+    return ranked.total(np.where(is_first, ranked.above(ranked.gain) + tied, 0.0))
+
+
+@metric(needs="both", ties=(PESSIMISTIC, AVERAGE, OPTIMISTIC), head=_head_to_first_negative)
+def positives_at_top(ranked: Ranked, *, ties: str) -> Floats:
+    """Share of the positives that score above every negative.
+
+    ::
+
+        Pos@Top = Σ_i 1[s_i > max_k s_k] / I
+
+    By default a positive tied with the highest negative is not above it, as in TopPush
+    (Li, Jin and Zhou 2014). O(n) time, plus a sort of the rows above the highest negative.
+
+    Parameters
+    ----------
+    {rows}
+    {shared}
+
+    Returns
+    -------
+    float
+        Between 0 and 1.
+
+    Examples
+    --------
+    >>> from toprank.metrics import positives_at_top
+    >>> positives_at_top([1, 1, 0, 1, 1], [5, 4, 3, 2, 1])
+    0.5
+    """
+    return _before_first_negative(ranked, ties) / ranked.positives
+
+
+@metric(needs="both", ties=(PESSIMISTIC, AVERAGE, OPTIMISTIC), head=_head_to_first_negative)
+def r_max(ranked: Ranked, *, ties: str) -> Floats:
+    """Number of positives below the highest negative.
+
+    ::
+
+        R_max = max_k Σ_i 1[s_i ≤ s_k]
+
+    By default a tied positive counts as below, as in Rudin (2009), section 2.
+    O(n) time, plus a sort of the rows above the highest negative.
+
+    Parameters
+    ----------
+    {rows}
+    {shared}
+
+    Returns
+    -------
+    float
+        Between 0 (every positive on top) and the number of positives; smaller is better.
+
+    Examples
+    --------
+    >>> from toprank.metrics import r_max
+    >>> r_max([1, 1, 0, 1, 1], [5, 4, 3, 2, 1])
+    2.0
+    """
+    return ranked.positives - _before_first_negative(ranked, ties)
+
+
+def _head_to_first_row(rows: Rows) -> float:
+    return float(rows.scores.max())
+
+
+@metric(needs="both", ties=(PESSIMISTIC, AVERAGE, OPTIMISTIC), head=_head_to_first_row)
+def winner_take_all(ranked: Ranked, *, ties: str) -> Floats:
+    """Loss of the winner: 1 if a negative leads the list, 0 if a positive does.
+
+    ::
+
+        WTA = 1[max_i s_i ≤ max_k s_k]
+
+    By default a tie at the top is lost, as in Rudin (2009), section 2; with "average" it is the
+    share of negatives in that tie. O(n) time.
+
+    Parameters
+    ----------
+    {rows}
+    {shared}
+
+    Returns
+    -------
+    float
+        Between 0 and 1 (with lists: the share of lists lost); smaller is better.
+
+    Examples
+    --------
+    >>> from toprank.metrics import winner_take_all
+    >>> winner_take_all([0, 1, 1, 0], [9, 8, 9, 1], groups=["a", "a", "b", "b"])
+    0.5
+    """
+    gain, weight = ranked.gain[ranked.starts], ranked.weight[ranked.starts]
+    if ties == PESSIMISTIC:
+        return np.asarray(gain < weight, dtype=np.float64)
+    if ties == OPTIMISTIC:
+        return np.asarray(gain == 0, dtype=np.float64)
+    return 1.0 - gain / weight

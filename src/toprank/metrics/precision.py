@@ -1,0 +1,95 @@
+"""Average precision: the precision at each positive, averaged."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from toprank.metrics.driver import AVERAGE, OPTIMISTIC, PESSIMISTIC, TOGETHER, metric
+from toprank.metrics.places import harmonic_between
+
+if TYPE_CHECKING:
+    from toprank.metrics.ranked import Floats, Ranked
+
+__all__ = ["average_precision"]
+
+
+@metric(needs="positives", ties=(TOGETHER, AVERAGE, PESSIMISTIC, OPTIMISTIC))
+def average_precision(ranked: Ranked, *, ties: str) -> Floats:
+    """Mean, over the positives, of the precision of the list that ends at each.
+
+    ::
+
+        AP = (1/I) Σ_i #{positives at or above i} / #{rows at or above i}
+
+    By default tied rows enter together, as in scikit-learn's ``average_precision_score``: this
+    alone does not change when all weights are scaled. The other choices take the rows of a tie
+    (and the copies that a weight stands for) one after another; "average" is the mean over all
+    orders in closed form, through harmonic sums. One sort: O(n log n) time, O(n) memory.
+
+    Parameters
+    ----------
+    {rows}
+    {shared}
+
+    Returns
+    -------
+    float
+        Between 0 and 1.
+
+    Examples
+    --------
+    >>> from toprank.metrics import average_precision
+    >>> average_precision([1, 0, 1, 0], [0.9, 0.8, 0.7, 0.1])
+    0.8333333333333333
+    """
+    # Only ties with positives add to the sum; the others are left out of the harmonic sums.
+    live = ranked.gain > 0
+    found, rows = ranked.above(ranked.gain)[live], ranked.above(ranked.weight)[live]
+    gain, weight = ranked.gain[live], ranked.weight[live]
+    precisions = np.zeros_like(ranked.gain)
+    precisions[live] = _PRECISIONS[ties](found, rows, gain, weight)
+    return ranked.total(precisions) / ranked.positives
+
+
+def _together(found: Floats, rows: Floats, gain: Floats, weight: Floats) -> Floats:
+    return gain * ((found + gain) / (rows + weight))
+
+
+def _one_by_one(found: Floats, rows: Floats, gain: Floats) -> Floats:
+    """Σ_j (found + j) / (rows + j) over j = 1..gain, as Σ_j 1 − (rows − found) / (rows + j)."""
+    return gain - (rows - found) * harmonic_between(rows, rows + gain)
+
+
+def _pessimistic(found: Floats, rows: Floats, gain: Floats, weight: Floats) -> Floats:
+    return _one_by_one(found, rows + (weight - gain), gain)
+
+
+def _optimistic(found: Floats, rows: Floats, gain: Floats, weight: Floats) -> Floats:
+    del weight  # the negatives of the tie come after
+    return _one_by_one(found, rows, gain)
+
+
+def _average(found: Floats, rows: Floats, gain: Floats, weight: Floats) -> Floats:
+    """Mean over the orders of a tie.
+
+    Place j of the tie holds a positive with probability gain/weight; each of the j − 1 rows
+    before it in the tie is then a positive with probability c = (gain − 1)/(weight − 1):
+    (gain/weight) Σ_j (found + 1 + c·(j − 1)) / (rows + j).
+    """
+    others = np.maximum(gain - 1.0, 0.0)
+    pure = gain == weight
+    chance = np.divide(others, weight - 1.0, out=np.ones_like(gain), where=~pure & (weight > 1))
+    chance[~pure & (weight <= 1)] = 0.0
+    first = found + 1.0 - chance * (rows + 1.0)
+    sums = first * harmonic_between(rows, rows + weight) + chance * weight
+    return (gain / weight) * sums
+
+
+_PRECISIONS = {
+    TOGETHER: _together,
+    AVERAGE: _average,
+    PESSIMISTIC: _pessimistic,
+    OPTIMISTIC: _optimistic,
+}

@@ -1,0 +1,199 @@
+"""Lists in descending score, one entry a tie: the form in which every metric sees its input."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["Ranked", "Rows", "head_of", "rank_rows", "tie_of_each_row"]
+
+
+class Rows(NamedTuple):
+    """Checked rows of one or many lists; rows of weight 0 are gone.
+
+    ``gain`` is a mask of the positives, or what each row is worth where labels are graded.
+    ``codes`` is the list of each row, ``None`` where there is one list only.
+    """
+
+    scores: Floats
+    gain: NDArray[Any]
+    weights: Floats | None
+    codes: NDArray[np.intp] | None
+    n_lists: int
+
+    def per_list(self, mask: NDArray[np.bool_] | None = None) -> Floats:
+        """Weight of the rows (of those in the mask) in each list."""
+        values = self.weights
+        if mask is not None:
+            values = mask.astype(np.float64) if values is None else values * mask
+        if self.codes is not None:
+            return np.bincount(self.codes, weights=values, minlength=self.n_lists).astype(float)
+        total = self.scores.size if values is None else values.sum()
+        return np.array([total], dtype=np.float64)
+
+    def take(self, rows: NDArray[Any]) -> Rows:
+        """Only these rows, by index or mask."""
+        return Rows(
+            self.scores[rows],
+            self.gain[rows],
+            None if self.weights is None else self.weights[rows],
+            None if self.codes is None else self.codes[rows],
+            self.n_lists,
+        )
+
+
+class Ranked(NamedTuple):
+    """Lists in descending score, one entry a tie.
+
+    ::
+
+        scores   9 9 | 7 | 5 5 5
+        labels   + - | + | - - +
+        gain      1    1     1       weight of the positives of each tie
+        weight    2    1     3       weight of its rows
+        starts    0                  first tie of each list
+        positives 3,  negatives 3    totals of each list, also when only its head was sorted
+
+    ``whole`` says that all weights are whole numbers; ``source`` keeps all rows, unsorted.
+    """
+
+    gain: Floats
+    weight: Floats
+    starts: NDArray[np.intp]
+    positives: Floats
+    negatives: Floats
+    whole: bool
+    source: Rows
+
+    @property
+    def rows(self) -> Floats:
+        """Weight of all rows of each list."""
+        return self.positives + self.negatives
+
+    def above(self, values: Floats) -> Floats:
+        """Sum over the higher ties of the same list."""
+        if self.starts.size == 1:
+            sums = np.empty_like(values)
+            sums[:1] = 0.0
+            np.cumsum(values[:-1], out=sums[1:])
+            return sums
+        # Each list is scaled by its own power of two, exactly, and the running sum is reset at
+        # its start: a list of huge weights leaves no rounding error behind in the next.
+        totals = np.add.reduceat(values, self.starts)
+        exponents = self.spread(np.frexp(totals)[1])
+        scaled = np.ldexp(values, -exponents)
+        running = scaled.copy()
+        running[self.starts[1:]] -= np.add.reduceat(scaled, self.starts)[:-1]
+        result: Floats = np.ldexp(np.cumsum(running) - scaled, exponents)
+        # What rounding leaves instead of zero must not look like a row above the first.
+        result[self.starts] = 0.0
+        return result
+
+    def total(self, values: Floats) -> Floats:
+        """Sum over the ties of each list."""
+        if self.starts.size == 1:
+            return np.array([values.sum()])
+        return np.add.reduceat(values, self.starts)
+
+    def largest(self, values: Floats) -> Floats:
+        """Largest value over the ties of each list."""
+        return np.maximum.reduceat(values, self.starts)
+
+    def spread(self, values: NDArray[Any]) -> NDArray[Any]:
+        """One value a list, as one value a tie."""
+        if self.starts.size == 1:
+            return values
+        return np.repeat(values, np.diff(self.starts, append=self.gain.size))
+
+    def best(self) -> Ranked:
+        """The same lists in their best order, by falling gain."""
+        rows = self.source
+        perfect = rows._replace(scores=rows.gain.astype(np.float64))
+        return rank_rows(perfect, self.positives, self.negatives)
+
+
+def rank_rows(
+    rows: Rows,
+    positives: Floats,
+    negatives: Floats,
+    *,
+    gain_order: str | None = None,
+    source: Rows | None = None,
+) -> Ranked:
+    """Sort rows into ties, in O(n log n).
+
+    ``gain_order`` "ascending" or "descending" splits each tie by gain, in that order. ``source``
+    are all rows of the list, where the rows given are its head only.
+    """
+    order, is_first = _descending(rows, gain_order)
+    starts = np.flatnonzero(is_first)
+    gain = rows.gain[order].astype(np.float64, copy=False)
+    weight = None if rows.weights is None else rows.weights[order]
+    if weight is not None:
+        gain = gain * weight
+    if starts.size < order.size:
+        gain = np.add.reduceat(gain, starts)
+        if weight is None:
+            weight = np.diff(starts, append=order.size).astype(np.float64)
+        else:
+            weight = np.add.reduceat(weight, starts)
+    elif weight is None:
+        weight = np.ones(order.size)
+    whole = rows.weights is None or bool(np.all(rows.weights == np.rint(rows.weights)))
+    list_starts = _list_starts(rows, order, starts)
+    return Ranked(gain, weight, list_starts, positives, negatives, whole, source or rows)
+
+
+def tie_of_each_row(rows: Rows) -> NDArray[np.intp]:
+    """Index, for each row, of its tie in :func:`rank_rows`."""
+    order, is_first = _descending(rows, None)
+    ties = np.empty(order.size, dtype=np.intp)
+    ties[order] = np.cumsum(is_first) - 1
+    return ties
+
+
+def head_of(rows: Rows, threshold: float) -> Rows:
+    """The rows of one list that score at least the threshold."""
+    return rows.take(np.flatnonzero(rows.scores >= threshold))
+
+
+def _descending(rows: Rows, gain_order: str | None) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+    """Order by list and falling score, and which rows of that order begin a tie."""
+    if rows.codes is None:
+        order = np.argsort(rows.scores)[::-1]
+    else:
+        order = np.lexsort((-rows.scores, rows.codes))
+    is_first = _begins_tie(rows, order)
+    if gain_order is not None and not is_first.all():
+        # Only rows inside ties are sorted again: ties are rare where lists are long.
+        tied = np.flatnonzero(~(is_first & np.append(is_first[1:], True)))
+        sign = 1.0 if gain_order == "ascending" else -1.0
+        tie = np.cumsum(is_first)[tied]
+        inner = order[tied][np.lexsort((sign * rows.gain[order[tied]], tie))]
+        order = order.copy()
+        order[tied] = inner
+        gain = rows.gain[order]
+        is_first[1:] |= gain[1:] != gain[:-1]
+    return order, is_first
+
+
+def _begins_tie(rows: Rows, order: NDArray[np.intp]) -> NDArray[np.bool_]:
+    is_first = np.ones(order.size, dtype=np.bool_)
+    scores = rows.scores[order]
+    np.not_equal(scores[1:], scores[:-1], out=is_first[1:])
+    if rows.codes is not None:
+        codes = rows.codes[order]
+        is_first[1:] |= codes[1:] != codes[:-1]
+    return is_first
+
+
+def _list_starts(rows: Rows, order: NDArray[np.intp], starts: NDArray[np.intp]) -> NDArray[np.intp]:
+    if rows.codes is None:
+        return np.zeros(1, dtype=np.intp)
+    return np.searchsorted(rows.codes[order][starts], np.arange(rows.n_lists)).astype(np.intp)
