@@ -67,6 +67,7 @@ sphinx_gallery_conf = {
     "matplotlib_animations": False,
     "remove_config_comments": True,
     "show_memory": False,
+    "write_computation_times": False,  # its table would load scripts from elsewhere
     "show_signature": False,
     "download_all_examples": False,
     "within_subsection_order": "FileNameSortKey",

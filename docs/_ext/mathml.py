@@ -1,9 +1,9 @@
 r"""Formulas as MathML, made when the site is built.
 
-A reader's browser needs no script, no font and no network for them. latex2mathml does the
-translation; what comes out is then put right where browsers would set it differently from TeX:
-limits under sums, space after function names, bold digits. A command that latex2mathml does not
-know is a warning here, not a backslash on the page.
+A reader's browser needs no script and no network for them; the font is in ``_static``.
+latex2mathml does the translation; what comes out is then put right where browsers would set it
+differently from TeX: limits under sums, space around function names, signs, bold digits. A
+command that latex2mathml does not know is a warning here, not a backslash on the page.
 """
 
 import re
@@ -20,7 +20,8 @@ logger = logging.getLogger(__name__)
 
 LIMITS = {"msub": "munder", "msup": "mover", "msubsup": "munderover"}
 TAKES_LIMITS = {"∑", "∏", "⋃", "⋂", "max", "min", "sup", "inf", "lim", "arg max", "arg min"}
-OPENING = {"(", "[", "{", "|"}
+CLOSING = {")", "]", "}", "|", "!"}
+SIGNS = {"−", "+", "±"}
 BOLD = {"A": 0x1D400, "a": 0x1D41A, "0": 0x1D7CE}
 
 
@@ -39,6 +40,7 @@ def to_mathml(latex, *, block):
         if text.startswith("\\"):
             raise ValueError(f"latex2mathml does not know {text}")
         _embolden(element)
+        _align(element)
     for parent in list(math.iter()):
         _set_operators(parent)
     return ET.tostring(math, encoding="unicode", short_empty_elements=False)
@@ -60,39 +62,57 @@ def _embolden(element):
     )
 
 
+def _align(element):
+    """Browsers ignore columnalign; the style sheet aligns by class."""
+    if side := element.attrib.pop("columnalign", None):
+        element.set("class", side)
+
+
 def _set_operators(parent):
     if parent.tag in LIMITS and len(parent) and parent[0].text in TAKES_LIMITS:
         parent.tag = LIMITS[parent.tag]
         if parent[0].text.isascii():
             parent[0].tag = "mo"
-            parent[0].attrib.update(movablelimits="true", lspace="0", rspace="0.17em")
+            parent[0].attrib.update(movablelimits="true", lspace="0.17em", rspace="0.17em")
         return
     for child in parent:
-        if child.tag == "mo" and (child.text == "∞" or _is_name(child.text)):
+        if child.tag == "mo" and (child.text == "∞" or _is_word(child.text)):
             child.tag = "mi"
             child.attrib.clear()
-    if parent.tag not in ("mrow", "mtd", "math"):
-        return
-    spaced = []
+        elif child.tag == "mo" and child.text == "/":
+            child.attrib.update(lspace="0", rspace="0")
+    if parent.tag in ("mrow", "mtd", "math"):
+        parent[:] = _spaced(parent)
+
+
+def _spaced(parent):
+    """Add the thin space that TeX sets around function names, and find the signs."""
+    row = []
     for child, following in pairwise([*parent, None]):
-        spaced.append(child)
-        base = child[0] if child.tag in LIMITS and len(child) else child
-        if base.tag == "mi" and _is_name(base.text) and not _opens(following):
-            spaced.append(ET.Element("mspace", width="0.17em"))
-    parent[:] = spaced
+        row.append(child)
+        if following is None or following.tag == "mspace" or child.tag == "mspace":
+            continue
+        if child.tag == "mo":
+            if following.tag == "mo" and following.text in SIGNS and child.text not in CLOSING:
+                following.set("form", "prefix")
+        elif (_is_function(child) and not _opens(following)) or _is_function(following):
+            row.append(ET.Element("mspace", width="0.17em"))
+    return row
 
 
-def _is_name(text):
+def _is_word(text):
     return bool(text) and len(text) > 1 and text.replace(" ", "").isalpha() and text.isascii()
+
+
+def _is_function(element):
+    base = element[0] if element.tag in LIMITS and len(element) else element
+    return base.tag == "mi" and _is_word(base.text)
 
 
 def _opens(element):
     """Whether no space belongs between a function's name and this."""
-    if element is None or element.tag in ("mspace", "mtext"):
-        return True
-    if element.tag == "mo":
-        return True  # operators bring their own space, and parentheses want none
-    return bool(len(element)) and element[0].tag == "mo" and element[0].text in OPENING
+    first = element[0] if len(element) else element
+    return first.tag == "mo" and first.text not in TAKES_LIMITS
 
 
 def _render(node, *, block):
