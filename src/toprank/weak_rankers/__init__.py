@@ -16,9 +16,4 @@ def weak_rankers_from(choice: object) -> WeakRankers:
         return Features()
     if choice == "stumps":
         return Stumps()
-    if isinstance(choice, str):
-        raise ValueError(
-            f"weak_rankers must be 'features', 'stumps', a transformer or a list of functions, "
-            f"got {choice!r}."
-        )
     return Brought(choice)

@@ -65,7 +65,8 @@ class Brought(WeakRankers):
             columns = [self._one(function, X) for function in self._fitted]
             return np.column_stack(columns)
         values = self._fitted.transform(X)
-        if sparse.issparse(values):
+        is_sparse: bool = sparse.issparse(values)
+        if is_sparse:
             return values.tocsr().astype(np.float64)
         values = np.asarray(values, dtype=np.float64)
         if not np.isfinite(values).all():

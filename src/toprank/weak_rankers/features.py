@@ -34,7 +34,8 @@ class Features(WeakRankers):
 
     def fit(self, X: Any) -> Self:
         """Learn the range of each feature."""
-        if sparse.issparse(X):
+        is_sparse: bool = sparse.issparse(X)
+        if is_sparse:
             low, high = (m.toarray().ravel() for m in (X.min(axis=0), X.max(axis=0)))
         else:
             low, high = X.min(axis=0), X.max(axis=0)
@@ -64,13 +65,14 @@ class FeatureDesign(Design):
         self._X = X
         self._low = low
         self._span = span
+        self._is_sparse: bool = sparse.issparse(X)
         self._columns: Any = None
         self.n_rows, self.n_weak = X.shape
 
     def scores(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
         coef = weights / self._span
         offset = -float(self._low @ coef)
-        if sparse.issparse(self._X):
+        if self._is_sparse:
             return np.asarray(self._X @ coef, dtype=np.float64) + offset
         scores = np.empty(self.n_rows)
         narrow = coef.astype(self._X.dtype)
@@ -80,16 +82,18 @@ class FeatureDesign(Design):
         return scores
 
     def correlate(self, residuals: NDArray[Any]) -> NDArray[np.float64]:
-        if sparse.issparse(self._X):
+        if self._is_sparse:
             total = np.asarray(self._X.T @ residuals, dtype=np.float64)
         else:
             total = np.zeros(self.n_weak)
             for rows in self._chunks():
                 total += residuals[rows].astype(self._X.dtype, copy=False) @ self._X[rows]
-        return (total - self._low * residuals.sum(dtype=np.float64)) / self._span
+        total -= self._low * residuals.sum(dtype=np.float64)
+        total /= self._span
+        return total
 
     def column(self, index: int) -> NDArray[np.float64]:
-        if sparse.issparse(self._X):
+        if self._is_sparse:
             if self._columns is None:
                 self._columns = self._X.tocsc()
             values = self._columns[:, [index]].toarray().ravel()
@@ -101,7 +105,7 @@ class FeatureDesign(Design):
         if self.n_weak > MAX_DENSE:
             return None
         chosen = self._X[index]
-        dense = chosen.toarray() if sparse.issparse(chosen) else chosen
+        dense = chosen.toarray() if self._is_sparse else chosen
         return np.asarray((dense - self._low) / self._span, dtype=np.float64)
 
     def _chunks(self) -> list[slice]:

@@ -111,6 +111,6 @@ class StumpDesign(Design):
     def column(self, index: int) -> NDArray[np.float64]:
         j = int(np.searchsorted(self._offsets, index, side="right")) - 1
         codes = self._codes[:, j]
-        values = (codes > index - self._offsets[j]).astype(np.float64)
+        values: NDArray[np.float64] = (codes > index - self._offsets[j]).astype(np.float64)
         values[codes == MISSING] = 0.5
         return values

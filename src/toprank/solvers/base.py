@@ -1,0 +1,109 @@
+"""What solvers have in common: the problem, the penalty, and what comes back.
+
+All minimise over the weights λ of the weak rankers
+
+    min_λ  criterion(H·λ) + alpha·( (1 - l1_ratio)/2·‖λ‖² + l1_ratio·‖λ‖₁ ).
+
+Since h ∈ [0, 1] and the gradient of a push with respect to the scores is a difference of two
+distributions, every partial derivative of the criterion lies in [-1, 1]. ``tol`` is the largest
+one left when a solver stops, on that scale.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["ROUNDING", "SEPARATED", "Monitor", "Penalty", "Progress", "Solution", "Status"]
+
+Status = Literal["converged", "max_iter", "separated", "stopped", "stalled"]
+
+# When every pair is right by this much, the largest pair loss is e^-30 ≈ 1e-13 and without a
+# penalty only infinity is better.
+SEPARATED = 30.0
+
+
+# A step that cannot lower the value in floating point while the largest derivative is below this
+# has nothing left to gain: the value is off by about its square.
+ROUNDING = 1e-5
+
+
+@dataclass(frozen=True)
+class Penalty:
+    """alpha·((1 - l1_ratio)/2·‖λ‖² + l1_ratio·‖λ‖₁)."""
+
+    alpha: float = 0.0
+    l1_ratio: float = 0.0
+
+    @property
+    def l1(self) -> float:
+        """Weight of ‖λ‖₁."""
+        return self.alpha * self.l1_ratio
+
+    @property
+    def l2(self) -> float:
+        """Weight of ‖λ‖²/2."""
+        return self.alpha * (1.0 - self.l1_ratio)
+
+    def value(self, weights: NDArray[np.float64]) -> float:
+        """Give the penalty itself."""
+        return 0.5 * self.l2 * float(weights @ weights) + self.l1 * float(np.abs(weights).sum())
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Where a fit stands after an iteration."""
+
+    n_iter: int
+    value: float
+    weights: NDArray[np.float64]
+
+
+Monitor = Callable[[Progress], bool]
+"""Called after every iteration; a true answer asks the solver to stop with what it has."""
+
+
+@dataclass
+class Solution:
+    """What a solver found.
+
+    ``path`` holds the penalised value before the first iteration and after each one;
+    ``slope`` the largest partial derivative at the end.
+    """
+
+    weights: NDArray[np.float64]
+    status: Status = "max_iter"
+    n_iter: int = 0
+    slope: float = np.inf
+    path: list[float] = field(default_factory=list)
+
+    @property
+    def converged(self) -> bool:
+        """Whether the stopping criterion was met."""
+        return self.status == "converged"
+
+    def complaint(self) -> str | None:
+        """Say what the user should know about a fit that did not end as asked for."""
+        return {
+            "converged": None,
+            "stopped": None,
+            "max_iter": (
+                f"stopped after max_iter={self.n_iter} iterations with a largest derivative of "
+                f"{self.slope:.2g}; raise max_iter or tol, or set a larger alpha."
+            ),
+            "separated": (
+                "the training rows are ranked without a mistake, so with alpha=0 the optimum lies "
+                "at infinity; the weights found rank them perfectly. Set alpha above 0 for a "
+                "finite optimum."
+            ),
+            "stalled": (
+                f"no step improves the objective any more in floating point; the largest "
+                f"derivative is {self.slope:.2g}. Pass float64 data or a larger tol."
+            ),
+        }[self.status]

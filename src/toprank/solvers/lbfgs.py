@@ -1,0 +1,317 @@
+"""Limited-memory BFGS with second-moment preconditioning and exact steps on the scores.
+
+    min_λ  criterion(H·λ) + (l2/2)·‖λ‖²  [+ l1·‖λ‖₁]
+
+An iteration looks at the table twice: once for H·d along the direction d, once for Hᵀr; trials
+of the step cost O(rows). Where there are few weak rankers, the curvature of the criterion on
+some thousand rows, those that weigh most among them, serves as the initial matrix; when it is
+taken on all rows the iteration is Newton's method.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import linalg, optimize
+
+from toprank.solvers.base import ROUNDING, SEPARATED, Monitor, Penalty, Progress, Solution
+from toprank.solvers.line_search import Point, minimize_on_line
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from toprank.objectives import Criterion
+    from toprank.weak_rankers import Design
+
+__all__ = ["minimize_by_lbfgs"]
+
+MEMORY = 10  # pairs kept; more rarely pays on convex problems
+REFRESH = 5  # iterations between two looks at the curvature when it is only sampled
+SAMPLE_PER_WEAK = 40  # sampled rows a weak ranker: the noise of the curvature is near 1/√40
+MIN_SAMPLE = 4096
+
+
+def minimize_by_lbfgs(
+    design: Design,
+    criterion: Criterion,
+    penalty: Penalty,
+    *,
+    weights: NDArray[np.float64] | None = None,
+    max_iter: int = 1000,
+    tol: float | None = 1e-8,
+    monitor: Monitor | None = None,
+) -> Solution:
+    """Minimise from ``weights`` (default 0) until the largest derivative is at most ``tol``."""
+    start = np.zeros(design.n_weak) if weights is None else weights.astype(np.float64)
+    if penalty.l1 > 0:
+        return _minimize_with_l1(design, criterion, penalty, start, max_iter, tol, monitor)
+    iterate = _Iterate(design, criterion, penalty.l2, start)
+    curvature = _Curvature(design, criterion, penalty.l2)
+    history = _History()
+    solution = Solution(start, path=[iterate.value])
+    while True:
+        solution.weights, solution.slope = iterate.weights, iterate.slope
+        if tol is not None and iterate.slope <= tol:
+            solution.status = "converged"
+        elif penalty.alpha == 0 and criterion.separates(iterate.scores, SEPARATED):
+            solution.status = "separated"
+        elif solution.n_iter >= max_iter:
+            solution.status = "max_iter"
+        else:
+            if curvature.refresh(iterate.scores, solution.n_iter):
+                history.forget()
+            direction = -history.times(iterate.gradient, curvature.solve)
+            if not iterate.move(direction, history):
+                solution.status = "converged" if solution.slope <= ROUNDING else "stalled"
+                return solution
+            solution.n_iter += 1
+            solution.path.append(iterate.value)
+            progress = Progress(solution.n_iter, iterate.value, iterate.weights)
+            if monitor is None or not monitor(progress):
+                continue
+            solution.weights, solution.slope = iterate.weights, iterate.slope
+            solution.status = "stopped"
+        return solution
+
+
+class _Iterate:
+    """Weights with all that belongs to them: scores, penalised value, gradient.
+
+    At most four vectors of one number a row live at a time: the scores, their move along the
+    direction, a trial and its gradient.
+    """
+
+    def __init__(
+        self, design: Design, criterion: Criterion, l2: float, weights: NDArray[np.float64]
+    ) -> None:
+        self._design, self.criterion, self.l2 = design, criterion, l2
+        self.weights = weights
+        self.scores = design.scores(weights)
+        value, residuals = criterion.value_and_gradient(self.scores)
+        self.value = value + 0.5 * l2 * float(weights @ weights)
+        self.gradient = design.correlate(residuals) + l2 * weights
+
+    @property
+    def slope(self) -> float:
+        """The largest partial derivative."""
+        return float(np.abs(self.gradient).max(initial=0.0))
+
+    def move(self, direction: NDArray[np.float64], history: _History) -> bool:
+        """Go to the minimum along ``direction``; false where no step improves anything."""
+        start = Point(0.0, self.value, float(self.gradient @ direction))
+        if not start.slope < 0:
+            return False
+        line = _Line(self, direction, self._design.scores(direction))
+        best = minimize_on_line(line.at, start, reduction=0.3, floor=-2 * SEPARATED)
+        if best.step == 0:
+            return False
+        residuals = line.residuals_at(best.step)
+        self.scores, self.value = line.trial, best.value
+        self.weights = self.weights + best.step * direction
+        del line
+        gradient = self._design.correlate(residuals) + self.l2 * self.weights
+        history.remember(best.step * direction, gradient - self.gradient)
+        self.gradient = gradient
+        return True
+
+
+class _Line:
+    """The penalised value along a direction, from the scores alone."""
+
+    def __init__(
+        self, origin: _Iterate, direction: NDArray[np.float64], ahead: NDArray[np.float64]
+    ) -> None:
+        self._origin = origin
+        self._ahead = ahead
+        self._norm = 0.5 * float(origin.weights @ origin.weights)
+        self._flat = float(origin.weights @ direction)
+        self._bend = float(direction @ direction)
+        self._step = 0.0
+        self._residuals: NDArray[Any] = np.empty(0)
+        self.trial = np.empty_like(origin.scores)
+
+    def at(self, step: float) -> Point:
+        """Value and slope at a step."""
+        self._step, self._residuals = step, np.empty(0)  # freed before the next ones are made
+        np.multiply(self._ahead, step, out=self.trial)
+        self.trial += self._origin.scores
+        value, self._residuals = self._origin.criterion.value_and_gradient(self.trial)
+        growth = step * (self._flat + 0.5 * step * self._bend)
+        slope = float(self._residuals @ self._ahead)
+        l2 = self._origin.l2
+        return Point(
+            step, value + l2 * (self._norm + growth), slope + l2 * (self._flat + step * self._bend)
+        )
+
+    def residuals_at(self, step: float) -> NDArray[Any]:
+        """Gradient with respect to the scores at a step, usually the last one tried."""
+        if step != self._step:
+            self.at(step)
+        return self._residuals
+
+
+class _History:
+    """The last moves and changes of the gradient: an inverse Hessian that is never formed."""
+
+    def __init__(self) -> None:
+        self._pairs: deque[tuple[NDArray[np.float64], NDArray[np.float64], float]] = deque(
+            maxlen=MEMORY
+        )
+
+    def remember(self, move: NDArray[np.float64], change: NDArray[np.float64]) -> None:
+        """Keep a pair that shows positive curvature."""
+        curvature = float(move @ change)
+        if curvature > 1e-14 * float(np.linalg.norm(move)) * float(np.linalg.norm(change)):
+            self._pairs.append((move, change, 1.0 / curvature))
+
+    def forget(self) -> None:
+        """Drop all pairs."""
+        self._pairs.clear()
+
+    def times(
+        self, gradient: NDArray[np.float64], solve: Callable[[NDArray[np.float64]], Any] | None
+    ) -> NDArray[np.float64]:
+        """Two-loop recursion around ``solve``, or around the usual multiple of the identity."""
+        vector = gradient.copy()
+        shares = []
+        for move, change, inverse in reversed(self._pairs):
+            share = inverse * float(move @ vector)
+            vector -= share * change
+            shares.append(share)
+        if solve is not None:
+            vector = solve(vector)
+        elif self._pairs:
+            move, change, inverse = self._pairs[-1]
+            vector /= inverse * float(change @ change)
+        for (move, change, inverse), share in zip(self._pairs, reversed(shares), strict=True):
+            vector += (share - inverse * float(change @ vector)) * move
+        return vector
+
+
+class _Curvature:
+    """Second moments of the weak rankers under the curvature of the criterion.
+
+    The Hessian with respect to the scores is diag(h) less one rank for each class, since only
+    differences between classes count; so the moments are centred within each class.
+    """
+
+    def __init__(self, design: Design, criterion: Criterion, l2: float) -> None:
+        self._design, self._criterion, self._l2 = design, criterion, l2
+        self._size = max(MIN_SAMPLE, SAMPLE_PER_WEAK * design.n_weak)
+        self._exact = design.n_rows <= self._size
+        self._factor: Any = None
+        self._usable = design.rows(np.arange(1)) is not None
+
+    @property
+    def solve(self) -> Callable[[NDArray[np.float64]], Any] | None:
+        """The inverse as a function, where there is one."""
+        factor = self._factor
+        return None if factor is None else lambda vector: linalg.cho_solve(factor, vector)
+
+    def refresh(self, scores: NDArray[np.float64], n_iter: int) -> bool:
+        """Look at the curvature again if it is time; true where older pairs are now useless."""
+        if not self._usable or (not self._exact and n_iter % REFRESH):
+            return False
+        gradient, hessian = self._criterion.gradient_and_hessian(scores)
+        rows, weights = self._sample(hessian)
+        lower = gradient[rows] < 0
+        del gradient, hessian
+        moments = self._l2 * np.eye(self._design.n_weak)
+        for members in (lower, ~lower):
+            moments += self._centred_moments(rows[members], weights[members])
+        ridge = 1e-10 * (np.trace(moments) / len(moments) + 1e-300)
+        try:
+            self._factor = linalg.cho_factor(moments + ridge * np.eye(len(moments)))
+        except linalg.LinAlgError:
+            self._factor = None
+        return self._exact and self._factor is not None
+
+    def _centred_moments(
+        self, rows: NDArray[np.intp], weights: NDArray[np.float64]
+    ) -> NDArray[np.float64] | float:
+        total = weights.sum()
+        values = self._design.rows(rows)
+        if values is None or not total > 0:
+            return 0.0
+        values -= weights @ values / total
+        values *= np.sqrt(weights)[:, None]
+        moments: NDArray[np.float64] = values.T @ values
+        return moments
+
+    def _sample(self, hessian: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+        """Rows that weigh most, and every so-many-th of the others, their mass scaled up."""
+        if self._exact:
+            return np.arange(hessian.size), hessian.astype(np.float64)
+        step = max(1, 2 * hessian.size // self._size)
+        spread = np.arange(0, hessian.size, step)
+        # of the evenly spread rows, half of a sample's worth lies above this in all rows
+        above = min(self._size // (2 * step) + 1, spread.size - 1)
+        threshold = np.partition(hessian[spread], -above)[-above]
+        heavy = np.flatnonzero(hessian > threshold)[: self._size]
+        light = spread[hessian[spread] <= threshold]
+        light_mass = float(hessian.sum() - hessian[heavy].sum())
+        scale = max(light_mass, 0.0) / max(float(hessian[light].sum()), 1e-300)
+        rows = np.concatenate([heavy, light])
+        weights = np.concatenate([hessian[heavy], scale * hessian[light]]).astype(np.float64)
+        return rows, weights
+
+
+def _minimize_with_l1(
+    design: Design,
+    criterion: Criterion,
+    penalty: Penalty,
+    start: NDArray[np.float64],
+    max_iter: int,
+    tol: float | None,
+    monitor: Monitor | None,
+) -> Solution:
+    """Minimise over λ = u - v with u, v ≥ 0, by scipy's L-BFGS-B."""
+    half = design.n_weak
+    solution = Solution(start, path=[])
+
+    def objective(split: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        weights = split[:half] - split[half:]
+        value, residuals = criterion.value_and_gradient(design.scores(weights))
+        gradient = design.correlate(residuals) + penalty.l2 * weights
+        smooth = value + 0.5 * penalty.l2 * float(weights @ weights)
+        both = np.concatenate([gradient, -gradient]) + penalty.l1
+        return smooth + penalty.l1 * float(split.sum()), both
+
+    def after_iteration(intermediate_result: Any) -> None:
+        solution.n_iter += 1
+        solution.path.append(float(intermediate_result.fun))
+        weights = intermediate_result.x[:half] - intermediate_result.x[half:]
+        if monitor is not None and monitor(Progress(solution.n_iter, solution.path[-1], weights)):
+            solution.status = "stopped"
+            raise StopIteration
+
+    split = np.concatenate([np.maximum(start, 0.0), np.maximum(-start, 0.0)])
+    solution.path.append(objective(split)[0])
+    result = optimize.minimize(
+        objective,
+        split,
+        jac=True,
+        method="L-BFGS-B",
+        bounds=[(0.0, None)] * (2 * half),
+        callback=after_iteration,
+        options={
+            "maxiter": max_iter,
+            "maxfun": 20 * max_iter + 100,
+            "gtol": 0.0 if tol is None else tol,
+            "ftol": 0.0,
+            "maxcor": MEMORY,
+        },
+    )
+    solution.weights = result.x[:half] - result.x[half:]
+    projected = np.where(result.x > 0, result.jac, np.minimum(result.jac, 0.0))
+    solution.slope = float(np.abs(projected).max(initial=0.0))
+    if solution.status != "stopped":
+        if (tol is not None and solution.slope <= tol) or solution.slope <= ROUNDING:
+            solution.status = "converged"
+        elif solution.n_iter < max_iter:
+            solution.status = "stalled"
+    return solution
