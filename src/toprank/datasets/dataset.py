@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["Dataset"]
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Dataset:
     """A data set in memory, with what one must know to use it honestly.
 
@@ -45,16 +45,23 @@ class Dataset:
     """
 
     name: str
-    X: NDArray[np.float64] | csr_array[np.float64] = field(repr=False)
-    y: NDArray[Any] = field(repr=False)
-    feature_names: tuple[str, ...] = field(repr=False)
-    target_names: tuple[str, ...] = field(repr=False)
+    X: NDArray[np.float64] | csr_array[np.float64]
+    y: NDArray[Any]
+    feature_names: tuple[str, ...]
+    target_names: tuple[str, ...]
     positive: str
     source: str
     licence: str
     caution: str = ""
-    groups: NDArray[np.int64] | None = field(default=None, repr=False)
-    frame: Any = field(default=None, repr=False)
+    groups: NDArray[np.int64] | None = None
+    frame: Any = None
+
+    def __repr__(self) -> str:
+        rows, features = self.X.shape
+        kind = f"{self.y.shape[1]} labels" if self.y.ndim == 2 else "graded or several classes"
+        if self.y.ndim == 1 and self.y.dtype == np.bool_:
+            kind = f"{self.y.sum()} positives ({self.positive})"
+        return f"<Dataset {self.name}: {rows} rows, {features} features, {kind}>"
 
     def with_frame(self) -> Dataset:
         """A copy whose ``frame`` holds features, target and (where lists exist) the group."""

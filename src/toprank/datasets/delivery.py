@@ -10,19 +10,30 @@ from toprank.datasets.catalogue import CATALOGUE
 from toprank.datasets.loading import read, select
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Container
 
     from toprank.datasets.catalogue import Entry
     from toprank.datasets.dataset import Dataset
 
-__all__ = ["Home", "choosing_loader", "deliver", "documented", "plain_loader", "subset_loader"]
+__all__ = [
+    "Home",
+    "Subset",
+    "choosing_loader",
+    "deliver",
+    "documented",
+    "plain_loader",
+    "subset_loader",
+]
 
 Home = str | os.PathLike[str] | None
-Loader = TypeVar("Loader")
+Subset = Literal["train", "test", "all"]
+Loader = TypeVar("Loader", bound="Callable[..., Any]")
 
 _PARAMETERS = {
     "positive": "positive : {choices} or None, default {default!r}\n"
     "    The class that is True in ``y``; None leaves the classes as they are.",
+    "fold": "fold : {{1, 2, 3, 4, 5}} or None, default None\n"
+    "    Which fold ``subset`` is of; None reads all parts, S1 first.",
     "subset": "subset : {subsets}, default 'all'\n"
     "    Which of the publisher's parts to read; 'all' is one after the other.",
     "data_home": "data_home : path-like, optional\n"
@@ -31,7 +42,7 @@ _PARAMETERS = {
     "return_X_y": "return_X_y : bool, default False\n"
     "    Return ``(X, y)`` instead of a :class:`Dataset`.",
     "as_frame": "as_frame : bool, default False\n"
-    "    Fill ``frame`` (or, with ``return_X_y``, return X and y as pandas objects).",
+    "    Fill ``frame`` (where ``return_X_y`` is asked for, return pandas objects).",
     "verify": "verify : bool, default True\n"
     "    Compare counts and SHA-256 of the values with those expected.",
 }
@@ -67,7 +78,7 @@ class SubsetLoader(Protocol):
     def __call__(
         self,
         *,
-        subset: str = ...,
+        subset: Subset = ...,
         data_home: Home = ...,
         return_X_y: Literal[False] = ...,
         as_frame: bool = ...,
@@ -77,7 +88,7 @@ class SubsetLoader(Protocol):
     def __call__(
         self,
         *,
-        subset: str = ...,
+        subset: Subset = ...,
         data_home: Home = ...,
         return_X_y: Literal[True],
         as_frame: bool = ...,
@@ -124,7 +135,7 @@ def plain_loader(name: str) -> PlainLoader:
         data = read(entry, data_home=data_home, verify=verify, positives=entry.positives)
         return deliver(data, return_X_y=return_X_y, as_frame=as_frame)
 
-    return cast("PlainLoader", documented(load, entry))
+    return cast("PlainLoader", documented(name)(load))
 
 
 def subset_loader(name: str) -> SubsetLoader:
@@ -133,7 +144,7 @@ def subset_loader(name: str) -> SubsetLoader:
 
     def load(
         *,
-        subset: str = "all",
+        subset: Subset = "all",
         data_home: Home = None,
         return_X_y: bool = False,
         as_frame: bool = False,
@@ -143,7 +154,7 @@ def subset_loader(name: str) -> SubsetLoader:
         data = read(entry, parts, data_home=data_home, verify=verify, positives=entry.positives)
         return deliver(data, return_X_y=return_X_y, as_frame=as_frame)
 
-    return cast("SubsetLoader", documented(load, entry))
+    return cast("SubsetLoader", documented(name)(load))
 
 
 def choosing_loader(name: str) -> ChoosingLoader:
@@ -167,7 +178,7 @@ def choosing_loader(name: str) -> ChoosingLoader:
         data = read(entry, data_home=data_home, verify=verify, positives=chosen)
         return deliver(data, return_X_y=return_X_y, as_frame=as_frame)
 
-    return cast("ChoosingLoader", documented(load, entry))
+    return cast("ChoosingLoader", documented(name)(load))
 
 
 def deliver(data: Dataset, *, return_X_y: bool, as_frame: bool) -> Dataset | tuple[Any, Any]:
@@ -177,15 +188,21 @@ def deliver(data: Dataset, *, return_X_y: bool, as_frame: bool) -> Dataset | tup
     return data.with_frame() if as_frame else data
 
 
-def documented(load: Callable[..., Any], entry: Entry) -> Callable[..., Any]:
-    """The same function, with the name and the docstring that the catalogue gives it."""
-    load.__name__ = load.__qualname__ = f"load_{entry.name}"
-    load.__module__ = "toprank.datasets"
-    load.__doc__ = docstring(entry, load.__annotations__)
-    return load
+def documented(name: str) -> Callable[[Loader], Loader]:
+    """Decorator that gives a loader its name and, after its summary, what the entry knows."""
+
+    def decorate(load: Loader) -> Loader:
+        load.__name__ = load.__qualname__ = f"load_{name}"
+        load.__module__ = "toprank.datasets"
+        entry = CATALOGUE[name]
+        summary = (load.__doc__ or entry.title).rstrip(".")
+        load.__doc__ = docstring(entry, summary, load.__annotations__)
+        return load
+
+    return decorate
 
 
-def docstring(entry: Entry, parameters: Any) -> str:
+def docstring(entry: Entry, summary: str, parameters: Container[str]) -> str:
     """A numpydoc docstring of what the catalogue knows about a set."""
     notes = {
         "Positive class": entry.positive,
@@ -194,15 +211,16 @@ def docstring(entry: Entry, parameters: Any) -> str:
         "Licence": entry.licence,
         "Caution": entry.caution,
     }
+    subsets = ("train", "vali", "test", "all") if "fold" in parameters else entry.subsets
     values = {
         "choices": "{" + ", ".join(repr(choice) for choice in entry.choices) + "}",
         "default": entry.positives[0] if entry.positives else None,
-        "subsets": "{" + ", ".join(repr(subset) for subset in entry.subsets) + "}",
+        "subsets": "{" + ", ".join(repr(subset) for subset in subsets) + "}",
         "folder": entry.folder,
     }
     described = [text.format(**values) for key, text in _PARAMETERS.items() if key in parameters]
     paragraphs = [
-        f"{entry.title}: {entry.size_in_words}.",
+        f"{summary}: {entry.size_in_words}.",
         entry.about,
         *(f"{key}: {value.rstrip('.')}." for key, value in notes.items() if value),
     ]

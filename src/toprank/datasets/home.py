@@ -67,8 +67,9 @@ def find(folder: Path, names: tuple[str, ...]) -> Path | None:
 def read_bytes(path: Path) -> bytes:
     """The file's content, decompressed by its suffix."""
     opener = _OPENERS.get(path.suffix, bytes)
+    content = path.read_bytes()
     try:
-        return opener(path.read_bytes())
+        return opener(content)
     except (EOFError, OSError, lzma.LZMAError, zlib.error) as error:
         raise DamagedDatasetError(
             f"{path} cannot be decompressed ({error}): it is cut off or damaged. Get it again."

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import zlib
 from typing import TYPE_CHECKING, Any
+from zipfile import BadZipFile
 
 import numpy as np
 
+from toprank.datasets.catalogue.fingerprints import FINGERPRINTS
 from toprank.datasets.dataset import Dataset
 from toprank.datasets.errors import DamagedDatasetError, DatasetNotFoundError
 from toprank.datasets.home import VARIABLE, data_home_folder, find, read_bytes
@@ -74,7 +77,7 @@ def _read_part(entry: Entry, part: Part, folder: Path, *, verify: bool) -> Raw:
     contents = [read_bytes(path) for path in paths]
     try:
         raw = entry.reader(*contents)
-    except (ValueError, KeyError, IndexError, EOFError, OSError) as error:
+    except (ValueError, LookupError, EOFError, OSError, BadZipFile, zlib.error) as error:
         raise DamagedDatasetError(
             f"{shown} cannot be read as {entry.title!r} ({error}). Get the file again from "
             f"{entry.source}."
@@ -100,12 +103,13 @@ def _located(entry: Entry, part: Part, names: tuple[str, ...], folder: Path) -> 
 
 def _verify(entry: Entry, part: Part, raw: Raw, shown: str) -> None:
     expected = (part.rows, entry.features)
+    fingerprint = FINGERPRINTS.get(f"{entry.name}/{part.name}")
     if raw.X.shape != expected or raw.y.shape[0] != part.rows:
         problem = (
             f"holds {raw.X.shape[0]} rows of {raw.X.shape[1]} features and {raw.y.shape[0]} "
             f"labels, where {expected[0]} rows of {expected[1]} are expected"
         )
-    elif part.sha256 is not None and raw.fingerprint() != part.sha256:
+    elif fingerprint is not None and raw.fingerprint() != fingerprint:
         problem = "has the right shape but not the expected values (their SHA-256 differs)"
     else:
         return

@@ -26,7 +26,6 @@ class Part:
 
     files: tuple[tuple[str, ...], ...]
     rows: int
-    sha256: str | None
     positives: int | None = None
     name: str = "all"
 
@@ -38,7 +37,8 @@ class Entry:
     ``features`` counts the columns of X after categorical columns became one-hot blocks,
     ``columns`` those of the publisher's table. ``positives`` are the default positive classes
     as the reader spells them, ``positive`` says in words what they mean; ``choices`` has such
-    words for every class, where the loader lets the user choose one.
+    words for every class, where the loader lets the user choose one. ``labels`` counts those of
+    a multi-label set.
     """
 
     name: str
@@ -53,9 +53,16 @@ class Entry:
     positives: tuple[int | str, ...] = ()
     choices: Mapping[int | str, str] = field(default_factory=dict)
     columns: int | None = None
+    labels: int | None = None
     paper: str = ""
     licence: str = NOT_VERIFIED
     caution: str = ""
+
+    @property
+    def loader(self) -> str:
+        """The call that reads the set."""
+        collection, _, name = self.name.partition("_")
+        return f'load_mulan("{name}")' if collection == "mulan" else f"load_{self.name}()"
 
     @property
     def rows(self) -> int:
@@ -76,5 +83,7 @@ class Entry:
     @property
     def size_in_words(self) -> str:
         """Rows, features and positives, for people."""
-        positives = "" if self.n_positives is None else f", {self.n_positives:,} positives"
-        return f"{self.rows:,} rows of {self.features:,} features{positives}"
+        size = f"{self.rows:,} rows of {self.features:,} features"
+        if self.labels is not None:
+            return f"{size}, {self.labels:,} labels"
+        return size if self.n_positives is None else f"{size}, {self.n_positives:,} positives"

@@ -1,11 +1,11 @@
 """Small tables of the five papers: what each holds and how its file spells it."""
 
 from toprank.datasets.catalogue.entry import Entry, Part
-from toprank.datasets.readers import Columns, Delimited, Libsvm, numeric
+from toprank.datasets.readers import Columns, Delimited, Libsvm, numeric, words
 
 __all__ = ["SMALL"]
 
-_THYROID_FLAGS = numeric(
+_THYROID_FLAGS = words(
     "on_thyroxine query_on_thyroxine on_antithyroid_medication thyroid_surgery query_hypothyroid "
     "query_hyperthyroid pregnant sick tumor lithium goitre"
 )
@@ -14,9 +14,9 @@ _THYROID_COLUMNS: Columns = {
     "sex": ("M", "F"),
     **dict.fromkeys(_THYROID_FLAGS, ("f", "t")),
     **{
-        name: levels
+        name: answers
         for test in ("TSH", "T3", "TT4", "T4U", "FTI", "TBG")
-        for name, levels in ((f"{test}_measured", ("y", "n")), (test, None))
+        for name, answers in ((f"{test}_measured", ("y", "n")), (test, None))
     },
 }
 
@@ -33,16 +33,9 @@ SMALL = (
         positive="gamma ray (class g)",
         positives=("g",),
         caution="Gamma rays outnumber hadrons here; in real observations hadrons are the majority.",
-        parts=(
-            Part(
-                files=(("magic04.data",),),
-                rows=19020,
-                positives=12332,
-                sha256=None,
-            ),
-        ),
+        parts=(Part(files=(("magic04.data",),), rows=19020, positives=12332),),
         reader=Delimited(
-            numeric("fLength fWidth fSize fConc fConc1 fAsym fM3Long fM3Trans fAlpha fDist"),
+            numeric(words("fLength fWidth fSize fConc fConc1 fAsym fM3Long fM3Trans fAlpha fDist")),
             label="class",
             classes=("g", "h"),
         ),
@@ -64,14 +57,7 @@ SMALL = (
         },
         caution="Column x2 is 0 in every row. Table 4 of the P-Norm Push paper only comes out "
         "with the 126 bad returns as positives, although its text says 225.",
-        parts=(
-            Part(
-                files=(("ionosphere.data",),),
-                rows=351,
-                positives=225,
-                sha256=None,
-            ),
-        ),
+        parts=(Part(files=(("ionosphere.data",),), rows=351, positives=225),),
         reader=Delimited(
             numeric(f"x{i}" for i in range(1, 35)),
             label="class",
@@ -93,16 +79,9 @@ SMALL = (
         caution="Column B is a function of the share of Black residents, built on the assumption "
         "that segregation raises home values. scikit-learn removed the set for that reason in "
         "version 1.2. Use it to compare with the paper, not to study housing.",
-        parts=(
-            Part(
-                files=(("housing.data",),),
-                rows=506,
-                positives=35,
-                sha256=None,
-            ),
-        ),
+        parts=(Part(files=(("housing.data",),), rows=506, positives=35),),
         reader=Delimited(
-            numeric("CRIM ZN INDUS NOX RM AGE DIS RAD TAX PTRATIO B LSTAT MEDV"),
+            numeric(words("CRIM ZN INDUS NOX RM AGE DIS RAD TAX PTRATIO B LSTAT MEDV")),
             label="CHAS",
             classes=("0", "1"),
             label_at=3,
@@ -125,14 +104,7 @@ SMALL = (
         "A missing sex is 0 in both of its columns. The 43 columns are 18 categorical ones in "
         "one-hot form and 7 numeric ones, which is the count the paper gives; the paper's own "
         "encoding was not at hand.",
-        parts=(
-            Part(
-                files=(("hypothyroid.data",),),
-                rows=3163,
-                positives=151,
-                sha256=None,
-            ),
-        ),
+        parts=(Part(files=(("hypothyroid.data",),), rows=3163, positives=151),),
         reader=Delimited(
             _THYROID_COLUMNS, label="class", classes=("hypothyroid", "negative"), label_at=None
         ),
@@ -150,14 +122,7 @@ SMALL = (
         positives=("sick-euthyroid",),
         caution="Laboratory values that were not measured, and some ages, are NaN: impute them. "
         "A missing sex is 0 in both of its columns.",
-        parts=(
-            Part(
-                files=(("sick-euthyroid.data",),),
-                rows=3163,
-                positives=293,
-                sha256=None,
-            ),
-        ),
+        parts=(Part(files=(("sick-euthyroid.data",),), rows=3163, positives=293),),
         reader=Delimited(
             _THYROID_COLUMNS, label="class", classes=("sick-euthyroid", "negative"), label_at=None
         ),
@@ -173,14 +138,7 @@ SMALL = (
         features=14,
         positive="approved (+1)",
         positives=(1,),
-        parts=(
-            Part(
-                files=(("australian",),),
-                rows=690,
-                positives=307,
-                sha256=None,
-            ),
-        ),
+        parts=(Part(files=(("australian",),), rows=690, positives=307),),
         reader=Libsvm(14),
     ),
     Entry(
@@ -193,14 +151,7 @@ SMALL = (
         features=2000,
         positive="+1 in the publisher's file, the smaller class",
         positives=(1,),
-        parts=(
-            Part(
-                files=(("colon-cancer",),),
-                rows=62,
-                positives=22,
-                sha256=None,
-            ),
-        ),
+        parts=(Part(files=(("colon-cancer",),), rows=62, positives=22),),
         reader=Libsvm(2000),
     ),
     Entry(
@@ -213,14 +164,7 @@ SMALL = (
         features=7129,
         positive="+1 in the publisher's file",
         positives=(1,),
-        parts=(
-            Part(
-                files=(("duke",),),
-                rows=44,
-                positives=23,
-                sha256=None,
-            ),
-        ),
+        parts=(Part(files=(("duke",),), rows=44, positives=23),),
         reader=Libsvm(7129),
     ),
     Entry(
@@ -233,14 +177,7 @@ SMALL = (
         positive="+1 in the publisher's file",
         positives=(1,),
         caution="The training part only; the publisher's 34 test rows are not read.",
-        parts=(
-            Part(
-                files=(("leu",),),
-                rows=38,
-                positives=27,
-                sha256=None,
-            ),
-        ),
+        parts=(Part(files=(("leu",),), rows=38, positives=27),),
         reader=Libsvm(7129),
     ),
 )

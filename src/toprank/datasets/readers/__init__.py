@@ -2,7 +2,7 @@
 
 from toprank.datasets.readers.arff import Arff, MultilabelArff
 from toprank.datasets.readers.challenge import Challenge, Npz
-from toprank.datasets.readers.delimited import Columns, Delimited, numeric
+from toprank.datasets.readers.delimited import Columns, Delimited, numeric, words
 from toprank.datasets.readers.libsvm import Libsvm
 from toprank.datasets.readers.raw import Raw
 
@@ -16,4 +16,5 @@ __all__ = [
     "Npz",
     "Raw",
     "numeric",
+    "words",
 ]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from toprank.datasets.readers.delimited import Columns, parse_table
+from toprank.datasets.readers.delimited import Columns, parse_table, read_numbers
 from toprank.datasets.readers.raw import Raw
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ class MultilabelArff:
             table = _sparse(rows, len(names))
             y = table[:, is_label].toarray()
         else:
-            table = np.fromstring(rows.replace(b",", b" "), sep=" ").reshape(-1, len(names))
+            table = read_numbers(rows, names, delimiter=",")
             y = table[:, is_label]
         return Raw(
             table[:, ~is_label],
@@ -76,7 +76,7 @@ def _split(text: bytes) -> tuple[Columns, bytes]:
     for line in text[: start.start()].decode("utf-8", "replace").splitlines():
         if match := _ATTRIBUTE.match(line.strip()):
             single, double, bare, kind = match.groups()
-            name = re.sub(r"\\(.)", r"\1", single or double or bare)
+            name = bare or re.sub(r"\\(.)", r"\1", single or double)
             if name in columns:
                 raise ValueError(f"the attribute {name!r} appears twice")
             columns[name] = _levels(kind)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from toprank.datasets.readers.delimited import read_numbers
 from toprank.datasets.readers.raw import Raw
 
 __all__ = ["Challenge", "Npz"]
@@ -20,9 +21,10 @@ class Challenge:
 
     def __call__(self, features: bytes, labels: bytes) -> Raw:
         """Features and labels."""
-        X = np.fromstring(features.decode("ascii"), sep=" ").reshape(-1, self.n_features)
-        y = np.fromstring(labels.decode("ascii"), sep=" ").astype(np.int64)
-        return Raw(X, y, _numbered(self.n_features))
+        names = _numbered(self.n_features)
+        rows = features.replace(b"\r", b"").replace(b" \n", b"\n")
+        X = read_numbers(rows, names, delimiter=" ")
+        return Raw(X, np.array(labels.split(), dtype=np.int64), names)
 
 
 @dataclass(frozen=True)

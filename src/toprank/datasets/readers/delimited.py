@@ -15,15 +15,20 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["Columns", "Delimited", "numeric", "parse_table"]
+__all__ = ["Columns", "Delimited", "numeric", "parse_table", "read_numbers", "words"]
 
-# A column's levels when it is categorical, None when it is numeric; in the file's order.
-Columns = dict[str, tuple[str, ...] | None]
+Levels = tuple[str, ...] | None  # of a categorical column; None for a numeric one
+Columns = dict[str, Levels]  # in the order of the file
 
 
-def numeric(names: str | Iterable[str]) -> Columns:
-    """Columns that all hold numbers; a string is split at blanks."""
-    return dict.fromkeys(names.split() if isinstance(names, str) else names)
+def words(text: str) -> tuple[str, ...]:
+    """The words of a text: short to write down, as levels of a column or as names."""
+    return tuple(text.split())
+
+
+def numeric(names: Iterable[str]) -> Columns:
+    """Columns that all hold numbers."""
+    return dict.fromkeys(names)
 
 
 @dataclass(frozen=True)
@@ -78,7 +83,7 @@ def _with_commas(text: bytes, n_columns: int) -> bytes:
     return b"\n".join(b",".join(fields[start : start + n_columns]) for start in rows)
 
 
-def parse_table(text: bytes, columns: Mapping[str, tuple[str, ...] | None], label: str) -> Raw:
+def parse_table(text: bytes, columns: Mapping[str, Levels], label: str) -> Raw:
     """Features and label of comma-separated text whose columns are known.
 
     A categorical column becomes a one-hot block, one column a level; a missing value is a row
@@ -86,23 +91,44 @@ def parse_table(text: bytes, columns: Mapping[str, tuple[str, ...] | None], labe
     """
     table = _read_arrow(text, columns)
     features = {name: levels for name, levels in columns.items() if name != label}
-    n_features = sum(1 if levels is None else len(levels) for levels in features.values())
-    X = np.zeros((table.num_rows, n_features))
     names: list[str] = []
     for name, levels in features.items():
-        first = len(names)
+        names += [name] if levels is None else [f"{name}={level}" for level in levels]
+    y = _labels(table.column(label), columns[label] or (), label)
+    return Raw(_filled(table, features, len(names)), y, tuple(names))
+
+
+def read_numbers(text: bytes, names: Iterable[str], delimiter: str) -> NDArray[np.float64]:
+    """A table that holds nothing but numbers."""
+    columns = numeric(names)
+    table = _read_arrow(text, columns, delimiter)
+    return _filled(table, columns, len(columns))
+
+
+def _filled(table: Any, features: Mapping[str, Levels], width: int) -> NDArray[np.float64]:
+    X = np.zeros((table.num_rows, width))
+    row = 0
+    for batch in table.to_batches():  # a batch of rows fits in the cache, a column does not
+        _fill(X[row : row + batch.num_rows], batch, features)
+        row += batch.num_rows
+    return X
+
+
+def _fill(X: NDArray[np.float64], batch: Any, features: Mapping[str, Levels]) -> None:
+    first = 0
+    for name, levels in features.items():
+        column = batch.column(name)
         if levels is None:
-            X[:, first] = table.column(name).to_numpy()
-            names.append(name)
+            X[:, first] = column.to_numpy(zero_copy_only=False)
+            first += 1
         else:
-            codes = _codes(table.column(name), levels, name)
+            codes = _codes(column, levels, name)
             known = np.flatnonzero(codes >= 0)
             X[known, first + codes[known]] = 1.0
-            names += [f"{name}={level}" for level in levels]
-    return Raw(X, _labels(table.column(label), columns[label] or (), label), tuple(names))
+            first += len(levels)
 
 
-def _read_arrow(text: bytes, columns: Mapping[str, tuple[str, ...] | None]) -> Any:
+def _read_arrow(text: bytes, columns: Mapping[str, Levels], delimiter: str = ",") -> Any:
     import pyarrow as pa  # noqa: PLC0415 (import toprank.datasets stays light)
     from pyarrow import csv  # noqa: PLC0415
 
@@ -112,7 +138,7 @@ def _read_arrow(text: bytes, columns: Mapping[str, tuple[str, ...] | None]) -> A
     return csv.read_csv(
         io.BytesIO(text),
         read_options=csv.ReadOptions(column_names=list(columns)),
-        parse_options=csv.ParseOptions(quote_char="'"),
+        parse_options=csv.ParseOptions(quote_char="'", delimiter=delimiter),
         convert_options=csv.ConvertOptions(
             column_types=types, null_values=["?", " ?"], strings_can_be_null=True
         ),
