@@ -2,13 +2,15 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+OLDEST := .venv-oldest/bin
 ifeq ($(OS),Windows_NT)
 BIN := $(VENV)/Scripts
+OLDEST := .venv-oldest/Scripts
 endif
 JOBS ?= auto
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-torch demo test lint types docs bench reproduce clean
+.PHONY: help setup setup-torch demo test test-oldest lint types docs bench reproduce clean
 
 help: ## say what each target does
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -29,6 +31,13 @@ demo: setup ## rank the embedded data set, show what the top gained, write the H
 test: setup ## run the tests and the doctests
 	$(BIN)/python -m pytest -n $(JOBS) -q
 
+# Old versions warn about each other's newer dependencies; only here warnings are no errors.
+test-oldest: ## run the tests on the oldest supported dependencies, in .venv-oldest
+	$(PYTHON) -m venv .venv-oldest
+	$(OLDEST)/python -m pip install --quiet --disable-pip-version-check \
+		-c tests/oldest-requirements.txt -e ".[test]"
+	$(OLDEST)/python -m pytest -n $(JOBS) -q -o filterwarnings=default
+
 lint: setup ## check style, formatting and the direction of imports
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -48,4 +57,4 @@ reproduce: setup ## regenerate a paper's tables and figures: make reproduce PAPE
 	$(BIN)/python -m experiments $(PAPER)
 
 clean: ## remove what the other targets made
-	rm -rf $(VENV) docs/_build docs/gallery .mypy_cache .ruff_cache .pytest_cache dist
+	rm -rf $(VENV) .venv-oldest docs/_build docs/gallery docs/api/generated .mypy_cache .ruff_cache .pytest_cache dist
