@@ -5,7 +5,7 @@ from toprank.datasets.readers import Arff, Challenge, Delimited, Npz, numeric
 
 __all__ = ["IMBALANCED"]
 
-_CHALLENGE = "agnostic learning vs. prior knowledge challenge (Guyon et al., IJCNN 2007)"
+_CHALLENGE = "performance prediction challenge of WCCI 2006, reused in later ones (Guyon et al.)"
 _CHALLENGE_LICENCE = "the terms of the challenge; " + NOT_VERIFIED
 _DIGITS: dict[int | str, str] = {digit: f"the digit {digit}" for digit in range(10)}
 

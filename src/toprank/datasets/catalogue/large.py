@@ -63,8 +63,8 @@ _COVTYPE_COLUMNS = {
 }
 
 _INCOME_CAUTION = (
-    "Race, sex and native country are among the features: a ranking learned here may not decide "
-    "about people."
+    "Race, sex and native country are among the features: a ranking learned here must not "
+    "decide about people."
 )
 
 LARGE = (

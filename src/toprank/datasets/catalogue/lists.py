@@ -51,8 +51,8 @@ RANKED_LISTS = (
     Entry(
         name="mslr_sample",
         title="MSLR-WEB10K, an excerpt",
-        about="Queries of a web search engine with judged pages: the first 5000 rows of the "
-        "training and of the test file of fold 1.",
+        about="Queries of a web search engine with judged pages: 5,000 rows of the training "
+        "file and 5,000 of the test file of fold 1.",
         folder="MSLR-WEB10K_sample",
         source="the test data of the rankeval package; in full: Microsoft Research, MSLR-WEB10K",
         licence=_MICROSOFT,
