@@ -59,4 +59,4 @@ def _canonical(array: NDArray[Any]) -> bytes | memoryview:
             array = np.where(missing, np.nan, array)
     else:
         array = np.ascontiguousarray(array, dtype="<i8")
-    return memoryview(array.reshape(-1))
+    return array.reshape(-1).data
