@@ -141,7 +141,7 @@ def metric(
 
         choices = ties
         signature = _signature(judge, measured)
-        measured.__signature__ = signature
+        vars(measured)["__signature__"] = signature
         measured.__doc__ = _document(judge, needs, choices)
         METRICS[name] = measured
         return METRICS[name]

@@ -49,8 +49,10 @@ def bedroc(ranked: Ranked, *, ties: str, alpha: float = 20.0) -> Floats:
     if not 0 < alpha < np.inf:
         raise ValueError(f"alpha={alpha} must be a positive number.")
     rate = alpha / ranked.rows
-    above, through, density = places_of_positives(ranked, ties)
-    mass = density * _mass(ranked.spread(rate), above, through)
+    live = ranked.gain > 0
+    above, through, density = places_of_positives(ranked, live, ties)
+    mass = np.zeros_like(ranked.gain)
+    mass[live] = density * _mass(ranked.spread_over(rate, live), above, through)
     # A geometric sum over unit places has the constant 1/(e^rate − 1), which cancels here.
     best = _mass(rate, np.zeros_like(rate), ranked.positives)
     worst = _mass(rate, ranked.negatives, ranked.rows)

@@ -136,7 +136,7 @@ def _discounted(
     live = ranked.gain > 0
     above = ranked.above(ranked.weight)
     through = above + ranked.weight
-    limit = np.inf if budget is None else np.broadcast_to(ranked.spread(budget), live.shape)[live]
+    limit = np.inf if budget is None else ranked.spread_over(budget, live)
     above, through, weight = above[live], through[live], ranked.weight[live]
     if together:
         shares = np.where(through <= limit, weight * discount(through), 0.0)
@@ -183,11 +183,11 @@ def average_reciprocal_rank(ranked: Ranked, *, ties: str, normalize: bool = Fals
     1.3333333333333333
     """
     live = ranked.gain > 0
-    above, through, density = places_of_positives(ranked, AVERAGE if ties == TOGETHER else ties)
     worth = np.zeros_like(ranked.gain)
     if ties == TOGETHER:
-        worth[live] = ranked.gain[live] / through[live]
+        worth[live] = ranked.gain[live] / (ranked.above(ranked.weight) + ranked.weight)[live]
     else:
-        worth[live] = density[live] * sum_over_places(_reciprocal, above[live], through[live])
+        above, through, density = places_of_positives(ranked, live, ties)
+        worth[live] = density * sum_over_places(_reciprocal, above, through)
     total = ranked.total(worth)
     return total / ranked.positives if normalize else total

@@ -17,7 +17,7 @@ from toprank.metrics.driver import (
     metric,
 )
 from toprank.metrics.places import places_of_positives, sum_over_places
-from toprank.metrics.ranked import Ranked, rank_rows, tie_of_each_row
+from toprank.metrics.ranked import Ranked, rank_sorted, sort_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -152,8 +152,9 @@ def _rows_in_ties(
     rows, _ = check_rows(y_true, scores, sample_weight, groups, pos_label, keep_weightless=True)
     if not rows.scores.size:
         raise ValueError("y_true is empty; there is no row to rank.")
-    ranked = rank_rows(rows, rows.per_list(rows.gain), rows.per_list(~rows.gain))
-    return ranked, tie_of_each_row(rows), rows.gain
+    by_score = sort_rows(rows)
+    ranked = rank_sorted(rows, by_score, rows.per_list(rows.gain), rows.per_list(~rows.gain))
+    return ranked, by_score.tie_of_each_row(), rows.gain
 
 
 def _heights(ranked: Ranked, share: float) -> Floats:
@@ -337,9 +338,9 @@ def _price_of_ranks(ranked: Ranked, price: Callable[[Floats], Floats], ties: str
     if ties == TOGETHER:
         return _paid(ranked, price, ranked.above(ranked.weight) + ranked.weight, ranked.gain)
     live = ranked.gain > 0
-    above, through, density = places_of_positives(ranked, ties)
+    above, through, density = places_of_positives(ranked, live, ties)
     prices = np.zeros_like(ranked.gain)
-    prices[live] = density[live] * sum_over_places(price, above[live], through[live])
+    prices[live] = density * sum_over_places(price, above, through)
     return ranked.total(prices)
 
 

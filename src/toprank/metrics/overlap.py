@@ -16,7 +16,7 @@ from toprank.metrics.driver import (
     check_rows,
     settle,
 )
-from toprank.metrics.ranked import Rows, rank_rows, tie_of_each_row
+from toprank.metrics.ranked import Rows, rank_sorted, sort_rows
 from toprank.metrics.shortlists import budgets
 
 if TYPE_CHECKING:
@@ -46,7 +46,8 @@ def shortlist_overlap(
     With ties at a cut, "average" (the default, for no row is then preferred) is the mean over
     independent random orders of either list, "pessimistic" the least and "optimistic" the largest
     overlap that any orders have. ``k``, ``sample_weight`` and ``groups`` mean what they mean in
-    :func:`precision_at_k`. Two sorts: O(n log n) time, O(n) memory.
+    :func:`precision_at_k`. O(n) time for one list, two sorts for many lists
+    or with weights.
 
     Returns
     -------
@@ -70,10 +71,9 @@ def shortlist_overlap(
         b = b[np.asarray(sample_weight) > 0]
     if not rows.scores.size:
         return settle("shortlist_overlap", "rows", np.empty(0), np.empty(0, bool), None, undefined)
-    weight = np.ones(b.size) if rows.weights is None else rows.weights
     first = _shortlist(rows, k)
     second = _shortlist(rows._replace(scores=b.astype(np.float64)), k)
-    common = _COMMON[ties](rows, weight, first, second)
+    common = _COMMON[ties](rows, first, second)
     values = common / first.budget
     return settle("shortlist_overlap", "rows", values, np.ones(values.size, bool), names, undefined)
 
@@ -84,30 +84,45 @@ class _Shortlist(NamedTuple):
     inside: NDArray[np.bool_]
     tied: NDArray[np.bool_]
     quota: Floats
-    share: Floats
     budget: Floats
 
 
 def _shortlist(rows: Rows, k: float) -> _Shortlist:
     total = rows.per_list()
-    ranked = rank_rows(rows, total, np.zeros_like(total))
-    budget = budgets(k, total, whole=ranked.whole)
-    left = ranked.spread(budget) - ranked.above(ranked.weight)
-    at_cut = (left > 0) & (left < ranked.weight)
-    tie = tie_of_each_row(rows)
-    quota = ranked.total(np.where(at_cut, left, 0.0))
-    share = np.clip(left / ranked.weight, 0.0, 1.0)
-    return _Shortlist((left >= ranked.weight)[tie], at_cut[tie], quota, share[tie], budget)
+    whole = rows.weights is None or bool(np.all(rows.weights == np.rint(rows.weights)))
+    budget = budgets(k, total, whole=whole)
+    cut = _scores_at_cut(rows, total, budget)
+    cut_of_row = cut if rows.codes is None else cut[rows.codes]
+    inside, tied = rows.scores > cut_of_row, rows.scores == cut_of_row
+    return _Shortlist(inside, tied, budget - rows.per_list(inside), budget)
 
 
-def _mean(rows: Rows, weight: Floats, a: _Shortlist, b: _Shortlist) -> Floats:
-    """Each row is in either shortlist with the chance of its share, independently."""
-    return rows._replace(weights=weight * a.share * b.share).per_list()
+def _scores_at_cut(rows: Rows, total: Floats, budget: Floats) -> Floats:
+    """Score of the tie, in each list, in which the budget is spent."""
+    if rows.codes is None and rows.weights is None:
+        place = rows.scores.size - int(np.ceil(budget[0]))
+        return np.partition(rows.scores, place)[place : place + 1]
+    by_score = sort_rows(rows)
+    ranked = rank_sorted(rows, by_score, total, np.zeros_like(total))
+    # Ties that begin before the budget is spent come first in each list; the last one is cut.
+    begun = ranked.above(ranked.weight) < ranked.spread(budget)
+    last = ranked.starts + np.add.reduceat(begun, ranked.starts, dtype=np.intp) - 1
+    cut: Floats = rows.scores[by_score.order[np.flatnonzero(by_score.is_first)[last]]]
+    return cut
 
 
-def _largest(rows: Rows, weight: Floats, a: _Shortlist, b: _Shortlist) -> Floats:
+def _mean(rows: Rows, a: _Shortlist, b: _Shortlist) -> Floats:
+    """A tied row is in a shortlist with the chance quota/tied, independently of the other."""
+    tied_a, tied_b = rows.per_list(a.tied), rows.per_list(b.tied)
+    common = rows.per_list(a.inside & b.inside)
+    common = common + rows.per_list(a.inside & b.tied) * (b.quota / tied_b)
+    common = common + rows.per_list(a.tied & b.inside) * (a.quota / tied_a)
+    both = rows.per_list(a.tied & b.tied)
+    return common + both * (a.quota / tied_a) * (b.quota / tied_b)
+
+
+def _largest(rows: Rows, a: _Shortlist, b: _Shortlist) -> Floats:
     """Tied rows that the other list surely holds go first, then rows tied in both."""
-    del weight
     for_b = np.minimum(rows.per_list(a.inside & b.tied), b.quota)
     for_a = np.minimum(rows.per_list(a.tied & b.inside), a.quota)
     left = np.minimum(a.quota - for_a, b.quota - for_b)
@@ -115,9 +130,8 @@ def _largest(rows: Rows, weight: Floats, a: _Shortlist, b: _Shortlist) -> Floats
     return rows.per_list(a.inside & b.inside) + for_a + for_b + both
 
 
-def _least(rows: Rows, weight: Floats, a: _Shortlist, b: _Shortlist) -> Floats:
+def _least(rows: Rows, a: _Shortlist, b: _Shortlist) -> Floats:
     """Each list fills its quota from rows the other surely lacks, then from rows tied in both."""
-    del weight
     spare_a = rows.per_list(a.tied & ~b.inside & ~b.tied)
     spare_b = rows.per_list(b.tied & ~a.inside & ~a.tied)
     rest_a = np.maximum(a.quota - spare_a, 0.0)
@@ -125,7 +139,7 @@ def _least(rows: Rows, weight: Floats, a: _Shortlist, b: _Shortlist) -> Floats:
     both = rows.per_list(a.tied & b.tied)
     from_a, from_b = np.minimum(both, rest_a), np.minimum(both, rest_b)
     clash = np.maximum(from_a + from_b - both, 0.0)
-    forced = (rest_a - from_a) + (rest_b - from_b) + clash
+    forced: Floats = (rest_a - from_a) + (rest_b - from_b) + clash
     return rows.per_list(a.inside & b.inside) + forced
 
 

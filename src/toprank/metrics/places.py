@@ -12,6 +12,8 @@ from toprank.metrics.driver import AVERAGE, PESSIMISTIC
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from numpy.typing import NDArray
+
     from toprank.metrics.ranked import Floats, Ranked
 
 __all__ = ["harmonic_between", "places_of_positives", "sum_over_places"]
@@ -20,8 +22,10 @@ __all__ = ["harmonic_between", "places_of_positives", "sum_over_places"]
 _LONGEST_TABLE = 2**27
 
 
-def places_of_positives(ranked: Ranked, ties: str) -> tuple[Floats, Floats, Floats]:
-    """Where the positives of each tie stand: in places ``(above, through]``, this dense.
+def places_of_positives(
+    ranked: Ranked, live: NDArray[np.bool_], ties: str
+) -> tuple[Floats, Floats, Floats]:
+    """Where the positives of the live ties stand: in places ``(above, through]``, this dense.
 
     ::
 
@@ -30,14 +34,15 @@ def places_of_positives(ranked: Ranked, ties: str) -> tuple[Floats, Floats, Floa
         pessimistic   (7, 9], density 1                           . . . 1 1
         optimistic    (4, 6], density 1                           1 1 . . .
     """
-    above = ranked.above(ranked.weight)
+    above = ranked.above(ranked.weight)[live]
+    gain, weight = ranked.gain[live], ranked.weight[live]
     if ties == AVERAGE:
-        return above, above + ranked.weight, ranked.gain / ranked.weight
+        return above, above + weight, gain / weight
     ones = np.ones_like(above)
     if ties == PESSIMISTIC:
-        end = above + ranked.weight
-        return end - ranked.gain, end, ones
-    return above, above + ranked.gain, ones
+        end = above + weight
+        return end - gain, end, ones
+    return above, above + gain, ones
 
 
 def sum_over_places(price: Callable[[Floats], Floats], above: Floats, through: Floats) -> Floats:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["Ranked", "Rows", "head_of", "rank_rows", "tie_of_each_row"]
+__all__ = ["Ranked", "Rows", "Sorted", "head_of", "rank_rows", "rank_sorted", "sort_rows"]
 
 
 class Rows(NamedTuple):
@@ -111,11 +111,34 @@ class Ranked(NamedTuple):
             return values
         return np.repeat(values, np.diff(self.starts, append=self.gain.size))
 
+    def spread_over(self, values: NDArray[Any], live: NDArray[np.bool_]) -> NDArray[Any]:
+        """One value a list, as one value for each of some ties."""
+        return values if self.starts.size == 1 else self.spread(values)[live]
+
     def best(self) -> Ranked:
         """The same lists in their best order, by falling gain."""
         rows = self.source
-        perfect = rows._replace(scores=rows.gain.astype(np.float64))
-        return rank_rows(perfect, self.positives, self.negatives)
+        gain = rows.gain.astype(np.float64)
+        if rows.codes is not None or rows.weights is not None:
+            perfect = rows._replace(scores=gain)
+            return rank_rows(perfect, self.positives, self.negatives)
+        # The gains of one list of equal weights need no order but their own.
+        grades, counts = np.unique(gain, return_counts=True)
+        worth = (grades * counts)[::-1]
+        return self._replace(gain=worth, weight=counts[::-1].astype(np.float64))
+
+
+class Sorted(NamedTuple):
+    """Rows by list and falling score: their order, and which of them begin a tie."""
+
+    order: NDArray[np.intp]
+    is_first: NDArray[np.bool_]
+
+    def tie_of_each_row(self) -> NDArray[np.intp]:
+        """Index, for each row, of its tie."""
+        ties = np.empty(self.order.size, dtype=np.intp)
+        ties[self.order] = np.cumsum(self.is_first) - 1
+        return ties
 
 
 def rank_rows(
@@ -131,8 +154,27 @@ def rank_rows(
     ``gain_order`` "ascending" or "descending" splits each tie by gain, in that order. ``source``
     are all rows of the list, where the rows given are its head only.
     """
-    order, is_first = _descending(rows, gain_order)
-    starts = np.flatnonzero(is_first)
+    plain = rows.codes is None and rows.weights is None and rows.gain.dtype == np.bool_
+    if plain and gain_order is None:
+        gain, weight = _ties_of_two_classes(rows.scores, rows.gain)
+        start = np.zeros(1, dtype=np.intp)
+        return Ranked(gain, weight, start, positives, negatives, whole=True, source=source or rows)
+    return rank_sorted(
+        rows, sort_rows(rows, gain_order=gain_order), positives, negatives, source=source
+    )
+
+
+def rank_sorted(
+    rows: Rows,
+    by_score: Sorted,
+    positives: Floats,
+    negatives: Floats,
+    *,
+    source: Rows | None = None,
+) -> Ranked:
+    """Ties of rows that were sorted before."""
+    order = by_score.order
+    starts = np.flatnonzero(by_score.is_first)
     gain = rows.gain[order].astype(np.float64, copy=False)
     weight = None if rows.weights is None else rows.weights[order]
     if weight is not None:
@@ -150,37 +192,54 @@ def rank_rows(
     return Ranked(gain, weight, list_starts, positives, negatives, whole, source or rows)
 
 
-def tie_of_each_row(rows: Rows) -> NDArray[np.intp]:
-    """Index, for each row, of its tie in :func:`rank_rows`."""
-    order, is_first = _descending(rows, None)
-    ties = np.empty(order.size, dtype=np.intp)
-    ties[order] = np.cumsum(is_first) - 1
-    return ties
+def _ties_of_two_classes(scores: Floats, positive: NDArray[np.bool_]) -> tuple[Floats, Floats]:
+    """Positives and rows of each tie of one list, without the slower argsort.
+
+    All scores are sorted once, those of the smaller class once more, and found among all.
+    """
+    ordered = np.negative(scores)
+    ordered.sort()
+    few_are_positive = 2 * np.count_nonzero(positive) <= positive.size
+    few = np.negative(scores[positive if few_are_positive else ~positive])
+    few.sort()
+    is_first = np.ones(ordered.size, dtype=np.bool_)
+    np.not_equal(ordered[1:], ordered[:-1], out=is_first[1:])
+    if is_first.all():
+        part = np.zeros(ordered.size)
+        part[np.searchsorted(ordered, few)] = 1.0
+        weight = np.ones(ordered.size)
+    else:
+        starts = np.flatnonzero(is_first)
+        places = np.searchsorted(ordered[starts], few)
+        part = np.bincount(places, minlength=starts.size).astype(np.float64)
+        weight = np.diff(starts, append=ordered.size).astype(np.float64)
+    return (part if few_are_positive else weight - part), weight
 
 
-def head_of(rows: Rows, threshold: float) -> Rows:
-    """The rows of one list that score at least the threshold."""
-    return rows.take(np.flatnonzero(rows.scores >= threshold))
-
-
-def _descending(rows: Rows, gain_order: str | None) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
-    """Order by list and falling score, and which rows of that order begin a tie."""
+def sort_rows(rows: Rows, *, gain_order: str | None = None) -> Sorted:
+    """Order by list and falling score, ties split by gain where asked."""
     if rows.codes is None:
         order = np.argsort(rows.scores)[::-1]
     else:
         order = np.lexsort((-rows.scores, rows.codes))
     is_first = _begins_tie(rows, order)
-    if gain_order is not None and not is_first.all():
-        # Only rows inside ties are sorted again: ties are rare where lists are long.
-        tied = np.flatnonzero(~(is_first & np.append(is_first[1:], True)))
-        sign = 1.0 if gain_order == "ascending" else -1.0
-        tie = np.cumsum(is_first)[tied]
-        inner = order[tied][np.lexsort((sign * rows.gain[order[tied]], tie))]
-        order = order.copy()
-        order[tied] = inner
-        gain = rows.gain[order]
-        is_first[1:] |= gain[1:] != gain[:-1]
-    return order, is_first
+    if gain_order is None or is_first.all():
+        return Sorted(order, is_first)
+    # Only rows inside ties are sorted again: ties are rare where lists are long.
+    tied = np.flatnonzero(~(is_first & np.append(is_first[1:], True)))
+    sign = 1.0 if gain_order == "ascending" else -1.0
+    tie = np.cumsum(is_first)[tied]
+    inner = order[tied][np.lexsort((sign * rows.gain[order[tied]], tie))]
+    order = order.copy()
+    order[tied] = inner
+    gain = rows.gain[order]
+    is_first[1:] |= gain[1:] != gain[:-1]
+    return Sorted(order, is_first)
+
+
+def head_of(rows: Rows, threshold: float) -> Rows:
+    """The rows of one list that score at least the threshold."""
+    return rows.take(np.flatnonzero(rows.scores >= threshold))
 
 
 def _begins_tie(rows: Rows, order: NDArray[np.intp]) -> NDArray[np.bool_]:

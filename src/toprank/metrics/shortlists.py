@@ -37,7 +37,7 @@ def budgets(k: Any, rows: Floats, *, whole: bool, name: str = "k") -> Floats:
                 f"smaller {name}, or a fraction in (0, 1)."
             )
         return np.minimum(float(k), rows)
-    if not 0 < k < 1:
+    if not 0 < float(k) < 1:
         raise ValueError(
             f"{name}={k} must be a whole number of rows (an int) or a fraction in (0, 1)."
         )
