@@ -43,9 +43,10 @@ autosummary_imported_members = True
 autosummary_ignore_module_all = False
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
-autodoc_default_options = {"show-inheritance": False}
 napoleon_google_docstring = False
 napoleon_use_rtype = False
+napoleon_use_ivar = True
+highlight_language = "none"  # unmarked blocks are formulas and drawings
 
 html_theme = "furo"
 html_title = f"toprank {release}"
