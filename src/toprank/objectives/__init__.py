@@ -2,13 +2,16 @@
 
 from toprank.objectives.base import Criterion, Objective
 from toprank.objectives.factory import ir_push, pnorm_push
-from toprank.objectives.push import ExponentialIRPush, ExponentialPush
+from toprank.objectives.prices import Price
+from toprank.objectives.push import ExponentialIRPush, ExponentialPush, Push
 
 __all__ = [
     "Criterion",
     "ExponentialIRPush",
     "ExponentialPush",
     "Objective",
+    "Price",
+    "Push",
     "ir_push",
     "pnorm_push",
 ]

@@ -1,0 +1,110 @@
+"""Who is compared with whom: rows stand on rungs, one ladder a list.
+
+Rows of one list are compared when their grades differ; labels are the grades 0 and 1. The rows
+that count are laid out list by list, and within a list rung by rung::
+
+    groups   a a a b b          rows     1 2 | 0 || 3 | 4      (|| ends a list, | a rung)
+    grades   2 0 0 0 1          grades   0 0   1    0   1      (numbered within each list)
+    weights  1 1 1 1 1          rungs    0     2    3   4   5
+                                lists    0          3       5
+
+An *outer* row is judged by its height, a sum over the *inner* rows: those of its list on higher
+rungs. Rows on the highest rung of a list are nobody's outer row, those on the lowest nobody's
+inner one.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from toprank.kernels.jit import compiled
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from toprank.inputs import Lists
+
+__all__ = ["Ladder"]
+
+
+class Ladder:
+    """Rows laid out by list and grade; rows of weight 0 are left out.
+
+    Parameters
+    ----------
+    grades : array of shape (n_rows,)
+        Anything that sorts; a higher grade belongs above.
+    weights : array of shape (n_rows,) or None
+        Row weights, all ones where ``None``.
+    lists : Lists or None
+        The lists, one where ``None``.
+    """
+
+    def __init__(
+        self,
+        grades: NDArray[Any],
+        weights: NDArray[np.float64] | None,
+        lists: Lists | None,
+    ) -> None:
+        self.n_rows = grades.size
+        kept = np.arange(grades.size) if weights is None else np.flatnonzero(weights)
+        levels, codes = np.unique(grades[kept], return_inverse=True)
+        lists_of = np.zeros(kept.size, np.intp) if lists is None else lists.codes[kept]
+        keys = lists_of * levels.size + codes
+        order = np.argsort(keys, kind="stable")
+        keys = keys[order]
+        self.rows = kept[order]
+        self.weights = np.ones(self.rows.size) if weights is None else weights[self.rows]
+        self.rungs, rung_keys = _runs(keys)
+        first_rungs, _ = _runs(rung_keys // max(levels.size, 1))
+        self.lists = self.rungs[first_rungs]
+        self.first_rungs = first_rungs
+        self.n_rungs = np.diff(first_rungs)
+        numbers = np.arange(rung_keys.size) - np.repeat(first_rungs[:-1], self.n_rungs)
+        self.grades = np.repeat(numbers, np.diff(self.rungs))
+        tops = np.repeat(self.n_rungs, np.diff(self.lists)) - 1
+        self.is_outer = self.grades < tops
+
+    def sort(self, scores: NDArray[Any]) -> NDArray[np.intp]:
+        """Order the laid-out scores ascending within each list."""
+        if self.n_rungs.size == 1:
+            return np.argsort(scores)
+        return _sort_each(scores, self.lists)
+
+    def narrowest_gap(self, scores: NDArray[Any]) -> float:
+        """How far the closest pair is from a tie, negative where a pair is in wrong order."""
+        laid_out = scores[self.rows].astype(np.float64, copy=False)
+        return float(_narrowest_gap(laid_out, self.rungs, self.first_rungs))
+
+
+def _runs(keys: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Where runs of equal keys start (and the last one ends), and the key of each run."""
+    is_new = np.ones(keys.size, dtype=bool)
+    is_new[1:] = keys[1:] != keys[:-1]
+    starts = np.flatnonzero(is_new)
+    return np.append(starts, keys.size), keys[starts]
+
+
+@compiled
+def _sort_each(scores: NDArray[Any], lists: NDArray[np.intp]) -> NDArray[np.intp]:
+    order = np.empty(scores.size, np.intp)
+    for g in range(lists.size - 1):
+        first, last = lists[g], lists[g + 1]
+        order[first:last] = first + np.argsort(scores[first:last])
+    return order
+
+
+@compiled
+def _narrowest_gap(
+    scores: NDArray[np.float64], rungs: NDArray[np.intp], first_rungs: NDArray[np.intp]
+) -> float:
+    narrowest = np.inf
+    for g in range(first_rungs.size - 1):
+        lowest_above = np.inf
+        for rung in range(first_rungs[g + 1] - 1, first_rungs[g] - 1, -1):
+            on_rung = scores[rungs[rung] : rungs[rung + 1]]
+            narrowest = min(narrowest, lowest_above - on_rung.max())
+            lowest_above = min(lowest_above, on_rung.min())
+    return narrowest

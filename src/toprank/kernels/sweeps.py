@@ -1,0 +1,268 @@
+"""Sums over all pairs of a loss with a margin or a tail, by sweeps over sorted scores.
+
+For a function K and the difference x = s_outer - s_inner, a sweep gives
+
+* every outer row k its sum Σ_i a_i·K(s_k - s_i) over the rows i on higher rungs, or
+* with ``adjoint`` every inner row i its sum Σ_k a_k·K(s_k - s_i) over the outer rows k,
+
+for several K at once. A sweep carries a few moments of the rows it has passed, taken about an
+origin that moves along. All moments are sums of positive terms, so nothing cancels, whatever
+the offset and the range of the scores. Time is O(rows·rungs), memory O(rows).
+
+Arguments shared by all: ``scores`` ascending within each list, ``grades`` (rungs, numbered
+within each list) and ``weights`` (the a) in that order, ``lists`` (where lists start) and
+``n_rungs`` of each, as in :class:`toprank.kernels.ladder.Ladder`.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from toprank.kernels.jit import compiled
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+    Integers = NDArray[np.intp]
+
+__all__ = ["FAR", "TailKernel", "held_back", "hinge_moments", "naive_sums", "tail_sums"]
+
+# An outer row that lies FAR below every inner row has nothing but the leading power of
+# e^{x} in its sums: the next one is smaller by e^{-40} < 1e-17.
+FAR = 40.0
+
+# Powers of e^{-|x|} that stand for a tail. On [0, 1] a function of y with its pole at y = -1
+# is a polynomial up to (3 + √8)^-TERMS, here 3e-15.
+TERMS = 19
+
+
+def naive_sums(
+    scores: Floats,
+    grades: Integers,
+    weights: Floats,
+    lists: Integers,
+    kernel: Callable[[Floats], Floats],
+    *,
+    adjoint: bool,
+) -> Floats:
+    """Twin of the sweeps that forms every pair."""
+    sums = np.zeros(scores.size)
+    for first, last in pairwise(lists):
+        s, grade, a = scores[first:last], grades[first:last], weights[first:last]
+        compared = grade[:, None] < grade[None, :]  # [outer, inner]
+        pairs = np.where(compared, kernel(s[:, None] - s[None, :]), 0.0)
+        sums[first:last] = a @ pairs if adjoint else pairs @ a
+    return sums
+
+
+@compiled
+def hinge_moments(
+    scores: Floats,
+    grades: Integers,
+    weights: Floats,
+    lists: Integers,
+    n_rungs: Integers,
+    adjoint: bool,
+) -> Floats:
+    """Sums of K(x) = 1, 1 + x and (1 + x)², each where 1 + x > 0 and nothing elsewhere."""
+    sums = np.zeros((3, scores.size))
+    for g in range(lists.size - 1):
+        for level in range(n_rungs[g] - 1):
+            _sweep_hinge(scores, grades, weights, lists[g], lists[g + 1], level, adjoint, sums)
+    return sums
+
+
+@compiled
+def _sweep_hinge(
+    scores: Floats,
+    grades: Integers,
+    weights: Floats,
+    first: int,
+    last: int,
+    level: int,
+    adjoint: bool,
+    sums: Floats,
+) -> None:
+    """Visit targets upwards (adjoint: downwards); sources join once they are within reach."""
+    step = -1 if adjoint else 1
+    start, stop = (last - 1, first - 1) if adjoint else (first, last)
+    m0 = m1 = m2 = 0.0  # Σ a·(1 + x)^n over the sources that joined, at the current target
+    source, origin = start, scores[start]
+    for row in range(start, stop, step):
+        if grades[row] < level or (grades[row] == level) == adjoint:
+            continue
+        moved = step * (scores[row] - origin)
+        m2 += moved * (2.0 * m1 + moved * m0)
+        m1 += moved * m0
+        origin = scores[row]
+        while source != stop:
+            reach = 1.0 + step * (origin - scores[source])
+            if reach <= 0.0:
+                break
+            if grades[source] >= level and (grades[source] == level) == adjoint:
+                m0 += weights[source]
+                m1 += weights[source] * reach
+                m2 += weights[source] * reach * reach
+            source += step
+        sums[0, row] += m0
+        sums[1, row] += m1
+        sums[2, row] += m2
+
+
+class TailKernel:
+    """Functions that are a line plus a tail: K(x) = c + b·x + A(e^{-x}) for x ≥ 0, else B(e^{x}).
+
+    A and B vanish at 0 and become polynomials by Chebyshev interpolation on [0, 1], so that a sum
+    over pairs needs no more of the rows than the moments Σ a·e^{∓n·s}. B(y) is y^lead times its
+    interpolant: small tails keep their relative accuracy.
+    """
+
+    def __init__(
+        self,
+        *,
+        above: Callable[[Floats], Floats],
+        below: Callable[[Floats], Floats],
+        constant: float = 0.0,
+        linear: float = 0.0,
+        lead: int = 1,
+    ) -> None:
+        self.above = _powers(above, 1)
+        self.below = _powers(below, lead)
+        self.line = np.array([constant, linear])
+
+
+def _powers(function: Callable[[Floats], Floats], lead: int) -> Floats:
+    """Coefficients of y, y², … in the polynomial that stands for ``function`` on [0, 1]."""
+    fit = np.polynomial.Chebyshev.interpolate(
+        lambda y: function(y) / y**lead, TERMS - lead, domain=[0.0, 1.0]
+    )
+    power = fit.convert(kind=np.polynomial.Polynomial, domain=[-1.0, 1.0], window=[-1.0, 1.0])
+    return np.concatenate([np.zeros(lead - 1), power.coef])
+
+
+def tail_sums(
+    scores: Floats,
+    grades: Integers,
+    weights: Floats,
+    lists: Integers,
+    n_rungs: Integers,
+    kernels: list[TailKernel],
+    *,
+    adjoint: bool,
+) -> Floats:
+    """Sums of every K, with each outer row held at most ``FAR`` below the lowest inner row.
+
+    What that takes from a far row is the factor e^c of its sums (its square where the tail has
+    ``lead`` 2) with the c of :func:`held_back`; whoever calls keeps it in the log domain.
+    """
+    above = np.stack([kernel.above for kernel in kernels])
+    below = np.stack([kernel.below for kernel in kernels])
+    lines = np.stack([kernel.line for kernel in kernels])
+    return _tail_sums(scores, grades, weights, lists, n_rungs, above, below, lines, adjoint)
+
+
+@compiled
+def held_back(scores: Floats, grades: Integers, lists: Integers, n_rungs: Integers) -> Floats:
+    """How much lower than where :func:`tail_sums` holds it each outer row is: 0 or below."""
+    shifts = np.zeros(scores.size)
+    for g in range(lists.size - 1):
+        for level in range(n_rungs[g] - 1):
+            floor = _floor(scores, grades, lists[g], level)
+            row = lists[g]
+            while scores[row] < floor:
+                if grades[row] == level:
+                    shifts[row] = scores[row] - floor
+                row += 1
+    return shifts
+
+
+@compiled
+def _floor(scores: Floats, grades: Integers, first: int, level: int) -> float:
+    lowest = first
+    while grades[lowest] <= level:
+        lowest += 1
+    return scores[lowest] - FAR  # type: ignore[no-any-return]
+
+
+@compiled
+def _tail_sums(
+    scores: Floats,
+    grades: Integers,
+    weights: Floats,
+    lists: Integers,
+    n_rungs: Integers,
+    above: Floats,
+    below: Floats,
+    lines: Floats,
+    adjoint: bool,
+) -> Floats:
+    sums = np.zeros((lines.shape[0], scores.size))
+    moments = np.empty(above.shape[1])
+    no_line = np.zeros_like(lines)
+    for g in range(lists.size - 1):
+        first, last = lists[g], lists[g + 1]
+        for level in range(n_rungs[g] - 1):
+            where = (first, last, level, _floor(scores, grades, first, level), adjoint)
+            # upwards the sources passed lie below the target: x ≥ 0, or x ≤ 0 for the adjoint
+            up, down = (below, above) if adjoint else (above, below)
+            up_line, down_line = (no_line, lines) if adjoint else (lines, no_line)
+            _sweep_tail(scores, grades, weights, where, 1, up, up_line, moments, sums)
+            _sweep_tail(scores, grades, weights, where, -1, down, down_line, moments, sums)
+    return sums
+
+
+@compiled
+def _sweep_tail(
+    scores: Floats,
+    grades: Integers,
+    weights: Floats,
+    where: tuple[int, int, int, float, bool],
+    step: int,
+    tails: Floats,
+    lines: Floats,
+    moments: Floats,
+    sums: Floats,
+) -> None:
+    """Visit the rows in one direction; each target meets the sources passed before it."""
+    first, last, level, floor, adjoint = where
+    start, stop = (first, last) if step > 0 else (last - 1, first - 1)
+    n_kernels, n_terms = tails.shape
+    moments[:] = 0.0  # Σ a·e^{-n·(distance from the origin)}, n = 1, 2, …
+    mass = reach = 0.0  # Σ a and Σ a·distance from here
+    origin = here = max(scores[start], floor)
+    for row in range(start, stop, step):
+        grade = grades[row]
+        if grade < level:
+            continue
+        position = max(scores[row], floor) if grade == level else scores[row]
+        reach += mass * abs(position - here)
+        here = position
+        ahead = abs(position - origin)
+        if ahead > 1.0:
+            decay = np.exp(-ahead)
+            power = 1.0
+            for n in range(n_terms):
+                power *= decay
+                moments[n] *= power
+            origin, ahead = position, 0.0
+        if (grade == level) == adjoint:
+            growth = np.exp(ahead)
+            power = weights[row]
+            mass += power
+            for n in range(n_terms):
+                power *= growth
+                moments[n] += power
+        else:
+            decay = np.exp(-ahead)
+            for kernel in range(n_kernels):
+                tail = 0.0
+                for n in range(n_terms - 1, -1, -1):
+                    tail = (tail + tails[kernel, n] * moments[n]) * decay
+                line = lines[kernel, 0] * mass + lines[kernel, 1] * reach
+                sums[kernel, row] += line + tail

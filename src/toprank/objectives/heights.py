@@ -1,0 +1,336 @@
+"""Heights u_k = Σ_i w_i·ℓ(s_i - s_k) of the rows that are judged, and the way back to scores.
+
+A :class:`Comparison` knows who is compared with whom. At given scores it makes a
+:class:`Snapshot`: the heights, and the chain rule from heights to rows. Three kinds exist, each
+without forming more pairs than it was given:
+
+* :class:`ExponentialLadder`: O(rows), the sums factorise;
+* :class:`SortedLadder`: logistic and hinges, one sort and a sweep a rung;
+* :class:`ExplicitPairs`: O(pairs), for any truth function.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+import numpy as np
+
+from toprank.kernels.exponentials import exponential_adjoint, exponential_mass
+from toprank.kernels.sweeps import TailKernel, held_back, hinge_moments, tail_sums
+from toprank.objectives.prices import Heights
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from toprank.kernels.ladder import Ladder
+    from toprank.objectives.losses import Loss
+
+    Floats = NDArray[np.float64]
+    Kind = Literal["value", "slope", "slope_squared", "bend"]
+
+__all__ = [
+    "Comparison",
+    "ExplicitPairs",
+    "ExponentialLadder",
+    "Snapshot",
+    "SortedLadder",
+    "ladder_of",
+]
+
+
+class Snapshot(ABC):
+    """Heights at given scores."""
+
+    heights: Heights
+
+    @abstractmethod
+    def gradient(self, first: Floats) -> Floats:
+        """Σ_k first_k·∂size_k/∂s for every row."""
+
+    @abstractmethod
+    def hessian(self, first: Floats, second: Floats) -> Floats:
+        """Σ_k second_k·(∂size_k/∂s)² + first_k·∂²size_k/∂s² for every row."""
+
+
+class Comparison(ABC):
+    """Who is compared with whom, under one loss."""
+
+    @abstractmethod
+    def at(self, scores: NDArray[Any]) -> Snapshot:
+        """Heights at these scores."""
+
+    @abstractmethod
+    def narrowest_gap(self, scores: NDArray[Any]) -> float:
+        """Smallest s_i - s_k of all pairs."""
+
+
+def ladder_of(loss: Loss, ladder: Ladder) -> Comparison:
+    """Compare the rows of a ladder under a loss, the fastest way there is."""
+    return ExponentialLadder(ladder) if loss.name == "exponential" else SortedLadder(ladder, loss)
+
+
+class ExponentialLadder(Comparison):
+    """The exponential loss on rungs: u_k = e^{s_k - lowest}·mass, shared by all rows of a rung."""
+
+    def __init__(self, ladder: Ladder) -> None:
+        self.ladder = ladder
+        self.outer = np.flatnonzero(ladder.is_outer)
+        self.weight = ladder.weights[self.outer]
+        rung_of = np.repeat(np.arange(ladder.rungs.size - 1), np.diff(ladder.rungs))
+        self.rung = rung_of[self.outer]
+
+    def at(self, scores: NDArray[Any]) -> Snapshot:
+        return _ExponentialSnapshot(self, scores)
+
+    def narrowest_gap(self, scores: NDArray[Any]) -> float:
+        return self.ladder.narrowest_gap(scores)
+
+
+class _ExponentialSnapshot(Snapshot):
+    def __init__(self, comparison: ExponentialLadder, scores: NDArray[Any]) -> None:
+        ladder = comparison.ladder
+        self._comparison = comparison
+        self._scores = scores[ladder.rows].astype(np.float64, copy=False)
+        self._lowest, mass = exponential_mass(
+            self._scores, ladder.weights, ladder.rungs, ladder.first_rungs
+        )
+        shift = self._scores[comparison.outer] - self._lowest[comparison.rung]
+        self.heights = Heights(shift, mass[comparison.rung], comparison.weight)
+
+    def gradient(self, first: Floats) -> Floats:
+        pull = self._adjoint(first, 1) * self._comparison.ladder.weights
+        return self._rows(first * self.heights.size, -pull)
+
+    def hessian(self, first: Floats, second: Floats) -> Floats:
+        weights, size = self._comparison.ladder.weights, self.heights.size
+        outer = (second * size + first) * size
+        inner = self._adjoint(second, 2) * weights**2 + self._adjoint(first, 1) * weights
+        return self._rows(outer, inner)
+
+    def _adjoint(self, per_height: Floats, power: int) -> Floats:
+        ladder = self._comparison.ladder
+        laid_out = np.zeros(ladder.rows.size)
+        laid_out[self._comparison.outer] = per_height
+        return exponential_adjoint(
+            self._scores, laid_out, ladder.rungs, ladder.first_rungs, self._lowest, power
+        )
+
+    def _rows(self, outer: Floats, inner: Floats) -> Floats:
+        inner[self._comparison.outer] += outer
+        rows = np.zeros(self._comparison.ladder.n_rows)
+        rows[self._comparison.ladder.rows] = inner
+        return rows
+
+
+def _sigmoid(y: Floats) -> Floats:
+    return y / (1.0 + y)
+
+
+# σ(x) = 1/(1 + e^{-x}) in y = e^{-|x|}: 1 - y/(1 + y) on the right, y/(1 + y) on the left.
+_SOFTPLUS = TailKernel(above=np.log1p, below=np.log1p, linear=1.0)
+_SIGMOID = TailKernel(above=lambda y: -_sigmoid(y), below=_sigmoid, constant=1.0)
+_SIGMOID_SLOPE = TailKernel(
+    above=lambda y: _sigmoid(y) / (1.0 + y), below=lambda y: _sigmoid(y) / (1.0 + y)
+)
+_SIGMOID_SQUARED = TailKernel(
+    above=lambda y: -y * (2.0 + y) / (1.0 + y) ** 2,
+    below=lambda y: _sigmoid(y) ** 2,
+    constant=1.0,
+    lead=2,
+)
+
+
+class SortedLadder(Comparison):
+    """The logistic loss and the hinges on rungs: one sort, then sweeps."""
+
+    def __init__(self, ladder: Ladder, loss: Loss) -> None:
+        self.ladder = ladder
+        self.loss = loss
+
+    def at(self, scores: NDArray[Any]) -> Snapshot:
+        if self.loss.name == "logistic":
+            return _LogisticSnapshot(self.ladder, scores)
+        return _HingeSnapshot(self.ladder, scores, squared=self.loss.name == "squared_hinge")
+
+    def narrowest_gap(self, scores: NDArray[Any]) -> float:
+        return self.ladder.narrowest_gap(scores)
+
+
+class _SortedSnapshot(Snapshot):
+    """Rows in ascending order within each list, and the chain rule over the sweeps' sums."""
+
+    _slope: Floats  # of the heights' sizes, with respect to the outer row's score
+
+    def __init__(self, ladder: Ladder, scores: NDArray[Any]) -> None:
+        laid_out = scores[ladder.rows]
+        order = ladder.sort(laid_out)
+        self._ladder = ladder
+        self._rows = ladder.rows[order]
+        self._scores = laid_out[order].astype(np.float64, copy=False)
+        self._grades = ladder.grades[order]
+        self._weights = ladder.weights[order]
+        self._outer = np.flatnonzero(ladder.is_outer[order])
+
+    @abstractmethod
+    def _bend(self) -> Floats:
+        """Second derivative of the sizes with respect to the outer row's score."""
+
+    @abstractmethod
+    def _adjoint(self, kind: Kind, per_row: Floats) -> Floats:
+        """Σ_k a_k·K(s_k - s_i) for inner rows, where K is the slope, slope² or bend of ℓ."""
+
+    def gradient(self, first: Floats) -> Floats:
+        inner = -self._weights * self._adjoint("slope", self._spread(first))
+        return self._to_rows(first * self._slope, inner)
+
+    def hessian(self, first: Floats, second: Floats) -> Floats:
+        outer = second * self._slope**2 + first * self._bend()
+        inner = self._weights**2 * self._adjoint("slope_squared", self._spread(second))
+        inner += self._weights * self._adjoint("bend", self._spread(first))
+        return self._to_rows(outer, inner)
+
+    def _spread(self, per_height: Floats) -> Floats:
+        rows = np.zeros(self._scores.size)
+        rows[self._outer] = per_height
+        return rows
+
+    def _to_rows(self, outer: Floats, inner: Floats) -> Floats:
+        inner[self._outer] += outer
+        rows = np.zeros(self._ladder.n_rows)
+        rows[self._rows] = inner
+        return rows
+
+
+class _LogisticSnapshot(_SortedSnapshot):
+    """Sizes are the heights of rows held at most FAR below the inner ones; shift is the rest."""
+
+    def __init__(self, ladder: Ladder, scores: NDArray[Any]) -> None:
+        super().__init__(ladder, scores)
+        size, self._slope = self._outer_sums([_SOFTPLUS, _SIGMOID])
+        shift = held_back(self._scores, self._grades, ladder.lists, ladder.n_rungs)
+        self.heights = Heights(shift[self._outer], size, self._weights[self._outer])
+
+    def _bend(self) -> Floats:
+        (bend,) = self._outer_sums([_SIGMOID_SLOPE])
+        return np.asarray(bend)
+
+    def _adjoint(self, kind: Kind, per_row: Floats) -> Floats:
+        kernels = {"slope": _SIGMOID, "slope_squared": _SIGMOID_SQUARED, "bend": _SIGMOID_SLOPE}
+        (sums,) = self._sweep(per_row, [kernels[kind]], adjoint=True)
+        return np.asarray(sums)
+
+    def _outer_sums(self, kernels: list[TailKernel]) -> Floats:
+        sums: Floats = self._sweep(self._weights, kernels, adjoint=False)[:, self._outer]
+        return sums
+
+    def _sweep(self, per_row: Floats, kernels: list[TailKernel], *, adjoint: bool) -> Floats:
+        lists, n_rungs = self._ladder.lists, self._ladder.n_rungs
+        return tail_sums(
+            self._scores, self._grades, per_row, lists, n_rungs, kernels, adjoint=adjoint
+        )
+
+
+class _HingeSnapshot(_SortedSnapshot):
+    """Sizes are the heights themselves, picked from the moments M_n = Σ w·max(0, 1 + x)^n.
+
+    ::
+
+    ℓ       value  slope  slope²  bend
+    hinge   M_1    M_0    M_0     0
+    squared M_2    2·M_1  4·M_2   2·M_0
+    """
+
+    _TABLE: ClassVar[dict[bool, dict[str, tuple[float, int]]]] = {
+        False: {"value": (1, 1), "slope": (1, 0), "slope_squared": (1, 0), "bend": (0, 0)},
+        True: {"value": (1, 2), "slope": (2, 1), "slope_squared": (4, 2), "bend": (2, 0)},
+    }
+
+    def __init__(self, ladder: Ladder, scores: NDArray[Any], *, squared: bool) -> None:
+        super().__init__(ladder, scores)
+        self._table = self._TABLE[squared]
+        self._moments = self._sweep(self._weights, adjoint=False)[:, self._outer]
+        size, self._slope = self._pick("value", self._moments), self._pick("slope", self._moments)
+        self.heights = Heights(np.zeros_like(size), size, self._weights[self._outer])
+
+    def _bend(self) -> Floats:
+        return self._pick("bend", self._moments)
+
+    def _adjoint(self, kind: Kind, per_row: Floats) -> Floats:
+        return self._pick(kind, self._sweep(per_row, adjoint=True))
+
+    def _pick(self, kind: Kind, moments: Floats) -> Floats:
+        factor, n = self._table[kind]
+        return np.asarray(factor * moments[n])
+
+    def _sweep(self, per_row: Floats, *, adjoint: bool) -> Floats:
+        lists, n_rungs = self._ladder.lists, self._ladder.n_rungs
+        return hinge_moments(self._scores, self._grades, per_row, lists, n_rungs, adjoint)
+
+
+class ExplicitPairs(Comparison):
+    """Pairs as given, sorted by their worse row: any truth function, circles included.
+
+    ::
+
+        pairs   (3, 0) (1, 0) (3, 2)      better  1 3 | 3       outer   0 2
+                                          worse   0 0 | 2       starts  0   2
+    """
+
+    def __init__(
+        self,
+        loss: Loss,
+        pairs: NDArray[np.intp],
+        pair_weights: Floats | None,
+        row_weights: Floats | None,
+        n_rows: int,
+    ) -> None:
+        weights = np.ones(len(pairs)) if pair_weights is None else pair_weights
+        rows = np.ones(n_rows) if row_weights is None else row_weights
+        weights = weights * rows[pairs[:, 0]]
+        kept = (weights > 0) & (rows[pairs[:, 1]] > 0)
+        # a pair given twice is one pair of twice the weight
+        keys, codes = np.unique(pairs[kept, 1] * n_rows + pairs[kept, 0], return_inverse=True)
+        self.loss = loss
+        self.n_rows = n_rows
+        self.weights = np.bincount(codes, weights=weights[kept], minlength=keys.size)
+        self.worse, self.better = np.divmod(keys, n_rows)
+        self.outer, self.starts = np.unique(self.worse, return_index=True)
+        self.lengths = np.diff(np.append(self.starts, keys.size))
+        self.outer_weight = rows[self.outer]
+
+    def at(self, scores: NDArray[Any]) -> Snapshot:
+        return _PairSnapshot(self, scores.astype(np.float64, copy=False))
+
+    def narrowest_gap(self, scores: NDArray[Any]) -> float:
+        return float((scores[self.better] - scores[self.worse]).min())
+
+
+class _PairSnapshot(Snapshot):
+    def __init__(self, comparison: ExplicitPairs, scores: Floats) -> None:
+        self._pairs = comparison
+        x = scores[comparison.worse] - scores[comparison.better]
+        shift = comparison.loss.shift(np.maximum.reduceat(x, comparison.starts))
+        self._x = x - np.repeat(shift, comparison.lengths)
+        size = self._sum(comparison.weights * comparison.loss.value(self._x))
+        self.heights = Heights(shift, size, comparison.outer_weight)
+
+    def gradient(self, first: Floats) -> Floats:
+        slope = self._pairs.weights * self._pairs.loss.slope(self._x)
+        inner = np.repeat(first, self._pairs.lengths) * slope
+        return self._to_rows(first * self._sum(slope), -inner)
+
+    def hessian(self, first: Floats, second: Floats) -> Floats:
+        slope = self._pairs.weights * self._pairs.loss.slope(self._x)
+        bend = self._pairs.weights * self._pairs.loss.bend(self._x)
+        lengths = self._pairs.lengths
+        inner = np.repeat(second, lengths) * slope**2 + np.repeat(first, lengths) * bend
+        return self._to_rows(second * self._sum(slope) ** 2 + first * self._sum(bend), inner)
+
+    def _sum(self, per_pair: Floats) -> Floats:
+        return np.asarray(np.add.reduceat(per_pair, self._pairs.starts))
+
+    def _to_rows(self, outer: Floats, inner: Floats) -> Floats:
+        rows: Any = np.bincount(self._pairs.better, weights=inner, minlength=self._pairs.n_rows)
+        rows[self._pairs.outer] += outer
+        return np.asarray(rows)

@@ -1,0 +1,120 @@
+"""Losses ℓ of a pair, as functions of x = s_k - s_i: how far the worse row k is above i.
+
+=============  ====================  ===========================
+exponential    e^{x}                 upper bound of the 0-1 loss
+logistic       ln(1 + e^{x})         upper bound once divided by ln 2
+hinge          max(0, 1 + x)         upper bound; kink at x = -1
+squared_hinge  max(0, 1 + x)²        upper bound
+=============  ====================  ===========================
+
+The papers write ℓ(z) with z = s_i - s_k = -x. At the hinge's kink the sub-gradient 0 is taken;
+where the squared hinge has no second derivative (x = -1), 0 stands for it.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from scipy.special import expit
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["LOSSES", "Loss", "LossName"]
+
+LossName = Literal["exponential", "logistic", "hinge", "squared_hinge"]
+
+
+class Loss(ABC):
+    """One loss, elementwise, with two derivatives with respect to x."""
+
+    name: LossName
+    # Whether sums of this loss live in the log domain: it has no zero and spans many orders.
+    has_tail: bool
+
+    @abstractmethod
+    def value(self, x: NDArray[Any]) -> NDArray[Any]:
+        """ℓ."""
+
+    @abstractmethod
+    def slope(self, x: NDArray[Any]) -> NDArray[Any]:
+        """dℓ/dx, not negative."""
+
+    @abstractmethod
+    def bend(self, x: NDArray[Any]) -> NDArray[Any]:
+        """d²ℓ/dx², not negative."""
+
+    def shift(self, largest: NDArray[Any]) -> NDArray[Any]:
+        """Exponent c to take out of a sum whose largest x is given.
+
+        Up to rounding ℓ(x) = e^c·ℓ(x - c), and the same for its derivatives.
+        """
+        return np.zeros_like(largest)
+
+
+class _Exponential(Loss):
+    name = "exponential"
+    has_tail = True
+
+    def value(self, x: NDArray[Any]) -> NDArray[Any]:
+        return np.asarray(np.exp(x))
+
+    slope = value
+    bend = value
+
+    def shift(self, largest: NDArray[Any]) -> NDArray[Any]:
+        return largest
+
+
+class _Logistic(Loss):
+    name = "logistic"
+    has_tail = True
+    # below it ln(1 + e^x) is e^x up to e^{-40}, less than rounding
+    _FAR = -40.0
+
+    def value(self, x: NDArray[Any]) -> NDArray[Any]:
+        return np.asarray(np.logaddexp(0.0, x))
+
+    def slope(self, x: NDArray[Any]) -> NDArray[Any]:
+        return np.asarray(expit(x))
+
+    def bend(self, x: NDArray[Any]) -> NDArray[Any]:
+        return np.asarray(expit(x) * expit(-x))
+
+    def shift(self, largest: NDArray[Any]) -> NDArray[Any]:
+        return np.minimum(largest - self._FAR, 0.0)
+
+
+class _Hinge(Loss):
+    name = "hinge"
+    has_tail = False
+
+    def value(self, x: NDArray[Any]) -> NDArray[Any]:
+        return np.maximum(1.0 + x, 0.0)
+
+    def slope(self, x: NDArray[Any]) -> NDArray[Any]:
+        return np.where(1.0 + x > 0.0, 1.0, 0.0)
+
+    def bend(self, x: NDArray[Any]) -> NDArray[Any]:
+        return np.zeros_like(x)
+
+
+class _SquaredHinge(Loss):
+    name = "squared_hinge"
+    has_tail = False
+
+    def value(self, x: NDArray[Any]) -> NDArray[Any]:
+        return np.maximum(1.0 + x, 0.0) ** 2
+
+    def slope(self, x: NDArray[Any]) -> NDArray[Any]:
+        return 2.0 * np.maximum(1.0 + x, 0.0)
+
+    def bend(self, x: NDArray[Any]) -> NDArray[Any]:
+        return np.where(1.0 + x > 0.0, 2.0, 0.0)
+
+
+LOSSES: dict[str, Loss] = {
+    loss.name: loss for loss in (_Exponential(), _Logistic(), _Hinge(), _SquaredHinge())
+}

@@ -1,0 +1,319 @@
+"""Prices g of a height, and the sums R = Σ_k w_k·g(u_k) that they make.
+
+Heights come scaled, u_k = e^{shift_k}·size_k, because those of the exponential and the logistic
+loss span more orders than a float has. An :class:`Aggregate` turns them into what is minimised::
+
+    price                 value
+    r^p, losses with tail (1/p)·log R        p = ∞: the logarithm of the largest height
+    r^p, hinges           R^{1/p}            p = ∞: the largest height
+    e^r                   log R
+    ln(1 + r)             R / Σ w_k
+    a Price of your own   R / Σ w_k
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["Aggregate", "Heights", "Price", "aggregate"]
+
+# Heights within this relative distance of the largest count as largest at p = ∞: equal scores
+# must share the sub-gradient although their sums were rounded differently.
+TIED = 1e-12
+
+# e^LARGEST is the largest height that is handed to a price, so that its square's root is safe.
+LARGEST = 690.0
+
+
+@dataclass(frozen=True)
+class Price:
+    """A price of your own for a height, convex and increasing on [0, ∞).
+
+    All three take and return arrays. Without ``second_derivative`` the objective has a gradient,
+    but no Hessian diagonal.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from toprank.objectives import Price, Push
+    >>> cosh = Price(np.cosh, np.sinh, np.cosh)
+    >>> round(Push(loss="hinge", price=cosh).risk([0.0, 0.0], [1, 0]), 4)
+    1.5431
+    """
+
+    value: Callable[[Floats], Floats]
+    derivative: Callable[[Floats], Floats]
+    second_derivative: Callable[[Floats], Floats] | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("value", "derivative"):
+            if not callable(getattr(self, name)):
+                raise TypeError(
+                    f"{name} of a Price must be a function of an array of heights, "
+                    f"got {getattr(self, name)!r}."
+                )
+        if self.second_derivative is not None and not callable(self.second_derivative):
+            raise TypeError(
+                "second_derivative of a Price must be a function of an array of heights or None, "
+                f"got {self.second_derivative!r}."
+            )
+
+
+class Heights(NamedTuple):
+    """Heights u = e^shift·size of the outer rows, and what each row counts."""
+
+    shift: Floats
+    size: Floats
+    weight: Floats
+
+    def log(self) -> Floats:
+        """Logarithm of u; -inf for a height of 0."""
+        with np.errstate(divide="ignore"):
+            return np.asarray(self.shift + np.log(self.size))
+
+    def plain(self) -> Floats:
+        """Heights u themselves, held below overflow with a warning."""
+        log = self.log()
+        if log.size and log.max() > LARGEST:
+            warnings.warn(
+                f"a height is e^{log.max():.6g}, more than a float can price; it is held at "
+                f"e^{LARGEST:g}. Scale the scores down or use a power as price.",
+                RuntimeWarning,
+                stacklevel=2,
+            )
+        return np.exp(np.minimum(log, LARGEST))
+
+
+class Curvature(NamedTuple):
+    """Second derivatives: with sizes v, V'' = Σ second·v'² + first·v'' + bend·V'²."""
+
+    first: Floats
+    second: Floats
+    bend: float
+
+
+class Aggregate(ABC):
+    """What is minimised, as a function of the heights."""
+
+    @abstractmethod
+    def value_and_first(self, heights: Heights) -> tuple[float, Floats]:
+        """Value V and ∂V/∂size."""
+
+    @abstractmethod
+    def curvature(self, heights: Heights) -> Curvature:
+        """Give what the Hessian's diagonal needs."""
+
+    @abstractmethod
+    def risk(self, heights: Heights) -> float:
+        """R itself."""
+
+    def value(self, heights: Heights) -> float:
+        """V alone."""
+        return self.value_and_first(heights)[0]
+
+
+def exponential_or_warn(exponent: float) -> float:
+    """e^exponent, or infinity with a warning."""
+    try:
+        return math.exp(exponent)
+    except OverflowError:
+        warnings.warn(
+            f"R is e^{exponent:.6g}, more than a float can hold; look at value() instead.",
+            RuntimeWarning,
+            stacklevel=3,
+        )
+        return math.inf
+
+
+def _refuse_infinite(p: float) -> None:
+    if math.isinf(p):
+        raise ValueError("p=inf has no second derivative; use a large finite p such as 64.")
+
+
+@dataclass(frozen=True)
+class _LogPower(Aggregate):
+    """(1/p)·log Σ w·u^p; with the shares π of that sum ∂V/∂size = π / size."""
+
+    p: float
+
+    def value_and_first(self, heights: Heights) -> tuple[float, Floats]:
+        value, shares = self._value_and_shares(heights)
+        return value, shares / heights.size
+
+    def curvature(self, heights: Heights) -> Curvature:
+        _refuse_infinite(self.p)
+        first = self._value_and_shares(heights)[1] / heights.size
+        return Curvature(first, (self.p - 1.0) * first / heights.size, -self.p)
+
+    def risk(self, heights: Heights) -> float:
+        value = self.value(heights)
+        return exponential_or_warn(value if math.isinf(self.p) else self.p * value)
+
+    def _value_and_shares(self, heights: Heights) -> tuple[float, Floats]:
+        log_size = np.log(heights.size)
+        log = heights.shift + log_size
+        top = int(log.argmax())
+        # shifts are subtracted first: at scores of 1e300 log u has forgotten the sizes
+        with np.errstate(over="ignore"):
+            below = (heights.shift - heights.shift[top]) + (log_size - log_size[top])
+            if math.isinf(self.p):
+                mass = np.where(below >= -TIED, heights.weight, 0.0)
+                return float(log[top]), mass / mass.sum()
+            mass = np.exp(self.p * below) * heights.weight
+        total = mass.sum()
+        return float(log[top] + math.log(total) / self.p), mass / total
+
+
+@dataclass(frozen=True)
+class _RootPower(Aggregate):
+    """(Σ w·u^p)^{1/p}; the sub-gradient is 0 where all heights are 0."""
+
+    p: float
+
+    def value_and_first(self, heights: Heights) -> tuple[float, Floats]:
+        value, first, _ = self._parts(heights)
+        return value, first
+
+    def curvature(self, heights: Heights) -> Curvature:
+        _refuse_infinite(self.p)
+        value, first, _ = self._parts(heights)
+        second = (self.p - 1.0) * np.divide(
+            first, heights.size, out=np.zeros_like(first), where=heights.size > 0
+        )
+        return Curvature(first, second, (1.0 - self.p) / value if value else 0.0)
+
+    def risk(self, heights: Heights) -> float:
+        value, _, log_value = self._parts(heights)
+        if math.isinf(self.p) or value == 0:
+            return value
+        return exponential_or_warn(self.p * log_value)
+
+    def _parts(self, heights: Heights) -> tuple[float, Floats, float]:
+        """Value, ∂V/∂u and log value."""
+        largest = float(heights.size.max())
+        if largest == 0:
+            return 0.0, np.zeros_like(heights.size), -math.inf
+        ratio = heights.size / largest
+        if math.isinf(self.p):
+            mass = np.where(ratio >= 1.0 - TIED, heights.weight, 0.0)
+            return largest, mass / mass.sum(), math.log(largest)
+        slope = heights.weight * ratio ** (self.p - 1.0)
+        total = float(slope @ ratio)
+        root = total ** (1.0 / self.p)
+        return largest * root, slope * (root / total), math.log(largest) + math.log(total) / self.p
+
+
+@dataclass(frozen=True)
+class _LogExponential(Aggregate):
+    """log Σ w·e^u."""
+
+    def value_and_first(self, heights: Heights) -> tuple[float, Floats]:
+        value, first, _ = self._parts(heights)
+        return value, first
+
+    def curvature(self, heights: Heights) -> Curvature:
+        _, first, scale = self._parts(heights)
+        return Curvature(first, first * scale, -1.0)
+
+    def risk(self, heights: Heights) -> float:
+        return exponential_or_warn(self.value(heights))
+
+    def _parts(self, heights: Heights) -> tuple[float, Floats, Floats]:
+        """Value, ∂V/∂size and du/dsize."""
+        heights_ = heights.plain()
+        largest = heights_.max()
+        mass = np.exp(heights_ - largest) * heights.weight
+        scale = np.exp(np.minimum(heights.shift, LARGEST))
+        return float(largest + math.log(mass.sum())), mass / mass.sum() * scale, scale
+
+
+@dataclass(frozen=True)
+class _MeanLog1p(Aggregate):
+    """Σ w·ln(1 + u) / Σ w."""
+
+    def value_and_first(self, heights: Heights) -> tuple[float, Floats]:
+        share, rate = self._rates(heights)
+        return self.value(heights), share * rate
+
+    def value(self, heights: Heights) -> float:
+        return self.risk(heights) / float(heights.weight.sum())
+
+    def risk(self, heights: Heights) -> float:
+        return float(heights.weight @ np.logaddexp(0.0, heights.log()))
+
+    def curvature(self, heights: Heights) -> Curvature:
+        share, rate = self._rates(heights)
+        return Curvature(share * rate, -share * rate * rate, 0.0)
+
+    def _rates(self, heights: Heights) -> tuple[Floats, Floats]:
+        """Give w / Σ w and d ln(1 + u)/dsize = 1 / (e^-shift + size)."""
+        with np.errstate(over="ignore"):
+            rate = 1.0 / (np.exp(-heights.shift) + heights.size)
+        return heights.weight / heights.weight.sum(), rate
+
+
+@dataclass(frozen=True)
+class _MeanPrice(Aggregate):
+    """Σ w·g(u) / Σ w with the user's g."""
+
+    price: Price
+
+    def value_and_first(self, heights: Heights) -> tuple[float, Floats]:
+        share, plain, scale = self._parts(heights)
+        value = float(share @ self._call("value", plain))
+        return value, share * self._call("derivative", plain) * scale
+
+    def risk(self, heights: Heights) -> float:
+        return float(heights.weight @ self._call("value", heights.plain()))
+
+    def curvature(self, heights: Heights) -> Curvature:
+        if self.price.second_derivative is None:
+            raise ValueError(
+                "this Price has no second_derivative; pass one to Price(value, derivative, "
+                "second_derivative), or use a solver that needs only gradients."
+            )
+        share, plain, scale = self._parts(heights)
+        first = share * self._call("derivative", plain) * scale
+        second = share * self._call("second_derivative", plain) * scale * scale
+        return Curvature(first, second, 0.0)
+
+    def _parts(self, heights: Heights) -> tuple[Floats, Floats, Floats]:
+        share = heights.weight / heights.weight.sum()
+        return share, heights.plain(), np.exp(np.minimum(heights.shift, LARGEST))
+
+    def _call(self, name: str, plain: Floats) -> Floats:
+        prices: Any = np.asarray(getattr(self.price, name)(plain), dtype=np.float64)
+        if prices.shape != plain.shape:
+            raise ValueError(
+                f"{name} of the Price must give one number a height: it got shape {plain.shape} "
+                f"and gave {prices.shape}."
+            )
+        if np.isnan(prices).any():
+            worst = float(plain[np.isnan(prices)][0])
+            raise ValueError(f"{name} of the Price is NaN at height {worst:g}.")
+        return np.asarray(prices)
+
+
+def aggregate(price: float | str | Price, *, has_tail: bool) -> Aggregate:
+    """Find the aggregate of a price; ``has_tail`` tells losses that live in the log domain."""
+    if isinstance(price, Price):
+        return _MeanPrice(price)
+    if price == "exponential":
+        return _LogExponential()
+    if price == "log1p":
+        return _MeanLog1p()
+    p = 1.0 if isinstance(price, str) else float(price)
+    return _LogPower(p) if has_tail else _RootPower(p)
