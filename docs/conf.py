@@ -45,7 +45,7 @@ autodoc_typehints = "none"
 autodoc_member_order = "bysource"
 napoleon_google_docstring = False
 napoleon_use_rtype = False
-napoleon_use_ivar = True
+napoleon_custom_sections = [("Attributes", "params_style")]  # like parameters, names as they are
 highlight_language = "none"  # unmarked blocks are formulas and drawings
 
 html_theme = "furo"
