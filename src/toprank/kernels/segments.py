@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from toprank.inputs import Lists
 
-__all__ = ["Segments"]
+__all__ = ["Segments", "log_sum_exp"]
 
 # Rows reduced at a time: temporaries stay in the second-level cache, and memory beside the
 # scores stays constant.
@@ -59,3 +59,23 @@ class Segments:
         if self._lists is not None:
             return [slice(0, n_rows)]
         return [slice(start, min(start + BLOCK, n_rows)) for start in range(0, n_rows, BLOCK)]
+
+
+def log_sum_exp(
+    scores: NDArray[Any],
+    slope: float,
+    where: NDArray[np.bool_],
+    weights: NDArray[np.float64] | None = None,
+) -> float:
+    """log Σ w·e^{slope·s} over the marked rows, block by block, so without a temporary."""
+    peak, mass = -np.inf, 0.0
+    for rows in Segments(None).blocks(scores.size):
+        marked = where[rows]
+        exponents = slope * scores[rows][marked].astype(np.float64, copy=False)
+        highest = max(peak, exponents.max(initial=-np.inf))
+        terms = np.exp(exponents - highest)
+        total = terms.sum() if weights is None else terms @ weights[rows][marked]
+        mass = mass * np.exp(peak - highest) + total if mass else total
+        peak = highest
+    with np.errstate(divide="ignore"):
+        return float(peak + np.log(mass))

@@ -160,7 +160,7 @@ def _check_both_classes(
         missing = "positive" if not n_positives else "negative"
         raise ValueError(
             f"y has {n_positives} positive and {n_negatives} negative rows of weight above 0; "
-            f"ranking needs both, so add {missing} rows."
+            f"ranking needs both classes, so add {missing} rows."
         )
     if lists is None:
         return

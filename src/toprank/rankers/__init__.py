@@ -1,1 +1,6 @@
-"""Room: rankers."""
+"""The public estimators: check, choose an objective and a solver, keep what was learned."""
+
+from toprank.rankers.base import BaseRanker
+from toprank.rankers.push import IRPush, PNormPush
+
+__all__ = ["BaseRanker", "IRPush", "PNormPush"]

@@ -1,0 +1,185 @@
+"""What every ranker can do once it is fitted: score, rank, shortlist, cut, predict."""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.validation import check_is_fitted, column_or_1d
+
+from toprank.inputs import as_lists, as_weights
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+__all__ = ["BaseRanker", "binary_labels", "rows_within_budget"]
+
+
+class BaseRanker(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """A fitted scoring function and what people do with its scores.
+
+    A subclass gives ``fit`` and :meth:`decision_function`; rows with a score above 0 are predicted
+    positive. Rows with equal scores are ranked in the order of the table.
+    """
+
+    classes_: NDArray[Any]
+
+    @abstractmethod
+    def decision_function(self, X: Any) -> NDArray[Any]:
+        """Score every row of a table; higher is better, above 0 is predicted positive."""
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Give the class of every row: ``classes_[1]`` where the score is above 0."""
+        check_is_fitted(self)
+        self._check_has_cut()
+        predicted: NDArray[Any] = self.classes_[(self.decision_function(X) > 0).astype(int)]
+        return predicted
+
+    def score(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> float:
+        """Give the ROC AUC (with ``groups``, its mean over the lists)."""
+        from toprank.metrics import roc_auc  # noqa: PLC0415
+
+        return float(
+            roc_auc(
+                y,
+                self.decision_function(X),
+                sample_weight=sample_weight,
+                groups=groups,
+                pos_label=self.classes_[1],
+            )
+        )
+
+    def rank(self, X: Any, groups: ArrayLike | None = None) -> NDArray[np.intp]:
+        """Give the rank of every row: 1 is the best of its list.
+
+        Examples
+        --------
+        >>> from toprank import PNormPush
+        >>> model = PNormPush().fit([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1])
+        >>> model.rank([[1.0], [3.0], [2.0]])
+        array([3, 1, 2])
+        """
+        order, starts = self._best_first(X, groups)
+        ranks = np.empty(order.size, dtype=np.intp)
+        ranks[order] = np.arange(order.size) - np.repeat(starts[:-1], np.diff(starts)) + 1
+        return ranks
+
+    def top(self, X: Any, k: float, groups: ArrayLike | None = None) -> NDArray[np.intp]:
+        """Give the indices of the ``k`` best rows, best first.
+
+        ``k`` is a number of rows or, below 1, a share of them; with ``groups`` the k best of every
+        list, list after list in the order of the list ids (a shorter list is given whole).
+
+        Examples
+        --------
+        >>> from toprank import PNormPush
+        >>> model = PNormPush().fit([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1])
+        >>> model.top([[1.0], [3.0], [2.0]], 2)
+        array([1, 2])
+        """
+        order, starts = self._best_first(X, groups)
+        sizes = np.diff(starts)
+        if groups is None:
+            return order[: rows_within_budget(k, order.size, name="k")]
+        kept = [
+            order[start : start + rows_within_budget(k, size, name="k", clip=True)]
+            for start, size in zip(starts[:-1], sizes, strict=True)
+        ]
+        return np.concatenate(kept)
+
+    def cutoff(self, X: Any, budget: float) -> float:
+        """Give the score at which a stream like ``X`` should be cut to stay within a budget.
+
+        ``budget`` is a number of rows of ``X`` or, below 1, a share of them. Rows of ``X`` with a
+        score above the cutoff are at most that many: halfway between the last row inside and the
+        first one outside, or at the tied score itself where ties cross the border.
+        """
+        scores = np.sort(self.decision_function(X))[::-1]
+        inside = rows_within_budget(budget, scores.size, name="budget")
+        if inside == scores.size:
+            return float(np.nextafter(scores[-1], -np.inf))
+        last, following = float(scores[inside - 1]), float(scores[inside])
+        return last if last == following else (last + following) / 2
+
+    def _best_first(
+        self, X: Any, groups: ArrayLike | None
+    ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Rows list after list, best first, and where each list starts."""
+        scores = self.decision_function(X)
+        lists = as_lists(groups, scores.size)
+        if lists is None:
+            return np.argsort(-scores, kind="stable"), np.array([0, scores.size], dtype=np.intp)
+        return np.lexsort((-scores, lists.codes)), lists.starts
+
+    def _check_has_cut(self) -> None:
+        if not hasattr(self, "classes_"):
+            raise AttributeError(
+                f"this {type(self).__name__} learned from pairs or grades, which name no classes; "
+                "use decision_function, rank or top."
+            )
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        tags.classifier_tags.poor_score = False
+        return tags
+
+
+def rows_within_budget(budget: Any, n_rows: int, *, name: str, clip: bool = False) -> int:
+    """Turn a budget (rows, or a share below 1) into a number of rows, at least one."""
+    is_number = isinstance(budget, Real) and not isinstance(budget, bool)
+    if not is_number or not budget > 0:
+        raise ValueError(
+            f"{name} must be a number of rows ≥ 1 or a share between 0 and 1, got {budget!r}."
+        )
+    if budget < 1:
+        return max(1, math.ceil(float(budget) * n_rows - 1e-9))
+    if not isinstance(budget, Integral) and float(budget) != int(budget):
+        raise ValueError(f"{name} must be a whole number of rows, got {budget!r}.")
+    if budget > n_rows and not clip:
+        raise ValueError(
+            f"{name}={budget} is more than the {n_rows} rows of the list; ask for at most {n_rows}."
+        )
+    return min(int(budget), n_rows)
+
+
+def binary_labels(y: ArrayLike | None) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    """Classes, and a mask of the rows of ``classes[1]``, the positive one."""
+    if y is None:
+        raise ValueError("requires y to be passed, but the target y is None; pass one label a row.")
+    labels = column_or_1d(y, warn=True)
+    if labels.dtype.kind == "f" and not np.isfinite(labels).all():
+        raise ValueError("y contains NaN or infinity; drop the rows without a label.")
+    check_classification_targets(labels)
+    kind = type_of_target(labels, input_name="y")
+    if kind != "binary":
+        raise ValueError(
+            f"Only binary classification is supported. The type of the target is {kind}. "
+            "For grades use fit_grades; for one class against the rest pass y == that class."
+        )
+    classes = np.unique(labels)
+    if classes.size < 2:
+        raise ValueError(
+            f"y has one class only ({classes[0]!r}); ranking needs positive and negative rows."
+        )
+    return classes, labels == classes[1]
+
+
+def counted_rows(sample_weight: ArrayLike | None, n_rows: int) -> tuple[Any, Any]:
+    """Weights and the rows of weight above 0, or ``None`` twice where all rows count alike."""
+    weights = as_weights(sample_weight, n_rows)
+    if weights is None or (weights > 0).all():
+        return weights, None
+    kept = np.flatnonzero(weights)
+    return weights[kept], kept
