@@ -67,6 +67,8 @@ sphinx_gallery_conf = {
     "abort_on_example_error": True,
     "matplotlib_animations": False,
     "remove_config_comments": True,
+    "capture_repr": (),
+    "min_reported_time": 60,
     "show_memory": False,
     "write_computation_times": False,  # its table would load scripts from elsewhere
     "show_signature": False,
