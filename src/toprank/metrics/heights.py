@@ -170,10 +170,6 @@ def _reverse_heights(ranked: Ranked, share: float) -> Floats:
     return ranked.above(negatives) + share * negatives
 
 
-def _power(p: float) -> Callable[[Floats], Floats]:
-    return lambda heights: heights**p
-
-
 def _won_by_margin(
     rows: Rows, *, ties: str, p: float = 4.0, normalize: bool = False, margin: float = 0.0
 ) -> Rows:
@@ -232,19 +228,14 @@ def pnorm_error(
     33.0
     """
     del margin  # the scores were shifted before they were sorted
-    if ties == AVERAGE and p > 1:
-        if normalize:
-            raise ValueError(
-                "ties='average' has no closed form for normalize=True with p > 1; "
-                "choose 'pessimistic' or 'optimistic'."
-            )
-        return _expected_price(ranked, _power(p), "height")
-    heights = _heights(ranked, _SHARE[ties])
-    negatives = ranked.weight - ranked.gain
     if normalize:
-        return _normalized(ranked, heights, negatives, p)
+        return _normalized(ranked, ties, p)
     with np.errstate(over="ignore"):
-        total = ranked.total(negatives * heights**p)
+        if ties == AVERAGE and p > 1:
+            total = _expected_price(ranked, lambda heights: heights**p, "height")
+        else:
+            heights, negatives = _heights(ranked, _SHARE[ties]), ranked.weight - ranked.gain
+            total = _paid(ranked, lambda heights: heights**p, heights, negatives)
     if np.isinf(total).any():
         warnings.warn(
             f"The p-norm error overflows at p={p:g}; pass normalize=True.",
@@ -254,14 +245,20 @@ def pnorm_error(
     return total
 
 
-def _normalized(ranked: Ranked, heights: Floats, negatives: Floats, p: float) -> Floats:
+def _normalized(ranked: Ranked, ties: str, p: float) -> Floats:
     """(1/K Σ_k (h_k/I)^p)^(1/p) with the largest height factored out, so nothing overflows."""
+    if ties == AVERAGE and p > 1:
+        raise ValueError(
+            "ties='average' has no closed form for normalize=True with p > 1; "
+            "choose 'pessimistic' or 'optimistic'."
+        )
+    heights, negatives = _heights(ranked, _SHARE[ties]), ranked.weight - ranked.gain
     largest = ranked.largest(np.where(negatives > 0, heights, 0.0))
     if np.isinf(p):
         return largest / ranked.positives
     # A list without any error has largest height 0, and 0/1 is right for it.
     scale = np.where(largest > 0, largest, 1.0)
-    powers = ranked.total(negatives * (heights / ranked.spread(scale)).clip(max=1.0) ** p)
+    powers = _paid(ranked, lambda shares: shares**p, heights / ranked.spread(scale), negatives)
     mean: Floats = (powers / ranked.negatives) ** (1.0 / p)
     return (largest / ranked.positives) * mean
 
