@@ -1,0 +1,1 @@
+"""toprank beside its peers in one run, as ratios: ``make bench``."""

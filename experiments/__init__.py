@@ -1,0 +1,1 @@
+"""Each paper's tables and figures, regenerated: ``make reproduce PAPER=p-norm-push``."""
