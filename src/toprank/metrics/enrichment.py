@@ -44,7 +44,7 @@ def bedroc(ranked: Ranked, *, ties: str, alpha: float = 20.0) -> Floats:
     --------
     >>> from toprank.metrics import bedroc
     >>> bedroc([1, 0, 1, 0, 0], [5, 4, 3, 2, 1], alpha=20)
-    0.98201...
+    0.98234...
     """
     if not 0 < alpha < np.inf:
         raise ValueError(f"alpha={alpha} must be a positive number.")

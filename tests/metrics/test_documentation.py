@@ -1,0 +1,62 @@
+"""What the metrics say of themselves, and what importing them costs."""
+
+import inspect
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from toprank import metrics
+
+METRICS = [*metrics.names(), "price_of_heights"]
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_every_argument_is_documented(name):
+    call = getattr(metrics, name)
+    text = inspect.getdoc(call)
+    assert "{shared}" not in text
+    assert "{rows}" not in text
+    assert "{k}" not in text
+    for parameter in inspect.signature(call).parameters:
+        assert f"\n{parameter} : " in text
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_the_signature_is_what_a_caller_may_pass(name):
+    parameters = inspect.signature(getattr(metrics, name)).parameters
+    shared = {"y_true", "scores", "sample_weight", "groups", "pos_label", "ties", "undefined"}
+    assert shared <= parameters.keys()
+    assert "ranked" not in parameters
+    keyword_only = [p for p in parameters.values() if p.kind is p.KEYWORD_ONLY]
+    assert len(keyword_only) == len(parameters) - 2
+
+
+def test_importing_the_metrics_loads_nothing_heavy():
+    code = (
+        "import sys, toprank.metrics as m; m.roc_auc([0, 1], [0, 1]); "
+        "print([n for n in ('sklearn', 'numba', 'pandas', 'matplotlib') if n in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_a_hundred_thousand_lists_take_no_loop():
+    """Each list is a segment of one computation: the calls of numpy do not grow with them."""
+    rng = np.random.default_rng(0)
+    groups = rng.permutation(np.repeat(np.arange(20_000), 5))
+    y, scores = rng.integers(0, 2, groups.size), rng.integers(0, 4, groups.size)
+    calls = 0
+
+    def count(*_):
+        nonlocal calls
+        calls += 1
+
+    sys.setprofile(count)
+    try:
+        for name in ("roc_auc", "average_precision", "ndcg", "bedroc", "r_max"):
+            getattr(metrics, name)(y, scores, groups=groups)
+    finally:
+        sys.setprofile(None)
+    assert calls < 5_000
