@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pytest
 
 from toprank.objectives import ExponentialIRPush, ExponentialPush, Price, Push
 from toprank.objectives.naive import Truth, largest_height, push_risk, reverse_height_risk
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    import pytest
 
 LOSSES = {
     "exponential": lambda z: np.exp(-z),
@@ -51,9 +52,10 @@ class Case:
     def is_largest(self) -> bool:
         return isinstance(self.price, float) and math.isinf(self.price)
 
-    @property
-    def is_convex(self) -> bool:
-        return self.price != "log1p" or self.loss == "exponential"
+    def convex(self, value: float) -> float:
+        """Give the increasing function of the value that is convex in the scores."""
+        is_log_of_convex = self.is_power and self.loss == "logistic"
+        return math.exp(value) if is_log_of_convex else value
 
     @property
     def reach(self) -> float:

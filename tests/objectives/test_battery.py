@@ -180,13 +180,17 @@ def test_gradient_sums_to_zero(case, offset):
 @given(seed=st.integers(0, 10**6), share=st.floats(0.1, 0.9))
 @settings(max_examples=15, deadline=None)
 def test_value_is_convex_along_segments(case, seed, share):
-    assume(case.is_convex)
+    if case.price == "log1p" and case.loss != "exponential":
+        return  # ln(1 + r) is concave where the loss is a line
     rng = np.random.default_rng(seed)
     _, truth = random_problem(seed, grades=3)
     a, b = rng.uniform(-1.0, 1.0, (2, truth.grades.size)) * min(case.reach, 5.0)
     criterion = on(case, truth)
-    chord = share * criterion.value(a) + (1.0 - share) * criterion.value(b)
-    assert criterion.value(share * a + (1.0 - share) * b) <= chord + 1e-10 * max(1.0, abs(chord))
+    at_a, at_b, between = (
+        case.convex(criterion.value(s)) for s in (a, b, share * a + (1.0 - share) * b)
+    )
+    chord = share * at_a + (1.0 - share) * at_b
+    assert between <= chord + 1e-10 * max(1.0, abs(chord))
 
 
 def test_weights_are_repetitions(case):

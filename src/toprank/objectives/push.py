@@ -164,7 +164,11 @@ class Push(_Push):
     ln(1 + r), Price    R / Σ w_k, a mean over the rows that are priced
     ==================  =====================================================================
 
-    Convex for convex increasing prices; ln(1 + r) is convex with the exponential loss only.
+    For convex increasing prices R and R^{1/p} are convex, and so is ``value``, but for the
+    logistic loss with a power: there log R^{1/p} is an increasing function of a convex one, with
+    the same minima. The price ln(1 + r) is convex with the exponential loss only. Where ``value``
+    curves downwards along a score, the Hessian's diagonal is given as 0.
+
     Tied pairs cost ℓ(0). At the hinge's kink, and where all heights are 0, the sub-gradient 0 is
     taken; at p = ∞ it spreads over the largest heights in proportion to their weights.
 

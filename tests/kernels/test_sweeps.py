@@ -1,0 +1,134 @@
+"""The sweeps equal their naive twins, whatever the ties, rungs and lists."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.special import expit
+
+from toprank.inputs import as_lists
+from toprank.kernels.exponentials import exponential_adjoint, exponential_mass
+from toprank.kernels.ladder import Ladder
+from toprank.kernels.sweeps import (
+    FAR,
+    TailKernel,
+    held_back,
+    hinge_moments,
+    naive_sums,
+    tail_sums,
+)
+
+TAILS = {
+    "softplus": (
+        TailKernel(above=np.log1p, below=np.log1p, linear=1.0),
+        lambda x: np.logaddexp(0.0, x),
+    ),
+    "sigmoid": (
+        TailKernel(above=lambda y: -y / (1 + y), below=lambda y: y / (1 + y), constant=1.0),
+        expit,
+    ),
+    "squared sigmoid": (
+        TailKernel(
+            above=lambda y: 1 / (1 + y) ** 2 - 1,
+            below=lambda y: (y / (1 + y)) ** 2,
+            constant=1.0,
+            lead=2,
+        ),
+        lambda x: expit(x) ** 2,
+    ),
+}
+HINGES = [
+    lambda x: (1 + x > 0) * 1.0,
+    lambda x: np.maximum(1 + x, 0.0),
+    lambda x: np.maximum(1 + x, 0.0) ** 2,
+]
+
+
+@st.composite
+def sorted_problems(draw):
+    """Sorted scores and grades of a ladder, and the ladder."""
+    n = draw(st.integers(1, 30))
+    rng = np.random.default_rng(draw(st.integers(0, 10**9)))
+    scores = rng.normal(size=n) * draw(st.sampled_from([1e-9, 0.1, 1.0, 10.0, 60.0]))
+    if draw(st.booleans()):
+        scores = np.round(scores)
+    scores += draw(st.sampled_from([0.0, 0.1, 1e8]))
+    groups = as_lists(rng.integers(0, 3, n), n) if draw(st.booleans()) else None
+    ladder = Ladder(rng.integers(0, draw(st.integers(1, 4)), n), rng.random(n), groups)
+    laid_out = scores[ladder.rows]
+    order = ladder.sort(laid_out)
+    return ladder, laid_out[order], ladder.grades[order], ladder.weights[order]
+
+
+@given(problem=sorted_problems(), adjoint=st.booleans())
+@settings(max_examples=300, deadline=None)
+def test_hinge_moments(problem, adjoint):
+    ladder, scores, grades, weights = problem
+    sums = hinge_moments(scores, grades, weights, ladder.lists, ladder.n_rungs, adjoint)
+    for fast, kernel in zip(sums, HINGES, strict=True):
+        naive = naive_sums(scores, grades, weights, ladder.lists, kernel, adjoint=adjoint)
+        assert np.allclose(fast, naive, rtol=1e-12, atol=0.0)
+
+
+@pytest.mark.parametrize("name", TAILS)
+@given(problem=sorted_problems(), adjoint=st.booleans())
+@settings(max_examples=300, deadline=None)
+def test_tail_sums(name, problem, adjoint):
+    ladder, scores, grades, weights = problem
+    kernel, function = TAILS[name]
+    (fast,) = tail_sums(
+        scores, grades, weights, ladder.lists, ladder.n_rungs, [kernel], adjoint=adjoint
+    )
+    power = 2 if name == "squared sigmoid" else 1
+    factor = np.exp(power * held_back(scores, grades, ladder.lists, ladder.n_rungs))
+    if adjoint:
+        # what a far outer row lost must be in its weight
+        (fast,) = tail_sums(
+            scores, grades, weights * factor, ladder.lists, ladder.n_rungs, [kernel], adjoint=True
+        )
+    else:
+        fast = fast * factor
+    naive = naive_sums(scores, grades, weights, ladder.lists, function, adjoint=adjoint)
+    assert np.allclose(fast, naive, rtol=1e-11, atol=1e-290)
+
+
+def test_rows_are_held_only_where_they_are_far_below_everything():
+    scores = np.array([-100.0, -30.0, 0.0, 5.0])
+    lists, n_rungs = np.array([0, 4]), np.array([2])
+    shifts = held_back(scores, np.array([0, 0, 1, 0]), lists, n_rungs)
+    assert shifts.tolist() == [-100.0 + FAR, 0.0, 0.0, 0.0]
+
+
+@given(problem=sorted_problems())
+@settings(max_examples=200, deadline=None)
+def test_exponential_sums(problem):
+    ladder, _, _, _ = problem
+    scores = np.random.default_rng(ladder.rows.size).normal(size=ladder.rows.size) * 3
+    lowest, mass = exponential_mass(scores, ladder.weights, ladder.rungs, ladder.first_rungs)
+    rungs = np.repeat(np.arange(mass.size), np.diff(ladder.rungs))
+    heights = mass[rungs] * np.exp(scores - np.where(mass > 0, lowest, 0.0)[rungs])
+    arguments = (scores, ladder.grades)
+    naive = naive_sums(*arguments, ladder.weights, ladder.lists, np.exp, adjoint=False)
+    assert np.allclose(heights, naive, rtol=1e-12, atol=0.0)
+
+    scaled = np.where(ladder.is_outer, np.exp(scores - np.where(mass > 0, lowest, 0.0)[rungs]), 0)
+    pulls = exponential_adjoint(scores, scaled, ladder.rungs, ladder.first_rungs, lowest, 1)
+    naive = naive_sums(*arguments, np.ones(scores.size), ladder.lists, np.exp, adjoint=True)
+    assert np.allclose(pulls, naive, rtol=1e-12, atol=0.0)
+
+
+def test_ladders_lay_rows_out_by_list_and_grade():
+    ladder = Ladder(
+        np.array([2, 0, 0, 0, 1, 9]),
+        np.array([1.0, 1.0, 1.0, 1.0, 2.0, 0.0]),
+        as_lists(["a", "a", "a", "b", "b", "b"], 6),
+    )
+    assert ladder.rows.tolist() == [1, 2, 0, 3, 4]
+    assert ladder.grades.tolist() == [0, 0, 1, 0, 1]
+    assert ladder.rungs.tolist() == [0, 2, 3, 4, 5]
+    assert ladder.lists.tolist() == [0, 3, 5]
+    assert ladder.is_outer.tolist() == [True, True, False, True, False]
+    assert ladder.weights.tolist() == [1.0, 1.0, 1.0, 1.0, 2.0]
+    assert ladder.narrowest_gap(np.array([3.0, 1.0, 0.0, 0.0, 7.0, 99.0])) == 2.0
