@@ -136,12 +136,16 @@ def _discounted(
     live = ranked.gain > 0
     above = ranked.above(ranked.weight)
     through = above + ranked.weight
-    limit = np.inf if budget is None else ranked.spread_over(budget, live)
     above, through, weight = above[live], through[live], ranked.weight[live]
     if together:
-        shares = np.where(through <= limit, weight * discount(through), 0.0)
+        shares = weight * discount(through)
+        if budget is not None:
+            shares[through > ranked.spread_over(budget, live)] = 0.0
     else:
-        shares = sum_over_places(discount, np.minimum(above, limit), np.minimum(through, limit))
+        if budget is not None:
+            limit = ranked.spread_over(budget, live)
+            above, through = np.minimum(above, limit), np.minimum(through, limit)
+        shares = sum_over_places(discount, above, through)
     worth = np.zeros_like(ranked.gain)
     worth[live] = ranked.gain[live] * (shares / weight)
     return ranked.total(worth)

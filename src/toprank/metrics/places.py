@@ -50,14 +50,14 @@ def sum_over_places(price: Callable[[Floats], Floats], above: Floats, through: F
 
     A place that is only partly inside counts in part. O(n + longest list) time.
     """
-    first, last = np.floor(above), np.floor(through)
+    first = np.floor(above)
+    if np.array_equal(first, above) and np.all(through - above == 1.0):
+        return price(through)  # no ties, which is how most long lists are
+    last = np.floor(through)
     n_places = last - first
     sums = np.zeros_like(first)
     single = n_places == 1
-    if single.all():
-        sums = np.asarray(price(last), dtype=np.float64)
-    else:
-        sums[single] = price(last[single])
+    sums[single] = price(last[single])
     many = n_places > 1
     if many.any():
         sums[many] = _sum_of_ranges(price, first[many], last[many])

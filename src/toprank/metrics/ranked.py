@@ -30,12 +30,14 @@ class Rows(NamedTuple):
     def per_list(self, mask: NDArray[np.bool_] | None = None) -> Floats:
         """Weight of the rows (of those in the mask) in each list."""
         values = self.weights
+        if values is None and self.codes is None:
+            count = self.scores.size if mask is None else np.count_nonzero(mask)
+            return np.array([count], dtype=np.float64)
         if mask is not None:
             values = mask.astype(np.float64) if values is None else values * mask
         if self.codes is not None:
             return np.bincount(self.codes, weights=values, minlength=self.n_lists).astype(float)
-        total = self.scores.size if values is None else values.sum()
-        return np.array([total], dtype=np.float64)
+        return np.array([np.sum(values)])
 
     def take(self, rows: NDArray[Any]) -> Rows:
         """Only these rows, by index or mask."""
