@@ -1,0 +1,131 @@
+"""Which pairs make the objective: a positive that stands low, a negative that stands high."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from numbers import Real
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from matplotlib.ticker import FixedLocator, MaxNLocator
+from scipy.special import logsumexp, softmax
+
+from toprank.inputs import as_positives, as_scores
+from toprank.plots.style import axes_row
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from numpy.typing import ArrayLike, NDArray
+
+__all__ = ["pair_contributions"]
+
+# A picture of more squares than this has none that an eye could find.
+_MOST_PAIRS = 250_000
+
+
+def pair_contributions(
+    y_true: ArrayLike,
+    scores: ArrayLike,
+    *,
+    p: float | str | Sequence[float | str] = (1, 4, 16),
+    pos_label: Any = None,
+    ax: Axes | Sequence[Axes] | None = None,
+) -> Axes | NDArray[Any]:
+    """Draw the share of each positive-negative pair in the exponential push, as a heat map.
+
+    Positives from bottom (best) to top (worst), negatives from left (best placed, hence worst) to
+    right, lighter for more, as in Figures 1 and 4 of Rudin (2009). A pair's part is that of its
+    negative in the sum, divided among the positives in proportion to their losses::
+
+        P-Norm Push   (Σ_i e^(s_k − s_i))^p · e^(s_k − s_i) / Σ_i e^(s_k − s_i)
+        IR Push       ln(1 + Σ_k e^(s_k − s_i)) · e^(s_k − s_i) / Σ_k e^(s_k − s_i)
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_rows,)
+        Labels of two classes.
+    scores : array-like of shape (n_rows,)
+        Higher is better.
+    p : float, "ir", or a sequence of these, default=(1, 4, 16)
+        Powers from 1 to inf; "ir" is the IR Push. One panel each.
+    pos_label : label, default=None
+        The positive label; by default the larger of the two.
+    ax : Axes, as many Axes as there are panels, or None
+        Where to draw.
+
+    Returns
+    -------
+    Axes or array of Axes
+        An array where ``p`` is a sequence.
+
+    Examples
+    --------
+    >>> from toprank.plots import pair_contributions
+    >>> ax = pair_contributions([1, 0, 1, 0], [4, 3, 2, 1], p=1)
+    >>> ax.get_title(loc="left")
+    'p = 1'
+    """
+    values = as_scores(scores).astype(np.float64)
+    positives = as_positives(y_true, pos_label=pos_label, n_rows=values.size)
+    high = np.sort(values[positives])[::-1]
+    low = np.sort(values[~positives])[::-1]
+    if not high.size or not low.size:
+        raise ValueError("y_true must hold positives and negatives: a pair is one of each.")
+    if high.size * low.size > _MOST_PAIRS:
+        raise ValueError(
+            f"{high.size} positives and {low.size} negatives make too many pairs for one picture "
+            f"(at most {_MOST_PAIRS:,}); pass a sample of the rows, or the top of the list."
+        )
+    is_one = isinstance(p, str) or not isinstance(p, Sequence)
+    powers: list[Any] = [p] if is_one else list(p)  # type: ignore[arg-type]
+    if not powers:
+        raise ValueError("p is empty; name at least one power.")
+    panels = axes_row(ax, len(powers))
+    for panel, power in zip(panels, powers, strict=True):
+        _draw(panel, shares(high, low, power), _title(power))
+    panels[0].set_ylabel("Positives, best at the bottom")
+    return panels[0] if is_one else panels
+
+
+def shares(high: NDArray[np.float64], low: NDArray[np.float64], power: Any) -> NDArray[np.float64]:
+    """Share of each pair in the objective: one row a positive, one column a negative."""
+    if power == "ir":
+        losses = logsumexp(low[None, :] - high[:, None], axis=1)
+        parts = np.logaddexp(0.0, losses)[:, None] * softmax(low)[None, :]
+        return np.asarray(parts / parts.sum())
+    if isinstance(power, bool) or not isinstance(power, Real) or not float(power) >= 1:
+        raise ValueError(f"p={power!r} must be a power from 1 to inf, or 'ir'.")
+    of_negatives = (
+        softmax(float(power) * low)
+        if np.isfinite(power)
+        else (low == low[0]) / np.sum(low == low[0])
+    )
+    return np.asarray(softmax(-high)[:, None] * of_negatives[None, :])
+
+
+def _title(power: Any) -> str:
+    if power == "ir":
+        return "IR Push"
+    return "p = ∞" if np.isinf(power) else f"p = {float(power):g}"
+
+
+def _draw(panel: Axes, parts: NDArray[np.float64], title: str) -> None:
+    n_positives, n_negatives = parts.shape
+    picture = panel.imshow(
+        parts,
+        cmap="cividis",
+        origin="lower",
+        extent=(0.5, n_negatives + 0.5, 0.5, n_positives + 0.5),
+        aspect="auto",
+        vmin=0.0,
+    )
+    panel.set_title(title, loc="left", fontsize="medium")
+    panel.set_xlabel("Negatives, highest on the left")
+    for axis, size in ((panel.xaxis, n_negatives), (panel.yaxis, n_positives)):
+        axis.set_major_locator(_whole_numbers(size))
+    bar = panel.figure.colorbar(picture, ax=panel, format="{x:.0%}", shrink=0.85)
+    bar.outline.set_visible(False)
+
+
+def _whole_numbers(size: int) -> Any:
+    return FixedLocator(list(range(1, size + 1))) if size <= 12 else MaxNLocator(8, integer=True)

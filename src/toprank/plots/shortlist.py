@@ -1,0 +1,212 @@
+"""What a budget buys: precision and recall against the length of the shortlist."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from matplotlib.ticker import PercentFormatter
+
+from toprank.plots.bootstrap import Band, resampled_hits
+from toprank.plots.lists import ranked_lists
+from toprank.plots.style import GREY, dress, one_axes, series
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from matplotlib.axes import Axes
+    from numpy.typing import ArrayLike, NDArray
+
+    from toprank.plots.lists import RankedList
+
+__all__ = ["gain_curve", "precision_curve"]
+
+# Enough for a smooth line on a page.
+_POINTS = 400
+
+
+def precision_curve(
+    y_true: ArrayLike | Mapping[str, ArrayLike],
+    scores: ArrayLike | Mapping[str, ArrayLike],
+    *,
+    sample_weight: ArrayLike | Mapping[str, ArrayLike] | None = None,
+    pos_label: Any = None,
+    max_k: float | None = None,
+    level: float = 0.95,
+    n_resamples: int = 200,
+    stratified: bool = True,
+    random_state: int | np.random.Generator | None = 0,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw the share of positives among the k best rows against k, with bootstrap bands.
+
+    The bands say how much the curve would move if other rows of the same kind were ranked by the
+    same scores; they do not contain the luck of the fit. Rows tied at k count by their share.
+    One resample costs O(k), not O(rows), without weights.
+
+    Parameters
+    ----------
+    y_true : array-like, or mapping of names to array-like
+        Labels; a mapping (with the names of ``scores``) for lists of different rows.
+    scores : array-like, or mapping of names to array-like
+        One list of scores, or several by name; higher is better.
+    sample_weight : array-like or mapping, default=None
+        Weights of the rows; k then counts weight.
+    pos_label : label, default=None
+        The positive label; by default the larger of the two.
+    max_k : int, float or None, default=None
+        Longest shortlist shown: rows, or a share of the list; by default as many rows as there
+        are positives, beyond which precision must fall.
+    level : float, default=0.95
+        Share of the resampled curves inside the band, point by point.
+    n_resamples : int, default=200
+        How many; 0 draws no band. 200 settle a band's edge to about a tenth of its width.
+    stratified : bool, default=True
+        Resample positives and negatives apart, which keeps their numbers; otherwise all rows.
+    random_state : int, Generator or None, default=0
+        Seed of the bands; 0 so that a picture drawn twice is the same picture.
+    ax : Axes or None
+        Where to draw.
+
+    Returns
+    -------
+    Axes
+
+    Examples
+    --------
+    >>> from toprank.plots import precision_curve
+    >>> ax = precision_curve([1, 0, 1, 0], [4, 3, 2, 1], max_k=3)
+    >>> ax.lines[0].get_ydata().round(2).tolist()
+    [1.0, 0.5, 0.67]
+    """
+    lists = ranked_lists(y_true, scores, sample_weight, pos_label)
+    longest = max(float(each.weights[each.positives].sum()) for each in lists)
+    places = _places(max_k, lists, default=longest)
+    band = Band(level, n_resamples, stratified=stratified)
+    panel = one_axes(ax)
+    for number, each in enumerate(lists):
+        hits, resampled = _hits(each, places, band, random_state)
+        inside = None if resampled is None else band.edges(resampled.found / places)
+        _draw(panel, number, each.name, places, hits / places, inside)
+    dress(panel, x="Rows in the shortlist", y="Positives among them")
+    _finish(panel, lists, places, legend="lower left")
+    return panel
+
+
+def gain_curve(
+    y_true: ArrayLike | Mapping[str, ArrayLike],
+    scores: ArrayLike | Mapping[str, ArrayLike],
+    *,
+    sample_weight: ArrayLike | Mapping[str, ArrayLike] | None = None,
+    pos_label: Any = None,
+    max_k: float | None = None,
+    level: float = 0.95,
+    n_resamples: int = 200,
+    stratified: bool = True,
+    random_state: int | np.random.Generator | None = 0,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw the share of all positives that a budget finds, with bootstrap bands.
+
+    Two grey lines frame the curves: the perfect list above, a list in random order below (of the
+    first list, where the lists have different rows). Parameters are those of
+    :func:`precision_curve`; ``max_k`` is by default the whole list.
+
+    Returns
+    -------
+    Axes
+
+    Examples
+    --------
+    >>> from toprank.plots import gain_curve
+    >>> ax = gain_curve([1, 0, 1, 0], [4, 3, 2, 1])
+    >>> ax.lines[0].get_ydata().tolist()
+    [0.5, 0.5, 1.0, 1.0]
+    """
+    lists = ranked_lists(y_true, scores, sample_weight, pos_label)
+    places = _places(max_k, lists, default=max(float(each.weights.sum()) for each in lists))
+    band = Band(level, n_resamples, stratified=stratified)
+    panel = one_axes(ax)
+    for number, each in enumerate(lists):
+        positives = float(each.weights[each.positives].sum())
+        hits, resampled = _hits(each, places, band, random_state)
+        inside = (
+            None
+            if resampled is None
+            else band.edges(resampled.found / resampled.positives[:, None])
+        )
+        _draw(panel, number, each.name, places, hits / positives, inside)
+    positives, rows = float(lists[0].weights[lists[0].positives].sum()), lists[0].weights.sum()
+    for ideal in (np.minimum(places / positives, 1.0), np.minimum(places / rows, 1.0)):
+        panel.plot(np.append(0.0, places), np.append(0.0, ideal), color=GREY, linewidth=0.8)
+    dress(panel, x="Rows in the shortlist (the budget)", y="Positives found, of all positives")
+    _finish(panel, lists, places, legend="lower right")
+    return panel
+
+
+def _places(max_k: float | None, lists: list[RankedList], *, default: float) -> NDArray[np.float64]:
+    """Lengths of the shortlist at which the curves are drawn."""
+    most = max(float(each.weights.sum()) for each in lists)
+    end = default if max_k is None else _checked_length(max_k, most)
+    shortest = min(1.0, end)
+    if end <= _POINTS:
+        whole = np.arange(1.0, np.floor(end) + 1.0)
+        return whole if whole.size else np.array([end])
+    return np.unique(np.append(np.linspace(shortest, end, _POINTS).round(), end))
+
+
+def _checked_length(max_k: Any, most: float) -> float:
+    if isinstance(max_k, bool) or not isinstance(max_k, Real):
+        raise TypeError(f"max_k={max_k!r} must be a number of rows, a share of the list, or None.")
+    value = float(max_k)
+    if 0 < value < 1 and not isinstance(max_k, Integral):
+        return value * most
+    if not 1 <= value <= most:
+        raise ValueError(
+            f"max_k={max_k} must be between 1 and the {most:g} rows of the list, or a share of it."
+        )
+    return value
+
+
+class _Resampled(NamedTuple):
+    found: NDArray[np.float64]
+    positives: NDArray[np.float64]
+
+
+def _hits(
+    ranked: RankedList,
+    places: NDArray[np.float64],
+    band: Band,
+    random_state: int | np.random.Generator | None,
+) -> tuple[NDArray[np.float64], _Resampled | None]:
+    rows, found = ranked.climb()
+    hits = np.interp(places, rows, found)
+    if band.n_resamples == 0:
+        return hits, None
+    rng = np.random.default_rng(random_state)
+    return hits, _Resampled(*resampled_hits(ranked, places, band, rng))
+
+
+def _draw(
+    panel: Axes,
+    number: int,
+    name: str,
+    places: NDArray[np.float64],
+    values: NDArray[np.float64],
+    inside: tuple[NDArray[np.float64], NDArray[np.float64]] | None,
+) -> None:
+    look = series(number)
+    panel.plot(places, values, label=name, **look.line)
+    if inside is not None:
+        panel.fill_between(places, *inside, color=look.colour, alpha=0.15, linewidth=0)
+
+
+def _finish(
+    panel: Axes, lists: list[RankedList], places: NDArray[np.float64], *, legend: Any
+) -> None:
+    panel.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
+    panel.set_xlim(0, float(places[-1]))
+    panel.set_ylim(top=1.02)
+    if any(each.name for each in lists):
+        panel.legend(loc=legend, frameon=False)
