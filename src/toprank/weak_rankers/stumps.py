@@ -1,116 +1,216 @@
-"""Thresholds on single features: h(x) = 1 above the threshold, 0 below, 1/2 where x is missing."""
+"""Thresholds on single features: h(x) = 1 above the threshold and 0 below it.
+
+Where x is missing, h abstains (1/2) or takes the side that the fit finds better.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
 import numpy as np
 
-from toprank.kernels.bins import MAX_BINS, MISSING, add_lookup, histogram
+from toprank.kernels.bins import MAX_BINS, MISSING, add_lookup, bin_rows, histogram, padded
+from toprank.kernels.threads import Threads
 from toprank.weak_rankers.base import Design, WeakRankers
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["StumpDesign", "Stumps"]
+    Missing = Literal["abstain", "learned"]
+
+__all__ = ["ABOVE", "ABSTAIN", "BELOW", "Stump", "StumpDesign", "Stumps"]
 
 # Rows from which thresholds are taken: enough for 255 quantiles to a thousandth of the rows.
 SAMPLE = 200_000
+# What a stump says of a missing value, as an index; halved it is the value of h.
+BELOW, ABSTAIN, ABOVE = 0, 1, 2
+
+
+class Stump(NamedTuple):
+    """One weak ranker: h(x) = 1[x_column > threshold], and ``missing`` where x is missing."""
+
+    column: int
+    threshold: float
+    missing: float
 
 
 class Stumps(WeakRankers):
     """All thresholds of all features, found once.
 
     A feature with at most ``n_bins`` distinct values gets a threshold between every two of them;
-    one with more gets quantiles. A missing value abstains: its weak ranker is 1/2, halfway
-    between the two sides.
+    one with more gets quantiles.
 
     Parameters
     ----------
     n_bins : int, default=255
         Most bins a feature may have (2 to 255). One byte holds 255 bins and the missing value.
+    missing : {"abstain", "learned"}, default="abstain"
+        "abstain" gives a missing value 1/2, halfway between the two sides. "learned" offers
+        every stump of a feature with missing values twice, with 0 and with 1 for them, so that
+        a fit takes the better side; a feature without missing values in training abstains on
+        those that come later.
     """
 
     accepts_missing = True
 
-    def __init__(self, n_bins: int = MAX_BINS) -> None:
+    def __init__(self, n_bins: int = MAX_BINS, missing: Missing = "abstain") -> None:
         if not 2 <= n_bins <= MAX_BINS:
             raise ValueError(f"n_bins must be between 2 and {MAX_BINS}, got {n_bins}.")
+        if missing not in ("abstain", "learned"):
+            raise ValueError(f"missing must be 'abstain' or 'learned', got {missing!r}.")
         self.n_bins = n_bins
+        self.missing = missing
         self.thresholds_: list[NDArray[np.float64]] = []
+        self.has_missing_: NDArray[np.bool_] = np.zeros(0, dtype=bool)
 
-    def fit(self, X: Any) -> Self:
+    def fit(self, X: Any, threads: Threads | None = None) -> Self:
         """Find the thresholds of each feature."""
-        step = max(1, -(-X.shape[0] // SAMPLE))
-        self.thresholds_ = [self._thresholds(X[::step, j]) for j in range(X.shape[1])]
+        n_rows, n_features = X.shape
+        step = max(1, -(-n_rows // SAMPLE))
+        sample = np.asfortranarray(X[::step])
+        found: list[NDArray[np.float64]] = [np.empty(0)] * n_features
+
+        def find(start: int, stop: int) -> None:
+            for j in range(start, stop):
+                found[j] = self._thresholds(sample[:, j])
+
+        (threads or Threads()).over(n_features, find)
+        self.thresholds_ = found
+        # one look at a sum tells of missing values, since tables hold no infinities
+        self.has_missing_ = np.isnan(X.sum(axis=0, dtype=np.float64))
         return self
 
     def _thresholds(self, values: NDArray[Any]) -> NDArray[np.float64]:
-        distinct = np.unique(values[~np.isnan(values)]).astype(np.float64)
-        if distinct.size > self.n_bins:
-            kept = values[~np.isnan(values)].astype(np.float64)
-            inner = np.linspace(0, 1, self.n_bins + 1)[1:-1]
-            return np.unique(np.quantile(kept, inner, method="midpoint"))
-        return (distinct[:-1] + distinct[1:]) / 2
+        ordered = np.sort(values)  # missing values last
+        ordered = ordered[: ordered.size - np.count_nonzero(np.isnan(ordered))]
+        if not ordered.size:
+            return np.empty(0)
+        is_new = np.ones(ordered.size, dtype=bool)
+        np.not_equal(ordered[1:], ordered[:-1], out=is_new[1:])
+        if np.count_nonzero(is_new) <= self.n_bins:
+            distinct = ordered[is_new].astype(np.float64)
+            return (distinct[:-1] + distinct[1:]) / 2
+        places = np.linspace(0, 1, self.n_bins + 1)[1:-1] * (ordered.size - 1)
+        low, high = np.floor(places).astype(np.intp), np.ceil(places).astype(np.intp)
+        return np.unique((ordered[low].astype(np.float64) + ordered[high]) / 2)
 
-    def design(self, X: Any) -> StumpDesign:
-        """Bin a table: one byte a cell, column by column."""
-        codes = np.empty(X.shape, dtype=np.uint8, order="F")
-        for j, thresholds in enumerate(self.thresholds_):
-            column = X[:, j]
-            codes[:, j] = np.searchsorted(thresholds, column, side="left")
-            codes[np.isnan(column), j] = MISSING
-        return StumpDesign(codes, [t.size for t in self.thresholds_])
+    def design(
+        self, X: Any, rows: NDArray[np.intp] | None = None, threads: Threads | None = None
+    ) -> StumpDesign:
+        """Bin a table: one byte a cell, column by column; ``rows`` names rows and their order."""
+        order = np.arange(X.shape[0]) if rows is None else rows
+        codes = np.empty((X.shape[1], order.size), dtype=np.uint8)
+        table = padded(self.thresholds_)
+        (threads or Threads()).over(
+            order.size, lambda start, stop: bin_rows(X, order, table, codes, start, stop)
+        )
+        return StumpDesign(codes, self.sizes(), self.doubled())
+
+    def sizes(self) -> NDArray[np.intp]:
+        """How many thresholds each feature has."""
+        return np.array([mine.size for mine in self.thresholds_], dtype=np.intp)
+
+    def doubled(self) -> NDArray[np.bool_]:
+        """Which features offer each stump for both sides of a missing value."""
+        return self.has_missing_ & (self.missing == "learned")
+
+    def stump(self, index: int) -> Stump:
+        """Say what the weak ranker of this index asks."""
+        column, threshold, side = locate(index, self.sizes(), self.doubled())
+        return Stump(column, float(self.thresholds_[column][threshold]), side / 2)
 
     def names(self, feature_names: NDArray[Any]) -> list[str]:
         """Say each question, such as ``age > 41.5``."""
         return [
-            f"{name} > {threshold:.6g}"
-            for name, thresholds in zip(feature_names, self.thresholds_, strict=True)
+            f"{name} > {threshold:.6g}" + tail
+            for name, thresholds, twice in zip(
+                feature_names, self.thresholds_, self.doubled(), strict=True
+            )
+            for tail in ((" or present", " or missing") if twice else ("",))
             for threshold in thresholds
         ]
 
 
+def locate(index: int, sizes: NDArray[np.intp], doubled: NDArray[np.bool_]) -> tuple[int, int, int]:
+    """Column, threshold and side for missing values of one weak ranker."""
+    ends = np.cumsum(sizes * (1 + doubled))
+    column = int(np.searchsorted(ends, index, side="right"))
+    within = int(index - (ends[column - 1] if column else 0))
+    if not doubled[column]:
+        return column, within, ABSTAIN
+    return column, within % int(sizes[column]), BELOW if within < sizes[column] else ABOVE
+
+
 class StumpDesign(Design):
-    """Stumps on one binned table; the stumps of feature j lie at ``offsets[j]:offsets[j + 1]``.
+    """Stumps on one binned table; those of feature j lie at ``offsets[j]:offsets[j + 1]``.
 
     A row with code b is above the first b thresholds of its feature::
 
         thresholds      t0      t1      t2
         code         0   |   1   |   2   |   3
         1[x > t1]    0       0       1       1      = 1[code > 1]
+
+    A doubled feature has all its stumps with missing values below, then all with them above.
     """
 
-    def __init__(self, codes: NDArray[np.uint8], n_thresholds: list[int]) -> None:
-        self._codes = codes
-        self._offsets = np.concatenate([[0], np.cumsum(n_thresholds)]).astype(np.intp)
-        self.n_rows = codes.shape[0]
-        self.n_weak = int(self._offsets[-1])
+    def __init__(
+        self,
+        codes: NDArray[np.uint8],
+        sizes: NDArray[np.intp],
+        doubled: NDArray[np.bool_],
+    ) -> None:
+        self.codes = codes
+        self.sizes = sizes
+        self.doubled = doubled
+        self.offsets = np.concatenate([[0], np.cumsum(sizes * (1 + doubled))]).astype(np.intp)
+        self.n_rows = codes.shape[1]
+        self.n_weak = int(self.offsets[-1])
 
     def scores(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
         scores = np.zeros(self.n_rows)
-        for j in range(self._codes.shape[1]):
-            mine = weights[self._offsets[j] : self._offsets[j + 1]]
-            if not mine.any():
-                continue
-            table = np.zeros(256)
-            table[1 : mine.size + 1] = np.cumsum(mine)
-            table[MISSING] = mine.sum() / 2
-            add_lookup(self._codes[:, j], table, scores)
+        for j in range(self.sizes.size):
+            mine = weights[self.offsets[j] : self.offsets[j + 1]]
+            if mine.any():
+                add_lookup(self.codes[j], self._lookup(j, mine), scores)
         return scores
+
+    def _lookup(self, j: int, mine: NDArray[np.float64]) -> NDArray[np.float64]:
+        """What a row of each code gets from all stumps of one feature."""
+        table = np.zeros(256)
+        size = int(self.sizes[j])
+        below = mine[:size]
+        table[1 : size + 1] = np.cumsum(below)
+        table[MISSING] = below.sum() / 2
+        if self.doubled[j]:
+            above = mine[size:]
+            table[1 : size + 1] += np.cumsum(above)
+            table[MISSING] = above.sum()
+        return table
 
     def correlate(self, residuals: NDArray[Any]) -> NDArray[np.float64]:
         correlations = np.empty(self.n_weak)
-        for j in range(self._codes.shape[1]):
-            start, stop = self._offsets[j], self._offsets[j + 1]
-            sums = histogram(self._codes[:, j], residuals)
-            above = np.cumsum(sums[stop - start : 0 : -1])[::-1]
-            correlations[start:stop] = above + sums[MISSING] / 2
+        for j in range(self.sizes.size):
+            start, size = self.offsets[j], self.sizes[j]
+            sums = histogram(self.codes[j], residuals)
+            above = np.cumsum(sums[size:0:-1])[::-1]
+            if self.doubled[j]:
+                correlations[start : start + size] = above
+                correlations[start + size : start + 2 * size] = above + sums[MISSING]
+            else:
+                correlations[start : start + size] = above + sums[MISSING] / 2
         return correlations
 
+    def place(self, index: int) -> tuple[int, int, int]:
+        """Column, threshold and side for missing values of one weak ranker."""
+        return locate(index, self.sizes, self.doubled)
+
+    def values_by_code(self, index: int) -> tuple[int, NDArray[np.float64]]:
+        """Column of one weak ranker, and its value for each of the 256 codes."""
+        column, threshold, side = self.place(index)
+        values = (np.arange(256) > threshold).astype(np.float64)
+        values[MISSING] = side / 2
+        return column, values
+
     def column(self, index: int) -> NDArray[np.float64]:
-        j = int(np.searchsorted(self._offsets, index, side="right")) - 1
-        codes = self._codes[:, j]
-        values: NDArray[np.float64] = (codes > index - self._offsets[j]).astype(np.float64)
-        values[codes == MISSING] = 0.5
-        return values
+        column, values = self.values_by_code(index)
+        return values[self.codes[column]]
