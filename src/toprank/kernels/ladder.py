@@ -64,14 +64,13 @@ class Ladder:
         self.n_rungs = np.diff(first_rungs)
         numbers = np.arange(rung_keys.size) - np.repeat(first_rungs[:-1], self.n_rungs)
         self.grades = np.repeat(numbers, np.diff(self.rungs))
-        tops = np.repeat(self.n_rungs, np.diff(self.lists)) - 1
-        self.is_outer = self.grades < tops
+        self._list_of = np.repeat(np.arange(self.n_rungs.size), np.diff(self.lists))
+        self.is_outer = self.grades < self.n_rungs[self._list_of] - 1
 
     def sort(self, scores: NDArray[Any]) -> NDArray[np.intp]:
         """Order the laid-out scores ascending within each list."""
-        if self.n_rungs.size == 1:
-            return np.argsort(scores)
-        return _sort_each(scores, self.lists)
+        order = np.argsort(scores)
+        return order if self.n_rungs.size == 1 else _deal(order, self._list_of, self.lists)
 
     def narrowest_gap(self, scores: NDArray[Any]) -> float:
         """How far the closest pair is from a tie, negative where a pair is in wrong order."""
@@ -88,12 +87,16 @@ def _runs(keys: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
 
 
 @compiled
-def _sort_each(scores: NDArray[Any], lists: NDArray[np.intp]) -> NDArray[np.intp]:
-    order = np.empty(scores.size, np.intp)
-    for g in range(lists.size - 1):
-        first, last = lists[g], lists[g + 1]
-        order[first:last] = first + np.argsort(scores[first:last])
-    return order
+def _deal(
+    order: NDArray[np.intp], list_of: NDArray[np.intp], lists: NDArray[np.intp]
+) -> NDArray[np.intp]:
+    """Deal rows that are in order out to their lists, which leaves each list in order."""
+    dealt = np.empty_like(order)
+    following = lists[:-1].copy()
+    for row in order:
+        dealt[following[list_of[row]]] = row
+        following[list_of[row]] += 1
+    return dealt
 
 
 @compiled
