@@ -11,6 +11,8 @@ from toprank.metrics.places import places_of_positives, sum_over_places
 from toprank.metrics.shortlists import budgets, head_of_k
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from toprank.metrics.ranked import Floats, Ranked, Rows
 
 __all__ = ["average_reciprocal_rank", "dcg", "ndcg"]
@@ -133,10 +135,12 @@ def _discounted(
         result: Floats = scale / np.log1p(places)
         return result
 
-    live = ranked.gain > 0
-    above = ranked.above(ranked.weight)
-    through = above + ranked.weight
-    above, through, weight = above[live], through[live], ranked.weight[live]
+    # Rows worth nothing are left out, where they are enough to pay for the selection.
+    worthy = ranked.gain > 0
+    few = 2 * np.count_nonzero(worthy) <= worthy.size
+    live: NDArray[np.bool_] | slice = worthy if few else slice(None)
+    above, weight = ranked.above(ranked.weight)[live], ranked.weight[live]
+    through = above + weight
     if together:
         shares = weight * discount(through)
         if budget is not None:

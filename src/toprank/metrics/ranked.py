@@ -29,15 +29,15 @@ class Rows(NamedTuple):
 
     def per_list(self, mask: NDArray[np.bool_] | None = None) -> Floats:
         """Weight of the rows (of those in the mask) in each list."""
-        values = self.weights
-        if values is None and self.codes is None:
+        if self.codes is None and self.weights is None:
             count = self.scores.size if mask is None else np.count_nonzero(mask)
             return np.array([count], dtype=np.float64)
+        values = np.ones(self.scores.size) if self.weights is None else self.weights
         if mask is not None:
-            values = mask.astype(np.float64) if values is None else values * mask
-        if self.codes is not None:
-            return np.bincount(self.codes, weights=values, minlength=self.n_lists).astype(float)
-        return np.array([np.sum(values)])
+            values = values * mask
+        if self.codes is None:
+            return np.array([values.sum()])
+        return np.bincount(self.codes, weights=values, minlength=self.n_lists).astype(float)
 
     def take(self, rows: NDArray[Any]) -> Rows:
         """Only these rows, by index or mask."""
@@ -113,7 +113,7 @@ class Ranked(NamedTuple):
             return values
         return np.repeat(values, np.diff(self.starts, append=self.gain.size))
 
-    def spread_over(self, values: NDArray[Any], live: NDArray[np.bool_]) -> NDArray[Any]:
+    def spread_over(self, values: NDArray[Any], live: NDArray[np.bool_] | slice) -> NDArray[Any]:
         """One value a list, as one value for each of some ties."""
         return values if self.starts.size == 1 else self.spread(values)[live]
 
