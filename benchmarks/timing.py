@@ -22,7 +22,9 @@ def best_times(rivals: dict[str, Callable[[], object]], repeats: int = 5) -> dic
 
 def machine() -> str:
     """Say on what the figures were taken."""
-    return f"{platform.processor() or platform.machine()}, {os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}"
+    chip = platform.processor() or platform.machine()
+    python = platform.python_version()
+    return f"{chip}, {os.cpu_count()} cores, {platform.system()}, Python {python}"
 
 
 def table(title: str, header: tuple[str, ...], rows: list[tuple[object, ...]]) -> None:

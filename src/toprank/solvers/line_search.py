@@ -41,32 +41,31 @@ def minimize_on_line(
     """
     goal = reduction * abs(start.slope)
     low, high, point = start, None, trial(first)
-    weight_low = weight_high = 1.0
+    fall, rise = -start.slope, 0.0  # what the secant takes for the slopes at low and high
+    last_side = ""
     for _ in range(MAX_TRIALS):
-        flat = abs(point.slope) <= goal
         # at a minimum the values differ by rounding only; the slope still tells
         not_worse = point.value <= start.value + 1e-12 * (1.0 + abs(start.value))
-        if (flat and not_worse) or (point.slope < 0 and point.value < floor):
+        if not_worse and (abs(point.slope) <= goal or (point.slope < 0 and point.value < floor)):
             return point
         if point.slope < 0 and not_worse:
-            low, weight_low = point, 1.0
-            weight_high *= 0.5
+            rise = rise / 2 if last_side == "low" else rise
+            low, fall, last_side = point, -point.slope, "low"
         else:
-            high, weight_high = point, 1.0
-            weight_low *= 0.5
+            fall = fall / 2 if last_side == "high" else fall
+            high, rise, last_side = point, max(point.slope, 0.0), "high"
         if high is None:
-            step = 2.0 * low.step if low.step > 0 else first
+            step = 2.0 * low.step
         else:
-            step = _between(low, high, weight_low, weight_high)
+            step = _between(low, high, fall, rise)
             if not low.step < step < high.step:
                 break
         point = trial(step)
     return min(low, point, key=lambda candidate: candidate.value)
 
 
-def _between(low: Point, high: Point, weight_low: float, weight_high: float) -> float:
-    """Weighted secant, kept off the ends of the bracket."""
-    fall, rise = weight_low * -low.slope, weight_high * max(high.slope, 0.0)
-    share = fall / (fall + rise) if rise > 0 and fall + rise > 0 else 0.5
-    share = min(max(share, 0.01), 0.99)
+def _between(low: Point, high: Point, fall: float, rise: float) -> float:
+    """Secant, kept off the ends of the bracket."""
+    share = fall / (fall + rise) if rise > 0 else 0.5
+    share = min(max(share, 0.001), 0.999)
     return low.step + share * (high.step - low.step)

@@ -1,0 +1,174 @@
+import numpy as np
+import pytest
+from scipy import optimize
+
+from toprank.datasets import load_housing, load_ionosphere, load_magic
+from toprank.objectives import ExponentialIRPush, ExponentialPush
+from toprank.solvers import (
+    Penalty,
+    minimize_by_continuation,
+    minimize_by_coordinates,
+    minimize_by_lbfgs,
+)
+from toprank.weak_rankers import Features, Stumps
+
+SOLVERS = [minimize_by_lbfgs, minimize_by_coordinates]
+
+
+def problem(seed=0, n=80, d=5, noise=1.5):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d))
+    y = X[:, 0] - 0.5 * X[:, 1] + noise * rng.normal(size=n) > 0.5
+    return Features().fit(X).design(X), y
+
+
+@pytest.mark.parametrize(
+    "load", [load_magic, load_ionosphere, load_housing], ids=["magic", "ionosphere", "housing"]
+)
+def test_both_solvers_reach_the_same_value_on_real_data(load, real):
+    data = real(load)
+    X = data.X[:, -5:] if load is load_ionosphere else data.X
+    design = Features().fit(X).design(X)
+    criterion = ExponentialPush(p=8).on(data.y)
+    paths = [
+        solver(design, criterion, Penalty(), max_iter=20_000, tol=1e-7).path[-1]
+        for solver in SOLVERS
+    ]
+    assert paths[0] == pytest.approx(paths[1], rel=1e-8)
+
+
+@pytest.mark.parametrize("objective", [ExponentialPush(p=3), ExponentialIRPush()])
+def test_two_solvers_reach_the_same_pair_weights(objective):
+    # Theorem 4: the minimiser is unique in q, whatever λ it comes from
+    design, y = problem()
+    scores = [
+        design.scores(solver(design, objective.on(y), Penalty(), max_iter=20_000).weights)
+        for solver in SOLVERS
+    ]
+    q = [np.exp(-(s[y][:, None] - s[~y][None, :])) for s in scores]
+    np.testing.assert_allclose(q[0], q[1], rtol=1e-5)
+
+
+@pytest.mark.parametrize("penalty", [Penalty(0.01), Penalty(0.01, 0.5), Penalty(0.02, 1.0)])
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_the_optimum_satisfies_the_conditions_of_the_penalty(solver, penalty):
+    design, y = problem()
+    criterion = ExponentialPush(p=4).on(y)
+    solution = solver(design, criterion, penalty, max_iter=20_000, tol=1e-8)
+    assert solution.converged
+    _, residuals = criterion.value_and_gradient(design.scores(solution.weights))
+    smooth = design.correlate(residuals) + penalty.l2 * solution.weights
+    at_zero = solution.weights == 0
+    assert np.all(np.abs(smooth[at_zero]) <= penalty.l1 + 1e-6)
+    np.testing.assert_allclose(
+        smooth[~at_zero], -penalty.l1 * np.sign(solution.weights[~at_zero]), atol=1e-6
+    )
+
+
+def test_enough_l1_switches_every_weak_ranker_off():
+    design, y = problem()
+    for solver in SOLVERS:
+        assert not solver(design, ExponentialPush(p=4).on(y), Penalty(2.0, 1.0)).weights.any()
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("penalty", [Penalty(), Penalty(0.01, 0.7)])
+def test_the_recorded_path_never_rises(solver, penalty):
+    design, y = problem()
+    solution = solver(design, ExponentialPush(p=6).on(y), penalty, max_iter=50)
+    assert len(solution.path) == solution.n_iter + 1
+    assert np.all(np.diff(solution.path) <= 1e-12)
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_separable_data_without_a_penalty_end_with_a_word_not_an_overflow(solver):
+    X = np.array([[0.0], [1.0], [2.0], [3.0]])
+    design = Features().fit(X).design(X)
+    solution = solver(design, ExponentialPush(p=8).on([0, 0, 1, 1]), Penalty())
+    assert solution.status == "separated"
+    assert np.isfinite(solution.weights).all()
+    assert "ranked without a mistake" in solution.complaint()
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_a_budget_of_iterations_is_kept_and_said(solver):
+    design, y = problem()
+    solution = solver(design, ExponentialPush(p=8).on(y), Penalty(), max_iter=2, tol=None)
+    assert solution.n_iter == 2
+    assert "max_iter=2" in solution.complaint()
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_a_monitor_can_stop_a_fit_with_the_model_it_has(solver):
+    design, y = problem()
+    seen = []
+
+    def monitor(progress):
+        seen.append(progress)
+        return progress.n_iter == 3
+
+    criterion = ExponentialPush(p=8).on(y)
+    solution = solver(design, criterion, Penalty(1e-3), monitor=monitor)
+    assert solution.status == "stopped"
+    assert [progress.n_iter for progress in seen] == [1, 2, 3]
+    np.testing.assert_array_equal(solution.weights, seen[-1].weights)
+
+
+def test_a_warm_start_at_the_optimum_is_done_at_once():
+    design, y = problem()
+    criterion = ExponentialPush(p=4).on(y)
+    first = minimize_by_lbfgs(design, criterion, Penalty(1e-3))
+    again = minimize_by_lbfgs(design, criterion, Penalty(1e-3), weights=first.weights)
+    assert again.n_iter == 0
+    assert again.converged
+
+
+def test_sampled_curvature_leads_to_the_same_optimum_as_the_exact_one():
+    design, y = problem(n=20_000)
+    criterion = ExponentialPush(p=16).on(y)
+    lbfgs = minimize_by_lbfgs(design, criterion, Penalty(1e-3), tol=1e-9)
+    newton = optimize.minimize(
+        lambda w: criterion.value(design.scores(w)) + 0.5e-3 * w @ w,
+        np.zeros(design.n_weak),
+        jac=lambda w: (
+            design.correlate(criterion.value_and_gradient(design.scores(w))[1]) + 1e-3 * w
+        ),
+        method="BFGS",
+        options={"gtol": 1e-9},
+    )
+    assert lbfgs.path[-1] == pytest.approx(newton.fun, rel=1e-12)
+    np.testing.assert_allclose(lbfgs.weights, newton.x, atol=1e-5)
+
+
+def test_stumps_are_fitted_by_both_solvers_alike():
+    rng = np.random.default_rng(0)
+    X = np.round(rng.normal(size=(100, 2)), 1)
+    y = np.abs(X[:, 0]) + rng.normal(size=100) > 1.0
+    design = Stumps(n_bins=6).fit(X).design(X)
+    criterion = ExponentialPush(p=2).on(y)
+    values = [
+        solver(design, criterion, Penalty(1e-2), max_iter=20_000, tol=1e-7).path[-1]
+        for solver in SOLVERS
+    ]
+    assert values[0] == pytest.approx(values[1], rel=1e-10)
+
+
+def test_continuation_reaches_the_optimum_at_infinity():
+    # p = ∞ as a smooth problem with constraints: min LSE(-s⁺) + t  s.t.  s_k ≤ t
+    design, y = problem(n=40, d=3)
+    H = np.column_stack([design.column(j) for j in range(3)])
+    alpha = 1e-2
+    direct = optimize.minimize(
+        lambda v: np.logaddexp.reduce(-H[y] @ v[:3]) + v[3] + 0.5 * alpha * v[:3] @ v[:3],
+        np.zeros(4),
+        constraints=optimize.LinearConstraint(np.c_[-H[~y], np.ones((~y).sum())], 0, np.inf),
+        method="SLSQP",
+        options={"ftol": 1e-12, "maxiter": 500},
+    )
+    solution = minimize_by_continuation(
+        lambda p, w: minimize_by_lbfgs(design, ExponentialPush(p).on(y), Penalty(alpha), weights=w),
+        n_rows=40,
+    )
+    value = ExponentialPush(np.inf).value(design.scores(solution.weights), y)
+    value += 0.5 * alpha * solution.weights @ solution.weights
+    assert value == pytest.approx(direct.fun, abs=1e-4)
