@@ -97,7 +97,7 @@ def shares(high: NDArray[np.float64], low: NDArray[np.float64], power: Any) -> N
         raise ValueError(f"p={power!r} must be a power from 1 to inf, or 'ir'.")
     of_negatives = (
         softmax(float(power) * low)
-        if np.isfinite(power)
+        if np.isfinite(float(power))
         else (low == low[0]) / np.sum(low == low[0])
     )
     return np.asarray(softmax(-high)[:, None] * of_negatives[None, :])
@@ -106,7 +106,7 @@ def shares(high: NDArray[np.float64], low: NDArray[np.float64], power: Any) -> N
 def _title(power: Any) -> str:
     if power == "ir":
         return "IR Push"
-    return "p = ∞" if np.isinf(power) else f"p = {float(power):g}"
+    return "p = ∞" if np.isinf(float(power)) else f"p = {float(power):g}"
 
 
 def _draw(panel: Axes, parts: NDArray[np.float64], title: str) -> None:

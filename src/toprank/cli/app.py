@@ -1,0 +1,46 @@
+"""The program and its commands."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from toprank.cli.datasets import datasets
+from toprank.cli.demo import demo
+
+__all__ = ["app"]
+
+app = typer.Typer(
+    name="toprank",
+    help="Rankings that are right at the top of the list.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command()(demo)
+app.command()(datasets)
+
+
+def _show_version(*, wanted: bool) -> None:
+    if wanted:
+        from toprank import __version__
+
+        typer.echo(f"toprank {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _toprank(
+    *,
+    _version: Annotated[
+        bool,
+        typer.Option(
+            "--version",
+            callback=lambda wanted: _show_version(wanted=wanted),
+            is_eager=True,
+            help="Say which version this is.",
+        ),
+    ] = False,
+) -> None:
+    """Rankings that are right at the top of the list."""

@@ -1,0 +1,47 @@
+"""What a person at a terminal sees when something is wrong: one line, and an exit code."""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
+
+import typer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["in_one_line"]
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+
+_WRONG_INPUT = 2
+_INTERRUPTED = 130
+
+
+def in_one_line(command: Callable[_P, _R]) -> Callable[_P, _R]:
+    """Turn wrong input, and files that cannot be read or written, into one line on stderr.
+
+    Exit code 2, as for a wrong option; 130 after Ctrl-C, as shells have it. Other exceptions are
+    bugs of ours and keep their traceback.
+    """
+
+    @functools.wraps(command)
+    def answered(*args: _P.args, **kwargs: _P.kwargs) -> _R:
+        try:
+            return command(*args, **kwargs)
+        except (ValueError, TypeError, OSError) as error:
+            typer.echo(f"toprank: {_line(error)}", err=True)
+            raise typer.Exit(_WRONG_INPUT) from None
+        except KeyboardInterrupt:
+            typer.echo("toprank: interrupted; nothing was written.", err=True)
+            raise typer.Exit(_INTERRUPTED) from None
+
+    return answered
+
+
+def _line(error: Exception) -> str:
+    if isinstance(error, OSError) and error.strerror:
+        where = f"{error.filename}: " if error.filename else ""
+        return f"{where}{error.strerror}"
+    return " ".join(str(error).split())
