@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import narwhals.stable.v1 as nw
 import numpy as np
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["Lists", "as_lists", "as_positives", "as_scores", "as_weights"]
+__all__ = ["Lists", "as_lists", "as_positives", "as_scores", "as_weights", "check_columns"]
 
 
 def as_scores(scores: ArrayLike, *, name: str = "scores") -> NDArray[np.floating[Any]]:
@@ -184,3 +185,29 @@ def as_lists(groups: ArrayLike | None, n_rows: int, *, name: str = "groups") -> 
     starts = np.zeros(names.size + 1, dtype=np.intp)
     np.cumsum(np.bincount(codes, minlength=names.size), out=starts[1:])
     return Lists(codes.astype(np.intp, copy=False), order, starts, names)
+
+
+def check_columns(X: Any) -> None:
+    """Name duplicate and non-numeric columns of a pandas, polars or pyarrow table."""
+    columns = getattr(X, "column_names", getattr(X, "columns", ()))  # pyarrow's word, the others'
+    names = [str(name) for name in columns]
+    duplicates = sorted({name for name in names if names.count(name) > 1})
+    if duplicates:
+        raise ValueError(
+            f"X has more than one column named {', '.join(map(repr, duplicates))}; "
+            "rename or drop the copies."
+        )
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    if not isinstance(frame, nw.DataFrame):
+        return
+    text = [
+        name
+        for name, dtype in frame.schema.items()
+        if not (dtype.is_numeric() or dtype in (nw.Boolean, nw.Object))
+    ]
+    if text:
+        raise ValueError(
+            f"X has columns that are not numbers: {', '.join(map(repr, text))}; encode them first, "
+            "for instance with sklearn.preprocessing.OneHotEncoder in a ColumnTransformer, "
+            "or drop them."
+        )

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import narwhals.stable.v1 as nw
 import numpy as np
 from sklearn.utils.validation import validate_data
+
+from toprank.inputs import check_columns
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
@@ -18,7 +19,7 @@ __all__ = ["check_table"]
 
 def check_table(estimator: BaseEstimator, X: Any, family: WeakRankers, *, reset: bool) -> Any:
     """Return the table as a float array (or CSR), with frames' columns looked at first."""
-    _check_columns(X)
+    check_columns(X)
     return validate_data(
         estimator,
         X,
@@ -27,29 +28,3 @@ def check_table(estimator: BaseEstimator, X: Any, family: WeakRankers, *, reset:
         accept_sparse="csr" if family.accepts_sparse else False,
         ensure_all_finite="allow-nan" if family.accepts_missing else True,
     )
-
-
-def _check_columns(X: Any) -> None:
-    """Name duplicate and non-numeric columns of a pandas, polars or pyarrow table."""
-    columns = list(getattr(X, "columns", ()))
-    names = [str(name) for name in columns]
-    duplicates = sorted({name for name in names if names.count(name) > 1})
-    if duplicates:
-        raise ValueError(
-            f"X has more than one column named {', '.join(map(repr, duplicates))}; "
-            "rename or drop the copies."
-        )
-    frame = nw.from_native(X, eager_only=True, pass_through=True)
-    if not isinstance(frame, nw.DataFrame):
-        return
-    text = [
-        name
-        for name, dtype in frame.schema.items()
-        if not (dtype.is_numeric() or dtype in (nw.Boolean, nw.Object))
-    ]
-    if text:
-        raise ValueError(
-            f"X has columns that are not numbers: {', '.join(map(repr, text))}; encode them first, "
-            "for instance with sklearn.preprocessing.OneHotEncoder in a ColumnTransformer, "
-            "or drop them."
-        )

@@ -1,0 +1,1 @@
+"""Mistake-driven online learning for any prediction problem."""
