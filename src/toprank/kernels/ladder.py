@@ -34,8 +34,8 @@ class Ladder:
 
     Parameters
     ----------
-    grades : array of shape (n_rows,)
-        Anything that sorts; a higher grade belongs above.
+    grades : integer array of shape (n_rows,)
+        A higher grade belongs above.
     weights : array of shape (n_rows,) or None
         Row weights, all ones where ``None``.
     lists : Lists or None
@@ -44,21 +44,23 @@ class Ladder:
 
     def __init__(
         self,
-        grades: NDArray[Any],
+        grades: NDArray[np.intp],
         weights: NDArray[np.float64] | None,
         lists: Lists | None,
     ) -> None:
         self.n_rows = grades.size
         kept = np.arange(grades.size) if weights is None else np.flatnonzero(weights)
-        levels, codes = np.unique(grades[kept], return_inverse=True)
-        lists_of = np.zeros(kept.size, np.intp) if lists is None else lists.codes[kept]
-        keys = lists_of * levels.size + codes
-        order = np.argsort(keys, kind="stable")
+        keys = grades[kept] - grades.min()
+        n_grades = int(keys.max()) + 1
+        if lists is not None:
+            keys += lists.codes[kept] * n_grades
+        # short keys are sorted in linear time
+        order = np.argsort(keys.astype(np.min_scalar_type(keys.max())), kind="stable")
         keys = keys[order]
         self.rows = kept[order]
         self.weights = np.ones(self.rows.size) if weights is None else weights[self.rows]
         self.rungs, rung_keys = _runs(keys)
-        first_rungs, _ = _runs(rung_keys // max(levels.size, 1))
+        first_rungs, _ = _runs(rung_keys // n_grades)
         self.lists = self.rungs[first_rungs]
         self.first_rungs = first_rungs
         self.n_rungs = np.diff(first_rungs)

@@ -23,7 +23,7 @@ __all__ = ["Criterion", "Objective"]
 
 
 class Criterion(ABC):
-    """An objective on given labels: a convex function of the scores alone.
+    """An objective on given labels: a function of the scores alone.
 
     Scores are trusted here: one finite number a row, float32 or float64. Gradients come back
     in the dtype of the scores; sums are taken in float64.

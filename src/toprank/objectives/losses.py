@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from scipy.special import expit
 
+from toprank.kernels.sweeps import FAR
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -71,8 +73,6 @@ class _Exponential(Loss):
 class _Logistic(Loss):
     name = "logistic"
     has_tail = True
-    # below it ln(1 + e^x) is e^x up to e^{-40}, less than rounding
-    _FAR = -40.0
 
     def value(self, x: NDArray[Any]) -> NDArray[Any]:
         return np.asarray(np.logaddexp(0.0, x))
@@ -84,7 +84,7 @@ class _Logistic(Loss):
         return np.asarray(expit(x) * expit(-x))
 
     def shift(self, largest: NDArray[Any]) -> NDArray[Any]:
-        return np.minimum(largest - self._FAR, 0.0)
+        return np.minimum(largest + FAR, 0.0)
 
 
 class _Hinge(Loss):
