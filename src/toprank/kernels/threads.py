@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Self
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -38,7 +39,7 @@ class Threads:
         if self._pool is not None:
             self._pool.shutdown()
 
-    def __enter__(self) -> Threads:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -54,4 +55,4 @@ def spans(size: int, n_parts: int) -> list[tuple[int, int]]:
     [(0, 2), (2, 5)]
     """
     ends = [size * part // n_parts for part in range(n_parts + 1)]
-    return [(start, stop) for start, stop in zip(ends[:-1], ends[1:], strict=True) if stop > start]
+    return [(start, stop) for start, stop in pairwise(ends) if stop > start]

@@ -1,0 +1,188 @@
+"""Stumps on two classes: weights are products, so two histograms a column tell all pairs.
+
+Rows lie positives first. A round multiplies the weights of the rows on one side of a stump, so a
+histogram changes only by what those rows lost or gained::
+
+    rows       + + + + + | - - - - -          changed   2 | 7 9
+    stump      0 0 1 0 0   0 0 1 0 1          change   -.3  .4 .2
+
+All sums are float64. Every column is summed by one thread, in row order.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from toprank.kernels.jit import compiled
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+    Codes = NDArray[np.uint8]
+    Integers = NDArray[Any]
+
+__all__ = [
+    "add_changes",
+    "add_weights",
+    "classification_masses",
+    "multiply",
+    "pair_masses_naive",
+    "ranking_masses",
+]
+
+
+@compiled
+def multiply(
+    codes: Codes,
+    factors: Floats,
+    weights: Floats,
+    start: int,
+    stop: int,
+    changed: Integers,
+    change: Floats,
+) -> int:
+    """``weights *= factors[codes]`` on a range of rows; list the rows whose factor is not 1.
+
+    The list is written from ``changed[start]`` on, its length comes back. Writing before knowing
+    whether the row stays saves a branch that no processor could predict.
+    """
+    place = start
+    for row in range(start, stop):
+        factor = factors[codes[row]]
+        before = weights[row]
+        after = before * factor
+        weights[row] = after
+        changed[place] = row
+        change[place] = after - before
+        place += factor != 1.0
+    return place - start
+
+
+@compiled
+def add_changes(
+    codes: Codes,
+    changed: Integers,
+    change: Floats,
+    starts: Integers,
+    counts: Integers,
+    first: int,
+    last: int,
+    sums: Floats,
+) -> None:
+    """Add the changes of all chunks to the histograms of columns ``first`` to ``last``."""
+    for chunk in range(starts.size):
+        for column in range(first, last):
+            mine, total = codes[column], sums[column]
+            for place in range(starts[chunk], starts[chunk] + counts[chunk]):
+                total[mine[changed[place]]] += change[place]
+
+
+@compiled
+def add_weights(
+    codes: Codes, weights: Floats, start: int, stop: int, first: int, last: int, sums: Floats
+) -> None:
+    """Histograms of a range of rows anew, for columns ``first`` to ``last``."""
+    sums[first:last] = 0.0
+    block = 4096
+    for low in range(start, stop, block):
+        high = min(low + block, stop)
+        for column in range(first, last):
+            mine, total = codes[column], sums[column]
+            for row in range(low, high):
+                total[mine[row]] += weights[row]
+
+
+@compiled
+def _sides(
+    sums: Floats, size: int, column: int, below: Floats, above: Floats
+) -> float:
+    """Weight below and above each threshold of one column; the missing weight comes back."""
+    total = 0.0
+    for threshold in range(size):
+        total += sums[column, threshold]
+        below[threshold] = total
+    total = 0.0
+    for threshold in range(size - 1, -1, -1):
+        total += sums[column, threshold + 1]
+        above[threshold] = total
+    return sums[column, 255]
+
+
+@compiled
+def ranking_masses(
+    positives: Floats,
+    negatives: Floats,
+    sizes: Integers,
+    doubled: NDArray[np.bool_],
+    offsets: Integers,
+    masses: Floats,
+) -> None:
+    """Shares p₁, p½, m½, m₁ of the pair weight for every stump (see kernels.steps).
+
+    With shares a₀, a½, a₁ of the positives' weight where h is 0, 1/2, 1, and b of the negatives',
+    p₁ = a₁b₀, p½ = a₁b½ + a½b₀, m½ = a½b₁ + a₀b½, m₁ = a₀b₁.
+    """
+    a0, a1, b0, b1 = np.empty(255), np.empty(255), np.empty(255), np.empty(255)
+    for j in range(sizes.size):
+        size = sizes[j]
+        am = _sides(positives, size, j, a0, a1)
+        bm = _sides(negatives, size, j, b0, b1)
+        for t in range(size):
+            all_a, all_b = a0[t] + a1[t] + am, b0[t] + b1[t] + bm
+            unit = 1.0 / (all_a * all_b)
+            place = offsets[j] + t
+            if doubled[j]:
+                masses[0, place] = a1[t] * (b0[t] + bm) * unit
+                masses[3, place] = (a0[t] + am) * b1[t] * unit
+                masses[1, place] = masses[2, place] = 0.0
+                place += size
+                masses[0, place] = (a1[t] + am) * b0[t] * unit
+                masses[3, place] = a0[t] * (b1[t] + bm) * unit
+                masses[1, place] = masses[2, place] = 0.0
+            else:
+                masses[0, place] = a1[t] * b0[t] * unit
+                masses[1, place] = (a1[t] * bm + am * b0[t]) * unit
+                masses[2, place] = (am * b1[t] + a0[t] * bm) * unit
+                masses[3, place] = a0[t] * b1[t] * unit
+
+
+@compiled
+def classification_masses(
+    positives: Floats,
+    negatives: Floats,
+    scale: float,
+    sizes: Integers,
+    doubled: NDArray[np.bool_],
+    offsets: Integers,
+    masses: Floats,
+) -> None:
+    """Shares of the row weight that the classifier 2h - 1 gets right (first) and wrong (last).
+
+    ``scale`` multiplies the negatives' sums. A missing value on which h abstains is neither.
+    """
+    a0, a1, b0, b1 = np.empty(255), np.empty(255), np.empty(255), np.empty(255)
+    masses[1:3] = 0.0
+    for j in range(sizes.size):
+        size = sizes[j]
+        am = _sides(positives, size, j, a0, a1)
+        bm = _sides(negatives, size, j, b0, b1) * scale
+        for t in range(size):
+            right, wrong = a1[t] + scale * b0[t], a0[t] + scale * b1[t]
+            unit = 1.0 / (right + wrong + am + bm)
+            place = offsets[j] + t
+            if doubled[j]:
+                masses[0, place], masses[3, place] = (right + bm) * unit, (wrong + am) * unit
+                place += size
+                masses[0, place], masses[3, place] = (right + am) * unit, (wrong + bm) * unit
+            else:
+                masses[0, place], masses[3, place] = right * unit, wrong * unit
+
+
+def pair_masses_naive(values: Floats, pairs: NDArray[np.intp], weights: Floats) -> Floats:
+    """The four shares from a list of all pairs and the values of one weak ranker."""
+    moved = values[pairs[:, 0]] - values[pairs[:, 1]]
+    shares = [weights[moved == level].sum() for level in (1.0, 0.5, -0.5, -1.0)]
+    return np.array(shares) / weights.sum()

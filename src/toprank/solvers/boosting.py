@@ -1,0 +1,121 @@
+"""Boosting on crucial pairs: one weak ranker a round (Rudin and Schapire 2009, Figure 1).
+
+    min_λ  F̃(λ) = Σ_pairs e^{-(f(x_i) - f(x_k))},      f = Σ_j λ_j·h_j
+
+Each round rates all weak rankers, takes the best and goes to the minimum along it. Smooth margin
+ranking maximises G̃(λ) = -ln F̃(λ) / ‖λ‖₁ instead, once it is positive.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from toprank.kernels.steps import pick
+from toprank.solvers.base import SEPARATED
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from toprank.solvers.boosting_arenas import Arena, Selection
+
+__all__ = ["BoostMonitor", "Boosted", "boost"]
+
+
+@dataclass
+class Boosted:
+    """Rounds of a boosting run.
+
+    ``path`` holds the log loss before the first round and after each one, ``edges`` the
+    largest edge and ``silent`` the share d₀ of the chosen weak ranker in each round;
+    ``smooth_margins`` is G̃ after each round of smooth margin ranking.
+    """
+
+    path: list[float]
+    indices: list[int] = field(default_factory=list)
+    steps: list[float] = field(default_factory=list)
+    edges: list[float] = field(default_factory=list)
+    silent: list[float] = field(default_factory=list)
+    smooth_margins: list[float] = field(default_factory=list)
+    status: Literal["max_iter", "converged", "separated", "stopped"] = "max_iter"
+
+    @property
+    def n_iter(self) -> int:
+        """How many rounds were taken."""
+        return len(self.indices)
+
+    def weights(self, n_weak: int, n_rounds: int | None = None) -> NDArray[np.float64]:
+        """Add up the steps of the first rounds, weak ranker by weak ranker."""
+        weights = np.zeros(n_weak)
+        np.add.at(weights, self.indices[:n_rounds], self.steps[:n_rounds])
+        return weights
+
+
+BoostMonitor = Callable[[Boosted], bool]
+"""Called after every round; a true answer ends the run."""
+
+
+def boost(
+    arena: Arena,
+    *,
+    selection: Selection = "largest_decrease",
+    smooth: bool = False,
+    both: bool = True,
+    max_iter: int = 100,
+    tol: float | None = 1e-8,
+    monitor: BoostMonitor | None = None,
+) -> Boosted:
+    """Take up to ``max_iter`` rounds.
+
+    RankBoost ends when no weak ranker has a rate above ``tol``, or when all pairs are right and
+    the loss is below e^-30 of what it was. Smooth margin ranking ends when the best possible
+    margin ρ, which no edge falls below, is within ``tol`` of G̃. ``both`` allows negative
+    steps. ``tol=None`` ends at ``max_iter`` only, or where no weak ranker gains anything.
+    """
+    run = Boosted([arena.log_loss])
+    length, ceiling = 0.0, math.inf
+    while run.n_iter < max_iter:
+        rates = arena.rates(selection)
+        if not rates.size:
+            run.status = "converged"
+            break
+        index = int(pick(rates, both))
+        rate = float(abs(rates[index]) if both else rates[index])
+        smooth_margin = -arena.log_loss / length if length > 0 else -math.inf
+        is_smooth = smooth and smooth_margin > 0
+        ceiling = min(ceiling, rate)
+        if rate <= 0 or _is_done(run, rate, tol, smooth, ceiling - smooth_margin):
+            run.status = "separated" if _is_separated(run) else "converged"
+            break
+        run.edges.append(abs(arena.edge(index)))
+        run.silent.append(arena.silent_share(index))
+        sign = math.copysign(1.0, rates[index])
+        step = (
+            arena.margin_step(index, sign, smooth_margin, length)
+            if is_smooth
+            else arena.loss_step(index)
+        )
+        arena.advance(index, step)
+        length += abs(step)
+        run.indices.append(index)
+        run.steps.append(step)
+        run.path.append(arena.log_loss)
+        run.smooth_margins.append(-arena.log_loss / length if length > 0 else -math.inf)
+        if monitor is not None and monitor(run):
+            run.status = "stopped"
+            break
+    return run
+
+
+def _is_done(run: Boosted, rate: float, tol: float | None, smooth: bool, gap: float) -> bool:
+    if tol is None:
+        return False
+    return gap <= tol if smooth else rate <= tol or _is_separated(run)
+
+
+def _is_separated(run: Boosted) -> bool:
+    return run.path[-1] < run.path[0] - SEPARATED

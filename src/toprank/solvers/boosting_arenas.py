@@ -1,0 +1,335 @@
+"""Where boosting takes place: weak rankers, weights on pairs or rows, and the loss they make.
+
+An arena knows the loss of the present scores, rates every weak ranker, measures one of them and
+moves the scores along it. What is chosen and how far to go is decided in
+:mod:`toprank.solvers.boosting`.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from toprank.kernels.bins import histogram
+from toprank.kernels.class_sums import (
+    add_changes,
+    add_weights,
+    classification_masses,
+    multiply,
+    ranking_masses,
+)
+from toprank.kernels.steps import growth, loss_step, margin_step, rates
+from toprank.kernels.threads import Threads
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from toprank.weak_rankers.stumps import StumpDesign
+
+    Selection = Literal["largest_decrease", "steepest"]
+
+__all__ = ["Arena", "ClassArena", "StumpArena"]
+
+# Rows whose changes are listed together; fixed, so that sums do not depend on the threads.
+CHUNK = 1 << 16
+# Histograms are updated by differences, whose error is 1e-16 of the largest sum they once held:
+# below this share of it they are summed anew, so that an error of 1e-12 is the most there is.
+STALE = 1e-3
+# The chosen stump is measured anew where one of its shares is small beside that error.
+SMALL = 1e-5
+
+
+class Arena(ABC):
+    """Scores that start at 0 and move along one weak ranker at a time."""
+
+    n_weak: int
+    log_loss: float
+
+    @abstractmethod
+    def rates(self, selection: Selection) -> NDArray[np.float64]:
+        """How good each weak ranker is now, with the sign of its step."""
+
+    @abstractmethod
+    def edge(self, index: int) -> float:
+        """Derivative of -log_loss along one weak ranker."""
+
+    @abstractmethod
+    def loss_step(self, index: int) -> float:
+        """Step along one weak ranker at which the loss is smallest."""
+
+    @abstractmethod
+    def margin_step(self, index: int, sign: float, smooth_margin: float, length: float) -> float:
+        """Step of smooth margin ranking, of the given sign."""
+
+    @abstractmethod
+    def advance(self, index: int, step: float) -> None:
+        """Move the scores by ``step`` times the weak ranker."""
+
+    def silent_share(self, index: int) -> float:  # noqa: ARG002
+        """Share d₀ of the pair weight on which a weak ranker is silent; NaN if real-valued."""
+        return math.nan
+
+
+class StumpArena(Arena):
+    """Stumps: four shares of the weight say all about one of them (see kernels.steps)."""
+
+    def __init__(self, design: StumpDesign, threads: Threads | None = None) -> None:
+        self.design = design
+        self.n_weak = design.n_weak
+        self.threads = threads or Threads()
+        self._masses = np.zeros((4, self.n_weak))
+        self._measured: dict[int, tuple[float, float, float, float]] = {}
+
+    @abstractmethod
+    def _fill_masses(self) -> None:
+        """Write the shares of all stumps into ``_masses``."""
+
+    @abstractmethod
+    def _measure(self, index: int) -> NDArray[np.float64]:
+        """Shares of one stump, without differences."""
+
+    @abstractmethod
+    def _move(self, index: int, step: float) -> None:
+        """Move weights by one step."""
+
+    def rates(self, selection: Selection) -> NDArray[np.float64]:
+        self._fill_masses()
+        found: NDArray[np.float64] = rates(self._masses, selection == "largest_decrease")
+        return found
+
+    def shares(self, index: int) -> tuple[float, float, float, float]:
+        """The four shares p₁, p½, m½, m₁ of one stump."""
+        if index not in self._measured:
+            p1, ph, mh, m1 = (float(share) for share in self._measure(index))
+            self._measured[index] = p1, ph, mh, m1
+        return self._measured[index]
+
+    def edge(self, index: int) -> float:
+        p1, ph, mh, m1 = self.shares(index)
+        return p1 - m1 + 0.5 * (ph - mh)
+
+    def silent_share(self, index: int) -> float:
+        return max(0.0, 1.0 - sum(self.shares(index)))
+
+    def loss_step(self, index: int) -> float:
+        return float(loss_step(*self.shares(index)))
+
+    def margin_step(self, index: int, sign: float, smooth_margin: float, length: float) -> float:  # noqa: ARG002
+        p1, ph, mh, m1 = self.shares(index)
+        if sign < 0:
+            p1, ph, mh, m1 = m1, mh, ph, p1
+        return sign * float(margin_step(p1, ph, mh, m1, smooth_margin))
+
+    def advance(self, index: int, step: float) -> None:
+        self.log_loss += math.log1p(float(growth(*self.shares(index), step)))
+        self._move(index, step)
+        self._measured.clear()
+
+
+class ClassArena(StumpArena):
+    """Stumps on two classes in one list, ranked (F̃ = F₊·F₋) or classified (F = F₊ + F₋).
+
+    The rows of the design are ordered positives first. Weights are kept apart by class with a
+    logarithmic scale each; a round costs a pass over the rows of the smaller side of the chosen
+    stump in every column. Memory beside the design is some 30 bytes a row.
+
+    Parameters
+    ----------
+    design : StumpDesign
+        Binned table, positives first.
+    n_positives : int
+        How many of its rows are positives.
+    weights : array of shape (n_rows,) or None
+        Row weights in the order of the design.
+    classify : bool, default=False
+        Classify with the weak classifiers 2h - 1, the constant one as the last, instead.
+    """
+
+    def __init__(
+        self,
+        design: StumpDesign,
+        n_positives: int,
+        weights: NDArray[np.float64] | None = None,
+        *,
+        classify: bool = False,
+        threads: Threads | None = None,
+    ) -> None:
+        super().__init__(design, threads)
+        self._classify = classify
+        self._bounds = (0, n_positives, design.n_rows)
+        self._row_weights = weights
+        self._coefficients = np.zeros(design.n_weak)
+        self._constant = 0.0
+        self._chunks = [
+            np.arange(self._bounds[side], self._bounds[side + 1], CHUNK) for side in (0, 1)
+        ]
+        index_type = np.int32 if design.n_rows < np.iinfo(np.int32).max else np.int64
+        # one place more: a row is written before it is known whether it stays
+        self._changed = np.empty(design.n_rows + 1, dtype=index_type)
+        self._change = np.empty(design.n_rows + 1)
+        self._sums = np.empty((2, len(design.sizes), 256))
+        self._weights = np.ones(design.n_rows) if weights is None else weights.copy()
+        self._scales = [0.0, 0.0]
+        self._resum()
+        # how many rows (by weight) have each code: tells which side of a stump is smaller
+        self._population = self._sums.copy()
+        self._set_loss()
+        if classify:
+            self.n_weak = design.n_weak + 1
+
+    # loss ---------------------------------------------------------------------------------
+
+    def class_losses(self) -> tuple[float, float]:
+        """ln F₊ and ln F₋ of the present scores."""
+        positives, negatives = (
+            math.log(self._totals[side]) + self._scales[side] for side in (0, 1)
+        )
+        return positives, negatives
+
+    def _set_loss(self) -> None:
+        positives, negatives = self.class_losses()
+        self.log_loss = (
+            float(np.logaddexp(positives, negatives)) if self._classify else positives + negatives
+        )
+
+    # rating -------------------------------------------------------------------------------
+
+    def _fill_masses(self) -> None:
+        design = self.design
+        tail = (design.sizes, design.doubled, design.offsets, self._masses)
+        if self._classify:
+            scale = math.exp(min(self._scales[1] - self._scales[0], 700.0))
+            classification_masses(self._sums[0], self._sums[1], scale, *tail)
+        else:
+            ranking_masses(self._sums[0], self._sums[1], *tail)
+
+    def rates(self, selection: Selection) -> NDArray[np.float64]:
+        found = super().rates(selection)
+        if not self._classify:
+            return found
+        right, _, _, wrong = self.shares(self.design.n_weak)
+        constant = (
+            math.sqrt(right) - math.sqrt(wrong)
+            if selection == "largest_decrease"
+            else right - wrong
+        )
+        return np.append(found, constant)
+
+    def _measure(self, index: int) -> NDArray[np.float64]:
+        if index == self.design.n_weak:  # the constant classifier is right on the positives
+            positives, negatives = self.class_losses()
+            right = 1.0 / (1.0 + math.exp(min(negatives - positives, 700.0)))
+            wrong = 1.0 / (1.0 + math.exp(min(positives - negatives, 700.0)))
+            return np.array([right, 0.0, 0.0, wrong])
+        found: NDArray[np.float64] = self._masses[:, index]
+        if found[found > 0].min(initial=1.0) >= SMALL:
+            return found
+        return self._shares_from(index, [self._direct(index, side) for side in (0, 1)])
+
+    def _direct(self, index: int, side: int) -> NDArray[np.float64]:
+        column, _, _ = self.design.place(index)
+        rows = slice(self._bounds[side], self._bounds[side + 1])
+        sums: NDArray[np.float64] = histogram(self.design.codes[column, rows], self._weights[rows])
+        return sums
+
+    def _shares_from(self, index: int, sums: list[NDArray[np.float64]]) -> NDArray[np.float64]:
+        """Shares of one stump from the histograms of its column."""
+        _, values = self.design.values_by_code(index)
+        (a0, ah, a1), (b0, bh, b1) = (
+            [mine[values == level].sum() for level in (0.0, 0.5, 1.0)] for mine in sums
+        )
+        if self._classify:
+            scale = math.exp(min(self._scales[1] - self._scales[0], 700.0))
+            right, wrong = a1 + scale * b0, a0 + scale * b1
+            return np.array([right, 0.0, 0.0, wrong]) / (right + wrong + ah + scale * bh)
+        unit = 1.0 / ((a0 + ah + a1) * (b0 + bh + b1))
+        masses = [a1 * b0, a1 * bh + ah * b0, ah * b1 + a0 * bh, a0 * b1]
+        return np.array(masses) * unit
+
+    # moving -------------------------------------------------------------------------------
+
+    def _move(self, index: int, step: float) -> None:
+        if index == self.design.n_weak:
+            self._shift(step)
+            return
+        if self._classify:  # step·(2h - 1)
+            self._shift(-step)
+            step *= 2.0
+        self._coefficients[index] += step
+        column, values = self.design.values_by_code(index)
+        for side, sign in ((0, -1.0), (1, 1.0)):
+            population = self._population[side, column]
+            common = max((0.0, 0.5, 1.0), key=lambda level: population[values == level].sum())  # noqa: B023
+            self._scales[side] += sign * step * common
+            self._multiply(side, column, np.exp(sign * step * (values - common)))
+        self._totals = self._sums[:, column].sum(axis=1)
+        np.maximum(self._peaks, self._totals, out=self._peaks)
+        if (self._totals < STALE * self._peaks).any() or self._peaks.max() > 1e200:
+            self._renew()
+
+    def _shift(self, constant: float) -> None:
+        self._constant += constant
+        self._scales[0] -= constant
+        self._scales[1] += constant
+
+    def _multiply(self, side: int, column: int, factors: NDArray[np.float64]) -> None:
+        """Multiply the weights of one class, and carry the change to every histogram."""
+        starts, end = self._chunks[side], self._bounds[side + 1]
+        counts = np.zeros(starts.size, dtype=np.intp)
+        codes = self.design.codes
+
+        def rows(first: int, last: int) -> None:
+            for chunk in range(first, last):
+                start = int(starts[chunk])
+                counts[chunk] = multiply(
+                    codes[column],
+                    factors,
+                    self._weights,
+                    start,
+                    min(start + CHUNK, end),
+                    self._changed,
+                    self._change,
+                )
+
+        def columns(first: int, last: int) -> None:
+            add_changes(
+                codes, self._changed, self._change, starts, counts, first, last, self._sums[side]
+            )
+
+        self.threads.over(starts.size, rows)
+        self.threads.over(codes.shape[0], columns)
+
+    def _renew(self) -> None:
+        """Weights from the scores of the model, and histograms from the weights."""
+        scores = self.scores()
+        for side, sign in ((0, -1.0), (1, 1.0)):
+            rows = slice(self._bounds[side], self._bounds[side + 1])
+            exponents = sign * scores[rows]
+            self._scales[side] = float(exponents.max())
+            np.exp(exponents - self._scales[side], out=self._weights[rows])
+            if self._row_weights is not None:
+                self._weights[rows] *= self._row_weights[rows]
+        self._resum()
+        self._set_loss()
+
+    def scores(self) -> NDArray[np.float64]:
+        """Scores of the rows of the design."""
+        return self.design.scores(self._coefficients) + self._constant
+
+    def _resum(self) -> None:
+        for side in (0, 1):
+            start, stop = self._bounds[side], self._bounds[side + 1]
+
+            def columns(
+                first: int, last: int, side: Any = side, bounds: Any = (start, stop)
+            ) -> None:
+                add_weights(
+                    self.design.codes, self._weights, *bounds, first, last, self._sums[side]
+                )
+
+            self.threads.over(self.design.codes.shape[0], columns)
+        self._totals = self._sums[:, 0].sum(axis=1)
+        self._peaks = self._totals.copy()

@@ -1,0 +1,162 @@
+"""Boosting on stumps where pair weights are no single product: graded lists, explicit pairs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from toprank.kernels.bins import add_lookup
+from toprank.kernels.contests import (
+    ladder_masses,
+    ladder_masses_of,
+    local_codes,
+    pair_masses,
+    pair_masses_of,
+    rung_weights,
+)
+from toprank.solvers.boosting_arenas import StumpArena
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from toprank.kernels.ladder import Ladder
+    from toprank.kernels.threads import Threads
+    from toprank.weak_rankers.stumps import StumpDesign
+
+__all__ = ["LadderArena", "PairArena"]
+
+
+class _ScoredArena(StumpArena):
+    """Stumps whose weights are computed from the scores in every round."""
+
+    def __init__(self, design: StumpDesign, threads: Threads | None = None) -> None:
+        super().__init__(design, threads)
+        self.scores = np.zeros(design.n_rows)
+
+    def _move(self, index: int, step: float) -> None:
+        column, values = self.design.values_by_code(index)
+        add_lookup(self.design.codes[column], step * values, self.scores)
+        self._weigh()
+
+    def _twice(self, index: int) -> NDArray[np.uint8]:
+        """2h of one stump, in {0, 1, 2}, for every row."""
+        column, values = self.design.values_by_code(index)
+        doubled: NDArray[np.uint8] = (2 * values).astype(np.uint8)[self.design.codes[column]]
+        return doubled
+
+    def _weigh(self) -> None:
+        """Weights and loss of the present scores."""
+        raise NotImplementedError
+
+
+class LadderArena(_ScoredArena):
+    """Stumps on graded rows in lists: F̃ = Σ w_i·w_k·e^{-(s_i - s_k)} over i graded above k.
+
+    Rows of the design lie as in the ladder, list by list and rung by rung. Memory is O(rows)
+    beside two bytes a cell, time a round and column O(rows + rungs·bins); no pair is formed.
+    """
+
+    def __init__(self, design: StumpDesign, ladder: Ladder, threads: Threads | None = None) -> None:
+        super().__init__(design, threads)
+        self._ladder = ladder
+        shape = design.codes.shape
+        self._local = np.empty(shape, dtype=np.uint8)
+        self._distinct = np.empty(shape, dtype=np.uint8)
+        self._n_codes = np.empty((shape[0], ladder.n_rungs.size), dtype=np.intp)
+        self.threads.over(
+            shape[0],
+            lambda first, last: local_codes(
+                design.codes,
+                ladder.lists,
+                first,
+                last,
+                self._local,
+                self._distinct,
+                self._n_codes,
+            ),
+        )
+        self._weigh()
+
+    def _weigh(self) -> None:
+        ladder = self._ladder
+        self.log_loss, *self._contests = rung_weights(
+            self.scores, ladder.weights, ladder.rungs, ladder.first_rungs
+        )
+
+    def _fill_masses(self) -> None:
+        design, ladder = self.design, self._ladder
+        self.threads.over(
+            design.codes.shape[0],
+            lambda first, last: ladder_masses(
+                self._local,
+                self._distinct,
+                self._n_codes,
+                ladder.rungs,
+                ladder.first_rungs,
+                *self._contests,
+                design.sizes,
+                design.doubled,
+                design.offsets,
+                first,
+                last,
+                self._masses,
+            ),
+        )
+
+    def _measure(self, index: int) -> NDArray[np.float64]:
+        found: NDArray[np.float64] = ladder_masses_of(
+            self._twice(index), self._ladder.rungs, self._ladder.first_rungs, *self._contests
+        )
+        return found
+
+
+class PairArena(_ScoredArena):
+    """Stumps on explicit pairs, in any pattern: F̃ = Σ c_ik·e^{-(s_i - s_k)}.
+
+    Time and memory grow with the number of pairs.
+    """
+
+    def __init__(
+        self,
+        design: StumpDesign,
+        pairs: NDArray[np.intp],
+        pair_weights: NDArray[np.float64] | None = None,
+        threads: Threads | None = None,
+    ) -> None:
+        super().__init__(design, threads)
+        self._better, self._worse = np.ascontiguousarray(pairs.T)
+        self._given = np.ones(len(pairs)) if pair_weights is None else pair_weights
+        self._weigh()
+
+    def _weigh(self) -> None:
+        exponents = self.scores[self._worse] - self.scores[self._better]
+        peak = float(exponents.max())
+        self._weights = self._given * np.exp(exponents - peak)
+        total = float(self._weights.sum())
+        self._weights /= total
+        self.log_loss = peak + float(np.log(total))
+
+    def _fill_masses(self) -> None:
+        design = self.design
+        self.threads.over(
+            design.codes.shape[0],
+            lambda first, last: pair_masses(
+                design.codes,
+                self._better,
+                self._worse,
+                self._weights,
+                design.sizes,
+                design.doubled,
+                design.offsets,
+                first,
+                last,
+                self._masses,
+            ),
+        )
+
+    def _measure(self, index: int) -> NDArray[np.float64]:
+        found: NDArray[np.float64] = pair_masses_of(
+            self._twice(index), self._better, self._worse, self._weights
+        )
+        return found
