@@ -2,6 +2,7 @@
 
 from toprank.objectives.base import Criterion, Objective
 from toprank.objectives.factory import ir_push, pnorm_push
+from toprank.objectives.precision import PrecisionAtK
 from toprank.objectives.prices import Price
 from toprank.objectives.push import ExponentialIRPush, ExponentialPush, Push
 
@@ -10,6 +11,7 @@ __all__ = [
     "ExponentialIRPush",
     "ExponentialPush",
     "Objective",
+    "PrecisionAtK",
     "Price",
     "Push",
     "ir_push",

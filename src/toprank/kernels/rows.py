@@ -1,0 +1,124 @@
+"""Rows of a table, dense or sparse, as compiled loops see them.
+
+A loop is written once, over :class:`DenseRows` or :class:`SparseRows`; the compiler picks the row
+access by the type of the table. Values may be float32; sums are taken in float64.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numba.extending import overload
+from scipy import sparse
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["DenseRows", "RowSum", "SparseRows", "add_row", "dot_row", "rows_of"]
+
+# A sum may be taken in any order, in vector registers; nothing else is relaxed, so an infinity
+# or a NaN stays what it is.
+ANY_ORDER = {"reassoc", "contract"}
+
+
+class DenseRows(NamedTuple):
+    """A table in row-major order."""
+
+    values: NDArray[Any]
+
+
+class SparseRows(NamedTuple):
+    """A CSR matrix."""
+
+    values: NDArray[Any]
+    columns: NDArray[Any]
+    starts: NDArray[Any]
+
+
+class RowSum(NamedTuple):
+    """A sum of rows, and which columns it holds (each once): only those need to be looked at."""
+
+    total: NDArray[np.float64]
+    touched: NDArray[np.int64]
+    is_touched: NDArray[np.bool_]
+
+    @classmethod
+    def empty(cls, n_columns: int) -> RowSum:
+        """Make a sum of no rows."""
+        return cls(
+            np.zeros(n_columns), np.arange(n_columns, dtype=np.int64), np.zeros(n_columns, np.bool_)
+        )
+
+
+def rows_of(X: Any) -> DenseRows | SparseRows:
+    """Look at a table row by row, without a copy where it is row-major or CSR."""
+    is_sparse: bool = sparse.issparse(X)
+    if is_sparse:
+        return SparseRows(X.data, X.indices, X.indptr)
+    return DenseRows(np.ascontiguousarray(X))
+
+
+def dot_row(table: DenseRows | SparseRows, row: int, coef: Floats) -> float:
+    """x·coef for one row x."""
+    loop = _dot_dense if isinstance(table, DenseRows) else _dot_sparse
+    return loop(table, row, coef)
+
+
+def add_row(
+    table: DenseRows | SparseRows, row: int, factor: float, into: RowSum, n_touched: int
+) -> int:
+    """Add factor·x to a sum; give how many columns it holds now (all, where x is dense)."""
+    loop = _add_dense if isinstance(table, DenseRows) else _add_sparse
+    return loop(table, row, factor, into, n_touched)
+
+
+def _dot_dense(table: Any, row: int, coef: Floats) -> float:
+    total = 0.0
+    for column in range(coef.size):
+        total += table.values[row, column] * coef[column]
+    return total
+
+
+def _dot_sparse(table: Any, row: int, coef: Floats) -> float:
+    total = 0.0
+    for entry in range(table.starts[row], table.starts[row + 1]):
+        total += table.values[entry] * coef[table.columns[entry]]
+    return total
+
+
+def _add_dense(table: Any, row: int, factor: float, into: RowSum, n_touched: int) -> int:  # noqa: ARG001
+    total = into.total
+    for column in range(total.size):
+        total[column] += factor * table.values[row, column]
+    return total.size
+
+
+def _add_sparse(table: Any, row: int, factor: float, into: RowSum, n_touched: int) -> int:
+    for entry in range(table.starts[row], table.starts[row + 1]):
+        column = table.columns[entry]
+        if not into.is_touched[column]:
+            into.is_touched[column] = True
+            into.touched[n_touched] = column
+            n_touched += 1
+        into.total[column] += factor * table.values[entry]
+    return n_touched
+
+
+def _by_table(table: Any, dense: Callable[..., Any], by_column: Callable[..., Any]) -> Any:
+    """Dense or sparse loop, by the type that the compiler sees."""
+    return dense if table.instance_class is DenseRows else by_column
+
+
+@overload(dot_row, jit_options={"fastmath": ANY_ORDER})
+def _dot_row(table: Any, row: int, coef: Floats) -> Any:  # noqa: ARG001
+    return _by_table(table, _dot_dense, _dot_sparse)
+
+
+@overload(add_row)
+def _add_row(table: Any, row: int, factor: float, into: RowSum, n_touched: int) -> Any:  # noqa: ARG001
+    return _by_table(table, _add_dense, _add_sparse)

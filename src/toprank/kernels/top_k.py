@@ -1,0 +1,404 @@
+"""Surrogates of precision at k on one list: value and sub-gradient by one walk.
+
+With j the weight of negatives that a candidate puts into the top k, n₊ the weight of the
+positives, c = n₊ - k, S(j) the sum of the best negatives and L(m) that of the worst positives,
+each with the named weight, all four surrogates of Kar et al. (2015) are
+
+    max_{0 ≤ j ≤ min(k, n₋)}  j + S(j) - F(j),
+
+    struct  F(j) = L(c + j)                    equation 3
+    ramp    F(j) = L(c + j) - L(c)             equation 4
+    max     F(j) = L(j)                        equation 6
+    avg     F(j) = j/(c + j)·L(c + j)          equation 7
+
+S is concave and every F convex, so one walk over rising j finds the maximum. A step pairs the
+next best negative with the positive that it would throw out of the top::
+
+    negatives, best first   8 6 5 3 ...         positives, best first   9 7 4 | 2 1
+    step                    1 2 3                                      3 2 1   k = 3
+
+Only k rows of each class are ever sorted. Scores are shifted by one of them first, so that what
+all scores share costs no digits.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from toprank.kernels.heads import cut, sort_head, width
+from toprank.kernels.jit import compiled
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+    Mask = NDArray[np.bool_]
+
+__all__ = ["AVG", "MAX", "RAMP", "STRUCT", "k_of", "misplaced", "surrogate", "surrogate_of_lists"]
+
+STRUCT, RAMP, MAX, AVG = 0, 1, 2, 3
+
+
+@compiled
+def k_of(k: float, is_share: bool, n_positives: float, whole: bool) -> float:
+    """Length of the top of a list: a count, at most n₊, or a share of n₊.
+
+    A share is rounded up to a whole row where weights are whole: 0.07·100 is
+    7.000000000000001 in floating point and still seven rows.
+    """
+    if not is_share:
+        return min(k, n_positives)
+    amount = k * n_positives
+    return math.ceil(amount * (1.0 - 1e-12)) if whole else amount
+
+
+@compiled
+def _split_classes(
+    scores: Floats, positives: Mask, weights: Floats | None, shift: float, work: Floats
+) -> tuple[int, int, float, float]:
+    """Negatives to the left, positives to the right end of ``work``.
+
+    Gives where the negatives end, where the positives start, their weight and their sum.
+    """
+    left, right, n_positives, total = 0, scores.size, 0.0, 0.0
+    for row in range(scores.size):
+        weight, score = width(weights, row), scores[row] - shift
+        if weight == 0.0:
+            continue
+        if positives[row]:
+            right -= 1
+            place = right
+            n_positives += weight
+            total += weight * score
+        else:
+            place = left
+            left += 1
+        work[0, place] = score
+        if weights is not None:
+            work[1, place] = weight
+    return left, right, n_positives, total
+
+
+@compiled
+def misplaced(
+    negatives: Floats,
+    n_weights: Floats | None,
+    positives: Floats,
+    p_weights: Floats | None,
+    n_head: int,
+    p_head: int,
+    k: float,
+) -> float:
+    """Weight of negatives in the top k, negatives first among ties (equation 1)."""
+    held = 0.0
+    for row in range(p_head):
+        held += width(p_weights, row)
+    i, p = 0, p_head - 1
+    left_n = width(n_weights, 0) if n_head else 0.0
+    left_p = width(p_weights, p) - max(held - k, 0.0) if p_head else 0.0
+    count = 0.0
+    while i < n_head and p >= 0 and negatives[i] >= positives[p]:
+        step = min(left_n, left_p)
+        count += step
+        left_n -= step
+        left_p -= step
+        if left_n <= 0.0:
+            i += 1
+            left_n = width(n_weights, i) if i < n_head else 0.0
+        if left_p <= 0.0:
+            p -= 1
+            left_p = width(p_weights, p) if p >= 0 else 0.0
+    return min(count, k)
+
+
+@compiled
+def _value(kind: int, j: float, s: float, m: float, l: float, l_start: float) -> float:
+    """j + S(j) - F(j)."""
+    if kind == AVG:
+        return j + s - (j / m * l if m > 0.0 else 0.0)
+    if kind == RAMP:
+        return j + s - (l - l_start)
+    return j + s - l
+
+
+@compiled
+def _bend(j: float, step: float, s: float, p: float, m: float, l: float, whole: bool) -> float:
+    """Where avg peaks within a step that pairs a negative s with a positive p.
+
+    There the value is a constant + (1 + s - p)·j + a·c/m with a = L(m) - p·m ≤ 0 and m = c + j.
+    """
+    c, slope, a = m - j, 1.0 + s - p, l - p * m
+    if slope >= 0.0 or a >= 0.0 or c <= 0.0:
+        return j
+    peak = math.sqrt(a * c / slope) - c
+    if whole:
+        below = math.floor(peak)
+
+        # concave, so one of the two whole numbers around the peak is best
+        def at(x: float) -> float:
+            return slope * x + a * c / (c + x)
+
+        peak = below if c + below > 0.0 and at(below) >= at(below + 1.0) else below + 1.0
+    return min(max(peak, j), j + step)
+
+
+@compiled
+def _walk(
+    kind: int,
+    negatives: Floats,
+    n_weights: Floats | None,
+    positives: Floats,
+    p_weights: Floats | None,
+    n_head: int,
+    p_head: int,
+    k: float,
+    n_positives: float,
+    total: float,
+    whole: bool,
+) -> tuple[float, float]:
+    """Give the value and the j that attains it (the smallest where several do)."""
+    # max starts at the worst positive, the others at the k-th best; there the last row of the
+    # head may stand astride the cut
+    held, l = 0.0, total
+    for row in range(p_head):
+        held += width(p_weights, row)
+        l -= width(p_weights, row) * positives[row]
+    p, ahead, sign = (0, 1, -1.0) if kind == MAX else (p_head - 1, -1, 1.0)
+    left_p = width(p_weights, p)
+    m = 0.0
+    if kind == MAX:
+        l = 0.0
+    else:
+        astride = max(held - k, 0.0)
+        left_p -= astride
+        l += astride * positives[p]
+        m = n_positives - k
+        if m <= 0.0:
+            l = 0.0
+    l_start, i, j, s = l, 0, 0.0, 0.0
+    left_n = width(n_weights, 0) if n_head else 0.0
+    best, best_j = _value(kind, j, s, m, l, l_start), 0.0
+    while i < n_head and 0 <= p < p_head and j < k:
+        negative, positive = negatives[i], sign * positives[p]
+        step = min(left_n, left_p, k - j)
+        if kind == AVG and n_weights is not None:
+            peak = _bend(j, step, negative, positive, m, l, whole) - j
+            value = _value(
+                kind, j + peak, s + peak * negative, m + peak, l + peak * positive, l_start
+            )
+            if value > best:
+                best, best_j = value, j + peak
+        j, s, m, l = j + step, s + step * negative, m + step, l + step * positive
+        value = _value(kind, j, s, m, l, l_start)
+        if value > best:
+            best, best_j = value, j
+        left_n -= step
+        left_p -= step
+        if left_n <= 0.0:
+            i += 1
+            left_n = width(n_weights, i) if i < n_head else 0.0
+        if left_p <= 0.0:
+            p += ahead
+            left_p = width(p_weights, p) if 0 <= p < p_head else 0.0
+    return best, best_j
+
+
+@compiled
+def _inside(score: float, at: float, share: float) -> float:
+    if score > at:
+        return 1.0
+    return share if score == at else 0.0
+
+
+@compiled
+def _write(
+    kind: int,
+    j: float,
+    k: float,
+    n_positives: float,
+    scores: Floats,
+    positives: Mask,
+    weights: Floats | None,
+    shift: float,
+    n_cut: tuple[float, float],
+    inner: tuple[float, float],
+    outer: tuple[float, float],
+    reference: Floats | None,
+    residuals: Floats,
+) -> None:
+    """Sub-gradient of the surrogate where j is best: +1 for taken negatives, - for positives."""
+    m = n_positives - k + j
+    pull = j / m if kind == AVG and m > 0.0 else 1.0
+    for row in range(scores.size):
+        score = scores[row] - shift
+        if not positives[row]:
+            residual = _inside(score, n_cut[0], n_cut[1])
+        elif kind == MAX:
+            residual = -_inside(-score, inner[0], inner[1])
+        elif kind != RAMP:
+            residual = -pull * (1.0 - _inside(score, inner[0], inner[1]))
+        else:
+            held = score if reference is None else reference[row]
+            residual = _inside(score, inner[0], inner[1]) - _inside(held, outer[0], outer[1])
+        residuals[row] = residual * width(weights, row) + 0.0  # no minus sign on a zero
+
+
+@compiled
+def surrogate(
+    kind: int,
+    is_perceptron: bool,
+    scores: Floats,
+    positives: Mask,
+    weights: Floats | None,
+    reference: Floats | None,
+    k: float,
+    is_share: bool,
+    whole: bool,
+    residuals: Floats,
+    work: Floats,
+) -> tuple[float, float, float]:
+    """Value, k and prec@k of one list; its sub-gradient goes to ``residuals``.
+
+    prec@k is the paper's: the weight of negatives in the top k, negatives first among ties.
+    With ``is_perceptron`` the value is prec@k too and the residuals are the update of Algorithm 1
+    (``AVG``) or 2 (``MAX``), with the minus sign of a gradient. With a ``reference`` the ramp's
+    concave part is linearised at those scores. A list of one class has value, k and gradient 0.
+    ``work`` has shape (4, n); nothing else is allocated.
+    """
+    shift = scores[0]
+    end, first, n_positives, total = _split_classes(scores, positives, weights, shift, work)
+    k = k_of(k, is_share, n_positives, whole)
+    if k <= 0.0 or end == 0:
+        residuals[:] = 0.0
+        return 0.0, 0.0, 0.0
+    if weights is None:
+        return _judge(
+            kind, is_perceptron, scores, positives, weights, reference, k, whole, residuals, work,
+            shift, total, work[0, :end], None, work[0, first:], None, n_positives,
+        )  # fmt: skip
+    return _judge(
+        kind, is_perceptron, scores, positives, weights, reference, k, whole, residuals, work,
+        shift, total, work[0, :end], work[1, :end], work[0, first:], work[1, first:],
+        n_positives,
+    )  # fmt: skip
+
+
+@compiled
+def _judge(
+    kind: int,
+    is_perceptron: bool,
+    scores: Floats,
+    positives: Mask,
+    weights: Floats | None,
+    reference: Floats | None,
+    k: float,
+    whole: bool,
+    residuals: Floats,
+    work: Floats,
+    shift: float,
+    total: float,
+    negative: Floats,
+    n_weights: Floats | None,
+    positive: Floats,
+    p_weights: Floats | None,
+    n_positives: float,
+) -> tuple[float, float, float]:
+    """The part of :func:`surrogate` behind the split of the classes."""
+    n_head = sort_head(negative, n_weights, k)
+    p_head = sort_head(positive, p_weights, k)
+    mistakes = misplaced(negative, n_weights, positive, p_weights, n_head, p_head, k)
+    pattern = kind
+    if is_perceptron:
+        value, j = mistakes, mistakes
+        pattern = RAMP if kind == MAX else kind
+    else:
+        if kind == MAX:
+            for row in range(positive.size):
+                positive[row] = -positive[row]
+            p_head = sort_head(positive, p_weights, k)
+        value, j = _walk(
+            kind, negative, n_weights, positive, p_weights, n_head, p_head, k, n_positives, total,
+            whole,
+        )  # fmt: skip
+    if kind == STRUCT:
+        value += shift * (k - n_positives)
+    inner = cut(positive, p_weights, p_head, j if pattern == MAX else k - j)
+    outer = inner
+    if pattern == RAMP:
+        outer = cut(positive, p_weights, p_head, k)
+        if reference is not None:
+            outer = _reference_cut(positives, weights, reference, k, work)
+    n_cut = cut(negative, n_weights, n_head, j)
+    _write(
+        pattern, j, k, n_positives, scores, positives, weights, shift, n_cut, inner, outer,
+        reference, residuals,
+    )  # fmt: skip
+    return value, k, mistakes
+
+
+@compiled
+def _reference_cut(
+    positives: Mask, weights: Floats | None, reference: Floats, k: float, work: Floats
+) -> tuple[float, float]:
+    """Where the k best positives end by the scores of another model."""
+    size = 0
+    for row in range(positives.size):
+        if positives[row] and width(weights, row) > 0.0:
+            work[2, size] = reference[row]
+            if weights is not None:
+                work[3, size] = weights[row]
+            size += 1
+    if weights is None:
+        return cut(work[2, :size], None, sort_head(work[2, :size], None, k), k)
+    held = sort_head(work[2, :size], work[3, :size], k)
+    return cut(work[2, :size], work[3, :size], held, k)
+
+
+@compiled
+def surrogate_of_lists(
+    kind: int,
+    scores: Floats,
+    positives: Mask,
+    weights: Floats | None,
+    order: NDArray[np.intp],
+    starts: NDArray[np.intp],
+    k: float,
+    is_share: bool,
+    whole: bool,
+    gradient: Floats,
+) -> tuple[float, float, float]:
+    """Sum of the surrogates, and means over the lists with both classes of surrogate/k, prec@k/k.
+
+    ``gradient`` takes that of the first mean.
+    """
+    longest = 0
+    for one in range(starts.size - 1):
+        longest = max(longest, starts[one + 1] - starts[one])
+    own, mask, residuals = np.empty(longest), np.empty(longest, np.bool_), np.empty(longest)
+    own_weights: Any = None if weights is None else np.empty(longest)
+    work = np.empty((4, longest))
+    risk, value, share, n_counted = 0.0, 0.0, 0.0, 0
+    for one in range(starts.size - 1):
+        first, size = starts[one], starts[one + 1] - starts[one]
+        for place in range(size):
+            row = order[first + place]
+            own[place], mask[place] = scores[row], positives[row]
+            if weights is not None:
+                own_weights[place] = weights[row]
+        list_risk, list_k, mistakes = surrogate(
+            kind, False, own[:size], mask[:size],
+            None if weights is None else own_weights[:size],
+            None, k, is_share, whole, residuals[:size], work[:, :size],
+        )  # fmt: skip
+        for place in range(size):
+            gradient[order[first + place]] = residuals[place] / list_k if list_k > 0.0 else 0.0
+        if list_k > 0.0:
+            risk += list_risk
+            value += list_risk / list_k
+            share += mistakes / list_k
+            n_counted += 1
+    gradient /= max(n_counted, 1)
+    return risk, value / max(n_counted, 1), share / max(n_counted, 1)

@@ -1,0 +1,204 @@
+"""Surrogates of precision at k (Kar, Narasimhan and Jain 2015).
+
+prec@k is the number of negatives among the k highest scores, a loss. With s⁺ and s⁻ the scores
+of the positives and negatives, best first, c = n₊ - k and L(m) the sum of the m lowest s⁺::
+
+    struct(s) = max_j  j + Σ_{i≤j} s⁻_i - L(c + j)                       (equation 3)
+    ramp(s)   = max_j  j + Σ_{i≤j} s⁻_i - L(c + j) + L(c)                (equation 4)
+    max(s)    = max_j  j + Σ_{i≤j} s⁻_i - L(j)                           (equation 6)
+    avg(s)    = max_j  j + Σ_{i≤j} s⁻_i - j/(c + j)·L(c + j)             (equation 7)
+
+over j from 0 to min(k, n₋): the number of negatives that a candidate puts into the top k.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+import numpy as np
+
+from toprank.kernels.top_k import AVG, MAX, RAMP, STRUCT, surrogate, surrogate_of_lists
+from toprank.objectives.base import Criterion, Objective
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from toprank.inputs import Lists
+
+__all__ = ["KINDS", "PrecisionAtK", "PrecisionCriterion", "Surrogate", "are_whole", "as_top"]
+
+Surrogate = Literal["avg", "max", "ramp", "struct"]
+KINDS = {"struct": STRUCT, "ramp": RAMP, "max": MAX, "avg": AVG}
+
+
+@dataclass(frozen=True)
+class PrecisionAtK(Objective):
+    """How many negatives the top k holds, bounded from above by something that can be minimised.
+
+    ``risk`` is the surrogate as printed above (summed over lists); ``value`` is the normalised
+    one of section 5, risk/k (with lists the mean over those that hold both classes). avg, max
+    and struct are convex; ramp is a difference of convex functions. ramp, max and avg are at
+    least prec@k, struct need not be; ramp ≤ avg ≤ max. Only struct changes when all scores are
+    shifted, unless k = n₊, where struct, max and avg are the same.
+
+    At a tie or kink the sub-gradient belongs to the smallest j that attains the maximum, and rows
+    tied at a cut share it, so nothing depends on the order of the rows. The functions have no
+    curvature; ``gradient_and_hessian`` gives |gradient| in its place, so that a leaf of a boosted
+    tree moves by at most 1, the margin that the surrogates ask for.
+
+    A row of weight 2 counts as that row twice: k and prec@k count weight, and the row at the cut
+    counts in part. In avg, whose j/(c + j) bends, j runs over whole numbers where all weights are
+    whole, and over all numbers between 0 and min(k, n₋) otherwise (as if rows were split ever
+    finer). Rows of weight 0 are absent.
+
+    Cost for n rows: O(n + k log k) time, O(n) memory; no more than k rows of a class are sorted.
+
+    Parameters
+    ----------
+    k : int or float, default=0.25
+        Length of the top: a number of rows (an int), or the paper's κ, a share in (0, 1] of the
+        positives of each list, rounded up to a whole row (not rounded where weights are not
+        whole). 0.25 is the paper's. A list with fewer positives than k is judged at its own
+        number of positives; k above that of every list is an error.
+    surrogate : {"avg", "max", "ramp", "struct"}, default="avg"
+        "avg" is the tightest of the convex upper bounds.
+
+    Examples
+    --------
+    One of the two best rows is a negative, and so is the third:
+
+    >>> import numpy as np
+    >>> from toprank.objectives import PrecisionAtK
+    >>> scores, y = [3.0, 2.5, 2.0, 1.0, 0.5], [0, 1, 0, 1, 1]
+    >>> PrecisionAtK(k=2).on(y).loss(np.array(scores))
+    0.5
+    >>> for name in ("ramp", "avg", "max", "struct"):
+    ...     print(name, PrecisionAtK(k=2, surrogate=name).risk(scores, y))
+    ramp 3.5
+    avg 4.333333333333333
+    max 5.5
+    struct 3.0
+    """
+
+    k: float = 0.25
+    surrogate: Surrogate = "avg"
+
+    def __post_init__(self) -> None:
+        as_top(self.k)
+        if self.surrogate not in get_args(Surrogate):
+            raise ValueError(
+                f"surrogate must be 'avg', 'max', 'ramp' or 'struct', got {self.surrogate!r}."
+            )
+
+    def _criterion(
+        self,
+        positives: NDArray[np.bool_],
+        weights: NDArray[np.float64] | None,
+        lists: Lists | None,
+    ) -> PrecisionCriterion:
+        return PrecisionCriterion(self.k, self.surrogate, positives, weights, lists)
+
+
+class PrecisionCriterion(Criterion):
+    """A surrogate of precision at k on given labels."""
+
+    def __init__(
+        self,
+        k: float,
+        surrogate_name: Surrogate,
+        positives: NDArray[np.bool_],
+        weights: NDArray[np.float64] | None,
+        lists: Lists | None,
+    ) -> None:
+        self.n_rows = positives.size
+        self._k, self._is_share = as_top(k)
+        self._kind = KINDS[surrogate_name]
+        self._positives, self._weights, self._lists = positives, weights, lists
+        self._whole = are_whole(weights)
+        _check_k(self._k, self._is_share, positives, weights, lists)
+
+    def value(self, scores: NDArray[Any]) -> float:
+        return self._judged(scores)[1]
+
+    def risk(self, scores: NDArray[Any]) -> float:
+        return self._judged(scores)[0]
+
+    def loss(self, scores: NDArray[Any]) -> float:
+        """prec@k/k, the share of negatives in the top k, negatives first among ties.
+
+        With lists the mean over those that hold both classes.
+        """
+        return self._judged(scores)[2]
+
+    def value_and_gradient(self, scores: NDArray[Any]) -> tuple[float, NDArray[Any]]:
+        _, value, _, gradient = self._judged(scores)
+        return value, gradient.astype(scores.dtype, copy=False)
+
+    def gradient_and_hessian(self, scores: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Gradient, and |gradient| in place of the Hessian, which is 0 wherever it exists."""
+        gradient = self.value_and_gradient(scores)[1]
+        return gradient, np.abs(gradient)
+
+    def _judged(self, scores: NDArray[Any]) -> tuple[float, float, float, NDArray[np.float64]]:
+        """Risk, value, share of negatives in the top, and the gradient of the value."""
+        exact = np.ascontiguousarray(scores, dtype=np.float64)
+        gradient = np.empty(self.n_rows)
+        if self._lists is None:
+            risk, k, mistakes = surrogate(
+                self._kind, False, exact, self._positives, self._weights, None, self._k,
+                self._is_share, self._whole, gradient, np.empty((4, self.n_rows)),
+            )  # fmt: skip
+            gradient /= k
+            return risk, risk / k, mistakes / k, gradient
+        risk, value, share = surrogate_of_lists(
+            self._kind, exact, self._positives, self._weights, self._lists.order,
+            self._lists.starts, self._k, self._is_share, self._whole, gradient,
+        )  # fmt: skip
+        return risk, value, share, gradient
+
+
+def as_top(k: Any) -> tuple[float, bool]:
+    """Amount and whether it is a share of the positives: an int counts rows, a float is a share."""
+    if isinstance(k, bool) or not isinstance(k, Real):
+        raise TypeError(
+            f"k must be a number of rows (an int) or a share of the positives in (0, 1], got {k!r}."
+        )
+    if isinstance(k, Integral):
+        if k < 1:
+            raise ValueError(f"k must be at least 1 row, got {k}.")
+        return float(k), False
+    if not 0 < float(k) <= 1:
+        raise ValueError(
+            f"k={k} must be a number of rows (an int) or a share of the positives in (0, 1]; "
+            "for a number of rows pass int(k)."
+        )
+    return float(k), True
+
+
+def are_whole(weights: NDArray[np.float64] | None) -> bool:
+    """Whether every weight is a whole number, so that a weight is a number of repetitions."""
+    return weights is None or bool((weights == np.floor(weights)).all())
+
+
+def _check_k(
+    k: float,
+    is_share: bool,
+    positives: NDArray[np.bool_],
+    weights: NDArray[np.float64] | None,
+    lists: Lists | None,
+) -> None:
+    if is_share:
+        return
+    counts = positives.astype(np.float64) if weights is None else positives * weights
+    if lists is None:
+        most = float(counts.sum())
+    else:
+        most = float(np.bincount(lists.codes, weights=counts).max())
+    if k > most:
+        where = "there are" if lists is None else "the list with most of them has"
+        raise ValueError(
+            f"k={k:g} is more than the positives: {where} {most:g}; pass a smaller k, or a share "
+            "of the positives in (0, 1]."
+        )
