@@ -302,5 +302,5 @@ def _document(judge: Callable[..., Any], needs: str, choices: tuple[str, ...]) -
     )
     text = inspect.cleandoc(judge.__doc__ or "")
     for marker, block in (("{rows}", _ROWS), ("{k}", _K), ("{shared}", shared)):
-        text = text.replace(marker, block)
+        text = text.replace(f"\n{marker}\n", f"\n{block}\n")
     return text

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from toprank.metrics.ranked import Floats, Rows
+    from toprank.metrics.ranked import Floats, Rows, Sorted
 
 __all__ = ["height", "pnorm_error", "price_of_heights", "ranks", "reverse_height"]
 
@@ -61,8 +61,10 @@ def height(
     >>> height([0, 1, 0, 1], [4, 3, 2, 1])
     array([2., 1.])
     """
-    ranked, tie, positive = _rows_in_ties(y_true, scores, sample_weight, groups, pos_label, ties)
-    return _heights(ranked, _SHARE[ties])[tie][~positive]
+    ranked, by_score, positive = _rows_in_ties(
+        y_true, scores, sample_weight, groups, pos_label, ties
+    )
+    return by_score.for_each_row(_heights(ranked, _SHARE[ties]))[~positive]
 
 
 def reverse_height(
@@ -95,8 +97,10 @@ def reverse_height(
     >>> reverse_height([0, 1, 0, 1], [4, 3, 2, 1])
     array([1., 2.])
     """
-    ranked, tie, positive = _rows_in_ties(y_true, scores, sample_weight, groups, pos_label, ties)
-    return _reverse_heights(ranked, _SHARE[ties])[tie][positive]
+    ranked, by_score, positive = _rows_in_ties(
+        y_true, scores, sample_weight, groups, pos_label, ties
+    )
+    return by_score.for_each_row(_reverse_heights(ranked, _SHARE[ties]))[positive]
 
 
 def ranks(
@@ -129,10 +133,12 @@ def ranks(
     >>> ranks([0, 1, 0, 1], [4, 3, 2, 1])
     array([2., 4.])
     """
-    ranked, tie, positive = _rows_in_ties(y_true, scores, sample_weight, groups, pos_label, ties)
+    ranked, by_score, positive = _rows_in_ties(
+        y_true, scores, sample_weight, groups, pos_label, ties
+    )
     first = np.minimum(ranked.weight, 1.0)
     place = first + _SHARE[ties] * (ranked.weight - first)
-    return (ranked.above(ranked.weight) + place)[tie][positive]
+    return by_score.for_each_row(ranked.above(ranked.weight) + place)[positive]
 
 
 _SHARE = {PESSIMISTIC: 1.0, AVERAGE: 0.5, OPTIMISTIC: 0.0}
@@ -145,8 +151,8 @@ def _rows_in_ties(
     groups: ArrayLike | None,
     pos_label: Any,
     ties: str,
-) -> tuple[Ranked, NDArray[np.intp], NDArray[np.bool_]]:
-    """Lists of all rows, the tie of each row, and which rows are positive."""
+) -> tuple[Ranked, Sorted, NDArray[np.bool_]]:
+    """Lists of all rows, how they were sorted, and which rows are positive."""
     check_choice("ties", ties, _CHOICES)
     # Rows of weight 0 are counted by nobody, yet they have a height of their own.
     rows, _ = check_rows(y_true, scores, sample_weight, groups, pos_label, keep_weightless=True)
@@ -154,7 +160,7 @@ def _rows_in_ties(
         raise ValueError("y_true is empty; there is no row to rank.")
     by_score = sort_rows(rows)
     ranked = rank_sorted(rows, by_score, rows.per_list(rows.gain), rows.per_list(~rows.gain))
-    return ranked, by_score.tie_of_each_row(), rows.gain
+    return ranked, by_score, rows.gain
 
 
 def _heights(ranked: Ranked, share: float) -> Floats:

@@ -136,11 +136,13 @@ class Sorted(NamedTuple):
     order: NDArray[np.intp]
     is_first: NDArray[np.bool_]
 
-    def tie_of_each_row(self) -> NDArray[np.intp]:
-        """Index, for each row, of its tie."""
-        ties = np.empty(self.order.size, dtype=np.intp)
-        ties[self.order] = np.cumsum(self.is_first) - 1
-        return ties
+    def for_each_row(self, values: Floats) -> Floats:
+        """One value a tie, as one value a row, in the order in which the rows came."""
+        if values.size < self.order.size:
+            values = values[np.cumsum(self.is_first) - 1]
+        result = np.empty(self.order.size)
+        result[self.order] = values
+        return result
 
 
 def rank_rows(

@@ -145,7 +145,7 @@ def lift(ranked: Ranked, *, ties: str, k: float) -> Floats:
 
     ::
 
-        lift@k = prec@k / (#{positives} / #{rows})
+        lift@k = prec@k / (#{positives} / #{all rows})
 
     Rows tied at the cut count by their share by default, the mean over all orders of the tie.
     One partition: O(n) time for one list.
@@ -177,7 +177,7 @@ def enrichment_factor(ranked: Ranked, *, ties: str, fraction: float = 0.01) -> F
 
     ::
 
-        EF = (#{actives in the fraction} / #{rows in it}) / (#{actives} / #{rows})
+        EF = (#{actives in the fraction} / #{rows in it}) / (#{actives} / #{all rows})
 
     The same as :func:`lift` at ``k=fraction``, under the name it has in virtual screening. Rows
     tied at the cut count by their share by default. One partition: O(n) time for one list.
