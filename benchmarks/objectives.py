@@ -1,69 +1,63 @@
-"""Value and gradient of every objective on a million scores, as ratios to sorting them.
+"""Value and gradient of every push on a million scores, as ratios to sorting them.
 
-Run ``python benchmarks/objectives.py``. A ratio to ``np.argsort`` of the same scores carries from
-one machine to the next far better than seconds do. Both are the best of interleaved rounds.
+A ratio to ``np.argsort`` of the same scores carries from one machine to the next far better than
+seconds do. Run ``python benchmarks/objectives.py``.
 """
 
-from __future__ import annotations
-
 import argparse
-import time
 
 import numpy as np
+from timing import best_times, table
 
 from toprank.objectives import ExponentialIRPush, ExponentialPush, Push
 
-# objective, and the ratio it must stay under
-TARGETS = [
-    (ExponentialPush(p=4), 1.0),
-    (ExponentialPush(p=4, focus="both"), None),
-    (ExponentialIRPush(), 1.0),
-    (Push("hinge", price=4), 5.0),
-    (Push("squared_hinge", price=4), 5.0),
-    (Push("logistic", price=4), 15.0),
-    (Push("logistic", price="exponential"), 15.0),
-    (Push("logistic", price=4, focus="both"), None),
-]
 
-
-def seconds(function):
-    start = time.perf_counter()
-    function()
-    return time.perf_counter() - start
-
-
-def ratio(function, scores, rounds):
-    """Best time of a function over the best time of a sort, taken in turns."""
-    function()
-    turns = [(seconds(function), seconds(lambda: np.argsort(scores))) for _ in range(rounds)]
-    ours, sort = (min(times) for times in zip(*turns, strict=True))
-    return ours, ours / sort
+def criteria(rng, n_rows):
+    """Name, criterion and the ratio it must stay under, if there is one."""
+    labels = rng.random(n_rows) < 0.3
+    grades = np.where(labels, rng.integers(1, 5, n_rows), 0)
+    groups = np.arange(n_rows) // 20
+    hinge, squared, logistic = Push("hinge"), Push("squared_hinge"), Push("logistic")
+    return [
+        ("exponential", ExponentialPush().on(labels), 1),
+        ("exponential, IR", ExponentialIRPush().on(labels), 1),
+        ("exponential, top and bottom", ExponentialPush(focus="both").on(labels), None),
+        ("exponential, 5 grades", ExponentialPush().on_grades(grades), None),
+        ("hinge", hinge.on(labels), 5),
+        ("hinge, 5 grades", hinge.on_grades(grades), None),
+        ("hinge, lists of 20", hinge.on(labels, groups=groups), None),
+        ("squared hinge", squared.on(labels), 5),
+        ("logistic", logistic.on(labels), 15),
+        ("logistic, price e^r", Push("logistic", price="exponential").on(labels), 15),
+        ("logistic, top and bottom", Push("logistic", focus="both").on(labels), None),
+        ("logistic, 5 grades", logistic.on_grades(grades), None),
+        ("logistic, lists of 20", logistic.on(labels, groups=groups), None),
+    ]
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, default=1_000_000)
-    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--repeats", type=int, default=7)
     options = parser.parse_args()
     rng = np.random.default_rng(0)
     scores = rng.normal(size=options.rows)
-    labels = rng.random(options.rows) < 0.3
-    grades = np.where(labels, rng.integers(1, 5, options.rows), 0)
-    groups = np.arange(options.rows) // 20
-    print(f"{'value and gradient':<62}{'seconds':>9}{'ratio':>8}{'target':>8}")
-    rows = [
-        *[(f"{objective}", objective.on(labels), bound) for objective, bound in TARGETS],
-        ("ExponentialPush on 5 grades", ExponentialPush().on_grades(grades), None),
-        ("hinge on 5 grades", Push("hinge").on_grades(grades), None),
-        ("logistic on 5 grades", Push("logistic").on_grades(grades), None),
-        ("hinge, lists of 20", Push("hinge").on(labels, groups=groups), None),
-        ("logistic, lists of 20", Push("logistic").on(labels, groups=groups), None),
-    ]
-    for name, criterion, bound in rows:
-        ours, times = ratio(
-            lambda c=criterion: c.value_and_gradient(scores), scores, options.rounds
+    rows = []
+    for name, criterion, target in criteria(rng, options.rows):
+        times = best_times(
+            {
+                "ours": lambda c=criterion: c.value_and_gradient(scores),
+                "sort": lambda: np.argsort(scores),
+            },
+            options.repeats,
         )
-        print(f"{name[:60]:<62}{ours:9.3f}{times:8.2f}{bound or '':>8}", flush=True)
+        ratio = times["ours"] / times["sort"]
+        rows.append((name, times["ours"], ratio, "" if target is None else f"under {target}"))
+    table(
+        f"Value and gradient, {options.rows:,} rows, 30 % positives",
+        ("push", "seconds", "ratio to argsort", "target"),
+        rows,
+    )
 
 
 if __name__ == "__main__":
