@@ -7,8 +7,8 @@ seconds do. Run ``python benchmarks/objectives.py``.
 import argparse
 
 import numpy as np
-from timing import best_times, table
 
+from timing import best_times, table
 from toprank.objectives import ExponentialIRPush, ExponentialPush, Push
 
 
