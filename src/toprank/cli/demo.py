@@ -42,7 +42,7 @@ def demo(
         bool, typer.Option("--quiet", "-q", help="Print nothing; only write the report.")
     ] = False,
 ) -> None:
-    """Rank handwritten digits, say what the top gained, and write a report about it.
+    """Rank handwritten digits and report what the top gained.
 
     The eights among 1,797 digits are to come first. Logistic regression, a ranker without a push
     (p = 1) and one with a push learn from one half of the rows and are judged on the other,
@@ -93,7 +93,9 @@ def contestants() -> dict[str, Any]:
     # Average precision looks at the whole top; precision at the budget would be the same for
     # most penalties on folds of a few hundred rows.
     return {
-        name: GridSearchCV(model, grid, scoring=scorer("average_precision"), cv=3)
+        name: GridSearchCV(
+            model, grid, scoring=scorer("average_precision"), cv=3, error_score="raise"
+        )
         for name, (model, grid) in candidates.items()
     }
 

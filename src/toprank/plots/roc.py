@@ -107,7 +107,7 @@ def _right_end(
 def _zoom(panel: Axes, curves: list[tuple[NDArray[Any], NDArray[Any]]], right: float) -> None:
     """Limits that show the curves up to ``right`` and nothing else."""
     inside = [np.interp([0.0, right], false, true) for false, true in curves]
-    # A step on the left edge has several heights there; the curve begins with the lowest.
+    # All curves climb the left edge from 0; nothing can be told apart before the first leaves it.
     low = min(float(true[np.searchsorted(false, 0.0, side="right") - 1]) for false, true in curves)
     high = max(float(ends[1]) for ends in inside)
     room = 0.06 * max(high - low, 1e-12)
