@@ -1,1 +1,48 @@
-"""Mistake-driven online learning for any prediction problem."""
+"""Mistake-driven online learning for any prediction problem (Jain, Natarajan and Tewari 2015).
+
+A problem is a loss and a representation; everything else follows from the two.
+"""
+
+from toprank.predtron.classifier import PredtronClassifier
+from toprank.predtron.links import EntrywiseLink, GroupLink, Link, SchattenLink
+from toprank.predtron.losses import (
+    Absolute,
+    ErrorSetSize,
+    Hamming,
+    NDCGLoss,
+    PrecisionAtKLoss,
+    SubsetZeroOne,
+    ZeroOne,
+)
+from toprank.predtron.problem import compose, surrogate
+from toprank.predtron.representations import (
+    Basis,
+    Indicators,
+    Positions,
+    Representation,
+    Signs,
+    Vectors,
+)
+
+__all__ = [
+    "Absolute",
+    "Basis",
+    "EntrywiseLink",
+    "ErrorSetSize",
+    "GroupLink",
+    "Hamming",
+    "Indicators",
+    "Link",
+    "NDCGLoss",
+    "Positions",
+    "PrecisionAtKLoss",
+    "PredtronClassifier",
+    "Representation",
+    "SchattenLink",
+    "Signs",
+    "SubsetZeroOne",
+    "Vectors",
+    "ZeroOne",
+    "compose",
+    "surrogate",
+]

@@ -1,0 +1,337 @@
+"""What all learners of the family share: parameters, streams, averages, certificates."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from copy import deepcopy
+from dataclasses import replace
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from toprank.guarantees import PredtronCertificate, predtron_step
+from toprank.inputs import check_columns
+from toprank.predtron.links import link_from
+from toprank.predtron.models import KernelModel, LinearModel
+from toprank.predtron.problem import Composed
+from toprank.predtron.stream import play_stream
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from toprank.predtron.inputs import StreamInputs
+    from toprank.predtron.problem import Problem
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["BasePredtron", "documented"]
+
+SHARED = """\
+variant : {"standard", "loss_driven"}, default=VARIANT
+    Algorithm 1 steps away from the loss-augmented prediction, whatever the loss; the loss-driven
+    variant away from the prediction itself, by the loss. VARIANT_REASON
+link : {"none", "l_r", "group", "schatten"}, default="none"
+    Norm of the margin: Euclidean, or one that favours few entries, few features or low rank.
+    The Euclidean one is the quickest and the only one with kernels.
+r : float, default=None
+    Order of the link's norm, above 1 and at most 2; None takes q = max(2, ln n), the paper's.
+kernel : str or callable, default=None
+    None is linear; otherwise a name or function for scikit-learn's ``pairwise_kernels``.
+kernel_params : dict, default=None
+    Its parameters, for instance ``{"gamma": 0.1}``.
+budget : int, default=None
+    Most support vectors of a kernel; None keeps all. The one that the others need least makes
+    room, and from then on there is no average.
+eta : float or "auto", default="auto"
+    The step. "auto" is Theorem 1's c/(4R²), with c and R of the table (of the first batch, in a
+    stream), and 1 for the loss-driven variant, whose predictions do not depend on it.
+INTERCEPT\
+average : bool, default=True
+    Predict with the average of all rounds' weights, which wavers less than the last.
+max_iter : int, default=10
+    Most passes of ``fit``; it ends after a pass without a loss. Averages settle in about ten.
+shuffle : bool, default=True
+    Whether each pass of ``fit`` has an order of its own; a stream keeps its order.
+random_state : int, RandomState or None, default=None
+    For the orders."""
+
+INTERCEPT = """\
+fit_intercept : bool, default=True
+    Whether each score has a constant term, as a feature that is always 1.
+"""
+
+ATTRIBUTES = """\
+coef_, intercept_ : weights of shape (d, n_features) and constant terms of shape (d,)
+    Averaged with ``average``; d is the dimension of the representation. Not with a kernel.
+support_vectors_, dual_coef_ : with a kernel
+certificate_ : :class:`toprank.guarantees.PredtronCertificate`
+    Cumulative loss, rounds, mistakes and the constants of the bound, over all rounds so far.
+losses_ : loss of every round of the last call
+eta_ : the step
+n_iter_ : passes of the last ``fit``
+n_rounds_ : rounds so far"""
+
+
+def documented(
+    *, variant: str = "standard", reason: str = "The first is the paper's.", intercept: bool = True
+) -> Any:
+    """Fill the shared parameters into a learner's docstring."""
+
+    def fill(learner: Any) -> Any:
+        shared = SHARED.replace("VARIANT_REASON", reason).replace("VARIANT", f'"{variant}"')
+        shared = shared.replace("INTERCEPT", INTERCEPT if intercept else "")
+        for marker, text in (("{shared}", shared), ("{attributes}", ATTRIBUTES)):
+            learner.__doc__ = learner.__doc__.replace(marker, text.replace("\n", "\n    "))
+        return learner
+
+    return fill
+
+
+class BasePredtron(BaseEstimator):  # type: ignore[misc]
+    """Streams, averages and certificates; a subclass says what the labels and predictions are."""
+
+    def _check_parameters(self) -> None:
+        if self.variant not in ("standard", "loss_driven"):
+            raise ValueError(f"variant must be 'standard' or 'loss_driven', got {self.variant!r}.")
+        link = link_from(self.link, self.r)
+        if link is not None and self.kernel is not None:
+            raise ValueError(
+                f"link={self.link!r} has no kernel form; pass kernel=None or link='none'."
+            )
+        if self.kernel is None and (self.budget is not None or self.kernel_params is not None):
+            raise ValueError("budget and kernel_params belong to a kernel; pass kernel='rbf', say.")
+        if self.budget is not None:
+            _check_whole("budget", self.budget)
+        _check_whole("max_iter", self.max_iter)
+        is_step = isinstance(self.eta, Real) and np.isfinite(self.eta) and self.eta > 0
+        if not is_step and not (isinstance(self.eta, str) and self.eta == "auto"):
+            raise ValueError(f"eta must be 'auto' or a number above 0, got {self.eta!r}.")
+
+    def _table(self, X: Any, *, reset: bool) -> Any:
+        """The table as float array or CSR, its columns looked at first."""
+        check_columns(X)
+        table = validate_data(
+            self, X, reset=reset, dtype=[np.float64, np.float32], accept_sparse="csr"
+        )
+        if self.kernel is not None and sparse.issparse(table):
+            raise TypeError("X is sparse, but kernels need a dense table; pass X.toarray().")
+        return table if sparse.issparse(table) else np.ascontiguousarray(table)
+
+    def _begin(self, problem: Problem, n_features: int, dimension: int) -> None:
+        """Forget everything and start at W = 0."""
+        intercept = bool(getattr(self, "fit_intercept", False))
+        self._problem = problem
+        self._link = link_from(self.link, self.r)
+        self._model: LinearModel | KernelModel
+        if self.kernel is None:
+            self._model = LinearModel(
+                (n_features + intercept, dimension), self._link, average=bool(self.average)
+            )
+        else:
+            self._model = KernelModel(
+                (n_features, dimension),
+                self.kernel,
+                self.kernel_params,
+                intercept=intercept,
+                budget=self.budget,
+                average=bool(self.average),
+            )
+        self.n_rounds_ = 0
+        self.eta_: float | None = None
+        self.certificate_ = PredtronCertificate(
+            0.0,
+            0,
+            0,
+            0.0,
+            np.inf,
+            0.0,
+            np.nan,
+            self.variant == "loss_driven",
+            1.0 if self._link is None else self._link.growth(self._model.theta.shape),
+        )
+
+    def _lean(self, offset: float) -> None:
+        """Start with the same constant term on every score instead of at W = 0."""
+        if isinstance(self._model, KernelModel):
+            self._model.offset[:] = offset
+            start = float(np.linalg.norm(self._model.offset))
+        else:
+            self._model.theta[-1] = offset
+            if self._link is None:
+                start = float(np.linalg.norm(self._model.theta))
+            else:
+                self._model.weights = self._link.weights(self._model.theta)
+                start = self._link.norm(self._model.weights)
+        self.certificate_ = replace(self.certificate_, start=start)
+
+    def _play(self, inputs: StreamInputs, labels: Any, *, passes: int, shuffle: bool) -> Self:
+        """Play the inputs so many times, or until a pass without a loss."""
+        self._look_ahead(inputs, labels)
+        rng = check_random_state(self.random_state) if shuffle else None
+        losses, n_iter = [], 0
+        for n_iter in range(1, passes + 1):  # noqa: B007 (it is what is wanted)
+            order = np.arange(len(inputs)) if rng is None else rng.permutation(len(inputs))
+            losses.append(
+                play_stream(
+                    self._model,
+                    self._problem,
+                    inputs,
+                    labels,
+                    order,
+                    eta=1.0 if self.eta_ is None else self.eta_,
+                    loss_driven=self.variant == "loss_driven",
+                    clock=self.n_rounds_,
+                )
+            )
+            self.n_rounds_ += order.size
+            if not losses[-1].any():
+                break
+        self.n_iter_ = n_iter
+        self.losses_ = np.concatenate(losses)
+        before = self.certificate_
+        self.certificate_ = replace(
+            before,
+            cumulative_loss=before.cumulative_loss + float(self.losses_.sum()),
+            n_rounds=self.n_rounds_,
+            n_mistakes=before.n_mistakes + int(np.count_nonzero(self.losses_)),
+        )
+        if isinstance(self._model, KernelModel):
+            self._model.forget_numbers()
+        return self
+
+    def _look_ahead(self, inputs: StreamInputs, labels: Any) -> None:
+        """Constants of the bound, and the step as soon as some label can be got wrong."""
+        low, high = self._problem.loss_range(labels)
+        radius = (
+            inputs.radius(self._link)
+            if isinstance(self._model, LinearModel)
+            else self._model.radius(inputs)
+        )
+        run = self.certificate_
+        run = replace(
+            run,
+            radius=max(run.radius, radius),
+            smallest_loss=min(run.smallest_loss, low),
+            largest_loss=max(run.largest_loss, high),
+        )
+        if self.eta_ is None and np.isfinite(run.smallest_loss) and run.radius > 0:
+            if self.eta != "auto":
+                self.eta_ = float(self.eta)
+            elif run.loss_driven and run.start == 0:
+                self.eta_ = 1.0
+            else:
+                self.eta_ = predtron_step(
+                    run.radius, smallest_loss=run.smallest_loss, growth=run.growth
+                )
+        self.certificate_ = replace(run, eta=np.nan if self.eta_ is None else self.eta_)
+
+    def _certify(
+        self, inputs: StreamInputs, labels: Any, coef: Any, intercept: Any
+    ) -> PredtronCertificate:
+        """The certificate beside the margin that reference weights have on these inputs."""
+        check_is_fitted(self, "n_rounds_")
+        model = self._model
+        if not isinstance(model, LinearModel):
+            raise TypeError("a reference of weights needs a linear model; this one has a kernel.")
+        weights = np.zeros(model.theta.shape)
+        given = np.atleast_2d(np.asarray(coef, dtype=np.float64)).T
+        if given.shape != (self.n_features_in_, weights.shape[1]):
+            raise ValueError(
+                f"coef has shape {given.T.shape}, but must have shape "
+                f"{(weights.shape[1], self.n_features_in_)}, like coef_."
+            )
+        weights[: self.n_features_in_] = given
+        if weights.shape[0] > self.n_features_in_ and intercept is not None:
+            weights[self.n_features_in_] = np.asarray(intercept, dtype=np.float64)
+        norm = float(np.linalg.norm(weights)) if self._link is None else self._link.norm(weights)
+        if not norm > 0:
+            raise ValueError("coef must not be 0 everywhere.")
+        margins = [
+            self._problem.margin(inputs.scores(number, weights), labels[number])
+            for number in range(len(inputs))
+        ]
+        return replace(self.certificate_, margin=min(margins) / norm)
+
+    @contextmanager
+    def _unchanged_if_it_fails(self) -> Iterator[None]:
+        """Give the estimator its old self back if anything goes wrong.
+
+        Input is checked before anything is learned, so a shallow copy is enough, but for the
+        user's own functions, which may fail in the middle of a stream.
+        """
+        before = dict(vars(self))
+        if isinstance(before.get("_problem"), Composed) or callable(self.kernel):
+            before["_model"] = deepcopy(before.get("_model"))
+        try:
+            yield
+        except BaseException:
+            vars(self).clear()
+            vars(self).update(before)
+            raise
+
+    def _scores(self, X: Any) -> Floats:
+        """Scores of every row: n × d."""
+        check_is_fitted(self, "n_rounds_")
+        table = self._table(X, reset=False)
+        final = self._model.final(self.n_rounds_)
+        if isinstance(self._model, KernelModel):
+            scores = self._model.all_scores(table, final)
+        else:
+            scores = table @ final[: table.shape[1]]
+            if final.shape[0] > table.shape[1]:
+                scores = scores + final[table.shape[1]]
+        return np.asarray(scores, dtype=np.float64)
+
+    @property
+    def coef_(self) -> Floats:
+        """Weights, one row for each axis of the representation."""
+        coef: Floats = self._linear_final()[: self.n_features_in_].T
+        return coef
+
+    @property
+    def intercept_(self) -> Floats:
+        """Constant term of each score."""
+        final = self._linear_final()
+        if final.shape[0] == self.n_features_in_:
+            return np.zeros(final.shape[1])
+        last: Floats = final[self.n_features_in_]
+        return last
+
+    def _linear_final(self) -> Floats:
+        model = vars(self).get("_model")
+        if not isinstance(model, LinearModel):
+            raise AttributeError("weights exist after a fit without a kernel only.")
+        return model.final(self.n_rounds_)
+
+    @property
+    def support_vectors_(self) -> Floats:
+        """Rows that a kernel's scores are made of."""
+        return self._kernel_model().vectors
+
+    @property
+    def dual_coef_(self) -> Floats:
+        """What each support vector adds to the scores: n_support × d."""
+        return self._kernel_model().final(self.n_rounds_)
+
+    def _kernel_model(self) -> KernelModel:
+        model = vars(self).get("_model")
+        if not isinstance(model, KernelModel):
+            raise AttributeError("support vectors exist after a fit with a kernel only.")
+        return model
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = self.kernel is None
+        return tags
+
+
+def _check_whole(name: str, value: Any) -> None:
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
+        raise ValueError(f"{name} must be a whole number, at least 1, got {value!r}.")

@@ -1,0 +1,152 @@
+"""What a round is played on: one row of a table, or all rows of a list.
+
+Both give scores from weights kept feature by feature (p × d) and add steps to them. A row has d
+scores, one for each axis of the representation; a list has one weight vector (d = 1) and as many
+scores as rows.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import sparse
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from toprank.inputs import Lists
+    from toprank.predtron.links import Link
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["ListInputs", "RowInputs", "StreamInputs"]
+
+
+class StreamInputs(ABC):
+    """The inputs of a stream by number."""
+
+    X: Any
+    intercept: bool
+
+    @abstractmethod
+    def __len__(self) -> int: ...
+
+    @abstractmethod
+    def scores(self, number: int, weights: Floats) -> Floats:
+        """Give t = WX of one input."""
+
+    @abstractmethod
+    def add(self, number: int, step: Floats, weights: Floats) -> None:
+        """Add the step's outer product with the input to the weights, in place."""
+
+    @abstractmethod
+    def block(self, number: int) -> Any:
+        """Give the rows of one input."""
+
+    @abstractmethod
+    def radius(self, link: Link | None) -> float:
+        """Give the largest R of the inputs in the norm of the bound."""
+
+
+class RowInputs(StreamInputs):
+    """One row a round. With an intercept the last feature of the weights is always 1."""
+
+    def __init__(self, X: Any, *, intercept: bool) -> None:
+        self.X = X
+        self.intercept = intercept
+        self._sparse = _is_sparse(X)
+        self._n_features = X.shape[1]
+
+    def __len__(self) -> int:
+        return int(self.X.shape[0])
+
+    def _entries(self, number: int) -> tuple[Any, Any]:
+        if self._sparse:
+            own = slice(self.X.indptr[number], self.X.indptr[number + 1])
+            return self.X.indices[own], self.X.data[own]
+        return slice(0, self._n_features), self.X[number]
+
+    def scores(self, number: int, weights: Floats) -> Floats:
+        features, values = self._entries(number)
+        scores = values @ weights[features]
+        if self.intercept:
+            scores = scores + weights[self._n_features]
+        return np.asarray(scores, dtype=np.float64)
+
+    def add(self, number: int, step: Floats, weights: Floats) -> None:
+        features, values = self._entries(number)
+        weights[features] += np.multiply.outer(values, step)
+        if self.intercept:
+            weights[self._n_features] += step
+
+    def block(self, number: int) -> Any:
+        return self.X[number : number + 1]
+
+    def radius(self, link: Link | None) -> float:
+        if link is not None and link.by_entries:
+            return max(float(abs(self.X).max()), float(self.intercept))
+        return math.hypot(_largest_row(self.X), float(self.intercept))
+
+
+class ListInputs(StreamInputs):
+    """All rows of a list a round; one weight vector scores them all."""
+
+    def __init__(self, X: Any, lists: Lists | None) -> None:
+        self.X = X
+        self.intercept = False
+        self._rows: list[Any]
+        if lists is None:
+            self._rows = [slice(0, X.shape[0])]
+        else:
+            bounds = zip(lists.starts[:-1], lists.starts[1:], strict=True)
+            self._rows = [lists.order[start:stop] for start, stop in bounds]
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def rows(self, number: int) -> Any:
+        """Give the rows of the table that make up one list."""
+        return self._rows[number]
+
+    def scores(self, number: int, weights: Floats) -> Floats:
+        return np.asarray(self.X[self._rows[number]] @ weights[:, 0], dtype=np.float64)
+
+    def add(self, number: int, step: Floats, weights: Floats) -> None:
+        weights[:, 0] += self.X[self._rows[number]].T @ step
+
+    def block(self, number: int) -> Any:
+        return self.X[self._rows[number]]
+
+    def radius(self, link: Link | None) -> float:
+        by_columns = link is not None and link.by_entries
+        length = _longest_column if by_columns else _operator_norm
+        return max(length(self.block(number)) for number in range(len(self)))
+
+
+def _is_sparse(X: Any) -> bool:
+    return bool(sparse.issparse(X))
+
+
+def _squares(block: Any, axis: int) -> Floats:
+    """Sums of squares, in float64, of a dense or sparse block."""
+    if _is_sparse(block):
+        return np.asarray(block.multiply(block).sum(axis=axis), dtype=np.float64)
+    return np.asarray(np.square(block, dtype=np.float64).sum(axis=axis))
+
+
+def _largest_row(X: Any) -> float:
+    return math.sqrt(float(_squares(X, 1).max(initial=0.0)))
+
+
+def _longest_column(block: Any) -> float:
+    return math.sqrt(float(_squares(block, 0).max(initial=0.0)))
+
+
+def _operator_norm(block: Any) -> float:
+    """Largest singular value, from the smaller of the two Gram matrices."""
+    gram = block @ block.T if block.shape[0] <= block.shape[1] else block.T @ block
+    gram = gram.toarray() if _is_sparse(gram) else np.asarray(gram)
+    return math.sqrt(max(float(np.linalg.eigvalsh(gram.astype(np.float64))[-1]), 0.0))

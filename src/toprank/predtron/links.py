@@ -1,0 +1,187 @@
+"""Links: margins in other norms than the Euclidean (Algorithm 3 of the paper).
+
+A run keeps θ ← θ − η·∇ and predicts with W = (∇ψ)⁻¹(θ) for ψ = ½‖·‖_r². With 1/r + 1/q = 1,
+
+::
+
+    w_j = sign(θ_j)·|θ_j|^{q−1} / ‖θ‖_q^{q−2}
+
+on the entries of θ (l_r), on the lengths of its features with their directions kept (group), or
+on its singular values (schatten). r near 1 favours few entries, few features or low rank; r = 2
+changes nothing. Unless r is given, q = max(2, ln n) for n entries, features or singular values:
+the paper's r = ln n/(ln n − 1) where that makes sense.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from numbers import Real
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["EntrywiseLink", "GroupLink", "Link", "SchattenLink", "link_from"]
+
+
+def _norm(lengths: Floats, q: float) -> float:
+    """ℓ_r norm for the dual order q, without overflow."""
+    peak = float(lengths.max(initial=0.0))
+    r = q / (q - 1.0)
+    return peak * float(((lengths / peak) ** r).sum()) ** (1.0 / r) if peak else 0.0
+
+
+def _linked(lengths: Floats, q: float) -> Floats:
+    """What each length is multiplied with: (length/‖lengths‖_q)^{q−2}, 0 where all are 0."""
+    peak = lengths.max(initial=0.0)
+    if peak == 0.0 or q == 2.0:
+        return np.ones_like(lengths)
+    # The peak first: powers of numbers between 0 and 1 cannot overflow.
+    shares = lengths / peak
+    total = float((shares**q).sum()) ** (1.0 / q)
+    factors: Floats = (shares / total) ** (q - 2.0)
+    return factors
+
+
+class Link(ABC):
+    """The map from θ to the weights; both are p × d, one row a feature.
+
+    Parameters
+    ----------
+    r : float, optional
+        Order of the norm, above 1 and at most 2; by default q = max(2, ln n).
+    """
+
+    by_entries = True  # whether the bound is about the largest entry of X, not about its length
+
+    def __init__(self, r: Any = None) -> None:
+        if r is not None and not (isinstance(r, Real) and 1 < float(r) <= 2):
+            raise ValueError(f"r must be None or a number above 1 and at most 2, got {r!r}.")
+        self.r = r
+
+    @abstractmethod
+    def n_parts(self, shape: tuple[int, int]) -> int:
+        """How many numbers the norm is taken over."""
+
+    @abstractmethod
+    def weights(self, theta: Floats) -> Floats:
+        """(∇ψ)⁻¹(θ)."""
+
+    @abstractmethod
+    def norm(self, weights: Floats) -> float:
+        """The norm that a reference is measured in: of order r, thus at most that of order 1."""
+
+    def q(self, shape: tuple[int, int]) -> float:
+        """The dual order."""
+        if self.r is None:
+            return max(2.0, math.log(max(self.n_parts(shape), 1)))
+        return float(self.r) / (float(self.r) - 1.0)
+
+    def growth(self, shape: tuple[int, int]) -> float:
+        """By how much the bound grows over the Euclidean one at equal R: (q − 1)·n^{2/q}.
+
+        q − 1 is what ψ lacks in convexity, n^{2/q} (e² at q = ln n) what the q-norm can exceed
+        the largest entry by.
+        """
+        q = self.q(shape)
+        return (q - 1.0) * math.pow(self.n_parts(shape), 2.0 / q)
+
+
+class EntrywiseLink(Link):
+    """ℓ_r norm of all entries: for few features (and few of their scores) that matter.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from toprank.predtron import EntrywiseLink
+    >>> EntrywiseLink(r=1.25).weights(np.array([[3.0], [1.0]])).round(3).ravel()
+    array([2.993, 0.037])
+    """
+
+    def n_parts(self, shape: tuple[int, int]) -> int:
+        return shape[0] * shape[1]
+
+    def weights(self, theta: Floats) -> Floats:
+        return theta * _linked(np.abs(theta), self.q(_shape(theta)))
+
+    def norm(self, weights: Floats) -> float:
+        return _norm(np.abs(weights), self.q(_shape(weights)))
+
+
+class GroupLink(Link):
+    """(2, r) norm: ℓ_r norm of the features' Euclidean lengths, for few features that matter.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from toprank.predtron import GroupLink
+    >>> GroupLink(r=1.25).weights(np.array([[3.0, 4.0], [1.0, 0.0]])).round(3)
+    array([[2.999, 3.999],
+           [0.008, 0.   ]])
+    """
+
+    def n_parts(self, shape: tuple[int, int]) -> int:
+        return shape[0]
+
+    def weights(self, theta: Floats) -> Floats:
+        lengths = np.linalg.norm(theta, axis=1)
+        return theta * _linked(lengths, self.q(_shape(theta)))[:, None]
+
+    def norm(self, weights: Floats) -> float:
+        return _norm(np.linalg.norm(weights, axis=1), self.q(_shape(weights)))
+
+
+class SchattenLink(Link):
+    """ℓ_r norm of the singular values (r → 1: the trace norm), for weights of low rank.
+
+    Every update needs a singular value decomposition, O(p·d·min(p, d)). A step has rank one, so
+    its norm is the same in every order and the bound grows by q − 1 only.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from toprank.predtron import SchattenLink
+    >>> SchattenLink(r=1.25).weights(np.diag([3.0, 1.0])).round(3)
+    array([[2.993, 0.   ],
+           [0.   , 0.037]])
+    """
+
+    by_entries = False
+
+    def n_parts(self, shape: tuple[int, int]) -> int:
+        return min(shape)
+
+    def weights(self, theta: Floats) -> Floats:
+        left, values, right = np.linalg.svd(theta, full_matrices=False)
+        linked: Floats = (left * (values * _linked(values, self.q(_shape(theta))))) @ right
+        return linked
+
+    def norm(self, weights: Floats) -> float:
+        return _norm(np.linalg.svd(weights, compute_uv=False), self.q(_shape(weights)))
+
+    def growth(self, shape: tuple[int, int]) -> float:
+        return self.q(shape) - 1.0
+
+
+LINKS: dict[str, type[Any]] = {"l_r": EntrywiseLink, "group": GroupLink, "schatten": SchattenLink}
+
+
+def link_from(name: Any, r: float | None) -> Link | None:
+    """The link of that name, or None for "none"."""
+    if name == "none":
+        if r is not None:
+            raise ValueError(f"r={r!r} means nothing with link='none'; leave it out.")
+        return None
+    if name not in LINKS:
+        raise ValueError(f"link must be 'none', 'l_r', 'group' or 'schatten', got {name!r}.")
+    link: Link = LINKS[name](r)
+    return link
+
+
+def _shape(theta: Floats) -> tuple[int, int]:
+    return theta.shape[0], theta.shape[1]

@@ -1,0 +1,166 @@
+"""What a run learns: linear weights (through a link or not), or support vectors of a kernel.
+
+Both average if asked to: the average model after T rounds is (1/T)·Σ_τ W_{τ+1}. A change Δ made
+in round τ lives in rounds τ, ..., T, so the average is W − (1/T)·Σ_τ (τ − 1)·Δ_τ, and keeping
+that sum (``drift``) costs nothing in rounds without a change.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.metrics.pairwise import pairwise_kernels
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from toprank.predtron.inputs import StreamInputs
+    from toprank.predtron.links import Link
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["KernelModel", "LinearModel"]
+
+
+class LinearModel:
+    """θ and the weights W = (∇ψ)⁻¹(θ), both p × d; without a link they are the same array."""
+
+    def __init__(self, shape: tuple[int, int], link: Link | None, *, average: bool) -> None:
+        self.theta = np.zeros(shape)
+        self.link = link
+        self.weights = self.theta if link is None else np.zeros(shape)
+        self.average = average
+        self.drift = np.zeros(shape if average else (0, shape[1]))
+        self._since = 0
+
+    def scores(self, inputs: StreamInputs, number: int) -> Floats:
+        """Scores of one input."""
+        return inputs.scores(number, self.weights)
+
+    def move(self, inputs: StreamInputs, number: int, step: Floats, clock: int) -> None:
+        """Add a step to θ; ``clock`` rounds came before this one."""
+        if self.link is None:
+            inputs.add(number, step, self.theta)
+            if self.average:
+                inputs.add(number, clock * step, self.drift)
+            return
+        if self.average:
+            # W is no sum of steps here: the weights that rounds since then ended with
+            self.drift += (clock - self._since) * self.weights
+            self._since = clock
+        inputs.add(number, step, self.theta)
+        self.weights = self.link.weights(self.theta)
+
+    def final(self, clock: int) -> Floats:
+        """Weights to predict with after so many rounds: p × d."""
+        if not self.average or clock == 0:
+            return self.weights
+        if self.link is None:
+            averaged: Floats = self.weights - self.drift / clock
+            return averaged
+        return (self.drift + (clock - self._since) * self.weights) / clock
+
+
+class KernelModel:
+    """Σ_i g_i·k(x_i, ·) over support vectors x_i, at most ``budget`` of them.
+
+    When the budget is full, the support vector that the others need least makes room: the one
+    with the largest ⟨g_i, scores of x_i without it⟩, among equals the oldest (after Crammer,
+    Kandola and Singer 2004). What is forgotten leaves the average too, so from then on the model
+    predicts with its last coefficients. A row that errs again in a later pass adds to its own g.
+    """
+
+    def __init__(
+        self,
+        shape: tuple[int, int],
+        kernel: Any,
+        kernel_params: dict[str, Any] | None,
+        *,
+        intercept: bool,
+        budget: int | None,
+        average: bool,
+    ) -> None:
+        self._kernel = kernel
+        self._kernel_params = kernel_params or {}
+        self._intercept = float(intercept)
+        self._budget = budget
+        self.average = average
+        self.vectors = np.empty((0, shape[0]))
+        self.coefficients = np.empty((0, shape[1]))
+        self.drift = np.empty((0, shape[1]))
+        self._among = np.empty((0, 0))  # Gram matrix of the support vectors, for the budget
+        self.offset = np.zeros(shape[1])
+        self._numbers = np.empty(0, dtype=np.intp)
+
+    def gram(self, rows: Any, others: Any) -> Floats:
+        """k(rows, others), one more with an intercept."""
+        if callable(self._kernel):
+            values = self._kernel(rows, others, **self._kernel_params)
+        else:
+            values = pairwise_kernels(rows, others, metric=self._kernel, **self._kernel_params)
+        return np.asarray(values, dtype=np.float64) + self._intercept
+
+    def scores(self, inputs: StreamInputs, number: int) -> Floats:
+        """Scores of one input."""
+        rows = inputs.block(number)
+        return self.all_scores(rows, self.coefficients).ravel()
+
+    def all_scores(self, rows: Any, coefficients: Floats) -> Floats:
+        """Scores of many rows, with these coefficients: n × d."""
+        if not self.vectors.shape[0]:
+            return np.tile(self.offset, (rows.shape[0], 1))
+        return self.gram(rows, self.vectors) @ coefficients + self.offset
+
+    def move(self, inputs: StreamInputs, number: int, step: Floats, clock: int) -> None:
+        """Give the rows of an input their share of a step; ``clock`` rounds came before."""
+        rows = inputs.block(number)
+        shares = step.reshape(rows.shape[0], -1)
+        known = np.flatnonzero(self._numbers == number)
+        if known.size == rows.shape[0]:
+            self.coefficients[known] += shares
+            self.drift[known] += clock * shares
+            return
+        self.vectors = np.vstack([self.vectors, rows])
+        self.coefficients = np.vstack([self.coefficients, shares])
+        self.drift = np.vstack([self.drift, clock * shares])
+        self._numbers = np.append(self._numbers, np.full(rows.shape[0], number))
+        if self._budget is not None:
+            cross = self.gram(rows, self.vectors)
+            old = self._among.shape[0]
+            self._among = np.block([[self._among, cross[:, :old].T], [cross]])
+            while self.vectors.shape[0] > self._budget:
+                self._drop(self._least_needed())
+
+    def _least_needed(self) -> int:
+        own = np.diag(self._among)[:, None] * self.coefficients
+        without = self._among @ self.coefficients - own
+        lengths = np.linalg.norm(self.coefficients, axis=1)
+        needless = np.einsum("ij,ij->i", self.coefficients, without)
+        # a vector without any weight is not needed at all
+        return int(np.argmax(np.divide(needless, lengths, out=needless, where=lengths > 0)))
+
+    def _drop(self, which: int) -> None:
+        self.vectors = np.delete(self.vectors, which, axis=0)
+        self.coefficients = np.delete(self.coefficients, which, axis=0)
+        self.drift = np.zeros_like(self.coefficients)
+        self.average = False
+        self._among = np.delete(np.delete(self._among, which, axis=0), which, axis=1)
+        self._numbers = np.delete(self._numbers, which)
+
+    def forget_numbers(self) -> None:
+        """Inputs of the next call are new ones, whatever their numbers."""
+        self._numbers[:] = -1
+
+    def radius(self, inputs: StreamInputs) -> float:
+        """Largest length (operator norm, for lists) of the inputs in the kernel's space."""
+        grams = (self.gram(rows, rows) for rows in map(inputs.block, range(len(inputs))))
+        largest = max(float(np.linalg.eigvalsh(gram)[-1]) for gram in grams)
+        return float(np.sqrt(max(largest, 0.0)))
+
+    def final(self, clock: int) -> Floats:
+        """Coefficients to predict with after so many rounds."""
+        if not self.average or clock == 0:
+            return self.coefficients
+        averaged: Floats = self.coefficients - self.drift / clock
+        return averaged

@@ -1,0 +1,332 @@
+"""A prediction problem: a loss and a representation, put together so that rounds can be played.
+
+:func:`compose` finds the quickest way to play a round for the loss and the representation it is
+given; a pair that it does not know is played by trying every prediction.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from toprank.guarantees import ndcg_margin, precision_margin, subset_margin, table_margin
+from toprank.kernels.permutations import (
+    best_first,
+    correct_for_ndcg,
+    correct_for_precision,
+    ndcg_loss,
+    precision_loss,
+    search_for_precision,
+)
+from toprank.kernels.subsets import decide_subset
+from toprank.kernels.table_stream import decide
+from toprank.predtron.losses import (
+    ErrorSetSize,
+    NDCGLoss,
+    PrecisionAtKLoss,
+    SubsetLoss,
+    discounts,
+    gains,
+)
+from toprank.predtron.representations import Indicators, Positions, Representation, Vectors
+from toprank.predtron.search import (
+    discount_slope,
+    search_by_assignment,
+    search_by_enumeration,
+    search_by_sort,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from toprank.predtron.losses import Loss
+
+    Floats = NDArray[np.float64]
+    Search = Callable[[Loss, Representation, Floats, Any], Any]
+
+__all__ = ["Composed", "Problem", "Ranking", "Round", "Subsets", "Table", "compose", "surrogate"]
+
+
+class Round(NamedTuple):
+    """What a round comes to: the loss, and where it is above 0, the step in score space."""
+
+    loss: float
+    step: NDArray[np.float64]
+
+
+class Problem(ABC):
+    """What a learner asks: play a round on scores and a prepared label."""
+
+    @abstractmethod
+    def prepare(self, labels: Any) -> Any:
+        """Turn labels into what :meth:`play` reads; refuses labels that make no sense."""
+
+    @abstractmethod
+    def play(self, scores: Floats, label: Any, *, loss_driven: bool) -> Round:
+        """Give the loss of the decoded prediction and the step.
+
+        The step is rep(σ̃) − rep(σ_y) for the loss-augmented σ̃; with ``loss_driven`` it is
+        L·(rep(σ) − rep(σ_y)) for the decoded σ. σ_y is the correct prediction most similar to
+        the scores.
+        """
+
+    @abstractmethod
+    def margin(self, scores: Floats, label: Any) -> float:
+        """Give the margin of scores on a prepared label."""
+
+    @abstractmethod
+    def loss_range(self, labels: Any) -> tuple[float, float]:
+        """Smallest loss above 0 and largest loss that any prediction has on prepared labels."""
+
+
+class Table(Problem):
+    """Few predictions: vectors (k × d) and losses (k × ℓ) side by side.
+
+    Labels are columns of the table of losses; one that was not seen before adds its column.
+    """
+
+    def __init__(
+        self,
+        vectors: Floats,
+        losses: Floats | None = None,
+        *,
+        loss: Loss | None = None,
+        names: Sequence[Any] = (),
+        ties_wrong: bool = False,
+    ) -> None:
+        self.vectors = vectors
+        self.losses = np.empty((vectors.shape[0], 0)) if losses is None else losses
+        self.ties_wrong = ties_wrong
+        self._loss = loss
+        self._names = list(names)
+        self._codes: dict[Any, int] = {}
+
+    def prepare(self, labels: Any) -> NDArray[np.intp]:
+        if self._loss is None:
+            return np.asarray(labels, dtype=np.intp)
+        codes, columns = dict(self._codes), [self.losses]
+        prepared = np.empty(len(labels), dtype=np.intp)
+        for row, label in enumerate(labels):
+            if label not in codes:
+                codes[label] = len(codes)
+                columns.append(self._column(self._loss, label))
+            prepared[row] = codes[label]
+        self.losses, self._codes = np.hstack(columns), codes
+        return prepared
+
+    def _column(self, loss: Loss, label: Any) -> Floats:
+        column = np.array([[float(loss(name, label))] for name in self._names])
+        if not (np.isfinite(column).all() and (column >= 0).all() and (column == 0).any()):
+            raise ValueError(
+                f"loss gives {column[:, 0].tolist()} for label {label!r}; every loss must be "
+                "finite and at least 0, and at least one prediction must cost nothing."
+            )
+        return column
+
+    def play(self, scores: Floats, label: Any, *, loss_driven: bool) -> Round:
+        step = np.zeros(scores.size)
+        work = np.empty(self.vectors.shape[0])
+        paid = decide(
+            scores, self.vectors, self.losses, label, loss_driven, self.ties_wrong, work, step
+        )
+        return Round(paid, step)
+
+    def margin(self, scores: Floats, label: Any) -> float:
+        return table_margin(scores, self.vectors, self.losses[:, label])
+
+    def loss_range(self, labels: Any) -> tuple[float, float]:
+        del labels  # all columns: the table knows labels that have not come up yet
+        above = self.losses[self.losses > 0]
+        return (float(above.min()), float(above.max())) if above.size else (np.inf, 0.0)
+
+
+class Subsets(Problem):
+    """Subsets of m labels under one of the three multilabel losses."""
+
+    def __init__(self, loss: SubsetLoss, representation: Indicators) -> None:
+        self.loss = loss
+        self.n_labels = representation.dimension
+
+    def prepare(self, labels: Any) -> NDArray[np.bool_]:
+        masks = np.asarray(labels)
+        if masks.ndim != 2 or masks.shape[1] != self.n_labels:
+            raise ValueError(
+                f"y has shape {masks.shape}, but there are {self.n_labels} labels; pass one column "
+                "of 0 and 1 for each."
+            )
+        return np.ascontiguousarray(masks, dtype=np.bool_)
+
+    def play(self, scores: Floats, label: Any, *, loss_driven: bool) -> Round:
+        step = np.zeros(scores.size)
+        return Round(decide_subset(scores, label, self.loss.code, loss_driven, step), step)
+
+    def margin(self, scores: Floats, label: Any) -> float:
+        return subset_margin(scores, label, error_set=isinstance(self.loss, ErrorSetSize))
+
+    def loss_range(self, labels: Any) -> tuple[float, float]:
+        del labels  # the extremes are the same for every label but the trivial ones
+        return self.loss.range(self.n_labels)
+
+
+class Ranking(Problem):
+    """Rankings of items with grades, under 1 − NDCG or 1 − precision at k."""
+
+    def __init__(
+        self,
+        loss: NDCGLoss | PrecisionAtKLoss,
+        representation: Positions,
+        *,
+        by_sort: bool = True,
+    ) -> None:
+        self.loss = loss
+        self.representation = representation
+        self._by_sort = by_sort
+        self._shapes: dict[int, tuple[Floats, Floats, float | None]] = {}
+
+    def prepare(self, labels: Any) -> list[Floats]:
+        return [np.ascontiguousarray(one, dtype=np.float64) for one in labels]
+
+    def play(self, scores: Floats, label: Any, *, loss_driven: bool) -> Round:
+        heights, shares, slope = self._shape(scores.size)
+        order = best_first(scores)
+        if isinstance(self.loss, PrecisionAtKLoss):
+            relevant = label > 0
+            paid = precision_loss(order, relevant, self.loss.k)
+            if paid == 0.0:
+                return Round(0.0, scores)
+            correct = correct_for_precision(scores, relevant, self.loss.k)
+            if not loss_driven:
+                order = search_for_precision(scores, relevant, self.loss.k, heights)
+        else:
+            worth = gains(label)
+            paid = ndcg_loss(order, worth, shares)
+            if paid == 0.0:
+                return Round(0.0, scores)
+            correct = correct_for_ndcg(scores, worth)
+            if not loss_driven:
+                ideal = float(worth[correct] @ shares)
+                order = (
+                    search_by_assignment(scores, worth, ideal, heights, shares)
+                    if slope is None
+                    else search_by_sort(scores, worth, ideal, slope)
+                )
+        step = np.empty(scores.size)
+        step[order] = heights
+        step[correct] -= heights
+        return Round(paid, step * paid if loss_driven else step)
+
+    def _shape(self, n_items: int) -> tuple[Floats, Floats, float | None]:
+        if n_items not in self._shapes:
+            heights, shares = self.representation.heights(n_items), discounts(n_items)
+            slope = discount_slope(heights, shares) if self._by_sort else None
+            self._shapes[n_items] = heights, shares, slope
+        return self._shapes[n_items]
+
+    def margin(self, scores: Floats, label: Any) -> float:
+        heights, _, _ = self._shape(scores.size)
+        if isinstance(self.loss, PrecisionAtKLoss):
+            return precision_margin(scores, label, heights, k=self.loss.k)
+        return ndcg_margin(scores, label, heights)
+
+    def loss_range(self, labels: Any) -> tuple[float, float]:
+        ranges = [self.loss.range(label) for label in labels]
+        return min(low for low, _ in ranges), max(high for _, high in ranges)
+
+
+class Composed(Problem):
+    """Any loss and any representation, by the user's search or by trying every prediction.
+
+    Where there are too many predictions to try, the loss has a method ``correct(label)`` that
+    gives a prediction without loss.
+    """
+
+    def __init__(
+        self, loss: Loss, representation: Representation, search: Search | None = None
+    ) -> None:
+        self.loss = loss
+        self.representation = representation
+        self._search = search_by_enumeration if search is None else search
+
+    def prepare(self, labels: Any) -> Any:
+        return labels
+
+    def correct(self, scores: Floats, label: Any) -> Any:
+        """The loss's own choice, or else the correct prediction most similar to the scores."""
+        choose = getattr(self.loss, "correct", None)
+        if choose is not None:
+            return choose(label)
+        right = [one for one in self.representation.predictions() if self.loss(one, label) == 0]
+        if not right:
+            raise ValueError(f"loss is above 0 for every prediction where the label is {label!r}.")
+        return max(right, key=lambda one: float(self.representation.vector(one) @ scores))
+
+    def play(self, scores: Floats, label: Any, *, loss_driven: bool) -> Round:
+        decoded = self.representation.decode(scores)
+        paid = float(self.loss(decoded, label))
+        if paid == 0.0:
+            return Round(0.0, scores)
+        rep = self.representation.vector
+        correct = rep(self.correct(scores, label))
+        if loss_driven:
+            return Round(paid, paid * (rep(decoded) - correct))
+        augmented = self._search(self.loss, self.representation, scores, label)
+        return Round(paid, rep(augmented) - correct)
+
+    def margin(self, scores: Floats, label: Any) -> float:
+        listed = list(self.representation.predictions())
+        vectors = np.array([self.representation.vector(one) for one in listed])
+        return table_margin(scores, vectors, [self.loss(one, label) for one in listed])
+
+    def loss_range(self, labels: Any) -> tuple[float, float]:
+        losses = np.array(
+            [self.loss(one, label) for one in self.representation.predictions() for label in labels]
+        )
+        above = losses[losses > 0]
+        return (float(above.min()), float(above.max())) if above.size else (np.inf, 0.0)
+
+
+def compose(loss: Loss, representation: Representation, search: Search | None = None) -> Problem:
+    """Put a loss and a representation together, with the quickest search that is known for them.
+
+    Parameters
+    ----------
+    loss : callable
+        L(prediction, label) ≥ 0, with a prediction of loss 0 for every label.
+    representation : Representation
+        A unit vector for every prediction.
+    search : callable, optional
+        ``search(loss, representation, scores, label)`` gives argmax_σ L(σ, y) + ⟨rep(σ), t⟩;
+        needed only where the predictions are too many to try and the pair is not known here.
+    """
+    if search is None:
+        if isinstance(representation, Vectors):
+            return Table(representation.table, loss=loss, names=representation.names)
+        if isinstance(representation, Indicators) and isinstance(loss, SubsetLoss):
+            return Subsets(loss, representation)
+        if isinstance(representation, Positions) and isinstance(loss, NDCGLoss | PrecisionAtKLoss):
+            return Ranking(loss, representation)
+    return Composed(loss, representation, search)
+
+
+def surrogate(
+    loss: Loss, representation: Representation, scores: Floats, label: Any, correct: Any
+) -> float:
+    """φ(t, y) = max_σ L(σ, y) − ⟨rep(σ_y) − rep(σ), t⟩, equation (2), for a correct σ_y.
+
+    Convex in the scores, at least 0, and at least the loss of the decoded prediction. Every
+    prediction is tried.
+
+    Examples
+    --------
+    >>> from toprank.predtron import Basis, ZeroOne, surrogate
+    >>> animals = Basis(["cat", "dog"])
+    >>> surrogate(ZeroOne(), animals, np.array([0.25, 1.0]), "cat", "cat")
+    1.75
+    """
+    best = search_by_enumeration(loss, representation, scores, label)
+    difference = representation.vector(correct) - representation.vector(best)
+    return float(loss(best, label)) - float(difference @ scores)

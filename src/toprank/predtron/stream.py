@@ -1,0 +1,109 @@
+"""Playing a stream: Algorithm 1, its loss-driven variant and its links, round after round.
+
+::
+
+    t = WX;  σ = pred(t);  if L(σ, y) > 0:  θ ← θ − η·step·Xᵀ,  W = (∇ψ)⁻¹(θ)
+
+Tables of predictions and the losses of subsets are played in one compiled loop where the weights
+are linear and without a link; everything else, round by round.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import sparse
+
+from toprank.kernels.subset_stream import csr_subset_stream, dense_subset_stream
+from toprank.kernels.table_stream import csr_table_stream, dense_table_stream
+from toprank.predtron.inputs import RowInputs
+from toprank.predtron.models import LinearModel
+from toprank.predtron.problem import Subsets, Table
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from toprank.predtron.inputs import StreamInputs
+    from toprank.predtron.models import KernelModel
+    from toprank.predtron.problem import Problem
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["play_rounds", "play_stream"]
+
+
+def play_stream(
+    model: LinearModel | KernelModel,
+    problem: Problem,
+    inputs: StreamInputs,
+    labels: Any,
+    order: NDArray[np.intp],
+    *,
+    eta: float,
+    loss_driven: bool,
+    clock: int,
+) -> Floats:
+    """Play the inputs in this order, change the model, and give the loss of every round.
+
+    ``labels`` are prepared by the problem; ``clock`` rounds came before.
+    """
+    compiled = (
+        isinstance(model, LinearModel)
+        and model.link is None
+        and isinstance(inputs, RowInputs)
+        and isinstance(problem, Table | Subsets)
+    )
+    play = _play_compiled if compiled else play_rounds
+    return play(
+        model, problem, inputs, labels, order, eta=eta, loss_driven=loss_driven, clock=clock
+    )
+
+
+def play_rounds(
+    model: Any,
+    problem: Problem,
+    inputs: StreamInputs,
+    labels: Any,
+    order: NDArray[np.intp],
+    *,
+    eta: float,
+    loss_driven: bool,
+    clock: int,
+) -> Floats:
+    """Any problem, any model: the twin of the compiled loops."""
+    losses = np.zeros(order.size)
+    for i, number in enumerate(order):
+        scores = model.scores(inputs, number)
+        losses[i], step = problem.play(scores, labels[number], loss_driven=loss_driven)
+        if losses[i] > 0:
+            model.move(inputs, number, -eta * step, clock + i)
+    return losses
+
+
+def _play_compiled(
+    model: Any,
+    problem: Any,
+    inputs: StreamInputs,
+    labels: Any,
+    order: NDArray[np.intp],
+    *,
+    eta: float,
+    loss_driven: bool,
+    clock: int,
+) -> Floats:
+    losses = np.zeros(order.size)
+    X = inputs.X
+    state = (order, labels, model.theta, model.drift, clock)
+    rest: tuple[Any, ...]
+    if isinstance(problem, Table):
+        dense, csr = dense_table_stream, csr_table_stream
+        rest = (problem.vectors, problem.losses, eta, loss_driven, problem.ties_wrong, losses)
+    else:
+        dense, csr = dense_subset_stream, csr_subset_stream
+        rest = (problem.loss.code, eta, loss_driven, losses)
+    if sparse.issparse(X):
+        csr(X.data, X.indices, X.indptr, inputs.intercept, *state, *rest)
+    else:
+        dense(X, *state, *rest)
+    return losses
