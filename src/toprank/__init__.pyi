@@ -4,5 +4,6 @@ from . import objectives as objectives
 from . import plots as plots
 from .rankers import IRPush as IRPush
 from .rankers import PNormPush as PNormPush
+from .rankers import RankBoost as RankBoost
 
 __version__: str

@@ -96,9 +96,7 @@ def add_weights(
 
 
 @compiled
-def _sides(
-    sums: Floats, size: int, column: int, below: Floats, above: Floats
-) -> float:
+def _sides(sums: Floats, size: int, column: int, below: Floats, above: Floats) -> float:
     """Weight below and above each threshold of one column; the missing weight comes back."""
     total = 0.0
     for threshold in range(size):

@@ -2,5 +2,6 @@
 
 from toprank.rankers.base import BaseRanker
 from toprank.rankers.push import IRPush, PNormPush
+from toprank.rankers.rankboost import RankBoost
 
-__all__ = ["BaseRanker", "IRPush", "PNormPush"]
+__all__ = ["BaseRanker", "IRPush", "PNormPush", "RankBoost"]

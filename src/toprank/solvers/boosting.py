@@ -32,7 +32,8 @@ class Boosted:
 
     ``path`` holds the log loss before the first round and after each one, ``edges`` the
     largest edge and ``silent`` the share d₀ of the chosen weak ranker in each round;
-    ``smooth_margins`` is G̃ after each round of smooth margin ranking.
+    ``smooth_margins`` is G̃ = -ln F̃ / Σ|steps| after each round and ``intercepts`` what the
+    caller adds to the scores of that round.
     """
 
     path: list[float]
@@ -41,6 +42,7 @@ class Boosted:
     edges: list[float] = field(default_factory=list)
     silent: list[float] = field(default_factory=list)
     smooth_margins: list[float] = field(default_factory=list)
+    intercepts: list[float] = field(default_factory=list)
     status: Literal["max_iter", "converged", "separated", "stopped"] = "max_iter"
 
     @property
@@ -53,6 +55,13 @@ class Boosted:
         weights = np.zeros(n_weak)
         np.add.at(weights, self.indices[:n_rounds], self.steps[:n_rounds])
         return weights
+
+    def truncate(self, n_rounds: int) -> None:
+        """Forget all but the first rounds."""
+        del self.path[n_rounds + 1 :]
+        for column in (self.indices, self.steps, self.edges, self.silent):
+            del column[n_rounds:]
+        del self.smooth_margins[n_rounds:], self.intercepts[n_rounds:]
 
 
 BoostMonitor = Callable[[Boosted], bool]
@@ -67,6 +76,7 @@ def boost(
     both: bool = True,
     max_iter: int = 100,
     tol: float | None = 1e-8,
+    intercept: Callable[[], float] | None = None,
     monitor: BoostMonitor | None = None,
 ) -> Boosted:
     """Take up to ``max_iter`` rounds.
@@ -105,6 +115,7 @@ def boost(
         run.steps.append(step)
         run.path.append(arena.log_loss)
         run.smooth_margins.append(-arena.log_loss / length if length > 0 else -math.inf)
+        run.intercepts.append(0.0 if intercept is None else intercept())
         if monitor is not None and monitor(run):
             run.status = "stopped"
             break

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -246,8 +246,9 @@ class ClassArena(StumpArena):
             right, wrong = a1 + scale * b0, a0 + scale * b1
             return np.array([right, 0.0, 0.0, wrong]) / (right + wrong + ah + scale * bh)
         unit = 1.0 / ((a0 + ah + a1) * (b0 + bh + b1))
-        masses = [a1 * b0, a1 * bh + ah * b0, ah * b1 + a0 * bh, a0 * b1]
-        return np.array(masses) * unit
+        masses = np.array([a1 * b0, a1 * bh + ah * b0, ah * b1 + a0 * bh, a0 * b1])
+        masses *= unit
+        return masses
 
     # moving -------------------------------------------------------------------------------
 
@@ -262,7 +263,7 @@ class ClassArena(StumpArena):
         column, values = self.design.values_by_code(index)
         for side, sign in ((0, -1.0), (1, 1.0)):
             population = self._population[side, column]
-            common = max((0.0, 0.5, 1.0), key=lambda level: population[values == level].sum())  # noqa: B023
+            common = max((0.0, 0.5, 1.0), key=lambda level: population[values == level].sum())
             self._scales[side] += sign * step * common
             self._multiply(side, column, np.exp(sign * step * (values - common)))
         self._totals = self._sums[:, column].sum(axis=1)
@@ -320,16 +321,16 @@ class ClassArena(StumpArena):
         return self.design.scores(self._coefficients) + self._constant
 
     def _resum(self) -> None:
-        for side in (0, 1):
-            start, stop = self._bounds[side], self._bounds[side + 1]
-
-            def columns(
-                first: int, last: int, side: Any = side, bounds: Any = (start, stop)
-            ) -> None:
-                add_weights(
-                    self.design.codes, self._weights, *bounds, first, last, self._sums[side]
-                )
-
-            self.threads.over(self.design.codes.shape[0], columns)
+        self._resum_class(0)
+        self._resum_class(1)
         self._totals = self._sums[:, 0].sum(axis=1)
         self._peaks = self._totals.copy()
+
+    def _resum_class(self, side: int) -> None:
+        start, stop = self._bounds[side], self._bounds[side + 1]
+        self.threads.over(
+            self.design.codes.shape[0],
+            lambda first, last: add_weights(
+                self.design.codes, self._weights, start, stop, first, last, self._sums[side]
+            ),
+        )

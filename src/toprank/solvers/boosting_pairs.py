@@ -80,9 +80,10 @@ class LadderArena(_ScoredArena):
 
     def _weigh(self) -> None:
         ladder = self._ladder
-        self.log_loss, *self._contests = rung_weights(
+        self.log_loss, *contests = rung_weights(
             self.scores, ladder.weights, ladder.rungs, ladder.first_rungs
         )
+        self._above, self._on, self._carry, self._share = contests
 
     def _fill_masses(self) -> None:
         design, ladder = self.design, self._ladder
@@ -94,7 +95,10 @@ class LadderArena(_ScoredArena):
                 self._n_codes,
                 ladder.rungs,
                 ladder.first_rungs,
-                *self._contests,
+                self._above,
+                self._on,
+                self._carry,
+                self._share,
                 design.sizes,
                 design.doubled,
                 design.offsets,
@@ -106,7 +110,13 @@ class LadderArena(_ScoredArena):
 
     def _measure(self, index: int) -> NDArray[np.float64]:
         found: NDArray[np.float64] = ladder_masses_of(
-            self._twice(index), self._ladder.rungs, self._ladder.first_rungs, *self._contests
+            self._twice(index),
+            self._ladder.rungs,
+            self._ladder.first_rungs,
+            self._above,
+            self._on,
+            self._carry,
+            self._share,
         )
         return found
 

@@ -54,6 +54,10 @@ class WeakRankers(ABC):
     def design(self, X: Any) -> Design:
         """Apply the fitted family to a table."""
 
+    def scores(self, X: Any, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        """H·λ on a table, for predictions."""
+        return self.design(X).scores(weights)
+
     @abstractmethod
     def names(self, feature_names: NDArray[Any]) -> list[str]:
         """Say in words what each weak ranker looks at."""

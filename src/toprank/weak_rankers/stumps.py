@@ -106,6 +106,15 @@ class Stumps(WeakRankers):
         )
         return StumpDesign(codes, self.sizes(), self.doubled())
 
+    def scores(self, X: Any, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        """H·λ on a table; features whose stumps all have weight 0 are not looked at."""
+        owners = np.repeat(np.arange(len(self.thresholds_)), self.sizes() * (1 + self.doubled()))
+        used = np.unique(owners[weights != 0])
+        kept = Stumps(self.n_bins, self.missing)
+        kept.thresholds_ = [self.thresholds_[j] for j in used]
+        kept.has_missing_ = self.has_missing_[used]
+        return kept.design(X[:, used]).scores(weights[np.isin(owners, used)])
+
     def sizes(self) -> NDArray[np.intp]:
         """How many thresholds each feature has."""
         return np.array([mine.size for mine in self.thresholds_], dtype=np.intp)

@@ -1,0 +1,109 @@
+"""Early stopping: watch a held-out list and keep the round at which it was ranked best."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.model_selection import GroupShuffleSplit, train_test_split
+
+from toprank.metrics import scorer as scorer_named
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from toprank.solvers.boosting import Boosted
+    from toprank.weak_rankers import Design
+
+__all__ = ["HeldOut", "split_rows"]
+
+
+def split_rows(
+    labels: NDArray[Any],
+    groups: NDArray[Any] | None,
+    share: float,
+    random_state: Any,
+    *,
+    stratify: bool,
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Rows to learn from and rows to hold out: whole lists where there are lists."""
+    rows = np.arange(labels.size)
+    if groups is not None:
+        splitter = GroupShuffleSplit(1, test_size=share, random_state=random_state)
+        kept, held = next(splitter.split(rows, groups=groups))
+        return kept, held
+    kept, held = train_test_split(
+        rows, test_size=share, random_state=random_state, stratify=labels if stratify else None
+    )
+    return np.sort(kept), np.sort(held)
+
+
+class _Scored(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Scores of the held-out rows, in the shape that a scorer asks for."""
+
+    def __init__(self, scores: Any = None) -> None:
+        self.scores = scores
+
+    def decision_function(self, X: Any) -> Any:  # noqa: ARG002
+        """Give the scores, whatever the table."""
+        return self.scores
+
+
+class HeldOut:
+    """Scores held-out rows after each round; asks to stop when they no longer get better.
+
+    Parameters
+    ----------
+    design : Design
+        The weak rankers on the held-out table.
+    truth : tuple (X, y, groups, sample_weight)
+        What the scorer is called with; the last two may be None.
+    scoring : str or callable
+        Name of a metric of :mod:`toprank.metrics`, or a scorer.
+    patience : int
+        Rounds without a better score after which to stop.
+    classes : array or None
+        The two classes, where the truth is labels.
+    coefficient : float
+        What a step of 1 adds to the score of a row with h = 1.
+    """
+
+    def __init__(
+        self,
+        design: Design,
+        truth: tuple[Any, Any, Any, Any],
+        scoring: Any,
+        patience: int,
+        classes: NDArray[Any] | None,
+        coefficient: float,
+    ) -> None:
+        self._design = design
+        self._truth = truth
+        self._scorer = scorer_named(scoring) if isinstance(scoring, str) else scoring
+        self._patience = patience
+        self._coefficient = coefficient
+        self._scored = _Scored(np.zeros(design.n_rows))
+        if classes is not None:
+            self._scored.classes_ = classes
+        self.path = [self._score()]
+
+    def _score(self) -> float:
+        X, y, groups, sample_weight = self._truth
+        metadata = {"groups": groups, "sample_weight": sample_weight}
+        given = {name: value for name, value in metadata.items() if value is not None}
+        return float(self._scorer(self._scored, X, y, **given))
+
+    @property
+    def best(self) -> int:
+        """Number of rounds after which the score was highest, the fewest on ties."""
+        return int(np.argmax(self.path))
+
+    def __call__(self, run: Boosted) -> bool:
+        """Score the last round; true asks to stop."""
+        index = run.indices[-1]
+        if index < self._design.n_weak:
+            step = self._coefficient * run.steps[-1]
+            self._scored.scores += step * self._design.column(index)
+        self.path.append(self._score())
+        return len(self.path) - 1 - self.best >= self._patience

@@ -1,0 +1,181 @@
+"""Boosting on weak rankers of any values: features, and what the user brings.
+
+Steps have no closed form there. Every trial of a step is one look at the criterion; the best step
+is found along the scores, without the table.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from toprank.kernels.segments import log_sum_exp
+from toprank.kernels.steps import MAX_STEP
+from toprank.solvers.boosting_arenas import Arena
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from toprank.objectives import Criterion
+    from toprank.solvers.boosting_arenas import Selection
+    from toprank.weak_rankers import Design
+
+__all__ = ["ClassificationLoss", "ColumnArena"]
+
+# A derivative this small beside the one at the start ends a line search.
+FLAT = 1e-13
+
+
+class ClassificationLoss:
+    """ln F = ln Σ w_i·e^{-y_i·s_i}, AdaBoost's objective, and its derivative.
+
+    Parameters
+    ----------
+    positives : array of bool of shape (n_rows,)
+        Where y = 1; it is -1 elsewhere.
+    weights : array of shape (n_rows,) or None
+        Row weights.
+    """
+
+    def __init__(
+        self, positives: NDArray[np.bool_], weights: NDArray[np.float64] | None = None
+    ) -> None:
+        self._signs = np.where(positives, 1.0, -1.0)
+        self._weights = weights
+        self._everywhere = np.ones(positives.size, dtype=bool)
+
+    def value_and_gradient(self, scores: NDArray[Any]) -> tuple[float, NDArray[np.float64]]:
+        """Value, and minus y times the share of each row in it."""
+        margins = self._signs * scores
+        value = log_sum_exp(margins, -1.0, self._everywhere, self._weights)
+        shares = np.exp(-margins - value)
+        if self._weights is not None:
+            shares *= self._weights
+        return value, -self._signs * shares
+
+
+class ColumnArena(Arena):
+    """Weak rankers h in [0, 1] on a criterion of the scores, by exact line searches.
+
+    ``classify`` takes the weak classifiers 2h - 1 and, as the last one, the constant 1. Rating by
+    the largest decrease searches along every weak ranker: O(rows·weak rankers) trials a round.
+    """
+
+    def __init__(
+        self,
+        design: Design,
+        criterion: Criterion | ClassificationLoss,
+        *,
+        classify: bool = False,
+    ) -> None:
+        self.design = design
+        self.n_weak = design.n_weak + classify
+        self._criterion = criterion
+        self._classify = classify
+        self.scores = np.zeros(design.n_rows)
+        self._gradient: NDArray[Any]
+        self.log_loss, self._gradient = criterion.value_and_gradient(self.scores)
+
+    def column(self, index: int) -> NDArray[np.float64]:
+        """Values of one weak ranker or, where rows are classified, weak classifier."""
+        if index == self.design.n_weak:
+            return np.ones(self.design.n_rows)
+        values = self.design.column(index)
+        return 2.0 * values - 1.0 if self._classify else values
+
+    def _edges(self) -> NDArray[np.float64]:
+        edges = -self.design.correlate(self._gradient)
+        if not self._classify:
+            return edges
+        constant = -float(self._gradient.sum())
+        return np.append(2.0 * edges - constant, constant)
+
+    def rates(self, selection: Selection) -> NDArray[np.float64]:
+        edges = self._edges()
+        if selection == "steepest":
+            return edges
+        found = np.zeros(self.n_weak)
+        for index in np.flatnonzero(edges):
+            line = _Line(self, int(index))
+            step = line.root(_flat)
+            gained = -np.expm1(min(line.at(step)[0] - self.log_loss, 0.0))
+            found[index] = np.copysign(np.sqrt(gained), edges[index])
+        return found
+
+    def edge(self, index: int) -> float:
+        return float(-self._gradient @ self.column(index))
+
+    def loss_step(self, index: int) -> float:
+        return _Line(self, index).root(_flat)
+
+    def margin_step(self, index: int, sign: float, smooth_margin: float, length: float) -> float:  # noqa: ARG002
+        """Step at which G̃ is largest along the weak ranker (equation 10).
+
+        With φ = -ln F̃ the derivative of φ(α)/(‖λ‖₁ + α) has the sign of (‖λ‖₁ + α)·φ' - φ,
+        which falls, as φ is concave: one root.
+        """
+        return _Line(self, index).root(
+            lambda value, slope, step: (length + abs(step)) * slope - sign * value, sign
+        )
+
+    def advance(self, index: int, step: float) -> None:
+        self.scores += step * self.column(index)
+        self.log_loss, self._gradient = self._criterion.value_and_gradient(self.scores)
+
+    def look(self, scores: NDArray[np.float64]) -> tuple[float, NDArray[Any]]:
+        """Log loss and its gradient at other scores."""
+        return self._criterion.value_and_gradient(scores)
+
+
+def _flat(value: float, slope: float, step: float) -> float:  # noqa: ARG001
+    """The rule of a minimum: no slope."""
+    return slope
+
+
+class _Line:
+    """The log loss along one weak ranker."""
+
+    def __init__(self, arena: ColumnArena, index: int) -> None:
+        self._arena = arena
+        self._column = arena.column(index)
+
+    def at(self, step: float) -> tuple[float, float]:
+        """Log loss and its derivative after a step."""
+        value, gradient = self._arena.look(self._arena.scores + step * self._column)
+        return value, float(gradient @ self._column)
+
+    def root(self, rule: Callable[[float, float, float], float], sign: float = 0.0) -> float:
+        """Step, at most MAX_STEP long, at which ``rule(value, slope, step)`` vanishes.
+
+        The rule has the sign of the slope at the start and grows with the step. Illinois: the
+        secant between two ends of opposite sign, an end that stays twice counts half.
+        """
+        start = rule(*self.at(0.0), 0.0)
+        direction = sign or -np.sign(start)
+        if direction == 0.0:
+            return 0.0
+        low, at_low = 0.0, direction * start
+        high = MAX_STEP
+        at_high = direction * rule(*self.at(direction * high), direction * high)
+        if at_high <= 0.0:
+            return float(direction * high)
+        goal, side = FLAT * abs(start), 0
+        for _ in range(100):
+            middle = (low * at_high - high * at_low) / (at_high - at_low)
+            if not low < middle < high:
+                break
+            value = direction * rule(*self.at(direction * middle), direction * middle)
+            if abs(value) <= goal:
+                return float(direction * middle)
+            if value < 0.0:
+                low, at_low = middle, value
+                at_high *= 0.5 if side < 0 else 1.0
+                side = -1
+            else:
+                high, at_high = middle, value
+                at_low *= 0.5 if side > 0 else 1.0
+                side = 1
+        return float(direction * 0.5 * (low + high))
