@@ -7,7 +7,7 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from matplotlib.ticker import FixedLocator, MaxNLocator
+from matplotlib.ticker import FixedLocator, MaxNLocator, PercentFormatter
 from scipy.special import logsumexp, softmax
 
 from toprank.inputs import as_positives, as_scores
@@ -123,7 +123,7 @@ def _draw(panel: Axes, parts: NDArray[np.float64], title: str) -> None:
     panel.set_xlabel("Negatives, highest on the left")
     for axis, size in ((panel.xaxis, n_negatives), (panel.yaxis, n_positives)):
         axis.set_major_locator(_whole_numbers(size))
-    bar = panel.figure.colorbar(picture, ax=panel, format="{x:.0%}", shrink=0.85)
+    bar = panel.figure.colorbar(picture, ax=panel, format=PercentFormatter(1.0), shrink=0.85)
     bar.outline.set_visible(False)
 
 
