@@ -205,7 +205,7 @@ def _draw(
 def _finish(
     panel: Axes, lists: list[RankedList], places: NDArray[np.float64], *, legend: Any
 ) -> None:
-    panel.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
+    panel.yaxis.set_major_formatter(PercentFormatter(1.0))
     panel.set_xlim(0, float(places[-1]))
     panel.set_ylim(top=1.02)
     if any(each.name for each in lists):
