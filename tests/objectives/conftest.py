@@ -52,11 +52,6 @@ class Case:
     def is_largest(self) -> bool:
         return isinstance(self.price, float) and math.isinf(self.price)
 
-    def convex(self, value: float) -> float:
-        """Give the increasing function of the value that is convex in the scores."""
-        is_log_of_convex = self.is_power and self.loss == "logistic"
-        return math.exp(value) if is_log_of_convex else value
-
     @property
     def reach(self) -> float:
         """How far scores may spread before the number R itself overflows."""
@@ -88,7 +83,7 @@ class Case:
         """Value that belongs to a risk, as the docstring of Push has it."""
         if self.is_power:
             p = 1.0 if self.price == "identity" or self.is_largest else self.price
-            if self.loss in ("exponential", "logistic"):
+            if self.loss == "exponential":
                 return math.log(risk) / p
             return risk ** (1.0 / p)
         if self.price == "exponential":

@@ -33,9 +33,9 @@ def test_any_power_on_two_scores(loss, p, gap):
     value, gradient = Push(loss, price=p).value_and_gradient(scores, labels)
     height = 3.0 * loss_at(loss, gap)
     spread = 0.0 if math.isinf(p) else math.log(5.0) / p
-    has_tail = loss in ("exponential", "logistic")
+    in_logs = loss == "exponential"
     assert value == pytest.approx(
-        math.log(height) + spread if has_tail else height * math.exp(spread), rel=1e-12
+        math.log(height) + spread if in_logs else height * math.exp(spread), rel=1e-12
     )
     assert np.allclose(gradient[:3], gradient[:3].mean(), rtol=1e-12)
     assert gradient[3:].sum() == pytest.approx(-gradient[:3].sum(), rel=1e-12)
@@ -77,16 +77,18 @@ def test_ir_push_at_1e300():
 def test_logistic_scores_of_1e8():
     wrong, right = np.array([-1e8, 1e8]), np.array([1e8, -1e8])
     objective = Push("logistic", price=4)
-    assert objective.value(wrong, [1, 0]) == pytest.approx(math.log(2e8), rel=1e-15)
+    value, gradient = objective.value_and_gradient(wrong, [1, 0])
+    assert value == pytest.approx(2e8, rel=1e-14)
+    assert np.allclose(gradient, [-1.0, 1.0], rtol=1e-14)
     value, gradient = objective.value_and_gradient(right, [1, 0])
-    assert value == pytest.approx(-2e8, rel=1e-15)
-    assert np.allclose(gradient, [-1.0, 1.0], rtol=1e-12)
+    assert value == 0.0
+    assert not gradient.any()
 
 
 @pytest.mark.parametrize(("loss", "wrong"), [("hinge", 2e8 + 1), ("squared_hinge", (2e8 + 1) ** 2)])
 def test_hinge_scores_of_1e8(loss, wrong):
     objective = Push(loss, price=1)
-    assert objective.value([-1e8, 1e8], [1, 0]) == wrong
+    assert objective.value([-1e8, 1e8], [1, 0]) == pytest.approx(wrong, rel=1e-14)
     value, gradient = objective.value_and_gradient([1e8, -1e8], [1, 0])
     assert value == 0.0
     assert not gradient.any()
@@ -124,7 +126,7 @@ def test_one_positive_against_a_million(loss):
     }[loss]
     assert objective.risk(scores, labels) == pytest.approx(losses.sum(), rel=1e-10)
     value, gradient = objective.value_and_gradient(scores, labels)
-    scale = losses.sum() if loss in ("exponential", "logistic") else 1.0
+    scale = losses.sum() if loss == "exponential" else 1.0
     assert np.allclose(gradient[1:] * scale, slopes, rtol=1e-10, atol=1e-300)
     assert gradient[0] * scale == pytest.approx(-slopes.sum(), rel=1e-10)
     reversed_ = objective.risk(-scores, ~labels)

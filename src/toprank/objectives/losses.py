@@ -33,8 +33,6 @@ class Loss(ABC):
     """One loss, elementwise, with two derivatives with respect to x."""
 
     name: LossName
-    # Whether sums of this loss live in the log domain: it has no zero and spans many orders.
-    has_tail: bool
 
     @abstractmethod
     def value(self, x: NDArray[Any]) -> NDArray[Any]:
@@ -58,7 +56,6 @@ class Loss(ABC):
 
 class _Exponential(Loss):
     name = "exponential"
-    has_tail = True
 
     def value(self, x: NDArray[Any]) -> NDArray[Any]:
         return np.asarray(np.exp(x))
@@ -72,7 +69,6 @@ class _Exponential(Loss):
 
 class _Logistic(Loss):
     name = "logistic"
-    has_tail = True
 
     def value(self, x: NDArray[Any]) -> NDArray[Any]:
         return np.asarray(np.logaddexp(0.0, x))
@@ -89,7 +85,6 @@ class _Logistic(Loss):
 
 class _Hinge(Loss):
     name = "hinge"
-    has_tail = False
 
     def value(self, x: NDArray[Any]) -> NDArray[Any]:
         return np.maximum(1.0 + x, 0.0)
@@ -103,7 +98,6 @@ class _Hinge(Loss):
 
 class _SquaredHinge(Loss):
     name = "squared_hinge"
-    has_tail = False
 
     def value(self, x: NDArray[Any]) -> NDArray[Any]:
         return np.maximum(1.0 + x, 0.0) ** 2

@@ -4,8 +4,8 @@ Heights come scaled, u_k = e^{shift_k}·size_k, because those of the exponential
 loss span more orders than a float has. An :class:`Aggregate` turns them into what is minimised::
 
     price                 value
-    r^p, losses with tail (1/p)·log R        p = ∞: the logarithm of the largest height
-    r^p, hinges           R^{1/p}            p = ∞: the largest height
+    r^p, exponential loss (1/p)·log R        p = ∞: the logarithm of the largest height
+    r^p, other losses     R^{1/p}            p = ∞: the largest height
     e^r                   log R
     ln(1 + r)             R / Σ w_k
     a Price of your own   R / Σ w_k
@@ -202,18 +202,21 @@ class _RootPower(Aggregate):
         return exponential_or_warn(self.p * log_value)
 
     def _parts(self, heights: Heights) -> tuple[float, Floats, float]:
-        """Value, ∂V/∂u and log value."""
-        largest = float(heights.size.max())
-        if largest == 0:
-            return 0.0, np.zeros_like(heights.size), -math.inf
-        ratio = heights.size / largest
+        """Value, ∂V/∂size and log value."""
+        log = heights.log()
+        log_largest = float(log.max())
+        if math.isinf(log_largest):
+            return 0.0, np.zeros_like(log), -math.inf
+        ratio = np.exp(log - log_largest)
+        scale = np.exp(heights.shift)  # du/dsize
         if math.isinf(self.p):
             mass = np.where(ratio >= 1.0 - TIED, heights.weight, 0.0)
-            return largest, mass / mass.sum(), math.log(largest)
+            return math.exp(log_largest), mass / mass.sum() * scale, log_largest
         slope = heights.weight * ratio ** (self.p - 1.0)
         total = float(slope @ ratio)
+        log_value = log_largest + math.log(total) / self.p
         root = total ** (1.0 / self.p)
-        return largest * root, slope * (root / total), math.log(largest) + math.log(total) / self.p
+        return math.exp(log_value), slope * (root / total) * scale, log_value
 
 
 @dataclass(frozen=True)
@@ -307,8 +310,8 @@ class _MeanPrice(Aggregate):
         return np.asarray(prices)
 
 
-def aggregate(price: float | str | Price, *, has_tail: bool) -> Aggregate:
-    """Find the aggregate of a price; ``has_tail`` tells losses that live in the log domain."""
+def aggregate(price: float | str | Price, *, in_logs: bool) -> Aggregate:
+    """Find the aggregate of a price; ``in_logs`` where log R is convex: the exponential loss."""
     if isinstance(price, Price):
         return _MeanPrice(price)
     if price == "exponential":
@@ -316,4 +319,4 @@ def aggregate(price: float | str | Price, *, has_tail: bool) -> Aggregate:
     if price == "log1p":
         return _MeanLog1p()
     p = 1.0 if isinstance(price, str) else float(price)
-    return _LogPower(p) if has_tail else _RootPower(p)
+    return _LogPower(p) if in_logs else _RootPower(p)

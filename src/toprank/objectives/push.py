@@ -26,6 +26,7 @@ from toprank.objectives.base import Criterion, Objective
 from toprank.objectives.criterion import PushCriterion, Side
 from toprank.objectives.heights import Comparison, ExplicitPairs, ladder_of
 from toprank.objectives.losses import LOSSES, LossName
+from toprank.objectives.one_list import OneListPush
 from toprank.objectives.prices import Price, aggregate
 from toprank.objectives.truth import as_grades, as_pairs, check_comparable, check_pairs_count
 
@@ -64,6 +65,10 @@ class _Push(Objective):
         weights: NDArray[np.float64] | None,
         lists: Lists | None,
     ) -> Criterion:
+        loss, price, focus, bottom_weight = self._formula()
+        if loss == "exponential" and isinstance(price, int | float) and lists is None:
+            constants = _constants(focus, bottom_weight)
+            return OneListPush(float(price), constants, positives, weights)
         return self._on_ladders(positives.astype(np.intp), weights, lists)
 
     def on_grades(
@@ -144,9 +149,14 @@ class _Push(Objective):
     def _sides(self, compare: Callable[[int], Comparison], n_rows: int) -> Criterion:
         """Compare top-down, bottom-up (everything negated) or both."""
         loss, price, focus, bottom_weight = self._formula()
-        constants = {"top": {1: 1.0}, "bottom": {-1: 1.0}, "both": {1: 1.0, -1: bottom_weight}}
-        sides = tuple(Side(sign, c, compare(sign)) for sign, c in constants[focus].items())
-        return PushCriterion(aggregate(price, has_tail=LOSSES[loss].has_tail), sides, n_rows)
+        constants = _constants(focus, bottom_weight)
+        sides = tuple(Side(sign, c, compare(sign)) for sign, c in constants.items())
+        return PushCriterion(aggregate(price, in_logs=loss == "exponential"), sides, n_rows)
+
+
+def _constants(focus: Focus, bottom_weight: float) -> dict[int, float]:
+    """What the top push (1) and the bottom push (-1) count."""
+    return {"top": {1: 1.0}, "bottom": {-1: 1.0}, "both": {1: 1.0, -1: bottom_weight}}[focus]
 
 
 @dataclass(frozen=True)
@@ -158,16 +168,16 @@ class Push(_Push):
     ==================  =====================================================================
     price               value
     ==================  =====================================================================
-    power p             (1/p)·log R for the exponential and the logistic loss, R^{1/p} for the
-                        hinges; at p = ∞ the (logarithm of the) largest height
+    power p             (1/p)·log R for the exponential loss, R^{1/p} for the others; at p = ∞
+                        the (logarithm of the) largest height
     e^r                 log R
     ln(1 + r), Price    R / Σ w_k, a mean over the rows that are priced
     ==================  =====================================================================
 
-    For convex increasing prices R and R^{1/p} are convex, and so is ``value``, but for the
-    logistic loss with a power: there log R^{1/p} is an increasing function of a convex one, with
-    the same minima. The price ln(1 + r) is convex with the exponential loss only. Where ``value``
-    curves downwards along a score, the Hessian's diagonal is given as 0.
+    For convex increasing prices ``value`` is convex: R^{1/p} is a norm of convex heights, and
+    log R is convex where the loss is exponential (but not where it is logistic). The price
+    ln(1 + r) is convex with the exponential loss only. Where ``value`` curves downwards along a
+    score, the Hessian's diagonal is given as 0.
 
     Tied pairs cost ℓ(0). At the hinge's kink, and where all heights are 0, the sub-gradient 0 is
     taken; at p = ∞ it spreads over the largest heights in proportion to their weights.

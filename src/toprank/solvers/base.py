@@ -11,6 +11,7 @@ one left when a solver stops, on that scale.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
@@ -20,7 +21,16 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["ROUNDING", "SEPARATED", "Monitor", "Penalty", "Progress", "Solution", "Status"]
+__all__ = [
+    "ROUNDING",
+    "SEPARATED",
+    "Monitor",
+    "Penalty",
+    "Progress",
+    "Solution",
+    "Status",
+    "floor_of",
+]
 
 Status = Literal["converged", "max_iter", "separated", "stopped", "stalled"]
 
@@ -54,6 +64,11 @@ class Penalty:
     def value(self, weights: NDArray[np.float64]) -> float:
         """Give the penalty itself."""
         return 0.5 * self.l2 * float(weights @ weights) + self.l1 * float(np.abs(weights).sum())
+
+
+def floor_of(penalty: Penalty) -> float:
+    """Value below which a line search may stop: without a penalty there may be no minimum."""
+    return -2.0 * SEPARATED if penalty.alpha == 0 else -math.inf
 
 
 @dataclass(frozen=True)

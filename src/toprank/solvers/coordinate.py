@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from toprank.solvers.base import ROUNDING, SEPARATED, Monitor, Penalty, Progress, Solution
+from toprank.solvers.base import ROUNDING, SEPARATED, Monitor, Penalty, Progress, Solution, floor_of
 from toprank.solvers.line_search import Point, minimize_on_line
 
 if TYPE_CHECKING:
@@ -115,9 +115,9 @@ class _Coordinate:
         best = minimize_on_line(
             lambda step: self._at(step, sign),
             start,
-            reduction=1e-6,
+            reduction=1e-10,
             first=self._newton_step(abs(slope)),
-            floor=-2 * SEPARATED,
+            floor=floor_of(self._penalty),
         )
         return float(sign * best.step)
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import linalg, optimize
 
-from toprank.solvers.base import ROUNDING, SEPARATED, Monitor, Penalty, Progress, Solution
+from toprank.solvers.base import ROUNDING, SEPARATED, Monitor, Penalty, Progress, Solution, floor_of
 from toprank.solvers.line_search import Point, minimize_on_line
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def minimize_by_lbfgs(
     start = np.zeros(design.n_weak) if weights is None else weights.astype(np.float64)
     if penalty.l1 > 0:
         return _minimize_with_l1(design, criterion, penalty, start, max_iter, tol, monitor)
-    iterate = _Iterate(design, criterion, penalty.l2, start)
+    iterate = _Iterate(design, criterion, penalty, start)
     curvature = _Curvature(design, criterion, penalty.l2)
     history = _History()
     solution = Solution(start, path=[iterate.value])
@@ -64,7 +64,7 @@ def minimize_by_lbfgs(
         else:
             if curvature.refresh(iterate.scores, solution.n_iter):
                 history.forget()
-            direction = -history.times(iterate.gradient, curvature.solve)
+            direction = iterate.within_reach(-history.times(iterate.gradient, curvature.solve))
             if not iterate.move(direction, history):
                 solution.status = "converged" if solution.slope <= ROUNDING else "stalled"
                 return solution
@@ -86,19 +86,30 @@ class _Iterate:
     """
 
     def __init__(
-        self, design: Design, criterion: Criterion, l2: float, weights: NDArray[np.float64]
+        self, design: Design, criterion: Criterion, penalty: Penalty, weights: NDArray[np.float64]
     ) -> None:
-        self._design, self.criterion, self.l2 = design, criterion, l2
+        self._design, self.criterion, self.l2 = design, criterion, penalty.l2
+        self._floor = floor_of(penalty)
         self.weights = weights
         self.scores = design.scores(weights)
         value, residuals = criterion.value_and_gradient(self.scores)
-        self.value = value + 0.5 * l2 * float(weights @ weights)
-        self.gradient = design.correlate(residuals) + l2 * weights
+        self.value = value + 0.5 * self.l2 * float(weights @ weights)
+        self.gradient = design.correlate(residuals) + self.l2 * weights
 
     @property
     def slope(self) -> float:
         """The largest partial derivative."""
         return float(np.abs(self.gradient).max(initial=0.0))
+
+    def within_reach(self, direction: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Shorten a direction along which the curvature all but vanishes.
+
+        Weights may grow a hundredfold in an iteration, no more: without a penalty the optimum
+        of separable data is at infinity, and a first step of 1e300 would never be seen again.
+        """
+        reach = 100.0 * (1.0 + float(np.abs(self.weights).max(initial=0.0)))
+        length = float(np.abs(direction).max(initial=0.0))
+        return direction * (reach / length) if length > reach else direction
 
     def move(self, direction: NDArray[np.float64], history: _History) -> bool:
         """Go to the minimum along ``direction``; false where no step improves anything."""
@@ -106,7 +117,7 @@ class _Iterate:
         if not start.slope < 0:
             return False
         line = _Line(self, direction, self._design.scores(direction))
-        best = minimize_on_line(line.at, start, reduction=0.3, floor=-2 * SEPARATED)
+        best = minimize_on_line(line.at, start, reduction=0.3, floor=self._floor)
         if best.step == 0:
             return False
         residuals = line.residuals_at(best.step)
@@ -223,7 +234,7 @@ class _Curvature:
         moments = self._l2 * np.eye(self._design.n_weak)
         for members in (lower, ~lower):
             moments += self._centred_moments(rows[members], weights[members])
-        ridge = 1e-10 * (np.trace(moments) / len(moments) + 1e-300)
+        ridge = 1e-10 * np.trace(moments) / len(moments) + 1e-12
         try:
             self._factor = linalg.cho_factor(moments + ridge * np.eye(len(moments)))
         except linalg.LinAlgError:

@@ -1,0 +1,226 @@
+"""What the push rankers learn and what people do with it."""
+
+import warnings
+
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.special import expit
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.preprocessing import SplineTransformer
+
+from toprank import IRPush, PNormPush
+from toprank.datasets import load_digits_eights
+from toprank.metrics import pnorm_error, precision_at_k, roc_auc
+from toprank.objectives import ExponentialIRPush, ExponentialPush
+
+
+def data(n=300, d=4, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d))
+    y = X[:, 0] - 0.5 * X[:, 1] + rng.normal(size=n) > 1
+    return X, y
+
+
+def test_the_fit_minimises_the_printed_formula():
+    X, y = data()
+    for ranker, objective in (
+        (PNormPush(p=3, alpha=0), ExponentialPush(3)),
+        (PNormPush(p=2, focus="bottom", alpha=0), ExponentialPush(2, focus="bottom")),
+        (IRPush(alpha=0), ExponentialIRPush()),
+    ):
+        model = ranker.fit(X, y)
+        best = objective.value(model.decision_function(X), y)
+        assert best == pytest.approx(model.objective_path_[-1], rel=1e-10)
+        rng = np.random.default_rng(0)
+        for _ in range(20):
+            moved = X @ (model.coef_[0] + 0.05 * rng.normal(size=4))
+            assert objective.value(moved, y) > best
+
+
+def test_a_larger_push_trades_the_whole_list_for_its_top():
+    X, y = load_digits_eights(return_X_y=True)
+    gentle, hard = (
+        PNormPush(p=p, alpha=0, max_iter=200, tol=1e-5).fit(X, y).decision_function(X)
+        for p in (1, 16)
+    )
+    assert roc_auc(y, hard) < roc_auc(y, gentle)
+    assert pnorm_error(y, hard, p=16) < pnorm_error(y, gentle, p=16)
+
+
+def test_weight_two_is_the_row_twice_and_weight_zero_no_row():
+    X, y = data()
+    weights = np.random.default_rng(3).integers(0, 3, len(y))
+    weighted = PNormPush().fit(X, y, sample_weight=weights)
+    repeated = PNormPush().fit(np.repeat(X, weights, axis=0), np.repeat(y, weights))
+    np.testing.assert_allclose(weighted.coef_, repeated.coef_, rtol=1e-5)
+    np.testing.assert_allclose(weighted.intercept_, repeated.intercept_, rtol=1e-5)
+
+
+def test_lists_are_compared_within_themselves_only():
+    # between lists the feature is misleading, within each it is right
+    X = np.array([[0.0], [1.0], [10.0], [11.0], [20.0], [21.0]])
+    y = np.array([0, 1, 0, 1, 0, 1])
+    one = PNormPush().fit(X, y)
+    many = PNormPush().fit(X, y, groups=["a", "a", "b", "b", "c", "c"])
+    assert many.coef_[0, 0] > 4 * one.coef_[0, 0] > 0
+
+
+def test_ranks_shortlists_and_lists():
+    X, y = data()
+    model = PNormPush().fit(X, y)
+    scores = model.decision_function(X)
+    np.testing.assert_array_equal(model.top(X, 10), np.argsort(-scores)[:10])
+    np.testing.assert_array_equal(model.top(X, 0.1), np.argsort(-scores)[:30])
+    np.testing.assert_array_equal(model.rank(X)[model.top(X, 10)], np.arange(1, 11))
+    groups = np.arange(300) % 7
+    ranks = model.rank(X, groups=groups)
+    for group in range(7):
+        mine = groups == group
+        np.testing.assert_array_equal(np.argsort(-scores[mine]), np.argsort(ranks[mine]))
+    best = model.top(X, 2, groups=groups)
+    np.testing.assert_array_equal(ranks[best], np.tile([1, 2], 7))
+
+
+def test_equal_scores_keep_the_order_of_the_table():
+    model = PNormPush().fit([[0.0], [1.0]], [0, 1])
+    np.testing.assert_array_equal(model.rank([[1.0], [1.0], [2.0], [1.0]]), [2, 3, 1, 4])
+
+
+def test_the_cutoff_never_lets_more_through_than_the_budget():
+    X, y = data()
+    model = PNormPush().fit(X, y)
+    tied = np.vstack([X, X, X])
+    for table, budget in ((X, 10), (X, 300), (tied, 100), (tied, 101), (X, 0.05)):
+        passed = int((model.decision_function(table) > model.cutoff(table, budget)).sum())
+        allowed = budget if budget >= 1 else round(budget * len(table))
+        assert passed <= allowed
+        assert passed >= allowed - 2  # ties cross the border in threes
+
+
+def test_probabilities_are_right_on_a_saturated_model():
+    # one weak ranker per cell of a table of counts: f is free, so theory is exact
+    rng = np.random.default_rng(0)
+    cells = rng.integers(0, 6, 4000)
+    truth = np.array([0.05, 0.2, 0.4, 0.5, 0.7, 0.9])
+    y = rng.random(4000) < truth[cells]
+    X = np.eye(6)[cells]
+    empirical = np.array([y[cells == c].mean() for c in range(6)])
+    for p in (1, 2, 5):
+        for focus in ("top", "bottom"):
+            model = PNormPush(p=p, focus=focus, alpha=0).fit(X, y)
+            np.testing.assert_allclose(model.predict_proba(np.eye(6))[:, 1], empirical, atol=1e-6)
+
+
+def test_predictions_cut_where_the_score_is_zero():
+    X, y = data()
+    for ranker in (PNormPush(), PNormPush(p=np.inf), IRPush(), PNormPush(focus="both")):
+        model = ranker.fit(X, y)
+        np.testing.assert_array_equal(model.predict(X), model.decision_function(X) > 0)
+    model = IRPush().fit(X, y)
+    assert model.predict(X).sum() == y.sum()
+
+
+def test_probability_is_offered_only_where_theory_gives_it():
+    for ranker in (PNormPush(p=np.inf), PNormPush(focus="both"), PNormPush(loss="hinge"), IRPush()):
+        assert not hasattr(ranker, "predict_proba")
+    with pytest.raises(AttributeError) as error:
+        PNormPush(p=np.inf).predict_proba([[1.0]])
+    assert "CalibratedClassifierCV" in str(error.value.__cause__)
+    X, y = data()
+    model = PNormPush(p=3).fit(X, y)
+    np.testing.assert_allclose(model.predict_proba(X)[:, 1], expit(4 * model.decision_function(X)))
+
+
+def test_stumps_learn_what_no_line_can_and_take_missing_values():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, size=(500, 3))
+    y = np.abs(X[:, 0]) > 0.7
+    X[rng.random(X.shape) < 0.05] = np.nan
+    model = PNormPush(p=2, weak_rankers="stumps", alpha=1e-2).fit(X, y)
+    assert precision_at_k(y, model.decision_function(X), k=100) > 0.95
+    assert len(model.weak_rankers_.names(np.array(["a", "b", "c"]))) == model.weights_.size
+
+
+def test_brought_weak_rankers():
+    X, y = data()
+    splines = PNormPush(weak_rankers=SplineTransformer()).fit(X, y)
+    assert splines.weights_.size == SplineTransformer().fit_transform(X).shape[1]
+    functions = PNormPush(weak_rankers=[lambda X: expit(X[:, 0]), lambda X: X[:, 1] > 0]).fit(X, y)
+    assert functions.weights_[0] > 0 > functions.weights_[1]
+
+
+def test_wide_sparse_tables_stay_sparse():
+    rng = np.random.default_rng(0)
+    X = sparse.random(500, 20_000, density=1e-3, format="csr", random_state=0)
+    y = np.asarray(X[:, :200].sum(axis=1)).ravel() + 0.1 * rng.random(500) > 0.2
+    model = PNormPush(alpha=1e-2).fit(X, y)
+    assert model.score(X, y) > 0.9
+
+
+def test_warm_start_goes_on_from_the_last_weights():
+    X, y = data()
+    ranker = PNormPush(solver="coordinate", max_iter=5, tol=None, warm_start=True)
+    values = [ranker.fit(X, y).objective_path_[-1] for _ in range(4)]
+    assert values == sorted(values, reverse=True)
+    assert values[-1] < values[0]
+
+
+def test_verbose_prints_the_path(capsys):
+    X, y = data()
+    PNormPush(verbose=2, tol=1e-3).fit(X, y)
+    assert "iteration     1   objective" in capsys.readouterr().out
+
+
+def test_rounds_of_coordinate_descent_are_a_budget():
+    X, y = data()
+    model = PNormPush(weak_rankers="stumps").fit(X, y)
+    assert model.n_iter_ == 100
+    assert not model.converged_
+    assert np.count_nonzero(model.weights_) <= 100
+
+
+def test_separable_data_without_penalty_warn_with_the_remedy():
+    with pytest.warns(ConvergenceWarning, match="Set alpha above 0"):
+        model = PNormPush(alpha=0).fit([[0.0], [1.0]], [0, 1])
+    assert np.isfinite(model.coef_).all()
+    assert not model.converged_
+
+
+def test_running_out_of_iterations_warns_unless_it_was_asked_for():
+    X, y = data()
+    with pytest.warns(ConvergenceWarning, match="max_iter=1"):
+        PNormPush(max_iter=1).fit(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        PNormPush(max_iter=1, tol=None).fit(X, y)
+
+
+def test_an_interrupt_leaves_fit_and_the_old_model_stays():
+    X, y = data()
+    model = PNormPush().fit(X, y)
+    before = model.coef_.copy()
+
+    def interrupt(_):
+        raise KeyboardInterrupt
+
+    model.set_params(weak_rankers=[interrupt])
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, y)
+    np.testing.assert_array_equal(model.coef_, before)
+
+
+def test_an_unfitted_ranker_says_so():
+    with pytest.raises(NotFittedError):
+        PNormPush().rank([[1.0]])
+
+
+@pytest.mark.parametrize("p", [1, 64, 1e4, np.inf])
+def test_one_positive_against_many_negatives(p):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2000, 3))
+    y = np.zeros(2000, dtype=int)
+    y[0] = 1
+    model = PNormPush(p=p, tol=1e-6).fit(X, y)
+    assert np.isfinite(model.decision_function(X)).all()
+    assert np.isfinite(model.objective_path_).all()
