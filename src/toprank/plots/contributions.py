@@ -7,11 +7,11 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from matplotlib.ticker import FixedLocator, MaxNLocator, PercentFormatter
+from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator
 from scipy.special import logsumexp, softmax
 
 from toprank.inputs import as_positives, as_scores
-from toprank.plots.style import axes_row
+from toprank.plots.style import axes_row, percent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -123,7 +123,7 @@ def _draw(panel: Axes, parts: NDArray[np.float64], title: str) -> None:
     panel.set_xlabel("Negatives, highest on the left")
     for axis, size in ((panel.xaxis, n_negatives), (panel.yaxis, n_positives)):
         axis.set_major_locator(_whole_numbers(size))
-    bar = panel.figure.colorbar(picture, ax=panel, format=PercentFormatter(1.0), shrink=0.85)
+    bar = panel.figure.colorbar(picture, ax=panel, format=FuncFormatter(percent), shrink=0.85)
     bar.outline.set_visible(False)
 
 

@@ -6,11 +6,11 @@ from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from matplotlib.ticker import PercentFormatter
+from matplotlib.ticker import FuncFormatter
 
 from toprank.plots.bootstrap import Band, resampled_hits
 from toprank.plots.lists import ranked_lists
-from toprank.plots.style import GREY, dress, one_axes, series
+from toprank.plots.style import GREY, dress, one_axes, percent, series
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -205,7 +205,7 @@ def _draw(
 def _finish(
     panel: Axes, lists: list[RankedList], places: NDArray[np.float64], *, legend: Any
 ) -> None:
-    panel.yaxis.set_major_formatter(PercentFormatter(1.0))
+    panel.yaxis.set_major_formatter(FuncFormatter(percent))
     panel.set_xlim(0, float(places[-1]))
     panel.set_ylim(top=1.02)
     if any(each.name for each in lists):

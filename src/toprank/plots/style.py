@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["COLOURS", "GREY", "Series", "axes_row", "dress", "one_axes", "series"]
+__all__ = ["COLOURS", "GREY", "Series", "axes_row", "dress", "one_axes", "percent", "series"]
 
 # Okabe and Ito's palette, which people with any kind of colour vision can tell apart, without its
 # yellow (too pale for a line on white).
@@ -83,3 +83,14 @@ def dress(ax: Axes, *, x: str, y: str, title: str | None = None) -> None:
     ax.set_axisbelow(True)
     for side in ("top", "right"):
         ax.spines[side].set_visible(False)
+
+
+def percent(share: float, _place: int | None = None) -> str:
+    """A share as a tick label, with no more digits than it needs.
+
+    Examples
+    --------
+    >>> percent(0.875), percent(1.0)
+    ('87.5 %', '100 %')
+    """
+    return f"{100.0 * share:.4g} %"
