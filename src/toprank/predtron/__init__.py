@@ -4,6 +4,8 @@ A problem is a loss and a representation; everything else follows from the two.
 """
 
 from toprank.predtron.classifier import PredtronClassifier
+from toprank.predtron.generic import Predtron
+from toprank.predtron.label_ranker import PredtronLabelRanker
 from toprank.predtron.links import EntrywiseLink, GroupLink, Link, SchattenLink
 from toprank.predtron.losses import (
     Absolute,
@@ -14,6 +16,9 @@ from toprank.predtron.losses import (
     SubsetZeroOne,
     ZeroOne,
 )
+from toprank.predtron.multilabel import PredtronMultilabel
+from toprank.predtron.ordinal import PredtronOrdinal
+from toprank.predtron.prank import PRank
 from toprank.predtron.problem import compose, surrogate
 from toprank.predtron.representations import (
     Basis,
@@ -23,6 +28,7 @@ from toprank.predtron.representations import (
     Signs,
     Vectors,
 )
+from toprank.predtron.subset_ranker import PredtronSubsetRanker
 
 __all__ = [
     "Absolute",
@@ -34,9 +40,15 @@ __all__ = [
     "Indicators",
     "Link",
     "NDCGLoss",
+    "PRank",
     "Positions",
     "PrecisionAtKLoss",
+    "Predtron",
     "PredtronClassifier",
+    "PredtronLabelRanker",
+    "PredtronMultilabel",
+    "PredtronOrdinal",
+    "PredtronSubsetRanker",
     "Representation",
     "SchattenLink",
     "Signs",

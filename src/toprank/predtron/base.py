@@ -5,17 +5,16 @@ from __future__ import annotations
 from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import replace
-from numbers import Integral, Real
+from numbers import Real
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from toprank.guarantees import PredtronCertificate, predtron_step
-from toprank.inputs import check_columns
+from toprank.predtron.estimator import OnlineEstimator, check_whole
 from toprank.predtron.links import link_from
 from toprank.predtron.models import KernelModel, LinearModel
 from toprank.predtron.problem import Composed
@@ -31,70 +30,10 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["BasePredtron", "documented"]
-
-SHARED = """\
-variant : {"standard", "loss_driven"}, default=VARIANT
-    Algorithm 1 steps away from the loss-augmented prediction, whatever the loss; the loss-driven
-    variant away from the prediction itself, by the loss. VARIANT_REASON
-link : {"none", "l_r", "group", "schatten"}, default="none"
-    Norm of the margin: Euclidean, or one that favours few entries, few features or low rank.
-    The Euclidean one is the quickest and the only one with kernels.
-r : float, default=None
-    Order of the link's norm, above 1 and at most 2; None takes q = max(2, ln n), the paper's.
-kernel : str or callable, default=None
-    None is linear; otherwise a name or function for scikit-learn's ``pairwise_kernels``.
-kernel_params : dict, default=None
-    Its parameters, for instance ``{"gamma": 0.1}``.
-budget : int, default=None
-    Most support vectors of a kernel; None keeps all. The one that the others need least makes
-    room, and from then on there is no average.
-eta : float or "auto", default="auto"
-    The step. "auto" is Theorem 1's c/(4R²), with c and R of the table (of the first batch, in a
-    stream), and 1 for the loss-driven variant, whose predictions do not depend on it.
-INTERCEPT\
-average : bool, default=True
-    Predict with the average of all rounds' weights, which wavers less than the last.
-max_iter : int, default=10
-    Most passes of ``fit``; it ends after a pass without a loss. Averages settle in about ten.
-shuffle : bool, default=True
-    Whether each pass of ``fit`` has an order of its own; a stream keeps its order.
-random_state : int, RandomState or None, default=None
-    For the orders."""
-
-INTERCEPT = """\
-fit_intercept : bool, default=True
-    Whether each score has a constant term, as a feature that is always 1.
-"""
-
-ATTRIBUTES = """\
-coef_, intercept_ : weights of shape (d, n_features) and constant terms of shape (d,)
-    Averaged with ``average``; d is the dimension of the representation. Not with a kernel.
-support_vectors_, dual_coef_ : with a kernel
-certificate_ : :class:`toprank.guarantees.PredtronCertificate`
-    Cumulative loss, rounds, mistakes and the constants of the bound, over all rounds so far.
-losses_ : loss of every round of the last call
-eta_ : the step
-n_iter_ : passes of the last ``fit``
-n_rounds_ : rounds so far"""
+__all__ = ["BasePredtron"]
 
 
-def documented(
-    *, variant: str = "standard", reason: str = "The first is the paper's.", intercept: bool = True
-) -> Any:
-    """Fill the shared parameters into a learner's docstring."""
-
-    def fill(learner: Any) -> Any:
-        shared = SHARED.replace("VARIANT_REASON", reason).replace("VARIANT", f'"{variant}"')
-        shared = shared.replace("INTERCEPT", INTERCEPT if intercept else "")
-        for marker, text in (("{shared}", shared), ("{attributes}", ATTRIBUTES)):
-            learner.__doc__ = learner.__doc__.replace(marker, text.replace("\n", "\n    "))
-        return learner
-
-    return fill
-
-
-class BasePredtron(BaseEstimator):  # type: ignore[misc]
+class BasePredtron(OnlineEstimator):
     """Streams, averages and certificates; a subclass says what the labels and predictions are."""
 
     def _check_parameters(self) -> None:
@@ -108,26 +47,22 @@ class BasePredtron(BaseEstimator):  # type: ignore[misc]
         if self.kernel is None and (self.budget is not None or self.kernel_params is not None):
             raise ValueError("budget and kernel_params belong to a kernel; pass kernel='rbf', say.")
         if self.budget is not None:
-            _check_whole("budget", self.budget)
-        _check_whole("max_iter", self.max_iter)
-        is_step = isinstance(self.eta, Real) and np.isfinite(self.eta) and self.eta > 0
+            check_whole("budget", self.budget)
+        check_whole("max_iter", self.max_iter)
+        is_step = isinstance(self.eta, Real) and 0 < float(self.eta) < np.inf
         if not is_step and not (isinstance(self.eta, str) and self.eta == "auto"):
             raise ValueError(f"eta must be 'auto' or a number above 0, got {self.eta!r}.")
 
     def _table(self, X: Any, *, reset: bool) -> Any:
-        """The table as float array or CSR, its columns looked at first."""
-        check_columns(X)
-        table = validate_data(
-            self, X, reset=reset, dtype=[np.float64, np.float32], accept_sparse="csr"
-        )
+        table = super()._table(X, reset=reset)
         if self.kernel is not None and sparse.issparse(table):
             raise TypeError("X is sparse, but kernels need a dense table; pass X.toarray().")
-        return table if sparse.issparse(table) else np.ascontiguousarray(table)
+        return table
 
     def _begin(self, problem: Problem, n_features: int, dimension: int) -> None:
         """Forget everything and start at W = 0."""
         intercept = bool(getattr(self, "fit_intercept", False))
-        self._problem = problem
+        self._problem: Any = problem
         self._link = link_from(self.link, self.r)
         self._model: LinearModel | KernelModel
         if self.kernel is None:
@@ -154,7 +89,7 @@ class BasePredtron(BaseEstimator):  # type: ignore[misc]
             0.0,
             np.nan,
             self.variant == "loss_driven",
-            1.0 if self._link is None else self._link.growth(self._model.theta.shape),
+            1.0 if self._link is None else self._link.growth((n_features + intercept, dimension)),
         )
 
     def _lean(self, offset: float) -> None:
@@ -221,15 +156,19 @@ class BasePredtron(BaseEstimator):  # type: ignore[misc]
             smallest_loss=min(run.smallest_loss, low),
             largest_loss=max(run.largest_loss, high),
         )
-        if self.eta_ is None and np.isfinite(run.smallest_loss) and run.radius > 0:
-            if self.eta != "auto":
-                self.eta_ = float(self.eta)
-            elif run.loss_driven and run.start == 0:
-                self.eta_ = 1.0
-            else:
-                self.eta_ = predtron_step(
-                    run.radius, smallest_loss=run.smallest_loss, growth=run.growth
-                )
+        if self.eta != "auto":
+            self.eta_ = float(self.eta)
+        elif run.loss_driven and run.start == 0:
+            self.eta_ = 1.0
+        elif np.isnan(low):
+            raise ValueError(
+                "eta='auto' needs the smallest loss, but the representation does not list its "
+                "predictions; pass eta=1.0, say, or variant='loss_driven'."
+            )
+        elif self.eta_ is None and np.isfinite(run.smallest_loss) and run.radius > 0:
+            self.eta_ = predtron_step(
+                run.radius, smallest_loss=run.smallest_loss, growth=run.growth
+            )
         self.certificate_ = replace(run, eta=np.nan if self.eta_ is None else self.eta_)
 
     def _certify(
@@ -261,20 +200,17 @@ class BasePredtron(BaseEstimator):  # type: ignore[misc]
 
     @contextmanager
     def _unchanged_if_it_fails(self) -> Iterator[None]:
-        """Give the estimator its old self back if anything goes wrong.
-
-        Input is checked before anything is learned, so a shallow copy is enough, but for the
-        user's own functions, which may fail in the middle of a stream.
-        """
-        before = dict(vars(self))
-        if isinstance(before.get("_problem"), Composed) or callable(self.kernel):
-            before["_model"] = deepcopy(before.get("_model"))
-        try:
-            yield
-        except BaseException:
-            vars(self).clear()
-            vars(self).update(before)
-            raise
+        # The user's own functions may fail in the middle of a stream: the model is copied too.
+        before = None
+        if isinstance(vars(self).get("_problem"), Composed) or callable(self.kernel):
+            before = deepcopy(vars(self).get("_model"))
+        with super()._unchanged_if_it_fails():
+            try:
+                yield
+            except BaseException:
+                if before is not None:
+                    vars(self)["_model"].__dict__.update(vars(before))
+                raise
 
     def _scores(self, X: Any) -> Floats:
         """Scores of every row: n × d."""
@@ -307,7 +243,7 @@ class BasePredtron(BaseEstimator):  # type: ignore[misc]
     def _linear_final(self) -> Floats:
         model = vars(self).get("_model")
         if not isinstance(model, LinearModel):
-            raise AttributeError("weights exist after a fit without a kernel only.")
+            raise AttributeError("weights exist after a fit without a kernel only.")  # noqa: TRY004
         return model.final(self.n_rounds_)
 
     @property
@@ -323,15 +259,10 @@ class BasePredtron(BaseEstimator):  # type: ignore[misc]
     def _kernel_model(self) -> KernelModel:
         model = vars(self).get("_model")
         if not isinstance(model, KernelModel):
-            raise AttributeError("support vectors exist after a fit with a kernel only.")
+            raise AttributeError("there are support vectors after a fit with a kernel only.")  # noqa: TRY004
         return model
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = self.kernel is None
         return tags
-
-
-def _check_whole(name: str, value: Any) -> None:
-    if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
-        raise ValueError(f"{name} must be a whole number, at least 1, got {value!r}.")

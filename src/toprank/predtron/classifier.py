@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import numpy as np
 from sklearn.base import ClassifierMixin
 
-from toprank.predtron.base import BasePredtron, documented
+from toprank.predtron.base import BasePredtron
+from toprank.predtron.documentation import documented
 from toprank.predtron.inputs import RowInputs
 from toprank.predtron.labels import as_class_vector, class_codes
 from toprank.predtron.problem import Table

@@ -111,6 +111,11 @@ class ListInputs(StreamInputs):
         """Give the rows of the table that make up one list."""
         return self._rows[number]
 
+    def length(self, number: int) -> int:
+        """Give the number of rows of one list."""
+        rows = self._rows[number]
+        return int(rows.stop if isinstance(rows, slice) else rows.size)
+
     def scores(self, number: int, weights: Floats) -> Floats:
         return np.asarray(self.X[self._rows[number]] @ weights[:, 0], dtype=np.float64)
 

@@ -57,7 +57,8 @@ def class_codes(labels: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.intp]
 def as_label_matrix(y: Any, n_rows: int) -> NDArray[np.bool_]:
     """An indicator matrix as a mask, one column a label."""
     _check_given(y)
-    matrix = y.toarray() if sparse.issparse(y) else np.asarray(y)
+    is_sparse: bool = sparse.issparse(y)
+    matrix = y.toarray() if is_sparse else np.asarray(y)
     check_length(matrix, n_rows)
     if matrix.ndim != 2 or not np.isin(matrix, (0, 1)).all():
         raise ValueError(
@@ -72,9 +73,11 @@ def as_grades(y: Any, n_rows: int) -> NDArray[np.float64]:
     _check_given(y)
     labels = column_or_1d(y, warn=True)
     if labels.dtype.kind not in "biuf":
-        raise TypeError(f"y must be grades (numbers of at least 0), got dtype {labels.dtype}.")
+        raise TypeError(
+            f"Unknown label type: y must be grades (numbers of at least 0), got {labels.dtype}."
+        )
     check_length(labels, n_rows)
-    grades = labels.astype(np.float64)
+    grades: NDArray[np.float64] = labels.astype(np.float64)
     bad = np.flatnonzero(~(np.isfinite(grades) & (grades >= 0) & (grades <= LARGEST_GRADE)))
     if bad.size:
         raise ValueError(

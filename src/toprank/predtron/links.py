@@ -162,7 +162,8 @@ class SchattenLink(Link):
         return linked
 
     def norm(self, weights: Floats) -> float:
-        return _norm(np.linalg.svd(weights, compute_uv=False), self.q(_shape(weights)))
+        values: Floats = np.linalg.svd(weights, compute_uv=False).astype(np.float64)
+        return _norm(values, self.q(_shape(weights)))
 
     def growth(self, shape: tuple[int, int]) -> float:
         return self.q(shape) - 1.0

@@ -80,7 +80,10 @@ class Problem(ABC):
 
     @abstractmethod
     def loss_range(self, labels: Any) -> tuple[float, float]:
-        """Smallest loss above 0 and largest loss that any prediction has on prepared labels."""
+        """Smallest loss above 0 and largest loss that any prediction has on prepared labels.
+
+        (inf, 0) where no prediction can be wrong, NaN where they cannot be known.
+        """
 
 
 class Table(Problem):
@@ -282,9 +285,11 @@ class Composed(Problem):
         return table_margin(scores, vectors, [self.loss(one, label) for one in listed])
 
     def loss_range(self, labels: Any) -> tuple[float, float]:
-        losses = np.array(
-            [self.loss(one, label) for one in self.representation.predictions() for label in labels]
-        )
+        try:
+            listed = list(self.representation.predictions())
+        except NotImplementedError:
+            return np.nan, np.nan
+        losses = np.array([self.loss(one, label) for one in listed for label in labels])
         above = losses[losses > 0]
         return (float(above.min()), float(above.max())) if above.size else (np.inf, 0.0)
 

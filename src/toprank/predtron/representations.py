@@ -119,8 +119,8 @@ class Signs(Vectors):
     'yes'
     """
 
-    def __init__(self, classes: Sequence[Any]) -> None:
-        super().__init__(classes, [[-1.0], [1.0]])
+    def __init__(self, classes: Iterable[Any]) -> None:
+        super().__init__(list(classes), [[-1.0], [1.0]])
 
 
 class Basis(Vectors):
@@ -141,10 +141,12 @@ class Basis(Vectors):
     ('cat', 'unsure')
     """
 
-    def __init__(self, classes: Sequence[Any], reject: Any = None) -> None:
-        names, vectors = list(classes), np.eye(len(classes))
+    def __init__(self, classes: Iterable[Any], reject: Any = None) -> None:
+        names = list(classes)
+        vectors = np.eye(len(names))
         if reject is not None:
-            names, vectors = [*names, reject], np.vstack([vectors, np.ones(len(classes))])
+            vectors = np.vstack([vectors, np.ones(len(names))])
+            names.append(reject)
         super().__init__(names, vectors)
 
 

@@ -93,7 +93,9 @@ def _play_compiled(
     clock: int,
 ) -> Floats:
     losses = np.zeros(order.size)
-    X = inputs.X
+    X: Any = inputs.X
+    dense: Any
+    csr: Any
     state = (order, labels, model.theta, model.drift, clock)
     rest: tuple[Any, ...]
     if isinstance(problem, Table):
@@ -102,7 +104,8 @@ def _play_compiled(
     else:
         dense, csr = dense_subset_stream, csr_subset_stream
         rest = (problem.loss.code, eta, loss_driven, losses)
-    if sparse.issparse(X):
+    is_sparse: bool = sparse.issparse(X)
+    if is_sparse:
         csr(X.data, X.indices, X.indptr, inputs.intercept, *state, *rest)
     else:
         dense(X, *state, *rest)

@@ -1,0 +1,206 @@
+"""The framework as an estimator: any loss, any representation."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, Self
+
+import numpy as np
+
+from toprank.predtron.base import BasePredtron
+from toprank.predtron.documentation import documented
+from toprank.predtron.inputs import RowInputs
+from toprank.predtron.labels import check_length
+from toprank.predtron.problem import Table, compose
+from toprank.predtron.representations import Representation, Vectors
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from toprank.guarantees import PredtronCertificate
+
+__all__ = ["Predtron"]
+
+
+@documented()
+class Predtron(BasePredtron):
+    """Learns any prediction problem that has a loss and a representation, row by row.
+
+    W starts at 0. A row x gets the scores t = Wx and the prediction σ = argmax ⟨rep(σ), t⟩; if
+    L(σ, y) > 0 then W ← W − η·(rep(σ̃) − rep(σ_y))·xᵀ with σ̃ = argmax L(σ, y) + ⟨rep(σ), t⟩ and
+    σ_y the correct prediction most similar to t (Algorithm 1). If some W of norm 1 has margin γ,
+    all losses together are at most 4R²C²/(cγ²) (Theorem 1). Problems given by :class:`Vectors`
+    run in a compiled loop, O(non-zeros·d + k·d) a round for k predictions.
+
+    Parameters
+    ----------
+    loss : callable
+        ``loss(prediction, label)`` ≥ 0, with a prediction of loss 0 for every label.
+    representation : Representation
+        A unit vector for every prediction; :class:`Vectors` is enough for most problems.
+    search : callable, default=None
+        ``search(loss, representation, scores, label)`` gives σ̃. Only for predictions that are
+        too many to try one by one; then ``loss`` also has a method ``correct(label)``.
+    {shared}
+
+    Attributes
+    ----------
+    {attributes}
+
+    Examples
+    --------
+    Which way up is a picture? Quarter turns are four points on a circle, and half a turn is
+    twice as wrong as a quarter:
+
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_digits
+    >>> from toprank.predtron import Predtron, Vectors
+    >>> turns = Vectors([0, 90, 180, 270], [[1, 0], [0, 1], [-1, 0], [0, -1]])
+    >>> def angle(turn, truth):
+    ...     return min((turn - truth) % 360, (truth - turn) % 360) / 90
+    >>> pictures = load_digits().images[:1000]
+    >>> truth = np.random.default_rng(0).choice([0, 90, 180, 270], size=1000)
+    >>> turned = [np.rot90(p, t // 90).ravel() for p, t in zip(pictures, truth)]
+    >>> model = Predtron(angle, turns, random_state=0).fit(turned[:800], truth[:800])
+    >>> round(model.score(turned[800:], truth[800:]), 2)
+    -0.49
+    """
+
+    def __init__(
+        self,
+        loss: Any,
+        representation: Representation,
+        *,
+        search: Any = None,
+        variant: Literal["standard", "loss_driven"] = "standard",
+        link: Literal["none", "l_r", "group", "schatten"] = "none",
+        r: float | None = None,
+        kernel: Any = None,
+        kernel_params: dict[str, Any] | None = None,
+        budget: int | None = None,
+        eta: float | Literal["auto"] = "auto",
+        fit_intercept: bool = True,
+        average: bool = True,
+        max_iter: int = 10,
+        shuffle: bool = True,
+        random_state: Any = None,
+    ) -> None:
+        self.loss = loss
+        self.representation = representation
+        self.search = search
+        self.variant = variant
+        self.link = link
+        self.r = r
+        self.kernel = kernel
+        self.kernel_params = kernel_params
+        self.budget = budget
+        self.eta = eta
+        self.fit_intercept = fit_intercept
+        self.average = average
+        self.max_iter = max_iter
+        self.shuffle = shuffle
+        self.random_state = random_state
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        if not callable(self.loss):
+            raise TypeError(f"loss must be a function of (prediction, label), got {self.loss!r}.")
+        if not isinstance(self.representation, Representation):
+            raise TypeError(
+                "representation must be a toprank.predtron.Representation, for instance "
+                f"Vectors(predictions, vectors), got {self.representation!r}."
+            )
+
+    def fit(self, X: Any, y: Sequence[Any] | ArrayLike) -> Self:
+        """Learn from a table and its labels, in passes.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+            Array, CSR matrix, pandas, polars or pyarrow table of numbers.
+        y : sequence of n_rows labels
+            Whatever the loss takes; with :class:`Vectors` they must be hashable.
+        """
+        with self._unchanged_if_it_fails():
+            self._check_parameters()
+            table = self._table(X, reset=True)
+            self._begin_problem()
+            labels = self._labels(y, table.shape[0])
+            return self._play(
+                self._inputs(table), labels, passes=self.max_iter, shuffle=self.shuffle
+            )
+
+    def partial_fit(self, X: Any, y: Sequence[Any] | ArrayLike) -> Self:
+        """Learn from one more batch of a stream, row by row in its order; labels may be new."""
+        with self._unchanged_if_it_fails():
+            self._check_parameters()
+            first = not hasattr(self, "n_rounds_")
+            table = self._table(X, reset=first)
+            if first:
+                self._begin_problem()
+            labels = self._labels(y, table.shape[0])
+            return self._play(self._inputs(table), labels, passes=1, shuffle=False)
+
+    def certify(
+        self,
+        X: Any,
+        y: Sequence[Any] | ArrayLike,
+        coef: ArrayLike,
+        intercept: ArrayLike | None = None,
+    ) -> PredtronCertificate:
+        """Put the run's cumulative loss beside the bound that reference weights give.
+
+        Parameters
+        ----------
+        X, y : the stream of the run
+        coef, intercept : array-like like ``coef_`` and ``intercept_``
+            The reference W; it is scaled to norm 1.
+        """
+        table = self._table(X, reset=False)
+        return self._certify(self._inputs(table), self._labels(y, table.shape[0]), coef, intercept)
+
+    def _begin_problem(self) -> None:
+        problem = compose(self.loss, self.representation, self.search)
+        self._begin(problem, self.n_features_in_, self.representation.dimension)
+
+    def _labels(self, y: Any, n_rows: int) -> Any:
+        if y is None:
+            raise ValueError("requires y to be passed, but the target y is None.")
+        labels = y.tolist() if isinstance(self._problem, Table) and hasattr(y, "tolist") else y
+        check_length(labels, n_rows)
+        return self._problem.prepare(labels)
+
+    def _inputs(self, table: Any) -> RowInputs:
+        return RowInputs(table, intercept=bool(self.fit_intercept))
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Give the scores t = Wx of every row: (n_rows, d)."""
+        return self._scores(X)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Give the prediction of every row, most similar to its scores; ties go to the first."""
+        scores = self._scores(X)
+        if isinstance(self.representation, Vectors):
+            numbers = (scores @ self.representation.table.T).argmax(axis=1)
+            return _gathered([self.representation.names[number] for number in numbers])
+        return _gathered([self.representation.decode(row) for row in scores])
+
+    def score(self, X: Any, y: Sequence[Any] | ArrayLike) -> float:
+        """Give minus the mean loss, so that more is better."""
+        predicted = self.predict(X)
+        labels: Any = y
+        check_length(labels, len(predicted))
+        losses = [self.loss(*pair) for pair in zip(predicted, labels, strict=True)]
+        return -float(np.mean(losses))
+
+
+def _gathered(predictions: list[Any]) -> NDArray[Any]:
+    """Predictions as an array: of numbers, text or equal arrays, or else of objects."""
+    if isinstance(predictions[0], np.ndarray):
+        return np.stack(predictions)
+    if np.isscalar(predictions[0]):
+        return np.asarray(predictions)
+    boxed = np.empty(len(predictions), dtype=object)
+    boxed[:] = predictions
+    return boxed
