@@ -1,5 +1,13 @@
 """Margins, certificates and bounds of the papers, computed on your data."""
 
+from toprank.guarantees.precision_margins import TopMargins, top_margins
+from toprank.guarantees.precision_mistakes import (
+    GapCertificate,
+    MistakeCertificate,
+    StreamCertificate,
+    mistake_bound,
+    separable_mistake_bound,
+)
 from toprank.guarantees.predtron_bounds import (
     PredtronCertificate,
     loss_driven_bound,
@@ -23,9 +31,14 @@ from toprank.guarantees.predtron_margins import (
 )
 
 __all__ = [
+    "GapCertificate",
+    "MistakeCertificate",
     "PredtronCertificate",
+    "StreamCertificate",
+    "TopMargins",
     "lemma_4_margin",
     "loss_driven_bound",
+    "mistake_bound",
     "multiclass_margin",
     "ndcg_bound",
     "ndcg_margin",
@@ -36,8 +49,10 @@ __all__ = [
     "predtron_bound",
     "predtron_step",
     "reject_bound",
+    "separable_mistake_bound",
     "sparse_ndcg_bound",
     "subset_margin",
     "table_margin",
+    "top_margins",
     "weighted_bound",
 ]

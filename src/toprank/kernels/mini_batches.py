@@ -3,10 +3,11 @@
 The model scores a row by w·z, where z = (x - mean)/spread is the scaled row. Nothing is scaled
 in memory: the loops keep v = w/spread, in the units of the table, up to a common factor, so that
 a score is one dot product with the row as it lies there. A step touches the columns of its
-gradient only; shrinking, projecting and averaging cost O(1)::
+gradient only (struct, which alone is not blind to the mean, touches all); shrinking, projecting
+and averaging cost O(1)::
 
     w = factor·spread·v                                shrinking and projecting change the factor
-    Σ_t c_t·w_t = spread·(area·v - trail)          area = Σ c·factor, trail = Σ area·(change of v)
+    Σ_t w_t = spread·(area·v - trail)          area = Σ factor, trail = Σ area·(change of v)
 
 Each row of a batch is read from memory once; the batch then lies in the cache for the update.
 """
@@ -20,7 +21,7 @@ import numpy as np
 
 from toprank.kernels.jit import compiled
 from toprank.kernels.rows import DenseRows, RowSum, SparseRows, add_row, dot_row
-from toprank.kernels.top_k import surrogate
+from toprank.kernels.top_k import STRUCT, surrogate
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -40,7 +41,7 @@ __all__ = [
     "SHARE",
     "SQUARE",
     "STEEPNESS",
-    "STEPS",
+    "TOTAL_K",
     "Aim",
     "Batches",
     "Model",
@@ -51,9 +52,10 @@ __all__ = [
 ]  # fmt: skip
 
 # Places in Model.state.
-FACTOR, AREA, COUNT, STEPS, STEEPNESS, SQUARE = 0, 1, 2, 3, 4, 5
-# Places in what a pass adds up: surrogate/k, prec@k/k, prec@k, batches that count, largest k.
-LOSS, SHARE, MISTAKES, SEEN, LARGEST_K = 0, 1, 2, 3, 4
+FACTOR, AREA, COUNT, STEEPNESS, SQUARE = 0, 1, 2, 3, 4
+# Places in what a pass adds up: surrogate/k, prec@k/k, prec@k, batches that count, largest k,
+# sum of the k.
+LOSS, SHARE, MISTAKES, SEEN, LARGEST_K, TOTAL_K = 0, 1, 2, 3, 4, 5
 
 # Below this the common factor is folded into v, so that sums of the past lose no digits.
 SMALLEST_FACTOR = 1e-3
@@ -70,7 +72,7 @@ class Aim(NamedTuple):
     alpha: float
     radius: float
     step: float
-    average: float
+    average: bool
 
 
 class Batches(NamedTuple):
@@ -92,7 +94,7 @@ class Model(NamedTuple):
     @classmethod
     def zero(cls, mean: Floats, spread: Floats) -> Model:
         """Make the model w = 0."""
-        state = np.zeros(6)
+        state = np.zeros(5)
         state[FACTOR] = 1.0
         return cls(np.zeros(mean.size), np.zeros(mean.size), state, mean, spread)
 
@@ -149,15 +151,19 @@ def run_pass(
     for batch in range(batches.starts.size - 1):
         first, size = batches.starts[batch], batches.starts[batch + 1] - batches.starts[batch]
         scores, chosen = scratch.scores[:size], scratch.positives[:size]
+        is_lone = size == 1 and aim.is_perceptron
+        # what all scores share makes no difference to the others, and costs a pass over columns
+        is_shifted = is_lone or aim.kind == STRUCT
+        offset = _offset(model) if is_shifted else 0.0
         for place in range(size):
             row = batches.order[first + place]
-            scores[place] = model.state[FACTOR] * dot_row(table, row, model.coef)
+            scores[place] = model.state[FACTOR] * (dot_row(table, row, model.coef) - offset)
             chosen[place] = positives[row]
             if weights is not None:
                 scratch.weights[place] = weights[row]
             if reference is not None:
                 scratch.held[place] = dot_row(table, row, reference)
-        if size == 1 and aim.is_perceptron:
+        if is_lone:
             value, k, mistakes = _lone_row(scores, chosen, weights, scratch)
         else:
             value, k, mistakes = _judge(aim, scores, chosen, weights, reference, scratch, size)
@@ -167,9 +173,29 @@ def run_pass(
             sums[MISTAKES] += mistakes
             sums[SEEN] += 1.0
             sums[LARGEST_K] = max(sums[LARGEST_K], k)
-            _move(aim, table, batches.order[first : first + size], k, model, scratch)
+            sums[TOTAL_K] += k
+            rows = batches.order[first : first + size]
+            _move(aim, table, rows, k, is_shifted, model, scratch)
         if ensemble.shape[0]:
             ensemble[batch, :] = model.state[FACTOR] * model.coef
+
+
+@compiled
+def _offset(model: Model) -> float:
+    """mean·v, the score of the mean row."""
+    total = 0.0
+    for column in range(model.coef.size):
+        total += model.mean[column] * model.coef[column]
+    return total
+
+
+@compiled
+def _touch_all(gradient: RowSum, n_touched: int) -> int:
+    """Name every column: the mean that is taken off has no zeros."""
+    if n_touched < gradient.total.size:
+        for column in range(gradient.total.size):
+            gradient.touched[column] = column
+    return gradient.total.size
 
 
 @compiled
@@ -211,6 +237,7 @@ def _move(
     table: DenseRows | SparseRows,
     rows: Integers,
     k: float,
+    is_shifted: bool,
     model: Model,
     scratch: Scratch,
 ) -> None:
@@ -224,12 +251,15 @@ def _move(
             n_touched = add_row(table, rows[place], residual, gradient, n_touched)
     state = model.state
     steepness = 0.0
+    if not is_shifted:
+        mass = 0.0
+    elif mass != 0.0:
+        n_touched = _touch_all(gradient, n_touched)
     for at in range(n_touched):
         column = gradient.touched[at]
         pull = (gradient.total[column] - mass * model.mean[column]) / model.spread[column]
         gradient.total[column] = pull
         steepness += pull * pull
-    state[STEPS] += 1.0
     step = 1.0
     if not aim.is_perceptron:
         state[STEEPNESS] += steepness
@@ -246,10 +276,9 @@ def _move(
         gradient.is_touched[column] = False
     if not aim.is_perceptron:
         _project(aim, model)
-    if aim.average >= 0.0:
-        share = state[STEPS] ** aim.average
-        state[AREA] += share * state[FACTOR]
-        state[COUNT] += share
+    if aim.average:
+        state[AREA] += state[FACTOR]
+        state[COUNT] += 1.0
 
 
 @compiled

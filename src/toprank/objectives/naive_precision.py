@@ -37,9 +37,8 @@ def precision_loss(scores: Floats, y: Mask, k: int) -> int:
 
 def struct(scores: Floats, y: Mask, k: int) -> float:
     """max_ŷ Δ(y, ŷ) + Σ (ŷ_i - y_i)·s_i (equation 3)."""
-    return max(
-        np.count_nonzero(c & ~y) + scores[c].sum() - scores[y].sum() for c in _candidates(y.size, k)
-    )
+    raised = max(np.count_nonzero(c & ~y) + scores[c].sum() for c in _candidates(y.size, k))
+    return float(raised - scores[y].sum())
 
 
 def ramp(scores: Floats, y: Mask, k: int) -> float:

@@ -41,11 +41,15 @@ def matching_intercept(
     """b such that the rows with s + b > 0 weigh as much as the positives do.
 
     The cut lies halfway between two neighbouring scores; where ties cross it, all of them are
-    left out.
+    left out. One partition where there are no weights, else one sort.
     """
-    counts = np.ones(scores.size) if weights is None else weights
+    if weights is None:
+        edge = scores.size - int(np.count_nonzero(positives))  # of the positives, sorted up
+        low, high = max(edge - 1, 0), min(edge, scores.size - 1)
+        around = np.partition(scores, [low, high])
+        return -float((around[high] + around[low]) / 2)
     order = np.argsort(-scores, kind="stable")
-    inside = int(np.searchsorted(np.cumsum(counts[order]), counts[positives].sum() * (1 - 1e-12)))
+    inside = int(np.searchsorted(np.cumsum(weights[order]), weights[positives].sum() * (1 - 1e-12)))
     last = scores[order[min(inside, scores.size - 1)]]
     following = scores[order[min(inside + 1, scores.size - 1)]]
     return -float((last + following) / 2)

@@ -1,0 +1,205 @@
+"""What is guaranteed about a run that learned precision at k (Kar et al. 2015, section 4).
+
+Δ_T^C is the number of negatives that stood in the top k, summed over the batches of a run, each
+batch judged by the model from before it. R bounds the norms of the (scaled) rows.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import sparse
+
+from toprank.kernels.top_k import surrogate_of_lists
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from toprank.kernels.mini_batches import Aim, Batches
+    from toprank.solvers.mini_batch import MiniBatches, Rows, Tally
+
+__all__ = [
+    "GapCertificate",
+    "MistakeCertificate",
+    "StreamCertificate",
+    "certify_mistakes",
+    "mistake_bound",
+    "reach_of",
+    "separable_mistake_bound",
+]
+
+# Rows whose norms are taken at a time.
+CHUNK = 1 << 14
+# Batches on which the length of the comparator is chosen, and the lengths tried.
+TRIED_BATCHES = 200
+TRIED_SCALES = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
+
+
+def mistake_bound(norm: float, reach: float, k: float, surrogate_sum: float) -> float:
+    """Most mistakes of a perceptron, in terms of any other model w (Theorems 7 and 9).
+
+    ::
+
+        Δ_T^C ≤ ( ‖w‖·R·√(4k) + √(Σ_t surrogate(w; batch t)) )²
+
+    with the surrogate avg for Algorithm 1 and max for Algorithm 2, plain (not divided by k).
+    Where k varies from batch to batch, the largest one counts.
+
+    Examples
+    --------
+    >>> from toprank.guarantees import mistake_bound
+    >>> round(mistake_bound(norm=2.0, reach=1.0, k=5, surrogate_sum=0.0), 9)
+    80.0
+    """
+    return (norm * reach * math.sqrt(4.0 * k) + math.sqrt(max(surrogate_sum, 0.0))) ** 2
+
+
+def separable_mistake_bound(margin: float, reach: float, k: float) -> float:
+    """Most mistakes where a unit vector has a margin in every batch (Corollaries 8 and 10).
+
+    ::
+
+        Δ_T^C ≤ 4k·R²/γ²
+
+    with the (k, γ)-margin for Algorithm 1 and the strong γ-margin for Algorithm 2
+    (:func:`toprank.guarantees.top_margins`). Without a positive margin nothing is promised: inf.
+
+    Examples
+    --------
+    >>> from toprank.guarantees import separable_mistake_bound
+    >>> separable_mistake_bound(margin=0.5, reach=1.0, k=5)
+    80.0
+    """
+    return 4.0 * k * (reach / margin) ** 2 if margin > 0 else math.inf
+
+
+@dataclass(frozen=True)
+class StreamCertificate:
+    """What a stochastic run saw.
+
+    ``mistakes`` is Δ_T^C. ``first_share`` is the mean of prec@k/k over the batches of the first
+    pass: each was new to the model judged on it, so this estimates (without bias, where rows come
+    in random order) how the models w⁰ … w^{T-1} do on fresh batches, the left side of
+    Theorem 13. Batches that lack a class are ``n_skipped``.
+    """
+
+    n_batches: int
+    n_skipped: int
+    mistakes: float
+    largest_k: float
+    first_share: float
+
+    @classmethod
+    def of(cls, tally: Tally) -> StreamCertificate:
+        """Take it from what a run added up."""
+        return cls(
+            tally.n_batches, tally.n_skipped, tally.mistakes, tally.largest_k, tally.first_share
+        )
+
+
+@dataclass(frozen=True)
+class MistakeCertificate(StreamCertificate):
+    """Mistakes of a perceptron's run and the bound of Theorem 7 (avg) or 9 (max) on that run.
+
+    The bound is evaluated with one comparator, a multiple of the model that was learned with norm
+    ``norm`` and summed surrogate ``surrogate_sum`` on the very batches of the run, or w = 0 where
+    that is better.
+    """
+
+    reach: float
+    norm: float
+    surrogate_sum: float
+    bound: float
+
+    @property
+    def holds(self) -> bool:
+        """Whether the mistakes stayed under the bound, as they must."""
+        return self.mistakes <= self.bound * (1.0 + 1e-9)
+
+
+@dataclass(frozen=True)
+class GapCertificate:
+    """Bounds on the optimum: ``lower`` ≤ min J ≤ ``upper``, the objective that was reached."""
+
+    lower: float
+    upper: float
+
+    @property
+    def gap(self) -> float:
+        """What is left to gain at most."""
+        return self.upper - self.lower
+
+
+def reach_of(X: Any, low: NDArray[np.float64], span: NDArray[np.float64]) -> float:
+    """R: the largest norm of a scaled row (x - low)/span, in chunks of rows."""
+    scale = 1.0 / span**2
+    fixed = float(low**2 @ scale)
+    is_sparse: bool = sparse.issparse(X)
+    largest = 0.0
+    for start in range(0, X.shape[0], CHUNK):
+        rows = X[start : start + CHUNK]
+        if is_sparse:
+            squares = rows.multiply(rows) @ scale - 2.0 * (rows @ (low * scale)) + fixed
+        else:
+            squares = ((rows - low) ** 2) @ scale
+        largest = max(largest, float(squares.max(initial=0.0)))
+    return math.sqrt(largest)
+
+
+def certify_mistakes(
+    aim: Aim,
+    tally: Tally,
+    rows: Rows,
+    batches: MiniBatches,
+    n_passes: int,
+    scores: NDArray[np.float64],
+    norm: float,
+    reach: float,
+) -> MistakeCertificate:
+    """Go through the batches of a run once more, with the scores of one model.
+
+    Costs a selection in every batch, but no dot product.
+    """
+    first = next(batches.passes())
+    few = first._replace(starts=first.starts[: TRIED_BATCHES + 1])
+    share = (first.starts.size - 1) / (few.starts.size - 1)
+
+    def bound_of(scale: float, total: float) -> float:
+        return mistake_bound(scale * norm, reach, tally.largest_k, total)
+
+    unit = 1.0 / max(float(np.abs(scores - scores.mean()).mean()), 1e-300)
+    tried = [scale * unit for scale in TRIED_SCALES]
+    guesses = [
+        bound_of(scale, share * n_passes * _surrogate_sum(aim, rows, few, scale * scores))
+        for scale in tried
+    ]
+    best = tried[int(np.argmin(guesses))]
+    visited = islice(batches.passes(), n_passes)
+    total = sum(_surrogate_sum(aim, rows, batch, best * scores) for batch in visited)
+    # at w = 0 the surrogate of a batch is at most k
+    chosen = min((0.0, tally.total_k), (best, total), key=lambda pair: bound_of(*pair))
+    return MistakeCertificate(
+        **vars(StreamCertificate.of(tally)),
+        reach=reach,
+        norm=chosen[0] * norm,
+        surrogate_sum=chosen[1],
+        bound=bound_of(*chosen),
+    )
+
+
+def _surrogate_sum(aim: Aim, rows: Rows, batches: Batches, scores: NDArray[np.float64]) -> float:
+    """Σ_t surrogate(w; batch t); a batch of one row is judged beside the origin."""
+    total, _, _ = surrogate_of_lists(
+        aim.kind, scores, rows.positives, rows.weights, batches.order, batches.starts,
+        aim.k, aim.is_share, aim.whole, np.empty(scores.size),
+    )  # fmt: skip
+    alone = batches.order[batches.starts[:-1][np.diff(batches.starts) == 1]]
+    if alone.size:
+        signed = np.where(rows.positives[alone], scores[alone], -scores[alone])
+        hinges = np.maximum(1.0 - signed, 0.0)
+        total += float(hinges.sum() if rows.weights is None else hinges @ rows.weights[alone])
+    return float(total)

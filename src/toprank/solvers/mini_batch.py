@@ -1,0 +1,212 @@
+"""Passes over mini-batches: what the stochastic solvers of precision at k have in common.
+
+Rows are shuffled anew for every pass and cut into ⌈rows/batch_size⌉ batches of nearly equal
+length; with lists, every list is a batch. A batch without a positive (or without a negative) has
+k = 0 or prec@k = 0 and costs nothing under any surrogate: it is passed over, which leaves all
+mistake bounds as they are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from toprank.kernels.mini_batches import (
+    LARGEST_K,
+    LOSS,
+    MISTAKES,
+    SEEN,
+    SHARE,
+    TOTAL_K,
+    Aim,
+    Batches,
+    Model,
+    Scratch,
+    average_of,
+    run_pass,
+)
+from toprank.kernels.rows import rows_of
+from toprank.kernels.top_k import RAMP
+from toprank.solvers.base import Monitor, Progress, Solution
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from numpy.typing import NDArray
+
+    from toprank.inputs import Lists
+
+__all__ = ["MiniBatches", "Patience", "Rows", "Stream", "Tally"]
+
+
+class Rows(NamedTuple):
+    """A table and its labels, checked."""
+
+    X: Any
+    positives: NDArray[np.bool_]
+    weights: NDArray[np.float64] | None
+    lists: Lists | None
+
+
+class MiniBatches:
+    """The batches of every pass; the same seed gives the same ones again.
+
+    Without a seed the rows stay in their order, as they came from the stream.
+    """
+
+    def __init__(self, rows: Rows, batch_size: int, seed: int | None) -> None:
+        self._n_rows = rows.positives.size
+        self._batch_size = batch_size
+        self._lists = rows.lists
+        self._seed = seed
+
+    @property
+    def longest(self) -> int:
+        """Rows of the longest batch."""
+        if self._lists is not None:
+            return int(np.diff(self._lists.starts).max())
+        return -(-self._n_rows // self._n_batches)
+
+    @property
+    def _n_batches(self) -> int:
+        return -(-self._n_rows // self._batch_size)
+
+    def passes(self) -> Iterator[Batches]:
+        """Give one pass after the other, without end."""
+        rng = None if self._seed is None else np.random.default_rng(self._seed)
+        while True:
+            yield self._of_rows(rng) if self._lists is None else self._of_lists(self._lists, rng)
+
+    def _of_rows(self, rng: np.random.Generator | None) -> Batches:
+        starts = np.arange(self._n_batches + 1, dtype=np.int64) * self._n_rows // self._n_batches
+        order = np.arange(self._n_rows) if rng is None else rng.permutation(self._n_rows)
+        return Batches(order.astype(np.int64, copy=False), starts)
+
+    @staticmethod
+    def _of_lists(lists: Lists, rng: np.random.Generator | None) -> Batches:
+        visited = np.arange(lists.n_lists) if rng is None else rng.permutation(lists.n_lists)
+        sizes = np.diff(lists.starts)[visited]
+        starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+        # order[starts[b] + i] is row i of the list visited at b
+        places = np.arange(starts[-1]) - np.repeat(starts[:-1] - lists.starts[visited], sizes)
+        return Batches(lists.order[places].astype(np.int64, copy=False), starts)
+
+
+@dataclass
+class Tally:
+    """What a run adds up over its batches.
+
+    ``mistakes`` is the cumulative prec@k Δ_T^C, ``total_k`` the most that it could have been;
+    ``largest_k`` the longest top of a batch; ``first_share`` the mean of prec@k/k over the
+    first pass, when every batch was new to the model that was judged on it.
+    """
+
+    n_batches: int = 0
+    n_skipped: int = 0
+    mistakes: float = 0.0
+    total_k: float = 0.0
+    largest_k: float = 0.0
+    first_share: float = float("nan")
+
+    def add(self, sums: NDArray[np.float64], n_batches: int) -> None:
+        """Take up one pass."""
+        seen = int(sums[SEEN])
+        if self.n_batches == 0 and seen:
+            self.first_share = float(sums[SHARE] / seen)
+        self.n_batches += seen
+        self.n_skipped += n_batches - seen
+        self.mistakes += float(sums[MISTAKES])
+        self.total_k += float(sums[TOTAL_K])
+        self.largest_k = max(self.largest_k, float(sums[LARGEST_K]))
+
+
+@dataclass
+class Patience:
+    """When to stop: after ``passes`` passes that gained no more than ``tol``, relatively.
+
+    What must fall is the loss that ``judge`` gives for the weights, or where there is none the
+    objective of the pass.
+    """
+
+    tol: float | None
+    passes: int
+    judge: Callable[[NDArray[np.float64]], float] | None = None
+    best: float = float("inf")
+    best_weights: NDArray[np.float64] | None = None
+    n_bad: int = field(default=0)
+
+    def is_over(self, value: float, weights: NDArray[np.float64]) -> bool:
+        """Look at a pass."""
+        level = value if self.judge is None else self.judge(weights)
+        gain = self.best - level
+        self.n_bad = 0 if gain > (self.tol or 0.0) * abs(level) else self.n_bad + 1
+        if gain > 0:
+            self.best, self.best_weights = level, weights
+        return self.tol is not None and self.n_bad >= self.passes
+
+
+class Stream:
+    """A model that learns from batch after batch, and what it has seen so far."""
+
+    def __init__(self, aim: Aim, low: NDArray[np.float64], span: NDArray[np.float64]) -> None:
+        self.aim = aim
+        self.model = Model.zero(low, span)
+        self.tally = Tally()
+
+    @property
+    def weights(self) -> NDArray[np.float64]:
+        """Weights of the scaled features: of the average, or of the last model."""
+        weights: NDArray[np.float64] = average_of(self.model) * self.model.spread
+        return weights
+
+    def learn(
+        self, rows: Rows, batches: Batches, longest: int, ensemble: NDArray[np.float64] | None
+    ) -> float:
+        """Visit every batch once; give the mean of surrogate/k, each batch before its step."""
+        sums = np.zeros(6)
+        reference = average_of(self.model) if self.aim.kind == RAMP else None
+        n_columns = self.model.coef.size
+        run_pass(
+            self.aim, rows_of(rows.X), batches, rows.positives, rows.weights, reference,
+            self.model, Scratch.of(longest, n_columns),
+            np.empty((0, n_columns)) if ensemble is None else ensemble, sums,
+        )  # fmt: skip
+        self.tally.add(sums, batches.starts.size - 1)
+        return float(sums[LOSS] / sums[SEEN]) if sums[SEEN] else float("nan")
+
+    def fit(
+        self,
+        rows: Rows,
+        batches: MiniBatches,
+        *,
+        max_iter: int,
+        patience: Patience,
+        monitor: Monitor | None = None,
+        ensemble: list[NDArray[np.float64]] | None = None,
+    ) -> Solution:
+        """Make up to ``max_iter`` passes; ``ensemble`` takes the models of each."""
+        solution = Solution(self.weights)
+        passes = batches.passes()
+        while solution.n_iter < max_iter:
+            batch = next(passes)
+            models = None
+            if ensemble is not None:
+                models = np.empty((batch.starts.size - 1, self.model.coef.size))
+                ensemble.append(models)
+            value = self.learn(rows, batch, batches.longest, models)
+            solution.n_iter += 1
+            solution.weights = self.weights
+            square = float(solution.weights @ solution.weights)
+            value += 0.5 * self.aim.alpha * square
+            solution.path.append(value)
+            if monitor is not None and monitor(Progress(solution.n_iter, value, solution.weights)):
+                solution.status = "stopped"
+                break
+            if patience.is_over(value, solution.weights):
+                solution.status = "converged"
+                break
+        if patience.judge is not None and patience.best_weights is not None:
+            solution.weights = patience.best_weights
+        return solution
