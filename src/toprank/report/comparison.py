@@ -46,8 +46,8 @@ def split_interval(
     Examples
     --------
     >>> import numpy as np
-    >>> split_interval(np.array([0.1, 0.2, 0.3]), n_train=50, n_test=50)
-    Interval(mean=0.2, low=-0.296..., high=0.696...)
+    >>> split_interval(np.array([1.0, 2.0, 3.0]), n_train=50, n_test=50)
+    Interval(mean=2.0, low=-2.968..., high=6.968...)
     """
     mean = float(values.mean())
     if values.size < 2:
