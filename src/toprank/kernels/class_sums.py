@@ -106,7 +106,7 @@ def _sides(sums: Floats, size: int, column: int, below: Floats, above: Floats) -
     for threshold in range(size - 1, -1, -1):
         total += sums[column, threshold + 1]
         above[threshold] = total
-    return sums[column, 255]
+    return float(sums[column, 255])
 
 
 @compiled
@@ -182,5 +182,6 @@ def classification_masses(
 def pair_masses_naive(values: Floats, pairs: NDArray[np.intp], weights: Floats) -> Floats:
     """The four shares from a list of all pairs and the values of one weak ranker."""
     moved = values[pairs[:, 0]] - values[pairs[:, 1]]
-    shares = [weights[moved == level].sum() for level in (1.0, 0.5, -0.5, -1.0)]
-    return np.array(shares) / weights.sum()
+    shares = np.array([weights[moved == level].sum() for level in (1.0, 0.5, -0.5, -1.0)])
+    shares /= weights.sum()
+    return shares

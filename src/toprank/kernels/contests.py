@@ -103,7 +103,7 @@ def rung_weights(
 
 
 @compiled
-def _add(masses: Floats, level: int, first: int, last: int, value: float) -> None:
+def _add(masses: Floats, level: int, first: Any, last: Any, value: float) -> None:
     """Add a value to thresholds first … last - 1, as differences."""
     masses[level, first] += value
     masses[level, last] -= value

@@ -51,7 +51,7 @@ def boost_matrix(
                 elif M[i, j] < 0:
                     wrong[j] += d[i]
         goodness = np.sqrt(right) - np.sqrt(wrong) if largest_decrease else right - wrong
-        j = pick(goodness, both)
+        j = pick(np.abs(goodness) if both else goodness)
         g = -log_loss / length if length > 0 else 0.0
         p, m, sign = right[j], wrong[j], 1.0
         if both and p < m:

@@ -35,8 +35,8 @@ TIE = 1e-7
 @compiled
 def growth(p1: float, ph: float, mh: float, m1: float, step: float) -> float:
     """τ(step) - 1, accurate where it is small."""
-    half = np.expm1(0.5 * step), np.expm1(-0.5 * step)
-    return p1 * np.expm1(-step) + ph * half[1] + mh * half[0] + m1 * np.expm1(step)
+    ones = p1 * math.expm1(-step) + m1 * math.expm1(step)
+    return ones + ph * math.expm1(-0.5 * step) + mh * math.expm1(0.5 * step)
 
 
 @compiled
@@ -119,12 +119,10 @@ def rates(masses: NDArray[np.float64], largest_decrease: bool) -> NDArray[np.flo
 
 
 @compiled
-def pick(rates: NDArray[np.float64], both: bool) -> int:
-    """Best weak ranker, the lowest index on ties; ``both`` lets a rate count by its size."""
-    best = 0.0
-    for j in range(rates.size):
-        best = max(best, abs(rates[j]) if both else rates[j])
-    for j in range(rates.size):
-        if (abs(rates[j]) if both else rates[j]) >= best * (1.0 - TIE):
+def pick(worth: NDArray[np.float64]) -> int:
+    """Index of the largest worth, the lowest one on ties."""
+    best = worth.max()
+    for j in range(worth.size):
+        if worth[j] >= best - TIE * abs(best):
             return j
     return 0

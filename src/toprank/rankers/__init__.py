@@ -1,8 +1,23 @@
 """The public estimators: check, choose an objective and a solver, keep what was learned."""
 
+from toprank.rankers.adaboost import AdaBoostRanker
 from toprank.rankers.base import BaseRanker
+from toprank.rankers.multilabel_boosting import AdaBoostMH, AdaBoostMR
 from toprank.rankers.precision_at_k import PrecisionAtKRanker
 from toprank.rankers.push import IRPush, PNormPush
 from toprank.rankers.rankboost import RankBoost
+from toprank.rankers.smooth_margin import SmoothMarginRanker
+from toprank.rankers.soft_rankboost import SoftRankBoost
 
-__all__ = ["BaseRanker", "IRPush", "PNormPush", "PrecisionAtKRanker", "RankBoost"]
+__all__ = [
+    "AdaBoostMH",
+    "AdaBoostMR",
+    "AdaBoostRanker",
+    "BaseRanker",
+    "IRPush",
+    "PNormPush",
+    "PrecisionAtKRanker",
+    "RankBoost",
+    "SmoothMarginRanker",
+    "SoftRankBoost",
+]

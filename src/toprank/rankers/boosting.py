@@ -13,7 +13,7 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from toprank.inputs import as_lists
 from toprank.kernels.threads import Threads
-from toprank.objectives.truth import as_grades, as_pairs, check_comparable, check_pairs_count
+from toprank.objectives.truth import check_comparable
 from toprank.rankers.base import BaseRanker, binary_labels, counted_rows
 from toprank.rankers.callbacks import CallbackSupportMixin, Watch, with_callbacks
 from toprank.rankers.cuts import push_intercept
@@ -21,7 +21,7 @@ from toprank.rankers.held_out import HeldOut, split_rows
 from toprank.rankers.tables import check_table
 from toprank.solvers.base import Progress
 from toprank.solvers.boosting_arenas import ClassArena
-from toprank.solvers.boosting_truth import Grades, Labels, Pairs, arena_on
+from toprank.solvers.boosting_truth import Labels, arena_on
 from toprank.weak_rankers import Stumps, weak_rankers_from
 
 if TYPE_CHECKING:
@@ -85,9 +85,19 @@ class BoostedRanker(CallbackSupportMixin, BaseRanker):  # type: ignore[misc]
         validation : tuple (X, y) or (X, y, groups), optional
             A held-out list; stops early as ``early_stopping`` does, with these rows.
         """
+        return self._fit_labels(X, y, sample_weight, groups, validation)
+
+    def _fit_labels(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None,
+        groups: ArrayLike | None,
+        validation: tuple[Any, ...] | None,
+    ) -> Self:
         family, table = self._start(X)
         self.classes_, positives = binary_labels(y)
-        weights, lists, rows = _metadata(table, positives, "y", sample_weight, groups)
+        weights, lists, rows = metadata_of(table, positives, "y", sample_weight, groups)
         table, positives = table[rows], positives[rows]
         if positives.all() or not positives.any():
             raise ValueError(
@@ -96,70 +106,11 @@ class BoostedRanker(CallbackSupportMixin, BaseRanker):  # type: ignore[misc]
             )
         labels = self.classes_[positives.astype(int)]
         kept, held_out = self._hold_out(table, labels, lists, weights, validation, stratify=True)
-        truth = Labels(positives[kept], _part(weights, kept), _part(lists, kept))
+        truth = Labels(positives[kept], part_of(weights, kept), part_of(lists, kept))
         grades = positives.astype(np.intp)
         check_comparable(grades[kept], truth.weights, as_lists(truth.groups, kept.size))
-        data = {"X": X, "y": y, "metadata": _given(sample_weight=sample_weight, groups=groups)}
-        return self._learn(family, Lesson(_rows(table, kept), truth, held_out, data))
-
-    @with_callbacks
-    def fit_grades(
-        self,
-        X: Any,
-        grades: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-        groups: ArrayLike | None = None,
-        validation: tuple[Any, ...] | None = None,
-    ) -> Self:
-        """Learn from grades: of two rows of one list the one with the higher grade belongs above.
-
-        The other arguments are those of :meth:`fit`. Memory is O(rows); no pair is formed. Grades
-        name no classes, so there is no ``predict`` afterwards.
-        """
-        family, table = self._start(X)
-        given = np.asarray(grades)
-        as_grades(given)
-        given = given.reshape(-1)
-        weights, lists, rows = _metadata(table, given, "grades", sample_weight, groups)
-        table, given = table[rows], given[rows]
-        kept, held_out = self._hold_out(table, given, lists, weights, validation, stratify=False)
-        truth = Grades(as_grades(given[kept]), _part(weights, kept), _part(lists, kept))
-        check_comparable(truth.grades, truth.weights, as_lists(truth.groups, kept.size))
-        data = {"X": X, "y": grades, "metadata": _given(sample_weight=sample_weight, groups=groups)}
-        return self._learn(family, Lesson(_rows(table, kept), truth, held_out, data))
-
-    @with_callbacks
-    def fit_pairs(
-        self,
-        X: Any,
-        pairs: ArrayLike,
-        pair_weight: ArrayLike | None = None,
-        validation: tuple[Any, ...] | None = None,
-    ) -> Self:
-        """Learn from crucial pairs: rows of numbers (better, worse), non-transitive ones included.
-
-        Parameters
-        ----------
-        X : table of shape (n_rows, n_features)
-            The rows that pairs speak of.
-        pairs : array-like of shape (n_pairs, 2)
-            Row numbers; a pair given twice counts twice. Memory grows with the pairs.
-        pair_weight : array-like of shape (n_pairs,), optional
-            What each pair counts.
-        validation : tuple (X, y) or (X, y, groups), optional
-            A held-out list with labels or grades for early stopping.
-        """
-        family, table = self._start(X)
-        checked, weights = as_pairs(pairs, table.shape[0], pair_weight)
-        check_pairs_count(checked, weights, None)
-        if self.early_stopping and validation is None:
-            raise ValueError(
-                "early_stopping=True cannot hold out rows of explicit pairs; "
-                "pass validation=(X, y) to fit_pairs."
-            )
-        held_out = None if validation is None else self._given_list(validation)
-        data = {"X": X, "y": None, "metadata": None}
-        return self._learn(family, Lesson(table, Pairs(checked, weights), held_out, data))
+        data = {"X": X, "y": y, "metadata": given(sample_weight=sample_weight, groups=groups)}
+        return self._learn(family, Lesson(rows_of(table, kept), truth, held_out, data))
 
     def _start(self, X: Any) -> tuple[WeakRankers, Any]:
         self._check_parameters()
@@ -185,7 +136,7 @@ class BoostedRanker(CallbackSupportMixin, BaseRanker):  # type: ignore[misc]
             return np.arange(labels.size), None
         share = self.validation_fraction
         kept, held = split_rows(labels, lists, share, self.random_state, stratify=stratify)
-        return kept, (table[held], labels[held], _part(lists, held), _part(weights, held))
+        return kept, (table[held], labels[held], part_of(lists, held), part_of(weights, held))
 
     def _given_list(self, validation: tuple[Any, ...]) -> tuple[Any, Any, Any, Any]:
         if not isinstance(validation, tuple) or len(validation) not in (2, 3):
@@ -325,11 +276,11 @@ class BoostedRanker(CallbackSupportMixin, BaseRanker):  # type: ignore[misc]
     # checks -------------------------------------------------------------------------------
 
     def _check_parameters(self) -> None:
-        _check_number("max_iter", self.max_iter, 1, whole=True)
-        _check_number("n_iter_no_change", self.n_iter_no_change, 1, whole=True)
-        _check_number("validation_fraction", self.validation_fraction, 0.0, 1.0)
+        check_number("max_iter", self.max_iter, 1, whole=True)
+        check_number("n_iter_no_change", self.n_iter_no_change, 1, whole=True)
+        check_number("validation_fraction", self.validation_fraction, 0.0, 1.0)
         if self.tol is not None:
-            _check_number("tol", self.tol, 0.0)
+            check_number("tol", self.tol, 0.0)
         if self.directions not in ("both", "increasing"):
             raise ValueError(f"directions must be 'both' or 'increasing', got {self.directions!r}.")
 
@@ -371,7 +322,7 @@ class RankingRounds:
             positives, negatives = self.arena.class_losses()
             return 0.5 * (positives - negatives)
         scores = self.arena.scores  # type: ignore[attr-defined]
-        weights = _part(self.truth.weights, self.rows)
+        weights = part_of(self.truth.weights, self.rows)
         return push_intercept(scores, self.truth.positives[self.rows], weights, p=1.0)
 
 
@@ -389,7 +340,7 @@ def n_weak_of(family: WeakRankers, table: Any) -> int:
     return int(getattr(family, "n_weak_", table.shape[1]))
 
 
-def _metadata(
+def metadata_of(
     table: Any,
     labels: NDArray[Any],
     name: str,
@@ -407,24 +358,24 @@ def _metadata(
         lists = lists.reshape(-1)
     if kept is None:
         return weights, lists, slice(None)
-    return weights, _part(lists, kept), kept
+    return weights, part_of(lists, kept), kept
 
 
-def _rows(table: Any, kept: NDArray[np.intp]) -> Any:
+def rows_of(table: Any, kept: NDArray[np.intp]) -> Any:
     return table if kept.size == table.shape[0] else table[kept]
 
 
-def _part(values: NDArray[Any] | None, rows: NDArray[np.intp]) -> NDArray[Any] | None:
+def part_of(values: NDArray[Any] | None, rows: NDArray[np.intp]) -> NDArray[Any] | None:
     if values is None:
         return None
     return values if rows.size == values.size and (np.diff(rows) == 1).all() else values[rows]
 
 
-def _given(**arguments: Any) -> dict[str, Any] | None:
+def given(**arguments: Any) -> dict[str, Any] | None:
     return {name: value for name, value in arguments.items() if value is not None} or None
 
 
-def _check_number(
+def check_number(
     name: str, value: Any, low: float, high: float = np.inf, *, whole: bool = False
 ) -> None:
     kind: Any = Integral if whole else Real

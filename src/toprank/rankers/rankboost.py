@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
-from toprank.rankers.boosting import BoostedRanker, ProbabilityMixin, RankingRounds
+from toprank.rankers.boosting import ProbabilityMixin, RankingRounds
+from toprank.rankers.boosting_supervision import LearnsFromGrades, LearnsFromPairs
 from toprank.solvers.boosting import boost
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["RankBoost"]
 
 
-class RankBoost(ProbabilityMixin, BoostedRanker):
+class RankBoost(ProbabilityMixin, LearnsFromGrades, LearnsFromPairs):
     """Ranks by a weighted sum of weak rankers, one added in each round.
 
     Minimises F̃ = Σ e^{-(f(x_i) - f(x_k))} over crucial pairs (i belongs above k) by coordinate

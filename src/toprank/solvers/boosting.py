@@ -74,6 +74,7 @@ def boost(
     selection: Selection = "largest_decrease",
     smooth: bool = False,
     both: bool = True,
+    free: int | None = None,
     max_iter: int = 100,
     tol: float | None = 1e-8,
     intercept: Callable[[], float] | None = None,
@@ -84,7 +85,8 @@ def boost(
     RankBoost ends when no weak ranker has a rate above ``tol``, or when all pairs are right and
     the loss is below e^-30 of what it was. Smooth margin ranking ends when the best possible
     margin ρ, which no edge falls below, is within ``tol`` of G̃. ``both`` allows negative
-    steps. ``tol=None`` ends at ``max_iter`` only, or where no weak ranker gains anything.
+    steps, ``free`` names one weak ranker that always may have them. ``tol=None`` ends at
+    ``max_iter`` only, or where no weak ranker gains anything.
     """
     run = Boosted([arena.log_loss])
     length, ceiling = 0.0, math.inf
@@ -93,8 +95,11 @@ def boost(
         if not rates.size:
             run.status = "converged"
             break
-        index = int(pick(rates, both))
-        rate = float(abs(rates[index]) if both else rates[index])
+        worth = np.abs(rates) if both else rates.copy()
+        if free is not None:
+            worth[free] = abs(rates[free])
+        index = int(pick(worth))
+        rate = float(worth[index])
         smooth_margin = -arena.log_loss / length if length > 0 else -math.inf
         is_smooth = smooth and smooth_margin > 0
         ceiling = min(ceiling, rate)
@@ -129,4 +134,5 @@ def _is_done(run: Boosted, rate: float, tol: float | None, smooth: bool, gap: fl
 
 
 def _is_separated(run: Boosted) -> bool:
-    return run.path[-1] < run.path[0] - SEPARATED
+    # steps of the largest length add up to SEPARATED exactly, so rounding must not decide
+    return run.path[-1] <= run.path[0] - SEPARATED + 1e-6

@@ -244,11 +244,13 @@ class ClassArena(StumpArena):
         if self._classify:
             scale = math.exp(min(self._scales[1] - self._scales[0], 700.0))
             right, wrong = a1 + scale * b0, a0 + scale * b1
-            return np.array([right, 0.0, 0.0, wrong]) / (right + wrong + ah + scale * bh)
+            unit = 1.0 / (right + wrong + ah + scale * bh)
+            return np.array([right * unit, 0.0, 0.0, wrong * unit])
         unit = 1.0 / ((a0 + ah + a1) * (b0 + bh + b1))
-        masses = np.array([a1 * b0, a1 * bh + ah * b0, ah * b1 + a0 * bh, a0 * b1])
-        masses *= unit
-        return masses
+        masses: NDArray[np.float64] = np.array(
+            [a1 * b0, a1 * bh + ah * b0, ah * b1 + a0 * bh, a0 * b1]
+        )
+        return np.asarray(masses * unit)
 
     # moving -------------------------------------------------------------------------------
 

@@ -6,7 +6,7 @@ is found along the scores, without the table.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from toprank.objectives import Criterion
     from toprank.solvers.boosting_arenas import Selection
     from toprank.weak_rankers import Design
 
@@ -27,6 +26,13 @@ __all__ = ["ClassificationLoss", "ColumnArena"]
 
 # A derivative this small beside the one at the start ends a line search.
 FLAT = 1e-13
+
+
+class ScoreLoss(Protocol):
+    """A convex function of the scores, on a logarithmic scale."""
+
+    def value_and_gradient(self, scores: NDArray[Any]) -> tuple[float, NDArray[Any]]:
+        """Value and its derivative with respect to every score."""
 
 
 class ClassificationLoss:
@@ -43,14 +49,21 @@ class ClassificationLoss:
     def __init__(
         self, positives: NDArray[np.bool_], weights: NDArray[np.float64] | None = None
     ) -> None:
+        self._positives = positives
         self._signs = np.where(positives, 1.0, -1.0)
         self._weights = weights
-        self._everywhere = np.ones(positives.size, dtype=bool)
+
+    def class_losses(self, scores: NDArray[Any]) -> tuple[float, float]:
+        """ln F₊ and ln F₋."""
+        return (
+            log_sum_exp(scores, -1.0, self._positives, self._weights),
+            log_sum_exp(scores, 1.0, ~self._positives, self._weights),
+        )
 
     def value_and_gradient(self, scores: NDArray[Any]) -> tuple[float, NDArray[np.float64]]:
         """Value, and minus y times the share of each row in it."""
         margins = self._signs * scores
-        value = log_sum_exp(margins, -1.0, self._everywhere, self._weights)
+        value = float(np.logaddexp(*self.class_losses(scores)))
         shares = np.exp(-margins - value)
         if self._weights is not None:
             shares *= self._weights
@@ -67,7 +80,7 @@ class ColumnArena(Arena):
     def __init__(
         self,
         design: Design,
-        criterion: Criterion | ClassificationLoss,
+        criterion: ScoreLoss,
         *,
         classify: bool = False,
     ) -> None:
@@ -124,6 +137,15 @@ class ColumnArena(Arena):
     def advance(self, index: int, step: float) -> None:
         self.scores += step * self.column(index)
         self.log_loss, self._gradient = self._criterion.value_and_gradient(self.scores)
+
+    def class_losses(self) -> tuple[float, float]:
+        """ln F₊ and ln F₋ of the present scores, where rows are classified."""
+        assert isinstance(self._criterion, ClassificationLoss)  # noqa: S101  (for the type checker)
+        return self._criterion.class_losses(self.scores)
+
+    def target_step(self, index: int, sign: float, target: float) -> float:
+        """Step of the given sign at which the edge has fallen to ``target``."""
+        return _Line(self, index).root(lambda _, slope, __: slope + sign * target, sign)
 
     def look(self, scores: NDArray[np.float64]) -> tuple[float, NDArray[Any]]:
         """Log loss and its gradient at other scores."""

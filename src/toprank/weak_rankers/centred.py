@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from toprank.weak_rankers.features import Features
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 __all__ = ["CentredFeatures"]
 
@@ -18,8 +21,11 @@ class CentredFeatures(Features):
     when all scores are shifted. The table is never copied, and sparse tables stay sparse.
     """
 
-    def fit(self, X: Any) -> Self:
-        """Learn the range and the mean of each feature."""
+    def fit(self, X: Any, weights: NDArray[np.float64] | None = None) -> Self:
+        """Learn the range and the (weighted) mean of each feature."""
         super().fit(X)
-        self.low_ = np.asarray(X.mean(axis=0, dtype=np.float64)).ravel()
+        if weights is None:
+            self.low_ = np.asarray(X.mean(axis=0, dtype=np.float64)).ravel()
+        else:
+            self.low_ = np.asarray(weights @ X, dtype=np.float64).ravel() / weights.sum()
         return self

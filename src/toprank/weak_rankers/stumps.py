@@ -222,4 +222,4 @@ class StumpDesign(Design):
 
     def column(self, index: int) -> NDArray[np.float64]:
         column, values = self.values_by_code(index)
-        return values[self.codes[column]]
+        return np.asarray(values[self.codes[column]])
