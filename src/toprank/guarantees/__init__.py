@@ -1,5 +1,12 @@
 """Margins, certificates and bounds of the papers, computed on your data."""
 
+from toprank.guarantees.best_margin import (
+    BestMargin,
+    best_margin,
+    best_margin_of_matrix,
+    best_margin_of_pairs,
+)
+from toprank.guarantees.boosting_certificates import MarginCertificate, SoftMarginCertificate
 from toprank.guarantees.precision_margins import TopMargins, top_margins
 from toprank.guarantees.precision_mistakes import (
     GapCertificate,
@@ -29,15 +36,51 @@ from toprank.guarantees.predtron_margins import (
     subset_margin,
     table_margin,
 )
+from toprank.guarantees.ranking_bounds import (
+    MarginBound,
+    Slack,
+    convex_cover,
+    convex_slack,
+    cover_confidence,
+    finite_slack,
+    misranking_bound,
+)
+from toprank.guarantees.ranking_margins import (
+    ClassLosses,
+    class_losses,
+    crucial_share,
+    f_skew,
+    margin_share,
+    ranking_margin,
+    smooth_margin,
+)
 
 __all__ = [
+    "BestMargin",
+    "ClassLosses",
     "GapCertificate",
+    "MarginBound",
+    "MarginCertificate",
     "MistakeCertificate",
     "PredtronCertificate",
+    "Slack",
+    "SoftMarginCertificate",
     "StreamCertificate",
     "TopMargins",
+    "best_margin",
+    "best_margin_of_matrix",
+    "best_margin_of_pairs",
+    "class_losses",
+    "convex_cover",
+    "convex_slack",
+    "cover_confidence",
+    "crucial_share",
+    "f_skew",
+    "finite_slack",
     "lemma_4_margin",
     "loss_driven_bound",
+    "margin_share",
+    "misranking_bound",
     "mistake_bound",
     "multiclass_margin",
     "ndcg_bound",
@@ -48,8 +91,10 @@ __all__ = [
     "precision_margin",
     "predtron_bound",
     "predtron_step",
+    "ranking_margin",
     "reject_bound",
     "separable_mistake_bound",
+    "smooth_margin",
     "sparse_ndcg_bound",
     "subset_margin",
     "table_margin",

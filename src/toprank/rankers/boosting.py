@@ -11,10 +11,10 @@ from joblib import effective_n_jobs
 from scipy.special import expit
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
-from toprank.inputs import as_lists
+from toprank.inputs import as_lists, as_weights
 from toprank.kernels.threads import Threads
 from toprank.objectives.truth import check_comparable
-from toprank.rankers.base import BaseRanker, binary_labels, counted_rows
+from toprank.rankers.base import BaseRanker, binary_labels
 from toprank.rankers.callbacks import CallbackSupportMixin, Watch, with_callbacks
 from toprank.rankers.cuts import push_intercept
 from toprank.rankers.held_out import HeldOut, split_rows
@@ -351,14 +351,15 @@ def metadata_of(
     n_rows = table.shape[0]
     if labels.size != n_rows:
         raise ValueError(f"{name} has {labels.size} rows, but X has {n_rows}; they must match.")
-    weights, kept = counted_rows(sample_weight, n_rows)
+    weights = as_weights(sample_weight, n_rows)
     lists = None if groups is None else np.asarray(groups)
     as_lists(lists, n_rows)
     if lists is not None:
         lists = lists.reshape(-1)
-    if kept is None:
+    if weights is None or (weights > 0).all():
         return weights, lists, slice(None)
-    return weights, part_of(lists, kept), kept
+    kept = np.flatnonzero(weights)
+    return weights[kept], part_of(lists, kept), kept
 
 
 def rows_of(table: Any, kept: NDArray[np.intp]) -> Any:

@@ -11,8 +11,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
+from toprank.inputs import as_weights
 from toprank.kernels.threads import Threads
-from toprank.rankers.base import counted_rows
 from toprank.rankers.boosting import check_number
 from toprank.rankers.cuts import matching_intercept
 from toprank.rankers.tables import check_table
@@ -52,9 +52,10 @@ class _LabelBooster(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         family = Stumps(self.n_bins, missing="learned")
         table = check_table(self, X, family, reset=True)
         relevant = self._indicators(y, table.shape[0])
-        weights, kept = counted_rows(sample_weight, table.shape[0])
-        if kept is not None:
-            table, relevant = table[kept], relevant[:, kept]
+        weights = as_weights(sample_weight, table.shape[0])
+        if weights is not None and not weights.all():
+            kept = np.flatnonzero(weights)
+            table, relevant, weights = table[kept], relevant[:, kept], weights[kept]
         if relevant.all() or not relevant.any():
             raise ValueError(
                 "y gives every row all labels or none, or one class only; there is nothing to rank."

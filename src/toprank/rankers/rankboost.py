@@ -81,9 +81,9 @@ default="stumps"
     >>> X, y = load_digits_eights(return_X_y=True)
     >>> model = RankBoost(max_iter=50).fit(X[:1000], y[:1000])
     >>> int(y[1000:][model.top(X[1000:], 40)].sum())
-    40
-    >>> model.to_frame().head(2)[["feature", "threshold"]]
-      feature  threshold
+    38
+    >>> print(model.to_frame()[["weak_ranker", "weight"]].round(2).head(2))
+      weak_ranker  weight
     ...
     """
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 
+from toprank.guarantees.boosting_certificates import MarginCertificate
 from toprank.rankers.boosting import ProbabilityMixin, RankingRounds
 from toprank.rankers.boosting_supervision import LearnsFromGrades, LearnsFromPairs
 from toprank.solvers.boosting import boost
@@ -16,18 +17,7 @@ if TYPE_CHECKING:
     from toprank.solvers.boosting import Boosted, BoostMonitor
     from toprank.weak_rankers import WeakRankers
 
-__all__ = ["MarginCertificate", "SmoothMarginRanker"]
-
-
-class MarginCertificate(NamedTuple):
-    """Two sides of the best margin ρ: smooth_margin < margin of the model ≤ ρ ≤ ceiling.
-
-    ``separable`` tells whether the smooth margin became positive, so that all pairs are right.
-    """
-
-    smooth_margin: float
-    ceiling: float
-    separable: bool
+__all__ = ["SmoothMarginRanker"]
 
 
 class SmoothMarginRanker(ProbabilityMixin, LearnsFromGrades, LearnsFromPairs):

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 
+from toprank.guarantees.boosting_certificates import SoftMarginCertificate
 from toprank.rankers.boosting import check_number
 from toprank.rankers.boosting_supervision import LearnsFromPairs
 from toprank.rankers.callbacks import with_callbacks
@@ -22,19 +23,7 @@ if TYPE_CHECKING:
     from toprank.solvers.boosting import Boosted, BoostMonitor
     from toprank.weak_rankers import WeakRankers
 
-__all__ = ["SoftMarginCertificate", "SoftRankBoost"]
-
-
-class SoftMarginCertificate(NamedTuple):
-    """What is known of a soft margin: soft_margin ≤ best soft margin ≤ ceiling.
-
-    At least ``share`` of the crucial pairs have a margin of ``soft_margin`` or more; where
-    that is not positive, the promise is empty.
-    """
-
-    soft_margin: float
-    ceiling: float
-    share: float
+__all__ = ["SoftRankBoost"]
 
 
 class SoftRankBoost(LearnsFromPairs):

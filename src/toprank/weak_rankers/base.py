@@ -10,8 +10,9 @@ import copy
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, Self
 
+import numpy as np
+
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
 __all__ = ["Design", "WeakRankers"]
@@ -34,6 +35,10 @@ class Design(ABC):
     @abstractmethod
     def column(self, index: int) -> NDArray[np.float64]:
         """Values of one weak ranker on every row."""
+
+    def matrix(self) -> NDArray[np.float64]:
+        """H itself, dense: for small problems and linear programs."""
+        return np.column_stack([self.column(index) for index in range(self.n_weak)])
 
     def rows(self, index: NDArray[np.intp]) -> NDArray[np.float64] | None:  # noqa: ARG002
         """H on a few rows, dense; ``None`` where there are too many weak rankers for that."""
