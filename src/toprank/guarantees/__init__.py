@@ -36,6 +36,15 @@ from toprank.guarantees.predtron_margins import (
     subset_margin,
     table_margin,
 )
+from toprank.guarantees.push_certificate import PushCertificate, push_certificate
+from toprank.guarantees.push_chain import PushChain, push_chain
+from toprank.guarantees.push_generalization import (
+    PushGeneralization,
+    linear_log_covering,
+    push_deviation,
+    push_deviation_log_probability,
+    push_generalization,
+)
 from toprank.guarantees.ranking_bounds import (
     MarginBound,
     Slack,
@@ -63,6 +72,9 @@ __all__ = [
     "MarginCertificate",
     "MistakeCertificate",
     "PredtronCertificate",
+    "PushCertificate",
+    "PushChain",
+    "PushGeneralization",
     "Slack",
     "SoftMarginCertificate",
     "StreamCertificate",
@@ -78,6 +90,7 @@ __all__ = [
     "f_skew",
     "finite_slack",
     "lemma_4_margin",
+    "linear_log_covering",
     "loss_driven_bound",
     "margin_share",
     "misranking_bound",
@@ -91,6 +104,11 @@ __all__ = [
     "precision_margin",
     "predtron_bound",
     "predtron_step",
+    "push_certificate",
+    "push_chain",
+    "push_deviation",
+    "push_deviation_log_probability",
+    "push_generalization",
     "ranking_margin",
     "reject_bound",
     "separable_mistake_bound",

@@ -1,0 +1,306 @@
+"""What a push measured on its training list, beside what its objective promised."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from toprank.guarantees.push_chain import ROUNDING, check_price
+from toprank.guarantees.push_heights import log_price, log_sum, priced_heights
+from toprank.objectives.prices import Price
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from toprank.guarantees.push_heights import End, PricedHeights, PushPrice
+
+__all__ = ["PushCertificate", "push_certificate"]
+
+
+@dataclass(frozen=True)
+class PushCertificate:
+    """One end of a training list: what was measured, and what the objective promised of it.
+
+    Heights are those of the negatives (``focus="top"``) or the reverse heights of the positives
+    (``"bottom"``), ties counted as errors. They are summed up in the units of a height:
+
+    ==========  ==========================================================================
+    price       ``height``
+    ==========  ==========================================================================
+    r^p         R_{p,1}^{1/p}, the p-norm of the heights; at p = ∞ the largest
+    e^r         ln R_{g,1}
+    ln(1 + r)   geometric mean of 1 + r, minus 1
+    a Price     mean price of a height (prices of your own have no known inverse)
+    ==========  ==========================================================================
+
+    The loss bounds the 0-1 loss (the logistic one to base 2), so ``promised_height``, the same
+    of the losses, is never below ``height``, and no single height can pay more than all of them,
+    so ``promised_worst`` is never below ``worst``. Both are known from the objective alone. A
+    promise that every list keeps, however bad, is *vacuous*.
+
+    Attributes
+    ----------
+    focus : {"top", "bottom"}
+        The end of the list. ``bottom`` holds the other end where both were pushed, else None.
+    loss, price : as the objective had them
+    n_positives, n_negatives : float
+        Weight of the rows.
+    height, promised_height : float
+        Measured and promised.
+    worst, promised_worst : float
+        R_max, measured and promised: at the top, how many positives the highest negative stands
+        above; at the bottom, how many negatives stand above the lowest positive.
+    clear : float
+        Share of the positives above every negative; at the bottom, share of the negatives below
+        every positive. With lists, above every negative of their own list.
+    most : float
+        The largest height that the (longest) list allows.
+    """
+
+    focus: End
+    loss: str
+    price: PushPrice
+    n_positives: float
+    n_negatives: float
+    height: float
+    promised_height: float
+    worst: float
+    promised_worst: float
+    clear: float
+    most: float
+    bottom: PushCertificate | None = None
+
+    @property
+    def holds(self) -> bool:
+        """Whether the list kept both promises, as it must, up to rounding."""
+        kept = (
+            _at_most(self.height, self.promised_height),
+            _at_most(self.worst, self.promised_worst),
+        )
+        return all(kept) and (self.bottom is None or self.bottom.holds)
+
+    @property
+    def vacuous(self) -> bool:
+        """Whether the promise about the worst row is one that every list keeps."""
+        return self.promised_worst >= self.most * (1.0 - ROUNDING)
+
+    def __str__(self) -> str:
+        top = self.focus == "top"
+        priced, others = ("negatives", "positives") if top else ("positives", "negatives")
+        worst = (
+            f"the highest negative stands above {_count(self.worst, 'positive')}"
+            if top
+            else f"the lowest positive stands below {_count(self.worst, 'negative')}"
+        )
+        promise = (
+            f"nothing, for no list with {_number(self.most)} {others} can do worse"
+            if self.vacuous
+            else f"at most {_number(math.floor(self.promised_worst * (1.0 + ROUNDING)))}"
+        )
+        text = (
+            f"Training list of {_count(self.n_positives, 'positive')} and "
+            f"{_count(self.n_negatives, 'negative')}, {self.focus} of the list:\n"
+            f"  {_measure(self.price, priced)}: {_number(self.height)} "
+            f"(promised: at most {_number(self.promised_height)})\n"
+            f"  R_max: {worst} (promised: {promise})\n"
+            f"  {100.0 * self.clear:.4g} % of the {others} stand "
+            f"{'above every negative' if top else 'below every positive'}\n"
+        )
+        if self.bottom is not None:
+            return text + str(self.bottom)
+        return text + "New rows are another matter: see push_generalization."
+
+
+def push_certificate(
+    y_true: ArrayLike,
+    scores: ArrayLike,
+    price: PushPrice = 4.0,
+    *,
+    loss: str = "exponential",
+    focus: Literal["top", "bottom", "both"] = "top",
+    sample_weight: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+    pos_label: Any = None,
+) -> PushCertificate:
+    """Compare a list with what the objective of its push promised.
+
+    ::
+
+        R_{p,1}^{1/p} ≤ R_{p,ℓ}^{1/p}        R_max ≤ (R_{p,ℓ} / min w)^{1/p}
+
+    The first is Theorem 1 of Rudin (2009). The second is sharper for powers than its
+    R_max ≤ K^{1-1/p}·R_{p,ℓ}^{1/p}: one term of the sum is at most the sum. With
+    ``focus="both"`` each end has its own R. The IR Push is ``price="log1p"`` with
+    ``focus="bottom"``. One sort for each end: O(n log n) time, O(n) memory.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_rows,)
+        Two classes.
+    scores : array-like of shape (n_rows,)
+        Scores as the objective saw them: their scale matters for what is promised.
+    price : float, {"identity", "exponential", "log1p"} or Price, default=4.0
+        A number is the power p, from 1 to inf.
+    loss : {"exponential", "logistic", "hinge", "squared_hinge"}, default="exponential"
+        What a pair costs.
+    focus : {"top", "bottom", "both"}, default="top"
+        The end that was pushed.
+    sample_weight : array-like of shape (n_rows,), optional
+        Weights of the rows.
+    groups : array-like of shape (n_rows,), optional
+        The list of each row.
+    pos_label : label, optional
+        The positive label; by default the larger of the two.
+
+    Returns
+    -------
+    PushCertificate
+        Prints as a few sentences.
+
+    Examples
+    --------
+    >>> from toprank.guarantees import push_certificate
+    >>> found = push_certificate([1, 1, 1, 0, 1, 0, 0], [9, 8, 7, 4, 3, 2, 1], price=8)
+    >>> found.worst, found.holds
+    (1.0, True)
+    >>> print(found)
+    Training list of 4 positives and 3 negatives, top of the list:
+      8-norm of the heights of the negatives: 1 (promised: at most 2.793)
+      R_max: the highest negative stands above 1 positive (promised: at most 2)
+      75 % of the positives stand above every negative
+    New rows are another matter: see push_generalization.
+    """
+    check_price(price)
+    if focus not in ("top", "bottom", "both"):
+        raise ValueError(f"focus must be 'top', 'bottom' or 'both', got {focus!r}.")
+    rows: dict[str, Any] = {
+        "sample_weight": sample_weight,
+        "groups": groups,
+        "pos_label": pos_label,
+    }
+    bottom = None if focus == "top" else _of_end("bottom", y_true, scores, price, loss, rows)
+    if focus == "bottom":
+        return bottom  # type: ignore[return-value]
+    top = _of_end("top", y_true, scores, price, loss, rows)
+    return replace(top, bottom=bottom)
+
+
+def _of_end(
+    end: End,
+    y_true: ArrayLike,
+    scores: ArrayLike,
+    price: PushPrice,
+    loss: str,
+    rows: dict[str, Any],
+) -> PushCertificate:
+    heights = priced_heights(y_true, scores, loss=loss, end=end, **rows)
+    weight = float(heights.weight.sum())
+    counted = _log_risk(price, heights.log_counted, heights.weight)
+    bounded = _log_risk(price, heights.log_bounded, heights.weight)
+    totals = (heights.opponents, weight) if end == "top" else (weight, heights.opponents)
+    return PushCertificate(
+        focus=end,
+        loss=loss,
+        price=price,
+        n_positives=totals[0],
+        n_negatives=totals[1],
+        height=_in_heights(price, counted, weight),
+        promised_height=_in_heights(price, bounded, weight),
+        worst=heights.worst,
+        promised_worst=_most_for(price, bounded - _log_lightest(price, heights), heights.most),
+        clear=heights.clear,
+        most=heights.most,
+    )
+
+
+def _log_risk(price: PushPrice, log_heights: NDArray[np.float64], weight: Any) -> float:
+    """Logarithm of Σ w·g(u); at p = ∞ of the largest u."""
+    if _is_infinite(price):
+        return float(log_heights.max())
+    return log_sum(log_price(price, log_heights), weight)
+
+
+def _log_lightest(price: PushPrice, heights: PricedHeights) -> float:
+    """Logarithm of the least that a row counts; weights vanish from p = ∞."""
+    return 0.0 if _is_infinite(price) else math.log(float(heights.weight.min()))
+
+
+def _in_heights(price: PushPrice, log_risk: float, weight: float) -> float:
+    """Turn a sum of prices into the units of a height, by the table of the class."""
+    if price == "exponential":
+        return log_risk
+    if price == "log1p":
+        return _expm1(_exp(log_risk) / weight)
+    if isinstance(price, Price):
+        return _exp(log_risk) / weight
+    return _exp(log_risk / _power(price))
+
+
+def _most_for(price: PushPrice, log_budget: float, most: float) -> float:
+    """Give the largest height u with log g(u) within the budget; for a Price at most ``most``."""
+    if price == "exponential":
+        return log_budget
+    if price == "log1p":
+        return _expm1(_exp(log_budget))
+    if not isinstance(price, Price):
+        return _exp(log_budget / _power(price))
+
+    def affordable(u: float) -> bool:
+        with np.errstate(divide="ignore"):
+            return float(log_price(price, np.log([u]))[0]) <= log_budget
+
+    low, high = 0.0, most
+    if affordable(most):
+        return most
+    while high - low > ROUNDING * most:
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if affordable(middle) else (low, middle)
+    return high
+
+
+def _power(price: Any) -> float:
+    """Exponent whose root turns a sum of powers into a height; the largest height needs none."""
+    return 1.0 if isinstance(price, str) or math.isinf(price) else float(price)
+
+
+def _is_infinite(price: PushPrice) -> bool:
+    return not isinstance(price, (str, Price)) and math.isinf(price)
+
+
+def _exp(exponent: float) -> float:
+    return math.exp(exponent) if exponent < 709.0 else math.inf
+
+
+def _expm1(exponent: float) -> float:
+    return math.expm1(exponent) if exponent < 709.0 else math.inf
+
+
+def _at_most(smaller: float, larger: float) -> bool:
+    return smaller <= larger * (1.0 + ROUNDING) + ROUNDING
+
+
+def _count(amount: float, what: str) -> str:
+    return f"{_number(amount)} {what}{'' if amount == 1 else 's'}"
+
+
+def _number(amount: float) -> str:
+    """Whole numbers with separators, others to four digits."""
+    if math.isfinite(amount) and amount == int(amount) and abs(amount) < 1e15:
+        return f"{int(amount):,}"
+    return f"{amount:.4g}"
+
+
+def _measure(price: PushPrice, rows: str) -> str:
+    """What ``height`` is, in words."""
+    if price == "exponential":
+        return f"ln Σ e^height over the {rows}"
+    if price == "log1p":
+        return f"typical reverse height of the {rows} (geometric mean of 1 + height, minus 1)"
+    if isinstance(price, Price):
+        return f"mean price of the heights of the {rows}"
+    if _is_infinite(price):
+        return f"largest height of the {rows}"
+    return f"{_power(price):g}-norm of the heights of the {rows}"
