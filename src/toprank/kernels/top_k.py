@@ -17,8 +17,8 @@ next best negative with the positive that it would throw out of the top::
     negatives, best first   8 6 5 3 ...         positives, best first   9 7 4 | 2 1
     step                    1 2 3                                      3 2 1   k = 3
 
-Only k rows of each class are ever sorted. Scores are shifted by one of them first, so that what
-all scores share costs no digits.
+Only k rows of each class are ever sorted. In sums, scores are taken less one of them, so that
+what all scores share costs no digits.
 """
 
 from __future__ import annotations
@@ -61,18 +61,19 @@ def _split_classes(
 ) -> tuple[int, int, float, float]:
     """Negatives to the left, positives to the right end of ``work``.
 
-    Gives where the negatives end, where the positives start, their weight and their sum.
+    Gives where the negatives end, where the positives start, their weight and their sum, less
+    the shift.
     """
     left, right, n_positives, total = 0, scores.size, 0.0, 0.0
     for row in range(scores.size):
-        weight, score = width(weights, row), scores[row] - shift
+        weight, score = width(weights, row), scores[row]
         if weight == 0.0:
             continue
         if positives[row]:
             right -= 1
             place = right
             n_positives += weight
-            total += weight * score
+            total += weight * (score - shift)
         else:
             place = left
             left += 1
@@ -157,6 +158,7 @@ def _walk(
     k: float,
     n_positives: float,
     total: float,
+    shift: float,
     whole: bool,
 ) -> tuple[float, float]:
     """Give the value and the j that attains it (the smallest where several do)."""
@@ -165,7 +167,7 @@ def _walk(
     held, l = 0.0, total
     for row in range(p_head):
         held += width(p_weights, row)
-        l -= width(p_weights, row) * positives[row]
+        l -= width(p_weights, row) * (positives[row] - shift)
     p, ahead, sign = (0, 1, -1.0) if kind == MAX else (p_head - 1, -1, 1.0)
     left_p = width(p_weights, p)
     m = 0.0
@@ -174,7 +176,7 @@ def _walk(
     else:
         astride = max(held - k, 0.0)
         left_p -= astride
-        l += astride * positives[p]
+        l += astride * (positives[p] - shift)
         m = n_positives - k
         if m <= 0.0:
             l = 0.0
@@ -182,7 +184,7 @@ def _walk(
     left_n = width(n_weights, 0) if n_head else 0.0
     best, best_j = _value(kind, j, s, m, l, l_start), 0.0
     while i < n_head and 0 <= p < p_head and j < k:
-        negative, positive = negatives[i], sign * positives[p]
+        negative, positive = negatives[i] - shift, sign * positives[p] - shift
         step = min(left_n, left_p, k - j)
         if kind == AVG and n_weights is not None:
             peak = _bend(j, step, negative, positive, m, l, whole) - j
@@ -222,7 +224,6 @@ def _write(
     scores: Floats,
     positives: Mask,
     weights: Floats | None,
-    shift: float,
     n_cut: tuple[float, float],
     inner: tuple[float, float],
     outer: tuple[float, float],
@@ -233,7 +234,7 @@ def _write(
     m = n_positives - k + j
     pull = j / m if kind == AVG and m > 0.0 else 1.0
     for row in range(scores.size):
-        score = scores[row] - shift
+        score = scores[row]
         if not positives[row]:
             residual = _inside(score, n_cut[0], n_cut[1])
         elif kind == MAX:
@@ -321,7 +322,7 @@ def _judge(
             p_head = sort_head(positive, p_weights, k)
         value, j = _walk(
             kind, negative, n_weights, positive, p_weights, n_head, p_head, k, n_positives, total,
-            whole,
+            shift, whole,
         )  # fmt: skip
     if kind == STRUCT:
         value += shift * (k - n_positives)
@@ -333,7 +334,7 @@ def _judge(
             outer = _reference_cut(positives, weights, reference, k, work)
     n_cut = cut(negative, n_weights, n_head, j)
     _write(
-        pattern, j, k, n_positives, scores, positives, weights, shift, n_cut, inner, outer,
+        pattern, j, k, n_positives, scores, positives, weights, n_cut, inner, outer,
         reference, residuals,
     )  # fmt: skip
     return value, k, mistakes

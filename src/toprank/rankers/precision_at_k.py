@@ -214,7 +214,7 @@ class PrecisionAtKRanker(CallbackSupportMixin, BaseRanker):  # type: ignore[misc
         self.classes_, learning = learning_rows(table, y, sample_weight, groups)
         is_warm = self.warm_start and getattr(self, "weights_", np.empty(0)).size == table.shape[1]
         if not is_warm:
-            self.weak_rankers_ = CentredFeatures().fit(learning.rows.X)
+            self.weak_rankers_ = CentredFeatures().fit(learning.rows.X, learning.rows.weights)
         watch = Watch(
             self,
             max_iter=self._passes(),
@@ -387,7 +387,7 @@ class PrecisionAtKRanker(CallbackSupportMixin, BaseRanker):  # type: ignore[misc
         known = None if is_first else self.classes_
         self.classes_, learning = chunk_rows(table, y, known, classes, sample_weight, groups)
         if is_first:
-            self.weak_rankers_ = CentredFeatures().fit(learning.rows.X)
+            self.weak_rankers_ = CentredFeatures().fit(learning.rows.X, learning.rows.weights)
         stream = self._stream_on(self.k, learning, is_warm=True)
         if learning.rows.positives.size:
             batches = MiniBatches(learning.rows, self.batch_size, seed=None)

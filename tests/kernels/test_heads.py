@@ -1,0 +1,65 @@
+"""Heads of lists: sorted as far as needed, cut where the weight ends."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from toprank.kernels.heads import cut, naive_head, sort_head
+
+
+@st.composite
+def heads(draw):
+    n = draw(st.integers(1, 200))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    values = rng.normal(size=n) if draw(st.booleans()) else rng.integers(0, 4, n).astype(float)
+    weights = draw(st.sampled_from([None, "whole", "real"]))
+    if weights == "whole":
+        weights = rng.integers(1, 5, n).astype(float)
+    elif weights == "real":
+        weights = rng.uniform(0.1, 2.0, n)
+    total = n if weights is None else weights.sum()
+    return values, weights, float(draw(st.integers(0, int(total))))
+
+
+@given(case=heads())
+@settings(max_examples=300, deadline=None)
+def test_the_head_is_sorted_and_holds_the_amount(case):
+    values, weights, amount = case
+    sorted_values = values.copy()
+    moved = None if weights is None else weights.copy()
+    n_sorted = sort_head(sorted_values, moved, amount)
+    head, rest = sorted_values[:n_sorted], sorted_values[n_sorted:]
+    assert np.array_equal(head, np.sort(values)[::-1][:n_sorted])
+    assert not rest.size or not head.size or rest.max() <= head[-1]
+    counts = np.ones(values.size) if moved is None else moved
+    assert counts[:n_sorted].sum() >= min(amount, counts.sum()) - 1e-9
+    assert n_sorted == 0 or counts[: n_sorted - 1].sum() < amount
+    if weights is not None:
+        pairs = sorted(zip(values, weights, strict=True))
+        assert pairs == sorted(zip(sorted_values, moved, strict=True))
+
+
+@given(case=heads())
+@settings(max_examples=300, deadline=None)
+def test_a_cut_equals_that_of_a_full_sort(case):
+    values, weights, amount = case
+    expected = naive_head(values, weights, amount)
+    n_sorted = sort_head(values, weights, amount)
+    assert cut(values, weights, n_sorted, amount) == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize("pattern", ["equal", "rising", "falling", "organ pipe", "two values"])
+def test_no_common_pattern_is_slow(pattern):
+    n = 1_000_000  # a quadratic sort would not come back
+    ramp = np.arange(n, dtype=float)
+    values = {
+        "equal": np.zeros(n),
+        "rising": ramp,
+        "falling": ramp[::-1].copy(),
+        "organ pipe": np.minimum(ramp, ramp[::-1]),
+        "two values": ramp % 2,
+    }[pattern]
+    expected = np.sort(values)[::-1][:1000]
+    n_sorted = sort_head(values, None, 1000.0)
+    assert np.array_equal(values[:n_sorted], expected)
