@@ -36,15 +36,15 @@ from toprank.guarantees.predtron_margins import (
     subset_margin,
     table_margin,
 )
-from toprank.guarantees.push_certificate import PushCertificate, push_certificate
-from toprank.guarantees.push_chain import PushChain, push_chain
-from toprank.guarantees.push_generalization import (
+from toprank.guarantees.push_brackets import PushChain, push_chain
+from toprank.guarantees.push_deviations import (
     PushGeneralization,
     linear_log_covering,
     push_deviation,
     push_deviation_log_probability,
     push_generalization,
 )
+from toprank.guarantees.push_promises import PushCertificate, push_certificate
 from toprank.guarantees.ranking_bounds import (
     MarginBound,
     Slack,

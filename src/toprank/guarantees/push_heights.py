@@ -33,8 +33,8 @@ class PricedHeights(NamedTuple):
 
     ``log_counted`` are logarithms of the heights with the 0-1 loss, ties counted as errors;
     ``log_bounded`` of those with the loss, in units that bound the 0-1 loss. ``most`` is the
-    largest height that a list allows, ``opponents`` the weight of the other class, and ``clear``
-    the share of it that wins against every priced row of its list.
+    largest height that a list allows, ``opponents`` the weight of the other class, ``clear`` the
+    share of it that wins against every priced row of its list, and ``worst`` is R_max.
     """
 
     log_counted: Floats
@@ -43,11 +43,7 @@ class PricedHeights(NamedTuple):
     opponents: float
     most: float
     clear: float
-
-    @property
-    def worst(self) -> float:
-        """R_max, the largest height."""
-        return float(np.exp(self.log_counted.max()))
+    worst: float
 
 
 def priced_heights(
@@ -95,6 +91,7 @@ def priced_heights(
         opponents=float(totals.sum()),
         most=float(totals.max()),
         clear=float((totals - worst).sum() / totals.sum()),
+        worst=float(worst.max()),
     )
 
 

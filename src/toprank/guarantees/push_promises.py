@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from toprank.guarantees.push_chain import ROUNDING, check_price
+from toprank.guarantees.push_brackets import ROUNDING, check_price
 from toprank.guarantees.push_heights import log_price, log_sum, priced_heights
 from toprank.objectives.prices import Price
 
