@@ -9,7 +9,10 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from toprank.objectives import ExponentialPush, Push, Relative, SoftTop
 from toprank.objectives.naive import Truth
+
+LOSSES = ("exponential", "logistic", "hinge", "squared_hinge")
 
 OFFSETS = (0.0, 0.3, -1e8, 1e8)
 
@@ -269,3 +272,69 @@ def test_equal_scores_and_seeds_give_equal_bits(case):
     second = on(case, truth).value_and_gradient(scores.copy())
     assert first[0] == second[0]
     assert np.array_equal(first[1], second[1])
+
+
+@pytest.mark.parametrize("focus", ["top", "bottom"])
+@pytest.mark.parametrize("loss", LOSSES)
+@given(seed=st.integers(0, 10**6))
+@settings(max_examples=20, deadline=None)
+def test_soft_top_is_the_largest_height_made_smooth(loss, focus, seed):
+    scores, truth = random_problem(seed, reach=3.0)
+    weight = {"sample_weight": truth.weights}
+    exact = SoftTop(loss, focus=focus).on(truth.grades, **weight)
+    largest = Push(loss, price=math.inf, focus=focus).on_grades(truth.grades, **weight)
+    # the general way counts the exponential loss in logs
+    expected = math.exp(largest.value(scores)) if loss == "exponential" else largest.value(scores)
+    assert exact.value(scores) == pytest.approx(expected, rel=1e-10)
+    sharp = SoftTop(loss, sharpness=1e6, focus=focus).on(truth.grades, **weight)
+    assert sharp.value(scores) == pytest.approx(expected, rel=1e-3, abs=1e-3)
+
+
+@pytest.mark.parametrize("focus", ["top", "bottom"])
+@pytest.mark.parametrize("loss", LOSSES)
+def test_derivatives_of_soft_top_by_finite_differences(loss, focus):
+    scores, truth = random_problem(5, reach=3.0)
+    criterion = SoftTop(loss, sharpness=2.0, focus=focus).on(
+        truth.grades, sample_weight=truth.weights
+    )
+    gradient, hessian = criterion.gradient_and_hessian(scores)
+    np.testing.assert_array_equal(gradient, criterion.value_and_gradient(scores)[1])
+    for row in range(scores.size):
+        by_value = differences(criterion.value, scores, row, 1e-4)
+        assert gradient[row] == pytest.approx(by_value, rel=1e-6, abs=1e-6)
+        by_slope = differences(
+            lambda s, row=row: criterion.value_and_gradient(s)[1][row], scores, row, 1e-4
+        )
+        assert hessian[row] == pytest.approx(by_slope, rel=1e-5, abs=1e-5)
+
+
+def test_soft_top_with_the_exponential_loss_is_the_push():
+    scores, truth = random_problem(7, reach=3.0)
+    value = SoftTop("exponential", sharpness=3.0).value(scores, truth.grades)
+    assert value == pytest.approx(math.exp(ExponentialPush(3.0).value(scores, truth.grades)))
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"loss": "l2"}, "loss must be one of"),
+        ({"sharpness": 0}, "sharpness must be above 0"),
+        ({"focus": "both"}, "focus must be 'top' or 'bottom'"),
+    ],
+)
+def test_soft_top_refuses_by_name(parameters, message):
+    with pytest.raises(ValueError, match=message):
+        SoftTop(**parameters)
+
+
+def test_relative_is_one_where_all_scores_tie():
+    scores, truth = random_problem(1, reach=3.0)
+    plain = Push("hinge", price=3.0).on_grades(truth.grades)
+    relative = Relative(plain)
+    unit = plain.value(np.zeros_like(scores))
+    assert relative.value(np.ones_like(scores)) == pytest.approx(1.0)
+    assert relative.value(scores) == pytest.approx(plain.value(scores) / unit)
+    for one, other in zip(
+        relative.gradient_and_hessian(scores), plain.gradient_and_hessian(scores), strict=True
+    ):
+        np.testing.assert_allclose(one, other / unit)

@@ -12,7 +12,7 @@ from sklearn.preprocessing import SplineTransformer
 from toprank import IRPush, PNormPush
 from toprank.datasets import load_digits_eights
 from toprank.metrics import pnorm_error, precision_at_k, roc_auc
-from toprank.objectives import ExponentialIRPush, ExponentialPush
+from toprank.objectives import ExponentialIRPush, ExponentialPush, Push
 
 
 def data(n=300, d=4, seed=0):
@@ -224,3 +224,88 @@ def test_one_positive_against_many_negatives(p):
     model = PNormPush(p=p, tol=1e-6).fit(X, y)
     assert np.isfinite(model.decision_function(X)).all()
     assert np.isfinite(model.objective_path_).all()
+
+
+@pytest.mark.parametrize("loss", ["logistic", "hinge", "squared_hinge"])
+@pytest.mark.parametrize("p", [1, 4, np.inf])
+def test_every_loss_is_minimised(loss, p):
+    X, y = data()
+    model = PNormPush(p=p, loss=loss, alpha=1e-3, tol=1e-6).fit(X, y)
+    objective = Push(loss, price=float(p))
+    unit = objective.value(np.zeros(len(y)), y)
+
+    def penalised(weights):
+        scores = model.weak_rankers_.design(X).scores(weights)
+        return objective.value(scores, y) / unit + 0.5e-3 * weights @ weights
+
+    best = penalised(model.weights_)
+    rng = np.random.default_rng(0)
+    for _ in range(30):
+        assert penalised(model.weights_ + 0.1 * rng.normal(size=4)) > best - 1e-4
+    assert model.score(X, y) > 0.7
+
+
+def test_labels_grades_and_pairs_give_one_model():
+    X, y = data(n=60)
+    better, worse = np.nonzero(y[:, None] & ~y[None, :])
+    for loss in ("exponential", "squared_hinge"):
+        ranker = PNormPush(p=3, loss=loss)
+        labels = ranker.fit(X, y).coef_.copy()
+        grades = ranker.fit_grades(X, y.astype(int)).coef_.copy()
+        pairs = ranker.fit_pairs(X, np.column_stack([better, worse])).coef_.copy()
+        np.testing.assert_allclose(grades, labels, rtol=1e-6)
+        np.testing.assert_allclose(pairs, labels, rtol=1e-6)
+
+
+def test_grades_and_pairs_name_no_classes():
+    X, y = data()
+    model = PNormPush().fit(X, y)
+    assert model.predict(X).dtype == bool
+    model.fit_grades(X, np.arange(300) % 3)
+    with pytest.raises(AttributeError, match="no classes"):
+        model.predict(X)
+    with pytest.raises(AttributeError, match="no classes"):
+        model.predict_proba(X)
+    assert model.rank(X).max() == 300
+
+
+def test_more_grades_give_more_order():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 3))
+    grades = np.digitize(X[:, 0] + 0.3 * rng.normal(size=300), [-1, 0, 1])
+    model = IRPush().fit_grades(X, grades, groups=np.arange(300) % 5)
+    scores = model.decision_function(X)
+    assert np.corrcoef(scores, grades)[0, 1] > 0.85
+
+
+def test_circular_pairs_are_taken_as_they_are():
+    X = np.eye(3)
+    model = PNormPush().fit_pairs(X, [[0, 1], [1, 2], [2, 0]])
+    np.testing.assert_allclose(model.decision_function(X), 0, atol=1e-8)
+
+
+def test_pair_weights_decide_a_dispute():
+    model = PNormPush().fit_pairs([[0.0], [1.0]], [[0, 1], [1, 0]], pair_weight=[1.0, 5.0])
+    assert model.rank([[0.0], [1.0]]).tolist() == [2, 1]
+
+
+def test_a_refit_with_other_weak_rankers_forgets_the_coefficients():
+    X, y = data()
+    model = PNormPush().fit(X, y)
+    model.set_params(weak_rankers="stumps").fit(X, y)
+    assert not hasattr(model, "coef_")
+
+
+@pytest.mark.parametrize(
+    ("pairs", "message"),
+    [
+        ([[0, 9]], "9"),
+        ([[0, 0]], "itself"),
+        ([0, 1], "shape"),
+        ([[0.5, 1]], "integer|whole"),
+        (np.empty((0, 2), dtype=int), "pair"),
+    ],
+)
+def test_bad_pairs(pairs, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        PNormPush().fit_pairs([[0.0], [1.0]], pairs)

@@ -1,10 +1,11 @@
 """What is minimised: formulas that see scores and labels, never the table."""
 
-from toprank.objectives.base import Criterion, Objective
+from toprank.objectives.base import Criterion, Objective, Relative
 from toprank.objectives.factory import ir_push, pnorm_push
 from toprank.objectives.precision import PrecisionAtK
 from toprank.objectives.prices import Price
 from toprank.objectives.push import ExponentialIRPush, ExponentialPush, Push
+from toprank.objectives.top import SoftTop
 
 __all__ = [
     "Criterion",
@@ -14,6 +15,8 @@ __all__ = [
     "PrecisionAtK",
     "Price",
     "Push",
+    "Relative",
+    "SoftTop",
     "ir_push",
     "pnorm_push",
 ]

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from toprank.inputs import Lists
 
-__all__ = ["Criterion", "Objective"]
+__all__ = ["Criterion", "Objective", "Relative"]
 
 
 class Criterion(ABC):
@@ -50,6 +50,39 @@ class Criterion(ABC):
     def separates(self, scores: NDArray[Any], margin: float) -> bool:  # noqa: ARG002
         """Whether every pair is right by ``margin``, so that only infinity can be better."""
         return False
+
+
+class Relative(Criterion):
+    """A criterion in units of what it is where all scores tie.
+
+    A sum over pairs grows with the list; this does not. So a penalty and a tolerance mean the
+    same on a hundred rows and on a million.
+    """
+
+    def __init__(self, criterion: Criterion) -> None:
+        self.n_rows = criterion.n_rows
+        self._criterion = criterion
+        self._unit = criterion.value(np.zeros(criterion.n_rows))
+
+    def value(self, scores: NDArray[Any]) -> float:
+        return self._criterion.value(scores) / self._unit
+
+    def risk(self, scores: NDArray[Any]) -> float:
+        return self._criterion.risk(scores)
+
+    def value_and_gradient(self, scores: NDArray[Any]) -> tuple[float, NDArray[Any]]:
+        value, gradient = self._criterion.value_and_gradient(scores)
+        gradient /= self._unit
+        return value / self._unit, gradient
+
+    def gradient_and_hessian(self, scores: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+        gradient, hessian = self._criterion.gradient_and_hessian(scores)
+        gradient /= self._unit
+        hessian /= self._unit
+        return gradient, hessian
+
+    def separates(self, scores: NDArray[Any], margin: float) -> bool:
+        return self._criterion.separates(scores, margin)
 
 
 class Objective(ABC):

@@ -28,6 +28,7 @@ from toprank.objectives.heights import Comparison, ExplicitPairs, ladder_of
 from toprank.objectives.losses import LOSSES, LossName
 from toprank.objectives.one_list import OneListPush
 from toprank.objectives.prices import Price, aggregate
+from toprank.objectives.top import TopCriterion
 from toprank.objectives.truth import as_grades, as_pairs, check_comparable, check_pairs_count
 
 if TYPE_CHECKING:
@@ -69,6 +70,9 @@ class _Push(Objective):
         if loss == "exponential" and isinstance(price, int | float) and lists is None:
             constants = _constants(focus, bottom_weight)
             return OneListPush(float(price), constants, positives, weights)
+        if price == math.inf and focus != "both" and lists is None:
+            sign = 1 if focus == "top" else -1
+            return TopCriterion(LOSSES[loss], math.inf, sign, positives, weights)
         return self._on_ladders(positives.astype(np.intp), weights, lists)
 
     def on_grades(

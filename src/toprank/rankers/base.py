@@ -17,7 +17,7 @@ from toprank.inputs import as_lists, as_weights
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["BaseRanker", "binary_labels", "rows_within_budget"]
+__all__ = ["BaseRanker", "binary_labels", "counted_lists", "counted_rows", "rows_within_budget"]
 
 
 class BaseRanker(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -177,9 +177,22 @@ def binary_labels(y: ArrayLike | None) -> tuple[NDArray[Any], NDArray[np.bool_]]
 
 
 def counted_rows(sample_weight: ArrayLike | None, n_rows: int) -> tuple[Any, Any]:
-    """Weights and the rows of weight above 0, or ``None`` twice where all rows count alike."""
+    """Weights of the rows that count and which rows these are, ``None`` where all rows count."""
     weights = as_weights(sample_weight, n_rows)
     if weights is None or (weights > 0).all():
         return weights, None
     kept = np.flatnonzero(weights)
     return weights[kept], kept
+
+
+def counted_lists(groups: ArrayLike | None, n_rows: int, kept: NDArray[np.intp] | None) -> Any:
+    """List ids of the rows that count."""
+    if groups is None:
+        return None
+    lists = np.asarray(groups)
+    if lists.shape[:1] != (n_rows,):
+        raise ValueError(
+            f"groups has {lists.shape[0] if lists.ndim else 1} rows, but X has {n_rows}; "
+            "pass one list id a row."
+        )
+    return lists if kept is None else lists[kept]

@@ -14,8 +14,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from toprank.objectives import ir_push, pnorm_push
-from toprank.rankers.base import BaseRanker, binary_labels, counted_rows
+from toprank.objectives import Price, Relative, SoftTop, ir_push, pnorm_push
+from toprank.rankers.base import BaseRanker, binary_labels, counted_lists, counted_rows
 from toprank.rankers.callbacks import CallbackSupportMixin, Watch, with_callbacks
 from toprank.rankers.cuts import matching_intercept, push_intercept
 from toprank.rankers.tables import check_table
@@ -29,9 +29,12 @@ from toprank.solvers import (
 from toprank.weak_rankers import Features, Stumps, weak_rankers_from
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import ArrayLike, NDArray
 
-    from toprank.objectives import Criterion, Objective
+    from toprank.objectives import Criterion
+    from toprank.objectives.losses import LossName
     from toprank.weak_rankers import Design, WeakRankers
 
 __all__ = ["IRPush", "PNormPush"]
@@ -43,12 +46,16 @@ class _PushRanker(CallbackSupportMixin, BaseRanker):  # type: ignore[misc]
     """Fitting a weighted sum of weak rankers to a push."""
 
     @abstractmethod
-    def _objective(self, p: float | None = None) -> Objective:
+    def _objective(self, p: float | None = None) -> Any:
         """Give the objective, with another power if one is named."""
 
     def _power(self) -> float:
         """The power, where there is one; only infinity needs its own way to the solution."""
         return 1.0
+
+    def _is_relative(self) -> bool:
+        """Whether the value is a sum over pairs, so that a penalty needs it in units of a tie."""
+        return bool(self.loss != "exponential")
 
     def _intercept(
         self,
@@ -79,41 +86,114 @@ class _PushRanker(CallbackSupportMixin, BaseRanker):  # type: ignore[misc]
         groups : array-like of shape (n_rows,), optional
             List ids: only rows of one list are compared with each other.
         """
-        self._check_parameters()
-        family = weak_rankers_from(self.weak_rankers)
-        table = check_table(self, X, family, reset=True)
-        self.classes_, positives = binary_labels(y)
-        _check_rows("y", positives.size, table.shape[0])
+        family, table = self._table(X)
+        classes, positives = binary_labels(y)
         weights, kept = counted_rows(sample_weight, table.shape[0])
-        lists = None if groups is None else np.asarray(groups)
-        if lists is not None:
-            _check_rows("groups", lists.shape[0], table.shape[0])
+        lists = counted_lists(groups, table.shape[0], kept)
+        _check_rows("y", positives.size, table.shape[0])
         if kept is not None:
             table, positives = table[kept], positives[kept]
-            lists = None if lists is None else lists[kept]
         design = family.fit(table).design(table)
-        data = {"X": X, "y": y, "metadata": _present(sample_weight=sample_weight, groups=groups)}
 
         def learned(solution_weights: NDArray[np.float64]) -> dict[str, Any]:
-            scores = design.scores(solution_weights)
-            intercept = self._intercept(scores, positives, weights)
-            return self._attributes(family, solution_weights, intercept, table.dtype)
+            intercept = self._intercept(design.scores(solution_weights), positives, weights)
+            attributes = self._attributes(family, solution_weights, intercept, table.dtype)
+            return {"classes_": classes, **attributes}
 
-        solution = self._solve(
+        metadata = _present(sample_weight=sample_weight, groups=groups)
+        return self._learn(
             design,
-            lambda p: self._objective(p).on(positives, sample_weight=weights, groups=lists),
+            lambda objective: objective.on(positives, sample_weight=weights, groups=lists),
             learned,
-            data,
+            {"X": X, "y": y, "metadata": metadata},
+            one_list=lists is None,
         )
-        return self._keep(solution, learned(solution.weights))
 
-    def _solve(
+    @with_callbacks
+    def fit_grades(
+        self,
+        X: Any,
+        grades: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> Self:
+        """Learn from graded rows: of two rows in one list the one of higher grade belongs above.
+
+        No pair is formed. Afterwards there are scores, ranks and shortlists, but no classes.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+        grades : array-like of whole numbers, of shape (n_rows,)
+        sample_weight, groups : as in :meth:`fit`
+
+        Examples
+        --------
+        >>> from toprank import PNormPush
+        >>> model = PNormPush().fit_grades([[0.0], [1.0], [2.0], [3.0]], [0, 1, 1, 2])
+        >>> model.rank([[1.0], [3.0], [2.0]])
+        array([3, 1, 2])
+        """
+        family, table = self._table(X)
+        weights, kept = counted_rows(sample_weight, table.shape[0])
+        lists = counted_lists(groups, table.shape[0], kept)
+        levels = np.asarray(grades)
+        _check_rows("grades", levels.shape[0], table.shape[0])
+        if kept is not None:
+            table, levels = table[kept], levels[kept]
+        design = family.fit(table).design(table)
+        metadata = _present(sample_weight=sample_weight, groups=groups)
+        return self._learn(
+            design,
+            lambda objective: objective.on_grades(levels, sample_weight=weights, groups=lists),
+            lambda solution: self._attributes(family, solution, 0.0, table.dtype),
+            {"X": X, "y": grades, "metadata": metadata},
+        )
+
+    @with_callbacks
+    def fit_pairs(self, X: Any, pairs: ArrayLike, pair_weight: ArrayLike | None = None) -> Self:
+        """Learn from crucial pairs: row ``pairs[j, 0]`` belongs above row ``pairs[j, 1]``.
+
+        Any truth will do, circles included. Memory grows with the pairs given. Afterwards there
+        are scores, ranks and shortlists, but no classes.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+        pairs : array-like of row numbers, of shape (n_pairs, 2)
+        pair_weight : array-like of shape (n_pairs,), optional
+            What each pair counts.
+
+        Examples
+        --------
+        >>> from toprank import PNormPush
+        >>> model = PNormPush().fit_pairs([[0.0], [1.0], [2.0]], [[2, 0], [1, 0], [1, 2]])
+        >>> model.rank([[0.0], [1.0]])
+        array([2, 1])
+        """
+        family, table = self._table(X)
+        design = family.fit(table).design(table)
+        return self._learn(
+            design,
+            lambda objective: objective.on_pairs(pairs, table.shape[0], pair_weight=pair_weight),
+            lambda solution: self._attributes(family, solution, 0.0, table.dtype),
+            {"X": X, "metadata": _present(pair_weight=pair_weight)},
+        )
+
+    def _table(self, X: Any) -> tuple[WeakRankers, Any]:
+        self._check_parameters()
+        family = weak_rankers_from(self.weak_rankers)
+        return family, check_table(self, X, family, reset=True)
+
+    def _learn(
         self,
         design: Design,
-        criterion_at: Any,
-        learned: Any,
+        attach: Callable[[Any], Criterion],
+        learned: Callable[[NDArray[np.float64]], dict[str, Any]],
         data: dict[str, Any],
-    ) -> Solution:
+        *,
+        one_list: bool = False,
+    ) -> Self:
         """Run the chosen solver, by continuation where the power is infinite."""
         solver = SOLVERS[self._solver_name()]
         penalty = Penalty(float(self.alpha), float(self.l1_ratio))
@@ -125,10 +205,10 @@ class _PushRanker(CallbackSupportMixin, BaseRanker):  # type: ignore[misc]
         )
 
         def solve(power: float | None, weights: NDArray[np.float64] | None) -> Solution:
-            criterion: Criterion = criterion_at(power)
+            criterion = attach(self._objective_at(power, one_list=one_list))
             return solver(
                 design,
-                criterion,
+                Relative(criterion) if self._is_relative() else criterion,
                 penalty,
                 weights=start if weights is None else weights,
                 max_iter=self._rounds(),
@@ -138,10 +218,22 @@ class _PushRanker(CallbackSupportMixin, BaseRanker):  # type: ignore[misc]
 
         try:
             if math.isinf(self._power()):
-                return minimize_by_continuation(solve, design.n_rows)
-            return solve(None, None)
+                solution = minimize_by_continuation(solve, design.n_rows)
+            else:
+                solution = solve(None, None)
         finally:
             watch.close()
+        return self._keep(solution, learned(solution.weights))
+
+    def _objective_at(self, power: float | None, *, one_list: bool) -> Any:
+        """Give the objective on the way to p = ∞.
+
+        In one list the largest height belongs to the best negative; a soft maximum over the
+        negatives then needs no sort.
+        """
+        if power is None or not one_list or self.loss == "exponential" or self.focus == "both":
+            return self._objective(power)
+        return SoftTop(self.loss, sharpness=power, focus=self.focus)
 
     def _solver_name(self) -> Literal["lbfgs", "coordinate"]:
         if self.solver != "auto":
@@ -170,6 +262,8 @@ class _PushRanker(CallbackSupportMixin, BaseRanker):  # type: ignore[misc]
         return attributes
 
     def _keep(self, solution: Solution, attributes: dict[str, Any]) -> Self:
+        for stale in {"coef_", "classes_"} - attributes.keys():
+            self.__dict__.pop(stale, None)
         for name, value in attributes.items():
             setattr(self, name, value)
         self.n_iter_ = solution.n_iter
@@ -233,7 +327,8 @@ class PNormPush(_PushRanker):
     """Ranks so that few negatives come near the top: the P-Norm Push.
 
     Minimises (1/p)·log Σ_k ( Σ_i e^{-(f(x_i) - f(x̃_k))} )^p over positives i and negatives k,
-    plus a penalty on the weights, for f a weighted sum of weak rankers. p = 1 asks for a good
+    plus a penalty on the weights, for f a weighted sum of weak rankers. With other losses it is
+    the p-th root of the sum, in units of its value where all rows tie. p = 1 asks for a good
     list as a whole (RankBoost's objective); the larger p, the more only the top counts. A pass
     costs O(rows·features), whatever the number of pairs.
 
@@ -298,7 +393,7 @@ class PNormPush(_PushRanker):
         self,
         p: float = 4,
         *,
-        loss: str = "exponential",
+        loss: LossName = "exponential",
         price: Any = None,
         focus: Literal["top", "bottom", "both"] = "top",
         bottom_weight: float = 1.0,
@@ -328,7 +423,10 @@ class PNormPush(_PushRanker):
     def _power(self) -> float:
         return float(self.p) if self.price is None else 1.0
 
-    def _objective(self, p: float | None = None) -> Objective:
+    def _is_relative(self) -> bool:
+        return self.loss != "exponential" or isinstance(self.price, Price)
+
+    def _objective(self, p: float | None = None) -> Any:
         return pnorm_push(
             self.p if p is None else p,
             loss=self.loss,
@@ -402,7 +500,7 @@ class IRPush(_PushRanker):
     def __init__(
         self,
         *,
-        loss: str = "exponential",
+        loss: LossName = "exponential",
         weak_rankers: Any = "features",
         solver: Literal["auto", "lbfgs", "coordinate"] = "auto",
         alpha: float = 1e-3,
@@ -422,7 +520,7 @@ class IRPush(_PushRanker):
         self.warm_start = warm_start
         self.verbose = verbose
 
-    def _objective(self, p: float | None = None) -> Objective:  # noqa: ARG002
+    def _objective(self, p: float | None = None) -> Any:  # noqa: ARG002
         return ir_push(loss=self.loss)
 
 

@@ -39,9 +39,13 @@ Status = Literal["converged", "max_iter", "separated", "stopped", "stalled"]
 SEPARATED = 30.0
 
 
-# A step that cannot lower the value in floating point while the largest derivative is below this
-# has nothing left to gain: the value is off by about its square.
-ROUNDING = 1e-5
+# A fit that no step improves in floating point has nothing left to gain while the largest
+# derivative is below this: the value is off by about its square. Float32 sums stall near 1e-6,
+# hinges, whose derivative jumps from kink to kink, near 1e-5.
+ROUNDING = 1e-4
+
+# Iterations without progress after which no step improves anything.
+PATIENCE = 5
 
 
 @dataclass(frozen=True)
@@ -98,6 +102,16 @@ class Solution:
     slope: float = np.inf
     path: list[float] = field(default_factory=list)
 
+    def stalls(self) -> bool:
+        """Whether the last few iterations changed the value by rounding only."""
+        if len(self.path) <= PATIENCE:
+            return False
+        return self.path[-1 - PATIENCE] - self.path[-1] <= 1e-15 * (1.0 + abs(self.path[-1]))
+
+    def settle(self) -> None:
+        """Judge a fit that no step improves any more."""
+        self.status = "converged" if self.slope <= ROUNDING else "stalled"
+
     @property
     def converged(self) -> bool:
         """Whether the stopping criterion was met."""
@@ -118,7 +132,8 @@ class Solution:
                 "finite optimum."
             ),
             "stalled": (
-                f"no step improves the objective any more in floating point; the largest "
-                f"derivative is {self.slope:.2g}. Pass float64 data or a larger tol."
+                f"no step improves the objective any more, but the largest derivative is still "
+                f"{self.slope:.2g}: a kink of the hinge, or rounding. Use a smooth loss or float64 "
+                "data."
             ),
         }[self.status]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from toprank.solvers.base import ROUNDING, SEPARATED, Monitor, Penalty, Progress, Solution, floor_of
+from toprank.solvers.base import SEPARATED, Monitor, Penalty, Progress, Solution, floor_of
 from toprank.solvers.line_search import Point, minimize_on_line
 
 if TYPE_CHECKING:
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from toprank.weak_rankers import Design
 
 __all__ = ["minimize_by_coordinates"]
+
+# Derivatives this close are equal but for the order in which their sums were taken.
+TIED = 1e-9
 
 
 def minimize_by_coordinates(
@@ -36,7 +39,7 @@ def minimize_by_coordinates(
 ) -> Solution:
     """Minimise from ``weights`` (default 0) until the largest derivative is at most ``tol``.
 
-    Among weak rankers with equal derivatives the first one is taken.
+    Among weak rankers with equal derivatives, up to rounding, the first one is taken.
     """
     start = np.zeros(design.n_weak) if weights is None else weights.astype(np.float64)
     scores = design.scores(start)
@@ -44,8 +47,9 @@ def minimize_by_coordinates(
     solution = Solution(start, path=[value + penalty.value(start)])
     while True:
         slopes = _slopes(design.correlate(residuals), solution.weights, penalty)
-        chosen = int(np.abs(slopes).argmax())
-        solution.slope = float(abs(slopes[chosen]))
+        steepest = np.abs(slopes)
+        solution.slope = float(steepest.max(initial=0.0))
+        chosen = int(np.argmax(steepest >= (1.0 - TIED) * solution.slope))
         if tol is not None and solution.slope <= tol:
             solution.status = "converged"
         elif penalty.alpha == 0 and criterion.separates(scores, SEPARATED):
@@ -56,7 +60,7 @@ def minimize_by_coordinates(
             line = _Coordinate(design.column(chosen), scores, criterion, penalty, solution, chosen)
             step = line.minimum(slopes[chosen])
             if step == 0:
-                solution.status = "converged" if solution.slope <= ROUNDING else "stalled"
+                solution.settle()
                 return solution
             solution.weights = solution.weights.copy()
             solution.weights[chosen] += step

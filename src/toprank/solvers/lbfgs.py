@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import linalg, optimize
 
-from toprank.solvers.base import ROUNDING, SEPARATED, Monitor, Penalty, Progress, Solution, floor_of
+from toprank.solvers.base import SEPARATED, Monitor, Penalty, Progress, Solution, floor_of
 from toprank.solvers.line_search import Point, minimize_on_line
 
 if TYPE_CHECKING:
@@ -59,6 +59,8 @@ def minimize_by_lbfgs(
             solution.status = "converged"
         elif penalty.alpha == 0 and criterion.separates(iterate.scores, SEPARATED):
             solution.status = "separated"
+        elif solution.stalls():
+            solution.settle()
         elif solution.n_iter >= max_iter:
             solution.status = "max_iter"
         else:
@@ -66,7 +68,7 @@ def minimize_by_lbfgs(
                 history.forget()
             direction = iterate.within_reach(-history.times(iterate.gradient, curvature.solve))
             if not iterate.move(direction, history):
-                solution.status = "converged" if solution.slope <= ROUNDING else "stalled"
+                solution.settle()
                 return solution
             solution.n_iter += 1
             solution.path.append(iterate.value)
@@ -321,8 +323,8 @@ def _minimize_with_l1(
     projected = np.where(result.x > 0, result.jac, np.minimum(result.jac, 0.0))
     solution.slope = float(np.abs(projected).max(initial=0.0))
     if solution.status != "stopped":
-        if (tol is not None and solution.slope <= tol) or solution.slope <= ROUNDING:
+        if tol is not None and solution.slope <= tol:
             solution.status = "converged"
         elif solution.n_iter < max_iter:
-            solution.status = "stalled"
+            solution.settle()
     return solution
