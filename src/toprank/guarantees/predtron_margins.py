@@ -83,10 +83,11 @@ def subset_margin(scores: ArrayLike, truth: ArrayLike, *, error_set: bool = Fals
     """Margin of one input's label scores, for subsets as ±1/√m.
 
     With a_j = t_j on true labels and −t_j on the others: (2/√m)·min a_j for the Hamming and the
-    subset 0-1 loss. The error set size only counts a miss together with a false label, so its
-    margin is (2/√m)·(least a of the true + least a of the others); many subsets cost nothing
-    there, so σ_y is the truth itself, and where some a_j is negative another subset without loss
-    comes before it: then the margin is (2/√m)·min a_j, below 0.
+    subset 0-1 loss, or (2/√m)·Σ a_j over the negative ones if there are any. The error set size
+    only counts a miss together with a false label, so its margin is (2/√m)·(least a of the true +
+    least a of the others); many subsets cost nothing there, so σ_y is the truth itself, and where
+    some a_j is negative a subset without loss may come before it: there is no margin then, and
+    the sum over the negative ones stands for it.
 
     Examples
     --------
@@ -98,7 +99,9 @@ def subset_margin(scores: ArrayLike, truth: ArrayLike, *, error_set: bool = Fals
     """
     t, mask = np.asarray(scores, dtype=np.float64), np.asarray(truth, dtype=bool)
     agreement = np.where(mask, t, -t) * (2.0 / np.sqrt(t.size))
-    if not error_set or agreement.min() < 0:
+    if agreement.min() < 0:
+        return float(agreement[agreement < 0].sum())
+    if not error_set:
         return float(agreement.min())
     return float(agreement[mask].min(initial=np.inf) + agreement[~mask].min(initial=np.inf))
 

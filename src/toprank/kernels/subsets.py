@@ -95,9 +95,11 @@ def decide_subset(scores: Floats, truth: Mask, loss: int, loss_driven: bool, ste
     """One round: the loss of sign(scores) and, if there is any, the step away from the truth.
 
     ``step`` is rep(σ̃) − rep(y), times the loss with ``loss_driven`` (where σ̃ is the prediction
-    itself). A score of 0 is not predicted. O(m), or O(m log m) for the error set size.
+    itself). A score of 0 counts as wrong, whatever the truth: from W = 0 no subset of the error
+    set loss would ever be, as the empty and the full one cost nothing. O(m), or O(m log m) for
+    the error set size.
     """
-    predicted = scores > 0.0
+    predicted = (scores > 0.0) | ((scores == 0.0) & ~truth)
     paid = subset_loss(predicted, truth, loss)
     if paid == 0.0:
         return 0.0

@@ -138,7 +138,7 @@ class BasePredtron(OnlineEstimator):
             n_mistakes=before.n_mistakes + int(np.count_nonzero(self.losses_)),
         )
         if isinstance(self._model, KernelModel):
-            self._model.forget_numbers()
+            self._model.forget_inputs()
         return self
 
     def _look_ahead(self, inputs: StreamInputs, labels: Any) -> None:

@@ -47,7 +47,7 @@ def class_codes(labels: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.intp]
     strange = classes[codes] != labels
     if strange.any():
         raise ValueError(
-            f"y holds the label {labels[strange][0]!r}, which is none of the classes "
+            f"y holds the label {labels[strange][:1].tolist()[0]!r}, which is none of the classes "
             f"{classes.tolist()}; name all classes at the first partial_fit (classes=...), "
             "or fit again."
         )

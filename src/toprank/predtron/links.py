@@ -36,6 +36,13 @@ def _norm(lengths: Floats, q: float) -> float:
     return peak * float(((lengths / peak) ** r).sum()) ** (1.0 / r) if peak else 0.0
 
 
+def _lengths(theta: Floats) -> Floats:
+    """Euclidean length of every feature's weights, without overflow."""
+    peak = float(np.abs(theta).max(initial=0.0))
+    lengths: Floats = np.linalg.norm(theta / (peak or 1.0), axis=1)
+    return peak * lengths
+
+
 def _linked(lengths: Floats, q: float) -> Floats:
     """What each length is multiplied with: (length/‖lengths‖_q)^{q−2}, 0 where all are 0."""
     peak = lengths.max(initial=0.0)
@@ -129,11 +136,10 @@ class GroupLink(Link):
         return shape[0]
 
     def weights(self, theta: Floats) -> Floats:
-        lengths = np.linalg.norm(theta, axis=1)
-        return theta * _linked(lengths, self.q(_shape(theta)))[:, None]
+        return theta * _linked(_lengths(theta), self.q(_shape(theta)))[:, None]
 
     def norm(self, weights: Floats) -> float:
-        return _norm(np.linalg.norm(weights, axis=1), self.q(_shape(weights)))
+        return _norm(_lengths(weights), self.q(_shape(weights)))
 
 
 class SchattenLink(Link):

@@ -20,7 +20,17 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["KernelModel", "LinearModel"]
+__all__ = ["KernelModel", "LinearModel", "chunks"]
+
+
+# Rows whose kernel is computed at once: a call costs as much as some hundred rows.
+ROWS_AT_ONCE = 256
+
+
+def chunks(inputs: StreamInputs, order: NDArray[np.intp]) -> list[NDArray[np.intp]]:
+    """The order in pieces of about so many rows."""
+    size = max(1, ROWS_AT_ONCE * len(inputs) // int(inputs.X.shape[0]))
+    return [order[start : start + size] for start in range(0, order.size, size)]
 
 
 class LinearModel:
@@ -33,6 +43,9 @@ class LinearModel:
         self.average = average
         self.drift = np.zeros(shape if average else (0, shape[1]))
         self._since = 0
+
+    def look_at(self, inputs: StreamInputs, numbers: NDArray[np.intp]) -> None:
+        """Nothing has to be made ready."""
 
     def scores(self, inputs: StreamInputs, number: int) -> Floats:
         """Scores of one input."""
@@ -92,6 +105,7 @@ class KernelModel:
         self._among = np.empty((0, 0))  # Gram matrix of the support vectors, for the budget
         self.offset = np.zeros(shape[1])
         self._numbers = np.empty(0, dtype=np.intp)
+        self.forget_inputs()
 
     def gram(self, rows: Any, others: Any) -> Floats:
         """k(rows, others), one more with an intercept."""
@@ -101,10 +115,28 @@ class KernelModel:
             values = pairwise_kernels(rows, others, metric=self._kernel, **self._kernel_params)
         return np.asarray(values, dtype=np.float64) + self._intercept
 
+    def look_at(self, inputs: StreamInputs, numbers: NDArray[np.intp]) -> None:
+        """Have the kernel of the inputs that come next ready: one call for many rounds."""
+        blocks = [inputs.block(number) for number in numbers]
+        stops = np.cumsum([block.shape[0] for block in blocks])
+        starts = np.concatenate([[0], stops[:-1]])
+        self._rows = np.vstack(blocks)
+        self._spans = {
+            int(number): slice(start, stop)
+            for number, start, stop in zip(numbers, starts, stops, strict=True)
+        }
+        self._within = self.gram(self._rows, self._rows)
+        self._cross = (
+            self.gram(self._rows, self.vectors)
+            if self.vectors.shape[0]
+            else np.empty((self._rows.shape[0], 0))
+        )
+
     def scores(self, inputs: StreamInputs, number: int) -> Floats:
-        """Scores of one input."""
-        rows = inputs.block(number)
-        return self.all_scores(rows, self.coefficients).ravel()
+        """Scores of one of the inputs looked at."""
+        del inputs  # they have been looked at
+        cross = self._cross[self._spans[int(number)]]
+        return (cross @ self.coefficients + self.offset).ravel()
 
     def all_scores(self, rows: Any, coefficients: Floats) -> Floats:
         """Scores of many rows, with these coefficients: n × d."""
@@ -114,21 +146,23 @@ class KernelModel:
 
     def move(self, inputs: StreamInputs, number: int, step: Floats, clock: int) -> None:
         """Give the rows of an input their share of a step; ``clock`` rounds came before."""
-        rows = inputs.block(number)
+        del inputs  # they have been looked at
+        span = self._spans[int(number)]
+        rows = self._rows[span]
         shares = step.reshape(rows.shape[0], -1)
         known = np.flatnonzero(self._numbers == number)
         if known.size == rows.shape[0]:
             self.coefficients[known] += shares
             self.drift[known] += clock * shares
             return
+        old = self._cross[span]
         self.vectors = np.vstack([self.vectors, rows])
         self.coefficients = np.vstack([self.coefficients, shares])
         self.drift = np.vstack([self.drift, clock * shares])
         self._numbers = np.append(self._numbers, np.full(rows.shape[0], number))
+        self._cross = np.hstack([self._cross, self._within[:, span]])
         if self._budget is not None:
-            cross = self.gram(rows, self.vectors)
-            old = self._among.shape[0]
-            self._among = np.block([[self._among, cross[:, :old].T], [cross]])
+            self._among = np.block([[self._among, old.T], [old, self._within[span, span]]])
             while self.vectors.shape[0] > self._budget:
                 self._drop(self._least_needed())
 
@@ -147,16 +181,22 @@ class KernelModel:
         self.average = False
         self._among = np.delete(np.delete(self._among, which, axis=0), which, axis=1)
         self._numbers = np.delete(self._numbers, which)
+        self._cross = np.delete(self._cross, which, axis=1)
 
-    def forget_numbers(self) -> None:
+    def forget_inputs(self) -> None:
         """Inputs of the next call are new ones, whatever their numbers."""
         self._numbers[:] = -1
+        self._rows, self._within, self._cross = np.empty((3, 0, 0))
+        self._spans = {}
 
     def radius(self, inputs: StreamInputs) -> float:
         """Largest length (operator norm, for lists) of the inputs in the kernel's space."""
-        grams = (self.gram(rows, rows) for rows in map(inputs.block, range(len(inputs))))
-        largest = max(float(np.linalg.eigvalsh(gram)[-1]) for gram in grams)
-        return float(np.sqrt(max(largest, 0.0)))
+        largest = 0.0
+        for numbers in chunks(inputs, np.arange(len(inputs))):
+            self.look_at(inputs, numbers)
+            for span in self._spans.values():
+                largest = max(largest, float(np.linalg.eigvalsh(self._within[span, span])[-1]))
+        return float(np.sqrt(largest))
 
     def final(self, clock: int) -> Floats:
         """Coefficients to predict with after so many rounds."""

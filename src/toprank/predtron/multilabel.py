@@ -31,7 +31,9 @@ class PredtronMultilabel(ClassifierMixin, LabelSetPredtron):  # type: ignore[mis
 
     Subsets are represented by ±1/√m, pred(t) = sign(t), and the loss-augmented subset has a
     closed form: O(m) a round for the Hamming and the subset loss, O(m log m) for the error set
-    size, in a compiled loop. A label with a score of 0 is not predicted.
+    size, in a compiled loop. A label with a score of 0 is not predicted, but counts as wrong
+    while learning (else nothing would ever be learned from W = 0 under the error set size, where
+    the empty set costs nothing).
 
     Parameters
     ----------

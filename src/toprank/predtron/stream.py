@@ -18,7 +18,7 @@ from scipy import sparse
 from toprank.kernels.subset_stream import csr_subset_stream, dense_subset_stream
 from toprank.kernels.table_stream import csr_table_stream, dense_table_stream
 from toprank.predtron.inputs import RowInputs
-from toprank.predtron.models import LinearModel
+from toprank.predtron.models import LinearModel, chunks
 from toprank.predtron.problem import Subsets, Table
 
 if TYPE_CHECKING:
@@ -72,13 +72,16 @@ def play_rounds(
     clock: int,
 ) -> Floats:
     """Any problem, any model: the twin of the compiled loops."""
-    losses = np.zeros(order.size)
-    for i, number in enumerate(order):
-        scores = model.scores(inputs, number)
-        losses[i], step = problem.play(scores, labels[number], loss_driven=loss_driven)
-        if losses[i] > 0:
-            model.move(inputs, number, -eta * step, clock + i)
-    return losses
+    losses: list[float] = []
+    for numbers in chunks(inputs, order):
+        model.look_at(inputs, numbers)
+        for number in numbers:
+            scores = model.scores(inputs, number)
+            loss, step = problem.play(scores, labels[number], loss_driven=loss_driven)
+            if loss > 0:
+                model.move(inputs, number, -eta * step, clock + len(losses))
+            losses.append(loss)
+    return np.array(losses)
 
 
 def _play_compiled(

@@ -1,0 +1,272 @@
+"""On streams with a margin the cumulative loss stays under its bound, for every instance."""
+
+import math
+
+import numpy as np
+import pytest
+
+from toprank.guarantees import (
+    PredtronCertificate,
+    loss_driven_bound,
+    ndcg_bound,
+    ordinal_bound,
+    prank_bound,
+    prank_margin,
+    predtron_bound,
+    predtron_step,
+    reject_bound,
+    sparse_ndcg_bound,
+    weighted_bound,
+)
+from toprank.predtron import (
+    NDCGLoss,
+    PRank,
+    Predtron,
+    PredtronClassifier,
+    PredtronLabelRanker,
+    PredtronMultilabel,
+    PredtronOrdinal,
+    PredtronSubsetRanker,
+    Vectors,
+)
+
+RUN = {"average": False, "shuffle": False, "max_iter": 1}
+ROWS = RUN | {"fit_intercept": False}
+VARIANTS = ["standard", "loss_driven"]
+
+
+def class_scores(rng, y, m):
+    """Scores that lead by 1 or more for the true class."""
+    scores = -rng.random((len(y), m))
+    scores[np.arange(len(y)), y] = 1.0
+    return scores
+
+
+def binary(stream, options):
+    y = stream.rng.integers(0, 2, size=stream.n_rows)
+    scores = np.where(y == 1, 1.0, -1.0) * (1 + stream.rng.random(stream.n_rows))
+    return PredtronClassifier(loss="error_set", **options), scores[:, None], y
+
+
+def weighted(stream, options):
+    model, scores, y = binary(stream, options)
+    return model.set_params(costs={0: 1.0, 1: 3.0}), scores, y
+
+
+def multiclass(stream, options):
+    y = stream.rng.integers(0, 4, size=stream.n_rows)
+    return PredtronClassifier(**options), class_scores(stream.rng, y, 4), y
+
+
+def costly(stream, options):
+    model, scores, y = multiclass(stream, options)
+    costs = stream.rng.uniform(0.2, 3, size=(4, 4)) * (1 - np.eye(4))
+    return model.set_params(costs=costs), scores, y
+
+
+def reject(stream, options):
+    model, scores, y = multiclass(stream, options)
+    return model.set_params(reject_cost=0.4, fit_intercept=True), scores, y
+
+
+def ordinal(stream, options):
+    model, scores, y = multiclass(stream, options)
+    return PredtronOrdinal(**options), scores, y
+
+
+def multilabel(loss):
+    def build(stream, options):
+        Y = stream.rng.random((stream.n_rows, 4)) < 0.4
+        scores = np.where(Y, 1.0, -1.0) * (1 + stream.rng.random(Y.shape))
+        return PredtronMultilabel(loss=loss, **options), scores, Y.astype(int)
+
+    return build
+
+
+def label_ranking(**own):
+    def build(stream, options):
+        Y = stream.rng.random((stream.n_rows, 4)) < 0.4
+        return PredtronLabelRanker(**own, **options), 1.0 * Y, Y.astype(int)
+
+    return build
+
+
+def compass(stream, options):
+    directions = Vectors(range(4), [[1, 0], [0, 1], [-1, 0], [0, -1]])
+    y = stream.rng.integers(0, 4, size=stream.n_rows)
+    scores = directions.table[y] + 0.1 * stream.rng.normal(size=(stream.n_rows, 2))
+    return Predtron(lambda a, b: min((a - b) % 4, (b - a) % 4), directions, **options), scores, y
+
+
+INSTANCES = {
+    "binary": (binary, 1),
+    "weighted": (weighted, 1),
+    "multiclass": (multiclass, 4),
+    "any costs": (costly, 4),
+    "reject": (reject, 4),
+    "ordinal": (ordinal, 4),
+    "hamming": (multilabel("hamming"), 4),
+    "subset": (multilabel("subset"), 4),
+    "error set": (multilabel("error_set_size"), 4),
+    "labels by ndcg": (label_ranking(), 4),
+    "labels by ndcg, -i^1.1": (label_ranking(representation=1.1), 4),
+    "labels by ndcg, 1/i": (label_ranking(representation="reciprocal"), 4),
+    "a problem of one's own": (compass, 2),
+}
+
+
+@pytest.mark.parametrize("link", ["none", "l_r", "group", "schatten"])
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("name", INSTANCES)
+def test_separable_streams_stay_under_their_bound(separable_stream, name, variant, link):
+    build, dimension = INSTANCES[name]
+    for seed in range(3):
+        stream = separable_stream(seed, dimension, 12, 400)
+        model, scores, y = build(stream, ROWS | {"variant": variant, "link": link})
+        X = stream.inputs(scores)
+        run = model.fit(X, y).certify(X, y, stream.weights)
+        assert run.margin > 0
+        assert 0 < run.cumulative_loss <= run.bound() < np.inf
+        assert run.cumulative_loss == pytest.approx(model.losses_.sum())
+
+
+def ranking_lists(separable_stream, seed):
+    """Lists whose grades are what w gives, exactly, and the reference w."""
+    stream = separable_stream(seed, 1, 12, 0)
+    sizes = stream.rng.integers(1, 9, size=80)
+    grades = np.concatenate([stream.rng.integers(0, 3, size=size) for size in sizes])
+    X = stream.inputs(grades[:, None].astype(float))
+    return X, grades, np.repeat(np.arange(sizes.size), sizes), stream.weights
+
+
+@pytest.mark.parametrize("link", ["none", "l_r", "group"])
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("representation", ["discount", "reciprocal", 1.1, 2])
+def test_lists_stay_under_their_bound(separable_stream, representation, variant, link):
+    for seed in range(2):
+        X, y, groups, w = ranking_lists(separable_stream, seed)
+        model = PredtronSubsetRanker(
+            representation=representation, variant=variant, link=link, **RUN
+        )
+        run = model.fit(X, y, groups=groups).certify(X, y, w, groups=groups)
+        assert run.margin > 0
+        assert 0 < run.cumulative_loss <= run.bound() < np.inf
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_shortlists_stay_under_their_bound(separable_stream, variant):
+    # A margin for precision needs scores tied among all that may change places.
+    for seed in range(3):
+        stream = separable_stream(seed, 4, 12, 300)
+        Y = np.zeros((300, 4), dtype=int)
+        for row in Y:
+            row[stream.rng.choice(4, size=2, replace=False)] = 1
+        X = stream.inputs(1.0 * Y)
+        model = PredtronLabelRanker(loss="precision_at_k", k=2, variant=variant, **ROWS)
+        run = model.fit(X, Y).certify(X, Y, stream.weights)
+        assert run.margin > 0
+        assert 0 < run.cumulative_loss <= run.bound()
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_the_bound_is_tight_on_orthonormal_rows(variant):
+    n = 40
+    y = np.random.default_rng(0).integers(0, 2, size=n)
+    y[:2] = 0, 1
+    reference = np.where(y == 1, 1.0, -1.0)[None, :]
+    model = PredtronClassifier(loss="error_set", variant=variant, **ROWS).fit(np.eye(n), y)
+    run = model.certify(np.eye(n), y, reference)
+    assert run.cumulative_loss == n
+    assert run.bound() == pytest.approx(n)
+
+
+def test_printed_corollary_2_is_violated_where_ours_holds():
+    n = 40
+    y = np.arange(n) % 2
+    costs = {0: 7.0, 1: 7.0}
+    model = PredtronClassifier(loss="error_set", costs=costs, **ROWS).fit(np.eye(n), y)
+    margin = 2 / math.sqrt(n)
+    printed = 4 * 7**2 / (7**2 * margin**2)
+    lost = model.certificate_.cumulative_loss
+    assert printed < lost
+    assert lost == pytest.approx(weighted_bound(1.0, margin, high=7.0, low=7.0))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_prank_stays_under_its_bound(seed):
+    rng = np.random.default_rng(seed)
+    X, w, b = rng.normal(size=(500, 5)), rng.normal(size=5), np.array([-1.5, 0.0, 1.0])
+    distances = np.subtract.outer(X @ w, b)
+    X = X[np.abs(distances).min(axis=1) > 0.15]
+    y = (np.subtract.outer(X @ w, b) > 0).sum(axis=1)
+    model = PRank(average=False, shuffle=False, max_iter=1).fit(X, y)
+    margin = prank_margin(X @ w, b, y, norm=math.sqrt(w @ w + b @ b))
+    radius = np.linalg.norm(X, axis=1).max()
+    assert 0 < model.losses_.sum() <= prank_bound(radius, margin, n_grades=4)
+
+
+def test_steps_of_any_length_have_the_proofs_bound():
+    best = predtron_bound(2.0, 0.1, smallest_loss=0.5, largest_loss=3.0)
+    step = predtron_step(2.0, smallest_loss=0.5)
+    assert best == pytest.approx(4 * 4 * 9 / (0.5 * 0.01))
+    for share in (0.1, 0.5, 1.5, 1.9):
+        other = predtron_bound(2.0, 0.1, smallest_loss=0.5, largest_loss=3.0, eta=share * step)
+        assert other > best
+    assert predtron_bound(2.0, 0.1, smallest_loss=0.5, eta=2 * step) == math.inf
+    assert predtron_bound(2.0, 0.0) == loss_driven_bound(2.0, -1.0) == math.inf
+
+
+@pytest.mark.parametrize("eta_share", [0.2, 1.7])
+def test_other_steps_stay_under_their_bound(separable_stream, eta_share):
+    stream = separable_stream(3, 4, 12, 400)
+    model, scores, y = multiclass(stream, ROWS)
+    X = stream.inputs(scores)
+    radius = np.linalg.norm(X, axis=1).max()
+    model.set_params(eta=eta_share * predtron_step(radius))
+    run = model.fit(X, y).certify(X, y, stream.weights)
+    assert 0 < run.cumulative_loss <= run.bound() < np.inf
+
+
+def test_corollaries_are_theorem_1_with_their_constants():
+    assert weighted_bound(1.0, 0.5, high=3, low=2) == pytest.approx(4 * 9 / (2 * 0.25))
+    assert reject_bound(1.0, 0.5, lowest_cost=0.2) == pytest.approx(4 / (0.2 * 0.25))
+    assert ordinal_bound(1.0, 0.5, n_grades=5) == pytest.approx(4 * 16 / 0.25)
+    at = {"n_items": 6, "largest_grade": 2}
+    printed = 2**5 * 36 * math.log2(12) ** 2 * 4 / 0.25
+    assert ndcg_bound(2.0, 0.5, **at) == pytest.approx(printed)
+    sparse = sparse_ndcg_bound(2.0, 0.5, n_features=50, **at)
+    assert sparse == pytest.approx(9 * math.log(50) * printed)
+
+
+def test_the_corollaries_smallest_ndcg_loss_is_below_the_true_one():
+    for m in (2, 3, 5, 20, 200):
+        for largest_grade in (1, 2, 4):
+            grades = np.zeros(m)
+            grades[0] = 1
+            low = min(
+                NDCGLoss().range(np.r_[np.full(m - 2, largest_grade), 1, 0][-m:])[0],
+                NDCGLoss().range(grades)[0],
+            )
+            radius, margin = 1.0, 1.0
+            printed = ndcg_bound(radius, margin, n_items=m, largest_grade=largest_grade)
+            assert 4 / printed <= low
+
+
+def test_corollary_8_covers_what_the_certificate_says(separable_stream):
+    # at η = c/(4e²R²(ln p − 1)) the proof gives 4e²R²(ln p − 1)/(cγ²), which 9·4·ln p exceeds
+    stream = separable_stream(0, 4, 40, 300)
+    Y = stream.rng.random((300, 4)) < 0.5
+    X = stream.inputs(1.0 * Y)
+    model = PredtronLabelRanker(variant="standard", link="group", **ROWS).fit(X, Y.astype(int))
+    run = model.certify(X, Y.astype(int), stream.weights)
+    assert run.growth == pytest.approx(math.e**2 * (math.log(40) - 1))
+    assert run.radius == pytest.approx(np.abs(X).max())
+    corollary = sparse_ndcg_bound(run.radius, run.margin, n_items=4, largest_grade=1, n_features=40)
+    assert run.cumulative_loss <= run.bound() <= corollary
+
+
+def test_a_certificate_needs_a_margin():
+    run = PredtronCertificate(1.0, 2, 1, 1.0, 1.0, 1.0, eta=0.25)
+    with pytest.raises(ValueError, match="margin of a reference"):
+        run.bound()
+    assert not PredtronCertificate(99.0, 2, 1, 1.0, 1.0, 1.0, eta=0.25).holds(1.0)
