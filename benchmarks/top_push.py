@@ -1,0 +1,140 @@
+"""TopPush's problem on spambase: the published dual algorithm beside PNormPush.
+
+TopPush (Li, Jin and Zhou 2014) minimises λ/2·‖w‖² + (1/m)·Σ_i max(0, 1 + max_k s_k - s_i)² over
+the m positives. Its dual has a variable for every row,
+
+    min_{a, b ≥ 0, Σa = Σb}  ‖aᵀX⁺ - bᵀX⁻‖² / (2λm) + Σ_i (a_i²/4 - a_i),   w = (aᵀX⁺ - bᵀX⁻)/(λm),
+
+and is solved by Nesterov's accelerated gradient with a projection of linear time. The reference
+below is that algorithm in plain NumPy. Both run on the same features until the primal objective
+is within ``ACCURACY`` of the optimum.
+"""
+
+import time
+
+import numpy as np
+from sklearn.model_selection import GridSearchCV, StratifiedShuffleSplit
+
+from benchmarks.timing import table
+from toprank import PNormPush
+from toprank.datasets import load_spambase
+from toprank.metrics import positives_at_top, scorer
+
+LAMBDAS = (1e-1, 1e-2, 1e-3)
+ACCURACY = 1e-3
+
+
+def primal(weights, positives, negatives, penalty):
+    excess = 1.0 + (negatives @ weights).max() - positives @ weights
+    return 0.5 * penalty * weights @ weights + np.mean(np.maximum(excess, 0.0) ** 2)
+
+
+def project(a, b):
+    """Nearest point with a, b ≥ 0 and Σa = Σb: shift a down and b up by one number."""
+    low, high = -max(b.max(), 0.0) - 1.0, max(a.max(), 0.0) + 1.0
+    for _ in range(60):
+        shift = (low + high) / 2
+        if np.maximum(a - shift, 0.0).sum() > np.maximum(b + shift, 0.0).sum():
+            low = shift
+        else:
+            high = shift
+    return np.maximum(a - shift, 0.0), np.maximum(b + shift, 0.0)
+
+
+def toppush(positives, negatives, penalty, best, max_iter=200_000):
+    """Accelerated projected gradient on the dual, with backtracking."""
+    m = len(positives)
+    a, b = np.zeros(m), np.zeros(len(negatives))
+    a_old, b_old, momentum, step = a, b, 1.0, 1.0
+
+    def dual(a, b):
+        direction = a @ positives - b @ negatives
+        return direction @ direction / (2 * penalty * m) + (a * a / 4 - a).sum(), direction
+
+    for iteration in range(max_iter):
+        following = (1 + np.sqrt(1 + 4 * momentum**2)) / 2
+        pull = (momentum - 1) / following
+        a_mid, b_mid = a + pull * (a - a_old), b + pull * (b - b_old)
+        value, direction = dual(a_mid, b_mid)
+        slope_a = positives @ direction / (penalty * m) + a_mid / 2 - 1
+        slope_b = -(negatives @ direction) / (penalty * m)
+        while True:
+            a_new, b_new = project(a_mid - step * slope_a, b_mid - step * slope_b)
+            move_a, move_b = a_new - a_mid, b_new - b_mid
+            length = move_a @ move_a + move_b @ move_b
+            allowed = value + slope_a @ move_a + slope_b @ move_b + length / (2 * step)
+            if dual(a_new, b_new)[0] <= allowed + 1e-12:
+                break
+            step /= 2
+        a_old, b_old, a, b, momentum = a, b, a_new, b_new, following
+        if iteration % 10 == 0:
+            weights = (a @ positives - b @ negatives) / (penalty * m)
+            if primal(weights, positives, negatives, penalty) <= best * (1 + ACCURACY):
+                break
+    return (a @ positives - b @ negatives) / (penalty * m), iteration + 1
+
+
+def scaled(X):
+    low, high = X.min(axis=0), X.max(axis=0)
+    return (X - low) / np.where(high > low, high - low, 1.0)
+
+
+def held_out(X, y, splits=20) -> tuple[float, float]:
+    """Mean and spread of Pos@Top on a third of the rows, λ chosen on the other two thirds."""
+    search = GridSearchCV(
+        PNormPush(p=np.inf, loss="squared_hinge", tol=1e-3),
+        {"alpha": [1e2, 1e1, 1.0, 1e-1, 1e-2]},
+        scoring=scorer("positives_at_top"),
+        cv=3,
+    )
+    parts = StratifiedShuffleSplit(splits, test_size=1 / 3, random_state=0).split(X, y)
+    found = [
+        positives_at_top(y[test], search.fit(X[train], y[train]).decision_function(X[test]))
+        for train, test in parts
+    ]
+    return float(np.mean(found)), float(np.std(found, ddof=1))
+
+
+def main() -> None:
+    X, y = load_spambase(return_X_y=True)
+    X = scaled(X)
+    rows = []
+    for penalty in LAMBDAS:
+        ranker = PNormPush(p=np.inf, loss="squared_hinge", alpha=penalty, tol=1e-5)
+        ranker.fit(X[::50], y[::50])  # compile
+        start = time.perf_counter()
+        ranker.fit(X, y)
+        ours = time.perf_counter() - start
+        positives, negatives = X[y], X[~y]
+        reached = primal(ranker.weights_, positives, negatives, penalty)
+        tight = PNormPush(p=np.inf, loss="squared_hinge", alpha=penalty, tol=1e-9).fit(X, y)
+        best = min(reached, primal(tight.weights_, positives, negatives, penalty))
+        start = time.perf_counter()
+        weights, iterations = toppush(positives, negatives, penalty, best)
+        theirs = time.perf_counter() - start
+        rows.append(
+            (
+                penalty,
+                ours,
+                reached / best - 1,
+                theirs,
+                iterations,
+                primal(weights, positives, negatives, penalty) / best - 1,
+                theirs / ours,
+            )
+        )
+    table(
+        "TopPush's problem on spambase (4,601 × 57)",
+        ("λ", "ours, s", "gap", "reference, s", "iterations", "gap", "times faster"),
+        rows,
+    )
+    mean, spread = held_out(X, y)
+    table(
+        "Pos@Top on held-out thirds of spambase, 20 splits",
+        ("", "mean", "standard deviation"),
+        [("PNormPush(p=inf, loss='squared_hinge')", mean, spread), ("published", 0.129, "")],
+    )
+
+
+if __name__ == "__main__":
+    main()
