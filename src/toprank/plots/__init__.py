@@ -9,6 +9,7 @@ from toprank.plots.contributions import pair_contributions
 from toprank.plots.discounts import discount_factors
 from toprank.plots.path import fit_push_path, push_path
 from toprank.plots.roc import roc_curve
+from toprank.plots.roots import root_bounds
 from toprank.plots.shortlist import gain_curve, precision_curve
 
 __all__ = [
@@ -19,4 +20,5 @@ __all__ = [
     "precision_curve",
     "push_path",
     "roc_curve",
+    "root_bounds",
 ]
