@@ -26,18 +26,25 @@ def no_windows():
     plt.close("all")
 
 
-def test_the_tutorial_runs_as_printed():
+PAGES = [
+    "docs/tutorial.md",
+    *sorted(str(p.relative_to(ROOT)) for p in ROOT.glob("docs/guide/*.md")),
+]
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if any(blocks(page))])
+def test_a_page_runs_as_printed(page):
     names = {}
     runner = doctest.DocTestRunner(optionflags=OPTIONS)
     parser = doctest.DocTestParser()
-    for line, code in blocks("docs/tutorial.md"):
-        example = parser.get_doctest(code, names, "tutorial", "docs/tutorial.md", line)
+    for line, code in blocks(page):
+        example = parser.get_doctest(code, names, page, page, line)
         assert example.examples, f"the block at line {line} holds no >>>"
         said = []
         runner.run(example, out=said.append, clear_globs=False)
         names.update(example.globs)
         assert not said, "".join(said)
-    assert runner.summarize(verbose=False).attempted > 20
+    assert runner.summarize(verbose=False).attempted > 5
 
 
 def test_the_code_of_the_readme_runs_and_says_what_the_comment_says(capsys):
