@@ -1,0 +1,55 @@
+"""Features about their mean, in units of their standard deviation."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from scipy import sparse
+
+from toprank.weak_rankers.features import CHUNK, Features
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["StandardFeatures"]
+
+
+class StandardFeatures(Features):
+    """h_j(x) = (x_j - mean_j) / deviation_j, with what was seen in the training table.
+
+    For solvers whose steps are alike in all directions: they need features of one size, which
+    ranges, set by two rows, do not give. Like :class:`Features` this never copies the table, and
+    sparse tables stay sparse. A constant feature has deviation 1.
+    """
+
+    def fit(self, X: Any, weights: NDArray[np.float64] | None = None) -> Self:
+        """Learn the (weighted) mean and standard deviation of each feature."""
+        super().fit(X)
+        smallest = 1e-12 * self.span_  # what is left of a constant in floating point
+        counts = np.ones(X.shape[0]) if weights is None else weights
+        mean = np.asarray(counts @ X, dtype=np.float64).ravel() / counts.sum()
+        is_sparse: bool = sparse.issparse(X)
+        squares = _sparse_squares(X, counts, mean) if is_sparse else _squares(X, counts, mean)
+        deviation = np.sqrt(squares / counts.sum())
+        self.low_ = mean
+        self.span_ = np.where(deviation > smallest, deviation, 1.0)
+        return self
+
+
+def _squares(X: Any, counts: NDArray[np.float64], mean: NDArray[np.float64]) -> Any:
+    """Σ w·(x - mean)² of every column, a chunk of rows at a time."""
+    total = np.zeros(mean.size)
+    for start in range(0, X.shape[0], CHUNK):
+        rows = slice(start, start + CHUNK)
+        total += counts[rows] @ (X[rows] - mean) ** 2
+    return total
+
+
+def _sparse_squares(X: Any, counts: NDArray[np.float64], mean: NDArray[np.float64]) -> Any:
+    """Do the same from the entries that are there; all others are mean² away."""
+    own = np.repeat(counts, np.diff(X.indptr))
+    gaps = own * (X.data - mean[X.indices]) ** 2
+    present = np.bincount(X.indices, weights=own, minlength=mean.size)
+    inside = np.bincount(X.indices, weights=gaps, minlength=mean.size)
+    return inside + np.maximum(counts.sum() - present, 0.0) * mean**2

@@ -1,0 +1,239 @@
+"""Stochastic solvers of precision at k: what a step does, what a run adds up to."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from toprank.inputs import as_lists
+from toprank.objectives import PrecisionAtK
+from toprank.solvers.mini_batch import MiniBatches, Patience, Rows, Stream
+from toprank.solvers.perceptron import perceptron_aim
+from toprank.solvers.sgd import sgd_aim
+
+SURROGATES = ("avg", "max", "ramp", "struct")
+FIXED = {"whole": True, "average": False}
+
+
+def problem(n=600, d=5, seed=0, share=0.3):
+    rng = np.random.default_rng(seed)
+    y = rng.random(n) < share
+    X = rng.normal(size=(n, d)) + np.outer(y, np.linspace(1.0, 0.0, d))
+    return Rows(X, y, None, None)
+
+
+def sgd(surrogate="avg", k=0.25, **options):
+    defaults = {"whole": True, "alpha": 1e-2, "radius": None, "step": 1.0, "average": True}
+    return sgd_aim(k, surrogate, **(defaults | options))
+
+
+def run(aim, rows, batch_size=100, passes=3, low=None, span=None, seed=0):
+    d = rows.X.shape[1]
+    stream = Stream(aim, np.zeros(d) if low is None else low, np.ones(d) if span is None else span)
+    batches = MiniBatches(rows, batch_size, seed)
+    solution = stream.fit(rows, batches, max_iter=passes, patience=Patience(None, 5))
+    return stream, solution
+
+
+def naive_sgd(rows, surrogate, batches, passes, *, alpha=1e-2, step=1.0, low=0.0, span=1.0):
+    """Algorithm 3 in the plainest terms, on a scaled copy of the table."""
+    Z = (rows.X - low) / span
+    w, total, steepness, n_steps = np.zeros(Z.shape[1]), 0.0, 0.0, 0
+    reference = w
+    for _, batch in zip(range(passes), batches.passes(), strict=False):
+        if surrogate == "ramp":
+            reference = total / n_steps if n_steps else w
+        for first, last in zip(batch.starts[:-1], batch.starts[1:], strict=True):
+            z, y = Z[batch.order[first:last]], rows.positives[batch.order[first:last]]
+            criterion = PrecisionAtK(0.25, surrogate).on(y)
+            residuals = criterion.value_and_gradient(z @ w)[1]
+            if surrogate == "ramp":  # the k best positives are those of the reference
+                struct = PrecisionAtK(0.25, "struct").on(y).value_and_gradient(z @ w)[1]
+                k = int(np.ceil(0.25 * y.sum()))
+                held = np.where(y, z @ reference, -np.inf)
+                best = np.sort(held)[::-1][k - 1]
+                share = (k - (held > best).sum()) / (held == best).sum()
+                kept = (held > best) + share * (held == best)
+                residuals = struct + (y - kept * y) / k
+            g = residuals @ z
+            steepness += g @ g
+            eta = step / np.sqrt(steepness)
+            w = (1 - eta * alpha) * w - eta * g
+            w *= min(1.0, np.sqrt(2 / alpha) / max(np.linalg.norm(w), 1e-300))
+            total, n_steps = total + w, n_steps + 1
+    return total / n_steps
+
+
+@pytest.mark.parametrize("surrogate", SURROGATES)
+def test_steps_are_those_of_algorithm_3(surrogate):
+    rows = problem()
+    low, span = rows.X.mean(axis=0), np.linspace(0.5, 3.0, 5)
+    _, solution = run(sgd(surrogate), rows, low=low, span=span)
+    batches = MiniBatches(rows, 100, 0)
+    expected = naive_sgd(rows, surrogate, batches, 3, low=low, span=span)
+    assert np.allclose(solution.weights, expected, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "aim",
+    [*map(sgd, SURROGATES), *(perceptron_aim(0.25, name, **FIXED) for name in ("avg", "max"))],
+)
+def test_sparse_and_dense_tables_give_the_same_model(aim):
+    rows = problem()
+    X = np.where(np.abs(rows.X) > 0.7, rows.X, 0.0)
+    dense = rows._replace(X=X)
+    table = rows._replace(X=sparse.csr_array(X))
+    low, span = X.mean(axis=0), X.std(axis=0)
+    weights = [run(aim, r, low=low, span=span)[1].weights for r in (dense, table)]
+    assert np.allclose(*weights, rtol=1e-9, atol=1e-12)
+
+
+def naive_perceptron(rows, surrogate, batches, k):
+    """Algorithms 1 and 2 for scores without ties."""
+    w, mistakes = np.zeros(rows.X.shape[1]), 0
+    for first, last in zip(batches.starts[:-1], batches.starts[1:], strict=True):
+        x, y = rows.X[batches.order[first:last]], rows.positives[batches.order[first:last]]
+        if not w.any():  # all rows are tied: negatives come first and all share
+            w, mistakes = w + k * (x[y].mean(axis=0) - x[~y].mean(axis=0)), mistakes + k
+            continue
+        order = np.argsort(-(x @ w))
+        top = np.zeros(y.size, dtype=bool)
+        top[order[:k]] = True
+        delta = int((top & ~y).sum())
+        missed = y & ~top
+        if delta and surrogate == "avg":
+            w = w - x[top & ~y].sum(axis=0) + delta / missed.sum() * x[missed].sum(axis=0)
+        elif delta:
+            best = [i for i in order if missed[i]][:delta]
+            w = w - x[top & ~y].sum(axis=0) + x[best].sum(axis=0)
+        mistakes += delta
+    return w, mistakes
+
+
+def test_updates_are_those_of_algorithm_1():
+    rows = problem(seed=1)
+    stream, solution = run(perceptron_aim(5, "avg", **FIXED), rows, passes=1)
+    expected, mistakes = naive_perceptron(rows, "avg", next(MiniBatches(rows, 100, 0).passes()), 5)
+    assert np.allclose(solution.weights, expected)
+    assert stream.tally.mistakes == mistakes
+
+
+def test_updates_are_those_of_algorithm_2():
+    rows = problem(seed=2)
+    aim = perceptron_aim(5, "max", **FIXED)
+    stream, first = run(aim, rows._replace(X=rows.X[:100], positives=rows.positives[:100]), 100, 1)
+    batches = MiniBatches(rows, 100, 3)
+    # from w = 0 the best false negatives are tied as well, so begin with a model
+    batch = next(batches.passes())
+    stream.learn(rows, batch, 100, None)
+    w = first.weights
+    plain = rows._replace(X=rows.X)
+    for start, end in zip(batch.starts[:-1], batch.starts[1:], strict=True):
+        one = batch._replace(starts=np.array([start, end]))
+        w = w + naive_step(plain, one, w, 5)
+    assert np.allclose(stream.weights, w)
+
+
+def naive_step(rows, batch, w, k):
+    chosen = batch.order[batch.starts[0] : batch.starts[1]]
+    x, y = rows.X[chosen], rows.positives[chosen]
+    order = np.argsort(-(x @ w))
+    top = np.isin(np.arange(y.size), order[:k])
+    delta = int((top & ~y).sum())
+    best = [i for i in order if y[i] and not top[i]][:delta]
+    return x[best].sum(axis=0) - x[top & ~y].sum(axis=0)
+
+
+@pytest.mark.parametrize("surrogate", ["avg", "max"])
+def test_batches_of_one_row_are_the_classical_perceptron(surrogate):
+    rows = problem(n=300, seed=4, share=0.5)
+    _, solution = run(perceptron_aim(1, surrogate, **FIXED), rows, batch_size=1, passes=2)
+    w = np.zeros(5)
+    for _, batch in zip(range(2), MiniBatches(rows, 1, 0).passes(), strict=False):
+        for row in batch.order:
+            sign = 1.0 if rows.positives[row] else -1.0
+            score = rows.X[row] @ w
+            if (score <= 0) if sign > 0 else (score > 0):
+                w = w + sign * rows.X[row]
+    assert np.allclose(solution.weights, w)
+
+
+@pytest.mark.parametrize("surrogate", ["avg", "max"])
+def test_a_row_beside_the_origin_is_the_classical_perceptron_too(surrogate):
+    # k = 1 and batches {x, 0}, where the origin has the other class
+    rng = np.random.default_rng(5)
+    x = rng.normal(size=(50, 3))
+    y = rng.random(50) < 0.5
+    w = np.zeros(3)
+    for row, label in zip(x, y, strict=True):
+        sign = 1.0 if label else -1.0
+        if sign * (row @ w) <= 0:
+            w = w + sign * row
+    X = np.stack([x, np.zeros_like(x)], axis=1).reshape(100, 3)
+    labels = np.stack([y, ~y], axis=1).ravel()
+    lists = as_lists(np.repeat(np.arange(50), 2), 100)
+    rows = Rows(X, labels, None, lists)
+    aim = perceptron_aim(1, surrogate, **FIXED)
+    _, solution = run(aim, rows, passes=1, seed=None)
+    assert np.allclose(solution.weights, w)
+
+
+def test_weights_in_a_batch_are_repetitions():
+    rows = problem(n=80)
+    counts = np.arange(80) % 3 + 1.0
+    repeated = Rows(
+        np.repeat(rows.X, counts.astype(int), axis=0),
+        np.repeat(rows.positives, counts.astype(int)),
+        None,
+        None,
+    )
+    _, weighted = run(sgd(), rows._replace(weights=counts), batch_size=80)
+    _, plain = run(sgd(), repeated, batch_size=1000)
+    assert np.allclose(weighted.weights, plain.weights, rtol=1e-9)
+
+
+def test_batches_without_a_class_are_passed_over():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(100, 2)), np.arange(100) < 10
+    stream = Stream(sgd(), np.zeros(2), np.ones(2))
+    batches = MiniBatches(Rows(X, y, None, None), 5, seed=None)
+    value = stream.learn(Rows(X, y, None, None), next(batches.passes()), 5, None)
+    assert np.isnan(value)
+    assert stream.tally.n_batches == 0
+    assert stream.tally.n_skipped == 20
+    assert not stream.weights.any()
+
+
+def test_lists_are_batches():
+    rows = problem(n=60)
+    lists = as_lists(np.arange(60) % 7, 60)
+    batch = next(MiniBatches(rows._replace(lists=lists), 500, 0).passes())
+    seen = [set(np.arange(60)[batch.order[a:b]] % 7) for a, b in
+            zip(batch.starts[:-1], batch.starts[1:], strict=True)]  # fmt: skip
+    assert all(len(one) == 1 for one in seen)
+    assert sorted(batch.order) == list(range(60))
+
+
+def test_batches_differ_in_length_by_one_at_most_and_repeat_by_seed():
+    rows = problem(n=601)
+    batches = MiniBatches(rows, 100, 1)
+    first = next(batches.passes())
+    sizes = np.diff(first.starts)
+    assert sizes.sum() == 601
+    assert sizes.max() - sizes.min() <= 1
+    assert sizes.max() <= batches.longest <= 100
+    assert np.array_equal(first.order, next(batches.passes()).order)
+
+
+@pytest.mark.parametrize("alpha", [1e-4, 0.5])
+@pytest.mark.parametrize("radius", [0.05, 1.0, None])
+def test_the_model_stays_in_the_ball_and_the_average_is_exact(alpha, radius):
+    rows = problem()
+    stream = Stream(sgd(alpha=alpha, radius=radius, step=30.0), np.zeros(5), np.ones(5))
+    ensemble = []
+    solution = stream.fit(
+        rows, MiniBatches(rows, 20, 0), max_iter=20, patience=Patience(None, 5), ensemble=ensemble
+    )
+    models = np.concatenate(ensemble)
+    limit = np.sqrt(2 / alpha) if radius is None else radius
+    assert np.linalg.norm(models, axis=1).max() <= limit * (1 + 1e-9)
+    assert np.allclose(solution.weights, models.mean(axis=0), rtol=1e-9, atol=1e-12)
