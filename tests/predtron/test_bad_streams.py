@@ -20,8 +20,8 @@ from toprank.predtron import (
 N = 40
 
 
-@pytest.fixture
-def X(rng):
+@pytest.fixture(name="X")
+def some_rows(rng):
     return rng.normal(size=(N, 5))
 
 
@@ -177,7 +177,7 @@ def test_group_ids_must_fit_the_rows(rng, X):
         PredtronSubsetRanker().fit(X, rng.integers(0, 2, N), groups=[10, 30])
 
 
-def test_a_loss_that_fails_in_mid_stream_leaves_the_model_as_it_was(rng, X):
+def test_a_loss_that_fails_in_mid_stream_leaves_the_model_as_it_was(X):
     class Shaky(ZeroOne):
         broken = False
 
@@ -201,7 +201,7 @@ def test_a_loss_that_fails_in_mid_stream_leaves_the_model_as_it_was(rng, X):
     assert model.n_rounds_ == rounds
 
 
-def test_a_problem_of_ones_own_takes_new_labels_and_refuses_hopeless_ones(rng, X):
+def test_a_problem_of_ones_own_takes_new_labels_and_refuses_hopeless_ones(X):
     corners = Vectors(["a", "b"], [[1.0], [-1.0]])
     model = Predtron(lambda p, y: float(p != y[0]), corners)
     model.partial_fit(X, ["apple"] * N).partial_fit(X, ["bean", "avocado"] * (N // 2))
@@ -258,7 +258,7 @@ def test_bad_parameters_of_rankers_are_named(rng, X, learner, options, complaint
         learner(**options).fit(X, labels_for(learner, rng))
 
 
-def test_a_representation_that_fails_for_a_later_list_is_refused_before_the_stream(rng, X):
+def test_a_representation_that_fails_for_a_later_list_is_refused_before_the_stream(X):
     model = PredtronSubsetRanker(representation=lambda i: -np.minimum(i, 4))
     model.partial_fit(X[:4], [0, 1, 2, 0])
     before = model.coef_.copy()

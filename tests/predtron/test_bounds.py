@@ -70,7 +70,7 @@ def reject(stream, options):
 
 
 def ordinal(stream, options):
-    model, scores, y = multiclass(stream, options)
+    _, scores, y = multiclass(stream, options)
     return PredtronOrdinal(**options), scores, y
 
 
@@ -108,7 +108,7 @@ INSTANCES = {
     "hamming": (multilabel("hamming"), 4),
     "subset": (multilabel("subset"), 4),
     "error set": (multilabel("error_set_size"), 4),
-    "labels by ndcg": (label_ranking(), 4),
+    "labels by ndcg, discount": (label_ranking(representation="discount"), 4),
     "labels by ndcg, -i^1.1": (label_ranking(representation=1.1), 4),
     "labels by ndcg, 1/i": (label_ranking(representation="reciprocal"), 4),
     "a problem of one's own": (compass, 2),

@@ -35,7 +35,8 @@ def by_enumeration(loss, representation, scores, label):
 def test_multiclass_margin_is_the_definition(rng):
     scores, y = rng.normal(size=(200, 4)), rng.integers(0, 4, size=200)
     expected = [
-        table_margin(t, Basis(range(4)).table, np.arange(4) != c) for t, c in zip(scores, y)
+        table_margin(t, Basis(range(4)).table, np.arange(4) != c)
+        for t, c in zip(scores, y, strict=True)
     ]
     np.testing.assert_allclose(multiclass_margin(scores, y), expected)
 

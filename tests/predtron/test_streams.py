@@ -223,7 +223,7 @@ def test_learners_are_the_generic_one_with_their_parts(rng):
     labels = rng.integers(0, 2, (100, 4))
     for learner, loss, representation in (
         (PredtronMultilabel, Hamming(), Indicators(4)),
-        (PredtronLabelRanker, NDCGLoss(), Positions("discount", 4)),
+        (PredtronLabelRanker, NDCGLoss(), Positions(1.1, 4)),
     ):
         one = learner(**options).fit(X, labels)
         other = Predtron(loss, representation, **options).fit(X, labels)

@@ -59,7 +59,7 @@ class PredtronLabelRanker(LabelSetPredtron):
         *,
         loss: Literal["ndcg", "precision_at_k"] = "ndcg",
         k: int | None = None,
-        representation: Any = "discount",
+        representation: Any = 1.1,
         variant: Literal["standard", "loss_driven"] = "loss_driven",
         link: Literal["none", "l_r", "group", "schatten"] = "none",
         r: float | None = None,

@@ -1,0 +1,1 @@
+"""The parts of ``make reproduce PAPER=predtron``."""

@@ -1,0 +1,106 @@
+"""Figure 1: subset ranking on lists drawn by the paper's recipe.
+
+Document i of a list is Gaussian around μ_i with unit covariance; with ζ_j = 1/j its grade is
+m − j where ζ_{j+1} ≤ ⟨x, w*⟩ ≤ ζ_j. The text leaves open p₀, m in (a), μ_i and s. Here w* has
+length 1 and a random direction, μ_i = c_i·w* with c_i in the middle of the i-th band of scores
+(3/4 for the first, 1/(m + 1) for the last), p₀ = 50, m = 10 and s = 5.
+"""
+
+import numpy as np
+
+from toprank.predtron import PredtronSubsetRanker
+
+SEEDS = range(60)
+TEST_LISTS = 100
+N_FEATURES = 50
+N_DOCUMENTS = 10
+N_RELEVANT_FEATURES = 5
+PROFILES = {"1/i": "reciprocal", "-i^1.1": 1.1, "-i^2": 2.0}
+CHECKPOINTS = (5, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100)
+LENGTHS = (5, 10, 15, 20, 25, 30, 40, 50)
+WIDTHS = (20, 50, 100, 200, 500, 1000)
+
+
+def grades(scores, m):
+    """Number of thresholds 1/m, ..., 1/2 that a score has passed: m − j."""
+    return np.searchsorted(1.0 / np.arange(m, 1, -1), scores, side="right")
+
+
+def centres(m):
+    """The middle of every band of scores, from the best grade down."""
+    inner = 1.0 / np.arange(2, m + 1)
+    return np.concatenate([[0.75], (inner[:-1] + inner[1:]) / 2, [1.0 / (m + 1)]])
+
+
+def gaussian_lists(rng, w, n_lists, m):
+    """Lists of the recipe: rows, grades and list ids."""
+    X = rng.normal(size=(n_lists, m, w.size)) + centres(m)[None, :, None] * w
+    X = X.reshape(-1, w.size)
+    return X, grades(X @ w, m), np.repeat(np.arange(n_lists), m)
+
+
+def unit(rng, size):
+    w = rng.normal(size=size)
+    return w / np.linalg.norm(w)
+
+
+def learner(profile, link="none"):
+    """The basic Predtron of the paper's section 6: Algorithm 1 with η = 1, no average."""
+    return PredtronSubsetRanker(
+        variant="standard", eta=1.0, representation=profile, link=link, average=False
+    )
+
+
+def part_a():
+    """Test loss of each f after n lists, for every seed: f → (seeds, checkpoints)."""
+    losses = {name: np.zeros((len(SEEDS), len(CHECKPOINTS))) for name in PROFILES}
+    for at, seed in enumerate(SEEDS):
+        rng = np.random.default_rng(seed)
+        w = unit(rng, N_FEATURES)
+        X, y, ids = gaussian_lists(rng, w, max(CHECKPOINTS), N_DOCUMENTS)
+        test = gaussian_lists(rng, w, TEST_LISTS, N_DOCUMENTS)
+        for name, profile in PROFILES.items():
+            model, seen = learner(profile), 0
+            for column, n in enumerate(CHECKPOINTS):
+                rows = slice(seen * N_DOCUMENTS, n * N_DOCUMENTS)
+                model.partial_fit(X[rows], y[rows], groups=ids[rows])
+                losses[name][at, column] = 1.0 - model.score(test[0], test[1], groups=test[2])
+                seen = n
+    return losses
+
+
+def part_b():
+    """Test loss of each f after 30 lists of m documents: f → (seeds, lengths)."""
+    losses = {name: np.zeros((len(SEEDS), len(LENGTHS))) for name in PROFILES}
+    for at, seed in enumerate(SEEDS):
+        for column, m in enumerate(LENGTHS):
+            rng = np.random.default_rng((seed, m))
+            w = unit(rng, N_FEATURES)
+            X, y, ids = gaussian_lists(rng, w, 30, m)
+            test = gaussian_lists(rng, w, TEST_LISTS, m)
+            for name, profile in PROFILES.items():
+                model = learner(profile).partial_fit(X, y, groups=ids)
+                losses[name][at, column] = 1.0 - model.score(test[0], test[1], groups=test[2])
+    return losses
+
+
+def part_c():
+    """Test loss under both margins after 30 lists, as p₀ grows: link → (seeds, widths)."""
+    links = {"L2 margin (no link)": "none", "L1 margin (l_r link)": "l_r"}
+    losses = {name: np.zeros((len(SEEDS), len(WIDTHS))) for name in links}
+    ids = np.repeat(np.arange(30), N_DOCUMENTS)
+    test_ids = np.repeat(np.arange(TEST_LISTS), N_DOCUMENTS)
+    for at, seed in enumerate(SEEDS):
+        for column, p in enumerate(WIDTHS):
+            rng = np.random.default_rng((seed, p))
+            w = np.zeros(p)
+            chosen = rng.choice(p, N_RELEVANT_FEATURES, replace=False)
+            w[chosen] = rng.choice([-1, 1], chosen.size) * rng.uniform(0.5, 1.5, chosen.size)
+            w /= np.abs(w).sum()
+            X = rng.uniform(-1, 1, size=(ids.size, p))
+            test = rng.uniform(-1, 1, size=(test_ids.size, p))
+            for name, link in links.items():
+                model = learner(1.1, link).partial_fit(X, grades(X @ w, N_DOCUMENTS), groups=ids)
+                reached = model.score(test, grades(test @ w, N_DOCUMENTS), groups=test_ids)
+                losses[name][at, column] = 1.0 - reached
+    return losses
