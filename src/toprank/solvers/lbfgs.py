@@ -33,6 +33,7 @@ MEMORY = 10  # pairs kept; more rarely pays on convex problems
 REFRESH = 5  # iterations between two looks at the curvature when it is only sampled
 SAMPLE_PER_WEAK = 40  # sampled rows a weak ranker: the noise of the curvature is near 1/√40
 MIN_SAMPLE = 4096
+EXPLAINED = 0.1  # relative error in a change of the gradient at which the moments are trusted
 
 
 def minimize_by_lbfgs(
@@ -64,12 +65,13 @@ def minimize_by_lbfgs(
         elif solution.n_iter >= max_iter:
             solution.status = "max_iter"
         else:
-            if curvature.refresh(iterate.scores, solution.n_iter):
-                history.forget()
+            curvature.refresh(iterate.scores, solution.n_iter)
             direction = iterate.within_reach(-history.times(iterate.gradient, curvature.solve))
-            if not iterate.move(direction, history):
+            before, old = iterate.weights, iterate.gradient
+            if not iterate.move(direction):
                 solution.settle()
                 return solution
+            history.remember(iterate.weights - before, iterate.gradient - old, curvature)
             solution.n_iter += 1
             solution.path.append(iterate.value)
             progress = Progress(solution.n_iter, iterate.value, iterate.weights)
@@ -113,7 +115,7 @@ class _Iterate:
         length = float(np.abs(direction).max(initial=0.0))
         return direction * (reach / length) if length > reach else direction
 
-    def move(self, direction: NDArray[np.float64], history: _History) -> bool:
+    def move(self, direction: NDArray[np.float64]) -> bool:
         """Go to the minimum along ``direction``; false where no step improves anything."""
         start = Point(0.0, self.value, float(self.gradient @ direction))
         if not start.slope < 0:
@@ -126,9 +128,7 @@ class _Iterate:
         self.scores, self.value = line.trial, best.value
         self.weights = self.weights + best.step * direction
         del line
-        gradient = self._design.correlate(residuals) + self.l2 * self.weights
-        history.remember(best.step * direction, gradient - self.gradient)
-        self.gradient = gradient
+        self.gradient = self._design.correlate(residuals) + self.l2 * self.weights
         return True
 
 
@@ -175,15 +175,19 @@ class _History:
             maxlen=MEMORY
         )
 
-    def remember(self, move: NDArray[np.float64], change: NDArray[np.float64]) -> None:
-        """Keep a pair that shows positive curvature."""
-        curvature = float(move @ change)
-        if curvature > 1e-14 * float(np.linalg.norm(move)) * float(np.linalg.norm(change)):
-            self._pairs.append((move, change, 1.0 / curvature))
+    def remember(
+        self, move: NDArray[np.float64], change: NDArray[np.float64], curvature: _Curvature
+    ) -> None:
+        """Keep a pair that shows positive curvature, unless the moments explain it as well.
 
-    def forget(self) -> None:
-        """Drop all pairs."""
-        self._pairs.clear()
+        Where they do, they are the Hessian, and older pairs would only blur Newton's step.
+        """
+        if curvature.explains(move, change):
+            self._pairs.clear()
+            return
+        bend = float(move @ change)
+        if bend > 1e-14 * float(np.linalg.norm(move)) * float(np.linalg.norm(change)):
+            self._pairs.append((move, change, 1.0 / bend))
 
     def times(
         self, gradient: NDArray[np.float64], solve: Callable[[NDArray[np.float64]], Any] | None
@@ -217,6 +221,7 @@ class _Curvature:
         self._size = max(MIN_SAMPLE, SAMPLE_PER_WEAK * design.n_weak)
         self._exact = design.n_rows <= self._size
         self._factor: Any = None
+        self._moments: NDArray[np.float64] = np.empty((0, 0))
         self._usable = design.rows(np.arange(1)) is not None
 
     @property
@@ -225,10 +230,17 @@ class _Curvature:
         factor = self._factor
         return None if factor is None else lambda vector: linalg.cho_solve(factor, vector)
 
-    def refresh(self, scores: NDArray[np.float64], n_iter: int) -> bool:
-        """Look at the curvature again if it is time; true where older pairs are now useless."""
-        if not self._usable or (not self._exact and n_iter % REFRESH):
+    def explains(self, move: NDArray[np.float64], change: NDArray[np.float64]) -> bool:
+        """Whether the moments foresaw how the gradient changed along a move."""
+        if self._factor is None:
             return False
+        error = float(np.linalg.norm(self._moments @ move - change))
+        return error <= EXPLAINED * float(np.linalg.norm(change))
+
+    def refresh(self, scores: NDArray[np.float64], n_iter: int) -> None:
+        """Look at the curvature again if it is time."""
+        if not self._usable or (not self._exact and n_iter % REFRESH):
+            return
         gradient, hessian = self._criterion.gradient_and_hessian(scores)
         rows, weights = self._sample(hessian)
         lower = gradient[rows] < 0
@@ -236,12 +248,12 @@ class _Curvature:
         moments = self._l2 * np.eye(self._design.n_weak)
         for members in (lower, ~lower):
             moments += self._centred_moments(rows[members], weights[members])
-        ridge = 1e-10 * np.trace(moments) / len(moments) + 1e-12
+        moments += (1e-10 * np.trace(moments) / len(moments) + 1e-12) * np.eye(len(moments))
+        self._moments = moments
         try:
-            self._factor = linalg.cho_factor(moments + ridge * np.eye(len(moments)))
+            self._factor = linalg.cho_factor(moments)
         except linalg.LinAlgError:
             self._factor = None
-        return self._exact and self._factor is not None
 
     def _centred_moments(
         self, rows: NDArray[np.intp], weights: NDArray[np.float64]
