@@ -138,7 +138,7 @@ def push_chain(
         log_lower=of_all(log_worst + log_share),
         log_risk=log_sum(log_price(price, heights.log_counted), heights.weight),
         log_upper=of_all(log_worst),
-        log_surrogate=log_sum(log_price(price, heights.log_bounded), heights.weight),
+        log_surrogate=log_sum(log_price(price, heights.log_bounded), heights.bounded_weight),
     )
 
 

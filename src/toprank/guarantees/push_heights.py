@@ -32,14 +32,16 @@ class PricedHeights(NamedTuple):
     """Heights of the rows that are priced: negatives at the top, positives at the bottom.
 
     ``log_counted`` are logarithms of the heights with the 0-1 loss, ties counted as errors;
-    ``log_bounded`` of those with the loss, in units that bound the 0-1 loss. ``most`` is the
-    largest height that a list allows, ``opponents`` the weight of the other class, ``clear`` the
-    share of it that wins against every priced row of its list, and ``worst`` is R_max.
+    ``log_bounded`` of those with the loss, in units that bound the 0-1 loss. Each comes in an
+    order of its own, with the weights of its rows. ``most`` is the largest height that a list
+    allows, ``opponents`` the weight of the other class, ``clear`` the share of it that wins
+    against every priced row of its list, and ``worst`` is R_max.
     """
 
     log_counted: Floats
-    log_bounded: Floats
     weight: Floats
+    log_bounded: Floats
+    bounded_weight: Floats
     opponents: float
     most: float
     clear: float
@@ -86,8 +88,9 @@ def priced_heights(
     totals, worst = _per_list(codes, own, counted, outer)
     return PricedHeights(
         log_counted,
-        bounded.log() - _LOG_UNIT.get(loss, 0.0),
         ladder.weights[ladder.is_outer],
+        bounded.log() - _LOG_UNIT.get(loss, 0.0),
+        bounded.weight,
         opponents=float(totals.sum()),
         most=float(totals.max()),
         clear=float((totals - worst).sum() / totals.sum()),

@@ -199,7 +199,7 @@ def _of_end(
     heights = priced_heights(y_true, scores, loss=loss, end=end, **rows)
     weight = float(heights.weight.sum())
     counted = _log_risk(price, heights.log_counted, heights.weight)
-    bounded = _log_risk(price, heights.log_bounded, heights.weight)
+    bounded = _log_risk(price, heights.log_bounded, heights.bounded_weight)
     totals = (heights.opponents, weight) if end == "top" else (weight, heights.opponents)
     return PushCertificate(
         focus=end,
