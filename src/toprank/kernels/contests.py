@@ -11,10 +11,13 @@ a list is summed over the codes that occur in it, so a column costs O(rows + run
 
 Shares of one column are collected as differences along its thresholds, so their error is that
 of a sum over all rows, about 1e-16 each; the chosen stump is measured anew, without differences.
+
+Whole-array expressions are written as loops: the compiler needs seconds for each of them.
 """
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -65,6 +68,17 @@ def local_codes(
 
 
 @compiled
+def _log_sum(logs: Floats) -> float:
+    """ln Σ e^x."""
+    peak, total = -np.inf, 0.0
+    for x in logs:
+        peak = max(peak, x)
+    for x in logs:
+        total += math.exp(x - peak)
+    return peak + math.log(total)
+
+
+@compiled
 def rung_weights(
     scores: Floats, weights: Floats, rungs: Integers, first_rungs: Integers
 ) -> tuple[float, Floats, Floats, Floats, Floats]:
@@ -81,24 +95,28 @@ def rung_weights(
         lowest, mass = np.inf, 0.0
         for rung in range(first_rungs[g + 1] - 2, first_rungs[g] - 1, -1):
             start, stop, end = rungs[rung], rungs[rung + 1], rungs[rung + 2]
-            new = min(lowest, scores[stop:end].min())
+            new = lowest
+            for row in range(stop, end):
+                new = min(new, scores[row])
             carry[rung] = np.exp(new - lowest) if mass > 0.0 else 1.0
             mass *= carry[rung]
             lowest = new
             for row in range(stop, end):
                 above[row] = weights[row] * np.exp(lowest - scores[row])
                 mass += above[row]
-            highest = scores[start:stop].max()
-            total = 0.0
+            highest, total = scores[start], 0.0
+            for row in range(start, stop):
+                highest = max(highest, scores[row])
             for row in range(start, stop):
                 on[row] = weights[row] * np.exp(scores[row] - highest)
                 total += on[row]
-            on[start:stop] /= total
+            for row in range(start, stop):
+                on[row] /= total
             logs[rung] = highest - lowest + np.log(total) + np.log(mass)
             share[rung] = 1.0 / mass
-    peak = logs.max()
-    log_loss = peak + np.log(np.exp(logs - peak).sum())
-    share *= np.exp(logs - log_loss)
+    log_loss = _log_sum(logs)
+    for rung in range(n_rungs):
+        share[rung] *= np.exp(logs[rung] - log_loss)
     return log_loss, above, on, carry, share
 
 
@@ -126,7 +144,10 @@ def _collect(
     if n and codes[n - 1] == 255:
         n -= 1
         am, bm = above[n], on[n]
-    a1, b1, all_a, all_b = 0.0, 0.0, above[:n].sum(), on[:n].sum()
+    a1, b1, all_a, all_b = 0.0, 0.0, 0.0, 0.0
+    for place in range(n):
+        all_a += above[place]
+        all_b += on[place]
     # thresholds from the last code that is below them up to the first one above
     for place in range(n, -1, -1):
         if place < n:
@@ -182,15 +203,17 @@ def ladder_masses(
     up, down = np.empty(256), np.empty(256)
     low, high = np.empty((4, 257)), np.empty((4, 257))
     for j in range(first, last):
-        low[:], high[:] = 0.0, 0.0
+        low[:] = 0.0
+        high[:] = 0.0
         for g in range(first_rungs.size - 1):
             n = n_codes[j, g]
             begin = rungs[first_rungs[g]]
             codes = distinct[j, begin : begin + n]
             up[:n] = 0.0
             for rung in range(first_rungs[g + 1] - 2, first_rungs[g] - 1, -1):
-                up[:n] *= carry[rung]
-                down[:n] = 0.0
+                for code in range(n):
+                    up[code] *= carry[rung]
+                    down[code] = 0.0
                 for row in range(rungs[rung + 1], rungs[rung + 2]):
                     up[local[j, row]] += above[row]
                 for row in range(rungs[rung], rungs[rung + 1]):
@@ -216,7 +239,8 @@ def ladder_masses_of(
     for g in range(first_rungs.size - 1):
         up = np.zeros(3)
         for rung in range(first_rungs[g + 1] - 2, first_rungs[g] - 1, -1):
-            up *= carry[rung]
+            for level in range(3):
+                up[level] *= carry[rung]
             for row in range(rungs[rung + 1], rungs[rung + 2]):
                 up[twice[row]] += above[row]
             down = np.zeros(3)
@@ -245,7 +269,8 @@ def pair_masses(
     """Shares of every stump of columns ``first`` to ``last`` over a list of pairs."""
     low, high = np.empty((4, 257)), np.empty((4, 257))
     for j in range(first, last):
-        low[:], high[:] = 0.0, 0.0
+        low[:] = 0.0
+        high[:] = 0.0
         size = sizes[j]
         for pair in range(better.size):
             weight = weights[pair]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from toprank.kernels.jit import compiled
-from toprank.kernels.steps import growth, loss_step, margin_step, pick
+from toprank.kernels.steps import growth, loss_step, margin_step, pick, rates
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -41,7 +41,8 @@ def boost_matrix(
     total = weights.sum()
     d = weights / total
     log_loss, length = np.log(total), 0.0
-    right, wrong = np.empty(n_weak), np.empty(n_weak)
+    shares = np.zeros((4, n_weak))
+    right, wrong = shares[0], shares[3]
     for t in range(max_iter):
         right[:], wrong[:] = 0.0, 0.0
         for i in range(n_pairs):
@@ -50,7 +51,7 @@ def boost_matrix(
                     right[j] += d[i]
                 elif M[i, j] < 0:
                     wrong[j] += d[i]
-        goodness = np.sqrt(right) - np.sqrt(wrong) if largest_decrease else right - wrong
+        goodness = rates(shares, largest_decrease)
         j = pick(np.abs(goodness) if both else goodness)
         g = -log_loss / length if length > 0 else 0.0
         p, m, sign = right[j], wrong[j], 1.0

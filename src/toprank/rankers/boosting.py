@@ -257,21 +257,18 @@ class BoostedRanker(CallbackSupportMixin, BaseRanker):  # type: ignore[misc]
         names = self.weak_rankers_.names(features)
         chosen = np.flatnonzero(self.weights_)
         chosen = chosen[np.argsort(-np.abs(self.weights_[chosen]), kind="stable")]
-        table: dict[str, list[Any]] = {"weak_ranker": [names[index] for index in chosen]}
+        table: dict[str, list[Any]] = {
+            "weak_ranker": [*(names[index] for index in chosen), "(intercept)"]
+        }
         if isinstance(self.weak_rankers_, Stumps):
             stumps = [self.weak_rankers_.stump(int(index)) for index in chosen]
-            table["feature"] = [str(features[stump.column]) for stump in stumps]
-            table["threshold"] = [stump.threshold for stump in stumps]
-            table["missing"] = [stump.missing for stump in stumps]
-        table["weight"] = self.weights_[chosen].tolist()
-        table["rounds"] = [int(np.count_nonzero(self.selected_ == index)) for index in chosen]
-        frame = pandas.DataFrame(table)
-        frame.loc[len(frame)] = {
-            name: {"weak_ranker": "(intercept)", "feature": "", "rounds": 0}.get(name, np.nan)
-            for name in frame.columns
-        }
-        frame.loc[len(frame) - 1, "weight"] = float(self.intercept_[0])
-        return frame
+            table["feature"] = [*(str(features[stump.column]) for stump in stumps), ""]
+            table["threshold"] = [*(stump.threshold for stump in stumps), np.nan]
+            table["missing"] = [*(stump.missing for stump in stumps), np.nan]
+        rounds = np.bincount(self.selected_, minlength=self.weights_.size)
+        table["weight"] = [*self.weights_[chosen].tolist(), float(self.intercept_[0])]
+        table["rounds"] = [*rounds[chosen].tolist(), 0]
+        return pandas.DataFrame(table)
 
     # checks -------------------------------------------------------------------------------
 

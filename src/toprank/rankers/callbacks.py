@@ -41,6 +41,7 @@ class Watch:
         data: dict[str, Any],
     ) -> None:
         self._estimator = estimator
+        self._max_iter = max_iter
         self._verbose = verbose
         self._learned = learned
         self._data = data
@@ -65,7 +66,7 @@ class Watch:
             reconstruction_attributes=lambda: self._learned(progress.weights),
             **self._data,
         )
-        if not stop:
+        if not stop and progress.n_iter < self._max_iter:
             self._begin()
         else:
             self._task = None

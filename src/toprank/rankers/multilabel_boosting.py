@@ -87,6 +87,8 @@ class _LabelBooster(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError("requires y to be passed, but the target y is None.")
         is_sparse: bool = sparse.issparse(y)
         labels = np.asarray(y.toarray() if is_sparse else y)
+        if labels.dtype.kind == "f" and not np.isfinite(labels).all():
+            raise ValueError("y contains NaN or infinity; drop the rows without a label.")
         if labels.shape[:1] != (n_rows,):
             raise ValueError(
                 f"y has {labels.shape[0] if labels.ndim else 0} rows, but X has {n_rows}; "

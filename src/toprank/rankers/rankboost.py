@@ -23,7 +23,7 @@ class RankBoost(ProbabilityMixin, LearnsFromGrades, LearnsFromPairs):
     Minimises F̃ = Σ e^{-(f(x_i) - f(x_k))} over crucial pairs (i belongs above k) by coordinate
     descent: a round takes one weak ranker h_j and goes to the minimum along it. Without missing
     values a stump of which the pairs' weight d₊ goes the right way and d₋ the wrong way gets the
-    step ½·ln(d₊/d₋), at most 5 (it is infinite where d₋ = 0). On equal rates the first weak ranker
+    step ½·ln(d₊/d₋), at most 2 (it is infinite where d₋ = 0). On equal rates the first weak ranker
     wins. With two classes weights are products, so a round costs O(rows·features) at most and
     memory is O(rows), whatever the number of pairs (Freund et al. 2003; Rudin and Schapire 2009,
     section 4.1).

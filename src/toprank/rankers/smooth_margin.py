@@ -42,9 +42,9 @@ default="stumps"
         "increasing" allows positive weights only.
     max_iter : int, default=1000
         Most rounds. Ten times those of RankBoost, since the margin is found slowly.
-    tol : float or None, default=1e-3
-        Stop when the best margin is known to be within ``tol`` of G̃: no edge falls below it. The
-        gap shrinks like 1/rounds, so 1e-3 is what a thousand rounds can reach.
+    tol : float or None, default=1e-2
+        Stop when the best margin is known to be within ``tol`` of G̃: no edge falls below it. A
+        hundredth of the largest margin there is; rounds can grow like 1/tol².
     early_stopping : bool, default=False
         Keep the round at which held-out rows were ranked best.
     scoring : str, scorer or None, default=None
@@ -83,7 +83,7 @@ converged_, objective_path_, validation_path_ : as in :class:`RankBoost`
         weak_rankers: Any = "stumps",
         directions: Literal["both", "increasing"] = "both",
         max_iter: int = 1000,
-        tol: float | None = 1e-3,
+        tol: float | None = 1e-2,
         early_stopping: bool = False,
         scoring: Any = None,
         validation_fraction: float = 0.1,

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from toprank.kernels.label_sums import label_masses
-from toprank.kernels.steps import loss_step, pick
+from toprank.kernels.steps import loss_step, pick, rates
 from toprank.kernels.threads import Threads
 from toprank.solvers.base import SEPARATED
 
@@ -206,17 +206,19 @@ def boost_labels(
     run = LabelRun([arena.log_loss])
     while len(run.steps) < max_iter:
         right, wrong = arena.shares()
-        right, wrong = np.maximum(right, 0.0), np.maximum(wrong, 0.0)
-        rates = np.abs(np.sqrt(right) - np.sqrt(wrong)).ravel()
-        chosen = int(pick(rates))
+        silent = np.zeros(right.size)
+        masses = np.stack([right.ravel(), silent, silent, wrong.ravel()])
+        worth = np.abs(rates(masses, True))
+        chosen = int(pick(worth))
         is_done = tol is not None and (
-            rates[chosen] <= tol or run.path[-1] <= run.path[0] - SEPARATED + 1e-6
+            worth[chosen] <= tol or run.path[-1] <= run.path[0] - SEPARATED + 1e-6
         )
-        if is_done or rates[chosen] <= 0:
+        if is_done or worth[chosen] <= 0:
             run.converged = True
             break
         label, stump = divmod(chosen, right.shape[1])
-        step = float(loss_step(right[label, stump], 0.0, 0.0, wrong[label, stump]))
+        shares = max(right[label, stump], 0.0), max(wrong[label, stump], 0.0)
+        step = float(loss_step(shares[0], 0.0, 0.0, shares[1]))
         arena.advance(label, stump, step)
         run.labels.append(label)
         run.stumps.append(stump)
