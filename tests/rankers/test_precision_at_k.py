@@ -117,7 +117,7 @@ def test_a_stream_in_parts_is_the_stream(way):
     if way["surrogate"] == "ramp":  # linearised once a call
         return
     assert np.allclose(whole.coef_, parts.coef_, rtol=1e-10)
-    assert whole.certificate_ == parts.certificate_
+    assert vars(whole.certificate_) == pytest.approx(vars(parts.certificate_))
     assert whole.certificate_.n_batches == 20
 
 

@@ -124,7 +124,7 @@ def test_updates_are_those_of_algorithm_2():
     batches = MiniBatches(rows, 100, 3)
     # from w = 0 the best false negatives are tied as well, so begin with a model
     batch = next(batches.passes())
-    stream.learn(rows, batch, 100, None)
+    stream.learn(rows, batch, 100)
     w = first.weights
     plain = rows._replace(X=rows.X)
     for start, end in zip(batch.starts[:-1], batch.starts[1:], strict=True):
@@ -196,7 +196,7 @@ def test_batches_without_a_class_are_passed_over():
     X, y = rng.normal(size=(100, 2)), np.arange(100) < 10
     stream = Stream(sgd(), np.zeros(2), np.ones(2))
     batches = MiniBatches(Rows(X, y, None, None), 5, seed=None)
-    value = stream.learn(Rows(X, y, None, None), next(batches.passes()), 5, None)
+    value = stream.learn(Rows(X, y, None, None), next(batches.passes()), 5)
     assert np.isnan(value)
     assert stream.tally.n_batches == 0
     assert stream.tally.n_skipped == 20

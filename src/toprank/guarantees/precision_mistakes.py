@@ -81,23 +81,23 @@ def separable_mistake_bound(margin: float, reach: float, k: float) -> float:
 class StreamCertificate:
     """What a stochastic run saw.
 
-    ``mistakes`` is Δ_T^C. ``first_share`` is the mean of prec@k/k over the batches of the first
-    pass: each was new to the model judged on it, so this estimates (without bias, where rows come
-    in random order) how the models w⁰ … w^{T-1} do on fresh batches, the left side of
-    Theorem 13. Batches that lack a class are ``n_skipped``.
+    ``mistakes`` is Δ_T^C. ``fresh_share`` is the mean of prec@k/k over the batches that were new to
+    the model judged on them (the first pass of a fit, all of a stream). Where rows come in random
+    order it estimates without bias how the models w⁰ … w^{T-1} do on fresh batches, the left side
+    of Theorem 13. Batches that lack a class are ``n_skipped``.
     """
 
     n_batches: int
     n_skipped: int
     mistakes: float
     largest_k: float
-    first_share: float
+    fresh_share: float
 
     @classmethod
     def of(cls, tally: Tally) -> StreamCertificate:
         """Take it from what a run added up."""
         return cls(
-            tally.n_batches, tally.n_skipped, tally.mistakes, tally.largest_k, tally.first_share
+            tally.n_batches, tally.n_skipped, tally.mistakes, tally.largest_k, tally.fresh_share
         )
 
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from toprank.objectives.precision import PrecisionAtK
 from toprank.objectives.push import ExponentialIRPush, ExponentialPush, Push
 
 if TYPE_CHECKING:
     from toprank.objectives.losses import LossName
+    from toprank.objectives.precision import Surrogate
     from toprank.objectives.prices import Price
     from toprank.objectives.push import Focus, PriceName
 
-__all__ = ["ir_push", "pnorm_push"]
+__all__ = ["ir_push", "pnorm_push", "precision_at_k"]
 
 
 def pnorm_push(
@@ -54,3 +56,15 @@ def ir_push(*, loss: LossName = "exponential") -> ExponentialIRPush | Push:
     if loss == "exponential":
         return ExponentialIRPush()
     return Push(loss=loss, price="log1p", focus="bottom")
+
+
+def precision_at_k(k: float = 0.25, *, surrogate: Surrogate = "avg") -> PrecisionAtK:
+    """Precision at k, bounded by a surrogate.
+
+    Examples
+    --------
+    >>> from toprank.objectives import precision_at_k
+    >>> precision_at_k(100)
+    PrecisionAtK(k=100, surrogate='avg')
+    """
+    return PrecisionAtK(k, surrogate)

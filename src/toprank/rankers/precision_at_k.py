@@ -390,7 +390,7 @@ class PrecisionAtKRanker(CallbackSupportMixin, BaseRanker):  # type: ignore[misc
         stream = self._stream_on(self.k, learning, is_warm=True)
         if learning.rows.positives.size:
             batches = MiniBatches(learning.rows, self.batch_size, seed=None)
-            stream.learn(learning.rows, next(batches.passes()), batches.longest, None)
+            stream.learn(learning.rows, next(batches.passes()), batches.longest)
         self._set(self._attributes(stream.weights, learning))
         self.n_iter_ = getattr(self, "n_iter_", 0) + 1
         self.certificate_ = StreamCertificate.of(stream.tally)

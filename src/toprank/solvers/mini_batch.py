@@ -99,8 +99,8 @@ class Tally:
     """What a run adds up over its batches.
 
     ``mistakes`` is the cumulative prec@k Δ_T^C, ``total_k`` the most that it could have been;
-    ``largest_k`` the longest top of a batch; ``first_share`` the mean of prec@k/k over the
-    first pass, when every batch was new to the model that was judged on it.
+    ``largest_k`` the longest top of a batch; ``fresh_total`` the sum of prec@k/k over the
+    ``n_fresh`` batches that were new to the model that was judged on them.
     """
 
     n_batches: int = 0
@@ -108,13 +108,20 @@ class Tally:
     mistakes: float = 0.0
     total_k: float = 0.0
     largest_k: float = 0.0
-    first_share: float = float("nan")
+    n_fresh: int = 0
+    fresh_total: float = 0.0
 
-    def add(self, sums: NDArray[np.float64], n_batches: int) -> None:
+    @property
+    def fresh_share(self) -> float:
+        """Mean of prec@k/k over the batches that were new."""
+        return self.fresh_total / self.n_fresh if self.n_fresh else float("nan")
+
+    def add(self, sums: NDArray[np.float64], n_batches: int, *, is_fresh: bool) -> None:
         """Take up one pass."""
         seen = int(sums[SEEN])
-        if self.n_batches == 0 and seen:
-            self.first_share = float(sums[SHARE] / seen)
+        if is_fresh:
+            self.n_fresh += seen
+            self.fresh_total += float(sums[SHARE])
         self.n_batches += seen
         self.n_skipped += n_batches - seen
         self.mistakes += float(sums[MISTAKES])
@@ -162,9 +169,18 @@ class Stream:
         return weights
 
     def learn(
-        self, rows: Rows, batches: Batches, longest: int, ensemble: NDArray[np.float64] | None
+        self,
+        rows: Rows,
+        batches: Batches,
+        longest: int,
+        ensemble: NDArray[np.float64] | None = None,
+        *,
+        is_fresh: bool = True,
     ) -> float:
-        """Visit every batch once; give the mean of surrogate/k, each batch before its step."""
+        """Visit every batch once; give the mean of surrogate/k, each batch before its step.
+
+        ``is_fresh`` says that the model has not seen these rows before.
+        """
         sums = np.zeros(6)
         reference = average_of(self.model) if self.aim.kind == RAMP else None
         n_columns = self.model.coef.size
@@ -173,7 +189,7 @@ class Stream:
             self.model, Scratch.of(longest, n_columns),
             np.empty((0, n_columns)) if ensemble is None else ensemble, sums,
         )  # fmt: skip
-        self.tally.add(sums, batches.starts.size - 1)
+        self.tally.add(sums, batches.starts.size - 1, is_fresh=is_fresh)
         return float(sums[LOSS] / sums[SEEN]) if sums[SEEN] else float("nan")
 
     def fit(
@@ -195,7 +211,8 @@ class Stream:
             if ensemble is not None:
                 models = np.empty((batch.starts.size - 1, self.model.coef.size))
                 ensemble.append(models)
-            value = self.learn(rows, batch, batches.longest, models)
+            is_fresh = self.tally.n_batches == 0
+            value = self.learn(rows, batch, batches.longest, models, is_fresh=is_fresh)
             solution.n_iter += 1
             solution.weights = self.weights
             square = float(solution.weights @ solution.weights)

@@ -1,0 +1,143 @@
+"""Training runs of every method, with the test precision along the way."""
+
+import warnings
+from time import process_time
+from typing import NamedTuple
+
+import numpy as np
+from sklearn.linear_model import LogisticRegression
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC
+
+from toprank import PNormPush, PrecisionAtKRanker
+from toprank.metrics import precision_at_k
+from toprank.objectives import PrecisionAtK
+from toprank.solvers.cutting_plane import minimize_by_cutting_planes
+from toprank.solvers.mini_batch import MiniBatches, Rows, Stream
+from toprank.solvers.perceptron import perceptron_aim
+from toprank.solvers.sgd import sgd_aim
+from toprank.weak_rankers.standard import StandardFeatures
+
+ALPHA = 1e-4
+STEP = 1.0
+STOCHASTIC = {
+    "SGD@k-avg": ("sgd", "avg"),
+    "SGD@k-max": ("sgd", "max"),
+    "SGD@k-ramp": ("sgd", "ramp"),
+    "Perceptron@k-avg": ("perceptron", "avg"),
+    "Perceptron@k-max": ("perceptron", "max"),
+    "1PMB": ("sgd", "struct"),
+}
+PLANES = "SVMPerf"
+PEERS = {
+    "logistic regression": lambda: LogisticRegression(max_iter=200),
+    "linear SVM": lambda: LinearSVC(dual=False),
+    "PNormPush(p=4)": lambda: PNormPush(p=4),
+}
+
+
+class Split(NamedTuple):
+    """Training and test rows."""
+
+    X: np.ndarray
+    y: np.ndarray
+    X_test: np.ndarray
+    y_test: np.ndarray
+
+
+class Point(NamedTuple):
+    """Seconds of training so far, and the test precision they bought."""
+
+    seconds: float
+    precision: float
+
+
+def split(X, y, seed):
+    """70 % to train, 30 % to test."""
+    order = np.random.default_rng(seed).permutation(y.size)
+    train, test = np.split(order, [int(0.7 * y.size)])
+    return Split(X[train], y[train], X[test], y[test])
+
+
+def judged(data, scores, share):
+    """Share of positives among the ⌈share·positives⌉ best test rows."""
+    k = int(np.ceil(share * data.y_test.sum()))
+    return precision_at_k(data.y_test, scores, k=k)
+
+
+def stochastic_run(data, name, *, share, batch_size, passes, seed):
+    """Points within the first pass and after each one."""
+    solver, surrogate = STOCHASTIC[name]
+    start = process_time()
+    family = StandardFeatures().fit(data.X)
+    if solver == "sgd":
+        aim = sgd_aim(
+            share, surrogate, whole=True, alpha=ALPHA, radius=None, step=STEP, average=True
+        )
+    else:
+        aim = perceptron_aim(share, surrogate, whole=True, average=True)
+    stream = Stream(aim, family.low_, family.span_)
+    rows = Rows(data.X, data.y, None, None)
+    batches = MiniBatches(rows, batch_size, seed)
+    seconds, points = process_time() - start, []
+    for number, batch in zip(range(passes), batches.passes(), strict=False):
+        n_batches = batch.starts.size - 1
+        # ramp is linearised once a call, so its passes stay whole
+        is_cut = number == 0 and surrogate != "ramp"
+        ends = np.unique(np.geomspace(1, n_batches, 8).astype(int)) if is_cut else [n_batches]
+        first = 0
+        for end in ends:
+            start = process_time()
+            part = batch._replace(starts=batch.starts[first : end + 1])
+            stream.learn(rows, part, batches.longest)
+            seconds += process_time() - start
+            first = end
+            points.append(Point(seconds, _of_weights(data, family, stream.weights, share)))
+    return points
+
+
+def planes_run(data, *, share):
+    """Points after every cutting plane."""
+    start = process_time()
+    family = StandardFeatures().fit(data.X)
+    taken = []
+
+    def watch(progress):
+        taken.append((process_time() - start, progress.weights))
+        return False
+
+    minimize_by_cutting_planes(
+        family.design(data.X),
+        PrecisionAtK(share, "struct").on(data.y),
+        ALPHA,
+        tol=1e-4,
+        max_iter=200,
+        monitor=watch,
+    )
+    return [Point(at, _of_weights(data, family, weights, share)) for at, weights in taken]
+
+
+def _of_weights(data, family, weights, share):
+    return judged(data, data.X_test @ (weights / family.span_), share)
+
+
+def peer_scores(data, name):
+    """Seconds and test scores of a method that knows nothing of k."""
+    start = process_time()
+    scaler = StandardScaler().fit(data.X)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a few more iterations change nothing here
+        model = PEERS[name]().fit(scaler.transform(data.X), data.y)
+    seconds = process_time() - start
+    return seconds, model.decision_function(scaler.transform(data.X_test))
+
+
+def compile_all():
+    """Let the loops compile before anything is timed."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 3))
+    tiny = Split(X, X[:, 0] > 0.5, X, X[:, 0] > 0.5)
+    for name in STOCHASTIC:
+        stochastic_run(tiny, name, share=0.25, batch_size=100, passes=1, seed=0)
+    planes_run(tiny, share=0.25)
+    PrecisionAtKRanker().fit(tiny.X, tiny.y)
