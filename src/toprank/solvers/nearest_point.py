@@ -1,0 +1,206 @@
+"""The 2-norm soft margin: the point of a polytope nearest to the origin (Wolfe 1976).
+
+    min_w  ½·‖w‖² - ν·g(H·w)                                    (OP 11; OP 14 for product forms)
+
+for a concave, positively homogeneous g(s) = min_{d ∈ D} d·s (:mod:`toprank.objectives.margin`).
+With the polytope A = {Hᵀd : d ∈ D}, the dual (OP 12, OP 13) is the search for the point of A with
+the smallest norm, and w = ν·x for that point x:
+
+    min_x  ½·‖x‖²   s.t.  x ∈ A.
+
+A itself never exists: the soft margin at the scores H·x gives the vertex of A that lies furthest
+towards the origin, which either proves x nearest (gap ‖x‖² - x·vertex) or joins the *corral*, a
+few affinely independent vertices whose hull has x as its nearest point. At most rank + 1 vertices
+are kept. With a kernel K, points are Σ r_i·φ(x_i), kept as r.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from toprank.solvers.base import Monitor, Progress
+from toprank.solvers.margin_ball import MarginSolution
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from toprank.objectives.margin import SoftMargin
+    from toprank.solvers.margin_ball import LinearMap
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["GramSpace", "LinearSpace", "Space", "nearest_point"]
+
+# A vertex whose share of the nearest point falls below this leaves the corral.
+GONE = 1e-12
+# ‖x‖² below this share of the largest vertex's counts as 0: the origin lies in the polytope.
+AT_ORIGIN = 1e-14
+
+
+class Space(Protocol):
+    """Where points live: in the features' space, or in that of a kernel."""
+
+    size: int
+
+    def point(self, rows: Floats) -> Floats:
+        """Σ rows_i·φ(x_i)."""
+
+    def dual(self, point: Floats) -> Floats:
+        """What a point is multiplied with to give inner products."""
+
+    def scores(self, point: Floats) -> Floats:
+        """Inner product with every row."""
+
+
+class LinearSpace:
+    """Points are vectors of weights."""
+
+    def __init__(self, design: LinearMap) -> None:
+        self._design = design
+        self.size = design.n_weak
+
+    def point(self, rows: Floats) -> Floats:
+        """Hᵀ·rows."""
+        return self._design.correlate(rows)
+
+    def dual(self, point: Floats) -> Floats:
+        """The point itself."""
+        return point
+
+    def scores(self, point: Floats) -> Floats:
+        """H·point."""
+        return self._design.scores(point)
+
+
+class GramSpace:
+    """Points are coefficients of the rows; inner products go through the kernel's matrix."""
+
+    def __init__(self, gram: Floats) -> None:
+        self._gram = gram
+        self.size = gram.shape[0]
+
+    def point(self, rows: Floats) -> Floats:
+        """The coefficients themselves."""
+        return rows
+
+    def dual(self, point: Floats) -> Floats:
+        """K·point."""
+        return np.asarray(self._gram @ point)
+
+    def scores(self, point: Floats) -> Floats:
+        """K·point."""
+        return self.dual(point)
+
+
+def nearest_point(
+    space: Space,
+    margin: SoftMargin,
+    *,
+    max_iter: int = 10_000,
+    tol: float | None = 1e-4,
+    monitor: Monitor | None = None,
+) -> MarginSolution:
+    """Find x until ‖x‖² - x·vertex ≤ ``tol``·‖x‖².
+
+    ``value`` is then x·vertex = g(H·x) and ``ceiling`` ‖x‖²: at the optimum they are equal. An
+    iteration costs one H·x, one Hᵀr, the soft margin, and O(corral³).
+    """
+    first = margin.at(space.scores(np.zeros(space.size)))
+    corral = _Corral(space, space.point(first.gradient), first.nu_plus)
+    solution = MarginSolution(corral.point)
+    while True:
+        point, squared = corral.point, corral.squared_norm
+        found = margin.at(space.scores(point))
+        solution.weights, solution.value, solution.ceiling = point, found.value, squared
+        solution.path.append(squared)
+        if squared <= AT_ORIGIN * corral.largest:
+            solution.weights = np.zeros(space.size)
+            solution.value = solution.ceiling = 0.0
+            solution.status = "converged"
+            break
+        if solution.n_iter and monitor is not None:
+            if monitor(Progress(solution.n_iter, squared, point)):
+                solution.status = "stopped"
+                break
+        if tol is not None and solution.gap <= tol * squared:
+            solution.status = "converged"
+            break
+        if solution.n_iter >= max_iter:
+            break
+        if not corral.join(space.point(found.gradient), found.nu_plus):
+            solution.status = "stalled"
+            break
+        solution.n_iter += 1
+    solution.nu_plus = corral.mean_nu_plus
+    return solution
+
+
+class _Corral:
+    """Vertices, their inner products, and the shares of the nearest point of their hull."""
+
+    def __init__(self, space: Space, vertex: Floats, nu_plus: float) -> None:
+        self._space = space
+        dual = space.dual(vertex)
+        self._vertices = vertex[None, :]
+        self._duals = dual[None, :]
+        self._gram = np.array([[float(vertex @ dual)]])
+        self._shares = np.ones(1)
+        self._nu_plus = np.array([nu_plus])
+        self.largest = max(float(self._gram[0, 0]), np.finfo(float).tiny)
+
+    @property
+    def point(self) -> Floats:
+        """The nearest point of the hull."""
+        return np.asarray(self._shares @ self._vertices)
+
+    @property
+    def squared_norm(self) -> float:
+        """Its squared norm."""
+        return max(float(self._shares @ self._gram @ self._shares), 0.0)
+
+    @property
+    def mean_nu_plus(self) -> float:
+        """ν⁺ of the nearest point: that of the vertices, by their shares."""
+        return float(self._shares @ self._nu_plus)
+
+    def join(self, vertex: Floats, nu_plus: float) -> bool:
+        """Take a vertex in and move to the new nearest point; false where rounding forbids it."""
+        before = self.squared_norm
+        products = self._duals @ vertex
+        dual = self._space.dual(vertex)
+        size = self._shares.size
+        gram = np.empty((size + 1, size + 1))
+        gram[:size, :size] = self._gram
+        gram[size, :size] = gram[:size, size] = products
+        gram[size, size] = float(vertex @ dual)
+        self.largest = max(self.largest, float(gram[size, size]))
+        self._gram = gram
+        self._vertices = np.concatenate([self._vertices, vertex[None, :]])
+        self._duals = np.concatenate([self._duals, dual[None, :]])
+        self._shares = np.append(self._shares, 0.0)
+        self._nu_plus = np.append(self._nu_plus, nu_plus)
+        while not self._settle():
+            pass
+        return self.squared_norm < before
+
+    def _settle(self) -> bool:
+        """Move towards the nearest point of the affine hull; true once it lies in the hull."""
+        # (G + c·11ᵀ)·μ = 1 has the shares of that point, up to their sum (Wolfe's trick)
+        size = self._shares.size
+        wanted = np.linalg.lstsq(self._gram + self.largest, np.ones(size), rcond=None)[0]
+        wanted /= wanted.sum()
+        if (wanted > GONE).all():
+            self._shares = wanted
+            return True
+        leaving = np.flatnonzero(wanted <= GONE)
+        steps = self._shares[leaving] / np.maximum(self._shares[leaving] - wanted[leaving], 1e-300)
+        step = min(1.0, float(steps.min()))
+        shares = self._shares + step * (wanted - self._shares)
+        shares[leaving[int(steps.argmin())]] = 0.0
+        kept = shares > GONE
+        self._shares = shares[kept] / shares[kept].sum()
+        self._vertices, self._duals = self._vertices[kept], self._duals[kept]
+        self._nu_plus, self._gram = self._nu_plus[kept], self._gram[np.ix_(kept, kept)]
+        return bool(kept.sum() == 1)
