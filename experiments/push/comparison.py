@@ -89,6 +89,7 @@ class Verdict(NamedTuple):
     change: float
     error: float
     follows: str
+    near: int
 
 
 def standard_error(values: np.ndarray) -> np.ndarray:
@@ -114,7 +115,10 @@ def verdict(row: Row, values: np.ndarray) -> Verdict:
     difference = values[:, 5] - values[:, 0]
     change, error = float(difference.mean()), float(standard_error(difference))
     same_way = change * (row.values[5] - row.values[0]) > 0
-    return Verdict(best, best_agrees, change, error, _follows(best_agrees, same_way, change, error))
+    follows = _follows(best_agrees, same_way, change, error)
+    # the paper's numbers are one repeat, which scatters by the deviation of single repeats
+    near = np.abs(mean - row.values) <= 2.0 * values.std(axis=0, ddof=1)
+    return Verdict(best, best_agrees, change, error, follows, int(near.sum()))
 
 
 def _follows(best_agrees: str, same_way: bool, change: float, error: float) -> str:

@@ -42,7 +42,7 @@ def root_bounds(*, p: float = 4.0, a: float = 0.4, ax: Axes | None = None) -> Ax
     --------
     >>> from toprank.plots import root_bounds
     >>> [line.get_label() for line in root_bounds().lines]
-    ['|a − b|^{1/p}', 'smaller of both bounds', '|a^{1/p} − b^{1/p}|']
+    ['$|a - b|^{1/p}$', 'smaller of both bounds', '$|a^{1/p} - b^{1/p}|$']
     """
     if not 1 <= p < math.inf:
         raise ValueError(f"p={p} must be at least 1 and finite.")
@@ -53,9 +53,9 @@ def root_bounds(*, p: float = 4.0, a: float = 0.4, ax: Axes | None = None) -> Ax
     b = np.unique(np.concatenate([np.geomspace(1e-6, 1.0, 300), np.linspace(0.0, 1.0, 501), [a]]))
     gap = np.abs(a - b)
     curves = {
-        "|a − b|^{1/p}": gap ** (1.0 / p),
+        "$|a - b|^{1/p}$": gap ** (1.0 / p),
         "smaller of both bounds": np.minimum(gap * a ** (1.0 / p - 1.0), gap ** (1.0 / p)),
-        "|a^{1/p} − b^{1/p}|": np.abs(a ** (1.0 / p) - b ** (1.0 / p)),
+        "$|a^{1/p} - b^{1/p}|$": np.abs(a ** (1.0 / p) - b ** (1.0 / p)),
     }
     for number, (label, values) in enumerate(curves.items()):
         panel.plot(b, values, label=label, **series(number).line)
