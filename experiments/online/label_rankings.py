@@ -58,7 +58,7 @@ def rankings(name):
             model = learner.set_params(random_state=seed).fit(X, Y)
             runs.append(measures(model.decision_function(X_test), Y_test))
         found[title] = np.mean(runs, axis=0), np.std(runs, axis=0)
-    one_by_one = OneVsRestClassifier(LogisticRegression(solver="liblinear", max_iter=1000))
+    one_by_one = OneVsRestClassifier(LogisticRegression(max_iter=300))
     kept = np.flatnonzero(Y.any(axis=0) & ~Y.all(axis=0))
     scores = np.tile(Y.mean(axis=0) * 1e-9 - 1e9, (X_test.shape[0], 1))
     scores[:, kept] = one_by_one.fit(X, Y[:, kept]).decision_function(X_test)

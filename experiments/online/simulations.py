@@ -1,10 +1,12 @@
 """Figure 1: subset ranking on lists drawn by the paper's recipe.
 
-Document i of a list is Gaussian around μ_i with unit covariance; with ζ_j = 1/j its grade is
-m − j where ζ_{j+1} ≤ ⟨x, w*⟩ ≤ ζ_j. The text leaves open p₀, m in (a), μ_i and s. Here w* has
-length 1 and a random direction, μ_i = c_i·w* with c_i in the middle of the i-th band of scores
-(3/4 for the first, 1/(m + 1) for the last), p₀ = 50, m = 10 and s = 5.
+Document i of a list is Gaussian around μ_i; with ζ_j = 1/j its grade is m − j where
+ζ_{j+1} ≤ ⟨x, w*⟩ ≤ ζ_j. The text leaves open p₀, m in (a), μ_i, the covariance and s. Here w* has
+length 1 and a random direction, and ⟨μ_i, w*⟩ is in the middle of the i-th band of scores (3/4 for
+the first, 1/(m + 1) for the last).
 """
+
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,13 +14,24 @@ from toprank.predtron import PredtronSubsetRanker
 
 SEEDS = range(60)
 TEST_LISTS = 100
-N_FEATURES = 50
 N_DOCUMENTS = 10
 N_RELEVANT_FEATURES = 5
 PROFILES = {"1/i": "reciprocal", "-i^1.1": 1.1, "-i^2": 2.0}
 CHECKPOINTS = (5, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100)
-LENGTHS = (5, 10, 15, 20, 25, 30, 40, 50)
+LENGTHS = (5, 10, 15, 20, 25, 30, 40)
 WIDTHS = (20, 50, 100, 200, 500, 1000)
+
+
+class Recipe(NamedTuple):
+    """What the text leaves open about the Gaussians."""
+
+    n_features: int
+    apart: float  # standard deviation of the centres off w*, in every direction
+    deviation: float  # of the rows around their centres
+
+
+ON_A_LINE = Recipe(50, 0.0, 1.0)
+APART = Recipe(100, 0.5, 0.1)
 
 
 def grades(scores, m):
@@ -32,16 +45,20 @@ def centres(m):
     return np.concatenate([[0.75], (inner[:-1] + inner[1:]) / 2, [1.0 / (m + 1)]])
 
 
-def gaussian_lists(rng, w, n_lists, m):
+def draw(rng, recipe, m):
+    """A scoring function of length 1 and the centre of every document."""
+    w = rng.normal(size=recipe.n_features)
+    w /= np.linalg.norm(w)
+    off = recipe.apart * rng.normal(size=(m, w.size))
+    return w, np.outer(centres(m) - off @ w, w) + off
+
+
+def gaussian_lists(rng, recipe, w, mu, n_lists):
     """Lists of the recipe: rows, grades and list ids."""
-    X = rng.normal(size=(n_lists, m, w.size)) + centres(m)[None, :, None] * w
+    m = mu.shape[0]
+    X = mu + recipe.deviation * rng.normal(size=(n_lists, m, w.size))
     X = X.reshape(-1, w.size)
     return X, grades(X @ w, m), np.repeat(np.arange(n_lists), m)
-
-
-def unit(rng, size):
-    w = rng.normal(size=size)
-    return w / np.linalg.norm(w)
 
 
 def learner(profile, link="none"):
@@ -56,9 +73,9 @@ def part_a():
     losses = {name: np.zeros((len(SEEDS), len(CHECKPOINTS))) for name in PROFILES}
     for at, seed in enumerate(SEEDS):
         rng = np.random.default_rng(seed)
-        w = unit(rng, N_FEATURES)
-        X, y, ids = gaussian_lists(rng, w, max(CHECKPOINTS), N_DOCUMENTS)
-        test = gaussian_lists(rng, w, TEST_LISTS, N_DOCUMENTS)
+        w, mu = draw(rng, ON_A_LINE, N_DOCUMENTS)
+        X, y, ids = gaussian_lists(rng, ON_A_LINE, w, mu, max(CHECKPOINTS))
+        test = gaussian_lists(rng, ON_A_LINE, w, mu, TEST_LISTS)
         for name, profile in PROFILES.items():
             model, seen = learner(profile), 0
             for column, n in enumerate(CHECKPOINTS):
@@ -69,15 +86,15 @@ def part_a():
     return losses
 
 
-def part_b():
+def part_b(recipe):
     """Test loss of each f after 30 lists of m documents: f → (seeds, lengths)."""
     losses = {name: np.zeros((len(SEEDS), len(LENGTHS))) for name in PROFILES}
     for at, seed in enumerate(SEEDS):
         for column, m in enumerate(LENGTHS):
             rng = np.random.default_rng((seed, m))
-            w = unit(rng, N_FEATURES)
-            X, y, ids = gaussian_lists(rng, w, 30, m)
-            test = gaussian_lists(rng, w, TEST_LISTS, m)
+            w, mu = draw(rng, recipe, m)
+            X, y, ids = gaussian_lists(rng, recipe, w, mu, 30)
+            test = gaussian_lists(rng, recipe, w, mu, TEST_LISTS)
             for name, profile in PROFILES.items():
                 model = learner(profile).partial_fit(X, y, groups=ids)
                 losses[name][at, column] = 1.0 - model.score(test[0], test[1], groups=test[2])

@@ -28,6 +28,7 @@ from toprank.predtron.representations import (
     Signs,
     Vectors,
 )
+from toprank.predtron.search import search_by_enumeration
 from toprank.predtron.subset_ranker import PredtronSubsetRanker
 
 __all__ = [
@@ -56,5 +57,6 @@ __all__ = [
     "Vectors",
     "ZeroOne",
     "compose",
+    "search_by_enumeration",
     "surrogate",
 ]
