@@ -156,8 +156,11 @@ def test_a_warm_start_goes_on():
     warm.fit(X, y).fit(X, y)
     assert warm.certificate_.n_batches == cold.certificate_.n_batches
     planes = PrecisionAtKRanker(solver="cutting_plane", alpha=1e-2, warm_start=True).fit(X, y)
-    before = planes.n_iter_
+    before, weights = planes.n_iter_, planes.weights_
     assert planes.fit(X, y).n_iter_ < before
+    # the other solvers begin where the planes ended
+    planes.set_params(solver="sgd", step=1e-9, average=False, max_iter=1).fit(X, y)
+    assert np.allclose(planes.weights_, weights, rtol=1e-6, atol=1e-8)
 
 
 def test_early_stopping_keeps_the_best_pass_on_rows_kept_aside():

@@ -6,6 +6,7 @@ from scipy import sparse
 
 from toprank.inputs import as_lists
 from toprank.objectives import PrecisionAtK
+from toprank.solvers import mini_batch
 from toprank.solvers.mini_batch import MiniBatches, Patience, Rows, Stream
 from toprank.solvers.perceptron import perceptron_aim
 from toprank.solvers.sgd import sgd_aim
@@ -222,6 +223,14 @@ def test_batches_differ_in_length_by_one_at_most_and_repeat_by_seed():
     assert sizes.max() - sizes.min() <= 1
     assert sizes.max() <= batches.longest <= 100
     assert np.array_equal(first.order, next(batches.passes()).order)
+
+
+def test_a_pass_in_several_calls_is_a_pass(monkeypatch):
+    rows = problem()
+    _, whole = run(sgd("ramp"), rows, batch_size=50)
+    monkeypatch.setattr(mini_batch, "ENTRIES", 1)
+    _, parts = run(sgd("ramp"), rows, batch_size=50)
+    assert np.allclose(whole.weights, parts.weights, rtol=1e-12)
 
 
 @pytest.mark.parametrize("alpha", [1e-4, 0.5])

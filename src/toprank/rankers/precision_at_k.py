@@ -113,7 +113,8 @@ class PrecisionAtKRanker(CallbackSupportMixin, BaseRanker):  # type: ignore[misc
     n_iter_no_change : int, default=5
         Passes without a gain before a stochastic solver stops, enough to outlast the noise.
     keep_ensemble : bool, default=False
-        Keep the coefficients after every batch in ``ensemble_`` (8 bytes a feature and batch).
+        Let ``fit`` keep the coefficients after every batch in ``ensemble_`` (8 bytes a feature
+        and batch).
     warm_start : bool, default=False
         Go on from the last fit: its model, its step lengths and its scaling of the features.
     random_state : int, RandomState or None, default=None
@@ -250,6 +251,7 @@ class PrecisionAtKRanker(CallbackSupportMixin, BaseRanker):  # type: ignore[misc
             monitor=watch,
         )
         self._keep(self._attributes(solution.weights, learning), solution)
+        self.__dict__.pop("_stream", None)  # a stream that goes on from here begins with this model
         self.certificate_ = GapCertificate(solution.lower, solution.upper)
         complaint = solution.complaint()
         if complaint is None and not solution.weights.any():
@@ -330,7 +332,8 @@ class PrecisionAtKRanker(CallbackSupportMixin, BaseRanker):  # type: ignore[misc
         if is_warm and hasattr(self, "_stream"):
             self._stream.aim = aim
         else:
-            self._stream = Stream(aim, self.weak_rankers_.low_, self.weak_rankers_.span_)
+            weights = getattr(self, "weights_", None) if is_warm else None
+            self._stream = Stream(aim, self.weak_rankers_.low_, self.weak_rankers_.span_, weights)
         return self._stream
 
     def _certify(

@@ -7,6 +7,7 @@ from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from scipy import sparse
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
@@ -51,6 +52,9 @@ def _learning(
     metadata: dict[str, Any] | None,
 ) -> Learning:
     lists = as_lists(groups, positives.size)
+    is_sparse: bool = sparse.issparse(X)
+    if not is_sparse:
+        X = np.ascontiguousarray(X)  # batches are read row by row; most tables lie so already
     return Learning(Rows(X, positives, weights, lists), groups, metadata)
 
 

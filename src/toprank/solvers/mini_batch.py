@@ -40,6 +40,10 @@ if TYPE_CHECKING:
 
 __all__ = ["MiniBatches", "Patience", "Rows", "Stream", "Tally"]
 
+# Entries of the table that one call of a compiled loop visits at most: a tenth of a second, after
+# which Python can look whether the user wants to stop.
+ENTRIES = 1 << 26
+
 
 class Rows(NamedTuple):
     """A table and its labels, checked."""
@@ -157,10 +161,18 @@ class Patience:
 class Stream:
     """A model that learns from batch after batch, and what it has seen so far."""
 
-    def __init__(self, aim: Aim, low: NDArray[np.float64], span: NDArray[np.float64]) -> None:
+    def __init__(
+        self,
+        aim: Aim,
+        low: NDArray[np.float64],
+        span: NDArray[np.float64],
+        weights: NDArray[np.float64] | None = None,
+    ) -> None:
         self.aim = aim
         self.model = Model.zero(low, span)
         self.tally = Tally()
+        if weights is not None:
+            self.model.coef[:] = weights / span
 
     @property
     def weights(self) -> NDArray[np.float64]:
@@ -183,13 +195,17 @@ class Stream:
         """
         sums = np.zeros(6)
         reference = average_of(self.model) if self.aim.kind == RAMP else None
-        n_columns = self.model.coef.size
-        run_pass(
-            self.aim, rows_of(rows.X), batches, rows.positives, rows.weights, reference,
-            self.model, Scratch.of(longest, n_columns),
-            np.empty((0, n_columns)) if ensemble is None else ensemble, sums,
-        )  # fmt: skip
-        self.tally.add(sums, batches.starts.size - 1, is_fresh=is_fresh)
+        n_columns, n_batches = self.model.coef.size, batches.starts.size - 1
+        table, scratch = rows_of(rows.X), Scratch.of(longest, n_columns)
+        models = np.empty((0, n_columns)) if ensemble is None else ensemble
+        stride = max(1, ENTRIES // (longest * max(1, n_columns)))
+        for first in range(0, n_batches, stride):
+            part = batches._replace(starts=batches.starts[first : first + stride + 1])
+            run_pass(
+                self.aim, table, part, rows.positives, rows.weights, reference, self.model,
+                scratch, models[first : first + stride], sums,
+            )  # fmt: skip
+        self.tally.add(sums, n_batches, is_fresh=is_fresh)
         return float(sums[LOSS] / sums[SEEN]) if sums[SEEN] else float("nan")
 
     def fit(
