@@ -11,6 +11,9 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
+# Up to this many grades are sorted one by one, which is faster than sorting row numbers.
+MOST_CLASSES = 16
+
 __all__ = ["Ranked", "Rows", "Sorted", "head_of", "rank_rows", "rank_sorted", "sort_rows"]
 
 
@@ -158,9 +161,10 @@ def rank_rows(
     ``gain_order`` "ascending" or "descending" splits each tie by gain, in that order. ``source``
     are all rows of the list, where the rows given are its head only.
     """
-    plain = rows.codes is None and rows.weights is None and rows.gain.dtype == np.bool_
-    if plain and gain_order is None:
-        gain, weight = _ties_of_two_classes(rows.scores, rows.gain)
+    plain = rows.codes is None and rows.weights is None and gain_order is None
+    worths = _few_worths(rows.gain) if plain else None
+    if worths is not None:
+        gain, weight = _ties_of_classes(rows.scores, rows.gain, worths)
         start = np.zeros(1, dtype=np.intp)
         return Ranked(gain, weight, start, positives, negatives, whole=True, source=source or rows)
     return rank_sorted(
@@ -196,28 +200,50 @@ def rank_sorted(
     return Ranked(gain, weight, list_starts, positives, negatives, whole, source or rows)
 
 
-def _ties_of_two_classes(scores: Floats, positive: NDArray[np.bool_]) -> tuple[Floats, Floats]:
-    """Positives and rows of each tie of one list, without the slower argsort.
+def _few_worths(gain: NDArray[Any]) -> NDArray[Any] | None:
+    """The gains above 0 that occur, where they are few enough to be sorted class by class."""
+    if gain.dtype == np.bool_:
+        return np.array([True])
+    values = np.unique(gain)
+    return values[values > 0] if values.size <= MOST_CLASSES else None
 
-    All scores are sorted once, those of the smaller class once more, and found among all.
+
+def _ties_of_classes(
+    scores: Floats, gain: NDArray[Any], worths: NDArray[Any]
+) -> tuple[Floats, Floats]:
+    """Gain and rows of each tie of one list, without the slower argsort.
+
+    All scores are sorted once, those of every class worth something once more, and found among
+    all. Of two classes the smaller one is sorted.
     """
     ordered = np.negative(scores)
     ordered.sort()
-    few_are_positive = 2 * np.count_nonzero(positive) <= positive.size
-    few = np.negative(scores[positive if few_are_positive else ~positive])
-    few.sort()
     is_first = np.ones(ordered.size, dtype=np.bool_)
     np.not_equal(ordered[1:], ordered[:-1], out=is_first[1:])
     if is_first.all():
-        part = np.zeros(ordered.size)
-        part[np.searchsorted(ordered, few)] = 1.0
         weight = np.ones(ordered.size)
     else:
         starts = np.flatnonzero(is_first)
-        places = np.searchsorted(ordered[starts], few)
-        part = np.bincount(places, minlength=starts.size).astype(np.float64)
         weight = np.diff(starts, append=ordered.size).astype(np.float64)
-    return (part if few_are_positive else weight - part), weight
+        ordered = ordered[starts]
+    total = np.zeros(weight.size)
+    if gain.dtype == np.bool_ and 2 * np.count_nonzero(gain) > gain.size:
+        _add(total, 1.0, scores[~gain], ordered)
+        return weight - total, weight
+    for worth in worths:
+        _add(total, float(worth), scores[gain == worth], ordered)
+    return total, weight
+
+
+def _add(total: Floats, worth: float, scores: Floats, ordered: Floats) -> None:
+    """Add ``worth`` to the ties of these rows; sorted first, so that neighbours are found alike."""
+    keys = np.negative(scores)
+    keys.sort()
+    places = np.searchsorted(ordered, keys)
+    if (places[1:] != places[:-1]).all():
+        total[places] += worth
+    else:
+        total += worth * np.bincount(places, minlength=total.size)
 
 
 def sort_rows(rows: Rows, *, gain_order: str | None = None) -> Sorted:

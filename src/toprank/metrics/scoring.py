@@ -11,10 +11,10 @@ from toprank.metrics.driver import METRICS
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-__all__ = ["Scorer", "names", "scorer"]
+__all__ = ["LOSSES", "Scorer", "names", "scorer"]
 
 # Losses, of which a smaller value is better: their scorers return the negative.
-_LOSSES = frozenset({"pnorm_error", "r_max", "winner_take_all"})
+LOSSES = frozenset({"pnorm_error", "r_max", "winner_take_all"})
 _GRADED = frozenset({"dcg", "ndcg"})
 
 
@@ -95,7 +95,7 @@ class Scorer:
             options.setdefault("pos_label", classes[1])
         scores = _scores(estimator, X, options.get("pos_label"))
         value = METRICS[self.name](y, scores, sample_weight=sample_weight, groups=groups, **options)
-        return -value if self.name in _LOSSES else value
+        return -value if self.name in LOSSES else value
 
     def set_score_request(self, **requests: bool | str | None) -> Scorer:
         """Ask metadata routing for ``sample_weight`` or ``groups``; returns the scorer."""
