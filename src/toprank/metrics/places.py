@@ -51,7 +51,7 @@ def sum_over_places(price: Callable[[Floats], Floats], above: Floats, through: F
     A place that is only partly inside counts in part. O(n + longest list) time.
     """
     # No ties, which is how most long lists are: places 1, 2, 3, …
-    if np.all(through - above == 1.0) and not np.any(above % 1.0):
+    if np.all(through - above == 1.0) and np.array_equal(np.floor(above), above):
         return price(through)
     first = np.floor(above)
     last = np.floor(through)
