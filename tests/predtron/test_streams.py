@@ -1,5 +1,7 @@
 """Compiled loops, batches, averages, sparse rows and kernels all tell the same story."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -116,6 +118,31 @@ def test_lists_may_be_sparse_and_in_any_row_order(rng):
     assert shuffled.score(X[mixed], y[mixed], groups=groups[mixed]) == pytest.approx(
         shuffled.score(X, y, groups=groups)
     )
+
+
+def test_lists_of_a_batch_come_in_the_order_of_their_first_rows(rng):
+    X, y = rng.normal(size=(40, 4)), rng.integers(0, 3, 40)
+    ids = np.repeat(["d", "b", "c", "a"], 10)
+    together = PredtronSubsetRanker(average=False).partial_fit(X, y, groups=ids)
+    single = PredtronSubsetRanker(average=False)
+    for start in range(0, 40, 10):
+        single.partial_fit(X[start : start + 10], y[start : start + 10])
+    np.testing.assert_allclose(together.coef_, single.coef_, atol=1e-12)
+
+
+@pytest.mark.parametrize("average", [False, True])
+def test_a_sparse_row_touches_its_non_zeros_only(rng, average):
+    n_features = 1_000_000
+    X = sparse.random_array((200, n_features), density=3e-5, format="csr", rng=rng)
+    y = rng.integers(0, 5, 200)
+    model = PredtronClassifier(average=average).partial_fit(X[:100], y[:100], classes=range(5))
+    tracemalloc.start()
+    model.partial_fit(X[100:], y[100:])
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 1e6  # a single copy of the weights would be 40 MB
+    touched = np.flatnonzero(model.coef_.any(axis=0))
+    assert np.isin(touched, X.indices).all()
 
 
 @pytest.mark.parametrize("link", ["none", "group"])

@@ -92,7 +92,7 @@ class RowInputs(StreamInputs):
 
 
 class ListInputs(StreamInputs):
-    """All rows of a list a round; one weight vector scores them all."""
+    """All rows of a list a round, lists by their first rows; one weight vector scores them all."""
 
     def __init__(self, X: Any, lists: Lists | None) -> None:
         self.X = X
@@ -102,7 +102,8 @@ class ListInputs(StreamInputs):
             self._rows = [slice(0, X.shape[0])]
         else:
             bounds = zip(lists.starts[:-1], lists.starts[1:], strict=True)
-            self._rows = [lists.order[start:stop] for start, stop in bounds]
+            parts = [lists.order[start:stop] for start, stop in bounds]
+            self._rows = [_as_slice(rows) for rows in sorted(parts, key=lambda rows: rows[0])]
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -114,7 +115,7 @@ class ListInputs(StreamInputs):
     def length(self, number: int) -> int:
         """Give the number of rows of one list."""
         rows = self._rows[number]
-        return int(rows.stop if isinstance(rows, slice) else rows.size)
+        return int(rows.stop - rows.start if isinstance(rows, slice) else rows.size)
 
     def scores(self, number: int, weights: Floats) -> Floats:
         return np.asarray(self.X[self._rows[number]] @ weights[:, 0], dtype=np.float64)
@@ -129,6 +130,12 @@ class ListInputs(StreamInputs):
         by_columns = link is not None and link.by_entries
         length = _longest_column if by_columns else _operator_norm
         return max(length(self.block(number)) for number in range(len(self)))
+
+
+def _as_slice(rows: NDArray[np.intp]) -> Any:
+    """Rows that stand together as a slice, which costs no copy."""
+    together = int(rows[-1] - rows[0]) + 1 == rows.size
+    return slice(int(rows[0]), int(rows[-1]) + 1) if together else rows
 
 
 def _is_sparse(X: Any) -> bool:
