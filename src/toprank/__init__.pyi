@@ -18,6 +18,7 @@ from .rankers import IRPush as IRPush
 from .rankers import PNormPush as PNormPush
 from .rankers import PrecisionAtKRanker as PrecisionAtKRanker
 from .rankers import RankBoost as RankBoost
+from .rankers import RankSVM as RankSVM
 from .rankers import SmoothMarginRanker as SmoothMarginRanker
 from .rankers import SoftRankBoost as SoftRankBoost
 

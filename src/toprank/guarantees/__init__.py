@@ -63,6 +63,7 @@ from toprank.guarantees.ranking_margins import (
     ranking_margin,
     smooth_margin,
 )
+from toprank.guarantees.svm import RankingBound, SvmCertificate, auc_at_margin, ranking_bound
 
 __all__ = [
     "BestMargin",
@@ -75,10 +76,13 @@ __all__ = [
     "PushCertificate",
     "PushChain",
     "PushGeneralization",
+    "RankingBound",
     "Slack",
     "SoftMarginCertificate",
     "StreamCertificate",
+    "SvmCertificate",
     "TopMargins",
+    "auc_at_margin",
     "best_margin",
     "best_margin_of_matrix",
     "best_margin_of_pairs",
@@ -109,6 +113,7 @@ __all__ = [
     "push_deviation",
     "push_deviation_log_probability",
     "push_generalization",
+    "ranking_bound",
     "ranking_margin",
     "reject_bound",
     "separable_mistake_bound",

@@ -98,9 +98,7 @@ class PairBlocks:
         starts = np.arange(kept.size + 1)
         chosen = pairs[kept]
         better, worse = (np.ascontiguousarray(column) for column in chosen.T)
-        return cls(
-            n_rows, (better, starts), (worse, starts), (weights[kept], np.ones(kept.size))
-        )
+        return cls(n_rows, (better, starts), (worse, starts), (weights[kept], np.ones(kept.size)))
 
     def sort(self, scores: NDArray[Any]) -> tuple[SortedBlocks, Integers, Integers]:
         """Scores in ascending order within each block, and the rows they belong to."""

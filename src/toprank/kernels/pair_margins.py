@@ -86,8 +86,7 @@ def weight_below(
         last = end
         for i in range(upper_starts[g + 1] - 1, upper_starts[g] - 1, -1):
             while last > begin and (
-                upper[i] - lower[last - 1] < at
-                or (inclusive and upper[i] - lower[last - 1] == at)
+                upper[i] - lower[last - 1] < at or (inclusive and upper[i] - lower[last - 1] == at)
             ):
                 last -= 1
                 mass += lower_weights[last]
@@ -174,9 +173,7 @@ def pair_shares(
                 tied += 1
             strict_part = strict_mass if strict < end else 0.0
             tied_part = tied_mass if tied < end else 0.0
-            of_upper[i] = upper_weights[i] * (
-                strict_part + tied_share * (tied_part - strict_part)
-            )
+            of_upper[i] = upper_weights[i] * (strict_part + tied_share * (tied_part - strict_part))
         begin, end = upper_starts[g], upper_starts[g + 1]
         strict, tied = begin, begin  # upper rows before here are below, or at most, ``at``
         strict_mass = tied_mass = 0.0
@@ -187,9 +184,7 @@ def pair_shares(
             while tied < end and upper[tied] - lower[j] <= at:
                 tied_mass += upper_weights[tied]
                 tied += 1
-            of_lower[j] = lower_weights[j] * (
-                strict_mass + tied_share * (tied_mass - strict_mass)
-            )
+            of_lower[j] = lower_weights[j] * (strict_mass + tied_share * (tied_mass - strict_mass))
     return of_upper, of_lower
 
 

@@ -162,9 +162,7 @@ class _Classes:
             thresholds.append(tail.threshold(mass))
             gradient[tail.rows] = sign * tail.shares(mass, thresholds[-1])
         low, high = thresholds[0], -thresholds[1]
-        return MarginSlice(
-            float(gradient @ scores), gradient, (low - high) / 2, -(low + high) / 2
-        )
+        return MarginSlice(float(gradient @ scores), gradient, (low - high) / 2, -(low + high) / 2)
 
 
 class ClassMargin(SoftMargin):

@@ -5,6 +5,7 @@ from toprank.rankers.base import BaseRanker
 from toprank.rankers.multilabel_boosting import AdaBoostMH, AdaBoostMR
 from toprank.rankers.precision_at_k import PrecisionAtKRanker
 from toprank.rankers.push import IRPush, PNormPush
+from toprank.rankers.rank_svm import RankSVM
 from toprank.rankers.rankboost import RankBoost
 from toprank.rankers.smooth_margin import SmoothMarginRanker
 from toprank.rankers.soft_rankboost import SoftRankBoost
@@ -18,6 +19,7 @@ __all__ = [
     "PNormPush",
     "PrecisionAtKRanker",
     "RankBoost",
+    "RankSVM",
     "SmoothMarginRanker",
     "SoftRankBoost",
 ]

@@ -79,6 +79,11 @@ class MarginSolution:
 
     def complaint(self) -> str | None:
         """Say what is left to gain where the gap was not closed."""
+        if self.status == "stalled":
+            return (
+                f"no step improves the margin any more in floating point; it is between "
+                f"{self.value:.6g} and {self.ceiling:.6g}. Raise tol."
+            )
         if self.status != "max_iter":
             return None
         return (

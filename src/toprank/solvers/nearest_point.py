@@ -120,10 +120,10 @@ def nearest_point(
             solution.value = solution.ceiling = 0.0
             solution.status = "converged"
             break
-        if solution.n_iter and monitor is not None:
-            if monitor(Progress(solution.n_iter, squared, point)):
-                solution.status = "stopped"
-                break
+        progress = Progress(solution.n_iter, squared, point)
+        if solution.n_iter and monitor is not None and monitor(progress):
+            solution.status = "stopped"
+            break
         if tol is not None and solution.gap <= tol * squared:
             solution.status = "converged"
             break

@@ -1,0 +1,385 @@
+"""Ranking SVMs as a scikit-learn estimator (Suehiro, Hatano and Takimoto 2018)."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any, Literal, Self
+
+import numpy as np
+from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics.pairwise import pairwise_kernels
+from sklearn.utils.validation import check_is_fitted
+from threadpoolctl import threadpool_limits
+
+from toprank.guarantees.svm import SvmCertificate, ranking_bound, share_at_margin
+from toprank.rankers.base import BaseRanker
+from toprank.rankers.callbacks import CallbackSupportMixin, Watch, with_callbacks
+from toprank.rankers.cuts import matching_intercept
+from toprank.rankers.rank_svm_inputs import (
+    SvmRows,
+    check_parameters,
+    graded_rows,
+    labelled_rows,
+    paired_rows,
+)
+from toprank.rankers.rank_svm_problem import Solved, SvmProblem
+from toprank.rankers.tables import check_table
+from toprank.weak_rankers.symmetric import SymmetricFeatures
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from toprank.guarantees.svm import RankingBound
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["RankSVM"]
+
+
+class RankSVM(CallbackSupportMixin, BaseRanker):  # type: ignore[misc]
+    """Ranks with the largest margin between positives and negatives, wrong labels allowed for.
+
+    The margin of a pair is (f(x⁺) - f(x⁻))/2. ``form="exact"`` maximises the mean of the ν·p·n
+    smallest margins of all p·n pairs, over ‖w‖₁ ≤ 1 (``norm=1``: OP 3, sparse weights) or less a
+    penalty ½‖w‖² (``norm=2``: OP 11, kernels). No pair is ever formed: a step costs one sort and
+    two products with the table, and the distance to the optimum is known (``gap_``).
+    ``form="product"`` is the paper's simplification: the mean of the lowest ν⁺·p positives less
+    that of the highest (ν/ν⁺)·n negatives.
+
+    Parameters
+    ----------
+    norm : {1, 2}, default=1
+        1 gives few non-zero weights, by linear programming; 2 gives dense ones, takes kernels,
+        and is faster (a million rows of 100 features in seconds).
+    margin : {"soft", "hard"}, default="soft"
+        "hard" maximises the smallest margin of all (OP 1 and OP 6, which are equal).
+    nu : float, default=0.2
+        ν, the share of the pairs that may fall short of the margin, above 0 and at most 1. Take
+        it above twice the share of wrong labels: below that the best weights are 0. 0.2, the
+        largest value of the paper's experiments, stands for up to a tenth of wrong labels.
+    nu_plus : float or None, default=None
+        ν⁺ of ``form="product"``, from ν to 1: the share of the positives to average over (with
+        ``norm=2``, as the paper has it, of the negatives). None finds it, from √ν on, by the
+        paper's iteration (section 6); a number solves OPT_soft(ν⁺).
+    form : {"exact", "product", "classification"}, default="exact"
+        "classification" is the ν-SVM for classes, on ν·m/2 rows of each, for comparison.
+    signed : bool, default=True
+        Weights of both signs, the paper's x ↦ (x, -x). False, with ``norm=1`` only, keeps them
+        at 0 or above: each feature is known to speak for the positives. The constant hypothesis
+        is always there, so weights may add up to less than 1.
+    scale : bool, default=True
+        Scale features to [-1, 1] by their range in the training table, since norms compare
+        weights. False leaves them as they are.
+    kernel : str or callable, default="linear"
+        With ``norm=2``, any kernel of :func:`sklearn.metrics.pairwise.pairwise_kernels` on the
+        scaled features. Needs memory for rows × rows numbers.
+    gamma, degree, coef0 : float, default=None, 3, 1
+        Parameters of the kernel, as there.
+    kernel_params : dict or None, default=None
+        Parameters of a callable kernel.
+    delta : float, default=0.05
+        Chance with which Theorem 1's bound in ``certificate_`` may fail.
+    tol : float or None, default=1e-4
+        Stop at this gap, relative to the soft margin (to 0.01 where it is smaller). 1e-4 changes
+        no digit that a ranking would show; None never stops before ``max_iter``.
+    max_iter : int, default=10000
+        Most cuts or vertices; some hundreds are usual.
+    verbose : int, default=0
+        1 prints every tenth iteration, 2 every one.
+
+    Attributes
+    ----------
+    classes_ : array of the two labels; ``classes_[1]`` is the positive one
+    coef_, intercept_ : of shapes (1, n_features) and (1,), in the units of the table
+    weak_rankers_, weights_ : the fitted scaling of the features, and the weights w on it
+    n_nonzero_ : how many weights are not 0
+    support_, support_vectors_, dual_coef_ : with a kernel, instead: rows that have a part in f
+    rho_ : the margin ρ̂
+    nu_plus_ : ν⁺ of a product form, else nan
+    gap_ : duality gap: what the objective of the form can gain at most
+    certificate_ : :class:`~toprank.guarantees.SvmCertificate`
+    n_iter_, converged_, objective_path_ : how the fit went; the path is of the soft margin, for
+        ``norm=2`` of ‖w/ν‖²
+
+    Examples
+    --------
+    >>> from toprank import RankSVM
+    >>> from toprank.datasets import load_digits_eights
+    >>> X, y = load_digits_eights(return_X_y=True)
+    >>> model = RankSVM(nu=0.05).fit(X[:1000], y[:1000])
+    >>> model.n_nonzero_, model.certificate_.holds
+    (41, True)
+    >>> int(y[1000:][model.top(X[1000:], 40)].sum())
+    39
+    """
+
+    certificate_: SvmCertificate
+
+    def __init__(
+        self,
+        norm: int = 1,
+        *,
+        margin: Literal["soft", "hard"] = "soft",
+        nu: float = 0.2,
+        nu_plus: float | None = None,
+        form: Literal["exact", "product", "classification"] = "exact",
+        signed: bool = True,
+        scale: bool = True,
+        kernel: Any = "linear",
+        gamma: float | None = None,
+        degree: float = 3,
+        coef0: float = 1,
+        kernel_params: dict[str, Any] | None = None,
+        delta: float = 0.05,
+        tol: float | None = 1e-4,
+        max_iter: int = 10_000,
+        verbose: int = 0,
+    ) -> None:
+        self.norm = norm
+        self.margin = margin
+        self.nu = nu
+        self.nu_plus = nu_plus
+        self.form = form
+        self.signed = signed
+        self.scale = scale
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.kernel_params = kernel_params
+        self.delta = delta
+        self.tol = tol
+        self.max_iter = max_iter
+        self.verbose = verbose
+
+    # learning -----------------------------------------------------------------------------
+
+    @with_callbacks
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> Self:
+        """Learn from a table and its labels.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+            Array, CSR matrix, pandas, polars or pyarrow table of numbers.
+        y : array-like of shape (n_rows,)
+            Two classes; ``classes_[1]``, the larger label, is the positive one.
+        sample_weight : array-like of shape (n_rows,), optional
+            Weight 2 is the row twice, weight 0 no row.
+        groups : array-like of shape (n_rows,), optional
+            List ids: only rows of one list are compared with each other (exact form only).
+        """
+        table = self._start(X)
+        self.classes_, rows = labelled_rows(self, table, y, sample_weight, groups)
+        return self._learn(rows, {"X": X, "y": y, "metadata": rows.metadata})
+
+    @with_callbacks
+    def fit_grades(
+        self,
+        X: Any,
+        grades: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> Self:
+        """Learn from graded rows: every two rows of a list with different grades are a pair.
+
+        The exact form and the hard margin only. Time and memory are O(rows·grades).
+        """
+        rows = graded_rows(self, self._start(X), grades, sample_weight, groups)
+        return self._learn(rows, {"X": X, "y": grades, "metadata": rows.metadata})
+
+    @with_callbacks
+    def fit_pairs(self, X: Any, pairs: ArrayLike, pair_weight: ArrayLike | None = None) -> Self:
+        """Learn from explicit pairs (better row, worse row), which may contradict each other.
+
+        The exact form and the hard margin only. Time and memory are O(pairs).
+        """
+        rows = paired_rows(self, self._start(X), pairs, pair_weight)
+        return self._learn(rows, {"X": X, "y": None, "metadata": rows.metadata})
+
+    def _start(self, X: Any) -> Any:
+        check_parameters(self)
+        for name in ("classes_", "coef_", "support_"):
+            self.__dict__.pop(name, None)
+        return check_table(self, X, SymmetricFeatures(), reset=True)
+
+    def _learn(self, rows: SvmRows, data: dict[str, Any]) -> Self:
+        family = SymmetricFeatures(scale=self.scale).fit(rows.table)
+        is_linear = self.kernel == "linear"
+        problem = SvmProblem(
+            norm=self.norm,
+            hard=self.margin == "hard",
+            form=self.form,
+            nu=float(self.nu),
+            nu_plus=self.nu_plus,
+            signed=self.signed,
+            blocks=rows.blocks,
+            positives=rows.positives,
+            sample_weight=rows.weights,
+            design=family.design(rows.table) if is_linear else None,
+            gram=None if is_linear else self._gram(family, rows.table),
+        )
+
+        def learned(weights: Floats) -> dict[str, Any]:
+            return self._attributes(family, rows, problem.scale * weights, 0.0)
+
+        watch = Watch(
+            self, max_iter=self.max_iter, verbose=self.verbose, learned=learned, data=data
+        )
+        try:
+            # the products are many and short: a second thread would wait more than it works
+            with threadpool_limits(limits=1, user_api="blas"):
+                solved = problem.solve(self.max_iter, self.tol, watch)
+        finally:
+            watch.close()
+        self._keep(family, rows, problem, solved)
+        self._complain(problem, solved)
+        return self
+
+    def _gram(self, family: SymmetricFeatures, table: Any, other: Any = None) -> Floats:
+        parameters = self.kernel_params or {}
+        if not callable(self.kernel):
+            parameters = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
+        scaled = _scaled(family, table)
+        gram = pairwise_kernels(
+            scaled,
+            scaled if other is None else other,
+            metric=self.kernel,
+            filter_params=not callable(self.kernel),
+            **parameters,
+        )
+        return np.asarray(gram, dtype=np.float64)
+
+    def _attributes(
+        self, family: SymmetricFeatures, rows: SvmRows, weights: Floats, intercept: float
+    ) -> dict[str, Any]:
+        """What a fit leaves behind; a linear model speaks in the units of the table."""
+        if self.kernel == "linear":
+            coef, offset = family.linear(weights)
+            return {
+                "weak_rankers_": family,
+                "weights_": weights,
+                "n_nonzero_": int(np.count_nonzero(weights)),
+                "coef_": coef.astype(rows.table.dtype)[None, :],
+                "intercept_": np.array([intercept + offset]),
+            }
+        support = np.flatnonzero(weights)
+        return {
+            "weak_rankers_": family,
+            "support_": support if rows.kept is None else rows.kept[support],
+            "support_vectors_": _scaled(family, rows.table[support]),
+            "dual_coef_": weights[None, support],
+            "intercept_": np.array([intercept]),
+        }
+
+    def _keep(
+        self, family: SymmetricFeatures, rows: SvmRows, problem: SvmProblem, solved: Solved
+    ) -> None:
+        self._set(self._attributes(family, rows, solved.weights, 0.0))
+        if rows.positives is not None:
+            scores = self._scores(rows.table).astype(np.float64)
+            cut = (
+                matching_intercept(scores, rows.positives, rows.weights)
+                if problem.form == "exact" and not problem.hard
+                else solved.margin.at(scores).intercept
+            )
+            self._set(self._attributes(family, rows, solved.weights, cut))
+        self.gap_ = problem.gap(solved.solution)
+        self.nu_plus_ = solved.nu_plus
+        self.n_iter_ = solved.solution.n_iter
+        self.objective_path_ = np.array(solved.solution.path)
+        self.converged_ = solved.solution.status == "converged"
+        self.certificate_ = self._certify(rows, problem, solved)
+        self.rho_ = self.certificate_.rho
+
+    def _set(self, attributes: dict[str, Any]) -> None:
+        for name, value in attributes.items():
+            setattr(self, name, value)
+
+    def _certify(self, rows: SvmRows, problem: SvmProblem, solved: Solved) -> SvmCertificate:
+        """Measure the final scores, those that ``decision_function`` gives for the table."""
+        scores = self._scores(rows.table).astype(np.float64)
+        found = solved.margin.at(scores)
+        share = share_at_margin(problem.blocks, scores, found.rho)
+        promised, theorem = problem.promise(solved.nu_plus)
+        return SvmCertificate(
+            rho=found.rho,
+            share=share,
+            promised=promised,
+            theorem=theorem,
+            soft_margin=found.value,
+            ceiling=problem.scale * solved.solution.ceiling,
+            is_zero=not solved.weights.any(),
+            bound=self._bound(rows, problem, solved.weights, share, found.rho),
+        )
+
+    def _bound(
+        self, rows: SvmRows, problem: SvmProblem, weights: Floats, share: float, rho: float
+    ) -> RankingBound | None:
+        """Theorem 1, on the weights scaled to ‖w‖₁ = 1 and the features to [-1, 1]."""
+        if rows.positives is None or rows.has_lists or problem.gram is not None:
+            return None
+        reach = 1.0 if self.scale else max(1.0, float(abs(rows.table).max()))
+        norm = float(np.abs(weights).sum()) * reach
+        n_features = weights.size
+        return ranking_bound(
+            share,
+            rho / norm if norm > 0 else 0.0,
+            n_rows=rows.total_weight,
+            n_hypotheses=(2 if self.signed else 1) * n_features + 1,
+            positive_share=problem.positive_share,
+            delta=self.delta,
+        )
+
+    def _complain(self, problem: SvmProblem, solved: Solved) -> None:
+        complaint = solved.solution.complaint()
+        if complaint is not None and self.tol is not None:
+            warnings.warn(f"RankSVM: {complaint}", ConvergenceWarning, stacklevel=5)
+        if not solved.weights.any():
+            remedy = (
+                "use margin='soft'"
+                if problem.hard
+                else f"raise nu (from about {problem.smallest_nu():.2g} on there is a margin)"
+            )
+            told = "these rows" if problem.hard else f"nu={self.nu}, less than the label noise,"
+            warnings.warn(
+                f"RankSVM: no weights have a positive margin for {told} so the best are w = 0 "
+                f"and every row has the same score; {remedy}.",
+                UserWarning,
+                stacklevel=5,
+            )
+
+    # using --------------------------------------------------------------------------------
+
+    def decision_function(self, X: Any) -> NDArray[Any]:
+        """Score every row of a table; higher is better, above 0 is predicted positive."""
+        check_is_fitted(self, "weak_rankers_")
+        return self._scores(check_table(self, X, self.weak_rankers_, reset=False))
+
+    def _scores(self, table: Any) -> NDArray[Any]:
+        if hasattr(self, "coef_"):
+            offset = table.dtype.type(self.intercept_[0])
+            return np.asarray(table @ self.coef_[0].astype(table.dtype) + offset)
+        if not self.support_.size:
+            return np.full(table.shape[0], self.intercept_[0])
+        gram = self._gram(self.weak_rankers_, table, self.support_vectors_)
+        return np.asarray(gram @ self.dual_coef_[0] + self.intercept_[0])
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+def _scaled(family: SymmetricFeatures, table: Any) -> Floats:
+    """Features on their scale, as a dense table for a kernel."""
+    is_sparse: bool = sparse.issparse(table)
+    dense = table.toarray() if is_sparse else table
+    return np.asarray((dense - family.low_) / family.span_, dtype=np.float64)

@@ -1,0 +1,198 @@
+"""What users hand to a ranking SVM, checked and laid out as blocks of pairs."""
+
+from __future__ import annotations
+
+import math
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS
+
+from toprank.inputs import as_lists
+from toprank.kernels.pair_blocks import PairBlocks
+from toprank.objectives.truth import as_grades, as_pairs, check_comparable
+from toprank.rankers.base import binary_labels, counted_rows
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["SvmRows", "check_parameters", "graded_rows", "labelled_rows", "paired_rows"]
+
+
+class SvmRows(NamedTuple):
+    """Rows of weight above 0, who is compared with whom, and the metadata callbacks see.
+
+    ``positives`` is None without labels; ``kept`` holds the row numbers where rows were left out.
+    """
+
+    table: Any
+    blocks: PairBlocks
+    positives: NDArray[np.bool_] | None
+    weights: Floats | None
+    kept: NDArray[np.intp] | None
+    has_lists: bool
+    metadata: dict[str, Any] | None
+
+    @property
+    def total_weight(self) -> float:
+        """Number of rows, by weight."""
+        return float(self.table.shape[0] if self.weights is None else self.weights.sum())
+
+
+def labelled_rows(
+    ranker: Any,
+    table: Any,
+    y: ArrayLike,
+    sample_weight: ArrayLike | None,
+    groups: ArrayLike | None,
+) -> tuple[NDArray[Any], SvmRows]:
+    """Classes, and the rows that count."""
+    classes, positives = binary_labels(y)
+    rows = _rows(table, positives, "y", sample_weight, groups)
+    kept = rows.positives
+    assert kept is not None  # noqa: S101 (labels were given)
+    if kept.all() or not kept.any():
+        raise ValueError(
+            "y has one class only in the rows of weight above 0; ranking needs positive and "
+            "negative rows."
+        )
+    if groups is not None and ranker.form != "exact":
+        raise ValueError(
+            f"form={ranker.form!r} averages over the classes of one list, but groups were given; "
+            "use form='exact'."
+        )
+    if ranker.form == "classification" and ranker.margin == "soft":
+        _check_classification(ranker.nu, kept, rows.weights)
+    return classes, rows
+
+
+def graded_rows(
+    ranker: Any,
+    table: Any,
+    grades: ArrayLike,
+    sample_weight: ArrayLike | None,
+    groups: ArrayLike | None,
+) -> SvmRows:
+    """Graded rows that count."""
+    _check_exact(ranker, "grades")
+    return _rows(table, as_grades(grades), "grades", sample_weight, groups)._replace(positives=None)
+
+
+def paired_rows(
+    ranker: Any, table: Any, pairs: ArrayLike, pair_weight: ArrayLike | None
+) -> SvmRows:
+    """All rows, and the pairs that count."""
+    _check_exact(ranker, "pairs")
+    n_rows = table.shape[0]
+    checked, weights = as_pairs(pairs, n_rows, pair_weight)
+    blocks = PairBlocks.of_pairs(checked, weights, n_rows)
+    metadata = None if pair_weight is None else {"pair_weight": pair_weight}
+    return SvmRows(table, blocks, None, None, None, has_lists=True, metadata=metadata)
+
+
+def _rows(
+    table: Any,
+    grades: NDArray[Any],
+    name: str,
+    sample_weight: ArrayLike | None,
+    groups: ArrayLike | None,
+) -> SvmRows:
+    n_rows = table.shape[0]
+    if grades.size != n_rows:
+        raise ValueError(f"{name} has {grades.size} rows, but X has {n_rows}; they must match.")
+    weights, kept = counted_rows(sample_weight, n_rows)
+    ids = None if groups is None else np.asarray(groups)
+    as_lists(ids, n_rows)
+    if kept is not None:
+        table, grades = table[kept], grades[kept]
+        ids = None if ids is None else ids[kept]
+    lists = as_lists(ids, grades.size)
+    given = {"sample_weight": sample_weight, "groups": groups}
+    metadata = {key: value for key, value in given.items() if value is not None} or None
+    if np.unique(grades).size > 1 or name == "grades":
+        check_comparable(grades.astype(np.intp), None, lists)
+        blocks = PairBlocks.of_grades(grades, weights, lists)
+    else:
+        blocks = _NO_BLOCKS
+    return SvmRows(table, blocks, grades, weights, kept, lists is not None, metadata)
+
+
+# Stands in until the caller has said that one class is missing.
+_NO_BLOCKS: Any = None
+
+
+def _check_exact(ranker: Any, what: str) -> None:
+    if ranker.form != "exact":
+        raise ValueError(
+            f"form={ranker.form!r} needs two classes, but {what} were given; use form='exact'."
+        )
+
+
+def _check_classification(nu: float, positives: NDArray[np.bool_], weights: Floats | None) -> None:
+    """The classification SVM's margin has no limit where ν·m/2 is more than a class has."""
+    share = float(np.average(positives, weights=weights))
+    most = 2.0 * min(share, 1.0 - share)
+    if nu > most:
+        raise ValueError(
+            f"nu={nu} is more than 2·min(p, n)/m = {most:.4g}, where the classification SVM has no "
+            f"optimum; choose nu up to {most:.4g}, or form='product'."
+        )
+
+
+def check_parameters(ranker: Any) -> None:
+    """Raise where a parameter of the ranker makes no sense."""
+    _check_choice("norm", ranker.norm, (1, 2))
+    _check_choice("margin", ranker.margin, ("soft", "hard"))
+    _check_choice("form", ranker.form, ("exact", "product", "classification"))
+    _check_share("nu", ranker.nu)
+    if ranker.nu_plus is not None:
+        if ranker.form != "product" or ranker.margin == "hard":
+            raise ValueError(
+                f"nu_plus={ranker.nu_plus!r} belongs to form='product' with margin='soft', got "
+                f"form={ranker.form!r} and margin={ranker.margin!r}; leave it None."
+            )
+        _check_share("nu_plus", ranker.nu_plus)
+        if ranker.nu_plus < ranker.nu:
+            raise ValueError(
+                f"nu_plus must lie between nu={ranker.nu} and 1, got {ranker.nu_plus!r}; "
+                "the square root of nu treats both classes alike."
+            )
+    if ranker.norm == 2 and not ranker.signed:
+        raise ValueError("signed=False needs norm=1; with norm=2 weights have both signs.")
+    _check_kernel(ranker.kernel, ranker.norm)
+    if not 0 < ranker.delta < 1:
+        raise ValueError(f"delta must lie between 0 and 1, got {ranker.delta!r}.")
+    if ranker.tol is not None and not _is_number(ranker.tol, 0.0, math.inf):
+        raise ValueError(f"tol must be a number ≥ 0 or None, got {ranker.tol!r}.")
+    is_whole = isinstance(ranker.max_iter, Integral) and not isinstance(ranker.max_iter, bool)
+    if not is_whole or ranker.max_iter < 1:
+        raise ValueError(f"max_iter must be a whole number ≥ 1, got {ranker.max_iter!r}.")
+
+
+def _check_kernel(kernel: Any, norm: int) -> None:
+    known = sorted(PAIRWISE_KERNEL_FUNCTIONS)
+    if not callable(kernel) and kernel not in known:
+        raise ValueError(
+            f"kernel must be a function of two rows or one of {', '.join(known)}; got {kernel!r}."
+        )
+    if kernel != "linear" and norm == 1:
+        raise ValueError(f"kernel={kernel!r} needs norm=2; a 1-norm is of the features' weights.")
+
+
+def _check_choice(name: str, value: Any, choices: tuple[Any, ...]) -> None:
+    if isinstance(value, bool) or value not in choices:
+        told = ", ".join(map(repr, choices[:-1]))
+        raise ValueError(f"{name} must be {told} or {choices[-1]!r}, got {value!r}.")
+
+
+def _check_share(name: str, value: Any) -> None:
+    if not _is_number(value, 0.0, 1.0) or not value > 0:
+        raise ValueError(f"{name} must lie above 0 and at most at 1, got {value!r}.")
+
+
+def _is_number(value: Any, low: float, high: float) -> bool:
+    is_number = isinstance(value, Real) and not isinstance(value, bool)
+    return is_number and low <= float(value) <= high
