@@ -45,8 +45,8 @@ class PrecisionAtK(Objective):
 
     At a tie or kink the sub-gradient belongs to the smallest j that attains the maximum, and rows
     tied at a cut share it, so nothing depends on the order of the rows. The functions have no
-    curvature; ``gradient_and_hessian`` gives |gradient| in its place, so that a leaf of a boosted
-    tree moves by at most 1, the margin that the surrogates ask for.
+    curvature; ``gradient_and_hessian`` gives the absolute gradient in its place, so that a leaf of
+    a boosted tree moves by at most 1, the margin that the surrogates ask for.
 
     A row of weight 2 counts as that row twice: k and prec@k count weight, and the row at the cut
     counts in part. In avg, whose j/(c + j) bends, j runs over whole numbers where all weights are
@@ -137,7 +137,7 @@ class PrecisionCriterion(Criterion):
         return value, gradient.astype(scores.dtype, copy=False)
 
     def gradient_and_hessian(self, scores: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Gradient, and |gradient| in place of the Hessian, which is 0 wherever it exists."""
+        """Gradient, and its absolute value for the Hessian, which is 0 wherever it exists."""
         gradient = self.value_and_gradient(scores)[1]
         return gradient, np.abs(gradient)
 
