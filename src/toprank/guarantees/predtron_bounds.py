@@ -155,7 +155,7 @@ def reject_bound(radius: float, margin: float, *, lowest_cost: float) -> float:
 
 
 def ordinal_bound(radius: float, margin: float, *, n_grades: int) -> float:
-    """Ordinal regression by way of ℓ classes: Σ|σ − y| ≤ 4·(ℓ − 1)²·R²/γ².
+    """Ordinal regression by way of ℓ classes: ``Σ|σ − y| ≤ 4·(ℓ − 1)²·R²/γ²``.
 
     Examples
     --------
@@ -167,7 +167,7 @@ def ordinal_bound(radius: float, margin: float, *, n_grades: int) -> float:
 
 
 def prank_bound(radius: float, margin: float, *, n_grades: int) -> float:
-    """PRank: Σ|σ − y| ≤ (ℓ − 1)·(R² + 1)/γ̃² (Crammer and Singer 2002).
+    """PRank: ``Σ|σ − y| ≤ (ℓ − 1)·(R² + 1)/γ̃²`` (Crammer and Singer 2002).
 
     Examples
     --------

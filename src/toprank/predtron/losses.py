@@ -54,7 +54,7 @@ class ZeroOne:
 
 @dataclass(frozen=True)
 class Absolute:
-    """|σ − y|: how many grades a prediction is off (ordinal regression).
+    """``|σ − y|``: how many grades a prediction is off (ordinal regression).
 
     Examples
     --------
@@ -88,7 +88,7 @@ class SubsetLoss:
 
 @dataclass(frozen=True)
 class Hamming(SubsetLoss):
-    """|σ ∪ y| − |σ ∩ y|: the number of labels on which prediction and truth differ.
+    """``|σ ∪ y| − |σ ∩ y|``: the number of labels on which prediction and truth differ.
 
     Examples
     --------
@@ -116,10 +116,10 @@ class SubsetZeroOne(SubsetLoss):
 
 @dataclass(frozen=True)
 class ErrorSetSize(SubsetLoss):
-    """|{(r, s) : r true but not predicted, s predicted but not true}|: missed × false.
+    """Number of pairs (r, s) with r true but not predicted, s predicted but not true.
 
-    Subsets and supersets of the truth cost nothing, so many predictions are correct; a step
-    always goes towards the truth itself.
+    A product, missed × false. Subsets and supersets of the truth cost nothing, so many
+    predictions are correct; a step always goes towards the truth itself.
 
     Examples
     --------

@@ -22,7 +22,7 @@ __all__ = ["PredtronOrdinal"]
     reason="Its step grows with the distance, and its bound is smaller by the factor ℓ − 1.",
 )
 class PredtronOrdinal(ClassPredtron):
-    """Predicts ordered grades so that few are off by much: loss |σ − y| in grades.
+    """Predicts ordered grades so that few are off by much: loss ``|σ − y|`` in grades.
 
     The ℓ grades are represented by the axes of ℝ^ℓ, pred(t) = argmax t; with a margin γ the sum
     of all distances stays below 4(ℓ − 1)²R²/γ² (Theorem 1), or 4(ℓ − 1)R²/γ² for the loss-driven

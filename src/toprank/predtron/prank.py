@@ -27,8 +27,8 @@ class PRank(ClassifierMixin, OnlineEstimator):  # type: ignore[misc]
 
     The grade of a row is the first r with ⟨w, x⟩ < b_r. After a wrong grade every threshold on
     the wrong side of the score moves by 1, and w by as many times the row; thresholds stay in
-    order. If unit (w, b) separate the stream with margin γ̃, all distances |σ − y| together are
-    at most (ℓ − 1)(R² + 1)/γ̃². A round costs O(non-zeros + ℓ), in a compiled loop.
+    order. If unit (w, b) separate the stream with margin γ̃, all distances ``|σ − y|`` together
+    are at most (ℓ − 1)(R² + 1)/γ̃². A round costs O(non-zeros + ℓ), in a compiled loop.
 
     Parameters
     ----------
