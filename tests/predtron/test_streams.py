@@ -133,7 +133,8 @@ def test_lists_of_a_batch_come_in_the_order_of_their_first_rows(rng):
 @pytest.mark.parametrize("average", [False, True])
 def test_a_sparse_row_touches_its_non_zeros_only(rng, average):
     n_features = 1_000_000
-    X = sparse.random_array((200, n_features), density=3e-5, format="csr", rng=rng)
+    rows, features = np.repeat(np.arange(200), 30), rng.integers(0, n_features, 6000)
+    X = sparse.csr_array((np.ones(6000), (rows, features)), shape=(200, n_features))
     y = rng.integers(0, 5, 200)
     model = PredtronClassifier(average=average).partial_fit(X[:100], y[:100], classes=range(5))
     tracemalloc.start()
