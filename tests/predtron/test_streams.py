@@ -8,22 +8,25 @@ from scipy import sparse
 
 from toprank.predtron import (
     Basis,
+    ErrorSetSize,
     Hamming,
     Indicators,
     NDCGLoss,
     Positions,
     PRank,
+    PrecisionAtKLoss,
     Predtron,
     PredtronClassifier,
     PredtronLabelRanker,
     PredtronMultilabel,
     PredtronOrdinal,
     PredtronSubsetRanker,
+    SubsetZeroOne,
     ZeroOne,
 )
 from toprank.predtron.inputs import RowInputs
 from toprank.predtron.models import LinearModel
-from toprank.predtron.problem import Subsets, Table
+from toprank.predtron.problem import Ranking, Subsets, Table
 from toprank.predtron.stream import play_rounds, play_stream
 
 
@@ -34,14 +37,14 @@ def table(rng, n_rows=300, n_features=9, sparsity=0.6):
 
 
 def problems(rng, n_rows):
-    yield (
-        Table(Basis(range(4)).table, rng.random((4, 4)) * (1 - np.eye(4))),
-        rng.integers(0, 4, n_rows),
-    )
-    for loss in ("Hamming", "SubsetZeroOne", "ErrorSetSize"):
-        import toprank.predtron as room
-
-        yield Subsets(getattr(room, loss)(), Indicators(4)), rng.random((n_rows, 4)) < 0.4
+    costs = rng.random((4, 4)) * (1 - np.eye(4))
+    yield Table(Basis(range(4)).table, costs), rng.integers(0, 4, n_rows)
+    for loss in (Hamming(), SubsetZeroOne(), ErrorSetSize()):
+        yield Subsets(loss, Indicators(4)), rng.random((n_rows, 4)) < 0.4
+    for loss in (NDCGLoss(), PrecisionAtKLoss(2)):
+        for profile in ("discount", 1.1):
+            problem = Ranking(loss, Positions(profile))
+            yield problem, problem.prepare(rng.integers(0, 3, (n_rows, 4)))
 
 
 @pytest.mark.parametrize("loss_driven", [False, True])

@@ -12,14 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from toprank.guarantees import ndcg_margin, precision_margin, subset_margin, table_margin
-from toprank.kernels.permutations import (
-    best_first,
-    correct_for_ndcg,
-    correct_for_precision,
-    ndcg_loss,
-    precision_loss,
-    search_for_precision,
-)
+from toprank.kernels.permutations import best_first, correct_for_ndcg, ndcg_loss
+from toprank.kernels.ranking_stream import decide_ranking
 from toprank.kernels.subsets import decide_subset
 from toprank.kernels.table_stream import decide
 from toprank.predtron.losses import (
@@ -35,7 +29,6 @@ from toprank.predtron.search import (
     discount_slope,
     search_by_assignment,
     search_by_enumeration,
-    search_by_sort,
 )
 
 if TYPE_CHECKING:
@@ -187,6 +180,7 @@ class Ranking(Problem):
     ) -> None:
         self.loss = loss
         self.representation = representation
+        self.k = int(loss.k) if isinstance(loss, PrecisionAtKLoss) else 0
         self._by_sort = by_sort
         self._shapes: dict[int, tuple[Floats, Floats, float | None]] = {}
 
@@ -194,35 +188,33 @@ class Ranking(Problem):
         return [np.ascontiguousarray(one, dtype=np.float64) for one in labels]
 
     def play(self, scores: Floats, label: Any, *, loss_driven: bool) -> Round:
-        heights, shares, slope = self._shape(scores.size)
-        order = best_first(scores)
-        if isinstance(self.loss, PrecisionAtKLoss):
-            relevant = label > 0
-            paid = precision_loss(order, relevant, self.loss.k)
-            if paid == 0.0:
-                return Round(0.0, scores)
-            correct = correct_for_precision(scores, relevant, self.loss.k)
-            if not loss_driven:
-                order = search_for_precision(scores, relevant, self.loss.k, heights)
-        else:
-            worth = gains(label)
-            paid = ndcg_loss(order, worth, shares)
-            if paid == 0.0:
-                return Round(0.0, scores)
-            correct = correct_for_ndcg(scores, worth)
-            if not loss_driven:
-                ideal = float(worth[correct] @ shares)
-                order = (
-                    search_by_assignment(scores, worth, ideal, heights, shares)
-                    if slope is None
-                    else search_by_sort(scores, worth, ideal, slope)
-                )
-        step = np.empty(scores.size)
-        step[order] = heights
-        step[correct] -= heights
-        return Round(paid, step * paid if loss_driven else step)
+        heights, shares, slope = self.shape(scores.size)
+        worth = gains(label)
+        if not loss_driven and slope is None and self.k == 0:
+            return self._play_by_assignment(scores, worth, heights, shares)
+        step = np.zeros(scores.size)
+        slope = 0.0 if slope is None else slope
+        paid = decide_ranking(scores, worth, heights, shares, self.k, slope, loss_driven, step)
+        return Round(paid, step)
 
-    def _shape(self, n_items: int) -> tuple[Floats, Floats, float | None]:
+    def _play_by_assignment(
+        self, scores: Floats, worth: Floats, heights: Floats, shares: Floats
+    ) -> Round:
+        paid = ndcg_loss(best_first(scores), worth, shares)
+        step = np.zeros(scores.size)
+        if paid > 0.0:
+            correct = correct_for_ndcg(scores, worth)
+            ideal = float(worth[correct] @ shares)
+            step[search_by_assignment(scores, worth, ideal, heights, shares)] = heights
+            step[correct] -= heights
+        return Round(paid, step)
+
+    def needs_assignment(self, n_items: int, *, loss_driven: bool) -> bool:
+        """Whether rounds on so many items are played by linear assignment."""
+        return not loss_driven and self.k == 0 and self.shape(n_items)[2] is None
+
+    def shape(self, n_items: int) -> tuple[Floats, Floats, float | None]:
+        """f/Z, NDCG's discounts, and the slope of the one over the other if it is straight."""
         if n_items not in self._shapes:
             heights, shares = self.representation.heights(n_items), discounts(n_items)
             slope = discount_slope(heights, shares) if self._by_sort else None
@@ -230,7 +222,7 @@ class Ranking(Problem):
         return self._shapes[n_items]
 
     def margin(self, scores: Floats, label: Any) -> float:
-        heights, _, _ = self._shape(scores.size)
+        heights, _, _ = self.shape(scores.size)
         if isinstance(self.loss, PrecisionAtKLoss):
             return precision_margin(scores, label, heights, k=self.loss.k)
         return ndcg_margin(scores, label, heights)

@@ -4,8 +4,8 @@
 
     t = WX;  σ = pred(t);  if L(σ, y) > 0:  θ ← θ − η·step·Xᵀ,  W = (∇ψ)⁻¹(θ)
 
-Tables of predictions and the losses of subsets are played in one compiled loop where the weights
-are linear and without a link; everything else, round by round.
+Tables of predictions, subsets and rankings of labels are played in one compiled loop where the
+weights are linear and without a link; everything else, round by round.
 """
 
 from __future__ import annotations
@@ -15,11 +15,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
+from toprank.kernels.ranking_stream import csr_ranking_stream, dense_ranking_stream
 from toprank.kernels.subset_stream import csr_subset_stream, dense_subset_stream
 from toprank.kernels.table_stream import csr_table_stream, dense_table_stream
 from toprank.predtron.inputs import RowInputs
+from toprank.predtron.losses import gains
 from toprank.predtron.models import LinearModel, chunks
-from toprank.predtron.problem import Subsets, Table
+from toprank.predtron.problem import Ranking, Subsets, Table
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -52,7 +54,13 @@ def play_stream(
         isinstance(model, LinearModel)
         and model.link is None
         and isinstance(inputs, RowInputs)
-        and isinstance(problem, Table | Subsets)
+        and (
+            isinstance(problem, Table | Subsets)
+            or (
+                isinstance(problem, Ranking)
+                and not problem.needs_assignment(model.theta.shape[1], loss_driven=loss_driven)
+            )
+        )
     )
     play = _play_compiled if compiled else play_rounds
     return play(
@@ -99,17 +107,22 @@ def _play_compiled(
     X: Any = inputs.X
     dense: Any
     csr: Any
-    state = (order, labels, model.theta, model.drift, clock)
-    rest: tuple[Any, ...]
+    own: tuple[Any, ...]
     if isinstance(problem, Table):
         dense, csr = dense_table_stream, csr_table_stream
-        rest = (problem.vectors, problem.losses, eta, loss_driven, problem.ties_wrong, losses)
-    else:
+        own = (problem.vectors, problem.losses, eta, loss_driven, problem.ties_wrong)
+    elif isinstance(problem, Subsets):
         dense, csr = dense_subset_stream, csr_subset_stream
-        rest = (problem.loss.code, eta, loss_driven, losses)
+        own = (problem.loss.code, eta, loss_driven)
+    else:
+        dense, csr = dense_ranking_stream, csr_ranking_stream
+        heights, shares, slope = problem.shape(model.theta.shape[1])
+        own = (heights, shares, problem.k, 0.0 if slope is None else slope, eta, loss_driven)
+        labels = gains(labels)
+    rest = (order, labels, model.theta, model.drift, clock, *own, losses)
     is_sparse: bool = sparse.issparse(X)
     if is_sparse:
-        csr(X.data, X.indices, X.indptr, inputs.intercept, *state, *rest)
+        csr(X.data, X.indices, X.indptr, inputs.intercept, *rest)
     else:
-        dense(X, *state, *rest)
+        dense(X, *rest)
     return losses
