@@ -17,6 +17,7 @@ FOLDS = 3
 REPEATS = 50
 # A difference of fewer standard errors than this is called noise.
 CLEAR = 2.0
+ENDS = (0, 5)  # the columns p = 1 and p = 64
 
 
 def rankers() -> list:
@@ -82,14 +83,25 @@ def repeats(X, y, *, folds: bool, seeds: range) -> dict[str, np.ndarray]:
 
 
 class Verdict(NamedTuple):
-    """How a row of ours compares with the paper's."""
+    """How a row of ours compares with the paper's.
+
+    ``unbeaten`` are the ends (p = 1, p = 64) that the paper does not count among its best, but
+    that are not clearly worse than our best column.
+    """
 
     best: int
     best_agrees: str
+    unbeaten: tuple[int, ...]
     change: float
     error: float
-    follows: str
     near: int
+
+    @property
+    def follows(self) -> str:
+        """Whether the row has the paper's trend: "yes", "no" or "within noise"."""
+        if self.best_agrees == "no":
+            return "no"
+        return "yes" if self.best_agrees == "yes" and not self.unbeaten else "within noise"
 
 
 def standard_error(values: np.ndarray) -> np.ndarray:
@@ -97,34 +109,23 @@ def standard_error(values: np.ndarray) -> np.ndarray:
 
 
 def verdict(row: Row, values: np.ndarray) -> Verdict:
-    """Whether our row has the paper's trend: the same best columns, the same way from p = 1 to 64.
+    """Compare our best column with the paper's best columns, and with the ends it does not name.
 
     Columns are compared split by split, so that what all columns share drops out of the error.
     """
-    sign = 1.0 if row.larger_is_better else -1.0
-    mean = values.mean(axis=0)
-    best = int(np.argmax(sign * mean))
-    candidate = max(row.best_columns, key=lambda column: sign * mean[column])
-    gap = sign * (values[:, best] - values[:, candidate])
-    if best in row.best_columns:
-        best_agrees = "yes"
-    elif gap.mean() <= CLEAR * float(standard_error(gap)):
-        best_agrees = "within noise"
-    else:
-        best_agrees = "no"
-    difference = values[:, 5] - values[:, 0]
-    change, error = float(difference.mean()), float(standard_error(difference))
-    same_way = change * (row.values[5] - row.values[0]) > 0
-    follows = _follows(best_agrees, same_way, change, error)
+    better = values if row.larger_is_better else -values
+    mean = better.mean(axis=0)
+    best = int(np.argmax(mean))
+
+    def clearly_beats(column: int) -> bool:
+        gap = better[:, best] - better[:, column]
+        return bool(gap.mean() > CLEAR * standard_error(gap))
+
+    named = max(row.best_columns, key=lambda column: mean[column])
+    agrees = "yes" if best in row.best_columns else "no" if clearly_beats(named) else "within noise"
+    unbeaten = tuple(end for end in ENDS if end not in row.best_columns and not clearly_beats(end))
+    difference = values[:, ENDS[1]] - values[:, ENDS[0]]
     # the paper's numbers are one repeat, which scatters by the deviation of single repeats
-    near = np.abs(mean - row.values) <= 2.0 * values.std(axis=0, ddof=1)
-    return Verdict(best, best_agrees, change, error, follows, int(near.sum()))
-
-
-def _follows(best_agrees: str, same_way: bool, change: float, error: float) -> str:
-    clear = abs(change) > CLEAR * error
-    if best_agrees == "no" or (clear and not same_way):
-        return "no"
-    if best_agrees == "yes" and same_way and clear:
-        return "yes"
-    return "within noise"
+    near = np.abs(values.mean(axis=0) - row.values) <= 2.0 * values.std(axis=0, ddof=1)
+    change, error = float(difference.mean()), float(standard_error(difference))
+    return Verdict(best, agrees, unbeaten, change, error, int(near.sum()))

@@ -137,20 +137,16 @@ def summary(experiments: list[Experiment]) -> str:
 
 
 def exception(experiment: Experiment, row: Row, found: Verdict) -> str:
-    way = "rises" if found.change > 0 else "falls"
-    clear = abs(found.change) > 2 * found.error
-    ours = f"our best column is {COLUMNS[found.best]}"
-    if found.best_agrees == "within noise":
-        ours += f" (not clearly better than the paper's best, {row.best})"
-    elif found.best_agrees == "no":
-        ours += f", clearly better than the paper's best ({row.best})"
-    else:
-        ours += f", as in the paper ({row.best})"
-    paper_way = "rises" if row.values[5] > row.values[0] else "falls"
+    said = {
+        "yes": f"among the paper's best ({row.best})",
+        "within noise": f"not clearly better than the paper's best ({row.best})",
+        "no": f"clearly better than the paper's best ({row.best}): **the trend is not followed**",
+    }[found.best_agrees]
+    ends = " and ".join(COLUMNS[end] for end in found.unbeaten)
     return (
-        f"{'**Not followed.** ' if found.follows == 'no' else ''}"
-        f"Table {experiment.number}, {NAMES[row.measure]}: {ours}; from p = 1 to 64 it {way}"
-        f"{'' if clear else ', within the noise'}, and {paper_way} in the paper."
+        f"Table {experiment.number}, {NAMES[row.measure]}: our best column is "
+        f"{COLUMNS[found.best]}, {said}"
+        + (f"; {ends}, not among them, is not clearly worse." if ends else ".")
     )
 
 
@@ -197,10 +193,11 @@ may differ by more. The paper reports one repeat, so its numbers should scatter 
 by a standard deviation of one repeat, {REPEATS**0.5:.1f} standard errors; the last column counts
 the columns where they are within two of these.
 
-**How a row is judged.** Two questions. Is our best column among those that the paper names? And
-does the measure go the same way from $p = 1$ to $p = 64$? Columns are compared split by split. A
-difference of fewer than two standard errors is called noise. "Yes" needs both, clearly; "no" is
-said where one of them fails clearly.
+**How a row is judged.** The paper names the columns that are best in a row: its trend. A row
+*follows* it if our best column is one of them, and if both ends, $p = 1$ and $p = 64$, are clearly
+worse than that column unless the paper names them. It does *not* follow it if our best column is
+another one and clearly better than the best of those named. Otherwise the noise does not let us
+tell. Columns are compared split by split, and a difference is clear from two standard errors on.
 """
 
 TRIALS_TEXT = f"{TRIALS:,} training sets of each size"
