@@ -1,9 +1,12 @@
 from . import datasets as datasets
 from . import guarantees as guarantees
 from . import metrics as metrics
+from . import models as models
 from . import objectives as objectives
 from . import plots as plots
 from . import predtron as predtron
+from . import selection as selection
+from . import tables as tables
 from .predtron import PRank as PRank
 from .predtron import Predtron as Predtron
 from .predtron import PredtronClassifier as PredtronClassifier
@@ -15,11 +18,13 @@ from .rankers import AdaBoostMH as AdaBoostMH
 from .rankers import AdaBoostMR as AdaBoostMR
 from .rankers import AdaBoostRanker as AdaBoostRanker
 from .rankers import IRPush as IRPush
+from .rankers import LinearRankSVM as LinearRankSVM
 from .rankers import PNormPush as PNormPush
 from .rankers import PrecisionAtKRanker as PrecisionAtKRanker
 from .rankers import RankBoost as RankBoost
 from .rankers import RankSVM as RankSVM
 from .rankers import SmoothMarginRanker as SmoothMarginRanker
 from .rankers import SoftRankBoost as SoftRankBoost
+from .selection import TopRanker as TopRanker
 
 __version__: str

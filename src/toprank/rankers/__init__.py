@@ -2,6 +2,7 @@
 
 from toprank.rankers.adaboost import AdaBoostRanker
 from toprank.rankers.base import BaseRanker
+from toprank.rankers.linear_rank_svm import LinearRankSVM
 from toprank.rankers.multilabel_boosting import AdaBoostMH, AdaBoostMR
 from toprank.rankers.precision_at_k import PrecisionAtKRanker
 from toprank.rankers.push import IRPush, PNormPush
@@ -16,6 +17,7 @@ __all__ = [
     "AdaBoostRanker",
     "BaseRanker",
     "IRPush",
+    "LinearRankSVM",
     "PNormPush",
     "PrecisionAtKRanker",
     "RankBoost",

@@ -18,6 +18,7 @@ from toprank.rankers.callbacks import CallbackSupportMixin, Watch, with_callback
 from toprank.rankers.cuts import matching_intercept
 from toprank.rankers.rank_svm_inputs import (
     SvmRows,
+    check_form,
     check_parameters,
     graded_rows,
     labelled_rows,
@@ -177,7 +178,7 @@ class RankSVM(CallbackSupportMixin, BaseRanker):  # type: ignore[misc]
             List ids: only rows of one list are compared with each other (exact form only).
         """
         table = self._start(X)
-        self.classes_, rows = labelled_rows(self, table, y, sample_weight, groups)
+        self.classes_, rows = labelled_rows(table, y, sample_weight, groups)
         return self._learn(rows, {"X": X, "y": y, "metadata": rows.metadata})
 
     @with_callbacks
@@ -192,7 +193,7 @@ class RankSVM(CallbackSupportMixin, BaseRanker):  # type: ignore[misc]
 
         The exact form and the hard margin only. Time and memory are O(rows·grades).
         """
-        rows = graded_rows(self, self._start(X), grades, sample_weight, groups)
+        rows = graded_rows(self._start(X), grades, sample_weight, groups)
         return self._learn(rows, {"X": X, "y": grades, "metadata": rows.metadata})
 
     @with_callbacks
@@ -201,7 +202,7 @@ class RankSVM(CallbackSupportMixin, BaseRanker):  # type: ignore[misc]
 
         The exact form and the hard margin only. Time and memory are O(pairs).
         """
-        rows = paired_rows(self, self._start(X), pairs, pair_weight)
+        rows = paired_rows(self._start(X), pairs, pair_weight)
         return self._learn(rows, {"X": X, "y": None, "metadata": rows.metadata})
 
     def _start(self, X: Any) -> Any:
@@ -211,6 +212,7 @@ class RankSVM(CallbackSupportMixin, BaseRanker):  # type: ignore[misc]
         return check_table(self, X, SymmetricFeatures(), reset=True)
 
     def _learn(self, rows: SvmRows, data: dict[str, Any]) -> Self:
+        check_form(self, rows)
         family = SymmetricFeatures(scale=self.scale).fit(rows.table)
         is_linear = self.kernel == "linear"
         problem = SvmProblem(

@@ -17,24 +17,42 @@ from toprank.rankers.base import binary_labels, counted_rows
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
+    from toprank.inputs import Lists
+
     Floats = NDArray[np.float64]
 
-__all__ = ["SvmRows", "check_parameters", "graded_rows", "labelled_rows", "paired_rows"]
+__all__ = [
+    "SvmRows",
+    "check_form",
+    "check_parameters",
+    "check_stopping",
+    "graded_rows",
+    "is_number",
+    "labelled_rows",
+    "paired_rows",
+]
 
 
 class SvmRows(NamedTuple):
     """Rows of weight above 0, who is compared with whom, and the metadata callbacks see.
 
-    ``positives`` is None without labels; ``kept`` holds the row numbers where rows were left out.
+    ``positives`` is None without labels, ``grades`` (labels are grades too) None with pairs;
+    ``kept`` holds the row numbers where rows were left out.
     """
 
     table: Any
     blocks: PairBlocks
     positives: NDArray[np.bool_] | None
+    grades: NDArray[np.intp] | None
     weights: Floats | None
     kept: NDArray[np.intp] | None
-    has_lists: bool
+    lists: Lists | None
     metadata: dict[str, Any] | None
+
+    @property
+    def has_lists(self) -> bool:
+        """Whether only some rows are compared with each other: in lists, or as pairs."""
+        return self.lists is not None or self.grades is None
 
     @property
     def total_weight(self) -> float:
@@ -43,7 +61,6 @@ class SvmRows(NamedTuple):
 
 
 def labelled_rows(
-    ranker: Any,
     table: Any,
     y: ArrayLike,
     sample_weight: ArrayLike | None,
@@ -59,38 +76,26 @@ def labelled_rows(
             "y has one class only in the rows of weight above 0; ranking needs positive and "
             "negative rows."
         )
-    if groups is not None and ranker.form != "exact":
-        raise ValueError(
-            f"form={ranker.form!r} averages over the classes of one list, but groups were given; "
-            "use form='exact'."
-        )
-    if ranker.form == "classification" and ranker.margin == "soft":
-        _check_classification(ranker.nu, kept, rows.weights)
     return classes, rows
 
 
 def graded_rows(
-    ranker: Any,
     table: Any,
     grades: ArrayLike,
     sample_weight: ArrayLike | None,
     groups: ArrayLike | None,
 ) -> SvmRows:
     """Graded rows that count."""
-    _check_exact(ranker, "grades")
     return _rows(table, as_grades(grades), "grades", sample_weight, groups)._replace(positives=None)
 
 
-def paired_rows(
-    ranker: Any, table: Any, pairs: ArrayLike, pair_weight: ArrayLike | None
-) -> SvmRows:
+def paired_rows(table: Any, pairs: ArrayLike, pair_weight: ArrayLike | None) -> SvmRows:
     """All rows, and the pairs that count."""
-    _check_exact(ranker, "pairs")
     n_rows = table.shape[0]
     checked, weights = as_pairs(pairs, n_rows, pair_weight)
     blocks = PairBlocks.of_pairs(checked, weights, n_rows)
     metadata = None if pair_weight is None else {"pair_weight": pair_weight}
-    return SvmRows(table, blocks, None, None, None, has_lists=True, metadata=metadata)
+    return SvmRows(table, blocks, None, None, None, None, None, metadata)
 
 
 def _rows(
@@ -112,33 +117,40 @@ def _rows(
     lists = as_lists(ids, grades.size)
     given = {"sample_weight": sample_weight, "groups": groups}
     metadata = {key: value for key, value in given.items() if value is not None} or None
+    ranks = grades.astype(np.intp)
     if np.unique(grades).size > 1 or name == "grades":
-        check_comparable(grades.astype(np.intp), None, lists)
+        check_comparable(ranks, None, lists)
         blocks = PairBlocks.of_grades(grades, weights, lists)
     else:
         blocks = _NO_BLOCKS
-    return SvmRows(table, blocks, grades, weights, kept, lists is not None, metadata)
+    return SvmRows(table, blocks, grades, ranks, weights, kept, lists, metadata)
 
 
 # Stands in until the caller has said that one class is missing.
 _NO_BLOCKS: Any = None
 
 
-def _check_exact(ranker: Any, what: str) -> None:
-    if ranker.form != "exact":
+def check_form(ranker: Any, rows: SvmRows) -> None:
+    """Raise where the form cannot be had on these rows."""
+    if ranker.form == "exact":
+        return
+    if rows.positives is None:
         raise ValueError(
-            f"form={ranker.form!r} needs two classes, but {what} were given; use form='exact'."
+            f"form={ranker.form!r} needs two classes, but grades or pairs were given; "
+            "use form='exact'."
         )
-
-
-def _check_classification(nu: float, positives: NDArray[np.bool_], weights: Floats | None) -> None:
-    """The classification SVM's margin has no limit where ν·m/2 is more than a class has."""
-    share = float(np.average(positives, weights=weights))
-    most = 2.0 * min(share, 1.0 - share)
-    if nu > most:
+    if rows.has_lists:
         raise ValueError(
-            f"nu={nu} is more than 2·min(p, n)/m = {most:.4g}, where the classification SVM has no "
-            f"optimum; choose nu up to {most:.4g}, or form='product'."
+            f"form={ranker.form!r} averages over the classes of one list, but groups were given; "
+            "use form='exact'."
+        )
+    share = float(np.average(rows.positives, weights=rows.weights))
+    most = 2.0 * min(share, 1.0 - share)
+    if ranker.form == "classification" and ranker.margin == "soft" and ranker.nu > most:
+        # a class has fewer than the ν·m/2 rows to average over, and the margin no limit
+        raise ValueError(
+            f"nu={ranker.nu} is more than 2·min(p, n)/m = {most:.4g}, where the classification "
+            f"SVM has no optimum; choose nu up to {most:.4g}, or form='product'."
         )
 
 
@@ -165,11 +177,16 @@ def check_parameters(ranker: Any) -> None:
     _check_kernel(ranker.kernel, ranker.norm)
     if not 0 < ranker.delta < 1:
         raise ValueError(f"delta must lie between 0 and 1, got {ranker.delta!r}.")
-    if ranker.tol is not None and not _is_number(ranker.tol, 0.0, math.inf):
-        raise ValueError(f"tol must be a number ≥ 0 or None, got {ranker.tol!r}.")
-    is_whole = isinstance(ranker.max_iter, Integral) and not isinstance(ranker.max_iter, bool)
-    if not is_whole or ranker.max_iter < 1:
-        raise ValueError(f"max_iter must be a whole number ≥ 1, got {ranker.max_iter!r}.")
+    check_stopping(ranker.tol, ranker.max_iter)
+
+
+def check_stopping(tol: Any, max_iter: Any) -> None:
+    """Raise where a fit would not know when to stop."""
+    if tol is not None and not is_number(tol, 0.0, math.inf):
+        raise ValueError(f"tol must be a number ≥ 0 or None, got {tol!r}.")
+    is_whole = isinstance(max_iter, Integral) and not isinstance(max_iter, bool)
+    if not is_whole or max_iter < 1:
+        raise ValueError(f"max_iter must be a whole number ≥ 1, got {max_iter!r}.")
 
 
 def _check_kernel(kernel: Any, norm: int) -> None:
@@ -189,10 +206,11 @@ def _check_choice(name: str, value: Any, choices: tuple[Any, ...]) -> None:
 
 
 def _check_share(name: str, value: Any) -> None:
-    if not _is_number(value, 0.0, 1.0) or not value > 0:
+    if not is_number(value, 0.0, 1.0) or not value > 0:
         raise ValueError(f"{name} must lie above 0 and at most at 1, got {value!r}.")
 
 
-def _is_number(value: Any, low: float, high: float) -> bool:
-    is_number = isinstance(value, Real) and not isinstance(value, bool)
-    return is_number and low <= float(value) <= high
+def is_number(value: Any, low: float, high: float) -> bool:
+    """Whether this is a number from low to high, and no boolean."""
+    is_real = isinstance(value, Real) and not isinstance(value, bool)
+    return is_real and low <= float(value) <= high

@@ -173,7 +173,7 @@ class _Master:
         self._size = (2 if signed else 1) * n_weak
         self._nu_plus: list[float] = []
         infinity = highspy.kHighsInf
-        self._lp = highspy.Highs()
+        self._lp = highspy.Highs()  # type: ignore[no-untyped-call]
         self._lp.setOptionValue("output_flag", False)
         self._lp.setOptionValue("threads", 1)
         for kind in ("primal", "dual"):

@@ -35,8 +35,10 @@ __all__ = ["GramSpace", "LinearSpace", "Space", "nearest_point"]
 
 # A vertex whose share of the nearest point falls below this leaves the corral.
 GONE = 1e-12
+# A gap below this share of the largest vertex's ‖a‖² is rounding.
+ROUNDING = 1e-13
 # ‖x‖² below this share of the largest vertex's counts as 0: the origin lies in the polytope.
-AT_ORIGIN = 1e-14
+AT_ORIGIN = 1e-13
 
 
 class Space(Protocol):
@@ -124,7 +126,7 @@ def nearest_point(
         if solution.n_iter and monitor is not None and monitor(progress):
             solution.status = "stopped"
             break
-        if tol is not None and solution.gap <= tol * squared:
+        if tol is not None and solution.gap <= max(tol * squared, ROUNDING * corral.largest):
             solution.status = "converged"
             break
         if solution.n_iter >= max_iter:
@@ -189,8 +191,8 @@ class _Corral:
         """Move towards the nearest point of the affine hull; true once it lies in the hull."""
         # (G + c·11ᵀ)·μ = 1 has the shares of that point, up to their sum (Wolfe's trick)
         size = self._shares.size
-        wanted = np.linalg.lstsq(self._gram + self.largest, np.ones(size), rcond=None)[0]
-        wanted /= wanted.sum()
+        shares = np.linalg.lstsq(self._gram + self.largest, np.ones(size), rcond=None)[0]
+        wanted = np.asarray(shares / shares.sum(), dtype=np.float64)
         if (wanted > GONE).all():
             self._shares = wanted
             return True
