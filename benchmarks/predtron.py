@@ -5,7 +5,7 @@ from scipy import sparse
 from sklearn.linear_model import Perceptron, SGDClassifier
 
 from benchmarks.timing import best_times, table
-from toprank.predtron import PredtronClassifier, PredtronMultilabel
+from toprank.predtron import PredtronClassifier, PredtronLabelRanker, PredtronMultilabel
 from toprank.predtron.losses import discounts, gains
 from toprank.predtron.representations import Positions
 from toprank.predtron.search import discount_slope, search_by_assignment, search_by_sort
@@ -87,7 +87,7 @@ def sparse_rows(rng):
 
 
 def label_sets(rng):
-    """Rows a second under the three losses of label sets."""
+    """Rows a second under the losses of label sets and of label rankings."""
     X = rng.normal(size=(20_000, 50))
     Y = (X @ rng.normal(size=(50, 20)) > 2).astype(int)
     rows = []
@@ -95,7 +95,15 @@ def label_sets(rng):
         model = PredtronMultilabel(loss=loss, average=False)
         times = best_times({loss: lambda model=model: model.partial_fit(X, Y)})
         rows.append((loss, 20_000 / times[loss]))
-    table("Label sets, 20,000 x 50, 20 labels", ("loss", "rows a second"), rows)
+    for options in (
+        {},
+        {"variant": "standard", "representation": "discount"},
+        {"loss": "precision_at_k", "k": 3},
+    ):
+        model = PredtronLabelRanker(average=False, **options)
+        times = best_times({"ranking": lambda model=model: model.partial_fit(X, Y)})
+        rows.append((f"ranking {options or ''}", 20_000 / times["ranking"]))
+    table("Label sets and rankings, 20,000 x 50, 20 labels", ("loss", "rows a second"), rows)
 
 
 def main():

@@ -127,9 +127,17 @@ class ListInputs(StreamInputs):
         return self.X[self._rows[number]]
 
     def radius(self, link: Link | None) -> float:
-        by_columns = link is not None and link.by_entries
-        length = _longest_column if by_columns else _operator_norm
-        return max(length(self.block(number)) for number in range(len(self)))
+        blocks = [self.block(number) for number in range(len(self))]
+        if link is not None and link.by_entries:
+            return max(map(_longest_column, blocks))
+        # No singular value exceeds the length of all entries: most lists need no decomposition.
+        lengths = np.sqrt([_squares(block, 1).sum() for block in blocks])
+        largest = 0.0
+        for number in np.argsort(-lengths):
+            if lengths[number] <= largest:
+                break
+            largest = max(largest, _operator_norm(blocks[number]))
+        return largest
 
 
 def _as_slice(rows: NDArray[np.intp]) -> Any:

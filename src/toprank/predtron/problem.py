@@ -184,7 +184,9 @@ class Ranking(Problem):
         self._by_sort = by_sort
         self._shapes: dict[int, tuple[Floats, Floats, float | None]] = {}
 
-    def prepare(self, labels: Any) -> list[Floats]:
+    def prepare(self, labels: Any) -> Any:
+        if isinstance(labels, np.ndarray) and labels.ndim == 2:
+            return np.ascontiguousarray(labels, dtype=np.float64)
         return [np.ascontiguousarray(one, dtype=np.float64) for one in labels]
 
     def play(self, scores: Floats, label: Any, *, loss_driven: bool) -> Round:
@@ -228,7 +230,12 @@ class Ranking(Problem):
         return ndcg_margin(scores, label, heights)
 
     def loss_range(self, labels: Any) -> tuple[float, float]:
-        ranges = [self.loss.range(label) for label in labels]
+        # A loss only sees which grades there are, and many labels have the same.
+        if isinstance(labels, np.ndarray):
+            kinds = {row.tobytes(): row for row in np.sort(labels, axis=1)}
+        else:
+            kinds = {row.tobytes(): row for row in map(np.sort, labels)}
+        ranges = [self.loss.range(grades) for grades in kinds.values()]
         return min(low for low, _ in ranges), max(high for _, high in ranges)
 
 
