@@ -1,0 +1,1 @@
+"""Parts of the experiments on RankBoost, AdaBoost and smooth margins."""
