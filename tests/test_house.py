@@ -97,6 +97,7 @@ for ranker in (
     toprank.PNormPush(solver="coordinate"),
     toprank.PNormPush(weak_rankers="stumps"),
     toprank.IRPush(),
+    toprank.RankBoost(),
 ):
     assert np.isfinite(ranker.fit(X, y).decision_function(X)).all()
 print(toprank.__file__)
