@@ -93,8 +93,6 @@ def soft_minimum(margins: Floats, measure: Floats, nu: float) -> float:
 class CappedClasses:
     """S of the positives plus S of the negatives, as a criterion of the scores."""
 
-    curvature = 0.5
-
     def __init__(
         self,
         positives: NDArray[np.bool_],
@@ -130,8 +128,6 @@ class CappedClasses:
 
 class CappedPairs:
     """S of the margins of explicit pairs, as a criterion of the scores."""
-
-    curvature = 1.0
 
     def __init__(
         self, pairs: NDArray[np.intp], weights: Floats | None, nu: float, n_rows: int
