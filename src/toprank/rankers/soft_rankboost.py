@@ -30,9 +30,9 @@ class SoftRankBoost(LearnsFromPairs):
     """Ranks by boosting whose weights stay bounded, so that no wrong label gets all of them.
 
     Maximises the soft margin of f/‖λ‖₁: the mean of the lowest ν⁺·p positives minus that of the
-    highest ν⁻·n negatives, with ν⁺·ν⁻ = ν (after ``fit_pairs``: the mean of the ν·|pairs| smallest
-    pair margins). A row never weighs more than 1/(ν⁺p) or 1/(ν⁻n) of its class. The fit ends
-    when the soft margin is within a share ``delta`` of the best possible, after at most
+    highest ν⁻·n negatives, with ν⁺·ν⁻ = ν (after ``fit_pairs``: the mean of the smallest pair
+    margins, a share ν of them). A row never weighs more than 1/(ν⁺p) or 1/(ν⁻n) of its class. The
+    fit ends when the soft margin is within a share ``delta`` of the best possible, after at most
     ln(1/ν)/(delta·ρ*)² rounds; then at least (1 - ν⁺)(1 - ν⁻) of the pairs, (1 - √ν)² with the
     default ν⁺, have that margin (Corollary 4 of Suehiro, Hatano and Takimoto 2018). The proof
     is in the documentation of :mod:`toprank.solvers.soft_boosting`. A round costs some sorts and
