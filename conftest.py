@@ -1,0 +1,24 @@
+"""What is collected: doctests of an optional engine only where that engine is installed."""
+
+from importlib.util import find_spec
+from pathlib import Path
+
+HERE = Path(__file__).parent
+ENGINES = ("lightgbm", "xgboost", "catboost", "torch", "onnx")
+ABSENT = [name for name in ENGINES if find_spec(name) is None]
+
+collect_ignore = [
+    str(path)
+    for name in ABSENT
+    for path in (
+        HERE / "src" / "toprank" / "integrations" / name,
+        HERE / "src" / "toprank" / "integrations" / f"{name}.py",
+        HERE / "tests" / "integrations" / name,
+        HERE / "tests" / "integrations" / f"test_{name}.py",
+    )
+]
+
+
+def pytest_report_header() -> list[str]:
+    """Say what is left out, and why."""
+    return [f"not tested: toprank.integrations.{name} ({name} is not installed)" for name in ABSENT]

@@ -1,0 +1,1 @@
+"""The objectives and metrics in other engines; each module here imports its own engine alone."""

@@ -1,0 +1,128 @@
+"""Objectives and metrics for LightGBM's native and scikit-learn interfaces.
+
+What comes back from :func:`objective` goes into ``params["objective"]`` of ``lightgbm.train`` or
+into ``objective=`` of ``LGBMRegressor`` and ``LGBMRanker``; what comes back from :func:`metric`
+into ``feval=`` or ``eval_metric=``. Row weights and lists (``group``) are taken from LightGBM's
+own data, and a list may have any length. How gradients are scaled is written in
+:mod:`toprank.integrations.trees`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import lightgbm
+import numpy as np
+
+from toprank.integrations.trees import TreeMetric, TreeObjective, ids_of_lists, named
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from toprank.objectives import Objective
+
+__all__ = ["LightGBMMetric", "LightGBMObjective", "metric", "objective"]
+
+
+def objective(objective: str | Objective, **options: Any) -> LightGBMObjective:
+    """Objective for LightGBM.
+
+    Parameters
+    ----------
+    objective : {"pnorm_push", "ir_push", "precision_at_k", "soft_top"} or Objective
+        Name of an objective, or an object from :mod:`toprank.objectives`.
+    **options
+        Options of the named objective, such as ``p=4``, ``loss="logistic"``, ``focus="both"`` or
+        ``k=100``.
+
+    Returns
+    -------
+    LightGBMObjective
+        Function that LightGBM calls every round. Scores start at 0, as LightGBM has it for all
+        objectives that are not its own.
+
+    Examples
+    --------
+    >>> import lightgbm, numpy as np
+    >>> from toprank.integrations.lightgbm import objective
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(500, 3))
+    >>> y = (X[:, 0] + rng.normal(size=500) > 1).astype(int)
+    >>> push = objective("pnorm_push", p=4)
+    >>> model = lightgbm.LGBMRegressor(objective=push, n_estimators=20, verbose=-1).fit(X, y)
+    >>> y[np.argsort(-model.predict(X))[:5]]
+    array([1, 1, 1, 1, 1])
+    """
+    return LightGBMObjective(named(objective, options))
+
+
+def metric(name: str, **options: Any) -> LightGBMMetric:
+    """Metric for LightGBM's evaluation and early stopping.
+
+    Parameters
+    ----------
+    name : str
+        One of :func:`toprank.metrics.names`.
+    **options
+        Keywords of the metric, such as ``k=100`` or ``ties="pessimistic"``.
+
+    Returns
+    -------
+    LightGBMMetric
+        Function that LightGBM calls after every round; it says itself whether more is better.
+
+    Examples
+    --------
+    >>> from toprank.integrations.lightgbm import metric
+    >>> metric("precision_at_k", k=2)(np.array([1, 0, 1]), np.array([0.2, 0.9, 0.7]))
+    ('precision_at_k(k=2)', 0.5, True)
+    """
+    return LightGBMMetric(name, options)
+
+
+def _read(data: Any, scores: Any, weight: Any, group: Any) -> tuple[Any, Any, Any, Any]:
+    """Scores, labels, weights and list ids, however LightGBM called.
+
+    The native interface calls with (scores, Dataset), the scikit-learn one with
+    (labels, scores, weights, sizes of lists).
+    """
+    labels: Any = data
+    if isinstance(scores, lightgbm.Dataset):
+        dataset, scores = scores, data
+        labels, weight, group = dataset.get_label(), dataset.get_weight(), dataset.get_group()
+    if np.ndim(scores) != 1:
+        raise ValueError(
+            f"LightGBM gave scores of shape {np.shape(scores)}; ranking needs one score a row, so "
+            "leave num_class at 1."
+        )
+    return scores, labels, weight, ids_of_lists(group, np.size(labels))
+
+
+class LightGBMObjective(TreeObjective):
+    """What :func:`objective` returns."""
+
+    # LightGBM counts the parameters: four of them bring weights and lists.
+    def __call__(
+        self,
+        y_true: NDArray[Any],
+        y_pred: Any,
+        weight: ArrayLike | None = None,
+        group: ArrayLike | None = None,
+    ) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Gradient and Hessian; natively called with (scores, Dataset)."""
+        return self.gradients(*_read(y_true, y_pred, weight, group))
+
+
+class LightGBMMetric(TreeMetric):
+    """What :func:`metric` returns."""
+
+    def __call__(
+        self,
+        y_true: NDArray[Any],
+        y_pred: Any,
+        weight: ArrayLike | None = None,
+        group: ArrayLike | None = None,
+    ) -> tuple[str, float, bool]:
+        """Name, value and whether more is better; natively called with (scores, Dataset)."""
+        value = self.measure(*_read(y_true, y_pred, weight, group))
+        return self.__name__, value, self.maximize

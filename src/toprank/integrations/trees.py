@@ -1,0 +1,194 @@
+"""What the tree engines share: labels checked once, gradients on their scale, metrics by name.
+
+Engines of boosted trees set a leaf to -Σg / (Σh + λ) and hold every leaf to a least Σh. Their
+defaults are made for the logistic loss, whose g and h are of order 1 a row. The objectives here
+are one number for the whole list, with gradients of order 1/rows. So, with w the row weights,
+
+    g = c·∂V/∂s,    h = max(c·∂²V/∂s², |g|),    c = min(Σ w⁺, Σ w⁻) / Σ⁺|∂V/∂s at equal scores|:
+
+on the first round the rows of the rarer class have gradients of 1 on average, and no row asks for
+a step of more than 1. Without the floor a single row that carries most of the objective would
+divide by almost nothing (the exponential push: h = p·r(1 - r) with r near 1), a hinge by zero.
+"""
+
+from __future__ import annotations
+
+import inspect
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from toprank.metrics.driver import METRICS
+from toprank.metrics.scoring import LOSSES, names
+from toprank.objectives import Objective, PrecisionAtK, SoftTop, ir_push, pnorm_push
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from toprank.objectives import Criterion
+
+__all__ = ["OBJECTIVES", "TreeMetric", "TreeObjective", "ids_of_lists", "named"]
+
+OBJECTIVES: dict[str, Callable[..., Objective]] = {
+    "pnorm_push": pnorm_push,
+    "ir_push": ir_push,
+    "precision_at_k": PrecisionAtK,
+    "soft_top": SoftTop,
+}
+
+
+def named(objective: str | Objective, options: dict[str, Any]) -> Objective:
+    """Give the objective of that name, or the one given itself."""
+    if isinstance(objective, Objective):
+        if options:
+            raise TypeError(
+                f"{type(objective).__name__} has its options already; "
+                f"{', '.join(options)} can only follow a name."
+            )
+        return objective
+    if objective not in OBJECTIVES:
+        raise ValueError(
+            f"objective={objective!r} is not known; choose one of {', '.join(OBJECTIVES)}, "
+            "or pass an object from toprank.objectives."
+        )
+    return OBJECTIVES[objective](**options)
+
+
+def ids_of_lists(sizes: ArrayLike | None, n_rows: int) -> NDArray[np.intp] | None:
+    """Per-row ids of lists given by their sizes; ``None`` for one list."""
+    if sizes is None:
+        return None
+    counts = np.asarray(sizes).astype(np.intp)
+    if counts.size <= 1:
+        return None
+    if counts.sum() != n_rows:
+        raise ValueError(
+            f"group has lists of {counts.sum()} rows together, but there are {n_rows} rows; "
+            "pass the number of rows of each list, in the order of the rows."
+        )
+    return np.repeat(np.arange(counts.size), counts)
+
+
+class _Labels(NamedTuple):
+    """What a criterion was made for."""
+
+    y: NDArray[Any]
+    weight: NDArray[Any] | None
+    groups: NDArray[Any] | None
+
+    def equals(self, other: _Labels) -> bool:
+        """Whether both are the same rows; reading them is cheap beside a round of boosting."""
+        return all(
+            (a is None and b is None) or (a is not None and b is not None and np.array_equal(a, b))
+            for a, b in zip(self, other, strict=True)
+        )
+
+    def copy(self) -> _Labels:
+        """Copies that nobody else can change."""
+        return _Labels(
+            self.y.copy(),
+            None if self.weight is None else self.weight.copy(),
+            None if self.groups is None else self.groups.copy(),
+        )
+
+
+class TreeObjective:
+    """Gradients and Hessians of an objective as a tree engine wants them, see the module.
+
+    Labels, weights and lists are checked on the first round and recognised on later ones.
+    """
+
+    def __init__(self, objective: Objective) -> None:
+        self.objective = objective
+        self._labels: _Labels | None = None
+
+    def gradients(
+        self,
+        scores: NDArray[Any],
+        y: ArrayLike,
+        weight: ArrayLike | None,
+        groups: ArrayLike | None,
+    ) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Scaled gradient and floored Hessian of every row."""
+        labels = _Labels(np.asarray(y), _array(weight), _array(groups))
+        if self._labels is None or not self._labels.equals(labels):
+            self._bind(labels)
+        if self._is_curved:
+            gradient, hessian = self._criterion.gradient_and_hessian(scores)
+            hessian *= self._scale
+            gradient *= self._scale
+            return gradient, np.maximum(hessian, np.abs(gradient), out=hessian)
+        _, gradient = self._criterion.value_and_gradient(scores)
+        gradient *= self._scale
+        return gradient, np.abs(gradient)
+
+    def _bind(self, labels: _Labels) -> None:
+        criterion = self.objective.on(labels.y, sample_weight=labels.weight, groups=labels.groups)
+        _, gradient = criterion.value_and_gradient(np.zeros(criterion.n_rows))
+        pull = float(np.abs(gradient).sum()) / 2.0
+        weight = np.ones(labels.y.size) if labels.weight is None else labels.weight
+        positive = float(weight[labels.y == labels.y.max()].sum())
+        rarer = min(positive, float(weight.sum()) - positive)
+        self._criterion = criterion
+        self._scale = rarer / pull if pull > 0.0 else 1.0
+        self._is_curved = _is_curved(criterion)
+        self._labels = labels.copy()
+
+    def __getstate__(self) -> dict[str, Any]:
+        # copies for cross-validation and other processes start without the labels
+        return {"objective": self.objective, "_labels": None}
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and vars(self)["objective"] == vars(other)["objective"]
+
+    def __hash__(self) -> int:
+        return hash((type(self), self.objective))
+
+    def __repr__(self) -> str:
+        return f"objective({self.objective!r})"
+
+
+def _array(values: ArrayLike | None) -> NDArray[Any] | None:
+    """Engines say "none" with None or with an array of no length."""
+    array = None if values is None else np.asarray(values)
+    return None if array is None or array.size == 0 else array
+
+
+def _is_curved(criterion: Criterion) -> bool:
+    """Whether there is a second derivative: p = ∞ and some prices have none, and say so."""
+    try:
+        criterion.gradient_and_hessian(np.zeros(criterion.n_rows))
+    except ValueError:
+        return False
+    return True
+
+
+class TreeMetric:
+    """A metric of :mod:`toprank.metrics` with its options, under the name that engines print."""
+
+    def __init__(self, name: str, options: dict[str, Any]) -> None:
+        if name not in names():
+            raise ValueError(f"name={name!r} is not a metric; choose one of {', '.join(names())}.")
+        inspect.signature(METRICS[name]).bind([], [], **options)
+        self.metric = name
+        self.options = dict(options)
+        self.maximize = name not in LOSSES
+        shown = ", ".join(f"{key}={value}" for key, value in options.items())
+        self.__name__ = f"{name}({shown})" if shown else name
+
+    def measure(
+        self,
+        scores: ArrayLike,
+        y: ArrayLike,
+        weight: ArrayLike | None,
+        groups: ArrayLike | None,
+    ) -> float:
+        """The metric of these scores."""
+        return METRICS[self.metric](
+            y, scores, sample_weight=_array(weight), groups=_array(groups), **self.options
+        )
+
+    def __repr__(self) -> str:
+        return f"metric {self.__name__}"

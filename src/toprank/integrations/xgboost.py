@@ -1,0 +1,153 @@
+"""Objectives and metrics for XGBoost's native and scikit-learn interfaces.
+
+What comes back from :func:`objective` goes into ``obj=`` of ``xgboost.train`` or into
+``objective=`` of ``XGBRegressor``; what comes back from :func:`metric` into ``custom_metric=`` or
+``eval_metric=``. Row weights are taken from XGBoost's own data, and so are lists (``group`` or
+``qid`` of a ``DMatrix``), which may have any length. XGBoost cannot hold both at once: with lists
+it wants one weight a list. So row weights within lists are handed to :func:`objective` itself.
+How gradients are scaled is written in :mod:`toprank.integrations.trees`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import xgboost
+
+from toprank.integrations.trees import TreeMetric, TreeObjective, ids_of_lists, named
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from toprank.objectives import Objective
+
+__all__ = ["PARAMS", "XGBoostMetric", "XGBoostObjective", "metric", "objective"]
+
+# Scores start at 0 (XGBoost would start them at the mean label), and the metric of XGBoost's
+# stand-in objective, the squared error, is not printed.
+PARAMS: dict[str, Any] = {"base_score": 0.0, "disable_default_eval_metric": True}
+
+
+def objective(
+    objective: str | Objective, *, row_weight: ArrayLike | None = None, **options: Any
+) -> XGBoostObjective:
+    """Objective for XGBoost.
+
+    Parameters
+    ----------
+    objective : {"pnorm_push", "ir_push", "precision_at_k", "soft_top"} or Objective
+        Name of an objective, or an object from :mod:`toprank.objectives`.
+    row_weight : array-like of shape (n_rows,), optional
+        Weights of the training rows, for data with lists, where XGBoost has no place for them.
+    **options
+        Options of the named objective, such as ``p=4``, ``loss="logistic"``, ``focus="both"`` or
+        ``k=100``.
+
+    Returns
+    -------
+    XGBoostObjective
+        Function that XGBoost calls every round. Pass ``**PARAMS`` along with your parameters:
+        scores then start at 0.
+
+    Examples
+    --------
+    >>> import numpy as np, xgboost
+    >>> from toprank.integrations.xgboost import PARAMS, objective
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(500, 3))
+    >>> y = (X[:, 0] + rng.normal(size=500) > 1).astype(int)
+    >>> push = objective("pnorm_push", p=4)
+    >>> model = xgboost.XGBRegressor(objective=push, n_estimators=20, **PARAMS).fit(X, y)
+    >>> y[np.argsort(-model.predict(X))[:5]]
+    array([1, 1, 1, 1, 1])
+    """
+    return XGBoostObjective(named(objective, options), row_weight)
+
+
+def metric(name: str, **options: Any) -> XGBoostMetric:
+    """Metric for XGBoost's evaluation and early stopping.
+
+    XGBoost cannot ask a metric whether more is better. Tell it: ``maximize=metric.maximize`` in
+    ``xgboost.train``, or ``xgboost.callback.EarlyStopping(rounds=50, maximize=metric.maximize)``
+    among the ``callbacks`` of an ``XGBRegressor``.
+
+    Parameters
+    ----------
+    name : str
+        One of :func:`toprank.metrics.names`.
+    **options
+        Keywords of the metric, such as ``k=100`` or ``ties="pessimistic"``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from toprank.integrations.xgboost import metric
+    >>> top = metric("precision_at_k", k=2)
+    >>> top(np.array([1, 0, 1]), np.array([0.2, 0.9, 0.7]))
+    0.5
+    >>> top.maximize
+    True
+    """
+    return XGBoostMetric(name, options)
+
+
+class XGBoostObjective(TreeObjective):
+    """What :func:`objective` returns."""
+
+    def __init__(self, objective: Objective, row_weight: ArrayLike | None = None) -> None:
+        super().__init__(objective)
+        self.row_weight = None if row_weight is None else np.asarray(row_weight)
+
+    def __call__(
+        self, y_true: NDArray[Any], y_pred: Any, sample_weight: ArrayLike | None = None
+    ) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Gradient and Hessian; natively called with (scores, DMatrix)."""
+        if not isinstance(y_pred, xgboost.DMatrix):
+            return self.gradients(*self._rows(y_pred, y_true, sample_weight, None))
+        scores, data = y_true, y_pred
+        groups = _lists(data)
+        weight = data.get_weight()
+        if groups is not None and weight.size:
+            raise ValueError(
+                "XGBoost holds one weight a list where there are lists, but this objective weighs "
+                "rows; leave weight= of the DMatrix out and pass one weight a row to "
+                "objective(..., row_weight=...)."
+            )
+        return self.gradients(*self._rows(scores, data.get_label(), weight, groups))
+
+    def _rows(self, scores: Any, y: Any, weight: Any, groups: Any) -> tuple[Any, Any, Any, Any]:
+        if np.ndim(scores) != 1:
+            raise ValueError(
+                f"XGBoost gave scores of shape {np.shape(scores)}; ranking needs one score a row, "
+                "so pass labels of two classes in one column."
+            )
+        if self.row_weight is None:
+            return scores, y, weight, groups
+        if np.size(weight if weight is not None else ()):
+            raise ValueError(
+                "there are weights in the data and in row_weight; pass them in one place."
+            )
+        return scores, y, self.row_weight, groups
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**super().__getstate__(), "row_weight": self.row_weight}
+
+
+class XGBoostMetric(TreeMetric):
+    """What :func:`metric` returns."""
+
+    def __call__(
+        self, y_true: NDArray[Any], y_pred: Any, sample_weight: ArrayLike | None = None
+    ) -> float | tuple[str, float]:
+        """The value; natively called with (scores, DMatrix), name and value."""
+        if not isinstance(y_pred, xgboost.DMatrix):
+            return self.measure(y_pred, y_true, sample_weight, None)
+        scores, data = y_true, y_pred
+        groups = _lists(data)
+        weight = data.get_weight() if groups is None else None
+        return self.__name__, self.measure(scores, data.get_label(), weight, groups)
+
+
+def _lists(data: xgboost.DMatrix) -> NDArray[np.intp] | None:
+    return ids_of_lists(np.diff(data.get_uint_info("group_ptr")), data.num_row())

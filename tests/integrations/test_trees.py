@@ -1,0 +1,121 @@
+"""What all tree engines are handed: scaled gradients, safe Hessians, checked names."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+
+from toprank.integrations.trees import TreeMetric, TreeObjective, ids_of_lists, named
+from toprank.objectives import ExponentialPush, PrecisionAtK, Price, Push
+
+OBJECTIVES = [
+    named("pnorm_push", {"p": 4}),
+    named("pnorm_push", {"p": 1.5, "focus": "bottom"}),
+    named("pnorm_push", {"p": 64, "focus": "both"}),
+    named("pnorm_push", {"p": np.inf}),
+    named("pnorm_push", {"p": 2, "loss": "logistic"}),
+    named("pnorm_push", {"p": 1, "loss": "hinge"}),
+    named("pnorm_push", {"p": 3, "loss": "squared_hinge"}),
+    named("ir_push", {}),
+    named("precision_at_k", {"k": 10}),
+    named("precision_at_k", {"surrogate": "ramp"}),
+    named("precision_at_k", {"surrogate": "max"}),
+    named("soft_top", {}),
+]
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES, ids=repr)
+@pytest.mark.parametrize("share", [0.02, 0.9])
+def test_the_rarer_class_starts_with_gradients_of_one_on_average(objective, share):
+    y = (np.arange(1000) < 1000 * share).astype(int)
+    gradient, hessian = TreeObjective(objective).gradients(np.zeros(1000), y, None, None)
+    rarer = min(y.sum(), 1000 - y.sum())
+    assert -gradient[y == 1].sum() == pytest.approx(rarer)
+    assert gradient[y == 0].sum() == pytest.approx(rarer)
+    assert hessian.sum() >= rarer
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES, ids=repr)
+@pytest.mark.parametrize("spread", [0.1, 3.0, 1e3])
+def test_no_leaf_asks_for_a_step_of_more_than_one(objective, spread):
+    rng = np.random.default_rng(0)
+    y = (rng.random(300) < 0.2).astype(int)
+    scores = spread * rng.normal(size=300)
+    gradient, hessian = TreeObjective(objective).gradients(scores, y, None, None)
+    assert np.isfinite(gradient).all()
+    assert np.isfinite(hessian).all()
+    assert (hessian >= np.abs(gradient)).all()
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES[:-1], ids=repr)
+def test_the_gradient_is_that_of_the_objective_up_to_one_factor(objective, rows):
+    _, y, weight, sizes = rows()
+    groups = ids_of_lists(sizes, y.size)
+    scores = np.random.default_rng(1).normal(size=y.size)
+    gradient, _ = TreeObjective(objective).gradients(scores, y, weight, groups)
+    _, true = objective.value_and_gradient(scores, y, sample_weight=weight, groups=groups)
+    factor = np.linalg.norm(gradient) / np.linalg.norm(true)
+    np.testing.assert_allclose(gradient, factor * true, atol=1e-12)
+
+
+def test_new_labels_are_noticed_also_in_the_same_array(rows):
+    _, y, weight, _ = rows()
+    scores = np.linspace(-1, 1, y.size)
+    objective = TreeObjective(ExponentialPush())
+    before, _ = objective.gradients(scores, y, None, None)
+    y[:] = 1 - y
+    swapped, _ = objective.gradients(scores, y, None, None)
+    fresh, _ = TreeObjective(ExponentialPush()).gradients(scores, y, None, None)
+    assert not np.array_equal(before, swapped)
+    np.testing.assert_array_equal(swapped, fresh)
+    weighted, _ = objective.gradients(scores, y, weight, None)
+    assert not np.array_equal(swapped, weighted)
+
+
+def test_copies_travel_without_the_labels(rows):
+    _, y, _, _ = rows()
+    objective = TreeObjective(PrecisionAtK(k=5))
+    objective.gradients(np.zeros(y.size), y, None, None)
+    for twin in (copy.deepcopy(objective), pickle.loads(pickle.dumps(objective))):  # noqa: S301
+        assert twin == objective
+        assert hash(twin) == hash(objective)
+        assert twin._labels is None
+    assert objective != TreeObjective(PrecisionAtK(k=6))
+    assert len(pickle.dumps(objective)) < 500
+
+
+def test_a_price_without_curvature_moves_by_its_gradient(rows):
+    _, y, _, _ = rows()
+    price = Price(np.cosh, np.sinh)
+    scores = np.random.default_rng(0).normal(size=y.size) / 100
+    gradient, hessian = TreeObjective(Push("hinge", price=price)).gradients(scores, y, None, None)
+    np.testing.assert_array_equal(hessian, np.abs(gradient))
+
+
+def test_names_and_options_are_checked_at_once():
+    with pytest.raises(ValueError, match="objective='push' is not known; choose one of pnorm_push"):
+        named("push", {})
+    with pytest.raises(TypeError, match="ExponentialPush has its options already; p can only"):
+        named(ExponentialPush(), {"p": 4})
+    with pytest.raises(ValueError, match="p must be a number ≥ 1"):
+        named("pnorm_push", {"p": 0})
+    with pytest.raises(ValueError, match="name='prec' is not a metric"):
+        TreeMetric("prec", {})
+    with pytest.raises(TypeError, match="missing a required argument: 'k'"):
+        TreeMetric("precision_at_k", {})
+    with pytest.raises(TypeError, match="unexpected keyword argument 'kk'"):
+        TreeMetric("precision_at_k", {"k": 3, "kk": 3})
+
+
+def test_sizes_of_lists_must_cover_the_rows():
+    assert ids_of_lists(None, 3) is None
+    assert ids_of_lists([3], 3) is None
+    np.testing.assert_array_equal(ids_of_lists([1, 2], 3), [0, 1, 1])
+    with pytest.raises(ValueError, match="lists of 4 rows together, but there are 3 rows"):
+        ids_of_lists([2, 2], 3)
+
+
+def test_one_class_is_refused_with_the_remedy():
+    with pytest.raises(ValueError, match="ranking needs both classes, so add negative rows"):
+        TreeObjective(ExponentialPush()).gradients(np.zeros(3), np.ones(3), None, None)
