@@ -25,8 +25,9 @@ if TYPE_CHECKING:
 
 __all__ = ["OneListPush"]
 
-# Rows at a time: temporaries stay in the second-level cache.
-BLOCK = 1 << 14
+# Rows at a time: temporaries stay in the second-level cache, and products of vectors below the
+# length at which OpenBLAS calls in more threads, whose waiting costs more than the work.
+BLOCK = 1 << 13
 
 
 class _Peaks(NamedTuple):
