@@ -74,7 +74,8 @@ LISTS = """
 
 Five folds of the publisher. Rounds of RankBoost (at most {rounds}) are those with the best MAP on
 the validation lists; 255 bins. Means over the folds, and the worst and best fold; a list without
-a relevant row counts 0. All rows of the table were run here, on the same folds.
+a relevant row counts 0. Published figures depend on what an evaluation script does with such lists
+and with ties, so the peers were run here, on the same folds and with the same measures.
 
 | collection | ranker | MAP | folds | NDCG@10 | folds |
 | --- | --- | ---: | ---: | ---: | ---: |
