@@ -117,11 +117,12 @@ class SvmProblem:
             scores = self.gram @ at_zero
         else:
             assert self.design is not None  # noqa: S101 (one of the two is always there)
-            scores = self.design.scores(self.design.correlate(at_zero))
+            means = self.design.correlate(at_zero)
+            scores = self.design.scores(means if self.signed else np.maximum(means, 0.0))
         low, high = self.nu, 1.0
         for _ in range(12):
             middle = 0.5 * (low + high)
-            if self.margin(middle, np.sqrt(middle)).at(scores).value > 0:
+            if self.margin(middle, float(np.sqrt(middle))).at(scores).value > 0:
                 high = middle
             else:
                 low = middle

@@ -35,8 +35,9 @@ __all__ = ["GramSpace", "LinearSpace", "Space", "nearest_point"]
 
 # A vertex whose share of the nearest point falls below this leaves the corral.
 GONE = 1e-12
-# A gap below this share of the largest vertex's ‖a‖² is rounding.
-ROUNDING = 1e-13
+# A gap below this share of the largest vertex's ‖a‖² is rounding; and one below NO_STEP_LEFT is
+# where no step shortens x any more.
+ROUNDING, NO_STEP_LEFT = 1e-13, 1e-10
 # ‖x‖² below this share of the largest vertex's counts as 0: the origin lies in the polytope.
 AT_ORIGIN = 1e-13
 
@@ -132,7 +133,8 @@ def nearest_point(
         if solution.n_iter >= max_iter:
             break
         if not corral.join(space.point(found.gradient), found.nu_plus):
-            solution.status = "stalled"
+            is_close = solution.gap <= NO_STEP_LEFT * corral.largest
+            solution.status = "converged" if is_close else "stalled"
             break
         solution.n_iter += 1
     solution.nu_plus = corral.mean_nu_plus

@@ -18,7 +18,7 @@ class SymmetricFeatures(Features):
     """h_j(x) = (2·x_j - max_j - min_j) / (max_j - min_j), with the range of the training table.
 
     ``scale=False`` leaves the features as they are. The table is never copied; a constant feature
-    is 0 everywhere. Sparse tables stay sparse.
+    has an infinite span, so that it is 0 everywhere, to the last bit. Sparse tables stay sparse.
     """
 
     def __init__(self, *, scale: bool = True) -> None:
@@ -32,7 +32,7 @@ class SymmetricFeatures(Features):
         super().fit(X)
         is_constant = np.asarray(_largest(X) == self.low_)
         self.low_ = np.where(is_constant, self.low_, self.low_ + self.span_ / 2)
-        self.span_ = np.where(is_constant, 1.0, self.span_ / 2)
+        self.span_ = np.where(is_constant, np.inf, self.span_ / 2)
         return self
 
 

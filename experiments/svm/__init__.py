@@ -1,0 +1,1 @@
+"""Parts of the ranking SVM experiment: data, comparisons, pictures, printed tables."""

@@ -1,0 +1,114 @@
+"""Pair sums by sweeps equal those over the pairs themselves, ties and weights included."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from toprank.inputs import as_lists
+from toprank.kernels.pair_blocks import PairBlocks
+from toprank.kernels.pair_hinges import active_moments, active_products
+from toprank.kernels.pair_margins import (
+    naive_smallest_pairs,
+    pair_shares,
+    pair_threshold,
+    weight_below,
+)
+
+
+@st.composite
+def tables(draw):
+    """Scores on a coarse grid (so that margins tie), grades, weights and lists."""
+    size = draw(st.integers(2, 14))
+    scores = draw(hnp.arrays(float, size, elements=st.integers(-4, 4))) / 4
+    grades = draw(hnp.arrays(np.intp, size, elements=st.integers(0, 2)))
+    weights = draw(hnp.arrays(float, size, elements=st.integers(0, 3)))
+    lists = draw(hnp.arrays(np.intp, size, elements=st.integers(0, 1)))
+    grades[:2], weights[:2], lists[:2] = (0, 1), 1, 0  # at least one pair
+    return scores, grades, weights, lists
+
+
+def blocks_of(table):
+    _, grades, weights, lists = table
+    return PairBlocks.of_grades(grades, weights, as_lists(lists, lists.size))
+
+
+@settings(deadline=None, max_examples=100)  # the first call compiles
+@given(tables())
+def test_blocks_hold_every_pair_of_a_list_with_different_grades_once(table):
+    _, grades, weights, lists = table
+    upper, lower, mass = blocks_of(table).naive_pairs()
+    found = sorted(zip(upper.tolist(), lower.tolist(), mass.tolist(), strict=True))
+    everyone = range(grades.size)
+    expected = [
+        (i, j, weights[i] * weights[j])
+        for i in everyone
+        for j in everyone
+        if lists[i] == lists[j] and grades[i] > grades[j] and weights[i] * weights[j] > 0
+    ]
+    assert found == sorted(expected)
+    assert blocks_of(table).pair_weight == pytest.approx(sum(mass for *_, mass in expected))
+
+
+@settings(deadline=None, max_examples=100)  # the first call compiles
+@given(tables(), st.floats(0.01, 1.0))
+def test_the_smallest_margins_are_those_of_all_pairs(table, nu):
+    scores, _, weights, _ = table
+    blocks = blocks_of(table)
+    upper, lower, _ = blocks.naive_pairs()
+    wanted = nu * blocks.pair_weight
+    pairs = [(np.array([i]), np.array([j])) for i, j in zip(upper, lower, strict=True)]
+    threshold, _, rows = naive_smallest_pairs(scores, pairs, weights, wanted)
+    laid_out, upper_rows, lower_rows = blocks.sort(scores)
+    assert pair_threshold(*laid_out, wanted) == threshold
+    below = weight_below(*laid_out, threshold, False)
+    share = (wanted - below) / (weight_below(*laid_out, threshold, True) - below)
+    shares = pair_shares(*laid_out, threshold, share)
+    found = blocks.to_rows(upper_rows, shares[0], lower_rows, -shares[1])
+    np.testing.assert_allclose(found, rows, atol=1e-9)
+
+
+def test_scores_without_ties_of_a_thousand_rows_give_the_exact_order_statistic():
+    rng = np.random.default_rng(0)
+    scores, positives = rng.normal(size=1000), rng.random(1000) < 0.3
+    laid_out, _, _ = PairBlocks.of_grades(positives, None, None).sort(scores)
+    margins = np.sort((scores[positives][:, None] - scores[~positives][None, :]).ravel())
+    for place in (1, 2, 777, margins.size // 2, margins.size - 1, margins.size):
+        assert pair_threshold(*laid_out, float(place)) == margins[place - 1]
+
+
+@settings(deadline=None, max_examples=100)  # the first call compiles
+@given(tables(), st.integers(0, 1000))
+def test_hinge_moments_and_products_are_those_of_all_pairs(table, seed):
+    scores, *_ = table
+    blocks = blocks_of(table)
+    moves = np.random.default_rng(seed).normal(size=scores.size)
+    laid_out, upper_rows, lower_rows = blocks.sort(scores)
+    of_upper, of_lower = active_moments(*laid_out)
+    upper, lower, mass = blocks.naive_pairs()
+    reach = 1.0 - (scores[upper] - scores[lower])
+    active = reach > 0
+    for power in range(3):
+        term = mass * np.where(active, reach, 0.0) ** power * active
+        expected = np.bincount(upper, term, scores.size) - np.bincount(lower, term, scores.size)
+        found = blocks.to_rows(
+            upper_rows,
+            laid_out.upper_weights * of_upper[power],
+            lower_rows,
+            -laid_out.lower_weights * of_lower[power],
+        )
+        np.testing.assert_allclose(found, expected, atol=1e-9)
+    bent = mass * active * (moves[upper] - moves[lower])
+    expected = np.bincount(upper, bent, scores.size) - np.bincount(lower, bent, scores.size)
+    products = active_products(*laid_out, moves[upper_rows], moves[lower_rows])
+    found = blocks.to_rows(upper_rows, products[0], lower_rows, products[1])
+    np.testing.assert_allclose(found, expected, atol=1e-9)
+
+
+def test_explicit_pairs_may_go_in_a_circle():
+    blocks = PairBlocks.of_pairs(np.array([[0, 1], [1, 2], [2, 0]]), None, 3)
+    laid_out, _, _ = blocks.sort(np.array([2.0, 1.0, 0.0]))
+    assert blocks.pair_weight == 3
+    assert pair_threshold(*laid_out, 1.0) == -2.0
+    assert weight_below(*laid_out, 1.0, True) == 3
