@@ -114,7 +114,7 @@ def run_contest(data: Dataset, *, budget: int, seed: int, quiet: bool) -> Compar
         task = bar.add_task("Ranking digits", total=N_SPLITS)
         return compare(
             contestants(),
-            data.X,  # type: ignore[arg-type]
+            data.X,
             data.y,
             budget=budget,
             n_splits=N_SPLITS,

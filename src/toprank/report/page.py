@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
 import platform
 import re
-import tempfile
 from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,8 +11,11 @@ from typing import TYPE_CHECKING
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 import toprank
+from toprank.tables.writing import check_writable, write_atomically
 
 if TYPE_CHECKING:
+    import os
+
     from toprank.report.picture import Picture
     from toprank.report.run import Run
 
@@ -41,37 +41,8 @@ def write_report(path: str | os.PathLike[str], run: Run) -> Path:
     Path
         Where it was written.
     """
-    target = check_writable(path)
     page = render_report(run)
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part")
-    part = Path(name)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as stream:
-            stream.write(page)
-        # A temporary file is private by default; a report is as readable as any other file.
-        part.chmod(0o666 & ~_umask())
-        part.replace(target)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            part.unlink()
-        raise
-    return target
-
-
-def check_writable(path: str | os.PathLike[str]) -> Path:
-    """Raise an OSError that says why a file cannot be written there, before any work is done."""
-    target = Path(path)
-    if target.is_dir():
-        raise IsADirectoryError(f"{str(target)!r} is a folder; name a file inside it.")
-    if not target.parent.is_dir():
-        raise FileNotFoundError(
-            f"the folder {str(target.parent)!r} does not exist; make it, or name another file."
-        )
-    if not os.access(target.parent, os.W_OK):
-        raise PermissionError(
-            f"the folder {str(target.parent)!r} is not writable; name a file elsewhere."
-        )
-    return target
+    return write_atomically(path, page.encode())
 
 
 def render_report(run: Run) -> str:
@@ -115,9 +86,3 @@ def _percent(share: float) -> str:
 
 def _signed(number: float) -> str:
     return f"{number:+.1f}".replace("-", "−")
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

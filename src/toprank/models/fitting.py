@@ -1,0 +1,82 @@
+"""From a supervised table to a model."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import toprank
+from toprank.models.certificates import certificate_in_words
+from toprank.models.drivers import contributions
+from toprank.models.model import Model
+from toprank.tables import TableEncoder
+
+if TYPE_CHECKING:
+    from toprank.tables import Supervision
+
+__all__ = ["fit_model"]
+
+# Rows from which mean and spread of contributions are taken: enough for two digits.
+_SAMPLE = 20_000
+
+
+def fit_model(lesson: Supervision, ranker: Any, *, budget: float, name: str) -> Model:
+    """Encode the features of a lesson and fit a ranker on them.
+
+    Parameters
+    ----------
+    lesson : Supervision
+        What :func:`toprank.tables.supervise` returns.
+    ranker : unfitted ranker
+        Fitted in place. A :class:`toprank.TopRanker` chooses on the table itself, so that
+        preprocessing is learned within each fold; its choice becomes the model's ranker.
+    budget : int or float
+        Rows that count, or below 1 their share.
+    name : str
+        The ranker's name on the command line, for the facts.
+    """
+    from toprank.selection import TopRanker  # noqa: PLC0415
+
+    given = {"sample_weight": lesson.weights, "groups": lesson.groups}
+    given = {key: value for key, value in given.items() if value is not None}
+    labels = lesson.positives.astype(int)
+    facts: dict[str, Any] = {
+        "ranker": name,
+        "toprank": toprank.__version__,
+        "n_rows": int(labels.size),
+        "n_positives": int(labels.sum()),
+        "table": lesson.features.name,
+    }
+    if isinstance(ranker, TopRanker):
+        ranker.fit(lesson.features, labels, **given)
+        encoder: TableEncoder = ranker.encoder_  # type: ignore[assignment]
+        fitted = ranker.best_estimator_
+        facts |= ranker.summary()
+    else:
+        encoder = TableEncoder().fit(lesson.features)
+        fitted = ranker.fit(encoder.transform(lesson.features), labels, **given)
+    step = max(1, lesson.features.n_rows // _SAMPLE)
+    sample = lesson.features.rows(np.arange(0, lesson.features.n_rows, step))
+    parts = contributions(fitted, encoder.transform(sample))
+    facts |= {"class": type(fitted).__name__, "parameters": _parameters(fitted)}
+    model = Model(
+        encoder=encoder,
+        ranker=fitted,
+        roles=lesson.roles,
+        budget=budget,
+        facts=facts,
+        baseline=parts.mean(axis=0),
+        spread=parts.std(axis=0),
+    )
+    facts["certificate"] = certificate_in_words(fitted, lesson, model.scores(lesson.features))
+    return model
+
+
+def _parameters(ranker: Any) -> dict[str, Any]:
+    plain = (bool, int, float, str, type(None))
+    return {
+        name: value if value != np.inf else "inf"
+        for name, value in ranker.get_params(deep=False).items()
+        if isinstance(value, plain)
+    }

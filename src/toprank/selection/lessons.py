@@ -1,0 +1,164 @@
+"""Rows to learn from and rows to be judged on: splits, encoded tables, budgets of folds."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.model_selection import GroupShuffleSplit, StratifiedShuffleSplit
+
+from toprank.metrics import average_precision, precision_at_k
+from toprank.tables import Table, TableEncoder
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["Fold", "Lesson", "budget_of_fold"]
+
+# Splits that leave one side without a class are drawn again, up to this often each.
+_TRIES = 20
+
+
+def budget_of_fold(budget: float, n_test: int, n_rows: int) -> int:
+    """Rows of a fold that count: ⌈f·budget⌉ for a fold with the share f of all rows.
+
+    Examples
+    --------
+    >>> budget_of_fold(100, n_test=300, n_rows=1000), budget_of_fold(0.01, n_test=250, n_rows=1000)
+    (30, 3)
+    """
+    rows = budget * n_test if budget < 1 else budget * n_test / n_rows
+    return max(1, min(n_test, math.ceil(rows - 1e-9)))
+
+
+@dataclass(frozen=True)
+class Fold:
+    """Encoded tables of one split with their labels, weights and lists."""
+
+    X_train: Any
+    y_train: NDArray[np.bool_]
+    given: dict[str, Any]
+    X_test: Any
+    y_test: NDArray[np.bool_]
+    judged: dict[str, Any]
+    k: int
+
+    def judge(self, scores: NDArray[Any]) -> tuple[float, float]:
+        """Precision at the fold's budget, and average precision, which breaks ties."""
+        values = np.asarray(scores, dtype=np.float64)
+        at_budget = precision_at_k(self.y_test, values, k=self.k, **self.judged)
+        return float(at_budget), float(average_precision(self.y_test, values, **self.judged))
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """A table or array with labels, weights and lists, from which rows can be taken."""
+
+    X: Any
+    positives: NDArray[np.bool_]
+    weights: NDArray[np.float64] | None
+    groups: NDArray[Any] | None
+    budget: float
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return int(self.positives.size)
+
+    def rows(self, index: NDArray[np.intp]) -> Lesson:
+        """These rows alone; the budget stays that of the whole list."""
+        return Lesson(
+            self.X.rows(index) if isinstance(self.X, Table) else self.X[index],
+            self.positives[index],
+            None if self.weights is None else self.weights[index],
+            None if self.groups is None else self.groups[index],
+            self.budget,
+        )
+
+    def fold(self, train: NDArray[np.intp], test: NDArray[np.intp], n_all: int) -> Fold:
+        """Encode what is learned from and what is judged; the encoder sees the former alone."""
+        learned, judged = self.rows(train), self.rows(test)
+        _, X_train, X_test = encoded(learned.X, judged.X)
+        return Fold(
+            X_train,
+            learned.positives,
+            learned.metadata(),
+            X_test,
+            judged.positives,
+            judged.metadata(),
+            self._k(test, n_all),
+        )
+
+    def _k(self, test: NDArray[np.intp], n_all: int) -> int:
+        if self.groups is None:
+            return budget_of_fold(self.budget, test.size, n_all)
+        # Each list has its own budget, unscaled; a shorter list counts whole.
+        sizes = np.unique(self.groups[test], return_counts=True)[1]
+        longest = int(sizes.max())
+        if self.budget < 1:
+            return max(1, math.ceil(self.budget * float(np.median(sizes)) - 1e-9))
+        return max(1, min(longest, int(self.budget)))
+
+    def metadata(self) -> dict[str, Any]:
+        """Weights and lists, where there are any, as ``fit`` and the metrics take them."""
+        named = {"sample_weight": self.weights, "groups": self.groups}
+        return {name: value for name, value in named.items() if value is not None}
+
+    def can_split(self) -> bool:
+        """Whether both sides of a split can have both classes."""
+        if self.groups is not None and np.unique(self.groups).size < 4:
+            return False
+        counts = np.bincount(self.positives.astype(int), minlength=2)
+        return bool(counts.min() >= 4)
+
+    def splits(
+        self, n_splits: int, test_size: float, seed: int
+    ) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+        """Random splits with both classes on both sides: whole lists where there are lists."""
+        rows = np.arange(self.n_rows)
+        if self.groups is None:
+            splitter = StratifiedShuffleSplit(n_splits, test_size=test_size, random_state=seed)
+            found = list(splitter.split(rows, self.positives))
+        else:
+            lists = GroupShuffleSplit(n_splits * _TRIES, test_size=test_size, random_state=seed)
+            found = []
+            for train, test in lists.split(rows, groups=self.groups):
+                if self._has_both(train) and self._has_both(test):
+                    found.append((train, test))
+                if len(found) == n_splits:
+                    break
+        if not found:
+            raise ValueError("no split of the lists has positives and negatives on both sides.")
+        return [(np.sort(train), np.sort(test)) for train, test in found]
+
+    def _has_both(self, rows: NDArray[np.intp]) -> bool:
+        return bool(self.positives[rows].any() and not self.positives[rows].all())
+
+    def sample(self, n_rows: int, seed: int) -> Lesson:
+        """At most so many rows, both classes in proportion; whole lists where there are lists."""
+        if n_rows >= self.n_rows:
+            return self
+        rng = np.random.default_rng(seed)
+        if self.groups is None:
+            train, _ = next(
+                StratifiedShuffleSplit(1, train_size=n_rows, random_state=seed).split(
+                    np.arange(self.n_rows), self.positives
+                )
+            )
+            return self.rows(np.sort(train))
+        names = rng.permutation(np.unique(self.groups))
+        share = n_rows / self.n_rows
+        kept = names[: max(4, round(share * names.size))]
+        chosen = np.flatnonzero(np.isin(self.groups, kept))
+        return self.rows(chosen) if self._has_both(chosen) else self
+
+
+def encoded(X_train: Any, X_test: Any = None) -> tuple[TableEncoder | None, Any, Any]:
+    """Encoder (for tables of columns) and both tables as numbers."""
+    if not isinstance(X_train, Table):
+        return None, X_train, X_test
+    encoder = TableEncoder().fit(X_train)
+    test = None if X_test is None else encoder.transform(X_test)
+    return encoder, encoder.transform(X_train), test

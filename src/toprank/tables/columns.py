@@ -1,0 +1,111 @@
+"""The kinds of columns that become numbers, and each kind's way there."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["as_dates", "as_numbers", "as_words", "kind_of"]
+
+_UNKNOWN = pa.array(["", "?"])
+
+
+def kind_of(column: pa.ChunkedArray, name: str) -> str:
+    """Say whether a column holds numbers, dates, booleans, categories or nothing at all."""
+    kind = column.type
+    if pa.types.is_dictionary(kind):
+        kind = kind.value_type
+    if pa.types.is_null(kind) or column.null_count == len(column):
+        return "empty"
+    if pa.types.is_boolean(kind):
+        return "boolean"
+    if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
+        return "number"
+    if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
+        return "date"
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind) or _is_view(kind):
+        return "category"
+    raise ValueError(
+        f"the column {name!r} holds {kind}, which is no number, date, boolean or text; leave it "
+        "out (--ignore)."
+    )
+
+
+def _is_view(kind: Any) -> bool:
+    return bool(getattr(pa.types, "is_string_view", lambda _: False)(kind))
+
+
+def as_numbers(column: pa.ChunkedArray, name: str) -> NDArray[np.float64]:
+    """Floats, NaN where missing."""
+    plain = _plain(column)
+    if pa.types.is_string(plain.type) or pa.types.is_large_string(plain.type):
+        plain = as_words(plain)
+    if pa.types.is_timestamp(plain.type) or pa.types.is_date(plain.type):
+        raise ValueError(f"the column {name!r} holds dates, where the model expects numbers.")
+    try:
+        floats = plain.cast(pa.float64())
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+        raise ValueError(
+            f"the column {name!r} holds text or other values, where the model expects numbers "
+            f"({_reason(error)})."
+        ) from error
+    values = np.asarray(floats.to_numpy(), dtype=np.float64)
+    if np.isinf(values).any():
+        raise ValueError(
+            f"the column {name!r} holds an infinite value; replace it, or leave it empty."
+        )
+    return values
+
+
+def as_words(column: pa.ChunkedArray | pa.Array) -> pa.Array:
+    """Texts without surrounding space; null where missing, empty or ``?``.
+
+    Whole numbers are written alike whether a file held them as 1 or 1.0.
+    """
+    plain = _plain(column)
+    if pa.types.is_floating(plain.type):
+        values = plain.to_numpy()
+        words = [None if np.isnan(value) else f"{value:.12g}" for value in values]
+        return pa.array(words, type=pa.string())
+    try:
+        text = plain.cast(pa.string())
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+        raise ValueError(f"a column of type {plain.type} cannot be read as text.") from error
+    text = pc.utf8_trim_whitespace(text)
+    is_unknown = pc.is_in(text, value_set=_UNKNOWN)
+    cleared = pc.if_else(is_unknown, pa.scalar(None, pa.string()), text)
+    return cleared.combine_chunks() if isinstance(cleared, pa.ChunkedArray) else cleared
+
+
+def as_dates(column: pa.ChunkedArray, name: str) -> tuple[NDArray[np.float64], ...]:
+    """Days since 1970, month and day of the week (Monday is 1), NaN where missing."""
+    plain = _plain(column)
+    try:
+        times = plain.cast(pa.timestamp("us", tz=getattr(plain.type, "tz", None)))
+        days = times.cast(pa.int64()).to_numpy().astype(np.float64) / 86_400e6
+        month = pc.month(times).to_numpy().astype(np.float64)
+        weekday = pc.day_of_week(times).to_numpy().astype(np.float64) + 1.0
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, ValueError) as error:
+        raise ValueError(
+            f"the column {name!r} holds values that are no dates, where the model expects dates "
+            f"({_reason(error)})."
+        ) from error
+    return days, month, weekday
+
+
+def _plain(column: pa.ChunkedArray | pa.Array) -> Any:
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    if _is_view(column.type):
+        column = column.cast(pa.string())
+    return column
+
+
+def _reason(error: Exception) -> str:
+    return " ".join(str(error).split())[:100]

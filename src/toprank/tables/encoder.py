@@ -1,0 +1,184 @@
+"""Columns of all kinds as a table of numbers: a transformer that is part of the model."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from toprank.tables.columns import as_dates, as_numbers, as_words, kind_of
+from toprank.tables.table import Table, as_table, listing
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+__all__ = ["TableEncoder"]
+
+_DATE_PARTS = ("", ": month", ": weekday")
+
+
+class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Turns numbers, booleans, dates and text categories into a table of numbers.
+
+    Numbers and booleans keep their column; a missing one becomes the median of the training
+    rows, and where the training rows had missing values a column tells of them. Dates become
+    days since 1970, month and day of the week. A text column becomes one column for each of its
+    frequent values; a rare, new or missing value is 0 in all of them, and where training rows
+    had missing values a column tells of them. Columns without any value are passed over.
+
+    Everything is learned from the rows given to ``fit``, so that inside cross-validation nothing
+    of the held-out rows leaks.
+
+    Parameters
+    ----------
+    max_categories : int, default=40
+        Most values of a text column that get a column of their own, the most frequent first:
+        enough for states or occupations, few enough that a table stays small.
+    min_count : int, default=2
+        Rows that a value needs in training: one that comes once, such as a name, says nothing.
+
+    Attributes
+    ----------
+    columns_ : list of (name, kind), the columns that are used
+    categories_ : dict of column name to its values
+    medians_ : dict of column name to what stands in for a missing value
+    has_missing_ : dict of column name to whether training rows lacked it
+    feature_names_out_ : list of str
+    owners_ : list of str, for each column of the output the column it comes from
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from toprank.tables import TableEncoder
+    >>> table = pa.table({"age": [30, None, 50], "job": ["clerk", "clerk", "smith"]})
+    >>> encoder = TableEncoder().fit(table)
+    >>> encoder.feature_names_out_
+    ['age', 'age is missing', 'job = clerk']
+    >>> encoder.transform(table).tolist()
+    [[30.0, 0.0, 1.0], [40.0, 1.0, 1.0], [50.0, 0.0, 0.0]]
+    """
+
+    def __init__(self, max_categories: int = 40, min_count: int = 2) -> None:
+        self.max_categories = max_categories
+        self.min_count = min_count
+
+    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
+        """Learn kinds, categories and medians from a table or frame."""
+        table = as_table(X)
+        self.columns_: list[tuple[str, str]] = []
+        self.categories_: dict[str, list[str]] = {}
+        self.medians_: dict[str, list[float]] = {}
+        self.has_missing_: dict[str, bool] = {}
+        self.feature_names_out_: list[str] = []
+        self.owners_: list[str] = []
+        for name in table.names:
+            column = table.columns.column(name)
+            kind = kind_of(column, name)
+            if kind == "category":
+                self._learn_categories(name, column)
+            elif kind != "empty":
+                self._learn_numbers(name, kind, column)
+        if not self.owners_:
+            raise ValueError(
+                f"{table.name} has no column that a ranker could use: all are empty or hold texts "
+                "that come once only."
+            )
+        return self
+
+    def _learn_categories(self, name: str, column: pa.ChunkedArray) -> None:
+        words = as_words(column)
+        counted = pc.value_counts(words.drop_null()).to_pylist()
+        counted.sort(key=lambda each: (-each["counts"], each["values"]))
+        frequent = [each["values"] for each in counted if each["counts"] >= self.min_count]
+        self.categories_[name] = frequent[: self.max_categories]
+        self.has_missing_[name] = words.null_count > 0
+        outputs = [f"{name} = {value}" for value in self.categories_[name]]
+        self._add(name, "category", outputs)
+
+    def _learn_numbers(self, name: str, kind: str, column: pa.ChunkedArray) -> None:
+        parts = _parts(name, kind, column)
+        is_missing = np.isnan(parts[0])
+        if is_missing.all():
+            return
+        self.medians_[name] = [float(np.median(part[~is_missing])) for part in parts]
+        self.has_missing_[name] = bool(is_missing.any())
+        outputs = [f"{name}{tail}" for tail in _DATE_PARTS[: len(parts)]]
+        self._add(name, kind, outputs)
+
+    def _add(self, name: str, kind: str, outputs: list[str]) -> None:
+        if self.has_missing_[name]:
+            outputs = [*outputs, f"{name} is missing"]
+        if outputs:
+            self.columns_.append((name, kind))
+            self.feature_names_out_ += outputs
+            self.owners_ += [name] * len(outputs)
+
+    def transform(self, X: Any) -> NDArray[np.float64]:
+        """Give the numbers, one column for each of ``feature_names_out_``."""
+        check_is_fitted(self, "columns_")
+        table = as_table(X)
+        self.check_columns(table)
+        # Written column by column, so column-major; rankers take either order.
+        out = np.empty((table.n_rows, len(self.owners_)), order="F")
+        for place, values in enumerate(self.encoded(table)):
+            out[:, place] = values
+        return out
+
+    def encoded(self, table: Table) -> Iterator[NDArray[np.float64]]:
+        """The columns of the output one after the other."""
+        for name, kind in self.columns_:
+            column = self._column(table, name)
+            if kind == "category":
+                yield from self._indicators(name, column)
+            else:
+                yield from self._numbers(name, kind, column)
+
+    def _column(self, table: Table, name: str) -> pa.ChunkedArray:
+        if name not in table.names and table.is_sparse:
+            return pa.chunked_array([pa.array(np.zeros(table.n_rows))])
+        return table.columns.column(name)
+
+    def _indicators(self, name: str, column: pa.ChunkedArray) -> Iterator[NDArray[np.float64]]:
+        words = as_words(column)
+        places = pc.index_in(words, value_set=pa.array(self.categories_[name], pa.string()))
+        codes = pc.fill_null(places, -1).to_numpy()
+        for code in range(len(self.categories_[name])):
+            yield (codes == code).astype(np.float64)
+        if self.has_missing_[name]:
+            yield words.is_null().to_numpy(zero_copy_only=False).astype(np.float64)
+
+    def _numbers(
+        self, name: str, kind: str, column: pa.ChunkedArray
+    ) -> Iterator[NDArray[np.float64]]:
+        parts = _parts(name, kind, column)
+        is_missing = np.isnan(parts[0])
+        if not is_missing.any():
+            yield from parts
+        else:
+            for part, median in zip(parts, self.medians_[name], strict=True):
+                yield np.where(is_missing, median, part)
+        if self.has_missing_[name]:
+            yield is_missing.astype(np.float64)
+
+    def check_columns(self, table: Table) -> None:
+        """Raise, naming them, if columns that the model needs are not in a table."""
+        absent = [name for name, _ in self.columns_ if name not in table.names]
+        if absent and not table.is_sparse:
+            raise ValueError(
+                f"{table.name} lacks {len(absent)} of the {len(self.columns_)} columns that the "
+                f"model needs: {listing(absent)}; it has {listing(table.names)}."
+            )
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:  # noqa: ARG002
+        """Names of the output's columns."""
+        return np.array(self.feature_names_out_, dtype=object)
+
+
+def _parts(name: str, kind: str, column: pa.ChunkedArray) -> tuple[NDArray[np.float64], ...]:
+    return as_dates(column, name) if kind == "date" else (as_numbers(column, name),)

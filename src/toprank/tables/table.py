@@ -1,0 +1,96 @@
+"""A table in memory: pyarrow columns, and what the file that held them says by its format."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["Table", "as_table", "listing"]
+
+
+@dataclass(frozen=True)
+class Table:
+    """Columns with unique names, and where they came from.
+
+    ``is_sparse`` tells of a format in which a feature that is not written is 0; such a file has
+    its target in the column ``label`` and, where it holds lists, their ids in ``qid``.
+    """
+
+    columns: pa.Table
+    name: str = "the table"
+    is_sparse: bool = False
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return int(self.columns.num_rows)
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the columns, in order."""
+        return list(self.columns.column_names)
+
+    def column(self, name: str, *, what: str = "column") -> pa.ChunkedArray:
+        """One column by its name; ``what`` says in the message what it was wanted for."""
+        if name not in self.names:
+            raise ValueError(
+                f"{self.name} has no column {name!r} for the {what}; it has {listing(self.names)}."
+            )
+        return self.columns.column(name)
+
+    def rows(self, index: Any) -> Table:
+        """These rows alone, in this order."""
+        return Table(self.columns.take(pa.array(index)), self.name, self.is_sparse)
+
+    def without(self, names: Sequence[str]) -> Table:
+        """All columns but these."""
+        kept = [name for name in self.names if name not in set(names)]
+        return Table(self.columns.select(kept), self.name, self.is_sparse)
+
+
+def as_table(X: Any, *, name: str = "X") -> Table:
+    """Any frame (pandas, polars, pyarrow) as a table, with its column names checked."""
+    if isinstance(X, Table):
+        return X
+    if isinstance(X, pa.Table):
+        columns = X
+    else:
+        import narwhals as nw  # noqa: PLC0415 (files are read without it)
+
+        try:
+            columns = nw.from_native(X, eager_only=True).to_arrow()
+        except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
+            raise ValueError(f"{name} holds a column of mixed types: {error}") from error
+    check_names(list(columns.column_names), name)
+    return Table(columns, name)
+
+
+def check_names(names: list[str], where: str) -> None:
+    """Raise unless every column has a name of its own."""
+    if not names:
+        raise ValueError(f"{where} has no columns; is it a table with a header line?")
+    doubled = [name for name in dict.fromkeys(names) if names.count(name) > 1]
+    if doubled:
+        raise ValueError(
+            f"{where} has more than one column named {listing(doubled)}; rename or remove one."
+        )
+    if "" in names:
+        raise ValueError(
+            f"{where} has a column without a name (number {names.index('') + 1}); name it in the "
+            "header line."
+        )
+
+
+def listing(names: Sequence[str], most: int = 8) -> str:
+    """A few names in quotes, and how many more there are."""
+    shown = ", ".join(repr(_short(name)) for name in names[:most])
+    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
+
+
+def _short(name: str, most: int = 60) -> str:
+    return name if len(name) <= most else f"{name[:most]}…"

@@ -1,0 +1,104 @@
+"""Files that appear whole or not at all: written beside their place, then renamed."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pyarrow import csv
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["check_writable", "write_atomically", "write_table"]
+
+
+def write_atomically(path: str | os.PathLike[str], write: Callable[[Path], object] | bytes) -> Path:
+    """Write a file under a temporary name in the same folder, then put it in its place.
+
+    An interrupted write leaves an old file as it was; a kill may leave a hidden ``.part`` file,
+    never a broken one under the real name.
+
+    Parameters
+    ----------
+    path : path
+        Where to write; the folder must exist. An old file is replaced.
+    write : function of a path, or bytes
+        Fills the temporary file.
+    """
+    target = check_writable(path)
+    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part")
+    os.close(handle)
+    part = Path(name)
+    try:
+        if isinstance(write, bytes):
+            part.write_bytes(write)
+        else:
+            write(part)
+        # A temporary file is private by default; what we write is as readable as other files.
+        part.chmod(0o666 & ~_umask())
+        part.replace(target)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            part.unlink()
+        raise
+    return target
+
+
+def check_writable(path: str | os.PathLike[str]) -> Path:
+    """Raise an OSError that says why a file cannot be written there, before any work is done."""
+    target = Path(path)
+    if target.is_dir():
+        raise IsADirectoryError(f"{str(target)!r} is a folder; name a file inside it.")
+    if not target.parent.is_dir():
+        raise FileNotFoundError(
+            f"the folder {str(target.parent)!r} does not exist; make it, or name another file."
+        )
+    if not os.access(target.parent, os.W_OK):
+        raise PermissionError(
+            f"the folder {str(target.parent)!r} is not writable; name a file elsewhere."
+        )
+    return target
+
+
+def write_table(path: str | os.PathLike[str], columns: pa.Table) -> Path:
+    """Write a table as its name says: .csv, .tsv (either also with .gz) or .parquet."""
+    name = Path(path).name.lower()
+    kind = Path(name.removesuffix(".gz")).suffix
+    if kind not in (".csv", ".tsv", ".parquet") or (kind == ".parquet" and name.endswith(".gz")):
+        raise ValueError(
+            f"cannot write {Path(path).name!r}: end the name in .csv, .tsv (or either with .gz) or "
+            ".parquet."
+        )
+    if kind == ".parquet":
+        return write_atomically(path, lambda part: pq.write_table(columns, part))
+    options = csv.WriteOptions(delimiter="\t" if kind == ".tsv" else ",")
+    flat = pa.table(
+        {name: _plain(column) for name, column in zip(columns.column_names, columns, strict=True)}
+    )
+
+    def write(part: Path) -> None:
+        compression = "gzip" if name.endswith(".gz") else None
+        with pa.output_stream(str(part), compression=compression) as stream:
+            csv.write_csv(flat, stream, options)
+
+    return write_atomically(path, write)
+
+
+def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    if pa.types.is_dictionary(column.type):
+        return column.cast(column.type.value_type)
+    if pa.types.is_nested(column.type):
+        return pa.chunked_array([pa.array([str(value) for value in column.to_pylist()])])
+    return column
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
