@@ -309,3 +309,33 @@ def test_a_refit_with_other_weak_rankers_forgets_the_coefficients():
 def test_bad_pairs(pairs, message):
     with pytest.raises((ValueError, TypeError), match=message):
         PNormPush().fit_pairs([[0.0], [1.0]], pairs)
+
+
+@pytest.mark.parametrize(
+    "ranker",
+    [
+        PNormPush(p=8),
+        PNormPush(p=np.inf),
+        PNormPush(p=2, focus="both"),
+        PNormPush(loss="logistic", p=2),
+        PNormPush(loss="hinge", price="exponential", alpha=0.1),
+        IRPush(),
+    ],
+)
+def test_every_fit_leaves_a_certificate_that_holds(ranker):
+    X, y = data()
+    groups = np.arange(300) % 3
+    for lists in (None, groups):
+        model = ranker.fit(X, y, groups=lists)
+        assert model.certificate_.holds
+        assert "promised" in str(model.certificate_)
+    again = model.certify(X, y, groups=groups)
+    assert again.worst == model.certificate_.worst
+
+
+def test_a_certificate_of_the_very_top_counts_what_stands_there():
+    X, y = data()
+    model = PNormPush(p=16).fit(X, y)
+    scores = model.decision_function(X)
+    assert model.certificate_.worst == (scores[y] <= scores[~y].max()).sum()
+    assert model.certificate_.clear == pytest.approx((scores[y] > scores[~y].max()).mean())

@@ -89,6 +89,8 @@ class PNormPush(PushRanker):
     coef_, intercept_ : of shapes (1, n_features) and (1,), for ``weak_rankers="features"``
     weak_rankers_, weights_ : the fitted weak rankers and their weights
     n_iter_, converged_, objective_path_ : how the fit went; the path starts before iteration 1
+    certificate_ : what was measured on the training list beside what the objective promises, for
+        lists of up to 100,000 rows; :meth:`certify` makes it for any list
 
     Examples
     --------
@@ -135,6 +137,9 @@ class PNormPush(PushRanker):
 
     def _power(self) -> float:
         return float(self.p) if self.price is None else 1.0
+
+    def _priced_end(self) -> tuple[Any, Literal["top", "bottom", "both"]]:
+        return (float(self.p) if self.price is None else self.price), self.focus
 
     def _is_relative(self) -> bool:
         return self.loss != "exponential" or isinstance(self.price, Price)
@@ -232,6 +237,9 @@ class IRPush(PushRanker):
         self.tol = tol
         self.warm_start = warm_start
         self.verbose = verbose
+
+    def _priced_end(self) -> tuple[Any, Literal["top", "bottom", "both"]]:
+        return "log1p", "bottom"
 
     def _objective(self, p: float | None = None) -> Any:  # noqa: ARG002
         return ir_push(loss=self.loss)

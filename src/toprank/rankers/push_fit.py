@@ -12,6 +12,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
+from toprank.guarantees import push_certificate
 from toprank.objectives import Relative, SoftTop
 from toprank.rankers.base import BaseRanker, binary_labels, counted_lists, counted_rows
 from toprank.rankers.callbacks import CallbackSupportMixin, Watch, with_callbacks
@@ -31,16 +32,24 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from toprank.guarantees import PushCertificate
     from toprank.objectives import Criterion
     from toprank.weak_rankers import Design, WeakRankers
 
 __all__ = ["PushRanker"]
+
+# Beyond this many rows the sort behind a certificate would cost more than a step of the fit.
+CERTIFIED_ROWS = 100_000
 
 SOLVERS = {"lbfgs": minimize_by_lbfgs, "coordinate": minimize_by_coordinates}
 
 
 class PushRanker(CallbackSupportMixin, BaseRanker):  # type: ignore[misc]
     """Fitting a weighted sum of weak rankers to a push."""
+
+    @abstractmethod
+    def _priced_end(self) -> tuple[Any, Literal["top", "bottom", "both"]]:
+        """Give the price and the end of the list that it is put on."""
 
     @abstractmethod
     def _objective(self, p: float | None = None) -> Any:
@@ -93,8 +102,11 @@ class PushRanker(CallbackSupportMixin, BaseRanker):  # type: ignore[misc]
         design = family.fit(table).design(table)
 
         def learned(solution_weights: NDArray[np.float64]) -> dict[str, Any]:
-            intercept = self._intercept(design.scores(solution_weights), positives, weights)
+            scores = design.scores(solution_weights)
+            intercept = self._intercept(scores, positives, weights)
             attributes = self._attributes(family, solution_weights, intercept, table.dtype)
+            if scores.size <= CERTIFIED_ROWS:
+                attributes["certificate_"] = self._certificate(positives, scores, weights, lists)
             return {"classes_": classes, **attributes}
 
         metadata = _present(sample_weight=sample_weight, groups=groups)
@@ -259,7 +271,7 @@ class PushRanker(CallbackSupportMixin, BaseRanker):  # type: ignore[misc]
         return attributes
 
     def _keep(self, solution: Solution, attributes: dict[str, Any]) -> Self:
-        for stale in {"coef_", "classes_"} - attributes.keys():
+        for stale in {"coef_", "classes_", "certificate_"} - attributes.keys():
             self.__dict__.pop(stale, None)
         for name, value in attributes.items():
             setattr(self, name, value)
@@ -272,6 +284,37 @@ class PushRanker(CallbackSupportMixin, BaseRanker):  # type: ignore[misc]
         if complaint is not None and not (solution.status == "max_iter" and kept_budget):
             warnings.warn(f"{type(self).__name__}: {complaint}", ConvergenceWarning, stacklevel=3)
         return self
+
+    def certify(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> PushCertificate:
+        """Set what is measured on a list beside what the objective promises there.
+
+        On the training rows this is ``certificate_``, which :meth:`fit` leaves behind for lists of
+        up to 100,000 rows; it costs a sort, which a fit of a longer list does not need.
+        """
+        scores = self.decision_function(X)
+        self._check_has_cut()
+        positives = np.asarray(y) == self.classes_[1]
+        return self._certificate(positives, scores, sample_weight, groups)
+
+    def _certificate(
+        self, positives: NDArray[np.bool_], scores: NDArray[Any], weights: Any, lists: Any
+    ) -> PushCertificate:
+        price, focus = self._priced_end()
+        return push_certificate(
+            positives,
+            scores,
+            price,
+            loss=self.loss,
+            focus=focus,
+            sample_weight=weights,
+            groups=lists,
+        )
 
     def decision_function(self, X: Any) -> NDArray[Any]:
         """Score every row of a table; higher is better, above 0 is predicted positive."""
