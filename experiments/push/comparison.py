@@ -86,12 +86,14 @@ class Verdict(NamedTuple):
     """How a row of ours compares with the paper's.
 
     ``unbeaten`` are the ends (p = 1, p = 64) that the paper does not count among its best, but
-    that are not clearly worse than our best column.
+    that are not clearly worse than our best column. ``idle`` are columns that it does count among
+    them, but that are not clearly better than such an end.
     """
 
     best: int
     best_agrees: str
     unbeaten: tuple[int, ...]
+    idle: tuple[int, ...]
     change: float
     error: float
     near: int
@@ -117,15 +119,17 @@ def verdict(row: Row, values: np.ndarray) -> Verdict:
     mean = better.mean(axis=0)
     best = int(np.argmax(mean))
 
-    def clearly_beats(column: int) -> bool:
-        gap = better[:, best] - better[:, column]
+    def beats(winner: int, loser: int) -> bool:
+        gap = better[:, winner] - better[:, loser]
         return bool(gap.mean() > CLEAR * standard_error(gap))
 
     named = max(row.best_columns, key=lambda column: mean[column])
-    agrees = "yes" if best in row.best_columns else "no" if clearly_beats(named) else "within noise"
-    unbeaten = tuple(end for end in ENDS if end not in row.best_columns and not clearly_beats(end))
+    agrees = "yes" if best in row.best_columns else "no" if beats(best, named) else "within noise"
+    others = [end for end in ENDS if end not in row.best_columns and end != best]
+    unbeaten = tuple(end for end in others if not beats(best, end))
+    idle = tuple(c for c in row.best_columns if not all(beats(c, end) for end in others))
     difference = values[:, ENDS[1]] - values[:, ENDS[0]]
     # the paper's numbers are one repeat, which scatters by the deviation of single repeats
     near = np.abs(values.mean(axis=0) - row.values) <= 2.0 * values.std(axis=0, ddof=1)
     change, error = float(difference.mean()), float(standard_error(difference))
-    return Verdict(best, agrees, unbeaten, change, error, int(near.sum()))
+    return Verdict(best, agrees, unbeaten, idle, change, error, int(near.sum()))

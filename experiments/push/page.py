@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from experiments.push.comparison import REPEATS, ROUNDS, Verdict, standard_error, verdict
+from experiments.push.comparison import ENDS, REPEATS, ROUNDS, Verdict, standard_error, verdict
 from experiments.push.illustrations import FAR_OUT, TRIALS, Choice, Number
 from experiments.push.printed import COLUMNS, PREFERS_F1_FROM, Row
 
@@ -128,6 +128,7 @@ def summary(experiments: list[Experiment]) -> str:
     count = {word: sum(v.follows == word for *_, v in every) for word in ("yes", "within noise")}
     against = len(every) - sum(count.values())
     others = [exception(*each) for each in every if each[-1].follows != "yes"]
+    others += [idle(*each) for each in every if each[-1].follows == "yes" and each[-1].idle]
     return (
         f"Of the {len(every)} rows of Tables 3 to 5, {count['yes']} clearly follow the paper's "
         f"trend,\n{count['within noise']} cannot be told from it within the noise, and "
@@ -147,6 +148,16 @@ def exception(experiment: Experiment, row: Row, found: Verdict) -> str:
         f"Table {experiment.number}, {NAMES[row.measure]}: our best column is "
         f"{COLUMNS[found.best]}, {said}"
         + (f"; {ends}, not among them, is not clearly worse." if ends else ".")
+    )
+
+
+def idle(experiment: Experiment, row: Row, found: Verdict) -> str:
+    """Say which columns that the paper names have no clear part in a trend that is followed."""
+    columns = " and ".join(COLUMNS[column] for column in found.idle)
+    ends = " and ".join(COLUMNS[end] for end in ENDS if end not in row.best_columns)
+    return (
+        f"Table {experiment.number}, {NAMES[row.measure]}: the trend is followed, but {columns}, "
+        f"among the paper's best ({row.best}), is not clearly better than {ends}."
     )
 
 
