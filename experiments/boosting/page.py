@@ -67,8 +67,8 @@ Two numbers in a cell are AdaBoost's and RankBoost's.
 **Which sets are shown.** Twelve were tried with these settings; the three in the table are among
 the five on which both runs ended within 20,000 rounds (the others: adult, cod-rna). On seven
 AdaBoost was still moving there: ln F̃ differed by 2.7e-3 on abalone and by 1.6e-5 to 5.3e-5 on
-sick, letter, housing, ionosphere, australian and covertype, AUC by at most 9e-5. A minimum at infinity would
-explain it (the theorems speak of the limit only), but that was not checked.
+sick, letter, housing, ionosphere, australian and covertype, AUC by at most 9e-5. A minimum at
+infinity would explain it (the theorems speak of the limit only), but that was not checked.
 
 The skew of RankBoost is drawn without its intercept: it does not vanish by itself, which is why
 Corollary 13 is needed. On the way RankBoost is ahead in ranking, as the paper observed; with its
