@@ -6,8 +6,13 @@ from typing import Annotated
 
 import typer
 
+from toprank.cli.compare import compare
 from toprank.cli.datasets import datasets
 from toprank.cli.demo import demo
+from toprank.cli.evaluate import evaluate
+from toprank.cli.explain import explain
+from toprank.cli.fit import fit
+from toprank.cli.rank import rank
 
 __all__ = ["app"]
 
@@ -19,8 +24,8 @@ app = typer.Typer(
     rich_markup_mode=None,  # plain help answers twice as fast, and a screen reader can read it
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command()(demo)
-app.command()(datasets)
+for _command in (compare, fit, rank, evaluate, explain, datasets, demo):
+    app.command()(_command)
 
 
 def _show_version(*, wanted: bool) -> None:

@@ -30,18 +30,24 @@ def in_one_line(command: Callable[_P, _R]) -> Callable[_P, _R]:
     def answered(*args: _P.args, **kwargs: _P.kwargs) -> _R:
         try:
             return command(*args, **kwargs)
-        except (ValueError, TypeError, OSError) as error:
+        except BrokenPipeError:
+            raise typer.Exit(0) from None  # the reader, such as head, has seen enough
+        except (ValueError, TypeError, OSError, NotImplementedError, MemoryError) as error:
             typer.echo(f"toprank: {_line(error)}", err=True)
             raise typer.Exit(_WRONG_INPUT) from None
         except KeyboardInterrupt:
-            typer.echo("toprank: interrupted; nothing was written.", err=True)
+            # A comparison leaves a journal and says how to go on.
+            remedy = getattr(answered, "after_interrupt", "nothing was written.")
+            typer.echo(f"toprank: interrupted; {remedy}", err=True)
             raise typer.Exit(_INTERRUPTED) from None
 
     return answered
 
 
-def _line(error: Exception) -> str:
+def _line(error: BaseException) -> str:
     if isinstance(error, OSError) and error.strerror:
         where = f"{error.filename}: " if error.filename else ""
         return f"{where}{error.strerror}"
-    return " ".join(str(error).split())
+    if isinstance(error, MemoryError):
+        return "not enough memory for this table; rank or fit a part of it."
+    return " ".join(str(error).split()) or type(error).__name__

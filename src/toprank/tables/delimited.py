@@ -46,6 +46,8 @@ def read_delimited(content: pa.Buffer, kind: str, name: str) -> pa.Table:
             types[column] = pa.float64() if is_whole else pa.string()
         else:
             _check_header(list(table.column_names), name)
+            if any(pa.types.is_binary(kind) for kind in table.schema.types):
+                raise ValueError(_in_words("invalid UTF-8", name))
             return table
 
 

@@ -1,0 +1,104 @@
+"""``toprank rank``: put the best rows of a table into a shortlist."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from toprank.cli.errors import in_one_line
+from toprank.cli.options import Json, ModelFile, Quiet, TableFile
+from toprank.cli.talk import Talk
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from toprank.models import Model
+    from toprank.tables import Table
+
+__all__ = ["rank"]
+
+
+@in_one_line
+def rank(
+    model: ModelFile,
+    table: TableFile,
+    *,
+    output: Annotated[
+        Path,
+        typer.Option("--output", "-o", help="Shortlist to write: .csv, .tsv, .parquet, or .gz."),
+    ] = Path("shortlist.csv"),
+    top: Annotated[
+        int | None,
+        typer.Option(min=1, help="How many rows; with lists, of each [default: the budget]."),
+    ] = None,
+    cutoff: Annotated[
+        float | None,
+        typer.Option(help="Keep all rows with a score above this instead, as a stream would."),
+    ] = None,
+    quiet: Quiet = False,
+    json: Json = False,
+) -> None:
+    """Rank a table and write its best rows, all columns kept, rank and score added."""
+    from toprank.models import load_model
+    from toprank.tables import check_writable, read_table, write_table
+
+    talk = Talk(quiet=quiet, as_json=json)
+    if top is not None and cutoff is not None:
+        raise ValueError("--top and --cutoff both say where to cut; give one of them.")
+    check_writable(output)
+    ranker = load_model(model)
+    rows = read_table(table)
+    scores = ranker.scores(rows)
+    if top is not None and top > rows.n_rows:
+        raise ValueError(f"--top {top} is more than the {rows.n_rows} rows of {rows.name}.")
+    chosen = select(ranker, rows, scores, top, cutoff)
+    path = write_table(output, ranker.ranked(rows, scores, chosen))
+    talk.say(f"{chosen.size:,} of {rows.n_rows:,} rows: {path}")
+    if cutoff is None and chosen.size:
+        talk.say(f"The last of them has the score {scores[chosen[-1]]:.6g}.")
+    talk.result(
+        {
+            "shortlist": str(path),
+            "rows": int(chosen.size),
+            "of": rows.n_rows,
+            "last_score": float(scores[chosen[-1]]) if chosen.size else None,
+        }
+    )
+
+
+def select(
+    model: Model, table: Table, scores: NDArray[Any], top: int | None, cutoff: float | None
+) -> NDArray[Any]:
+    """Numbers of the rows to keep, best first; with lists, list after list."""
+    import numpy as np
+
+    if cutoff is not None:
+        order = np.argsort(-scores, kind="stable")
+        return order[scores[order] > cutoff]
+    group = model.roles.group
+    if group is not None and group in table.names:
+        from toprank.tables.labels import lists_of
+
+        codes = np.unique(lists_of(table, group), return_inverse=True)[1]  # type: ignore[call-overload]
+        order = np.lexsort((-scores, codes))
+        places = np.arange(order.size) - np.searchsorted(codes[order], codes[order])
+        sizes = np.bincount(codes)
+        longest = top if top is not None else model.in_budget(int(sizes.max()))
+        return order[places < longest]
+    count = top if top is not None else model.in_budget(table.n_rows)
+    return best_first(scores, count)
+
+
+def best_first(scores: NDArray[Any], count: int) -> NDArray[Any]:
+    """Numbers of the ``count`` best rows; of tied rows the first of the table comes first."""
+    import numpy as np
+
+    if count >= scores.size:
+        return np.argsort(-scores, kind="stable")
+    border = np.partition(scores, scores.size - count)[scores.size - count]
+    above = np.flatnonzero(scores > border)
+    tied = np.flatnonzero(scores == border)[: count - above.size]
+    chosen = np.sort(np.concatenate([above, tied]))
+    return chosen[np.argsort(-scores[chosen], kind="stable")]

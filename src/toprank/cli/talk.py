@@ -1,0 +1,108 @@
+"""What commands say while they work and when they are done."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+__all__ = ["Talk", "in_budget_words"]
+
+
+class Talk:
+    """Words on stdout, notes and progress on stderr; nothing where quiet, JSON where asked."""
+
+    def __init__(self, *, quiet: bool = False, as_json: bool = False) -> None:
+        self.quiet = quiet
+        self.as_json = as_json
+
+    def say(self, text: str = "") -> None:
+        """A line for people; not printed beside JSON."""
+        if not self.quiet and not self.as_json:
+            typer.echo(text)
+
+    def note(self, text: str) -> None:
+        """A line on stderr about something to know."""
+        if not self.quiet:
+            typer.echo(f"toprank: note: {text}", err=True)
+
+    def result(self, values: dict[str, Any]) -> None:
+        """The result as JSON, where that was asked for."""
+        if self.as_json:
+            typer.echo(json.dumps(values, ensure_ascii=False, indent=2, default=str))
+
+    def table(self, headings: list[str], rows: list[list[str]]) -> None:
+        """Columns as wide as their words, numbers to the right; text stays text."""
+        if self.quiet or self.as_json or not rows:
+            return
+        lines = [headings, *rows]
+        widths = [max(len(line[at]) for line in lines) for at in range(len(headings))]
+        for line in lines:
+            cells = [
+                cell.ljust(width) if at == 0 else cell.rjust(width)
+                for at, (cell, width) in enumerate(zip(line, widths, strict=True))
+            ]
+            typer.echo("  ".join(cells).rstrip())
+
+    @contextlib.contextmanager
+    def progress(self, what: str) -> Iterator[Callable[[int, int], None]]:
+        """A bar with the time that remains on a terminal, a line at every tenth elsewhere."""
+        from rich.console import Console
+
+        console = Console(stderr=True)
+        if self.quiet:
+            yield lambda _done, _total: None
+        elif console.is_terminal:
+            from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+            columns = (
+                TextColumn("{task.description}"),
+                BarColumn(),
+                TextColumn("{task.completed}/{task.total}"),
+                TimeRemainingColumn(),
+            )
+            with Progress(*columns, console=console, transient=True) as bar:
+                task = bar.add_task(what, total=None)
+                yield lambda done, total: bar.update(task, completed=done, total=total)
+        else:
+            yield self._lines(what)
+
+    @staticmethod
+    def _lines(what: str) -> Callable[[int, int], None]:
+        told = 0
+
+        def line(done: int, total: int) -> None:
+            nonlocal told
+            tenth = 10 * done // max(total, 1)
+            if tenth > told:
+                told = tenth
+                typer.echo(f"toprank: {what}: {done} of {total}", err=True)
+
+        return line
+
+    @contextlib.contextmanager
+    def warnings_as_notes(self) -> Iterator[None]:
+        """Turn warnings of a fit into notes, each once."""
+        import warnings
+
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            yield
+        for text in dict.fromkeys(" ".join(str(each.message).split()) for each in caught):
+            self.note(text)
+
+
+def in_budget_words(budget: float) -> str:
+    """A budget as people say it.
+
+    Examples
+    --------
+    >>> in_budget_words(100), in_budget_words(0.01)
+    ('100 rows', '1 % of the rows')
+    """
+    return f"{budget:g} rows" if budget >= 1 else f"{100 * budget:g} % of the rows"

@@ -1,0 +1,52 @@
+"""A folder with small tables and models, and a way to call the program in this process."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from typer.testing import CliRunner
+
+from toprank.cli import app
+from toprank.tables import write_table
+
+
+def invoke(*arguments):
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+@pytest.fixture(scope="session")
+def deals(tmp_path_factory):
+    """Customers who bought or did not, as tables, and a model of them."""
+    folder = tmp_path_factory.mktemp("deals")
+    rng = np.random.default_rng(0)
+    n = 400
+    age = rng.integers(18, 80, n)
+    job = rng.choice(["clerk", "smith", "nurse"], n)
+    score = 0.1 * age + 2.0 * (job == "nurse") + rng.logistic(size=n)
+    table = pa.table(
+        {
+            "age": age,
+            "job": job,
+            "member": rng.random(n) < 0.5,
+            "branch": rng.integers(0, 8, n),
+            "weight": rng.random(n),
+            "bought": np.where(score > np.quantile(score, 0.8), "yes", "no"),
+        }
+    )
+    write_table(folder / "known.csv", table.slice(0, 300))
+    write_table(folder / "new.parquet", table.slice(300))
+    write_table(folder / "new.csv", table.slice(300).drop_columns(["bought"]))
+    done = invoke(
+        *(
+            "fit",
+            folder / "known.csv",
+            "--target",
+            "bought",
+            "--budget",
+            "20",
+            "--ignore",
+            "weight",
+        ),
+        *("--ranker", "pnorm-push", "--set", "p=8", "-o", folder / "model.toprank", "--quiet"),
+    )
+    assert (done.exit_code, done.output) == (0, ""), done.output
+    return folder

@@ -1,0 +1,206 @@
+"""Each command does on a table what its help promises."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from typer.testing import CliRunner
+
+from toprank.cli import app
+from toprank.models import load_model
+from toprank.tables import read_table
+
+
+def invoke(*arguments):
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+def words(done):
+    assert done.exit_code == 0, done.output
+    return " ".join(done.output.split())
+
+
+def test_help_answers_within_half_a_second():
+    def once():
+        started = time.perf_counter()
+        command = [sys.executable, "-c", "from toprank.cli import app; app()", "--help"]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        assert all(
+            name in done.stdout for name in ("compare", "fit", "rank", "evaluate", "explain")
+        )
+        return time.perf_counter() - started
+
+    # The best of some: other programs may be using the machine.
+    assert min(once() for _ in range(8)) < 0.5
+
+
+def test_fit_says_what_it_learned_and_writes_the_model(deals, tmp_path):
+    text = words(
+        invoke(
+            *("fit", deals / "known.csv", "--target", "bought", "--budget", "10%"),
+            *("--ranker", "rankboost", "--set", "max_iter=20", "-o", tmp_path / "m.toprank"),
+            *("--group", "branch", "--weight", "weight"),
+        )
+    )
+    assert "300 rows" in text
+    assert "bought is yes" in text
+    model = load_model(tmp_path / "m.toprank")
+    assert model.budget == 0.1
+    assert model.roles.group == "branch"
+    assert "branch" not in model.columns
+    assert [path.name for path in tmp_path.iterdir()] == ["m.toprank"]
+
+
+def test_fit_without_a_name_chooses_and_says_how_sure_it_is(deals, tmp_path):
+    done = invoke(
+        *("fit", deals / "known.csv", "--target", "bought", "--budget", "20", "--outer", "2"),
+        *("--ignore", "weight", "--json", "-o", tmp_path / "m.toprank"),
+    )
+    assert done.exit_code == 0, done.output
+    facts = json.loads(done.stdout)
+    mean, low, high = facts["precision"]
+    assert 0 <= low <= mean <= high <= 1
+    assert mean > 0.2
+    assert len(facts["finalists"]) == 6
+    assert "toprank: choosing a ranker:" in done.stderr
+
+
+def test_rank_keeps_all_columns_and_orders_the_rows(deals, tmp_path):
+    target = tmp_path / "shortlist.csv"
+    text = words(invoke("rank", deals / "model.toprank", deals / "new.csv", "-o", target))
+    assert text.startswith("20 of 100 rows")
+    shortlist = read_table(target)
+    assert shortlist.names[:2] == ["rank", "score"]
+    assert set(read_table(deals / "new.csv").names) < set(shortlist.names)
+    scores = shortlist.columns.column("score").to_pylist()
+    assert scores == sorted(scores, reverse=True)
+    assert shortlist.columns.column("rank").to_pylist() == list(range(1, 21))
+
+
+def test_rank_at_a_cutoff_takes_what_lies_above(deals, tmp_path):
+    whole, above = tmp_path / "whole.parquet", tmp_path / "above.parquet"
+    invoke("rank", deals / "model.toprank", deals / "new.csv", "--top", 100, "-o", whole)
+    scores = read_table(whole).columns.column("score").to_pylist()
+    cut = (scores[6] + scores[7]) / 2
+    done = invoke("rank", deals / "model.toprank", deals / "new.csv", "--cutoff", cut, "-o", above)
+    assert done.exit_code == 0, done.output
+    assert read_table(above).columns.column("score").to_pylist() == scores[:7]
+
+
+def test_evaluate_measures_and_compares_two_shortlists(deals, tmp_path):
+    other = tmp_path / "other.toprank"
+    invoke(
+        *("fit", deals / "known.csv", "--target", "bought", "--ranker", "logistic"),
+        *("--budget", "20", "--ignore", "age", "-o", other),
+    )
+    text = words(
+        invoke("evaluate", deals / "model.toprank", deals / "new.parquet", "--against", other)
+    )
+    for name in ("precision", "recall", "lift", "average precision", "ROC"):
+        assert name in text
+    assert "of the shortlist is the same" in text
+    values = json.loads(
+        invoke("evaluate", deals / "model.toprank", deals / "new.parquet", "--json").stdout
+    )
+    found = values["metrics"]["precision"]
+    assert 0 <= found["low"] <= found["value"] <= found["high"] <= 1
+
+
+def test_explain_names_what_drives_the_model_and_a_row(deals):
+    text = words(invoke("explain", deals / "model.toprank"))
+    assert text.index("age") < text.index("member")
+    assert "job = nurse: +" in text
+    assert "Training list of" in text
+    row = words(invoke("explain", deals / "model.toprank", deals / "new.csv", "--row", 3))
+    assert "Row 3 of new.csv has the score" in row
+
+
+def test_compare_gives_a_verdict_and_a_report(deals, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    text = words(
+        invoke(
+            *("compare", deals / "known.csv", "--target", "bought", "--budget", "20"),
+            *("--ranker", "pnorm-push", "--no-engines", "--splits", "2", "--report", "page.html"),
+        )
+    )
+    assert "logistic" in text
+    assert "The push does not help here" in text or "A ranker for the top helps here" in text
+    assert "Which ranker for known.csv" in (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert [path.name for path in tmp_path.iterdir()] == ["page.html"]
+
+
+def test_an_interrupted_comparison_goes_on_where_it_was(deals, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    import toprank.selection.comparison as module
+
+    arguments = (
+        *("compare", deals / "known.csv", "--target", "bought", "--budget", "20", "--json"),
+        *("--ranker", "pnorm-push", "--no-engines", "--splits", "2"),
+    )
+    whole = json.loads(invoke(*arguments).stdout)
+    real, calls = module.judge, []
+
+    def interrupted(*given):
+        calls.append(1)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        return real(*given)
+
+    monkeypatch.setattr(module, "judge", interrupted)
+    stopped = invoke(*arguments)
+    assert stopped.exit_code == 130
+    assert "go on with --resume" in stopped.stderr
+    monkeypatch.setattr(module, "judge", real)
+    journal = tmp_path / "toprank-compare.journal"
+    journal.write_text(journal.read_text() + '{"key": "cut o')  # as a kill would leave it
+    resumed = invoke(*arguments, "--resume")
+    assert "2 finished fits are taken" in resumed.stderr
+    assert json.loads(resumed.stdout) == whole
+    assert not journal.exists()
+
+
+def test_a_journal_of_another_comparison_is_refused(deals, tmp_path):
+    journal = tmp_path / "j"
+    journal.write_text('{"toprank": "journal", "of": "another"}\n')
+    done = invoke(
+        *("compare", deals / "known.csv", "--target", "bought", "--budget", "20"),
+        *("--ranker", "pnorm-push", "--no-engines", "--journal", journal, "--resume"),
+    )
+    assert done.exit_code == 2
+    assert "another comparison" in done.stderr
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has other signals")
+@pytest.mark.parametrize(("how", "code"), [(signal.SIGINT, 130), (signal.SIGKILL, -9)])
+def test_an_interrupt_or_a_kill_during_fit_leaves_the_old_model(deals, tmp_path, how, code):
+    target = tmp_path / "m.toprank"
+    target.write_bytes((deals / "model.toprank").read_bytes())
+    script = """
+import sys, toprank.models
+from toprank.cli import app
+real = toprank.models.fit_model
+def announced(*args, **kwargs):
+    print("at work", flush=True)
+    return real(*args, **kwargs)
+toprank.models.fit_model = announced
+app(sys.argv[1:])
+"""
+    arguments = ("fit", deals / "known.csv", "--target", "bought", "--budget", "20", "-o", target)
+    with subprocess.Popen(
+        [sys.executable, "-c", script, *map(str, arguments)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout.readline() == "at work\n"
+        time.sleep(0.3)
+        process.send_signal(how)
+        _, errors = process.communicate(timeout=60)
+    assert process.returncode == code
+    assert "Traceback" not in errors
+    assert load_model(target).facts["class"] == "PNormPush"
+    assert [path.name for path in tmp_path.iterdir()] == ["m.toprank"]
