@@ -100,7 +100,8 @@ def figure_3_kappa(splits, scores):
             for seed, data in enumerate(splits)
         ]
     lines[PLANES] = [
-        [planes_run(data, share=share)[-1].precision for share in KAPPAS] for data in splits
+        [planes_run(data, share=share, is_traced=False)[-1].precision for share in KAPPAS]
+        for data in splits
     ]
     for method in PEERS:
         lines[method] = [

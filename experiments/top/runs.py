@@ -96,8 +96,8 @@ def stochastic_run(data, name, *, share, batch_size, passes, seed):
     return points
 
 
-def planes_run(data, *, share):
-    """Points after every cutting plane."""
+def planes_run(data, *, share, is_traced=True):
+    """Points after every cutting plane, or after the last one only."""
     start = process_time()
     family = StandardFeatures().fit(data.X)
     taken = []
@@ -114,7 +114,8 @@ def planes_run(data, *, share):
         max_iter=200,
         monitor=watch,
     )
-    return [Point(at, _of_weights(data, family, weights, share)) for at, weights in taken]
+    told = taken if is_traced else taken[-1:]
+    return [Point(at, _of_weights(data, family, weights, share)) for at, weights in told]
 
 
 def _of_weights(data, family, weights, share):
