@@ -102,21 +102,22 @@ class PushRanker(CallbackSupportMixin, BaseRanker):  # type: ignore[misc]
         design = family.fit(table).design(table)
 
         def learned(solution_weights: NDArray[np.float64]) -> dict[str, Any]:
-            scores = design.scores(solution_weights)
-            intercept = self._intercept(scores, positives, weights)
+            intercept = self._intercept(design.scores(solution_weights), positives, weights)
             attributes = self._attributes(family, solution_weights, intercept, table.dtype)
-            if scores.size <= CERTIFIED_ROWS:
-                attributes["certificate_"] = self._certificate(positives, scores, weights, lists)
             return {"classes_": classes, **attributes}
 
         metadata = _present(sample_weight=sample_weight, groups=groups)
-        return self._learn(
+        self._learn(
             design,
             lambda objective: objective.on(positives, sample_weight=weights, groups=lists),
             learned,
             {"X": X, "y": y, "metadata": metadata},
             one_list=lists is None,
         )
+        if design.n_rows <= CERTIFIED_ROWS:
+            scores = design.scores(self.weights_)
+            self.certificate_ = self._certificate(positives, scores, weights, lists)
+        return self
 
     @with_callbacks
     def fit_grades(
