@@ -10,7 +10,7 @@ endif
 JOBS ?= auto
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-torch demo test test-oldest lint types docs bench reproduce clean
+.PHONY: help setup setup-torch demo test test-torch test-oldest lint types docs bench reproduce clean
 
 help: ## say what each target does
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -30,6 +30,9 @@ demo: setup ## rank the embedded data set, show what the top gained, write the H
 
 test: setup ## run the tests and the doctests
 	$(BIN)/python -m pytest -n $(JOBS) -q
+
+test-torch: setup-torch ## run the tests of the PyTorch losses, on the pinned CPU build
+	$(BIN)/python -m pytest -n $(JOBS) -q tests/integrations/torch src/toprank/integrations/torch
 
 # Old versions warn about each other's newer dependencies; only here warnings are no errors.
 test-oldest: ## run the tests on the oldest supported dependencies, in .venv-oldest

@@ -1,0 +1,1 @@
+"""Boosted trees with and without our objectives, on real rows."""

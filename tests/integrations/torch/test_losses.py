@@ -1,0 +1,205 @@
+"""The PyTorch losses are the objectives of toprank, with gradients that gradcheck believes."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+import torch
+
+from toprank.integrations.torch import (
+    IRPushLoss,
+    NDCGHingeLoss,
+    PairLoss,
+    PrecisionAtKLoss,
+    PushLoss,
+)
+from toprank.metrics import ndcg
+from toprank.objectives import PrecisionAtK, Push, ir_push, pnorm_push
+
+LOSSES = ("exponential", "logistic", "hinge", "squared_hinge")
+PUSHES = [
+    (PushLoss(p, loss=loss, focus=focus, bottom_weight=0.5),
+     pnorm_push(p, loss=loss, focus=focus, bottom_weight=0.5))
+    for p, loss, focus in itertools.product((1.0, 3.5, math.inf), LOSSES, ("top", "bottom", "both"))
+    if (p, focus) != (math.inf, "both")
+] + [(IRPushLoss(loss=loss), ir_push(loss=loss)) for loss in LOSSES]  # fmt: skip
+TOPS = [
+    (PrecisionAtKLoss(k, surrogate=s), PrecisionAtK(k, s))
+    for k, s in itertools.product((1, 7, 0.25, 1.0), ("avg", "max", "ramp"))
+]
+
+
+def draw(n=80, seed=0, spread=2.0, dtype=torch.float64):
+    random = torch.Generator().manual_seed(seed)
+    scores = spread * torch.randn(n, generator=random, dtype=torch.float64)
+    y = (torch.rand(n, generator=random) < 0.3).long()
+    weight = torch.randint(0, 4, (n,), generator=random).double() / 2 + 0.5
+    groups = torch.randint(0, 4, (n,), generator=random)
+    return scores.to(dtype).requires_grad_(), y, weight, groups
+
+
+def numbers(*tensors):
+    return [None if t is None else t.detach().double().numpy() for t in tensors]
+
+
+def assert_same(module, objective, scores, y, weight=None, groups=None, rtol=1e-9):
+    rest = {} if weight is None and groups is None else {"weight": weight, "groups": groups}
+    loss = module(scores, y, **rest)
+    (gradient,) = torch.autograd.grad(loss, scores)
+    s, labels, w, g = numbers(scores, y, weight, groups)
+    value, expected = objective.value_and_gradient(s, labels, sample_weight=w, groups=g)
+    assert loss.item() == pytest.approx(value, rel=rtol, abs=rtol)
+    scale = np.abs(expected).max() + 1e-300
+    np.testing.assert_allclose(gradient.double().numpy(), expected, atol=rtol * 10 * scale)
+
+
+@pytest.mark.parametrize(("module", "objective"), [*PUSHES, *TOPS], ids=lambda x: repr(x)[:60])
+def test_values_and_gradients_are_those_of_the_objectives(module, objective):
+    scores, y, _, _ = draw()
+    assert_same(module, objective, scores, y)
+
+
+@pytest.mark.parametrize(("module", "objective"), PUSHES, ids=lambda x: repr(x)[:60])
+@pytest.mark.parametrize("use", ["weight", "groups", "both"])
+def test_weights_and_lists_are_those_of_the_objectives(module, objective, use):
+    scores, y, weight, groups = draw()
+    weight = None if use == "groups" else weight
+    groups = None if use == "weight" else groups
+    assert_same(module, objective, scores, y, weight, groups)
+
+
+@pytest.mark.parametrize("loss", LOSSES[1:])
+@pytest.mark.parametrize("lists", [False, True])
+def test_pair_losses_are_means_over_all_pairs(loss, lists):
+    scores, y, weight, groups = draw()
+    groups = groups if lists else torch.zeros_like(groups)
+    s, labels, w, g = numbers(scores, y, weight, groups)
+    risk = Push(loss, price=1).risk(s, labels, sample_weight=w, groups=g)
+    pairs = sum(
+        w[(g == one) & (labels > 0)].sum() * w[(g == one) & (labels == 0)].sum()
+        for one in np.unique(g)
+    )
+    value = PairLoss(loss)(scores, y, weight, groups if lists else None)
+    assert value.item() == pytest.approx(risk / pairs, rel=1e-10)
+
+
+EVERY = [
+    PushLoss(4),
+    PushLoss(2.5, focus="both"),
+    *(PushLoss(2, loss=loss) for loss in LOSSES[1:]),
+    *(IRPushLoss(loss=loss) for loss in LOSSES),
+    *(PairLoss(loss) for loss in LOSSES[1:]),
+    *(PrecisionAtKLoss(5, surrogate=s) for s in ("avg", "max", "ramp")),
+    NDCGHingeLoss(),
+]
+
+
+@pytest.mark.parametrize("module", EVERY, ids=repr)
+def test_gradcheck(module):
+    scores, y, _, _ = draw(25, seed=3)
+    assert torch.autograd.gradcheck(lambda s: module(s, y), (scores,), atol=1e-6)
+
+
+@pytest.mark.parametrize("module", EVERY, ids=repr)
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_short_floats_give_the_same_to_their_digits(module, dtype):
+    scores, y, _, _ = draw(200, dtype=dtype)
+    short = module(scores, y)
+    exact = module(scores.detach().double(), y)
+    assert short.dtype == torch.float32
+    assert short.item() == pytest.approx(exact.item(), rel=1e-4)
+    (gradient,) = torch.autograd.grad(short, scores)
+    assert gradient.dtype == dtype
+    assert torch.isfinite(gradient).all()
+
+
+@pytest.mark.parametrize("module", EVERY, ids=repr)
+@pytest.mark.parametrize("label", [0, 1])
+def test_a_batch_of_one_class_costs_nothing(module, label):
+    if isinstance(module, NDCGHingeLoss) and label:
+        pytest.skip("a list of equal grades has a best order")
+    scores = torch.randn(10, dtype=torch.float64, requires_grad=True)
+    loss = module(scores, torch.full((10,), label))
+    loss.backward()
+    assert loss.item() == 0.0
+    assert (scores.grad == 0).all()
+
+
+@pytest.mark.parametrize("module", EVERY, ids=repr)
+@pytest.mark.parametrize("spread", [1e-6, 30.0, 1e4])
+def test_extreme_scores_stay_finite(module, spread):
+    scores, y, _, _ = draw(60, spread=spread)
+    loss = module(scores, y)
+    loss.backward()
+    assert math.isfinite(loss.item())
+    assert torch.isfinite(scores.grad).all()
+
+
+@pytest.mark.parametrize("spread", [0.1, 10.0, 300.0])
+def test_logistic_sums_are_exact_in_cells_and_in_chunks(spread):
+    scores, y, _, _ = draw(400, spread=spread)
+    assert_same(PushLoss(2, loss="logistic"), pnorm_push(2, loss="logistic"), scores, y, rtol=1e-9)
+
+
+def test_the_ndcg_hinge_is_the_maximum_over_all_rankings():
+    random = np.random.default_rng(0)
+    for _ in range(10):
+        s, y = random.normal(size=6), random.integers(0, 3, size=6)
+        y[0] = 2
+        discounts, gains = 1 / np.log2(np.arange(2, 8)), 2.0**y - 1
+        best = np.lexsort((-s, -gains))
+        ideal = discounts @ gains[best]
+        highest = max(
+            1 - discounts @ gains[list(order)] / ideal + discounts @ s[list(order)]
+            for order in itertools.permutations(range(6))
+        )
+        value = NDCGHingeLoss()(torch.tensor(s), torch.tensor(y)).item()
+        assert value == pytest.approx(highest - discounts @ s[best])
+        assert value >= 1 - ndcg(y, s) - 1e-12
+
+
+# PyTorch's own tracing makes an instance that PyTorch then warns about
+@pytest.mark.filterwarnings("ignore:.*should not be instantiated:DeprecationWarning")
+@pytest.mark.parametrize(
+    "module", [PushLoss(4), IRPushLoss(), PairLoss("hinge"), PrecisionAtKLoss(5)], ids=repr
+)
+def test_compiled_losses_are_the_same(module):
+    scores, y, _, _ = draw(50)
+    compiled = torch.compile(module, backend="aot_eager", fullgraph=True)
+    (expected,) = torch.autograd.grad(module(scores, y), scores)
+    (gradient,) = torch.autograd.grad(compiled(scores, y), scores)
+    torch.testing.assert_close(gradient, expected)
+
+
+def test_bad_input_is_named():
+    s, y = torch.zeros(3), torch.tensor([1, 0, 0])
+    for options, message in (
+        ({"p": 0.5}, "p must be a number ≥ 1"),
+        ({"loss": "cubic"}, "loss must be one of"),
+        ({"focus": "middle"}, "focus must be"),
+        ({"bottom_weight": 0.0}, "bottom_weight must be above 0"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            PushLoss(**options)
+    with pytest.raises(ValueError, match="y has 2 rows, but scores has 3"):
+        PushLoss()(s, y[:2])
+    with pytest.raises(ValueError, match=r"one number a row, got shape \(3, 2\)"):
+        PushLoss()(torch.zeros(3, 2), y)
+    with pytest.raises(TypeError, match="floating-point"):
+        PushLoss()(y, y)
+    with pytest.raises(TypeError, match="scores must be a tensor"):
+        PushLoss()([1.0, 2.0, 3.0], y)
+    with pytest.raises(ValueError, match="surrogate must be"):
+        PrecisionAtKLoss(2, surrogate="struct")
+    for k in (0, 1.5, -1):
+        with pytest.raises(ValueError, match=f"k={k} must be"):
+            PrecisionAtKLoss(k)
+    with pytest.raises(TypeError, match="k must be a number"):
+        PrecisionAtKLoss("ten")
+    with pytest.raises(ValueError, match="gain must be"):
+        NDCGHingeLoss("cubic")
+    with pytest.raises(ValueError, match="loss must be one of"):
+        PairLoss("exponential")
+    with pytest.raises(ValueError, match="loss must be one of"):
+        IRPushLoss(loss="cubic")
