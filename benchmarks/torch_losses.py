@@ -53,7 +53,7 @@ def bandwidth(device: str) -> float:
     """Bytes a second of a plain copy."""
     import torch
 
-    source = torch.empty(100_000_000 if device == "cuda" else 20_000_000, device=device)
+    source = torch.empty(100_000_000 if device == "cuda" else 5_000_000, device=device)
     target = torch.empty_like(source)
     return 2 * source.numel() * 4 / clock(device, lambda: target.copy_(source))
 

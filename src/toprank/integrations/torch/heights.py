@@ -55,34 +55,39 @@ class _Sorted:
         list 0 |- + -- +|    |+ - -  +| list 1
     """
 
-    def __init__(self, scores: Tensor, lists: Tensor | None) -> None:
-        centred = scores - scores.mean()
-        place = centred
-        if lists is not None:
-            place = centred + lists * (centred.max() - centred.min() + 3.0)
-        place, self.order = torch.sort(place)
-        self.scores = centred[self.order]
-        # up to here sources lie less than the margin above a target, or from here on below it
-        self.reach = torch.searchsorted(place, place + 1.0)
-        self.back = torch.searchsorted(place, place - 1.0, right=True)
-        self.first = torch.zeros_like(self.order)
-        self.last = torch.full_like(self.order, place.numel())
-        if lists is not None:
-            codes = lists[self.order]
-            self.first = torch.searchsorted(codes, codes)
-            self.last = torch.searchsorted(codes, codes, right=True)
+    def __init__(self, scores: Tensor, lists: Tensor | None, order: Tensor | None = None) -> None:
+        exact = scores.double()
+        exact = exact - exact.mean()
+        offset = None if lists is None else lists * (exact.max() - exact.min() + 3.0)
+        if order is None:
+            # alone in the list, scores sort in their own, shorter dtype
+            order = torch.sort(scores if offset is None else exact + offset).indices
+        self.order = order
+        self.scores = exact[order]
+        self.place = self.scores if offset is None else self.scores + offset[order]
+        self.codes = None if lists is None else lists[order]
 
     def moments(self, a: Tensor, power: int, *, adjoint: bool) -> Tensor:
         """Σ a·(1 + x)^power over the sources within the margin, x = s_outer - s_inner."""
+        if adjoint:  # from here on upwards outer rows are less than the margin below
+            end = torch.searchsorted(self.place, self.place - 1.0, right=True)
+        else:
+            end = torch.searchsorted(self.place, self.place + 1.0)
         sign = 1.0 if adjoint else -1.0
-        total = torch.zeros_like(self.scores)
         base = 1.0 - sign * self.scores
+        total = torch.zeros_like(self.scores)
         for n in range(power + 1):
-            prefix = torch.cumsum(a * (sign * self.scores) ** n, 0)
+            prefix = torch.cumsum(a * (sign * self.scores) ** n if n else a, 0)
             prefix = torch.cat([prefix.new_zeros(1), prefix])
-            ends = (self.back, self.last) if adjoint else (self.first, self.reach)
-            total += math.comb(power, n) * base ** (power - n) * (prefix[ends[1]] - prefix[ends[0]])
-        return total
+            within = prefix[self._far_end(adjoint)] - prefix[end]
+            total += math.comb(power, n) * base ** (power - n) * within
+        return total if adjoint else -total
+
+    def _far_end(self, adjoint: bool) -> Tensor | int:
+        """Where the list of each row ends (adjoint) or begins."""
+        if self.codes is None:
+            return -1 if adjoint else 0
+        return torch.searchsorted(self.codes, self.codes, right=adjoint)
 
 
 class _HingeHeights(torch.autograd.Function):
@@ -98,27 +103,26 @@ class _HingeHeights(torch.autograd.Function):
         lists: Tensor | None,
         squared: bool,
     ) -> Tensor:
-        rows = _Sorted(scores.double(), lists)
+        rows = _Sorted(scores, lists)
         sources = (weight * inner)[rows.order]
-        power = 2 if squared else 1
         heights = torch.empty_like(rows.scores)
-        heights[rows.order] = rows.moments(sources, power, adjoint=False)
-        ctx.save_for_backward(scores, inner, outer, weight, lists)
+        heights[rows.order] = rows.moments(sources, 2 if squared else 1, adjoint=False)
+        ctx.save_for_backward(scores, inner, outer, weight, lists, rows.order)
         ctx.squared = squared
         return (heights.clamp_min(0.0) * outer).to(scores.dtype)
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
-        scores, inner, outer, weight, lists = ctx.saved_tensors
-        rows = _Sorted(scores.double(), lists)
-        sources = (weight * inner)[rows.order]
-        pull = (grads[0].double() * outer)[rows.order]
+        scores, inner, outer, weight, lists, order = ctx.saved_tensors
+        rows = _Sorted(scores, lists, order)
+        sources = (weight * inner)[order]
+        pull = (grads[0].double() * outer)[order]
         # ℓ' is 1 within the margin, or 2·(1 + x)
         factor, power = (2.0, 1) if ctx.squared else (1.0, 0)
         slope = pull * rows.moments(sources, power, adjoint=False)
         slope -= sources * rows.moments(pull, power, adjoint=True)
         gradient = torch.empty_like(slope)
-        gradient[rows.order] = factor * slope
+        gradient[order] = factor * slope
         return gradient.to(scores.dtype), None, None, None, None, None
 
 
