@@ -13,6 +13,7 @@ from toprank.cli.evaluate import evaluate
 from toprank.cli.explain import explain
 from toprank.cli.fit import fit
 from toprank.cli.rank import rank
+from toprank.cli.report import report
 
 __all__ = ["app"]
 
@@ -24,7 +25,7 @@ app = typer.Typer(
     rich_markup_mode=None,  # plain help answers twice as fast, and a screen reader can read it
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for _command in (compare, fit, rank, evaluate, explain, datasets, demo):
+for _command in (compare, fit, rank, evaluate, explain, report, datasets, demo):
     app.command()(_command)
 
 

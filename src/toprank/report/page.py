@@ -45,27 +45,42 @@ def write_report(path: str | os.PathLike[str], run: Run) -> Path:
     return write_atomically(path, page.encode())
 
 
-def render_report(run: Run) -> str:
-    """The page as text; the same run gives the same text."""
-    environment = Environment(
+def environment() -> Environment:
+    """Templates in which every text is escaped."""
+    made = Environment(
         loader=PackageLoader("toprank.report"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"percent": _percent, "signed": _signed}
+    made.filters |= {"percent": _percent, "signed": _signed}
+    return made
+
+
+def render_report(run: Run) -> str:
+    """The page as text; the same run gives the same text."""
     pictures = [_drawing(picture, number) for number, picture in enumerate(run.pictures, start=1)]
-    return environment.get_template("page.html.j2").render(
-        run=run,
-        style=_style(),
-        drawings=pictures,
-        versions=_versions(),
+    return (
+        environment()
+        .get_template("page.html.j2")
+        .render(
+            run=run,
+            style=style(),
+            drawings=pictures,
+            versions=versions(),
+        )
     )
 
 
-def _style() -> str:
-    return (Path(__file__).parent / "templates" / "style.css").read_text(encoding="utf-8")
+def template_text(name: str) -> str:
+    """A file beside the templates, as it is."""
+    return (Path(__file__).parent / "templates" / name).read_text(encoding="utf-8")
+
+
+def style() -> str:
+    """The style sheet that all pages share."""
+    return template_text("style.css")
 
 
 def _drawing(picture: Picture, number: int) -> str:
@@ -75,7 +90,8 @@ def _drawing(picture: Picture, number: int) -> str:
     return svg.replace("url(#", f"url(#{own}").replace('href="#', f'href="#{own}')
 
 
-def _versions() -> dict[str, str]:
+def versions() -> dict[str, str]:
+    """Versions of what made the page."""
     found = {"toprank": toprank.__version__, "Python": platform.python_version()}
     return found | {name: metadata.version(name) for name in _LIBRARIES}
 

@@ -1,0 +1,154 @@
+"""A real browser, driven over its own debugging pipe: no driver, no network."""
+
+import base64
+import json
+import os
+import shutil
+import subprocess
+import time
+
+import pytest
+
+try:
+    import fcntl
+except ImportError:  # Windows, where the browser is not driven
+    fcntl = None
+
+CHROMIUM = next(
+    (
+        found
+        for name in ("chromium", "chromium-browser", "google-chrome")
+        if (found := shutil.which(name))
+    ),
+    None,
+)
+
+
+class Browser:
+    """One page of Chromium; every console message and request is remembered."""
+
+    def __init__(self, profile):
+        to_browser, self._out = os.pipe()
+        self._in, from_browser = os.pipe()
+
+        # Numbers far from 3 and 4, so that neither is overwritten while they are put there.
+        far = [fcntl.fcntl(each, fcntl.F_DUPFD, 20) for each in (to_browser, from_browser)]
+
+        def wire():
+            os.dup2(far[0], 3)
+            os.dup2(far[1], 4)
+
+        flags = ["--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run"]
+        flags += ["--disable-background-networking", "--disable-component-update"]
+        self._process = subprocess.Popen(
+            [CHROMIUM, *flags, "--remote-debugging-pipe", f"--user-data-dir={profile}"],
+            preexec_fn=wire,  # noqa: PLW1509 (the pipe's file numbers are fixed)
+            close_fds=False,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        for each in (to_browser, from_browser, *far):
+            os.close(each)
+        self._number, self._session, self._rest = 0, None, b""
+        self.events = []
+        target = self.call("Target.createTarget", url="about:blank")["targetId"]
+        self._session = self.call("Target.attachToTarget", targetId=target, flatten=True)[
+            "sessionId"
+        ]
+        for domain in ("Page", "Runtime", "Network", "Log"):
+            self.call(f"{domain}.enable")
+
+    def call(self, method, **params):
+        self._number += 1
+        message = {"id": self._number, "method": method, "params": params}
+        if self._session:
+            message["sessionId"] = self._session
+        os.write(self._out, json.dumps(message).encode() + b"\0")
+        while True:
+            answer = self._next()
+            if answer.get("id") == self._number:
+                assert "error" not in answer, answer
+                return answer["result"]
+            self.events.append(answer)
+
+    def _next(self):
+        while b"\0" not in self._rest:
+            block = os.read(self._in, 1 << 20)
+            assert block, "the browser has gone"
+            self._rest += block
+        line, _, self._rest = self._rest.partition(b"\0")
+        return json.loads(line)
+
+    def open(self, path):
+        self.events.clear()
+        self.call("Page.navigate", url=path.as_uri())
+        while self.js("document.readyState") != "complete":
+            time.sleep(0.02)
+
+    def js(self, expression):
+        found = self.call(
+            "Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True
+        )
+        assert "exceptionDetails" not in found, found["exceptionDetails"]
+        return found["result"].get("value")
+
+    def click(self, selector):
+        """A real click of the mouse in the middle of an element."""
+        self.js(
+            f"document.querySelector({selector!r}).scrollIntoView({{block: 'center', behavior: 'instant'}})"
+        )
+        x, y = self.js(
+            f"(() => {{const r = document.querySelector({selector!r}).getBoundingClientRect();"
+            "return [r.x + r.width / 2, r.y + r.height / 2]})()"
+        )
+        for kind in ("mousePressed", "mouseReleased"):
+            self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
+
+    def type(self, selector, text):
+        self.js(f"document.querySelector({selector!r}).focus()")
+        self.call("Input.insertText", text=text)
+
+    def press(self, key, code):
+        for kind in ("keyDown", "keyUp"):
+            self.call("Input.dispatchKeyEvent", type=kind, key=key, windowsVirtualKeyCode=code)
+
+    def picture(self, path, *, scheme="light", media="screen", width=1000):
+        features = [{"name": "prefers-color-scheme", "value": scheme}]
+        self.call("Emulation.setEmulatedMedia", media=media, features=features)
+        self.call(
+            "Emulation.setDeviceMetricsOverride",
+            width=width,
+            height=900,
+            deviceScaleFactor=1,
+            mobile=False,
+        )
+        shot = self.call("Page.captureScreenshot", captureBeyondViewport=True, format="png")
+        path.write_bytes(base64.b64decode(shot["data"]))
+
+    def complaints(self):
+        """What the console said, and every request that was not for the page itself."""
+        said = [e["params"] for e in self.events if e.get("method") == "Runtime.consoleAPICalled"]
+        said += [e["params"] for e in self.events if e.get("method") == "Runtime.exceptionThrown"]
+        said += [e["params"] for e in self.events if e.get("method") == "Log.entryAdded"]
+        asked = [
+            url
+            for e in self.events
+            if e.get("method") == "Network.requestWillBeSent"
+            and not (url := e["params"]["request"]["url"]).startswith(("file:", "data:"))
+        ]
+        return said + asked
+
+    def close(self):
+        self._process.kill()
+        self._process.wait()
+        os.close(self._out)
+        os.close(self._in)
+
+
+@pytest.fixture(scope="session")
+def browser(tmp_path_factory):
+    if CHROMIUM is None or os.name == "nt":
+        pytest.skip("no chromium on this machine")
+    made = Browser(tmp_path_factory.mktemp("profile"))
+    yield made
+    made.close()
