@@ -66,7 +66,7 @@ def judged(data, scores, share):
 
 
 def stochastic_run(data, name, *, share, batch_size, passes, seed):
-    """Points within the first pass and after each one."""
+    """Points after the scaling (of no precision yet), within the first pass and after each."""
     solver, surrogate = STOCHASTIC[name]
     start = process_time()
     family = StandardFeatures().fit(data.X)
@@ -79,7 +79,8 @@ def stochastic_run(data, name, *, share, batch_size, passes, seed):
     stream = Stream(aim, family.low_, family.span_)
     rows = Rows(data.X, data.y, None, None)
     batches = MiniBatches(rows, batch_size, seed)
-    seconds, points = process_time() - start, []
+    seconds = process_time() - start
+    points = [Point(seconds, np.nan)]
     for number, batch in zip(range(passes), batches.passes(), strict=False):
         n_batches = batch.starts.size - 1
         # ramp is linearised once a call, so its passes stay whole
@@ -97,10 +98,10 @@ def stochastic_run(data, name, *, share, batch_size, passes, seed):
 
 
 def planes_run(data, *, share, is_traced=True):
-    """Points after every cutting plane, or after the last one only."""
+    """Points after the scaling and after every cutting plane, or after the last one only."""
     start = process_time()
     family = StandardFeatures().fit(data.X)
-    taken = []
+    taken, scaled = [], Point(process_time() - start, np.nan)
 
     def watch(progress):
         taken.append((process_time() - start, progress.weights))
@@ -115,7 +116,8 @@ def planes_run(data, *, share, is_traced=True):
         monitor=watch,
     )
     told = taken if is_traced else taken[-1:]
-    return [Point(at, _of_weights(data, family, weights, share)) for at, weights in told]
+    points = [Point(at, _of_weights(data, family, weights, share)) for at, weights in told]
+    return [scaled, *points]
 
 
 def _of_weights(data, family, weights, share):
