@@ -1,0 +1,218 @@
+"""Rankers as ONNX graphs, so that a server can score rows without Python.
+
+A linear ranker becomes X·coef + intercept; a ranker of stumps becomes comparisons, each with its
+weight. Everything is computed in float64, so that the scores are those of ``decision_function``,
+ties included. Preprocessing in a scikit-learn ``Pipeline`` is converted by skl2onnx.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import onnx
+from onnx import TensorProto, compose, helper, numpy_helper
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import check_is_fitted
+
+from toprank.weak_rankers import Features, Stumps
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["to_onnx"]
+
+# Old enough for servers of 2022, new enough for all that is needed here and by skl2onnx.
+OPSET, ML_OPSET, IR = 17, 3, 8
+
+
+def to_onnx(model: Any, *, initial_types: list[tuple[str, Any]] | None = None) -> onnx.ModelProto:
+    """Convert a fitted ranker, or a pipeline that ends in one, to ONNX.
+
+    Parameters
+    ----------
+    model : fitted ranker or Pipeline
+        Any linear ranker (``coef_``) or ranker of stumps or features; before it in a pipeline,
+        whatever skl2onnx converts (scalers, imputers, encoders, column transformers).
+    initial_types : list of (name, type), optional
+        Inputs of a pipeline, as skl2onnx has them; by default one table ``X`` of float64 numbers.
+        Needed where columns are text.
+
+    Returns
+    -------
+    onnx.ModelProto
+        Graph with the input ``X`` (float64, one row a row) and the output ``scores``, one number a
+        row (one row of numbers for multilabel models). Save it with ``onnx.save``.
+
+    Examples
+    --------
+    >>> import numpy as np, onnxruntime
+    >>> from toprank import PNormPush
+    >>> from toprank.integrations.onnx import to_onnx
+    >>> X, y = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 1.0], [3.0, 1.0]]), [0, 0, 1, 1]
+    >>> model = PNormPush().fit(X, y)
+    >>> graph = to_onnx(model).SerializeToString()
+    >>> session = onnxruntime.InferenceSession(graph, providers=["CPUExecutionProvider"])
+    >>> (scores,) = session.run(["scores"], {"X": X})
+    >>> bool(np.allclose(scores, model.decision_function(X), rtol=1e-12))
+    True
+    """
+    check_is_fitted(model)
+    if not isinstance(model, Pipeline):
+        if initial_types is not None:
+            raise ValueError("initial_types describes the inputs of a pipeline; this is a ranker.")
+        return _ranker(model, TensorProto.DOUBLE)
+    steps = [step for _, step in model.steps[:-1] if step not in (None, "passthrough")]
+    if not steps:
+        return _ranker(model.steps[-1][1], TensorProto.DOUBLE)
+    before = _preprocessing(model[:-1], initial_types)
+    output = before.graph.output[0]
+    after = _ranker(model.steps[-1][1], output.type.tensor_type.elem_type)
+    before = compose.add_prefix(before, "preprocessing_", rename_inputs=False)
+    merged = compose.merge_models(
+        before, after, io_map=[(before.graph.output[0].name, "X")], producer_name="toprank"
+    )
+    return _checked(merged)
+
+
+def _preprocessing(
+    pipeline: Pipeline, initial_types: list[tuple[str, Any]] | None
+) -> onnx.ModelProto:
+    """The steps before the ranker, by skl2onnx."""
+    # slow to import, and only pipelines need it
+    import skl2onnx  # noqa: PLC0415
+    from skl2onnx.common.data_types import DoubleTensorType  # noqa: PLC0415
+
+    if initial_types is None:
+        initial_types = [("X", DoubleTensorType([None, pipeline.n_features_in_]))]
+    graph: onnx.ModelProto = skl2onnx.convert_sklearn(
+        pipeline,
+        initial_types=initial_types,
+        target_opset={"": OPSET, "ai.onnx.ml": ML_OPSET},
+        custom_conversion_functions={SimpleImputer: _impute},
+    )
+    del graph.opset_import[:]
+    graph.opset_import.extend(_opsets())
+    graph.ir_version = IR
+    return graph
+
+
+def _impute(scope: Any, operator: Any, container: Any) -> None:
+    """Fill missing numbers in float64, for which onnxruntime has no imputer of its own."""
+    from skl2onnx.common._registration import get_converter  # noqa: PLC0415
+
+    imputer, source = operator.raw_operator, operator.inputs[0]
+    filling = np.asarray(imputer.statistics_)
+    is_plain = filling.dtype.kind == "f" and not np.isnan(filling).any()
+    if not is_plain or len(operator.inputs) > 1 or not np.isnan(imputer.missing_values):
+        get_converter("SklearnSimpleImputer")(scope, operator, container)
+        return
+    wide, fill, absent = map(scope.get_unique_variable_name, ("wide", "filling", "absent"))
+    container.add_initializer(fill, TensorProto.DOUBLE, [1, filling.size], filling.tolist())
+    kind = TensorProto.DOUBLE if "Double" in type(source.type).__name__ else TensorProto.FLOAT
+    filled = scope.get_unique_variable_name("filled")
+    container.add_node("Cast", [source.full_name], wide, op_version=13, to=TensorProto.DOUBLE)
+    container.add_node("IsNaN", [wide], absent, op_version=13)
+    container.add_node("Where", [absent, fill, wide], filled, op_version=16)
+    container.add_node("Cast", [filled], operator.outputs[0].full_name, op_version=13, to=kind)
+
+
+def _opsets() -> list[onnx.OperatorSetIdProto]:
+    return [helper.make_opsetid("", OPSET), helper.make_opsetid("ai.onnx.ml", ML_OPSET)]
+
+
+def _ranker(model: Any, input_type: int) -> onnx.ModelProto:
+    """Graph of the ranker alone."""
+    check_is_fitted(model)
+    weights, intercepts = _weights_of(model)
+    family = getattr(model, "weak_rankers_", None)
+    if hasattr(model, "coef_"):
+        nodes, values = _linear(np.asarray(model.coef_, np.float64), intercepts)
+    elif isinstance(family, Stumps):
+        nodes, values = _stumps(family, weights, intercepts)
+    elif isinstance(family, Features):
+        parts = [family.linear(mine) for mine in weights]
+        offsets = np.array([offset for _, offset in parts])
+        nodes, values = _linear(np.stack([coef for coef, _ in parts]), intercepts + offsets)
+    else:
+        raise _refusal(model)
+    nodes = [helper.make_node("Cast", ["X"], ["rows"], to=TensorProto.DOUBLE), *nodes]
+    shape: list[Any] = [None] if len(weights) == 1 else [None, len(weights)]
+    if len(weights) == 1:
+        nodes.append(helper.make_node("Squeeze", ["columns", "last"], ["scores"]))
+        values["last"] = np.array([1])
+    else:
+        nodes.append(helper.make_node("Identity", ["columns"], ["scores"]))
+    graph = helper.make_graph(
+        nodes,
+        f"toprank_{type(model).__name__}",
+        [helper.make_tensor_value_info("X", input_type, [None, int(model.n_features_in_)])],
+        [helper.make_tensor_value_info("scores", TensorProto.DOUBLE, shape)],
+        [numpy_helper.from_array(value, name) for name, value in values.items()],
+    )
+    made = helper.make_model(graph, opset_imports=_opsets(), producer_name="toprank")
+    made.ir_version = IR
+    return _checked(made)
+
+
+def _weights_of(model: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Weights of the weak rankers and what is added to the scores, one row a score."""
+    if not hasattr(model, "coef_") and not hasattr(model, "weights_"):
+        raise _refusal(model)
+    given = model.coef_ if hasattr(model, "coef_") else model.weights_
+    weights = np.atleast_2d(np.asarray(given, dtype=np.float64))
+    if hasattr(model, "label_scores"):
+        intercepts = np.asarray(model.intercepts_, dtype=np.float64)
+        if model.decision_function(np.zeros((1, model.n_features_in_))).ndim == 1:
+            # two classes, each row in one: the score is the difference of both
+            return weights[1:] - weights[:1], intercepts[1:] - intercepts[:1]
+        return weights, intercepts
+    return weights, np.asarray(model.intercept_, dtype=np.float64).reshape(-1)
+
+
+def _linear(
+    coef: NDArray[np.float64], intercepts: NDArray[np.float64]
+) -> tuple[list[onnx.NodeProto], dict[str, NDArray[Any]]]:
+    nodes = [
+        helper.make_node("MatMul", ["rows", "coef"], ["products"]),
+        helper.make_node("Add", ["products", "intercepts"], ["columns"]),
+    ]
+    return nodes, {"coef": np.ascontiguousarray(coef.T), "intercepts": intercepts}
+
+
+def _stumps(
+    family: Stumps, weights: NDArray[np.float64], intercepts: NDArray[np.float64]
+) -> tuple[list[onnx.NodeProto], dict[str, NDArray[Any]]]:
+    """Only stumps with a weight: compare their columns with their thresholds, then weigh."""
+    used = np.flatnonzero((weights != 0).any(axis=0))
+    stumps = [family.stump(int(index)) for index in used]
+    values = {
+        "places": np.array([stump.column for stump in stumps], dtype=np.int64),
+        "thresholds": np.array([stump.threshold for stump in stumps], dtype=np.float64),
+        "missing": np.array([stump.missing for stump in stumps], dtype=np.float64),
+        "weights": np.ascontiguousarray(weights[:, used].T),
+        "intercepts": intercepts,
+    }
+    nodes = [
+        helper.make_node("Gather", ["rows", "places"], ["cells"], axis=1),
+        helper.make_node("Greater", ["cells", "thresholds"], ["above"]),
+        helper.make_node("Cast", ["above"], ["sides"], to=TensorProto.DOUBLE),
+        helper.make_node("IsNaN", ["cells"], ["absent"]),
+        helper.make_node("Where", ["absent", "missing", "sides"], ["values"]),
+        helper.make_node("MatMul", ["values", "weights"], ["products"]),
+        helper.make_node("Add", ["products", "intercepts"], ["columns"]),
+    ]
+    return nodes, values
+
+
+def _refusal(model: Any) -> TypeError:
+    return TypeError(
+        f"{type(model).__name__} cannot become an ONNX graph: only linear rankers (coef_) and "
+        "rankers of features or stumps can; kernels and weak rankers of your own stay in Python."
+    )
+
+
+def _checked(made: onnx.ModelProto) -> onnx.ModelProto:
+    onnx.checker.check_model(made)
+    return made
