@@ -95,7 +95,8 @@ class Browser:
     def click(self, selector):
         """A real click of the mouse in the middle of an element."""
         self.js(
-            f"document.querySelector({selector!r}).scrollIntoView({{block: 'center', behavior: 'instant'}})"
+            f"document.querySelector({selector!r})"
+            ".scrollIntoView({block: 'center', behavior: 'instant'})"
         )
         x, y = self.js(
             f"(() => {{const r = document.querySelector({selector!r}).getBoundingClientRect();"

@@ -76,7 +76,7 @@ def select(
 
     if cutoff is not None:
         order = np.argsort(-scores, kind="stable")
-        return order[scores[order] > cutoff]
+        return np.asarray(order[scores[order] > cutoff])
     group = model.roles.group
     if group is not None and group in table.names:
         from toprank.tables.labels import lists_of
@@ -86,7 +86,7 @@ def select(
         places = np.arange(order.size) - np.searchsorted(codes[order], codes[order])
         sizes = np.bincount(codes)
         longest = top if top is not None else model.in_budget(int(sizes.max()))
-        return order[places < longest]
+        return np.asarray(order[places < longest])
     count = top if top is not None else model.in_budget(table.n_rows)
     return best_first(scores, count)
 
@@ -101,4 +101,4 @@ def best_first(scores: NDArray[Any], count: int) -> NDArray[Any]:
     above = np.flatnonzero(scores > border)
     tied = np.flatnonzero(scores == border)[: count - above.size]
     chosen = np.sort(np.concatenate([above, tied]))
-    return chosen[np.argsort(-scores[chosen], kind="stable")]
+    return np.asarray(chosen[np.argsort(-scores[chosen], kind="stable")])

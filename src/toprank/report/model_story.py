@@ -119,7 +119,7 @@ def _truth(
         path = _push_path(model, lesson)
     return Truth(
         n_positives=int(lesson.positives.sum()),
-        metrics={name: tuple(each) for name, each in found.items()},
+        metrics={name: (each.value, each.low, each.high) for name, each in found.items()},
         curve=_curve(lesson.positives, scores, seed),
         calibration=_calibration(model, lesson, scores),
         push_path=path,

@@ -6,7 +6,7 @@
   const percent = (share) => `${(100 * share).toFixed(1)} %`;
 
   // Drawing --------------------------------------------------------------------------------
-  const WIDTH = 640, HEIGHT = 300, LEFT = 62, BOTTOM = 46, TOP = 12, RIGHT = 14;
+  const WIDTH = 480, HEIGHT = 270, LEFT = 62, BOTTOM = 46, TOP = 12, RIGHT = 14;
   const make = (parent, name, attributes, text) => {
     const element = document.createElementNS("http://www.w3.org/2000/svg", name);
     for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
