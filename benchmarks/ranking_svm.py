@@ -11,11 +11,11 @@ import threading
 import time
 
 import numpy as np
+from experiments.svm.data import threshold_rows
 from scipy import sparse
 from scipy.optimize import linprog
 
 from benchmarks.timing import table
-from experiments.svm.data import threshold_rows
 from toprank import LinearRankSVM, RankSVM
 
 NU = 0.2

@@ -3,7 +3,9 @@
 import numpy as np
 from scipy.stats import binom
 
-__all__ = ["threshold_rows"]
+from toprank import datasets
+
+__all__ = ["real_tables", "threshold_rows"]
 
 
 def threshold_rows(
@@ -39,3 +41,24 @@ def threshold_rows(
     order = rng.permutation(n_rows)
     flipped = rng.random(n_rows) < noise
     return X[order], labels[order] ^ flipped
+
+
+def real_tables():
+    """The five data sets of Table 3, as functions that load them: features and labels."""
+    loaders = {
+        "hypothyroid": datasets.load_hypothyroid,
+        "ionosphere": datasets.load_ionosphere,
+        "australian": datasets.load_australian,
+        "colon-cancer": datasets.load_colon_cancer,
+        "duke": datasets.load_duke,
+    }
+    return {name: lambda load=load: _table(load) for name, load in loaders.items()}
+
+
+def _table(load):
+    """Features with medians where values are missing, and a mask of the positives."""
+    X, y = load(return_X_y=True)
+    X = np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
+    known = np.isfinite(X).any(axis=0)
+    X = X[:, known]
+    return np.where(np.isnan(X), np.nanmedian(X, axis=0), X), np.asarray(y) == np.unique(y)[1]
