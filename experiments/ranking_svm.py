@@ -4,11 +4,13 @@ Writes docs/experiments/ranking_svm.md and its pictures. Real data must be in th
 docs/datasets.md); data sets that are not there are left out, and the page says so.
 """
 
+import os
 import time
 from pathlib import Path
 
 import matplotlib as mpl
 import numpy as np
+from joblib import Parallel, delayed
 
 from experiments.svm import pictures
 from experiments.svm.comparison import judge, n_nonzero, rivals, seconds
@@ -19,6 +21,7 @@ from experiments.svm.text import CLOSING, OPENING, TEXTS
 DOCS = Path(__file__).parents[1] / "docs" / "experiments"
 IMAGES = DOCS / "images"
 ROWS = 1000
+JOBS = int(os.environ.get("JOBS", "-1"))  # processes; -1 is one a core
 
 
 def label_error(noise, positive_share):
@@ -63,40 +66,58 @@ def number_table(head, rows, form):
     return "\n".join(lines)
 
 
+def artificial_row(name, printed, seed, *, r, noise, positive_share):
+    """A row of Table 1 or 2."""
+    X, y = threshold_rows(ROWS, r=r, noise=noise, positive_share=positive_share, seed=seed)
+    founds = compare(X, y, signed=False)
+    say(f"Tables 1 and 2, {name}")
+    return name, founds, printed, label_error(noise, positive_share)
+
+
 def artificial():
-    """Tables 1 and 2."""
-    first, second = [], []
-    for number, ((r, noise), printed) in enumerate(TABLE_1.items()):
-        X, y = threshold_rows(ROWS, r=r, noise=noise / 100, seed=number)
-        founds = compare(X, y, signed=False)
-        first.append((f"r = {r}, {noise} %", founds, printed, label_error(noise / 100, 0.5)))
-        say(f"Table 1, r={r}, noise {noise} %")
-    for number, ((tenths, r), printed) in enumerate(TABLE_2.items()):
-        X, y = threshold_rows(ROWS, r=r, positive_share=tenths / 10, seed=100 + number)
-        founds = compare(X, y, signed=False)
-        name = f"{tenths}:{10 - tenths}, r = {r}"
-        second.append((name, founds, printed, label_error(0.05, tenths / 10)))
-        say(f"Table 2, {name}")
-    return auc_table("data", first), auc_table("data", second)
+    """Tables 1 and 2, a process for every draw of the data."""
+    rows = [
+        delayed(artificial_row)(
+            f"r = {r}, {noise} %", printed, seed, r=r, noise=noise / 100, positive_share=0.5
+        )
+        for seed, ((r, noise), printed) in enumerate(TABLE_1.items())
+    ]
+    rows += [
+        delayed(artificial_row)(
+            f"{tenths}:{10 - tenths}, r = {r}", printed, 100 + seed,
+            r=r, noise=0.05, positive_share=tenths / 10,
+        )
+        for seed, ((tenths, r), printed) in enumerate(TABLE_2.items())
+    ]  # fmt: skip
+    done = Parallel(n_jobs=JOBS)(rows)
+    return auc_table("data", done[: len(TABLE_1)]), auc_table("data", done[len(TABLE_1) :])
+
+
+def real_row(name):
+    """A row of Table 3 and one of Table 5; None where the data set is not there."""
+    try:
+        X, y = real_tables()[name]()
+    except FileNotFoundError:
+        return None
+    founds, nonzero = [], []
+    for candidates in rivals(signed=True).values():
+        founds.append(judge(X, y, candidates))
+        nonzero.append(n_nonzero(X, y, candidates))
+    say(f"Tables 3 and 5, {name}")
+    return (name, founds, TABLE_3[name], 0.0), (f"{name} ({X.shape[1]})", nonzero, TABLE_5[name])
 
 
 def real():
     """Tables 3 and 5, on the data sets that are there."""
-    aucs, sparsities, missing = [], [], []
-    for name, load in real_tables().items():
-        try:
-            X, y = load()
-        except FileNotFoundError:
-            missing.append(name)
-            continue
-        founds, nonzero = [], []
-        for candidates in rivals(signed=True, nus=(0.05, 0.1, 0.2)).values():
-            founds.append(judge(X, y, candidates))
-            nonzero.append(n_nonzero(X, y, candidates))
-        aucs.append((name, founds, TABLE_3[name], 0.0))
-        sparsities.append((f"{name} ({X.shape[1]})", nonzero, TABLE_5[name]))
-        say(f"Tables 3 and 5, {name}")
-    return auc_table("data", aucs), number_table("data", sparsities, "%d"), missing
+    done = dict(
+        zip(TABLE_3, Parallel(n_jobs=JOBS)(delayed(real_row)(n) for n in TABLE_3), strict=True)
+    )
+    present = [rows for rows in done.values() if rows is not None]
+    return (
+        auc_table("data", [row for row, _ in present]),
+        number_table("data", [row for _, row in present], "%d"),
+        [name for name, rows in done.items() if rows is None],
+    )
 
 
 def times():

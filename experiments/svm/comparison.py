@@ -23,7 +23,7 @@ def rivals(*, signed, rounds=1000, nus=NUS):
         "1-norm C. SVM": [RankSVM(nu=nu, form="classification", **shared) for nu in nus],
         "RankBoost": [RankBoost(directions=directions, max_iter=rounds)],
         "SoftRankBoost": [
-            SoftRankBoost(nu, weak_rankers="features", directions=directions, max_iter=200)
+            SoftRankBoost(nu, weak_rankers="features", directions=directions, max_iter=100)
             for nu in nus
         ],
         "exact 1-norm": [RankSVM(nu=nu, **shared) for nu in nus],

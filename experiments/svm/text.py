@@ -10,7 +10,7 @@ count as wrong, as its definition has it, so a scorer with w = 0 has an AUC of 0
 
 Where the paper leaves something open: weights are not negative on artificial data (its text takes
 them from the simplex over the N variables and the constant), and of both signs on real data,
-scaled to [-1, 1]. RankBoost runs 1,000 rounds on thresholds, SoftRankBoost 200 on the features.
+scaled to [-1, 1]. RankBoost runs 1,000 rounds on thresholds, SoftRankBoost 100 on the features.
 SVM-Perf is another program; beside its numbers stands the exact 2-norm form, the same model with
 ν in place of C."""
 
