@@ -127,6 +127,27 @@ def measure(device: str, largest: int) -> None:
             print(f"{row} {eager / sort:.2f} |", flush=True)
 
 
+def agree(device: str) -> None:
+    """Print how far gradients on the device, in float32, are from those of a CPU in float64."""
+    import torch
+
+    print("\n### Largest difference from the CPU in float64, over the largest gradient\n")
+    print("| loss | float32 | bfloat16 |\n|---|---|---|")
+    random = torch.Generator().manual_seed(0)
+    y = torch.rand(5000, generator=random) < 0.1
+    for name, (loss, _) in every(load()).items():
+        cells = []
+        for dtype in (torch.float32, torch.bfloat16):
+            scores = torch.randn(5000, generator=random).to(dtype)
+            exact = scores.double().requires_grad_()
+            loss(exact, y).backward()
+            here = scores.to(device).requires_grad_()
+            loss(here, y.to(device)).backward()
+            gap = (here.grad.double().cpu() - exact.grad).abs().max() / exact.grad.abs().max()
+            cells.append(f"{float(gap):.1e}")
+        print(f"| {name} | {' | '.join(cells)} |", flush=True)
+
+
 def compiled(device: str, loss, scores, y, repeats: int) -> float | None:
     """Time of the loss under torch.compile; None on a CPU or where it does not compile."""
     import torch
@@ -201,6 +222,7 @@ def main(largest: float = 1e6) -> None:
     device = "cuda" if torch.cuda.is_available() else "cpu"
     name = torch.cuda.get_device_name() if device == "cuda" else platform.processor() or "a CPU"
     print(f"## PyTorch losses on {name}\n\nPyTorch {torch.__version__}, {device}")
+    agree(device)
     measure(device, int(largest))
     train(device, 1_000_000 if device == "cuda" else 20_000)
 

@@ -172,6 +172,13 @@ def test_compiled_losses_are_the_same(module):
     torch.testing.assert_close(gradient, expected)
 
 
+def test_a_share_that_is_a_whole_number_is_not_rounded_up():
+    scores = torch.linspace(3, -3, 300, dtype=torch.float64)
+    y = torch.arange(300) % 3 == 0
+    share, count = PrecisionAtKLoss(0.07), PrecisionAtKLoss(7)
+    assert share(scores, y) == count(scores, y)
+
+
 def test_bad_input_is_named():
     s, y = torch.zeros(3), torch.tensor([1, 0, 0])
     for options, message in (

@@ -63,7 +63,7 @@ class PrecisionAtKLoss(nn.Module):
         if isinstance(self.k, int):
             k = n_positives.clamp_max(self.k)
         else:
-            k = (n_positives * (self.k * (1.0 - 1e-12))).ceil().long()
+            k = (n_positives.double() * (self.k * (1.0 - 1e-12))).ceil().long()
         value: Tensor = _Surrogate.apply(rows.scores, rows.positive, k, self.surrogate)
         return value
 
