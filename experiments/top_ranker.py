@@ -7,6 +7,7 @@ import warnings
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 from threadpoolctl import threadpool_limits
 
 import toprank.datasets as data
@@ -14,6 +15,7 @@ from toprank import TopRanker
 from toprank.selection import LogisticRanker, compare
 from toprank.selection.engines import EngineRanker, installed_engines
 from toprank.selection.lessons import Lesson, budget_of_fold
+from toprank.tables import Table
 
 PAGE = Path(__file__).parents[1] / "docs" / "experiments" / "top_ranker.md"
 SETS = (
@@ -28,7 +30,7 @@ SETS = (
     "bank_marketing",
     "covtype",
 )
-SHARE, MOST_ROWS, N_SPLITS = 0.02, 6_000, 5
+SHARE, MOST_ROWS, N_SPLITS = 0.02, 4_000, 3
 OURS, BASE = "TopRanker", "logistic regression"
 
 TEXT = """# TopRanker on ten data sets
@@ -72,12 +74,13 @@ class Remembering(TopRanker):
 def one_set(name):
     X, y = getattr(data, f"load_{name}")(return_X_y=True)
     X = np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
-    lesson = Lesson(X, np.asarray(y).astype(bool), None, None, SHARE).sample(MOST_ROWS, 0)
+    table = Table(pa.table({f"x{at}": column for at, column in enumerate(X.T)}), name)
+    lesson = Lesson(table, np.asarray(y).astype(bool), None, None, SHARE).sample(MOST_ROWS, 0)
     n_rows = lesson.n_rows
     budget = budget_of_fold(SHARE, n_rows - n_rows // 2, n_rows)
     Remembering.chosen.clear()
     rankers = {
-        OURS: Remembering(SHARE, n_splits=5, outer_splits=0, max_rows=3_000),
+        OURS: Remembering(SHARE, n_splits=5, outer_splits=0, max_rows=2_000),
         BASE: LogisticRanker(),
         **{engine: EngineRanker(engine) for engine in installed_engines()},
     }

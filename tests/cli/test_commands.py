@@ -24,18 +24,24 @@ def words(done):
     return " ".join(done.output.split())
 
 
+@pytest.mark.skipif(os.name == "nt", reason="Windows does not count the time of children")
 def test_help_answers_within_half_a_second():
+    import resource
+
+    def spent():
+        usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return usage.ru_utime + usage.ru_stime
+
     def once():
-        started = time.perf_counter()
+        # Seconds of the processor: those of the clock depend on what else the machine does.
+        before = spent()
         command = [sys.executable, "-c", "from toprank.cli import app; app()", "--help"]
         done = subprocess.run(command, capture_output=True, text=True, check=True)
-        assert all(
-            name in done.stdout for name in ("compare", "fit", "rank", "evaluate", "explain")
-        )
-        return time.perf_counter() - started
+        for name in ("compare", "fit", "rank", "evaluate", "explain", "report"):
+            assert name in done.stdout
+        return spent() - before
 
-    # The best of some: other programs may be using the machine.
-    assert min(once() for _ in range(8)) < 0.5
+    assert min(once() for _ in range(5)) < 0.5
 
 
 def test_fit_says_what_it_learned_and_writes_the_model(deals, tmp_path):
@@ -79,6 +85,18 @@ def test_rank_keeps_all_columns_and_orders_the_rows(deals, tmp_path):
     scores = shortlist.columns.column("score").to_pylist()
     assert scores == sorted(scores, reverse=True)
     assert shortlist.columns.column("rank").to_pylist() == list(range(1, 21))
+
+
+def test_rank_gives_the_best_of_every_list(deals, tmp_path):
+    model, target = tmp_path / "m.toprank", tmp_path / "s.csv"
+    invoke(
+        *("fit", deals / "known.csv", "--target", "bought", "--ranker", "ir-push"),
+        *("--group", "branch", "--budget", "5", "-o", model),
+    )
+    assert words(invoke("rank", model, deals / "new.csv", "--top", 2, "-o", target))
+    shortlist = read_table(target).columns
+    assert shortlist.column("rank").to_pylist() == [1, 2] * 8
+    assert shortlist.column("branch").to_pylist() == [each for each in range(8) for _ in "ab"]
 
 
 def test_rank_at_a_cutoff_takes_what_lies_above(deals, tmp_path):

@@ -14,7 +14,14 @@ __all__ = ["datasets"]
 
 @in_one_line
 def datasets(
+    name: Annotated[
+        str | None, typer.Argument(metavar="[NAME]", help="A data set to write as a table.")
+    ] = None,
     *,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Where to write it: .csv, .tsv or .parquet."),
+    ] = None,
     data_home: Annotated[
         Path | None,
         typer.Option(
@@ -23,7 +30,41 @@ def datasets(
         ),
     ] = None,
 ) -> None:
-    """List the data sets, and say which can be loaded now."""
+    """List the data sets and say which can be loaded now, or write one as a table."""
+    if (name is None) != (output is None):
+        raise ValueError("to write a data set, give both its NAME and --output; else neither.")
+    if name is not None and output is not None:
+        write_dataset(name, output, data_home)
+        return
+    show_list(data_home)
+
+
+def write_dataset(name: str, output: Path, data_home: Path | None) -> None:
+    """Write features, ``target`` and, where there are lists, ``list`` as columns."""
+    import pyarrow as pa
+
+    import toprank.datasets as loaders
+    from toprank.datasets import describe
+    from toprank.tables import check_writable, write_table
+
+    check_writable(output)
+    info = describe(name, data_home=data_home)
+    loader = getattr(loaders, f"load_{name}", None)
+    if loader is None:
+        raise ValueError(f"{name} has no single target; read it with toprank.datasets.")
+    given = {} if name == "digits_eights" else {"data_home": data_home}
+    found = loader(**given)
+    X = found.X.toarray() if hasattr(found.X, "toarray") else found.X
+    columns = dict(zip(found.feature_names, X.T, strict=True))
+    columns["target"] = found.y
+    if found.groups is not None:
+        columns["list"] = found.groups
+    write_table(output, pa.table(columns))
+    typer.echo(f"{found.y.size:,} rows of {info.title}: {output}")
+
+
+def show_list(data_home: Path | None) -> None:
+    """All data sets as a table on the terminal."""
     from rich.console import Console
     from rich.table import Table
 

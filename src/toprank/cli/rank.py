@@ -56,7 +56,7 @@ def rank(
     chosen = select(ranker, rows, scores, top, cutoff)
     path = write_table(output, ranker.ranked(rows, scores, chosen))
     talk.say(f"{chosen.size:,} of {rows.n_rows:,} rows: {path}")
-    if cutoff is None and chosen.size:
+    if cutoff is None and ranker.roles.group not in rows.names:
         talk.say(f"The last of them has the score {scores[chosen[-1]]:.6g}.")
     talk.result(
         {
@@ -74,14 +74,16 @@ def select(
     """Numbers of the rows to keep, best first; with lists, list after list."""
     import numpy as np
 
-    if cutoff is not None:
-        order = np.argsort(-scores, kind="stable")
-        return np.asarray(order[scores[order] > cutoff])
     group = model.roles.group
+    codes = np.zeros(scores.size, dtype=np.intp)
     if group is not None and group in table.names:
         from toprank.tables.labels import lists_of
 
-        codes = np.unique(lists_of(table, group), return_inverse=True)[1]  # type: ignore[call-overload]
+        codes = np.unique(np.asarray(lists_of(table, group)), return_inverse=True)[1]
+    if cutoff is not None:
+        order = np.lexsort((-scores, codes))
+        return np.asarray(order[scores[order] > cutoff])
+    if codes.any():
         order = np.lexsort((-scores, codes))
         places = np.arange(order.size) - np.searchsorted(codes[order], codes[order])
         sizes = np.bincount(codes)

@@ -91,10 +91,20 @@ class Model:
         return max(1, min(n_rows, wanted))
 
     def ranked(self, table: Table, scores: NDArray[np.float64], rows: NDArray[np.intp]) -> pa.Table:
-        """These rows, best first as given, with all their columns and ``rank`` and ``score``."""
+        """These rows, best first as given, with all their columns and ``rank`` and ``score``.
+
+        Where the table has the model's lists, rows come list after list and ranks are within
+        their list.
+        """
         chosen = table.columns.take(pa.array(rows))
+        places = np.arange(1, rows.size + 1)
+        if self.roles.group in table.names:
+            lists = np.asarray(chosen.column(self.roles.group).to_pylist(), dtype=object)
+            is_new = np.ones(rows.size, dtype=bool)
+            is_new[1:] = lists[1:] != lists[:-1]
+            places -= np.maximum.accumulate(np.where(is_new, np.arange(rows.size), 0))
         taken = set(table.names)
-        for name, values in (("score", scores[rows]), ("rank", np.arange(1, rows.size + 1))):
+        for name, values in (("score", scores[rows]), ("rank", places)):
             free = name if name not in taken else f"toprank_{name}"
             chosen = chosen.add_column(0, free, pa.array(values))
         return chosen
