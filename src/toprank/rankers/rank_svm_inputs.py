@@ -68,15 +68,7 @@ def labelled_rows(
 ) -> tuple[NDArray[Any], SvmRows]:
     """Classes, and the rows that count."""
     classes, positives = binary_labels(y)
-    rows = _rows(table, positives, "y", sample_weight, groups)
-    kept = rows.positives
-    assert kept is not None  # noqa: S101 (labels were given)
-    if kept.all() or not kept.any():
-        raise ValueError(
-            "y has one class only in the rows of weight above 0; ranking needs positive and "
-            "negative rows."
-        )
-    return classes, rows
+    return classes, _rows(table, positives, "y", sample_weight, groups)
 
 
 def graded_rows(
@@ -118,16 +110,14 @@ def _rows(
     given = {"sample_weight": sample_weight, "groups": groups}
     metadata = {key: value for key, value in given.items() if value is not None} or None
     ranks = grades.astype(np.intp)
-    if np.unique(grades).size > 1 or name == "grades":
-        check_comparable(ranks, None, lists)
-        blocks = PairBlocks.of_grades(grades, weights, lists)
-    else:
-        blocks = _NO_BLOCKS
+    if name == "y" and np.unique(ranks).size < 2:
+        raise ValueError(
+            "y has one class only in the rows of weight above 0; ranking needs positive and "
+            "negative rows."
+        )
+    check_comparable(ranks, None, lists)
+    blocks = PairBlocks.of_grades(grades, weights, lists)
     return SvmRows(table, blocks, grades, ranks, weights, kept, lists, metadata)
-
-
-# Stands in until the caller has said that one class is missing.
-_NO_BLOCKS: Any = None
 
 
 def check_form(ranker: Any, rows: SvmRows) -> None:
