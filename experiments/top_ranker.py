@@ -54,9 +54,12 @@ behind on {losses}. {engines}
 
 ## What to take from it
 
-The choice pays where a straight line is the wrong shape: there it finds thresholds. Where rows
-are many and the truth is not a sum over columns, boosted trees are better at the top too, and
-`toprank compare` says so. What was chosen, split by split, on each data set: {chosen}
+With three splits of a few thousand rows only large differences count, and the stars say which do.
+Every candidate of `TopRanker` is a sum over single columns; trees also see what columns do
+together, and where that decides they are ahead at the top as well. `toprank compare` asks the same
+question of your table, and says so when an engine is ahead.
+
+What was chosen, and on how many splits: {chosen}
 """
 
 
