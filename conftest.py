@@ -2,6 +2,7 @@
 
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 HERE = Path(__file__).parent
 ENGINES = ("lightgbm", "xgboost", "catboost", "torch", "onnx")
@@ -19,6 +20,9 @@ collect_ignore = [
 ]
 
 
-def pytest_report_header() -> list[str]:
+def pytest_terminal_summary(terminalreporter: Any) -> None:
     """Say what is left out, and why."""
-    return [f"not tested: toprank.integrations.{name} ({name} is not installed)" for name in ABSENT]
+    for name in ABSENT:
+        terminalreporter.write_line(
+            f"not tested: toprank.integrations.{name} ({name} is not installed)"
+        )
