@@ -131,7 +131,7 @@ sets (at most {ROWS:,} rows each): our objectives beside the engines' own. Half 
 half test, {SPLITS} splits. Learning rate 0.1; the number of rounds
 (of {", ".join(map(str, ROUNDS))}) is the one with the best partial AUC on a fifth of the training
 rows. All training rows are one list. CatBoost's YetiRank is left out: a fit on 6,400 rows in one
-list took it one to two minutes, a hundred times as long as any other here.
+list took it one to two minutes, all others one to four seconds.
 
 The rows of an engine's own objective for two classes hold the measure itself, all others the
 difference from it on the same splits, each with a 95 % interval (Student's t, variance corrected

@@ -98,11 +98,11 @@ READING = """\
 
 It depends on the list. On letter, where positives are rare and can be separated, every push puts
 many more positives above the first negative than cross-entropy does, and partial AUC rises. On
-magic partial AUC rises a little. On bank marketing, where labels are noisy, the push gives up
-partial AUC and no difference at the very top is beyond the noise; only the squared hinge over all
-pairs gains precision at the budget. Precision at k, which looks at few rows of a small batch, is no
-better than cross-entropy by partial AUC anywhere. So try it on held-out rows of your own, and begin
-with the push at p = 1 to 4 or with all pairs.
+magic partial AUC rises a little. On bank marketing, where labels are noisy, the push with p = 4
+gives up some partial AUC and no difference at the very top is beyond the noise; only the squared
+hinge over all pairs gains precision at the budget. Precision at k, which looks at few rows of a
+small batch, is no better than cross-entropy by partial AUC anywhere. So try it on held-out rows of
+your own, and begin with the push at p = 1 to 4 or with all pairs.
 """
 
 
