@@ -94,6 +94,13 @@ def test_frames_are_encoded_alike(library):
     assert TableEncoder().fit_transform(frame).tolist() == [[1, 1], [2, 0], [3, 1]]
 
 
+def test_the_output_can_be_a_frame():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"a": [1.0, 2.0], "b": ["x", "x"]})
+    found = TableEncoder().set_output(transform="pandas").fit_transform(frame)
+    assert list(found.columns) == ["a", "b = x"]
+
+
 def test_new_and_rare_values_are_nothing_new():
     encoder = TableEncoder().fit(pa.table({"a": ["x", "x", "y"], "n": [1, 2, 3]}))
     assert encoder.transform(pa.table({"a": ["z", None, "x"], "n": [1.5, None, 3]})).tolist() == [

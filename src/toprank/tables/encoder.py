@@ -175,6 +175,10 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 f"model needs: {listing(absent)}; it has {listing(table.names)}."
             )
 
+    def set_output(self, *, transform: Any = None) -> Any:
+        """Choose what ``transform`` returns ("pandas", "polars"), as in scikit-learn."""
+        return super().set_output(transform=transform)
+
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:  # noqa: ARG002
         """Names of the output's columns."""
         return np.array(self.feature_names_out_, dtype=object)
