@@ -13,7 +13,7 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from experiments.svm import pictures
-from experiments.svm.comparison import judge, n_nonzero, rivals, seconds
+from experiments.svm.comparison import REAL_NUS, judge, n_nonzero, rivals, seconds
 from experiments.svm.data import real_tables, threshold_rows
 from experiments.svm.printed import METHODS, TABLE_1, TABLE_2, TABLE_3, TABLE_4, TABLE_5
 from experiments.svm.text import CLOSING, OPENING, TEXTS
@@ -100,7 +100,7 @@ def real_row(name):
     except FileNotFoundError:
         return None
     founds, nonzero = [], []
-    for candidates in rivals(signed=True).values():
+    for candidates in rivals(signed=True, nus=REAL_NUS).values():
         founds.append(judge(X, y, candidates))
         nonzero.append(n_nonzero(X, y, candidates))
     say(f"Tables 3 and 5, {name}")

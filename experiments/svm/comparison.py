@@ -9,10 +9,13 @@ from sklearn.model_selection import StratifiedKFold
 from toprank import RankBoost, RankSVM, SoftRankBoost
 from toprank.guarantees import auc_at_margin
 
-NUS = (0.05, 0.1, 0.15, 0.2)
+# The two smaller values of the paper, 0.05 and 0.1, lie at or below the noise of the pairs (9.75 %
+# at 5 % of flipped labels), where the optimum is w = 0 or next to it.
+NUS = (0.15, 0.2)
+REAL_NUS = (0.05, 0.2)
 FOLDS = 5
-# Folds are compared to three digits; a finer gap changes none of them.
-TOL = 1e-3
+# A gap well below what the folds differ by.
+TOL = 5e-3
 
 
 def rivals(*, signed, rounds=1000, nus=NUS):

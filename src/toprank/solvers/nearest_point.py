@@ -38,6 +38,10 @@ GONE = 1e-12
 # A gap below this share of the largest vertex's ‖a‖² is rounding; and one below NO_STEP_LEFT is
 # where no step shortens x any more.
 ROUNDING, NO_STEP_LEFT = 1e-13, 1e-10
+# Below this share of the largest vertex's ‖a‖² the nearest point counts as small (a margin of one
+# per cent of the largest there could be), and gaps are measured against it instead: else a ν at
+# the edge of the label noise, where x is almost 0, would take thousands of vertices.
+SMALL = 1e-4
 # ‖x‖² below this share of the largest vertex's counts as 0: the origin lies in the polytope.
 AT_ORIGIN = 1e-13
 
@@ -105,7 +109,7 @@ def nearest_point(
     tol: float | None = 1e-4,
     monitor: Monitor | None = None,
 ) -> MarginSolution:
-    """Find x until ‖x‖² - x·vertex ≤ ``tol``·‖x‖².
+    """Find x until ‖x‖² - x·vertex ≤ ``tol``·‖x‖² (or a floor, see :data:`SMALL`).
 
     ``value`` is then x·vertex = g(H·x) and ``ceiling`` ‖x‖²: at the optimum they are equal. An
     iteration costs one H·x, one Hᵀr, the soft margin, and O(corral³).
@@ -127,8 +131,10 @@ def nearest_point(
         if solution.n_iter and monitor is not None and monitor(progress):
             solution.status = "stopped"
             break
-        if tol is not None and solution.gap <= max(tol * squared, ROUNDING * corral.largest):
+        if tol is not None and solution.gap <= _wanted_gap(tol, squared, corral.largest):
             solution.status = "converged"
+            if found.value <= 0.5 * squared:  # then w = 0 has the better objective
+                solution.weights, solution.value = np.zeros(space.size), 0.0
             break
         if solution.n_iter >= max_iter:
             break
@@ -139,6 +145,11 @@ def nearest_point(
         solution.n_iter += 1
     solution.nu_plus = corral.mean_nu_plus
     return solution
+
+
+def _wanted_gap(tol: float, squared: float, largest: float) -> float:
+    """Gap at which to stop: relative to ‖x‖², or to that of a small margin where it is smaller."""
+    return max(tol * max(squared, SMALL * largest), ROUNDING * largest)
 
 
 class _Corral:
