@@ -211,7 +211,12 @@ def _gains(y_true: ArrayLike, pos_label: Any, n_rows: int, gain: str) -> NDArray
             f"y_true holds the grade {grades.max()}, whose gain 2^y − 1 is too large to sum; "
             "pass gain='linear'."
         )
-    worth: NDArray[Any] = np.exp2(grades) - 1.0
+    whole = np.asarray(y_true)
+    worth: NDArray[Any]
+    if whole.dtype.kind in "iu":  # few different grades: look their gains up
+        worth = (np.exp2(np.arange(int(grades.max()) + 1)) - 1.0)[whole]
+    else:
+        worth = np.exp2(grades) - 1.0
     return worth
 
 

@@ -150,8 +150,12 @@ def _discounted(
             limit = ranked.spread_over(budget, live)
             above, through = np.minimum(above, limit), np.minimum(through, limit)
         shares = sum_over_places(discount, above, through)
+    shares /= weight
+    shares *= ranked.gain[live]
+    if not few:
+        return ranked.total(shares)
     worth = np.zeros_like(ranked.gain)
-    worth[live] = ranked.gain[live] * (shares / weight)
+    worth[live] = shares
     return ranked.total(worth)
 
 

@@ -165,10 +165,12 @@ def _rows_in_ties(
 
 def _heights(ranked: Ranked, share: float) -> Floats:
     """Weight of the positives below each tie, with this share of those inside it."""
-    rest = ranked.gain if share == 0 else (1.0 - share) * ranked.gain
-    beneath: Floats = ranked.spread(ranked.positives) - ranked.above(ranked.gain) - rest
+    beneath = ranked.above(ranked.gain)
+    if share < 1:
+        beneath += ranked.gain if share == 0 else (1.0 - share) * ranked.gain
+    np.subtract(ranked.spread(ranked.positives), beneath, out=beneath)
     # The lowest ties have exactly nothing below them, whatever rounding says.
-    return np.maximum(beneath, 0.0)
+    return np.maximum(beneath, 0.0, out=beneath)
 
 
 def _reverse_heights(ranked: Ranked, share: float) -> Floats:
