@@ -268,8 +268,11 @@ def test_callbacks_see_every_pass_and_may_stop():
 
 def test_a_fitted_ranker_can_be_pickled_and_learn_on():
     X, y = table()
-    model = pickle.loads(pickle.dumps(PrecisionAtKRanker(random_state=0).fit(X, y)))  # noqa: S301
+    fitted = PrecisionAtKRanker(random_state=0).fit(X, y)
+    model = pickle.loads(pickle.dumps(fitted))  # noqa: S301
+    np.testing.assert_array_equal(model.decision_function(X), fitted.decision_function(X))
     model.partial_fit(X, y)
+    assert np.isfinite(model.decision_function(X)).all()
 
 
 @pytest.mark.parametrize(
