@@ -162,6 +162,18 @@ def test_a_nu_below_the_label_noise_is_said_aloud_and_the_remedy_works(norm, for
     assert again.score(X, y) > 0.6
 
 
+@pytest.mark.parametrize("form", ["exact", "product", "classification"])
+def test_without_the_constant_there_is_a_ranking_below_the_label_noise_too(form):
+    X, y = draw(300)
+    y = y ^ (np.random.default_rng(0).random(300) < 0.2)
+    model = RankSVM(nu=0.05, form=form, signed=False, constant=False).fit(X, y)
+    assert model.weights_.sum() == pytest.approx(1)
+    assert model.rho_ < 0
+    assert "not positive" in model.certificate_.vacuous
+    assert model.certificate_.holds
+    assert model.score(X, y) > 0.6
+
+
 def test_a_hard_margin_without_separation_is_said_aloud():
     X, y = draw(200, noise=2.0)
     with pytest.warns(UserWarning, match="use margin='soft'"):

@@ -71,6 +71,7 @@ def test_groups_are_routed():
         ({"form": "product", "nu_plus": 2}, "nu_plus must lie above 0 and at most at 1, got 2"),
         ({"nu_plus": 0.5}, "nu_plus=0.5 belongs to form='product'"),
         ({"norm": 2, "signed": False}, "signed=False needs norm=1"),
+        ({"constant": False}, "constant=False needs signed=False"),
         ({"kernel": "rbf"}, "kernel='rbf' needs norm=2"),
         ({"norm": 2, "kernel": "precomputed"}, "kernel must be a function of two rows or one of"),
         ({"delta": 0}, "delta must lie between 0 and 1, got 0"),

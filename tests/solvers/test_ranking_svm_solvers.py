@@ -116,6 +116,18 @@ def test_weights_of_one_sign_do_no_better_and_stay_at_zero_or_above():
     assert (one.weights >= 0).all()
 
 
+def test_on_the_simplex_the_best_margin_may_be_negative():
+    rng = np.random.default_rng(0)
+    X, positives = rng.uniform(-1, 1, (30, 3)), np.arange(30) % 2 == 0
+    margin = PairMargin(pairs_of(positives), 0.2)
+    found = maximize_on_ball(Table(X), margin, signed=False, constant=False, tol=1e-7)
+    grid = [(a, b, 1 - a - b) for a in np.linspace(0, 1, 41) for b in np.linspace(0, 1 - a, 41)]
+    best = max(margin.at(X @ np.array(weights)).value for weights in grid)
+    assert best <= found.value + 1e-7 <= best + 0.02
+    assert found.value < 0
+    assert found.weights.sum() == pytest.approx(1)
+
+
 def test_where_no_margin_is_positive_the_weights_are_zero():
     rng = np.random.default_rng(0)
     X, positives = rng.uniform(-1, 1, (60, 3)), np.arange(60) % 2 == 0

@@ -67,8 +67,12 @@ class RankSVM(CallbackSupportMixin, BaseRanker):  # type: ignore[misc]
         "classification" is the ν-SVM for classes, on ν·m/2 rows of each, for comparison.
     signed : bool, default=True
         Weights of both signs, the paper's x ↦ (x, -x). False, with ``norm=1`` only, keeps them
-        at 0 or above: each feature is known to speak for the positives. The constant hypothesis
-        is always there, so weights may add up to less than 1.
+        at 0 or above: each feature is known to speak for the positives.
+    constant : bool, default=True
+        Whether the constant is among the hypotheses, as in the paper: then weights may add up to
+        less than 1, and are 0 where ν is below the label noise. False, with ``signed=False``
+        only (signed weights can cancel), makes them add up to 1, with a negative margin if need
+        be: there is a ranking then, but its certificate is vacuous.
     scale : bool, default=True
         Scale features to [-1, 1] by their range in the training table, since norms compare
         weights. False leaves them as they are.
@@ -126,6 +130,7 @@ class RankSVM(CallbackSupportMixin, BaseRanker):  # type: ignore[misc]
         nu_plus: float | None = None,
         form: Literal["exact", "product", "classification"] = "exact",
         signed: bool = True,
+        constant: bool = True,
         scale: bool = True,
         kernel: Any = "linear",
         gamma: float | None = None,
@@ -143,6 +148,7 @@ class RankSVM(CallbackSupportMixin, BaseRanker):  # type: ignore[misc]
         self.nu_plus = nu_plus
         self.form = form
         self.signed = signed
+        self.constant = constant
         self.scale = scale
         self.kernel = kernel
         self.gamma = gamma
@@ -222,6 +228,7 @@ class RankSVM(CallbackSupportMixin, BaseRanker):  # type: ignore[misc]
             nu=float(self.nu),
             nu_plus=self.nu_plus,
             signed=self.signed,
+            constant=self.constant,
             blocks=rows.blocks,
             positives=rows.positives,
             sample_weight=rows.weights,

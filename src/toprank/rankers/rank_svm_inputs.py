@@ -164,6 +164,11 @@ def check_parameters(ranker: Any) -> None:
             )
     if ranker.norm == 2 and not ranker.signed:
         raise ValueError("signed=False needs norm=1; with norm=2 weights have both signs.")
+    if ranker.signed and not ranker.constant:
+        raise ValueError(
+            "constant=False needs signed=False; weights of both signs can cancel each other, which "
+            "is what the constant hypothesis does."
+        )
     _check_kernel(ranker.kernel, ranker.norm)
     if not 0 < ranker.delta < 1:
         raise ValueError(f"delta must lie between 0 and 1, got {ranker.delta!r}.")

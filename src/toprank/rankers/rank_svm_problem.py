@@ -49,6 +49,7 @@ class SvmProblem:
     nu: float
     nu_plus: float | None
     signed: bool
+    constant: bool
     blocks: PairBlocks
     positives: NDArray[np.bool_] | None
     sample_weight: Floats | None
@@ -161,6 +162,11 @@ class SvmProblem:
         assert self.design is not None  # noqa: S101 (one of the two is always there)
         if self.norm == 1:
             return maximize_on_ball(
-                self.design, margin, signed=self.signed, start=start, **stopping
+                self.design,
+                margin,
+                signed=self.signed,
+                constant=self.constant,
+                start=start,
+                **stopping,
             )
         return nearest_point(LinearSpace(self.design), margin, **stopping)

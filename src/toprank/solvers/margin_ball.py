@@ -1,6 +1,7 @@
 """The largest soft margin over the ball ‖w‖₁ ≤ 1: cuts in a linear problem that stays warm.
 
-    max_w  g(H·w)   s.t.  ‖w‖₁ ≤ 1   (and w ≥ 0 where weights have one sign)
+    max_w  g(H·w)   s.t.  ‖w‖₁ ≤ 1   (and w ≥ 0 where weights have one sign; then also Σw = 1
+                                      where the constant hypothesis is left out)
 
 for a concave, positively homogeneous g (:mod:`toprank.objectives.margin`). Every query w gives a
 sub-gradient d of g and the cut g(H·v) ≤ (Hᵀd)·v for all v, since g is homogeneous: cuts pass
@@ -102,6 +103,7 @@ def maximize_on_ball(
     margin: SoftMargin,
     *,
     signed: bool = True,
+    constant: bool = True,
     start: Floats | None = None,
     max_iter: int = 10_000,
     tol: float | None = 1e-4,
@@ -112,8 +114,11 @@ def maximize_on_ball(
     A query costs one H·w, one Hᵀr, the soft margin, and the pivots of a linear problem with
     twice as many columns as there are weak rankers and a row a cut.
     """
-    master = _Master(design.n_weak, signed=signed)
+    master = _Master(design.n_weak, signed=signed, constant=constant)
     solution = MarginSolution(np.zeros(design.n_weak))
+    if not constant:  # w = 0 is not allowed, and all margins may be negative
+        solution.weights += 1.0 / design.n_weak
+        solution.value = -np.inf
     query = solution.weights if start is None else start
     while True:
         found = margin.at(design.scores(query))
@@ -165,9 +170,9 @@ def _sweep_dust(
 
 
 class _Master:
-    """max t s.t. t ≤ a_k·(w⁺ - w⁻), Σ(w⁺ + w⁻) ≤ 1, all but t ≥ 0; the basis is kept."""
+    """max t s.t. t ≤ a_k·(w⁺ - w⁻), Σ(w⁺ + w⁻) ≤ 1 (or = 1), all but t ≥ 0; the basis is kept."""
 
-    def __init__(self, n_weak: int, *, signed: bool) -> None:
+    def __init__(self, n_weak: int, *, signed: bool, constant: bool) -> None:
         self._signed = signed
         self._n_weak = n_weak
         self._size = (2 if signed else 1) * n_weak
@@ -183,7 +188,7 @@ class _Master:
         self._lp.changeColCost(self._size, -1.0)
         self._columns = np.arange(self._size + 1, dtype=np.int32)
         ones = np.ones(self._size)
-        self._lp.addRow(-infinity, 1.0, self._size, self._columns[:-1], ones)
+        self._lp.addRow(-infinity if constant else 1.0, 1.0, self._size, self._columns[:-1], ones)
 
     def add(self, slope: Floats, nu_plus: float) -> None:
         """Add the cut t ≤ slope·w."""
