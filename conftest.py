@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).parent
-ENGINES = ("lightgbm", "xgboost", "catboost", "torch", "onnx")
+ENGINES = ("lightgbm", "xgboost", "catboost", "torch", "onnx", "dask")
 ABSENT = [name for name in ENGINES if find_spec(name) is None]
 
 collect_ignore = [

@@ -1,0 +1,1 @@
+"""Fits, scores, shortlists and metrics on Dask collections; imports Dask and nothing more."""
