@@ -6,12 +6,13 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 
 import pytest
 from typer.testing import CliRunner
 
 from toprank.cli import app
-from toprank.models import load_model
+from toprank.models import load_model, save_model
 from toprank.tables import read_table
 
 
@@ -107,6 +108,40 @@ def test_rank_at_a_cutoff_takes_what_lies_above(deals, tmp_path):
     done = invoke("rank", deals / "model.toprank", deals / "new.csv", "--cutoff", cut, "-o", above)
     assert done.exit_code == 0, done.output
     assert read_table(above).columns.column("score").to_pylist() == scores[:7]
+
+
+def test_the_model_carries_the_cutoff_of_its_budget(deals, tmp_path):
+    above = tmp_path / "above.csv"
+    model = load_model(deals / "model.toprank")
+    known = read_table(deals / "known.csv")
+    assert (model.scores(known) > model.cutoff).sum() == 20
+    done = invoke(
+        *("rank", deals / "model.toprank", deals / "known.csv", "--cutoff", "model", "-o", above)
+    )
+    assert words(done).startswith("20 of 300 rows")
+    assert read_table(above).n_rows == 20
+    # on other rows: those above it, however many they are
+    invoke("rank", deals / "model.toprank", deals / "new.csv", "--cutoff", "model", "-o", above)
+    scores = model.scores(read_table(deals / "new.csv"))
+    assert read_table(above).n_rows == (scores > model.cutoff).sum()
+
+
+def test_with_lists_the_cutoff_admits_as_many_rows_as_all_shortlists(deals, tmp_path):
+    path = tmp_path / "m.toprank"
+    invoke(
+        *("fit", deals / "known.csv", "--target", "bought", "--ranker", "ir-push"),
+        *("--group", "branch", "--budget", "5", "-o", path),
+    )
+    model = load_model(path)
+    assert (model.scores(read_table(deals / "known.csv")) > model.cutoff).sum() == 8 * 5
+
+
+def test_a_model_without_a_cutoff_says_so(deals, tmp_path):
+    path = tmp_path / "m.toprank"
+    save_model(path, replace(load_model(deals / "model.toprank"), cutoff=None))
+    done = invoke("rank", path, deals / "new.csv", "--cutoff", "model", "-o", tmp_path / "s.csv")
+    assert done.exit_code == 2
+    assert "holds no cutoff" in done.stderr
 
 
 def test_evaluate_measures_and_compares_two_shortlists(deals, tmp_path):

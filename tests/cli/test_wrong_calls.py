@@ -142,6 +142,8 @@ def test_a_table_that_cannot_be_learned_from_is_told(name, content, options, wor
         (("rank", "{model}", "nowhere.csv"), "there is no file"),
         (("rank", "{model}", "{new}", "--top", "9999"), "more than the 100 rows"),
         (("rank", "{model}", "{new}", "--top", "3", "--cutoff", "1"), "give one of them"),
+        (("rank", "{model}", "{new}", "--cutoff", "high"), "neither a score"),
+        (("rank", "{model}", "{new}", "--cutoff", "nan"), "neither a score"),
         (("rank", "{model}", "{new}", "-o", "list.xlsx"), "end the name in .csv"),
         (("rank", "{model}", "{new}", "-o", "no/list.csv"), "does not exist"),
         (("evaluate", "{model}", "{new}"), "no column 'bought'"),

@@ -140,8 +140,11 @@ def tell(talk: Talk, lesson: Supervision, model: Model, path: Path) -> None:
     top = [driver for driver in model.drivers() if driver.share > 0][:5]
     if top:
         talk.say(f"Driven most by {', '.join(driver.column for driver in top)}.")
+    talk.say(
+        f"Rows that come one by one belong in the shortlist above the score {model.cutoff:.4g}."
+    )
     talk.say(f"Model: {path}")
-    talk.result({"model": str(path), "budget": model.budget, **facts})
+    talk.result({"model": str(path), "budget": model.budget, "cutoff": model.cutoff, **facts})
 
 
 def _settings(facts: dict[str, Any]) -> dict[str, Any]:

@@ -34,8 +34,12 @@ def rank(
         typer.Option(min=1, help="How many rows; with lists, of each [default: the budget]."),
     ] = None,
     cutoff: Annotated[
-        float | None,
-        typer.Option(help="Keep all rows with a score above this instead, as a stream would."),
+        str | None,
+        typer.Option(
+            metavar="SCORE",
+            help="Keep all rows with a score above this instead, as a stream would; 'model' takes "
+            "the model's own cutoff for its budget.",
+        ),
     ] = None,
     quiet: Quiet = False,
     json: Json = False,
@@ -49,14 +53,17 @@ def rank(
         raise ValueError("--top and --cutoff both say where to cut; give one of them.")
     check_writable(output)
     ranker = load_model(model)
+    border = None if cutoff is None else parse_cutoff(cutoff, ranker)
     rows = read_table(table)
     scores = ranker.scores(rows)
     if top is not None and top > rows.n_rows:
         raise ValueError(f"--top {top} is more than the {rows.n_rows} rows of {rows.name}.")
-    chosen = select(ranker, rows, scores, top, cutoff)
+    chosen = select(ranker, rows, scores, top, border)
     path = write_table(output, ranker.ranked(rows, scores, chosen))
     talk.say(f"{chosen.size:,} of {rows.n_rows:,} rows: {path}")
-    if cutoff is None and ranker.roles.group not in rows.names:
+    if border is not None:
+        talk.say(f"Kept are those with a score above {border:.6g}.")
+    elif ranker.roles.group not in rows.names:
         talk.say(f"The last of them has the score {scores[chosen[-1]]:.6g}.")
     talk.result(
         {
@@ -66,6 +73,25 @@ def rank(
             "last_score": float(scores[chosen[-1]]) if chosen.size else None,
         }
     )
+
+
+def parse_cutoff(text: str, model: Model) -> float:
+    """Read a score, or ``model`` for the cutoff that the model file holds."""
+    import math
+
+    if text.strip().lower() == "model":
+        if model.cutoff is None:
+            raise ValueError(
+                "the model file holds no cutoff; give --cutoff a number, or fit again."
+            )
+        return model.cutoff
+    try:
+        border = float(text)
+    except ValueError:
+        border = math.nan
+    if math.isnan(border):
+        raise ValueError(f"--cutoff {text!r} is neither a score, such as 0.5, nor the word model.")
+    return border
 
 
 def select(

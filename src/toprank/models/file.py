@@ -70,6 +70,7 @@ def save_model(path: str | os.PathLike[str], model: Model) -> Path:
                 "ignored": list(model.roles.ignored),
             },
             "budget": model.budget,
+            "cutoff": model.cutoff,
             "facts": model.facts,
         },
         ensure_ascii=False,
@@ -132,6 +133,7 @@ def _model(schema: dict[str, Any], archive: bytes) -> Model:
         unknown = skops_io.get_untrusted_types(data=archive)
         parts = skops_io.loads(archive, trusted=unknown)  # check_types has allowed all of them
     roles = schema["roles"]
+    cutoff = schema.get("cutoff")  # files of the first version have none
     return Model(
         encoder=parts["encoder"],
         ranker=parts["ranker"],
@@ -143,6 +145,7 @@ def _model(schema: dict[str, Any], archive: bytes) -> Model:
             tuple(roles["ignored"]),
         ),
         budget=schema["budget"],
+        cutoff=None if cutoff is None else float(cutoff),
         facts=schema["facts"],
         baseline=parts["baseline"],
         spread=parts["spread"],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import toprank
 from toprank.models.certificates import certificate_in_words
 from toprank.models.drivers import contributions
 from toprank.models.model import Model
+from toprank.rankers.base import cut_above
 from toprank.tables import TableEncoder
 
 if TYPE_CHECKING:
@@ -69,8 +71,13 @@ def fit_model(lesson: Supervision, ranker: Any, *, budget: float, name: str) -> 
         baseline=parts.mean(axis=0),
         spread=parts.std(axis=0),
     )
-    facts["certificate"] = certificate_in_words(fitted, lesson, model.scores(lesson.features))
-    return model
+    scores = model.scores(lesson.features)
+    facts["certificate"] = certificate_in_words(fitted, lesson, scores)
+    # With lists, as many rows lie above the cutoff as all their shortlists have.
+    sizes = [scores.size]
+    if lesson.groups is not None:
+        sizes = np.unique(lesson.groups, return_counts=True)[1].tolist()
+    return replace(model, cutoff=cut_above(scores, sum(map(model.in_budget, sizes))))
 
 
 def _parameters(ranker: Any) -> dict[str, Any]:

@@ -33,6 +33,8 @@ class Model:
         Target, positive values, group, weight and ignored columns of the training table.
     budget : int or float
         Rows of the list that count, or below 1 the share of them.
+    cutoff : float or None
+        Score at which a stream like the training rows is cut to stay within the budget.
     facts : dict
         Plain values: versions, rows, positives, parameters, certificate in words, held-out
         precision.
@@ -46,6 +48,7 @@ class Model:
     ranker: Any
     roles: Roles
     budget: float
+    cutoff: float | None = None
     facts: dict[str, Any] = field(default_factory=dict)
     baseline: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
     spread: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))

@@ -17,7 +17,14 @@ from toprank.inputs import as_lists, as_weights
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["BaseRanker", "binary_labels", "counted_lists", "counted_rows", "rows_within_budget"]
+__all__ = [
+    "BaseRanker",
+    "binary_labels",
+    "counted_lists",
+    "counted_rows",
+    "cut_above",
+    "rows_within_budget",
+]
 
 
 class BaseRanker(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -105,12 +112,8 @@ class BaseRanker(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         score above the cutoff are at most that many: halfway between the last row inside and the
         first one outside, or at the tied score itself where ties cross the border.
         """
-        scores = np.sort(self.decision_function(X))[::-1]
-        inside = rows_within_budget(budget, scores.size, name="budget")
-        if inside == scores.size:
-            return float(np.nextafter(scores[-1], -np.inf))
-        last, following = float(scores[inside - 1]), float(scores[inside])
-        return last if last == following else (last + following) / 2
+        scores = self.decision_function(X)
+        return cut_above(scores, rows_within_budget(budget, scores.size, name="budget"))
 
     def _best_first(
         self, X: Any, groups: ArrayLike | None
@@ -134,6 +137,14 @@ class BaseRanker(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         tags.classifier_tags.multi_class = False
         tags.classifier_tags.poor_score = False
         return tags
+
+
+def cut_above(scores: NDArray[Any], inside: int) -> float:
+    """Give the score above which at most ``inside`` rows lie, midway to the first one outside."""
+    if inside == scores.size:
+        return float(np.nextafter(scores.min(), -np.inf))
+    following, last = np.sort(scores)[-inside - 1 :][:2]
+    return float(last) if last == following else (float(last) + float(following)) / 2
 
 
 def rows_within_budget(budget: Any, n_rows: int, *, name: str, clip: bool = False) -> int:
