@@ -11,6 +11,7 @@ All sums are float64. Every column is summed by one thread, in row order.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,6 +29,8 @@ __all__ = [
     "add_changes",
     "add_weights",
     "classification_masses",
+    "histograms_by_class",
+    "histograms_by_class_naive",
     "multiply",
     "pair_masses_naive",
     "ranking_masses",
@@ -93,6 +96,68 @@ def add_weights(
             mine, total = codes[column], sums[column]
             for row in range(low, high):
                 total[mine[row]] += weights[row]
+
+
+@compiled
+def _scores(codes: Codes, tables: Floats, first: int, scores: Floats) -> None:
+    """What the rows from ``first`` on look up in the tables of all columns, added up."""
+    scores[:] = 0.0
+    for j in range(codes.shape[0]):
+        mine, table = codes[j], tables[j]
+        for row in range(scores.size):
+            scores[row] += table[mine[first + row]]
+
+
+@compiled
+def histograms_by_class(
+    codes: Codes, tables: Floats, positives: NDArray[np.bool_], weights: Floats
+) -> tuple[Floats, Floats]:
+    """Sums of w·e^{-s} over positives (first) and of w·e^{s} over negatives, by column and code.
+
+    The score s of a row is the sum of ``tables[j, codes[j, row]]``. Sums are in units of e^peak of
+    their class; the peaks come first. No ``weights`` are weights of 1. A few thousand rows at a
+    time, so that codes are read from memory once.
+    """
+    n_columns, n_rows = codes.shape
+    block = 4096
+    peaks = np.full(2, -np.inf)
+    sums = np.zeros((n_columns, 512))  # of a column first the positives' bins, then the negatives'
+    masses, places = np.empty(block), np.empty(block, dtype=np.int64)
+    for first in range(0, n_rows, block):
+        size = min(block, n_rows - first)
+        _scores(codes, tables, first, masses[:size])
+        before = peaks.copy()
+        for row in range(size):
+            side = 0 if positives[first + row] else 1
+            places[row] = 256 * side
+            masses[row] *= 2 * side - 1
+            peaks[side] = max(peaks[side], masses[row])
+        for side in range(2):
+            if -np.inf < before[side] < peaks[side]:
+                sums[:, 256 * side : 256 * (side + 1)] *= math.exp(before[side] - peaks[side])
+        for row in range(size):
+            masses[row] = math.exp(masses[row] - peaks[places[row] >> 8])
+        if weights.size:
+            masses[:size] *= weights[first : first + size]
+        for j in range(n_columns):
+            mine, total = codes[j], sums[j]
+            for row in range(size):
+                total[places[row] + mine[first + row]] += masses[row]
+    return peaks, np.ascontiguousarray(sums.reshape(n_columns, 2, 256).transpose(1, 0, 2))
+
+
+def histograms_by_class_naive(
+    codes: Codes, tables: Floats, positives: NDArray[np.bool_], weights: Floats
+) -> Floats:
+    """The sums of :func:`histograms_by_class` themselves, one column and code after the other."""
+    scores = sum(table[mine] for table, mine in zip(tables, codes, strict=True))
+    masses = np.exp(np.where(positives, -scores, scores)) * (weights if weights.size else 1.0)
+    sums = np.empty((2, len(codes), 256))
+    for side, members in enumerate((positives, ~positives)):
+        for j, mine in enumerate(codes):
+            for code in range(256):
+                sums[side, j, code] = masses[members & (mine == code)].sum()
+    return sums
 
 
 @compiled

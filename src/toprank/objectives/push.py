@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     from toprank.inputs import Lists
 
-__all__ = ["ExponentialIRPush", "ExponentialPush", "Push"]
+__all__ = ["ExponentialIRPush", "ExponentialPush", "Push", "focus_constants"]
 
 Focus = Literal["top", "bottom", "both"]
 PriceName = Literal["identity", "exponential", "log1p"]
@@ -68,7 +68,7 @@ class _Push(Objective):
     ) -> Criterion:
         loss, price, focus, bottom_weight = self._formula()
         if loss == "exponential" and isinstance(price, int | float) and lists is None:
-            constants = _constants(focus, bottom_weight)
+            constants = focus_constants(focus, bottom_weight)
             return OneListPush(float(price), constants, positives, weights)
         if price == math.inf and focus != "both" and lists is None:
             sign = 1 if focus == "top" else -1
@@ -153,12 +153,12 @@ class _Push(Objective):
     def _sides(self, compare: Callable[[int], Comparison], n_rows: int) -> Criterion:
         """Compare top-down, bottom-up (everything negated) or both."""
         loss, price, focus, bottom_weight = self._formula()
-        constants = _constants(focus, bottom_weight)
+        constants = focus_constants(focus, bottom_weight)
         sides = tuple(Side(sign, c, compare(sign)) for sign, c in constants.items())
         return PushCriterion(aggregate(price, in_logs=loss == "exponential"), sides, n_rows)
 
 
-def _constants(focus: Focus, bottom_weight: float) -> dict[int, float]:
+def focus_constants(focus: Focus, bottom_weight: float) -> dict[int, float]:
     """What the top push (1) and the bottom push (-1) count."""
     return {"top": {1: 1.0}, "bottom": {-1: 1.0}, "both": {1: 1.0, -1: bottom_weight}}[focus]
 

@@ -23,6 +23,7 @@ __all__ = [
     "counted_lists",
     "counted_rows",
     "cut_above",
+    "keep_columns",
     "rows_within_budget",
 ]
 
@@ -163,6 +164,15 @@ def rows_within_budget(budget: Any, n_rows: int, *, name: str, clip: bool = Fals
             f"{name}={budget} is more than the {n_rows} rows of the list; ask for at most {n_rows}."
         )
     return min(int(budget), n_rows)
+
+
+def keep_columns(ranker: BaseRanker, n_columns: int, names: list[str] | None) -> None:
+    """Remember the columns of a fit, as scikit-learn does for tables in memory."""
+    ranker.n_features_in_ = n_columns
+    if names is None:
+        ranker.__dict__.pop("feature_names_in_", None)
+    else:
+        ranker.feature_names_in_ = np.array(names, dtype=object)
 
 
 def binary_labels(y: ArrayLike | None) -> tuple[NDArray[Any], NDArray[np.bool_]]:

@@ -11,13 +11,17 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from toprank.objectives import Price, ir_push, pnorm_push
+from toprank.objectives.push import focus_constants
 from toprank.rankers.cuts import matching_intercept, push_intercept
-from toprank.rankers.push_fit import PushRanker
+from toprank.rankers.push_blocks import LearnsFromBlocks
+from toprank.solvers.passes import IRPasses, PushPasses, Tilt
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from toprank.blocks import Blocks
     from toprank.objectives.losses import LossName
+    from toprank.solvers.passes import BlockFeatures, Landscape
 
 __all__ = ["IRPush", "PNormPush"]
 
@@ -36,7 +40,7 @@ def _has_probabilities(ranker: Any) -> bool:
     )
 
 
-class PNormPush(PushRanker):
+class PNormPush(LearnsFromBlocks):
     """Ranks so that few negatives come near the top: the P-Norm Push.
 
     Minimises (1/p)·log Σ_k ( Σ_i e^{-(f(x_i) - f(x̃_k))} )^p over positives i and negatives k,
@@ -166,6 +170,21 @@ class PNormPush(PushRanker):
         bottom = self.focus == "bottom"
         return push_intercept(scores, positives, weights, p=float(self.p), bottom=bottom)
 
+    def _landscape(self, blocks: Blocks, features: BlockFeatures, p: float | None) -> Landscape:
+        constants = focus_constants(self.focus, self.bottom_weight)
+        return PushPasses(blocks, features, float(self.p if p is None else p), constants)
+
+    def _intercept_tilts(self) -> list[Tilt] | None:
+        try:
+            _has_probabilities(self)
+        except AttributeError:
+            return None
+        on_positives, on_negatives = (self.p, 1.0) if self.focus == "bottom" else (1.0, self.p)
+        return [
+            Tilt(is_positive=True, power=-float(on_positives)),
+            Tilt(is_positive=False, power=float(on_negatives)),
+        ]
+
     @available_if(_has_probabilities)
     def predict_proba(self, X: Any) -> NDArray[Any]:
         """Give the probability of each class: P(y=1|x) = 1/(1 + e^{-(1+p)·decision_function(x)}).
@@ -179,7 +198,7 @@ class PNormPush(PushRanker):
         return np.column_stack([1.0 - positive, positive])
 
 
-class IRPush(PushRanker):
+class IRPush(LearnsFromBlocks):
     """Pulls positives up, those near the top most: the IR Push.
 
     Minimises the mean over positives i of ln(1 + Σ_k e^{-(f(x_i) - f(x̃_k))}) (Rudin 2009,
@@ -243,3 +262,6 @@ class IRPush(PushRanker):
 
     def _objective(self, p: float | None = None) -> Any:  # noqa: ARG002
         return ir_push(loss=self.loss)
+
+    def _landscape(self, blocks: Blocks, features: BlockFeatures, p: float | None) -> Landscape:  # noqa: ARG002
+        return IRPasses(blocks, features)

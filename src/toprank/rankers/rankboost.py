@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 from toprank.rankers.boosting import ProbabilityMixin, RankingRounds
+from toprank.rankers.boosting_blocks import LearnsFromBlocks
 from toprank.rankers.boosting_supervision import LearnsFromGrades, LearnsFromPairs
 from toprank.solvers.boosting import boost
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["RankBoost"]
 
 
-class RankBoost(ProbabilityMixin, LearnsFromGrades, LearnsFromPairs):
+class RankBoost(ProbabilityMixin, LearnsFromBlocks, LearnsFromGrades, LearnsFromPairs):
     """Ranks by a weighted sum of weak rankers, one added in each round.
 
     Minimises F̃ = Σ e^{-(f(x_i) - f(x_k))} over crucial pairs (i belongs above k) by coordinate

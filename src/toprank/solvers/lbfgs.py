@@ -10,18 +10,16 @@ taken on all rows the iteration is Newton's method.
 
 from __future__ import annotations
 
-from collections import deque
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy import linalg, optimize
 
-from toprank.solvers.base import SEPARATED, Monitor, Penalty, Progress, Solution, floor_of
+from toprank.solvers.base import SEPARATED, Monitor, Penalty, Solution, floor_of
+from toprank.solvers.descent import Curvature, Iterate, descend
+from toprank.solvers.lasso import minimize_with_l1
 from toprank.solvers.line_search import Point, minimize_on_line
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
 
     from toprank.objectives import Criterion
@@ -29,11 +27,9 @@ if TYPE_CHECKING:
 
 __all__ = ["minimize_by_lbfgs"]
 
-MEMORY = 10  # pairs kept; more rarely pays on convex problems
 REFRESH = 5  # iterations between two looks at the curvature when it is only sampled
 SAMPLE_PER_WEAK = 40  # sampled rows a weak ranker: the noise of the curvature is near 1/√40
 MIN_SAMPLE = 4096
-EXPLAINED = 0.1  # relative error in a change of the gradient at which the moments are trusted
 
 
 def minimize_by_lbfgs(
@@ -49,41 +45,19 @@ def minimize_by_lbfgs(
     """Minimise from ``weights`` (default 0) until the largest derivative is at most ``tol``."""
     start = np.zeros(design.n_weak) if weights is None else weights.astype(np.float64)
     if penalty.l1 > 0:
-        return _minimize_with_l1(design, criterion, penalty, start, max_iter, tol, monitor)
-    iterate = _Iterate(design, criterion, penalty, start)
-    curvature = _Curvature(design, criterion, penalty.l2)
-    history = _History()
-    solution = Solution(start, path=[iterate.value])
-    while True:
-        solution.weights, solution.slope = iterate.weights, iterate.slope
-        if tol is not None and iterate.slope <= tol:
-            solution.status = "converged"
-        elif penalty.alpha == 0 and criterion.separates(iterate.scores, SEPARATED):
-            solution.status = "separated"
-        elif solution.stalls():
-            solution.settle()
-        elif solution.n_iter >= max_iter:
-            solution.status = "max_iter"
-        else:
-            curvature.refresh(iterate.scores, solution.n_iter)
-            direction = iterate.within_reach(-history.times(iterate.gradient, curvature.solve))
-            before, old = iterate.weights, iterate.gradient
-            if not iterate.move(direction):
-                solution.settle()
-                return solution
-            history.remember(iterate.weights - before, iterate.gradient - old, curvature)
-            solution.n_iter += 1
-            solution.path.append(iterate.value)
-            progress = Progress(solution.n_iter, iterate.value, iterate.weights)
-            if monitor is None or not monitor(progress):
-                continue
-            solution.weights, solution.slope = iterate.weights, iterate.slope
-            solution.status = "stopped"
-        return solution
+
+        def smooth(weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+            value, residuals = criterion.value_and_gradient(design.scores(weights))
+            return value, design.correlate(residuals)
+
+        return minimize_with_l1(smooth, penalty, start, max_iter=max_iter, tol=tol, monitor=monitor)
+    iterate = _ScoredIterate(design, criterion, penalty, start)
+    curvature = _SampledCurvature(iterate, design, criterion, penalty.l2)
+    return descend(iterate, curvature, penalty, max_iter=max_iter, tol=tol, monitor=monitor)
 
 
-class _Iterate:
-    """Weights with all that belongs to them: scores, penalised value, gradient.
+class _ScoredIterate(Iterate):
+    """An iterate that knows its scores.
 
     At most four vectors of one number a row live at a time: the scores, their move along the
     direction, a trial and its gradient.
@@ -100,23 +74,10 @@ class _Iterate:
         self.value = value + 0.5 * self.l2 * float(weights @ weights)
         self.gradient = design.correlate(residuals) + self.l2 * weights
 
-    @property
-    def slope(self) -> float:
-        """The largest partial derivative."""
-        return float(np.abs(self.gradient).max(initial=0.0))
-
-    def within_reach(self, direction: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Shorten a direction along which the curvature all but vanishes.
-
-        Weights may grow a hundredfold in an iteration, no more: without a penalty the optimum
-        of separable data is at infinity, and a first step of 1e300 would never be seen again.
-        """
-        reach = 100.0 * (1.0 + float(np.abs(self.weights).max(initial=0.0)))
-        length = float(np.abs(direction).max(initial=0.0))
-        return direction * (reach / length) if length > reach else direction
+    def separates(self) -> bool:
+        return self.criterion.separates(self.scores, SEPARATED)
 
     def move(self, direction: NDArray[np.float64]) -> bool:
-        """Go to the minimum along ``direction``; false where no step improves anything."""
         start = Point(0.0, self.value, float(self.gradient @ direction))
         if not start.slope < 0:
             return False
@@ -136,7 +97,7 @@ class _Line:
     """The penalised value along a direction, from the scores alone."""
 
     def __init__(
-        self, origin: _Iterate, direction: NDArray[np.float64], ahead: NDArray[np.float64]
+        self, origin: _ScoredIterate, direction: NDArray[np.float64], ahead: NDArray[np.float64]
     ) -> None:
         self._origin = origin
         self._ahead = ahead
@@ -167,93 +128,34 @@ class _Line:
         return self._residuals
 
 
-class _History:
-    """The last moves and changes of the gradient: an inverse Hessian that is never formed."""
-
-    def __init__(self) -> None:
-        self._pairs: deque[tuple[NDArray[np.float64], NDArray[np.float64], float]] = deque(
-            maxlen=MEMORY
-        )
-
-    def remember(
-        self, move: NDArray[np.float64], change: NDArray[np.float64], curvature: _Curvature
-    ) -> None:
-        """Keep a pair that shows positive curvature, unless the moments explain it as well.
-
-        Where they do, they are the Hessian, and older pairs would only blur Newton's step.
-        """
-        if curvature.explains(move, change):
-            self._pairs.clear()
-            return
-        bend = float(move @ change)
-        if bend > 1e-14 * float(np.linalg.norm(move)) * float(np.linalg.norm(change)):
-            self._pairs.append((move, change, 1.0 / bend))
-
-    def times(
-        self, gradient: NDArray[np.float64], solve: Callable[[NDArray[np.float64]], Any] | None
-    ) -> NDArray[np.float64]:
-        """Two-loop recursion around ``solve``, or around the usual multiple of the identity."""
-        vector = gradient.copy()
-        shares = []
-        for move, change, inverse in reversed(self._pairs):
-            share = inverse * float(move @ vector)
-            vector -= share * change
-            shares.append(share)
-        if solve is not None:
-            vector = solve(vector)
-        elif self._pairs:
-            move, change, inverse = self._pairs[-1]
-            vector /= inverse * float(change @ change)
-        for (move, change, inverse), share in zip(self._pairs, reversed(shares), strict=True):
-            vector += (share - inverse * float(change @ vector)) * move
-        return vector
-
-
-class _Curvature:
+class _SampledCurvature(Curvature):
     """Second moments of the weak rankers under the curvature of the criterion.
 
     The Hessian with respect to the scores is diag(h) less one rank for each class, since only
     differences between classes count; so the moments are centred within each class.
     """
 
-    def __init__(self, design: Design, criterion: Criterion, l2: float) -> None:
+    def __init__(
+        self, iterate: _ScoredIterate, design: Design, criterion: Criterion, l2: float
+    ) -> None:
+        super().__init__()
+        self._iterate = iterate
         self._design, self._criterion, self._l2 = design, criterion, l2
         self._size = max(MIN_SAMPLE, SAMPLE_PER_WEAK * design.n_weak)
         self._exact = design.n_rows <= self._size
-        self._factor: Any = None
-        self._moments: NDArray[np.float64] = np.empty((0, 0))
         self._usable = design.rows(np.arange(1)) is not None
 
-    @property
-    def solve(self) -> Callable[[NDArray[np.float64]], Any] | None:
-        """The inverse as a function, where there is one."""
-        factor = self._factor
-        return None if factor is None else lambda vector: linalg.cho_solve(factor, vector)
-
-    def explains(self, move: NDArray[np.float64], change: NDArray[np.float64]) -> bool:
-        """Whether the moments foresaw how the gradient changed along a move."""
-        if self._factor is None:
-            return False
-        error = float(np.linalg.norm(self._moments @ move - change))
-        return error <= EXPLAINED * float(np.linalg.norm(change))
-
-    def refresh(self, scores: NDArray[np.float64], n_iter: int) -> None:
-        """Look at the curvature again if it is time."""
+    def refresh(self, n_iter: int) -> None:
         if not self._usable or (not self._exact and n_iter % REFRESH):
             return
-        gradient, hessian = self._criterion.gradient_and_hessian(scores)
+        gradient, hessian = self._criterion.gradient_and_hessian(self._iterate.scores)
         rows, weights = self._sample(hessian)
         lower = gradient[rows] < 0
         del gradient, hessian
         moments = self._l2 * np.eye(self._design.n_weak)
         for members in (lower, ~lower):
             moments += self._centred_moments(rows[members], weights[members])
-        moments += (1e-10 * np.trace(moments) / len(moments) + 1e-12) * np.eye(len(moments))
-        self._moments = moments
-        try:
-            self._factor = linalg.cho_factor(moments)
-        except linalg.LinAlgError:
-            self._factor = None
+        self._set(moments)
 
     def _centred_moments(
         self, rows: NDArray[np.intp], weights: NDArray[np.float64]
@@ -283,60 +185,3 @@ class _Curvature:
         rows = np.concatenate([heavy, light])
         weights = np.concatenate([hessian[heavy], scale * hessian[light]]).astype(np.float64)
         return rows, weights
-
-
-def _minimize_with_l1(
-    design: Design,
-    criterion: Criterion,
-    penalty: Penalty,
-    start: NDArray[np.float64],
-    max_iter: int,
-    tol: float | None,
-    monitor: Monitor | None,
-) -> Solution:
-    """Minimise over λ = u - v with u, v ≥ 0, by scipy's L-BFGS-B."""
-    half = design.n_weak
-    solution = Solution(start, path=[])
-
-    def objective(split: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-        weights = split[:half] - split[half:]
-        value, residuals = criterion.value_and_gradient(design.scores(weights))
-        gradient = design.correlate(residuals) + penalty.l2 * weights
-        smooth = value + 0.5 * penalty.l2 * float(weights @ weights)
-        both = np.concatenate([gradient, -gradient]) + penalty.l1
-        return smooth + penalty.l1 * float(split.sum()), both
-
-    def after_iteration(intermediate_result: Any) -> None:
-        solution.n_iter += 1
-        solution.path.append(float(intermediate_result.fun))
-        weights = intermediate_result.x[:half] - intermediate_result.x[half:]
-        if monitor is not None and monitor(Progress(solution.n_iter, solution.path[-1], weights)):
-            solution.status = "stopped"
-            raise StopIteration
-
-    split = np.concatenate([np.maximum(start, 0.0), np.maximum(-start, 0.0)])
-    solution.path.append(objective(split)[0])
-    result = optimize.minimize(
-        objective,
-        split,
-        jac=True,
-        method="L-BFGS-B",
-        bounds=[(0.0, None)] * (2 * half),
-        callback=after_iteration,
-        options={
-            "maxiter": max_iter,
-            "maxfun": 20 * max_iter + 100,
-            "gtol": 0.0 if tol is None else tol,
-            "ftol": 0.0,
-            "maxcor": MEMORY,
-        },
-    )
-    solution.weights = result.x[:half] - result.x[half:]
-    projected = np.where(result.x > 0, result.jac, np.minimum(result.jac, 0.0))
-    solution.slope = float(np.abs(projected).max(initial=0.0))
-    if solution.status != "stopped":
-        if tol is not None and solution.slope <= tol:
-            solution.status = "converged"
-        elif solution.n_iter < max_iter:
-            solution.settle()
-    return solution

@@ -180,10 +180,10 @@ class StumpDesign(Design):
         for j in range(self.sizes.size):
             mine = weights[self.offsets[j] : self.offsets[j + 1]]
             if mine.any():
-                add_lookup(self.codes[j], self._lookup(j, mine), scores)
+                add_lookup(self.codes[j], self.lookup(j, mine), scores)
         return scores
 
-    def _lookup(self, j: int, mine: NDArray[np.float64]) -> NDArray[np.float64]:
+    def lookup(self, j: int, mine: NDArray[np.float64]) -> NDArray[np.float64]:
         """What a row of each code gets from all stumps of one feature."""
         table = np.zeros(256)
         size = int(self.sizes[j])

@@ -1,0 +1,104 @@
+"""Rows that come in blocks: a file read piece by piece, a cluster that holds a piece a worker.
+
+Whoever fits on blocks asks one thing of them, a total: work is done on every block where it lies,
+and the results are added up in the order of the blocks. So one fit serves a table in memory, a
+Parquet file larger than memory and a cluster, and gives the same model on all.
+"""
+
+from __future__ import annotations
+
+import functools
+import operator
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+__all__ = ["ArrayBlocks", "Block", "Blocks", "Summable"]
+
+
+class Block(NamedTuple):
+    """Some rows: their table, their labels, their weights, and which block of the list it is."""
+
+    X: NDArray[Any]
+    y: NDArray[Any]
+    weights: NDArray[Any] | None
+    number: int
+
+
+class Summable(Protocol):
+    """What can be added up."""
+
+    def __add__(self, other: Self, /) -> Self:
+        """Put two results together; the left one is of the earlier blocks."""
+
+
+Total = TypeVar("Total", bound=Summable)
+
+
+class Blocks(ABC):
+    """All rows of a list, block by block.
+
+    Attributes
+    ----------
+    feature_names : list of str or None
+        Names of the columns of X, where there are any.
+    """
+
+    feature_names: list[str] | None = None
+
+    @abstractmethod
+    def total(self, work: Callable[..., Total], *arguments: Any) -> Total:
+        """Add up ``work(block, *arguments)`` over all blocks, in their order.
+
+        ``work`` is a function at the top level of a module, so that it can be sent to where the
+        blocks are.
+        """
+
+    @abstractmethod
+    def kept(self, work: Callable[..., Block], *arguments: Any) -> Blocks:
+        """Turn every block into another one and keep these at hand, as they are asked for often."""
+
+
+class ArrayBlocks(Blocks):
+    """Blocks in memory.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from toprank.blocks import ArrayBlocks
+    >>> rows = ArrayBlocks.cut(np.arange(6.0).reshape(3, 2), np.array([0, 1, 1]), size=2)
+    >>> float(rows.total(lambda block: block.X.sum()))
+    15.0
+    """
+
+    def __init__(self, blocks: list[Block], feature_names: list[str] | None = None) -> None:
+        self._blocks = blocks
+        self.feature_names = feature_names
+
+    @classmethod
+    def cut(
+        cls,
+        X: NDArray[Any],
+        y: NDArray[Any],
+        weights: NDArray[Any] | None = None,
+        *,
+        size: int = 1 << 16,
+    ) -> Self:
+        """Cut a table into blocks of ``size`` rows."""
+        cuts = [slice(start, start + size) for start in range(0, len(X), size)]
+        return cls(
+            [
+                Block(X[rows], y[rows], None if weights is None else weights[rows], number)
+                for number, rows in enumerate(cuts)
+            ]
+        )
+
+    def total(self, work: Callable[..., Total], *arguments: Any) -> Total:
+        return functools.reduce(operator.add, (work(block, *arguments) for block in self._blocks))
+
+    def kept(self, work: Callable[..., Block], *arguments: Any) -> ArrayBlocks:
+        return ArrayBlocks([work(block, *arguments) for block in self._blocks], self.feature_names)

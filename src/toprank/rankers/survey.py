@@ -1,0 +1,118 @@
+"""The first pass over rows in blocks: how many there are, their ranges, their labels, their faults.
+
+What a fit in memory checks at once, a fit on blocks checks here, before anything is learned.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from toprank.rankers.base import binary_labels
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from toprank.blocks import Block, Blocks
+
+__all__ = ["Survey", "survey"]
+
+# Labels remembered of a target that has more than two: enough for a message.
+SHOWN_LABELS = 16
+
+
+@dataclass
+class Survey:
+    """What a look at all rows tells; rows of weight 0 are no rows.
+
+    ``counts`` holds the rows of each block in their order, ``low`` and ``high`` the range of each
+    feature, ``missing`` and ``infinite`` which features have such values.
+    """
+
+    counts: list[int]
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+    missing: NDArray[np.bool_]
+    infinite: NDArray[np.bool_]
+    labels: NDArray[Any]
+    dtype: Any
+
+    def __add__(self, other: Survey) -> Survey:
+        """Put what two sets of blocks told together."""
+        if self.low.size != other.low.size:
+            raise ValueError(
+                f"blocks must have the same columns, got {self.low.size} in one and "
+                f"{other.low.size} in another."
+            )
+        return Survey(
+            self.counts + other.counts,
+            np.fmin(self.low, other.low),
+            np.fmax(self.high, other.high),
+            self.missing | other.missing,
+            self.infinite | other.infinite,
+            np.unique(np.concatenate([self.labels, other.labels]))[:SHOWN_LABELS],
+            np.promote_types(self.dtype, other.dtype),
+        )
+
+    @property
+    def n_rows(self) -> int:
+        """Rows of all blocks."""
+        return sum(self.counts)
+
+    @property
+    def starts(self) -> NDArray[np.int64]:
+        """Number of the first row of each block."""
+        return np.concatenate([[0], np.cumsum(self.counts)[:-1]]).astype(np.int64)
+
+    @property
+    def span(self) -> NDArray[np.float64]:
+        """Range of each feature, 1 where it is constant."""
+        span = self.high - self.low
+        return np.where(span > 0, span, 1.0)
+
+
+def survey(blocks: Blocks, *, accepts_missing: bool) -> tuple[Survey, NDArray[Any]]:
+    """Look at all rows once; give what was seen and the two classes, or say what is wrong."""
+    seen = blocks.total(survey_block)
+    if not seen.n_rows:
+        raise ValueError(
+            "the blocks hold no row of weight above 0; there is nothing to learn from."
+        )
+    names = blocks.feature_names or [f"column {number}" for number in range(seen.low.size)]
+    for flaw, flags in (("infinite", seen.infinite), ("missing", seen.missing)):
+        if flags.any() and not (flaw == "missing" and accepts_missing):
+            first = names[int(np.flatnonzero(flags)[0])]
+            remedy = "use stumps, which take them" if flaw == "missing" else "clip them"
+            raise ValueError(
+                f"X has {flaw} values, in {first!r} first; remove or impute them, or {remedy}."
+            )
+    classes, _ = binary_labels(seen.labels)
+    return seen, classes
+
+
+def survey_block(block: Block) -> Survey:
+    """Look at one block."""
+    X, y = block.X, block.y
+    if X.dtype.kind != "f":
+        raise TypeError(f"X must hold floating-point numbers, got dtype {X.dtype}.")
+    if y.dtype.kind == "f" and not np.isfinite(y).all():
+        raise ValueError("y contains NaN or infinity; drop the rows without a label.")
+    if block.weights is not None:
+        if not np.isfinite(block.weights).all() or (block.weights < 0).any():
+            raise ValueError("sample_weight must be finite numbers ≥ 0; mend or drop those rows.")
+        kept = block.weights > 0
+        if not kept.all():
+            X, y = X[kept], y[kept]
+    n_columns = X.shape[1]
+    low, high = np.full(n_columns, np.inf), np.full(n_columns, -np.inf)
+    missing = np.zeros(n_columns, dtype=bool)
+    if len(y):
+        low = np.fmin.reduce(X, axis=0).astype(np.float64)
+        high = np.fmax.reduce(X, axis=0).astype(np.float64)
+        # one look at a sum tells of missing values
+        missing = np.isnan(X.sum(axis=0, dtype=np.float64)) & ~(np.isinf(low) | np.isinf(high))
+    infinite = (np.isinf(low) | np.isinf(high)) & (len(y) > 0)
+    labels = np.unique(y)[:SHOWN_LABELS]
+    return Survey([len(y)], low, high, missing, infinite, labels, X.dtype)

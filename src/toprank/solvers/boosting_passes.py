@@ -1,0 +1,121 @@
+"""Boosting on rows in blocks: a round is one pass.
+
+A sum of stumps is, feature by feature, a table looked up by the bin of a value. So the scores of a
+block follow from the model alone: no block keeps anything between two rounds, and one that is lost
+is made again. With two classes the pair weights are products, so that two histograms a feature,
+added up over the blocks, say all that a round must know.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from toprank.blocks import Block
+from toprank.kernels.bins import bin_rows, padded
+from toprank.kernels.class_sums import histograms_by_class, ranking_masses
+from toprank.solvers.boosting_arenas import StumpArena
+from toprank.solvers.passes import Moments, Sums
+from toprank.weak_rankers.stumps import SAMPLE, StumpDesign
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from toprank.blocks import Blocks
+    from toprank.weak_rankers import Stumps
+
+__all__ = ["PassArena", "fit_stumps"]
+
+
+def fit_stumps(family: Stumps, blocks: Blocks, starts: NDArray[np.int64], n_rows: int) -> None:
+    """Find thresholds as :meth:`Stumps.fit` does: on the rows that it would take of the table."""
+    step = max(1, -(-n_rows // SAMPLE))
+    family.fit(np.concatenate(blocks.total(every_so_many_rows, starts, step)))
+
+
+def every_so_many_rows(block: Block, starts: NDArray[np.int64], step: int) -> list[NDArray[Any]]:
+    """Rows of a block whose number in the whole list is a multiple of ``step``."""
+    X = block.X if block.weights is None else block.X[block.weights > 0]
+    first = -int(starts[block.number]) % step
+    return [X[first::step]]
+
+
+def binned(block: Block, thresholds: list[NDArray[np.float64]], positive: Any) -> Block:
+    """One byte a cell, column by column, and whether each row is a positive."""
+    rows = np.arange(len(block.y))
+    weights = block.weights
+    if weights is not None:
+        rows = np.flatnonzero(weights)
+        weights = weights[rows].astype(np.float64)
+    codes = np.empty((block.X.shape[1], rows.size), dtype=np.uint8)
+    bin_rows(block.X, rows, padded(thresholds), codes, 0, rows.size)
+    return Block(codes, block.y[rows] == positive, weights, block.number)
+
+
+def weights_by_bin(block: Block, tables: NDArray[np.float64]) -> Sums:
+    """Weights e^{∓s} of the positives and the negatives of a block, by feature and bin."""
+    weights = np.empty(0) if block.weights is None else block.weights
+    peaks, sums = histograms_by_class(block.X, tables, block.y, weights)
+    return Sums(
+        [Moments(peaks[side], float(sums[side, 0].sum()), sums[side], None) for side in (0, 1)]
+    )
+
+
+class PassArena(StumpArena):
+    """Stumps on two classes in one list, on blocks of binned rows.
+
+    Parameters
+    ----------
+    blocks : Blocks
+        Rows as :func:`binned` gives them.
+    family : Stumps
+        The fitted stumps.
+    """
+
+    def __init__(self, blocks: Blocks, family: Stumps) -> None:
+        sizes = family.sizes()
+        super().__init__(StumpDesign(np.empty((sizes.size, 0), np.uint8), sizes, family.doubled()))
+        self._blocks = blocks
+        self._coefficients = np.zeros(self.n_weak)
+        self._look()
+
+    @classmethod
+    def on(cls, blocks: Blocks, family: Stumps, positive: Any) -> PassArena:
+        """Bin the rows and keep the bins."""
+        return cls(blocks.kept(binned, family.thresholds_, positive), family)
+
+    def _look(self) -> None:
+        tables = np.array(
+            [
+                self.design.lookup(j, self._coefficients[start:stop])
+                for j, (start, stop) in enumerate(
+                    zip(self.design.offsets[:-1], self.design.offsets[1:], strict=True)
+                )
+            ]
+        )
+        self._positives, self._negatives = self._blocks.total(weights_by_bin, tables).parts
+        self.log_loss = sum(self.class_losses())
+
+    def class_losses(self) -> tuple[float, float]:
+        """ln F₊ and ln F₋ of the present scores."""
+        return self._positives.log_mass, self._negatives.log_mass
+
+    def _fill_masses(self) -> None:
+        design = self.design
+        ranking_masses(
+            self._positives.first,
+            self._negatives.first,
+            design.sizes,
+            design.doubled,
+            design.offsets,
+            self._masses,
+        )
+
+    def _measure(self, index: int) -> NDArray[np.float64]:
+        found: NDArray[np.float64] = self._masses[:, index]
+        return found
+
+    def _move(self, index: int, step: float) -> None:
+        self._coefficients[index] += step
+        self._look()

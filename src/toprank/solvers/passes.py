@@ -1,0 +1,435 @@
+"""The exponential push and the IR push on rows in blocks: an evaluation is a pass or two.
+
+With weak rankers h(x) and scores s = λ·h, both objectives are made of soft maxima of one class,
+
+    L_c = ln Σ w·e^{c·s},    ∂L_c = c·E_c[h],    ∂²L_c = c²·Cov_c[h],
+
+under weights that are *tilted* by e^{c·s}. A block gives mass, first and second moments of its
+rows relative to their largest exponent; such sums add up over blocks. So one pass gives value,
+gradient and Hessian, and Newton's method needs few of them. Nothing is as long as the list.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from scipy.special import expit
+
+from toprank.solvers.base import SEPARATED, Monitor, Penalty, Solution, floor_of
+from toprank.solvers.descent import Curvature, Iterate, descend
+from toprank.solvers.lasso import minimize_with_l1
+from toprank.solvers.line_search import Point, minimize_on_line
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from toprank.blocks import Block, Blocks
+
+    Vector = NDArray[np.float64]
+
+__all__ = [
+    "BlockFeatures",
+    "IRPasses",
+    "Landscape",
+    "Least",
+    "Moments",
+    "PushPasses",
+    "Sums",
+    "Tilt",
+    "block_scores",
+    "minimize_by_passes",
+]
+
+# Rows at a time: a chunk of twenty columns and its copy stay in the second-level cache.
+CHUNK = 1 << 13
+# Beyond this many weak rankers a Hessian costs more than the passes it saves.
+MAX_DENSE = 512
+
+
+class BlockFeatures(NamedTuple):
+    """How a block is read: the range of each feature, the positive label."""
+
+    low: Vector
+    span: Vector
+    positive: Any
+
+
+class Tilt(NamedTuple):
+    """One class under the weights w·e^{power·s}."""
+
+    is_positive: bool
+    power: float
+
+
+@dataclass
+class Moments:
+    """Mass, first and second moments of tilted weights, all in units of e^peak."""
+
+    peak: float
+    mass: float
+    first: Vector
+    second: Vector | None
+
+    def __add__(self, other: Moments) -> Moments:
+        """Put the moments of two sets of rows on one scale."""
+        peak = max(self.peak, other.peak)
+        if peak == -math.inf:
+            return self
+        ours, theirs = math.exp(self.peak - peak), math.exp(other.peak - peak)
+        second = None
+        if self.second is not None and other.second is not None:
+            second = ours * self.second + theirs * other.second
+        return Moments(
+            peak,
+            ours * self.mass + theirs * other.mass,
+            ours * self.first + theirs * other.first,
+            second,
+        )
+
+    @property
+    def log_mass(self) -> float:
+        """ln Σ w·e^{c·s}."""
+        return self.peak + math.log(self.mass)
+
+    @property
+    def mean(self) -> Vector:
+        """E[h]."""
+        return self.first / self.mass
+
+    @property
+    def covariance(self) -> Vector | None:
+        """Cov[h], where second moments were asked for."""
+        if self.second is None:
+            return None
+        return self.second / self.mass - np.outer(self.mean, self.mean)
+
+
+@dataclass
+class Sums:
+    """Arrays that add up one by one."""
+
+    parts: list[Any]
+
+    def __add__(self, other: Sums) -> Sums:
+        """Add part to part."""
+        return Sums([mine + theirs for mine, theirs in zip(self.parts, other.parts, strict=True)])
+
+
+class Landscape(ABC):
+    """An objective as a function of the weights of the weak rankers, by passes over blocks."""
+
+    def __init__(self, blocks: Blocks, features: BlockFeatures) -> None:
+        self._blocks, self._features = blocks, features
+        self.n_weak = features.low.size
+        self._with_second = self.n_weak <= MAX_DENSE
+
+    @abstractmethod
+    def at(self, weights: Vector) -> Sight:
+        """Value, gradient and, where it pays, Hessian."""
+
+    def _moments(self, weights: Vector, tilts: list[Tilt]) -> list[Moments]:
+        total = self._blocks.total(
+            tilted_moments, self._features, weights, tilts, self._with_second
+        )
+        return total.parts
+
+    def log_masses(self, weights: Vector, tilts: list[Tilt]) -> list[float]:
+        """ln Σ w·e^{c·s} for each tilt."""
+        total = self._blocks.total(tilted_moments, self._features, weights, tilts, False)
+        return [part.log_mass for part in total.parts]
+
+
+class Sight(NamedTuple):
+    """What a pass shows: value, gradient, Hessian, and by how much all pairs are right."""
+
+    value: float
+    gradient: Vector
+    hessian: Vector | None
+    margin: float
+
+
+class PushPasses(Landscape):
+    """(1/p)·ln R_p of the exponential push, by one pass.
+
+    ``constants`` says what the top push (1) and the bottom push (-1) count, as in
+    :class:`toprank.objectives.one_list.OneListPush`.
+    """
+
+    def __init__(
+        self, blocks: Blocks, features: BlockFeatures, p: float, constants: dict[int, float]
+    ) -> None:
+        super().__init__(blocks, features)
+        self._p, self._constants = p, constants
+
+    def at(self, weights: Vector) -> Sight:
+        p = self._p
+        tilts = [
+            tilt
+            for sign in self._constants
+            for tilt in (Tilt(sign > 0, -float(sign)), Tilt(sign < 0, sign * p))
+        ]
+        moments = self._moments(weights, tilts)
+        values, slopes, bends = [], [], []
+        for sign, inner, outer in zip(self._constants, moments[::2], moments[1::2], strict=True):
+            constant = math.log(self._constants[sign])
+            values.append(inner.log_mass + (outer.log_mass + constant) / p)
+            slopes.append(sign * (outer.mean - inner.mean))
+            if inner.second is not None:
+                bends.append(inner.covariance + p * outer.covariance)  # type: ignore[operator]
+        largest = max(values)
+        shares = np.exp(p * (np.array(values) - largest))
+        value = largest + math.log(shares.sum()) / p
+        shares /= shares.sum()
+        gradient = shares @ np.array(slopes)
+        hessian = None
+        if bends:
+            hessian = sum(
+                share * (bend + p * np.outer(slope, slope))
+                for share, bend, slope in zip(shares, bends, slopes, strict=True)
+            ) - p * np.outer(gradient, gradient)
+        # the first tilts are of one class with power ∓1, of the other with power ±p
+        return Sight(value, gradient, hessian, -moments[0].peak - moments[1].peak / p)
+
+
+class IRPasses(Landscape):
+    """Σ_i w_i·ln(1 + Σ_k w_k·e^{-(s_i - s_k)}) / Σ_i w_i, by two passes.
+
+    The first gives L = ln Σ_k w_k·e^{s_k} of the negatives, the second the positives' terms
+    ln(1 + e^{L - s_i}), which bend in L and in s_i.
+    """
+
+    def at(self, weights: Vector) -> Sight:
+        (negatives,) = self._moments(weights, [Tilt(is_positive=False, power=1.0)])
+        mean = negatives.mean
+        total = self._blocks.total(
+            softplus_sums, self._features, weights, negatives.log_mass, mean, self._with_second
+        )
+        value, weight, pull, first, lowest, *second = total.parts
+        gradient = (pull * mean - first) / weight
+        hessian = None
+        if second:
+            hessian = (second[0] + pull * negatives.covariance) / weight
+        return Sight(value / weight, gradient, hessian, lowest.value - negatives.peak)
+
+
+@dataclass
+class Least:
+    """A smallest value, added up by taking the smaller one."""
+
+    value: float
+
+    def __add__(self, other: Least) -> Least:
+        """Keep the smaller one."""
+        return Least(min(self.value, other.value))
+
+
+def _chunks(block: Block) -> Iterator[slice]:
+    for start in range(0, len(block.y), CHUNK):
+        yield slice(start, min(start + CHUNK, len(block.y)))
+
+
+def _scores(columns: NDArray[Any], coef: NDArray[Any], offset: float) -> Vector:
+    scores: Vector = (coef @ columns).astype(np.float64)
+    scores += offset
+    return scores
+
+
+def _linear(features: BlockFeatures, weights: Vector, dtype: Any) -> tuple[NDArray[Any], float]:
+    """Coefficients and offset in the units of the table: λ·h = coef·x + offset."""
+    coef = weights / features.span
+    return coef.astype(dtype), -float(features.low @ coef)
+
+
+def block_scores(
+    block: Block, features: BlockFeatures, weights: Vector
+) -> tuple[Vector, NDArray[np.bool_], Vector]:
+    """Scores of the rows of a block that count, which are positives, and their weights."""
+    coef, offset = _linear(features, weights, block.X.dtype)
+    scores = _scores(block.X.T, coef, offset)
+    positives = np.asarray(block.y == features.positive)
+    if block.weights is None:
+        return scores, positives, np.ones(scores.size)
+    kept = block.weights > 0
+    return scores[kept], positives[kept], block.weights[kept].astype(np.float64)
+
+
+def tilted_moments(
+    block: Block, features: BlockFeatures, weights: Vector, tilts: list[Tilt], with_second: bool
+) -> Sums:
+    """Moments of the weak rankers on one block under each tilt."""
+    coef, offset = _linear(features, weights, block.X.dtype)
+    size = features.low.size
+    totals = [
+        Moments(-math.inf, 0.0, np.zeros(size), np.zeros((size, size)) if with_second else None)
+        for _ in tilts
+    ]
+    for rows in _chunks(block):
+        columns = block.X[rows].T
+        scores = _scores(columns, coef, offset)
+        positives = block.y[rows] == features.positive
+        row_weights = None if block.weights is None else block.weights[rows]
+        for place, tilt in enumerate(tilts):
+            members = np.flatnonzero(positives == tilt.is_positive)
+            if row_weights is not None:
+                members = members[row_weights[members] > 0]
+            if not members.size:
+                continue
+            exponents = tilt.power * scores[members]
+            peak = float(exponents.max())
+            masses = np.exp(exponents - peak)
+            if row_weights is not None:
+                masses *= row_weights[members]
+            totals[place] += _raw_moments(columns, members, masses, peak, with_second)
+    return Sums([_scaled(total, features) for total in totals])
+
+
+def _raw_moments(
+    columns: NDArray[Any],
+    members: NDArray[np.intp],
+    masses: Vector,
+    peak: float,
+    with_second: bool,
+) -> Moments:
+    """Moments in the units of the table, of some of the rows of a chunk."""
+    spread = masses
+    if members.size > 0.5 * columns.shape[1]:  # quicker to give the others no mass
+        spread = np.zeros(columns.shape[1])
+        spread[members] = masses
+    else:
+        columns = columns[:, members]
+    narrow = spread.astype(columns.dtype)
+    second = None
+    if with_second:
+        rooted = columns * np.sqrt(narrow)
+        second = (rooted @ rooted.T).astype(np.float64)
+    return Moments(peak, float(masses.sum()), (columns @ narrow).astype(np.float64), second)
+
+
+def _scaled(raw: Moments, features: BlockFeatures) -> Moments:
+    """Moments of h = (x - low)/span from those of x."""
+    first = raw.first - raw.mass * features.low
+    second = None
+    if raw.second is not None:
+        cross = np.outer(raw.first, features.low)
+        square = np.outer(features.low, features.low)
+        second = raw.second - cross - cross.T + raw.mass * square
+        second /= np.outer(features.span, features.span)
+    return Moments(raw.peak, raw.mass, first / features.span, second)
+
+
+def softplus_sums(
+    block: Block,
+    features: BlockFeatures,
+    weights: Vector,
+    level: float,
+    mean: Vector,
+    with_second: bool,
+) -> Sums:
+    """Terms ln(1 + e^{level - s}) of the positives of one block, with their derivatives."""
+    coef, offset = _linear(features, weights, block.X.dtype)
+    value, weight, pull, lowest = 0.0, 0.0, 0.0, math.inf
+    first = np.zeros(mean.size)
+    second = np.zeros((mean.size, mean.size))
+    for rows in _chunks(block):
+        members = np.flatnonzero(block.y[rows] == features.positive)
+        row_weights = np.ones(members.size)
+        if block.weights is not None:
+            row_weights = block.weights[rows][members].astype(np.float64)
+            members, row_weights = members[row_weights > 0], row_weights[row_weights > 0]
+        if not members.size:
+            continue
+        table = block.X[rows][members].astype(np.float64)
+        scores = _scores(table.T, coef.astype(np.float64), offset)
+        values = (table - features.low) / features.span
+        slopes = expit(level - scores)
+        value += float(row_weights @ np.logaddexp(0.0, level - scores))
+        weight += float(row_weights.sum())
+        pull += float(row_weights @ slopes)
+        first += (row_weights * slopes) @ values
+        lowest = min(lowest, float(scores.min()))
+        if with_second:
+            bend = row_weights * slopes * (1.0 - slopes)
+            gaps = (mean - values) * np.sqrt(bend)[:, None]
+            second += gaps.T @ gaps
+    parts = [value, weight, pull, first, Least(lowest)]
+    return Sums([*parts, second] if with_second else parts)
+
+
+def minimize_by_passes(
+    landscape: Landscape,
+    penalty: Penalty,
+    *,
+    weights: Vector | None = None,
+    max_iter: int = 1000,
+    tol: float | None = 1e-8,
+    monitor: Monitor | None = None,
+) -> Solution:
+    """Minimise from ``weights`` (default 0) until the largest derivative is at most ``tol``."""
+    start = np.zeros(landscape.n_weak) if weights is None else weights.astype(np.float64)
+    if penalty.l1 > 0:
+        return minimize_with_l1(
+            lambda weights: landscape.at(weights)[:2],
+            penalty,
+            start,
+            max_iter=max_iter,
+            tol=tol,
+            monitor=monitor,
+        )
+    iterate = _SeenIterate(landscape, penalty, start)
+    curvature = _SeenCurvature(iterate, penalty.l2)
+    return descend(iterate, curvature, penalty, max_iter=max_iter, tol=tol, monitor=monitor)
+
+
+class _SeenIterate(Iterate):
+    """Weights at which the rows were looked at once."""
+
+    def __init__(self, landscape: Landscape, penalty: Penalty, weights: Vector) -> None:
+        self._landscape, self._l2 = landscape, penalty.l2
+        self._floor = floor_of(penalty)
+        self._settle(weights, landscape.at(weights))
+
+    def _settle(self, weights: Vector, sight: Sight) -> None:
+        self.weights, self.sight = weights, sight
+        self.value = sight.value + 0.5 * self._l2 * float(weights @ weights)
+        self.gradient = sight.gradient + self._l2 * weights
+
+    def separates(self) -> bool:
+        return self.sight.margin >= SEPARATED
+
+    def move(self, direction: Vector) -> bool:
+        start = Point(0.0, self.value, float(self.gradient @ direction))
+        if not start.slope < 0:
+            return False
+        seen: dict[float, Sight] = {}
+
+        def trial(step: float) -> Point:
+            there = self.weights + step * direction
+            seen[step] = sight = self._landscape.at(there)
+            value = sight.value + 0.5 * self._l2 * float(there @ there)
+            return Point(step, value, float((sight.gradient + self._l2 * there) @ direction))
+
+        # a trial is a pass, so the first one that helps is good enough
+        best = minimize_on_line(trial, start, reduction=0.9, floor=self._floor)
+        if best.step == 0:
+            return False
+        self._settle(self.weights + best.step * direction, seen[best.step])
+        return True
+
+
+class _SeenCurvature(Curvature):
+    """The Hessian that came with the last pass."""
+
+    def __init__(self, iterate: _SeenIterate, l2: float) -> None:
+        super().__init__()
+        self._iterate, self._l2 = iterate, l2
+
+    def refresh(self, n_iter: int) -> None:  # noqa: ARG002
+        hessian = self._iterate.sight.hessian
+        if hessian is not None:
+            self._set(hessian + self._l2 * np.eye(len(hessian)))

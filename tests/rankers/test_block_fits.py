@@ -1,0 +1,166 @@
+"""Fits on rows in blocks: the same models as in memory, whatever the blocks."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from toprank import IRPush, PNormPush, RankBoost
+from toprank.blocks import ArrayBlocks
+
+PUSHES = {
+    "p=1": PNormPush(1, tol=1e-12),
+    "p=8": PNormPush(8, tol=1e-12),
+    "bottom": PNormPush(4, focus="bottom", tol=1e-12),
+    "both": PNormPush(4, focus="both", bottom_weight=0.5, tol=1e-12),
+    "ir": IRPush(tol=1e-12),
+}
+
+
+def rows(n_rows=3000, n_features=5, seed=0, *, weighted=False):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n_rows, n_features)) * np.arange(1, n_features + 1) + 3.0
+    y = (X[:, 0] + rng.normal(size=n_rows) * 2 > 5).astype(int)
+    weights = rng.integers(0, 4, n_rows).astype(float) if weighted else None
+    return X, y, weights
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("name", PUSHES)
+def test_a_push_on_blocks_is_the_push_in_memory(name, weighted):
+    X, y, weights = rows(weighted=weighted)
+    ranker = PUSHES[name]
+    expected = ranker.fit(X, y, weights)
+    coef, intercept = expected.coef_.copy(), expected.intercept_.copy()
+    found = ranker.fit_blocks(ArrayBlocks.cut(X, y, weights, size=700))
+    np.testing.assert_allclose(found.coef_, coef, atol=1e-8, rtol=0)
+    np.testing.assert_allclose(found.intercept_, intercept, atol=1e-8, rtol=0)
+    assert found.converged_
+    assert list(found.classes_) == [0, 1]
+
+
+def test_infinite_power_goes_through_the_same_powers():
+    X, y, _ = rows(500)
+    expected = PNormPush(np.inf).fit(X, y)
+    found = PNormPush(np.inf).fit_blocks(ArrayBlocks.cut(X, y, size=123))
+    assert found.objective_path_[-1] == pytest.approx(expected.objective_path_[-1], abs=1e-6)
+
+
+def test_a_penalty_with_l1_leaves_the_same_weights_at_0():
+    X, y, _ = rows(1000, 8)
+    expected = PNormPush(alpha=0.1, l1_ratio=0.9).fit(X, y)
+    found = PNormPush(alpha=0.1, l1_ratio=0.9).fit_blocks(ArrayBlocks.cut(X, y, size=300))
+    np.testing.assert_allclose(found.weights_, expected.weights_, atol=1e-5)
+    assert (found.weights_ == 0).any()
+
+
+def test_more_features_than_a_hessian_pays_for_go_by_the_history():
+    X, y, _ = rows(800, 520)
+    expected = PNormPush(alpha=0.1, tol=1e-9).fit(X, y)
+    found = PNormPush(alpha=0.1, tol=1e-9).fit_blocks(ArrayBlocks.cut(X, y, size=300))
+    np.testing.assert_allclose(found.weights_, expected.weights_, atol=1e-6)
+
+
+def test_separable_rows_without_a_penalty_end_as_in_memory():
+    X = np.arange(20.0)[:, None]
+    y = (X[:, 0] > 9).astype(int)
+    with pytest.warns(UserWarning, match="without a mistake"):
+        model = PNormPush(alpha=0).fit_blocks(ArrayBlocks.cut(X, y, size=6))
+    assert model.score(X, y) == 1.0
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("selection", ["largest_decrease", "steepest"])
+def test_boosting_on_blocks_takes_the_same_stumps(selection, weighted):
+    X, y, weights = rows(weighted=weighted)
+    X[::7, 1] = np.nan
+    ranker = RankBoost(selection, max_iter=30)
+    expected = ranker.fit(X, y, weights)
+    selected, steps = expected.selected_.copy(), expected.steps_.copy()
+    path, scores = expected.objective_path_.copy(), expected.decision_function(X)
+    found = ranker.fit_blocks(ArrayBlocks.cut(X, y, weights, size=611))
+    np.testing.assert_array_equal(found.selected_, selected)
+    np.testing.assert_allclose(found.steps_, steps, rtol=1e-9)
+    np.testing.assert_allclose(found.objective_path_, path, rtol=1e-12)
+    np.testing.assert_allclose(found.decision_function(X), scores, atol=1e-9)
+
+
+@given(st.integers(1, 400), st.integers(0, 5), st.booleans())
+@settings(max_examples=15, deadline=None)
+def test_the_cut_between_blocks_does_not_matter(size, seed, weighted):
+    X, y, weights = rows(400, 3, seed, weighted=weighted)
+    whole = IRPush(tol=1e-10).fit(X, y, weights)
+    parts = IRPush(tol=1e-10).fit_blocks(ArrayBlocks.cut(X, y, weights, size=size))
+    np.testing.assert_allclose(parts.coef_, whole.coef_, atol=1e-7)
+    np.testing.assert_allclose(parts.intercept_, whole.intercept_, atol=1e-6)
+
+
+def test_the_intercept_by_selection_is_exact_beyond_what_is_gathered(monkeypatch):
+    monkeypatch.setattr("toprank.rankers.cuts.GATHERED", 10)
+    monkeypatch.setattr("toprank.rankers.cuts.BINS", 7)
+    X, y, _ = rows(2000, 3)
+    X = X.round()  # ties
+    whole = IRPush(tol=1e-12).fit(X, y)
+    parts = IRPush(tol=1e-12).fit_blocks(ArrayBlocks.cut(X, y, size=300))
+    np.testing.assert_allclose(parts.intercept_, whole.intercept_, atol=1e-8)
+
+
+def test_float32_stays_float32_and_text_labels_are_labels():
+    X, y, _ = rows()
+    labels = np.where(y, "yes", "no")
+    model = PNormPush().fit_blocks(ArrayBlocks.cut(X.astype(np.float32), labels, size=1000))
+    assert model.coef_.dtype == np.float32
+    assert set(model.predict(X)) == {"yes", "no"}
+
+
+def test_names_of_columns_are_kept_and_forgotten():
+    X, y, _ = rows(300, 2)
+    blocks = ArrayBlocks.cut(X, y)
+    blocks.feature_names = ["age", "income"]
+    model = PNormPush().fit_blocks(blocks)
+    assert list(model.feature_names_in_) == ["age", "income"]
+    assert not hasattr(model.fit_blocks(ArrayBlocks.cut(X, y)), "feature_names_in_")
+
+
+@pytest.mark.parametrize(
+    ("ranker", "message"),
+    [
+        (PNormPush(loss="hinge"), "sorted scores"),
+        (PNormPush(weak_rankers="stumps"), "use RankBoost"),
+        (PNormPush(solver="coordinate"), "'coordinate'"),
+        (RankBoost(weak_rankers="features"), "'stumps' only"),
+        (RankBoost(early_stopping=True), "rows in memory"),
+    ],
+)
+def test_what_no_pass_can_give_is_refused(ranker, message):
+    X, y, _ = rows(50)
+    with pytest.raises(ValueError, match=message):
+        ranker.fit_blocks(ArrayBlocks.cut(X, y))
+
+
+@pytest.mark.parametrize("ranker", [PNormPush(), RankBoost()])
+def test_faults_in_any_block_are_named(ranker):
+    X, y, _ = rows(100, 3)
+
+    def refused(X, y, weights=None, kind=ValueError):
+        with pytest.raises(kind) as caught:
+            ranker.fit_blocks(ArrayBlocks.cut(X, y, weights, size=30))
+        return str(caught.value)
+
+    spoilt = X.copy()
+    spoilt[77, 2] = np.inf
+    assert "infinite values, in 'column 2'" in refused(spoilt, y)
+    assert "one class only" in refused(X, np.ones(100))
+    assert "binary" in refused(X, np.arange(100) % 3)
+    assert "NaN" in refused(X, np.where(np.arange(100) == 80, np.nan, y))
+    assert "sample_weight" in refused(X, y, np.where(np.arange(100) == 80, -1.0, 1.0))
+    assert "nothing to learn" in refused(X, y, np.zeros(100))
+    assert "floating-point" in refused(X.astype(int), y, kind=TypeError)
+
+
+def test_a_missing_value_is_a_fault_for_features_only():
+    X, y, _ = rows(100, 3)
+    X[60, 1] = np.nan
+    with pytest.raises(ValueError, match="missing values, in 'column 1'"):
+        PNormPush().fit_blocks(ArrayBlocks.cut(X, y, size=30))
+    RankBoost(max_iter=2).fit_blocks(ArrayBlocks.cut(X, y, size=30))

@@ -1,0 +1,105 @@
+"""Objectives by passes over blocks: values, gradients and Hessians."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from toprank.blocks import ArrayBlocks
+from toprank.kernels.class_sums import histograms_by_class, histograms_by_class_naive
+from toprank.objectives import ir_push, pnorm_push
+from toprank.solvers.passes import BlockFeatures, IRPasses, Moments, PushPasses
+
+CONSTANTS = {"top": {1: 1.0}, "bottom": {-1: 1.0}, "both": {1: 1.0, -1: 0.5}}
+
+
+def example(seed=0, n_rows=300, n_features=4):
+    rng = np.random.default_rng(seed)
+    X = 10 * rng.normal(size=(n_rows, n_features))
+    positives = rng.random(n_rows) < 0.2
+    positives[:2] = True, False
+    weights = rng.integers(1, 4, n_rows).astype(float)
+    low, span = X.min(axis=0), np.ptp(X, axis=0)
+    return X, positives, weights, BlockFeatures(low, span, True)
+
+
+def landscapes(name, blocks, features):
+    return (
+        IRPasses(blocks, features)
+        if name == "ir"
+        else PushPasses(blocks, features, 4.0, CONSTANTS[name])
+    )
+
+
+def criterion(name, positives, weights):
+    objective = ir_push() if name == "ir" else pnorm_push(4, focus=name, bottom_weight=0.5)
+    return objective.on(positives, sample_weight=weights)
+
+
+@pytest.mark.parametrize("name", [*CONSTANTS, "ir"])
+@given(seed=st.integers(0, 99), size=st.integers(1, 300), scale=st.sampled_from([0.1, 1.0, 300.0]))
+@settings(max_examples=20, deadline=None)
+def test_value_and_gradient_are_those_in_memory(name, seed, size, scale):
+    X, positives, weights, features = example(seed)
+    direction = scale * np.random.default_rng(seed).normal(size=X.shape[1])
+    H = (X - features.low) / features.span
+    value, residuals = criterion(name, positives, weights).value_and_gradient(H @ direction)
+    sight = landscapes(name, ArrayBlocks.cut(X, positives, weights, size=size), features).at(
+        direction
+    )
+    assert sight.value == pytest.approx(value, rel=1e-10, abs=1e-10)
+    np.testing.assert_allclose(sight.gradient, H.T @ residuals, atol=1e-10)
+
+
+@pytest.mark.parametrize("name", [*CONSTANTS, "ir"])
+def test_the_hessian_is_the_slope_of_the_gradient(name):
+    X, positives, weights, features = example()
+    landscape = landscapes(name, ArrayBlocks.cut(X, positives, weights, size=77), features)
+    here, step = np.array([1.0, -2.0, 0.5, 0.0]), 1e-5
+    differences = [
+        (landscape.at(here + step * axis).gradient - landscape.at(here - step * axis).gradient)
+        / (2 * step)
+        for axis in np.eye(4)
+    ]
+    np.testing.assert_allclose(landscape.at(here).hessian, differences, atol=1e-8)
+
+
+def test_the_margin_is_the_gap_between_the_classes():
+    X, positives, weights, features = example()
+    blocks = ArrayBlocks.cut(X, positives, weights, size=77)
+    direction = np.array([1.0, -2.0, 0.5, 0.0])
+    scores = (X - features.low) / features.span @ direction
+    gap = scores[positives].min() - scores[~positives].max()
+    for name in (*CONSTANTS, "ir"):
+        margin = landscapes(name, blocks, features).at(direction).margin
+        assert margin == pytest.approx(gap, abs=1e-12)
+
+
+def test_moments_of_nothing_change_nothing():
+    nothing = Moments(-np.inf, 0.0, np.zeros(2), None)
+    something = Moments(1.0, 2.0, np.ones(2), None)
+    for total in (nothing + something, something + nothing):
+        assert (total.peak, total.mass, *total.first) == (1.0, 2.0, 1.0, 1.0)
+    assert (nothing + nothing).mass == 0.0
+
+
+@given(
+    st.integers(0, 10_000), st.integers(1, 9000), st.booleans(), st.sampled_from([1e-3, 1.0, 100.0])
+)
+@settings(max_examples=15, deadline=None)
+def test_histograms_by_class_are_sums_of_exponentials(seed, n_rows, weighted, scale):
+    rng = np.random.default_rng(seed)
+    codes = rng.integers(0, 256, (3, n_rows), dtype=np.uint8)
+    tables = scale * rng.normal(size=(3, 256))
+    positives = rng.random(n_rows) < 0.5
+    weights = rng.random(n_rows) if weighted else np.empty(0)
+    peaks, sums = histograms_by_class(codes, tables, positives, weights)
+    expected = histograms_by_class_naive(codes, tables, positives, weights)
+    for side in (0, 1):
+        if not np.isfinite(peaks[side]):
+            assert not expected[side].any()
+            continue
+        smallest = 1e-300 * np.exp(peaks[side])  # far below the peak sums underflow
+        np.testing.assert_allclose(
+            np.exp(peaks[side]) * sums[side], expected[side], rtol=1e-9, atol=smallest
+        )
