@@ -8,6 +8,7 @@ import sys
 import time
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
@@ -134,6 +135,30 @@ def test_with_lists_the_cutoff_admits_as_many_rows_as_all_shortlists(deals, tmp_
     )
     model = load_model(path)
     assert (model.scores(read_table(deals / "known.csv")) > model.cutoff).sum() == 8 * 5
+
+
+def test_in_the_cutoff_a_row_of_weight_two_counts_twice(deals, tmp_path):
+    path = tmp_path / "m.toprank"
+    invoke(
+        *("fit", deals / "known.csv", "--target", "bought", "--ranker", "ir-push"),
+        *("--weight", "weight", "--budget", "20", "-o", path),
+    )
+    known, model = read_table(deals / "known.csv"), load_model(path)
+    above = model.scores(known) > model.cutoff
+    weights = known.columns.column("weight").to_numpy()
+    assert 19 < weights[above].sum() <= 20
+
+
+def test_a_share_of_each_list_is_cut_from_each(deals, tmp_path):
+    model, target = tmp_path / "m.toprank", tmp_path / "s.csv"
+    invoke(
+        *("fit", deals / "known.csv", "--target", "bought", "--ranker", "ir-push"),
+        *("--group", "branch", "--budget", "20%", "-o", model),
+    )
+    assert words(invoke("rank", model, deals / "new.csv", "-o", target))
+    sizes = np.bincount(read_table(deals / "new.csv").columns.column("branch").to_numpy())
+    kept = np.bincount(read_table(target).columns.column("branch").to_numpy())
+    assert kept.tolist() == np.ceil(0.2 * sizes).tolist()
 
 
 def test_a_model_without_a_cutoff_says_so(deals, tmp_path):

@@ -67,6 +67,7 @@ TABLES = [
     ("weight.csv", GOOD.encode(), ("--weight", "b"), "holds text"),
     ("weight.csv", b"a,w,t\n1,-1,0\n2,1,1\n3,1,0\n", ("--weight", "w"), "negative"),
     ("weight.csv", b"a,w,t\n1,0,0\n2,0,1\n3,0,0\n", ("--weight", "w"), "0 in every row"),
+    ("weight.csv", b"a,w,t\n1,.1,0\n2,.1,1\n3,.1,0\n", ("--weight", "w"), "weigh 0.3 in all"),
     ("ignore.csv", GOOD.encode(), ("--ignore", "z"), "no column 'z'"),
     ("ranker.csv", GOOD.encode(), ("--ranker", "magic"), "no ranker 'magic'"),
     ("set.csv", GOOD.encode(), ("--set", "q=1"), "no setting 'q'"),

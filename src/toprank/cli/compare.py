@@ -78,7 +78,7 @@ def compare(
         "ignored": tuple(ignore or ()),
     }
     lesson = supervise(read_table(table), **roles)
-    check_budget(amount, lesson.positives.size, grouped=lesson.groups is not None)
+    check_budget(amount, lesson)
     names = chosen_names(ranker, engines=engines)
     rankers = contestants(names, lesson, amount, seed)
     mark = fingerprint(table, [roles, amount, names, splits, seed])

@@ -54,8 +54,9 @@ def explain_model(talk: Talk, model: Model, most: int) -> None:
     """The model's facts, and its columns by how far they move scores."""
     facts = model.facts
     drivers = model.drivers()
+    budget = in_budget_words(model.budget, of_lists=model.roles.group is not None)
     talk.say(
-        f"{facts['class']} for a budget of {in_budget_words(model.budget)}, learned from "
+        f"{facts['class']} for a budget of {budget}, learned from "
         f"{facts['n_rows']:,} rows of {facts['table']}; {model.roles.target} is "
         f"{' or '.join(model.roles.positives)} at the top."
     )

@@ -78,7 +78,7 @@ def fit(
         weight=weight,
         ignored=tuple(ignore or ()),
     )
-    check_budget(amount, lesson.positives.size, grouped=lesson.groups is not None)
+    check_budget(amount, lesson)
     if lesson.n_left_out:
         talk.note(f"{lesson.n_left_out:,} rows without a target are left out.")
     options = {"outer": outer, "jobs": jobs, "seed": seed}
@@ -126,7 +126,7 @@ def tell(talk: Talk, lesson: Supervision, model: Model, path: Path) -> None:
     talk.say(
         f"{facts['n_rows']:,} rows, {facts['n_positives']:,} of them positive "
         f"({model.roles.target} is {' or '.join(model.roles.positives)}); "
-        f"budget {in_budget_words(model.budget)}."
+        f"budget {in_budget_words(model.budget, of_lists=lesson.groups is not None)}."
     )
     verb = "chose" if "chosen" in facts else "fitted"
     talk.say(f"{verb.capitalize()} {chosen}{f' with {settings}' if settings else ''}.")
@@ -140,9 +140,7 @@ def tell(talk: Talk, lesson: Supervision, model: Model, path: Path) -> None:
     top = [driver for driver in model.drivers() if driver.share > 0][:5]
     if top:
         talk.say(f"Driven most by {', '.join(driver.column for driver in top)}.")
-    talk.say(
-        f"Rows that come one by one belong in the shortlist above the score {model.cutoff:.4g}."
-    )
+    talk.say(f"In a stream, shortlist the rows that score above {model.cutoff:.4g}.")
     talk.say(f"Model: {path}")
     talk.result({"model": str(path), "budget": model.budget, "cutoff": model.cutoff, **facts})
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from toprank.tables import Supervision
 
 __all__ = [
     "Budget",
@@ -77,9 +80,12 @@ def parse_budget(text: str) -> float:
     return budget
 
 
-def check_budget(budget: float, n_rows: int, *, grouped: bool) -> None:
-    """Raise where the shortlist would be the whole list."""
-    if not grouped and budget >= n_rows:
+def check_budget(budget: float, lesson: Supervision) -> None:
+    """Raise where the shortlist would be the whole list; a row of weight 2 counts as two."""
+    n_rows = lesson.positives.size if lesson.weights is None else float(lesson.weights.sum())
+    if lesson.groups is None and budget >= n_rows:
+        weighing = "" if lesson.weights is None else f" that weigh {n_rows:g} in all"
         raise ValueError(
-            f"--budget {budget:g} is not a shortlist of {n_rows} rows; name a smaller number."
+            f"--budget {budget:g} is not a shortlist of {lesson.positives.size:,} rows{weighing}; "
+            "name a smaller number."
         )

@@ -112,9 +112,8 @@ def select(
     if codes.any():
         order = np.lexsort((-scores, codes))
         places = np.arange(order.size) - np.searchsorted(codes[order], codes[order])
-        sizes = np.bincount(codes)
-        longest = top if top is not None else model.in_budget(int(sizes.max()))
-        return np.asarray(order[places < longest])
+        counts = np.array([top or model.in_budget(int(size)) for size in np.bincount(codes)])
+        return np.asarray(order[places < counts[codes[order]]])
     count = top if top is not None else model.in_budget(table.n_rows)
     return best_first(scores, count)
 

@@ -97,12 +97,13 @@ class Talk:
             self.note(text)
 
 
-def in_budget_words(budget: float) -> str:
+def in_budget_words(budget: float, *, of_lists: bool = False) -> str:
     """A budget as people say it.
 
     Examples
     --------
-    >>> in_budget_words(100), in_budget_words(0.01)
-    ('100 rows', '1 % of the rows')
+    >>> in_budget_words(1000), in_budget_words(0.01), in_budget_words(5, of_lists=True)
+    ('1,000 rows', '1 % of the rows', '5 rows of each list')
     """
-    return f"{budget:g} rows" if budget >= 1 else f"{100 * budget:g} % of the rows"
+    words = f"{budget:,.0f} rows" if budget >= 1 else f"{100 * budget:g} % of the rows"
+    return f"{words} of each list" if of_lists else words

@@ -15,6 +15,8 @@ from toprank.rankers.base import cut_above
 from toprank.tables import TableEncoder
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from toprank.tables import Supervision
 
 __all__ = ["fit_model"]
@@ -73,11 +75,20 @@ def fit_model(lesson: Supervision, ranker: Any, *, budget: float, name: str) -> 
     )
     scores = model.scores(lesson.features)
     facts["certificate"] = certificate_in_words(fitted, lesson, scores)
-    # With lists, as many rows lie above the cutoff as all their shortlists have.
-    sizes = [scores.size]
-    if lesson.groups is not None:
-        sizes = np.unique(lesson.groups, return_counts=True)[1].tolist()
-    return replace(model, cutoff=cut_above(scores, sum(map(model.in_budget, sizes))))
+    return replace(model, cutoff=cut_above(scores, _rows_inside(scores, lesson, budget)))
+
+
+def _rows_inside(scores: NDArray[np.float64], lesson: Supervision, budget: float) -> int:
+    """How many of the best training rows the budget is; with lists, the sum of their budgets.
+
+    A row of weight 2 counts as two.
+    """
+    weights = np.ones(scores.size) if lesson.weights is None else lesson.weights
+    lists = np.zeros(scores.size) if lesson.groups is None else lesson.groups
+    totals = np.bincount(np.unique(lists, return_inverse=True)[1], weights)
+    allowed = np.minimum(totals, np.ceil(budget * totals - 1e-9) if budget < 1 else budget).sum()
+    above = np.cumsum(weights[np.argsort(-scores, kind="stable")])
+    return max(1, int(np.searchsorted(above, allowed + 1e-9, side="right")))
 
 
 def _parameters(ranker: Any) -> dict[str, Any]:
