@@ -1,5 +1,6 @@
 """The command line as a person meets it: real processes, their words and exit codes."""
 
+import ctypes
 import os
 import re
 import signal
@@ -8,6 +9,7 @@ import sys
 import time
 
 import pytest
+import typer
 from typer.testing import CliRunner
 
 import toprank
@@ -143,6 +145,24 @@ app(["demo"])
     assert errors.strip().endswith("toprank: interrupted; nothing was written.")
     assert "Traceback" not in errors
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such signal")
+def test_an_interrupt_that_a_callback_swallows_comes_through(capfd):
+    @ctypes.CFUNCTYPE(None)
+    def callback():  # Python can raise nothing through the C code that calls this
+        signal.raise_signal(signal.SIGINT)
+
+    @in_one_line
+    def works():
+        callback()
+        for _ in range(600):
+            time.sleep(0.1)
+
+    with pytest.raises(typer.Exit) as stopped:
+        works()
+    assert stopped.value.exit_code == 130
+    assert capfd.readouterr().err == "toprank: interrupted; nothing was written.\n"
 
 
 def test_messages_of_the_system_name_the_file(capsys):

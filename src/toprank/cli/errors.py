@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import _thread
+import contextlib
 import functools
+import sys
+import threading
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 import typer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 __all__ = ["in_one_line"]
 
@@ -29,7 +33,8 @@ def in_one_line(command: Callable[_P, _R]) -> Callable[_P, _R]:
     @functools.wraps(command)
     def answered(*args: _P.args, **kwargs: _P.kwargs) -> _R:
         try:
-            return command(*args, **kwargs)
+            with _interrupts_come_through():
+                return command(*args, **kwargs)
         except BrokenPipeError:
             raise typer.Exit(0) from None  # the reader, such as head, has seen enough
         except (ValueError, TypeError, OSError, NotImplementedError, MemoryError) as error:
@@ -42,6 +47,33 @@ def in_one_line(command: Callable[_P, _R]) -> Callable[_P, _R]:
             raise typer.Exit(_INTERRUPTED) from None
 
     return answered
+
+
+@contextlib.contextmanager
+def _interrupts_come_through() -> Iterator[None]:
+    """Send an interrupt again where a callback has swallowed it.
+
+    No exception can leave a Python function that C code called, and the compiler of the numerical
+    loops calls some: there Python reports Ctrl-C as ignored, and the command would go on.
+    """
+    former, timers = sys.unraisablehook, []
+
+    def send_again(ignored: sys.UnraisableHookArgs) -> None:
+        if not issubclass(ignored.exc_type, KeyboardInterrupt):
+            former(ignored)
+            return
+        # A moment later, so that the callback has returned.
+        timers.append(threading.Timer(0.02, _thread.interrupt_main))
+        timers[-1].daemon = True
+        timers[-1].start()
+
+    sys.unraisablehook = send_again
+    try:
+        yield
+    finally:
+        sys.unraisablehook = former
+        for timer in timers:
+            timer.cancel()
 
 
 def _line(error: BaseException) -> str:
