@@ -6,7 +6,7 @@ import functools
 import inspect
 import warnings
 from numbers import Real
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 
@@ -20,7 +20,19 @@ if TYPE_CHECKING:
 
     from toprank.metrics.ranked import Floats
 
-__all__ = ["METRICS", "Metric", "Undefined", "check_choice", "check_rows", "metric", "settle"]
+__all__ = [
+    "DECLARATIONS",
+    "METRICS",
+    "Declaration",
+    "Metric",
+    "Undefined",
+    "check_choice",
+    "check_rows",
+    "judge_lists",
+    "metric",
+    "order_in_ties",
+    "settle",
+]
 
 Undefined = Literal["skip", "error"] | float
 
@@ -93,6 +105,20 @@ class Metric(Protocol):
 METRICS: dict[str, Metric] = {}
 
 
+class Declaration(NamedTuple):
+    """What a metric was declared with, for drivers that bring the rows together elsewhere."""
+
+    judge: Callable[..., Floats]
+    needs: str
+    ties: tuple[str, ...]
+    graded: bool
+    head: Callable[..., float | None] | None
+    prepare: Callable[..., Rows] | None
+
+
+DECLARATIONS: dict[str, Declaration] = {}
+
+
 def metric(
     *,
     needs: str,
@@ -131,12 +157,7 @@ def metric(
             rows, names = check_rows(y_true, scores, sample_weight, groups, pos_label, **gains)
             if rows.scores.size == 0:
                 return settle(name, needs, np.empty(0), np.empty(0, np.bool_), names, undefined)
-            if prepare is not None:
-                rows = prepare(rows, ties=ties, **options)
-            ranked, defined = _ranked(rows, needs, ties if graded else None, head, options)
-            # Lists that are not defined divide by zero; settle() overrides their values.
-            with np.errstate(divide="ignore", invalid="ignore"):
-                values = judge(ranked, ties=ties, **options)
+            values, defined = judge_lists(DECLARATIONS[name], rows, ties, options)
             return settle(name, needs, values, defined, names, undefined)
 
         choices = ties
@@ -144,9 +165,29 @@ def metric(
         vars(measured)["__signature__"] = signature
         measured.__doc__ = _document(judge, needs, choices)
         METRICS[name] = measured
+        DECLARATIONS[name] = Declaration(judge, needs, choices, graded, head, prepare)
         return METRICS[name]
 
     return decorate
+
+
+def judge_lists(
+    declared: Declaration, rows: Rows, ties: str, options: dict[str, Any]
+) -> tuple[Floats, NDArray[np.bool_]]:
+    """One value a list of checked rows, and whether the metric is defined there."""
+    if declared.prepare is not None:
+        rows = declared.prepare(rows, ties=ties, **options)
+    gain_order = order_in_ties(declared, ties)
+    ranked, defined = _ranked(rows, declared.needs, gain_order, declared.head, options)
+    # Lists that are not defined divide by zero; settle() overrides their values.
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return declared.judge(ranked, ties=ties, **options), defined
+
+
+def order_in_ties(declared: Declaration, ties: str) -> str | None:
+    """How rows of one score are sorted by their gain, where that matters."""
+    orders = {PESSIMISTIC: "ascending", OPTIMISTIC: "descending"}
+    return orders.get(ties) if declared.graded else None
 
 
 def check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
@@ -223,7 +264,7 @@ def _gains(y_true: ArrayLike, pos_label: Any, n_rows: int, gain: str) -> NDArray
 def _ranked(
     rows: Rows,
     needs: str,
-    split_ties: str | None,
+    gain_order: str | None,
     head: Callable[..., float | None] | None,
     options: dict[str, Any],
 ) -> tuple[Ranked, NDArray[np.bool_]]:
@@ -239,7 +280,6 @@ def _ranked(
         threshold = head(rows, **options)
         if threshold is not None:
             sorted_rows = head_of(rows, threshold)
-    gain_order = {PESSIMISTIC: "ascending", OPTIMISTIC: "descending"}.get(split_ties or "")
     ranked = rank_rows(sorted_rows, positives, negatives, gain_order=gain_order, source=rows)
     return ranked, defined
 

@@ -248,7 +248,7 @@ def pnorm_error(
         warnings.warn(
             f"The p-norm error overflows at p={p:g}; pass normalize=True.",
             RuntimeWarning,
-            stacklevel=3,
+            stacklevel=4,  # this function, judge_lists, measured, the caller
         )
     return total
 

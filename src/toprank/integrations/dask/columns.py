@@ -1,0 +1,55 @@
+"""Columns of a table on a cluster, cut into the same chunks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import dask
+import dask.array as da
+import numpy as np
+
+__all__ = ["as_array", "cut_alike"]
+
+# Every chunk is split over every range of scores: chunks of fewer rows than this are put
+# together, and so are chunks beyond this many, for their pieces would outnumber what they hold.
+_FEWEST_ROWS = 2**18
+_MOST_CHUNKS = 256
+
+
+def as_array(column: Any, name: str) -> Any:
+    """A Dask array of one value a row, of a Dask or in-memory array, series or frame."""
+    array = column.to_dask_array() if hasattr(column, "to_dask_array") else da.asarray(column)
+    if array.ndim == 2 and array.shape[1] == 1:
+        array = array[:, 0]
+    if array.ndim != 1:
+        raise ValueError(f"{name} must hold one value a row, got shape {array.shape}.")
+    return array
+
+
+def cut_alike(columns: dict[str, Any]) -> tuple[int, list[dict[str, Any]]]:
+    """The number of rows, and chunk by chunk what each column holds of it, as delayed arrays.
+
+    The columns are computed once and stay on the cluster; the first one decides about the chunks.
+    """
+    names = list(columns)
+    arrays = dask.persist(*(as_array(column, name) for name, column in columns.items()))
+    for array in arrays:
+        if np.isnan(array.shape[0]):
+            array.compute_chunk_sizes()
+    n_rows = int(arrays[0].shape[0])
+    for name, array in zip(names, arrays, strict=True):
+        if array.shape[0] != n_rows:
+            raise ValueError(
+                f"{name} has {array.shape[0]} rows, but {names[0]} has {n_rows}; "
+                "they must belong to the same list."
+            )
+    chunks = _chunks(arrays[0])
+    parts = [array.rechunk((chunks,)).to_delayed() for array in arrays]
+    return n_rows, [dict(zip(names, chunk, strict=True)) for chunk in zip(*parts, strict=True)]
+
+
+def _chunks(array: Any) -> Any:
+    """Sizes of the chunks: those of the array, unless they are too small or too many."""
+    n_rows = array.shape[0]
+    most = min(max(n_rows // _FEWEST_ROWS, 1), _MOST_CHUNKS)
+    return array.chunks[0] if array.numblocks[0] <= most else -(-n_rows // most)

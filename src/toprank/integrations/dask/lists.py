@@ -1,0 +1,96 @@
+"""Many lists, brought together list by list: each is then judged on one machine."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
+
+import numpy as np
+from dask import compute, delayed, persist
+from pandas.util import hash_array  # type: ignore[import-untyped]
+
+from toprank.integrations.dask.chunks import weights_of
+from toprank.metrics.driver import DECLARATIONS, judge_lists
+from toprank.metrics.ranked import Rows
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from toprank.metrics.ranked import Floats
+
+__all__ = ["Judged", "judge_every_list"]
+
+
+class Judged(NamedTuple):
+    """One value a list, whether the metric is defined there, and the list's name."""
+
+    values: Floats
+    defined: NDArray[np.bool_]
+    names: NDArray[Any]
+
+
+class _Part(NamedTuple):
+    """Rows and the lists that they belong to."""
+
+    rows: Rows
+    names: NDArray[Any]
+
+
+def judge_every_list(
+    name: str, chunks: Sequence[Any], ties: str, options: dict[str, Any]
+) -> Judged:
+    """Send the rows of a list to one task, by a hash of its name, and judge them there."""
+    split = delayed(_split, nout=len(chunks))
+    pieces = [split(rows, len(chunks)) for rows in chunks]
+    parts = persist(
+        *(delayed(_whole_lists)([piece[at] for piece in pieces]) for at in range(len(chunks)))
+    )
+    longest, whole = zip(*compute(*(delayed(_extent)(part) for part in parts)), strict=True)
+    strangers = np.array([max(longest)] if all(whole) else [max(longest), 0.5])
+    judge = delayed(_judge)
+    judged = compute(*(judge(name, part, strangers, ties, options) for part in parts))
+    columns = [np.concatenate(column) for column in zip(*judged, strict=True)]
+    order = np.argsort(columns[-1], kind="stable")
+    return Judged(*(column[order] for column in columns))
+
+
+def _split(rows: Rows, n_parts: int) -> list[Rows]:
+    home = hash_array(rows.codes, categorize=False) % n_parts
+    return [rows.take(np.flatnonzero(home == at)) for at in range(n_parts)]
+
+
+def _whole_lists(pieces: list[Rows]) -> _Part:
+    scores, gain, ids = (
+        np.concatenate([getattr(piece, name) for piece in pieces])
+        for name in ("scores", "gain", "codes")
+    )
+    names, codes = np.unique(ids, return_inverse=True)
+    weights = np.concatenate([weights_of(piece) for piece in pieces])
+    return _Part(Rows(scores, gain, weights, codes.astype(np.intp), names.size), names)
+
+
+def _extent(part: _Part) -> tuple[float, bool]:
+    """Weight of the longest list, and whether all weights are whole."""
+    weights = weights_of(part.rows)
+    return part.rows.per_list().max(initial=0.0), bool(np.all(weights == np.rint(weights)))
+
+
+def _judge(name: str, part: _Part, strangers: Floats, ties: str, options: dict[str, Any]) -> Judged:
+    """Judge the lists of a part, in the company of others.
+
+    Whether k is too long and whether a share of k is rounded depends on all lists. Lists of one
+    row, of these weights, stand for those that other tasks hold; their values are dropped.
+    """
+    rows, n_lists = part.rows, part.rows.n_lists
+    if not n_lists:
+        return Judged(np.empty(0), np.empty(0, np.bool_), part.names)
+    company = Rows(
+        np.append(rows.scores, np.zeros(strangers.size)),
+        np.append(rows.gain, np.ones(strangers.size, rows.gain.dtype)),
+        np.append(weights_of(rows), strangers),
+        np.append(cast("NDArray[np.intp]", rows.codes), n_lists + np.arange(strangers.size)),
+        n_lists + strangers.size,
+    )
+    values, defined = judge_lists(DECLARATIONS[name], company, ties, options)
+    return Judged(values[:n_lists], defined[:n_lists], part.names)

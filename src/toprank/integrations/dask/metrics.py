@@ -1,0 +1,162 @@
+"""The metrics of :mod:`toprank.metrics` on Dask collections: the same names, the same values.
+
+Every argument that holds one value a row may be a Dask array, series or one-column dataframe, or
+an array in memory, in any chunks, of known sizes or not. The values are exact: scores are sorted
+into ranges across the cluster and judged by the formulas of one machine, nothing is sampled. What
+differs from memory is the order in which weights that are not whole are summed.
+
+The columns (not the table) are held on the cluster while a metric is computed, at most 50 bytes a
+row; one task holds about as many rows as the largest chunk. Metrics of the head of a list, such as
+``precision_at_k``, move its head only. With ``groups``, the rows of each list are sent to one task.
+
+Examples
+--------
+>>> import dask.array as da
+>>> from toprank.integrations.dask import metrics
+>>> y = da.from_array([1, 0, 1, 0], chunks=2)
+>>> scores = da.from_array([0.9, 0.8, 0.7, 0.1], chunks=3)
+>>> metrics.roc_auc(y, scores)
+0.75
+>>> metrics.precision_at_k(y, scores, k=2)
+0.5
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import sys
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from toprank import metrics as in_memory
+from toprank.integrations.dask.chunks import check_chunks, labels_of, totals_of
+from toprank.integrations.dask.columns import cut_alike
+from toprank.integrations.dask.lists import judge_every_list
+from toprank.integrations.dask.ranges import Reach, ranges_of
+from toprank.integrations.dask.sections import judge_sections
+from toprank.metrics.driver import DECLARATIONS, check_choice, order_in_ties, settle
+from toprank.metrics.shortlists import budgets
+
+if TYPE_CHECKING:
+    from toprank.integrations.dask.chunks import Totals
+    from toprank.metrics.driver import Metric, Undefined
+
+__all__ = [
+    "average_precision",
+    "average_reciprocal_rank",
+    "bedroc",
+    "dcg",
+    "enrichment_factor",
+    "lift",
+    "ndcg",
+    "partial_auc",
+    "pnorm_error",
+    "positives_at_top",
+    "prbep",
+    "precision_at_k",
+    "price_of_heights",
+    "r_max",
+    "recall_at_k",
+    "roc_auc",
+    "winner_take_all",
+]
+
+
+def _on_collections(metric: Metric) -> Metric:
+    """The same metric, of columns on a cluster."""
+    name = metric.__name__
+    declared = DECLARATIONS[name]
+    signature = inspect.signature(metric)
+
+    @functools.wraps(metric)
+    def measured(
+        y_true: Any,
+        scores: Any,
+        *,
+        sample_weight: Any = None,
+        groups: Any = None,
+        pos_label: Any = None,
+        ties: str = declared.ties[0],
+        undefined: Undefined = "skip",
+        **options: Any,
+    ) -> float:
+        signature.bind(y_true, scores, **options)
+        check_choice("ties", ties, declared.ties)
+        columns = {"scores": scores, "y_true": y_true}
+        columns |= {} if sample_weight is None else {"sample_weight": sample_weight}
+        columns |= {} if groups is None else {"groups": groups}
+        n_rows, chunks = cut_alike(columns)
+        if n_rows == 0:
+            return settle(name, declared.needs, np.empty(0), np.empty(0, bool), None, undefined)
+        gain = options.get("gain", "exponential") if declared.graded else None
+        labels = labels_of(chunks, pos_label, gain)
+        # Lists are prepared when they are judged.
+        prepare = None if groups is not None else declared.prepare
+        if prepare is not None:
+            prepare = functools.partial(prepare, ties=ties, **options)
+        checked = check_chunks(chunks, labels, prepare)
+        del chunks  # what is not needed any more need not stay on the cluster
+        totals = totals_of(checked, labels)
+        if groups is not None:
+            judged = judge_every_list(name, checked, ties, options)
+            return settle(name, declared.needs, *judged, undefined)
+        defined = _is_defined(declared.needs, totals)
+        reach = _reach(name, totals, options) if defined else Reach()
+        ranges = ranges_of(checked, totals, reach, order_in_ties(declared, ties))
+        del checked
+        values = judge_sections(name, ranges, totals, {"ties": ties, **options})
+        return settle(name, declared.needs, values, np.array([defined]), None, undefined)
+
+    vars(measured)["__signature__"] = signature
+    measured.__module__ = __name__
+    summary = inspect.cleandoc(metric.__doc__ or "").split("\n", 1)[0]
+    measured.__doc__ = (
+        f"{summary}\n\n:func:`toprank.metrics.{name}` on Dask collections: "
+        "the same parameters, the same value."
+    )
+    return measured
+
+
+def _is_defined(needs: str, totals: Totals) -> bool:
+    has_positives, has_negatives = totals.positives[0] > 0, totals.negatives[0] > 0
+    if needs == "both":
+        return bool(has_positives and has_negatives)
+    return {"rows": True, "positives": has_positives, "negatives": has_negatives}[needs]
+
+
+def _reach(name: str, totals: Totals, options: dict[str, Any]) -> Reach:
+    """How far down the list the metric looks, at the most."""
+    if name == "partial_auc":
+        return Reach(options.get("max_fpr", 0.1) * totals.negatives[0], of="negatives")
+    if name in {"positives_at_top", "r_max"}:
+        return Reach(sys.float_info.min, of="negatives")
+    if name == "winner_take_all":
+        return Reach(sys.float_info.min)
+    if name == "prbep":
+        return Reach(totals.positives[0])
+    k = options.get("fraction", 0.01) if name == "enrichment_factor" else options.get("k")
+    if k is None:
+        return Reach()
+    rows = totals.positives + totals.negatives
+    return Reach(budgets(k, rows, whole=totals.whole)[0])
+
+
+average_precision = _on_collections(in_memory.average_precision)
+average_reciprocal_rank = _on_collections(in_memory.average_reciprocal_rank)
+bedroc = _on_collections(in_memory.bedroc)
+dcg = _on_collections(in_memory.dcg)
+enrichment_factor = _on_collections(in_memory.enrichment_factor)
+lift = _on_collections(in_memory.lift)
+ndcg = _on_collections(in_memory.ndcg)
+partial_auc = _on_collections(in_memory.partial_auc)
+pnorm_error = _on_collections(in_memory.pnorm_error)
+positives_at_top = _on_collections(in_memory.positives_at_top)
+prbep = _on_collections(in_memory.prbep)
+precision_at_k = _on_collections(in_memory.precision_at_k)
+price_of_heights = _on_collections(in_memory.price_of_heights)
+r_max = _on_collections(in_memory.r_max)
+recall_at_k = _on_collections(in_memory.recall_at_k)
+roc_auc = _on_collections(in_memory.roc_auc)
+winner_take_all = _on_collections(in_memory.winner_take_all)

@@ -1,0 +1,157 @@
+"""A list that no machine holds, sorted into ranges of falling scores.
+
+::
+
+    chunks            a: 9 7 7 4 1      b: 8 7 3 2      each sorted where it lies
+    ends of blocks       9   7   1         8   3 2      told to the client, with sums
+    ranges            9 8 | 7 7 7 4 | 3 2 1             each brought together by one task
+
+The blocks decide how even the ranges are, and never what is in them: a range ends at a score, and
+every row goes to the range of its score, so that no tie is torn. Where a metric looks at the head
+of the list only, rows that cannot be in it are neither sorted nor moved.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from dask import compute, delayed, persist
+
+from toprank.integrations.dask.chunks import weights_of
+from toprank.metrics.ranked import Ranked, Rows, head_of, rank_sorted, sort_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from toprank.integrations.dask.chunks import Totals
+    from toprank.metrics.ranked import Floats
+
+__all__ = ["Reach", "ranges_of"]
+
+# Even blocks of a chunk. The rows of a range are known up to one block of every chunk.
+_N_BLOCKS = 256
+
+
+class Reach(NamedTuple):
+    """How far down a metric looks: until this much weight has passed, of all rows or negatives."""
+
+    budget: float = math.inf
+    of: str = "weight"
+
+
+def ranges_of(
+    chunks: Sequence[Any], totals: Totals, reach: Reach, gain_order: str | None
+) -> tuple[Any, ...]:
+    """The list as far as the reach goes: ranges of it from the top, each ranked on the cluster."""
+    floor = _floor(chunks, reach)
+    in_order = persist(*(delayed(_sorted)(rows, floor) for rows in chunks))
+    splitters = _splitters(compute(*(delayed(_blocks)(rows) for rows in in_order)), reach)
+    split = delayed(_split, nout=splitters.size)
+    pieces = [split(rows, splitters) for rows in in_order]
+    return persist(
+        *(
+            delayed(_ranked)([piece[at] for piece in pieces], totals, gain_order)
+            for at in range(splitters.size)
+        )
+    )
+
+
+def _floor(chunks: Sequence[Any], reach: Reach) -> float:
+    """A score below which no row is needed.
+
+    The budget is passed where one chunk passes it alone, or where each chunk passes its share.
+    """
+    if math.isinf(reach.budget):
+        return -math.inf
+    share = reach.budget / len(chunks)
+    found = compute(
+        *(delayed(_scores_at)(rows, (reach.budget, share), reach.of) for rows in chunks)
+    )
+    alone, shared = zip(*found, strict=True)
+    return max(*alone, min(shared))
+
+
+def _scores_at(rows: Rows, places: tuple[float, ...], of: str) -> list[float]:
+    """Scores of the rows at these places from the top, all rows or the negatives counted.
+
+    Rows with weights are not selected but sorted later on: they count as if none were enough.
+    """
+    counted = rows.scores if of == "weight" else rows.scores[rows.gain <= 0]
+    if rows.weights is not None:
+        return [-math.inf for _ in places]
+    ups = [counted.size - max(math.ceil(place), 1) for place in places]
+    return [float(np.partition(counted, up)[up]) if up >= 0 else -math.inf for up in ups]
+
+
+def _sorted(rows: Rows, floor: float) -> Rows:
+    """Rows by falling score, those alike in score and gain put together as one."""
+    rows = rows if math.isinf(floor) else head_of(rows, floor)
+    by_score = sort_rows(rows, gain_order="descending")
+    weights, starts = weights_of(rows)[by_score.order], np.flatnonzero(by_score.is_first)
+    if starts.size < weights.size:
+        weights = np.add.reduceat(weights, starts)
+    return rows.take(by_score.order[starts])._replace(weights=weights)
+
+
+class _Blocks(NamedTuple):
+    """A sorted chunk in outline: the lowest score of each block, from the top, and its sums."""
+
+    lowest: Floats
+    rows: NDArray[np.intp]
+    weight: Floats
+    negatives: Floats
+
+
+def _blocks(rows: Rows) -> _Blocks:
+    size, weights = rows.scores.size, weights_of(rows)
+    if not size:
+        return _Blocks(np.empty(0), np.empty(0, np.intp), np.empty(0), np.empty(0))
+    # Short blocks at the very top, where shortlists end.
+    doubling = 2 ** np.arange(size.bit_length())
+    ends = np.union1d(doubling, np.linspace(0, size, _N_BLOCKS + 1).astype(np.intp)[1:])
+    ends = ends[ends <= size]
+    starts = np.append(0, ends[:-1])
+    return _Blocks(
+        rows.scores[ends - 1],
+        ends - starts,
+        np.add.reduceat(weights, starts),
+        np.add.reduceat(np.where(rows.gain > 0, 0.0, weights), starts),
+    )
+
+
+def _splitters(chunks: tuple[_Blocks, ...], reach: Reach) -> Floats:
+    """Lowest score of each range, falling; the last is the lowest that the reach may need."""
+    lowest = np.concatenate([blocks.lowest for blocks in chunks])
+    order = np.argsort(-lowest)
+    # All rows of the blocks up to one score at least as much as its lowest row.
+    passed = np.cumsum(np.concatenate([getattr(blocks, reach.of) for blocks in chunks])[order])
+    last = min(int(np.searchsorted(passed, reach.budget)), order.size - 1)
+    rows = np.cumsum(np.concatenate([blocks.rows for blocks in chunks])[order[: last + 1]])
+    n_ranges = -(-int(rows[-1]) // max(int(blocks.rows.sum()) for blocks in chunks))
+    ends = np.searchsorted(rows, rows[-1] * np.arange(1, n_ranges) / n_ranges)
+    splitters: Floats = np.unique(lowest[order[np.append(ends, last)]])[::-1]
+    return splitters
+
+
+def _split(rows: Rows, splitters: Floats) -> list[Rows]:
+    ends = np.searchsorted(-rows.scores, -splitters, side="right")
+    starts = np.append(0, ends[:-1])
+    return [rows.take(np.arange(start, end)) for start, end in zip(starts, ends, strict=True)]
+
+
+def _ranked(pieces: list[Rows], totals: Totals, gain_order: str | None) -> Ranked:
+    rows = Rows(
+        np.concatenate([piece.scores for piece in pieces]),
+        np.concatenate([piece.gain for piece in pieces]),
+        np.concatenate([weights_of(piece) for piece in pieces]),
+        None,
+        1,
+    )
+    by_score = sort_rows(rows, gain_order=gain_order)
+    ranked = rank_sorted(rows, by_score, totals.positives, totals.negatives)
+    # Weights were summed, so that only the totals know if they were whole; the rows may go.
+    return ranked._replace(whole=totals.whole, source=rows.take(np.empty(0, np.intp)))

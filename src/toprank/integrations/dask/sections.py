@@ -1,0 +1,111 @@
+"""Judging a list of which every machine holds a section, by the formulas of one machine.
+
+A judge (the formula of a metric) sees the list through three questions: the sum over all ties,
+the sum over the ties above each one, the largest value. A section answers from its own ties and
+what the others hold. The judge runs on the client, over the first tie alone; each time it asks,
+it is run over every section as far as the same question, and their answers are put together.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from dask import compute, delayed
+
+from toprank.metrics.driver import DECLARATIONS
+from toprank.metrics.ranked import Ranked
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from toprank.integrations.dask.chunks import Totals
+    from toprank.metrics.ranked import Floats
+
+__all__ = ["judge_sections"]
+
+
+class _Question(Exception):  # noqa: N818
+    """A question that the other sections have not answered yet, and this section's part of it."""
+
+    def __init__(self, kind: str, part: float) -> None:
+        super().__init__(kind, part)
+        self.kind, self.part = kind, part
+
+
+class _Section(Ranked):
+    """A section of a list that knows what the others answered so far."""
+
+    def knowing(self, answers: Sequence[float], totals: Totals) -> _Section:
+        self.answers, self.totals = iter(answers), totals
+        return self
+
+    def _ask(self, kind: str, part: float) -> float:
+        for answer in self.answers:
+            return answer
+        raise _Question(kind, part)
+
+    def above(self, values: Floats) -> Floats:
+        return self._ask("above", values.sum()) + super().above(values)
+
+    def total(self, values: Floats) -> Floats:
+        return np.array([self._ask("total", values.sum())])
+
+    def largest(self, values: Floats) -> Floats:
+        return np.array([self._ask("largest", values.max())])
+
+    def best(self) -> Ranked:
+        """Few worths make the best order: each section can lay it out by itself."""
+        falling = np.flatnonzero(self.totals.weights)[::-1]
+        weight = self.totals.weights[falling]
+        return Ranked(*self)._replace(gain=self.totals.worths[falling] * weight, weight=weight)
+
+
+_TOGETHER: dict[str, Callable[[Floats], Floats]] = {
+    "above": lambda parts: np.append(0.0, np.cumsum(parts))[:-1],
+    "total": lambda parts: np.full(parts.size, parts.sum()),
+    "largest": lambda parts: np.full(parts.size, parts.max()),
+}
+
+
+def judge_sections(
+    name: str, sections: Sequence[Any], totals: Totals, options: dict[str, Any]
+) -> Floats:
+    """The metric of the list whose ranked sections these are, from the top."""
+    [first] = compute(delayed(_first_tie)(sections[0]))
+    answers: list[NDArray[np.float64]] = []
+    while True:
+        try:
+            return _judge(name, first, [given[0] for given in answers], totals, options)
+        except _Question as question:
+            parts = compute(
+                *(
+                    delayed(_part)(name, section, [given[at] for given in answers], totals, options)
+                    for at, section in enumerate(sections)
+                )
+            )
+            answers.append(_TOGETHER[question.kind](np.array(parts)))
+
+
+def _first_tie(ranked: Ranked) -> Ranked:
+    return ranked._replace(gain=ranked.gain[:1], weight=ranked.weight[:1])
+
+
+def _judge(
+    name: str, ranked: Ranked, answers: list[float], totals: Totals, options: dict[str, Any]
+) -> Floats:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return DECLARATIONS[name].judge(_Section(*ranked).knowing(answers, totals), **options)
+
+
+def _part(
+    name: str, ranked: Ranked, answers: list[float], totals: Totals, options: dict[str, Any]
+) -> float:
+    """What this section adds to the first question that nobody has answered."""
+    try:
+        _judge(name, ranked, answers, totals, options)
+    except _Question as question:
+        return question.part
+    raise AssertionError(f"{name} asked more of the first tie than of its section.")
