@@ -40,6 +40,14 @@ def few_splits(monkeypatch):
     monkeypatch.setattr(module, "N_SPLITS", 2)
 
 
+@pytest.fixture
+def interruptible():
+    """A run of the tests in the background ignores interrupts."""
+    former = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, former)
+
+
 def invoke(*arguments):
     return CliRunner().invoke(app, [str(argument) for argument in arguments])
 
@@ -119,10 +127,12 @@ def test_a_failure_is_one_line_on_stderr_and_no_traceback(tmp_path):
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no such signal")
 def test_an_interrupt_exits_with_130_and_writes_nothing(tmp_path):
-    # The process says when its fits begin, so that the interrupt meets it at work.
+    # The process says when its fits begin, so that the interrupt meets it at work. A run of the
+    # tests in the background ignores interrupts, and its children would too.
     code = """
-import toprank.report
+import signal, toprank.report
 from toprank.cli import app
+signal.signal(signal.SIGINT, signal.default_int_handler)
 real = toprank.report.compare
 def announced(*args, **kwargs):
     print("at work", flush=True)
@@ -148,6 +158,7 @@ app(["demo"])
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no such signal")
+@pytest.mark.usefixtures("interruptible")
 def test_an_interrupt_that_a_callback_swallows_comes_through(capfd):
     @ctypes.CFUNCTYPE(None)
     def callback():  # Python can raise nothing through the C code that calls this

@@ -257,9 +257,11 @@ def test_a_journal_of_another_comparison_is_refused(deals, tmp_path):
 def test_an_interrupt_or_a_kill_during_fit_leaves_the_old_model(deals, tmp_path, how, code):
     target = tmp_path / "m.toprank"
     target.write_bytes((deals / "model.toprank").read_bytes())
+    # A run of the tests in the background ignores interrupts, and its children would too.
     script = """
-import sys, toprank.models
+import signal, sys, toprank.models
 from toprank.cli import app
+signal.signal(signal.SIGINT, signal.default_int_handler)
 real = toprank.models.fit_model
 def announced(*args, **kwargs):
     print("at work", flush=True)
