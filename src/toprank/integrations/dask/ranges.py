@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from toprank.integrations.dask.chunks import Totals
     from toprank.metrics.ranked import Floats
 
-__all__ = ["Reach", "ranges_of"]
+__all__ = ["Reach", "lowest_score", "ranges_of"]
 
 # Even blocks of a chunk. The rows of a range are known up to one block of every chunk.
 _N_BLOCKS = 256
@@ -47,9 +47,7 @@ def ranges_of(
     chunks: Sequence[Any], totals: Totals, reach: Reach, gain_order: str | None
 ) -> tuple[Any, ...]:
     """The list as far as the reach goes: ranges of it from the top, each ranked on the cluster."""
-    floor = _floor(chunks, reach)
-    in_order = persist(*(delayed(_sorted)(rows, floor) for rows in chunks))
-    splitters = _splitters(compute(*(delayed(_blocks)(rows) for rows in in_order)), reach)
+    in_order, splitters = _in_order(chunks, reach)
     split = delayed(_split, nout=splitters.size)
     pieces = [split(rows, splitters) for rows in in_order]
     return persist(
@@ -58,6 +56,19 @@ def ranges_of(
             for at in range(splitters.size)
         )
     )
+
+
+def lowest_score(chunks: Sequence[Any], reach: Reach) -> float:
+    """A score that as much weight as the reach asks for is sure to attain, and little more."""
+    _, splitters = _in_order(chunks, reach)
+    return float(splitters[-1])
+
+
+def _in_order(chunks: Sequence[Any], reach: Reach) -> tuple[tuple[Any, ...], Floats]:
+    """The chunks, each sorted as far as need be, and the lowest score of each range."""
+    floor = _floor(chunks, reach)
+    in_order = persist(*(delayed(_sorted)(rows, floor) for rows in chunks))
+    return in_order, _splitters(compute(*(delayed(_blocks)(rows) for rows in in_order)), reach)
 
 
 def _floor(chunks: Sequence[Any], reach: Reach) -> float:
@@ -112,8 +123,7 @@ def _blocks(rows: Rows) -> _Blocks:
         return _Blocks(np.empty(0), np.empty(0, np.intp), np.empty(0), np.empty(0))
     # Short blocks at the very top, where shortlists end.
     doubling = 2 ** np.arange(size.bit_length())
-    ends = np.union1d(doubling, np.linspace(0, size, _N_BLOCKS + 1).astype(np.intp)[1:])
-    ends = ends[ends <= size]
+    ends = np.union1d(doubling, np.linspace(1, size, _N_BLOCKS).astype(np.intp))
     starts = np.append(0, ends[:-1])
     return _Blocks(
         rows.scores[ends - 1],
