@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 # Up to this many grades are sorted one by one, which is faster than sorting row numbers.
 MOST_CLASSES = 16
+# From this many scores on compiled loops are worth loading.
+MANY = 1 << 16
 
 __all__ = ["Ranked", "Rows", "Sorted", "head_of", "rank_rows", "rank_sorted", "sort_rows"]
 
@@ -216,8 +218,7 @@ def _ties_of_classes(
     All scores are sorted once, those of every class worth something once more, and found among
     all. Of two classes the smaller one is sorted.
     """
-    ordered = np.negative(scores)
-    ordered.sort()
+    ordered = _rising(np.negative(scores))
     is_first = np.ones(ordered.size, dtype=np.bool_)
     np.not_equal(ordered[1:], ordered[:-1], out=is_first[1:])
     if is_first.all():
@@ -237,8 +238,7 @@ def _ties_of_classes(
 
 def _add(total: Floats, worth: float, scores: Floats, ordered: Floats) -> None:
     """Add ``worth`` to the ties of these rows; sorted first, so that neighbours are found alike."""
-    keys = np.negative(scores)
-    keys.sort()
+    keys = _rising(np.negative(scores))
     places = np.searchsorted(ordered, keys)
     if (places[1:] != places[:-1]).all():
         total[places] += worth
@@ -246,10 +246,29 @@ def _add(total: Floats, worth: float, scores: Floats, ordered: Floats) -> None:
         total += worth * np.bincount(places, minlength=total.size)
 
 
+def _rising(values: Floats) -> Floats:
+    """Sort values, in place or not; many of them by their digits, in linear time."""
+    if values.size < MANY:
+        values.sort()
+        return values
+    from toprank.kernels.radix import sort_floats  # noqa: PLC0415, loads numba
+
+    return sort_floats(values)
+
+
+def _order(values: Floats) -> NDArray[np.intp]:
+    """Rows by rising value; equal ones in any order."""
+    if values.size < MANY:
+        return np.argsort(values)
+    from toprank.kernels.radix import argsort_floats  # noqa: PLC0415, loads numba
+
+    return argsort_floats(values)
+
+
 def sort_rows(rows: Rows, *, gain_order: str | None = None) -> Sorted:
     """Order by list and falling score, ties split by gain where asked."""
     if rows.codes is None:
-        order = np.argsort(rows.scores)[::-1]
+        order = _order(rows.scores)[::-1]
     else:
         order = np.lexsort((-rows.scores, rows.codes))
     is_first = _begins_tie(rows, order)

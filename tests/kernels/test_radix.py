@@ -1,0 +1,53 @@
+"""Sorting by digits gives what comparing gives."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from toprank.kernels.radix import argsort_floats, sort_floats
+from toprank.metrics import average_precision, ranked, ranks
+
+VALUES = arrays(
+    np.float64,
+    st.integers(0, 60),
+    elements=st.one_of(
+        st.floats(allow_nan=False), st.sampled_from([0.0, -0.0, 1.0, -1.0, np.inf, -np.inf])
+    ),
+)
+
+
+@settings(deadline=None)  # the first one compiles
+@given(VALUES)
+def test_values_come_out_in_rising_order(values):
+    np.testing.assert_array_equal(sort_floats(values), np.sort(values))
+
+
+@settings(deadline=None)
+@given(VALUES)
+def test_equal_values_keep_their_order(values):
+    np.testing.assert_array_equal(argsort_floats(values), np.argsort(values, kind="stable"))
+
+
+def test_what_was_given_stays_as_it_was():
+    values = np.array([3.0, -0.0, 1.0])
+    sort_floats(values)
+    argsort_floats(values)
+    assert values.tobytes() == np.array([3.0, -0.0, 1.0]).tobytes()
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_every_second_value_of_a_table_column_can_be_sorted(dtype):
+    table = np.random.default_rng(0).normal(size=(500, 3)).astype(dtype)
+    np.testing.assert_array_equal(sort_floats(table[::2, 1]), np.sort(table[::2, 1]))
+
+
+def test_long_lists_are_judged_as_short_ones_are(monkeypatch):
+    rng = np.random.default_rng(0)
+    n_rows = ranked.MANY + 1
+    scores, y = np.round(rng.normal(size=n_rows), 4), rng.random(n_rows) < 0.1
+    by_digits = average_precision(y, scores), ranks(y, scores)
+    monkeypatch.setattr(ranked, "MANY", n_rows + 1)
+    assert by_digits[0] == average_precision(y, scores)
+    np.testing.assert_array_equal(by_digits[1], ranks(y, scores))
