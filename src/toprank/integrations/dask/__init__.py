@@ -1,1 +1,18 @@
 """Fits, scores, shortlists and metrics on Dask collections; imports Dask and nothing more."""
+
+from toprank.integrations.dask import metrics
+from toprank.integrations.dask.blocks import DaskBlocks
+from toprank.integrations.dask.predicting import cutoff, decision_function, predict, top
+from toprank.integrations.dask.rankers import IRPush, PNormPush, RankBoost
+
+__all__ = [
+    "DaskBlocks",
+    "IRPush",
+    "PNormPush",
+    "RankBoost",
+    "cutoff",
+    "decision_function",
+    "metrics",
+    "predict",
+    "top",
+]
