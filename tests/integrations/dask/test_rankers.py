@@ -9,6 +9,7 @@ import pytest
 
 pytest.importorskip("distributed")
 
+import dask
 import dask.array as da
 import dask.dataframe as dd
 import pandas as pd
@@ -56,6 +57,13 @@ def cluster():
         Client(cluster) as client,
     ):
         yield client
+
+
+@pytest.fixture
+def one_process():
+    """No cluster, where it would only cost time."""
+    with dask.config.set(scheduler="synchronous"):
+        yield
 
 
 def test_rows_beyond_a_workers_memory_give_the_model_of_one_machine(cluster):
@@ -113,7 +121,7 @@ def test_a_killed_worker_changes_nothing_but_time(ranker):
     np.testing.assert_array_equal(survived["objective_path_"], whole["objective_path_"])
 
 
-@pytest.mark.usefixtures("cluster")
+@pytest.mark.usefixtures("one_process")
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize(
     "name", ["PNormPush", "IRPush", "RankBoost"], ids=["push", "ir", "boosting"]
@@ -140,7 +148,7 @@ def test_collections_of_any_kind_are_taken(name, weighted):
     assert list(fits[-1].feature_names_in_) == list("abcde")
 
 
-@pytest.mark.usefixtures("cluster")
+@pytest.mark.usefixtures("one_process")
 def test_dask_in_is_dask_out_and_a_local_twin_needs_none_of_it():
     X, y, _ = short_table()
     collection, labels = da.from_array(X, chunks=(700, 5)), da.from_array(y, chunks=700)
@@ -153,6 +161,7 @@ def test_dask_in_is_dask_out_and_a_local_twin_needs_none_of_it():
     assert model.score(X, y) == local.score(X, y)
 
 
+@pytest.mark.usefixtures("one_process")
 def test_what_cannot_be_fitted_is_refused():
     X, y, _ = short_table(100)
     collection = da.from_array(X, chunks=(30, 5))
