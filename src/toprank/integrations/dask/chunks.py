@@ -6,9 +6,10 @@ import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from dask import compute, delayed, persist
+from dask import compute, delayed
 
 from toprank.inputs import as_lists, as_scores, as_weights
+from toprank.integrations.dask.keeping import keep
 from toprank.metrics.driver import check_rows
 from toprank.metrics.ranked import Rows
 
@@ -61,9 +62,7 @@ def check_chunks(
     Lists go by their own names still, for codes would be a matter of all chunks.
     """
     check = delayed(_checked)
-    return persist(
-        *(check(number, columns, labels, prepare) for number, columns in enumerate(chunks))
-    )
+    return keep(check(number, columns, labels, prepare) for number, columns in enumerate(chunks))
 
 
 def _checked(

@@ -4,9 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-import dask
 import dask.array as da
 import numpy as np
+from dask import delayed
+from pandas.api.types import (  # type: ignore[import-untyped]
+    is_extension_array_dtype,
+    is_numeric_dtype,
+)
+
+from toprank.integrations.dask.keeping import keep
 
 __all__ = ["as_array", "cut_alike"]
 
@@ -18,12 +24,20 @@ _MOST_CHUNKS = 256
 
 def as_array(column: Any, name: str) -> Any:
     """A Dask array of one value a row, of a Dask or in-memory array, series or frame."""
-    array = column.to_dask_array() if hasattr(column, "to_dask_array") else da.asarray(column)
+    array = _of_frame(column) if hasattr(column, "to_dask_array") else da.asarray(column)
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     if array.ndim != 1:
         raise ValueError(f"{name} must hold one value a row, got shape {array.shape}.")
     return array
+
+
+def _of_frame(column: Any) -> Any:
+    """A Dask array of a Dask series or frame, whose own kinds of values numpy does not know."""
+    dtype = column.dtypes.iloc[0] if column.ndim == 2 else column.dtype
+    if is_extension_array_dtype(dtype):
+        column = column.astype(np.float64 if is_numeric_dtype(dtype) else object)
+    return column.to_dask_array()
 
 
 def cut_alike(columns: dict[str, Any]) -> tuple[int, list[dict[str, Any]]]:
@@ -32,7 +46,7 @@ def cut_alike(columns: dict[str, Any]) -> tuple[int, list[dict[str, Any]]]:
     The columns are computed once and stay on the cluster; the first one decides about the chunks.
     """
     names = list(columns)
-    arrays = dask.persist(*(as_array(column, name) for name, column in columns.items()))
+    arrays = keep(as_array(column, name) for name, column in columns.items())
     for array in arrays:
         if np.isnan(array.shape[0]):
             array.compute_chunk_sizes()
@@ -44,8 +58,14 @@ def cut_alike(columns: dict[str, Any]) -> tuple[int, list[dict[str, Any]]]:
                 "they must belong to the same list."
             )
     chunks = _chunks(arrays[0])
-    parts = [array.rechunk((chunks,)).to_delayed() for array in arrays]
+    # Blocks of an array that are delayed do not keep its results alive; results of their own do.
+    parts = [keep(map(delayed(np.asarray), _blocks(array, chunks))) for array in arrays]
     return n_rows, [dict(zip(names, chunk, strict=True)) for chunk in zip(*parts, strict=True)]
+
+
+def _blocks(array: Any, chunks: Any) -> list[Any]:
+    blocks: list[Any] = array.rechunk((chunks,)).to_delayed().tolist()
+    return blocks
 
 
 def _chunks(array: Any) -> Any:

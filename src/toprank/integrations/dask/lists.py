@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
-from dask import compute, delayed, persist
+from dask import compute, delayed
 from pandas.util import hash_array  # type: ignore[import-untyped]
 
 from toprank.integrations.dask.chunks import weights_of
+from toprank.integrations.dask.keeping import keep
 from toprank.metrics.driver import DECLARATIONS, judge_lists
 from toprank.metrics.ranked import Rows
 
@@ -43,8 +44,8 @@ def judge_every_list(
     """Send the rows of a list to one task, by a hash of its name, and judge them there."""
     split = delayed(_split, nout=len(chunks))
     pieces = [split(rows, len(chunks)) for rows in chunks]
-    parts = persist(
-        *(delayed(_whole_lists)([piece[at] for piece in pieces]) for at in range(len(chunks)))
+    parts = keep(
+        delayed(_whole_lists)([piece[at] for piece in pieces]) for at in range(len(chunks))
     )
     longest, whole = zip(*compute(*(delayed(_extent)(part) for part in parts)), strict=True)
     strangers = np.array([max(longest)] if all(whole) else [max(longest), 0.5])
@@ -56,7 +57,10 @@ def judge_every_list(
 
 
 def _split(rows: Rows, n_parts: int) -> list[Rows]:
-    home = hash_array(rows.codes, categorize=False) % n_parts
+    ids = np.asarray(rows.codes)
+    # pandas hashes text as objects only; the hash is the same in every process, unlike Python's.
+    hashes = hash_array(ids.astype(object) if ids.dtype.kind in "SU" else ids, categorize=False)
+    home = hashes % n_parts
     return [rows.take(np.flatnonzero(home == at)) for at in range(n_parts)]
 
 

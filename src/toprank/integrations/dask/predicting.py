@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd  # type: ignore[import-untyped]
-from dask import compute, delayed, persist
+from dask import compute, delayed
 
 from toprank.inputs import as_scores
 from toprank.integrations.dask.columns import cut_alike
+from toprank.integrations.dask.keeping import keep
 from toprank.integrations.dask.ranges import Reach, lowest_score
 from toprank.metrics.ranked import Rows
 from toprank.rankers.base import cut_above, rows_within_budget
@@ -119,7 +120,7 @@ def _scored(model: Any, X: Any) -> tuple[int, tuple[Any, ...]]:
     n_rows, chunks = cut_alike({"scores": decision_function(model, X)})
     if not n_rows:
         raise ValueError("X has no rows; there is nothing to rank.")
-    return n_rows, persist(*(delayed(_rows)(columns["scores"]) for columns in chunks))
+    return n_rows, keep(delayed(_rows)(columns["scores"]) for columns in chunks)
 
 
 def _rows(scores: Any) -> Rows:

@@ -17,9 +17,10 @@ import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from dask import compute, delayed, persist
+from dask import compute, delayed
 
 from toprank.integrations.dask.chunks import weights_of
+from toprank.integrations.dask.keeping import keep
 from toprank.metrics.ranked import Ranked, Rows, head_of, rank_sorted, sort_rows
 
 if TYPE_CHECKING:
@@ -50,11 +51,9 @@ def ranges_of(
     in_order, splitters = _in_order(chunks, reach)
     split = delayed(_split, nout=splitters.size)
     pieces = [split(rows, splitters) for rows in in_order]
-    return persist(
-        *(
-            delayed(_ranked)([piece[at] for piece in pieces], totals, gain_order)
-            for at in range(splitters.size)
-        )
+    return keep(
+        delayed(_ranked)([piece[at] for piece in pieces], totals, gain_order)
+        for at in range(splitters.size)
     )
 
 
@@ -67,7 +66,7 @@ def lowest_score(chunks: Sequence[Any], reach: Reach) -> float:
 def _in_order(chunks: Sequence[Any], reach: Reach) -> tuple[tuple[Any, ...], Floats]:
     """The chunks, each sorted as far as need be, and the lowest score of each range."""
     floor = _floor(chunks, reach)
-    in_order = persist(*(delayed(_sorted)(rows, floor) for rows in chunks))
+    in_order = keep(delayed(_sorted)(rows, floor) for rows in chunks)
     return in_order, _splitters(compute(*(delayed(_blocks)(rows) for rows in in_order)), reach)
 
 

@@ -19,8 +19,6 @@ from toprank.metrics.ranked import Ranked
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from numpy.typing import NDArray
-
     from toprank.integrations.dask.chunks import Totals
     from toprank.metrics.ranked import Floats
 
@@ -71,19 +69,22 @@ _TOGETHER: dict[str, Callable[[Floats], Floats]] = {
 
 
 def judge_sections(
-    name: str, sections: Sequence[Any], totals: Totals, options: dict[str, Any]
+    name: str, ranges: Sequence[Any], totals: Totals, options: dict[str, Any]
 ) -> Floats:
-    """The metric of the list whose ranked sections these are, from the top."""
-    [first] = compute(delayed(_first_tie)(sections[0]))
-    answers: list[NDArray[np.float64]] = []
+    """The metric of the list whose ranked ranges these are, from the top."""
+    judge = DECLARATIONS[name].judge
+    [first] = compute(delayed(_first_tie)(ranges[0]))
+    answers: list[Floats] = []
     while True:
+        section = _Section(*first).knowing([given[0] for given in answers], totals)
         try:
-            return _judge(name, first, [given[0] for given in answers], totals, options)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                return judge(section, **options)
         except _Question as question:
             parts = compute(
                 *(
-                    delayed(_part)(name, section, [given[at] for given in answers], totals, options)
-                    for at, section in enumerate(sections)
+                    delayed(_part)(name, ranked, [given[at] for given in answers], totals, options)
+                    for at, ranked in enumerate(ranges)
                 )
             )
             answers.append(_TOGETHER[question.kind](np.array(parts)))
@@ -93,19 +94,13 @@ def _first_tie(ranked: Ranked) -> Ranked:
     return ranked._replace(gain=ranked.gain[:1], weight=ranked.weight[:1])
 
 
-def _judge(
-    name: str, ranked: Ranked, answers: list[float], totals: Totals, options: dict[str, Any]
-) -> Floats:
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return DECLARATIONS[name].judge(_Section(*ranked).knowing(answers, totals), **options)
-
-
 def _part(
     name: str, ranked: Ranked, answers: list[float], totals: Totals, options: dict[str, Any]
 ) -> float:
-    """What this section adds to the first question that nobody has answered."""
+    """What a range adds to the first question that nobody has answered."""
     try:
-        _judge(name, ranked, answers, totals, options)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            DECLARATIONS[name].judge(_Section(*ranked).knowing(answers, totals), **options)
     except _Question as question:
         return question.part
-    raise AssertionError(f"{name} asked more of the first tie than of its section.")
+    raise AssertionError(f"{name} asked more of the first tie than of its range.")
