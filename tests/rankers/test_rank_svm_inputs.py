@@ -98,6 +98,14 @@ def test_forms_of_one_list_and_two_classes_say_so(ranker):
         ranker.fit_pairs(X, [[0, 1]])
 
 
+@pytest.mark.parametrize("scale", [True, False])
+def test_a_constant_column_is_named_where_the_constant_is_left_out(scale):
+    X, y = draw(20)
+    X[:, 2] = 7.0
+    with pytest.raises(ValueError, match="column 2 has one value in all rows"):
+        RankSVM(signed=False, constant=False, scale=scale).fit(X, y)
+
+
 @pytest.mark.parametrize("ranker", [RankSVM(), RankSVM(norm=2), LinearRankSVM()])
 def test_bad_rows_are_named(ranker):
     X, y = draw(20)

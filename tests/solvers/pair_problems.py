@@ -25,6 +25,21 @@ def soft_margin_1(X, positives, nu):
     return -found.fun
 
 
+def simplex_margin_1(X, positives, nu):
+    """OP 3 as printed, over the simplex and without the constant hypothesis: the optimum."""
+    Z = differences(X, positives)
+    n_pairs, n_features = Z.shape
+    found = linprog(
+        np.concatenate([np.zeros(n_features), [-1.0], np.full(n_pairs, 1 / (nu * n_pairs))]),
+        np.hstack([-Z, np.ones((n_pairs, 1)), -np.eye(n_pairs)]),
+        np.zeros(n_pairs),
+        np.append(np.ones(n_features), np.zeros(1 + n_pairs))[None, :],
+        [1.0],
+        bounds=[(0, None)] * n_features + [(None, None)] + [(0, None)] * n_pairs,
+    )
+    return -found.fun
+
+
 def hard_margin_1(X, positives):
     """OP 1: the largest smallest margin."""
     Z = differences(X, positives)

@@ -116,16 +116,36 @@ def test_weights_of_one_sign_do_no_better_and_stay_at_zero_or_above():
     assert (one.weights >= 0).all()
 
 
-def test_on_the_simplex_the_best_margin_may_be_negative():
-    rng = np.random.default_rng(0)
-    X, positives = rng.uniform(-1, 1, (30, 3)), np.arange(30) % 2 == 0
-    margin = PairMargin(pairs_of(positives), 0.2)
-    found = maximize_on_ball(Table(X), margin, signed=False, constant=False, tol=1e-7)
-    grid = [(a, b, 1 - a - b) for a in np.linspace(0, 1, 41) for b in np.linspace(0, 1 - a, 41)]
-    best = max(margin.at(X @ np.array(weights)).value for weights in grid)
-    assert best <= found.value + 1e-7 <= best + 0.02
-    assert found.value < 0
+@pytest.mark.parametrize(("noise", "nu"), [(0.2, 0.6), (1.0, 0.2), (4.0, 0.05)])
+def test_on_the_simplex_the_optimum_is_that_of_op_3_also_where_it_is_negative(noise, nu):
+    X, positives = draw(40, 4, noise=noise)
+    margin = PairMargin(pairs_of(positives), nu)
+    found = maximize_on_ball(Table(X), margin, signed=False, constant=False, tol=1e-8)
+    expected = reference.simplex_margin_1(X, positives, nu)
+    assert (expected < 0) == (noise > 0.5)
+    assert found.status == "converged"
+    assert found.value == pytest.approx(expected, abs=1e-6)
+    assert (found.weights >= 0).all()
     assert found.weights.sum() == pytest.approx(1)
+
+
+def test_tangents_go_on_below_zero_where_the_constant_is_left_out():
+    X, positives = draw(80, 4, noise=4.0)
+    nu = 0.1
+    simplex = {"signed": False, "constant": False, "tol": 1e-7}
+
+    def tangent(centre, weights):
+        margin = TangentMargin(positives, None, nu, centre, swapped=False)
+        return maximize_on_ball(Table(X), margin, start=weights, **simplex)
+
+    def product(nu_plus):
+        margin = ClassMargin(positives, None, (nu_plus, nu / nu_plus))
+        return maximize_on_ball(Table(X), margin, **simplex).value
+
+    nu_plus, path = lower_by_tangents(nu, tangent, 1e-5)
+    assert path[0] < 0
+    assert len(path) > 2
+    assert product(nu_plus) < product(np.sqrt(nu)) - 1e-4
 
 
 def test_where_no_margin_is_positive_the_weights_are_zero():

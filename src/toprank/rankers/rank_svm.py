@@ -18,6 +18,7 @@ from toprank.rankers.callbacks import CallbackSupportMixin, Watch, with_callback
 from toprank.rankers.cuts import matching_intercept
 from toprank.rankers.rank_svm_inputs import (
     SvmRows,
+    check_columns,
     check_form,
     check_parameters,
     graded_rows,
@@ -72,7 +73,8 @@ class RankSVM(CallbackSupportMixin, BaseRanker):  # type: ignore[misc]
         Whether the constant is among the hypotheses, as in the paper: then weights may add up to
         less than 1, and are 0 where ν is below the label noise. False, with ``signed=False``
         only (signed weights can cancel), makes them add up to 1, with a negative margin if need
-        be: there is a ranking then, but its certificate is vacuous.
+        be: there is a ranking then, but its certificate is vacuous. A column that hardly varies
+        does what the constant would do; leave such columns out.
     scale : bool, default=True
         Scale features to [-1, 1] by their range in the training table, since norms compare
         weights. False leaves them as they are.
@@ -219,6 +221,7 @@ class RankSVM(CallbackSupportMixin, BaseRanker):  # type: ignore[misc]
 
     def _learn(self, rows: SvmRows, data: dict[str, Any]) -> Self:
         check_form(self, rows)
+        check_columns(self, rows.table)
         family = SymmetricFeatures(scale=self.scale).fit(rows.table)
         is_linear = self.kernel == "linear"
         problem = SvmProblem(
@@ -342,7 +345,7 @@ class RankSVM(CallbackSupportMixin, BaseRanker):  # type: ignore[misc]
             share,
             rho / norm if norm > 0 else 0.0,
             n_rows=rows.total_weight,
-            n_hypotheses=(2 if self.signed else 1) * n_features + 1,
+            n_hypotheses=(2 if self.signed else 1) * n_features + self.constant,
             positive_share=problem.positive_share,
             delta=self.delta,
         )

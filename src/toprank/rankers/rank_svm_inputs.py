@@ -13,6 +13,7 @@ from toprank.inputs import as_lists
 from toprank.kernels.pair_blocks import PairBlocks
 from toprank.objectives.truth import as_grades, as_pairs, check_comparable
 from toprank.rankers.base import binary_labels, counted_rows
+from toprank.weak_rankers.symmetric import SymmetricFeatures
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "SvmRows",
+    "check_columns",
     "check_form",
     "check_parameters",
     "check_stopping",
@@ -141,6 +143,18 @@ def check_form(ranker: Any, rows: SvmRows) -> None:
         raise ValueError(
             f"nu={ranker.nu} is more than 2·min(p, n)/m = {most:.4g}, where the classification "
             f"SVM has no optimum; choose nu up to {most:.4g}, or form='product'."
+        )
+
+
+def check_columns(ranker: Any, table: Any) -> None:
+    """Raise where the constant hypothesis is left out and yet among the columns."""
+    if ranker.constant:
+        return
+    same = np.flatnonzero(np.isinf(SymmetricFeatures().fit(table).span_))
+    if same.size:
+        raise ValueError(
+            f"constant=False, but column {same[0]} has one value in all rows, which is the "
+            "constant hypothesis again; drop the column."
         )
 
 

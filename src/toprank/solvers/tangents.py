@@ -49,7 +49,8 @@ def lower_by_tangents(nu: float, solve_tangent: Solve, tol: float) -> tuple[floa
         if not fell:
             break
         best = min(max(solution.nu_plus, nu), 1.0)
-        if solution.value <= 0 or abs(best - centre) <= tol * centre:
+        # with w = 0 γ is 0 at every ν⁺; a negative γ (without the constant) can still fall
+        if not solution.weights.any() or abs(best - centre) <= tol * centre:
             break
         centre, weights = best, solution.weights
     return best, path[1:]
