@@ -1,0 +1,107 @@
+"""Ranges of a list: nothing lost, nothing torn, nothing moved that is not needed."""
+
+import dask
+import numpy as np
+import pytest
+from dask import delayed
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from toprank.integrations.dask.chunks import Totals
+from toprank.integrations.dask.ranges import Reach, lowest_score, ranges_of
+from toprank.metrics.ranked import Rows, rank_rows
+
+pytestmark = pytest.mark.usefixtures("at_once")
+
+QUICK = settings(
+    deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+
+
+def cut(scores, gain, weights, n_chunks):
+    parts = np.array_split(np.arange(scores.size), n_chunks)
+    rows = Rows(scores, gain, weights, None, 1)
+    return [delayed(rows.take(part)) for part in parts]
+
+
+def totals_of(gain, weights):
+    weight = np.ones(gain.size) if weights is None else weights
+    sums = np.array([weight[~gain].sum(), weight[gain].sum()])
+    return Totals(np.array([0.0, 1.0]), sums, whole=True)
+
+
+def ties_of(ranges):
+    ranked = dask.compute(*ranges)
+    return [np.concatenate([getattr(part, name) for part in ranked]) for name in ("gain", "weight")]
+
+
+@QUICK
+@given(
+    scores=st.lists(st.integers(-9, 9), min_size=1, max_size=60),
+    n_chunks=st.integers(1, 9),
+    weighted=st.booleans(),
+)
+def test_ranges_laid_end_to_end_are_the_list(scores, n_chunks, weighted):
+    scores = np.array(scores, dtype=float)
+    gain = np.arange(scores.size) % 3 == 0
+    weights = 1.0 + np.arange(scores.size) % 4 if weighted else None
+    totals = totals_of(gain, weights)
+    expected = rank_rows(Rows(scores, gain, weights, None, 1), totals.positives, totals.negatives)
+    found = ranges_of(cut(scores, gain, weights, n_chunks), totals, Reach(), None)
+    for values, name in zip(ties_of(found), ("gain", "weight"), strict=True):
+        np.testing.assert_array_equal(values, getattr(expected, name))
+
+
+@QUICK
+@given(
+    scores=st.lists(st.integers(-9, 9), min_size=1, max_size=60),
+    n_chunks=st.integers(1, 9),
+    budget=st.floats(0.01, 1.0),
+    of=st.sampled_from(["weight", "negatives"]),
+    weighted=st.booleans(),
+)
+def test_the_head_holds_all_that_the_reach_asks_for(scores, n_chunks, budget, of, weighted):
+    scores = np.array(scores, dtype=float)
+    gain = np.arange(scores.size) % 3 == 1
+    weights = 1.0 + np.arange(scores.size) % 4 if weighted else np.ones(scores.size)
+    counted = weights if of == "weight" else weights * ~gain
+    reach = Reach(budget * counted.sum(), of)
+    chunks = cut(scores, gain, weights if weighted else None, n_chunks)
+    floor = lowest_score(chunks, reach)
+    assert counted[scores >= floor].sum() >= reach.budget
+    _, head = ties_of(ranges_of(chunks, totals_of(gain, weights), reach, None))
+    assert head.sum() == weights[scores >= floor].sum()
+
+
+@pytest.mark.parametrize("order", ["random", "rising", "falling"])
+def test_ranges_are_about_as_long_as_chunks(order):
+    scores = np.random.default_rng(0).normal(size=20_000)
+    if order != "random":
+        scores = np.sort(scores) * (1 if order == "rising" else -1)
+    gain = scores > 1
+    found = ranges_of(cut(scores, gain, None, 8), totals_of(gain, None), Reach(), None)
+    sizes = [ranked.weight.size for ranked in dask.compute(*found)]
+    assert len(sizes) == 8
+    assert sum(sizes) == scores.size
+    assert max(sizes) < 1.2 * scores.size / 8
+
+
+@pytest.mark.parametrize("order", ["random", "rising", "falling"])
+@pytest.mark.parametrize("budget", [10, 2000])
+def test_only_the_head_of_a_long_list_is_moved(order, budget):
+    scores = np.random.default_rng(0).normal(size=20_000)
+    if order != "random":
+        scores = np.sort(scores) * (1 if order == "rising" else -1)
+    gain = scores > 1
+    found = ranges_of(cut(scores, gain, None, 8), totals_of(gain, None), Reach(budget), None)
+    moved = sum(ranked.weight.size for ranked in dask.compute(*found))
+    assert budget <= moved <= 2 * budget
+
+
+def test_equal_rows_travel_as_one():
+    scores = np.repeat([1.0, 0.0], [10, 9990])
+    gain = np.arange(10_000) % 2 == 0
+    found = ranges_of(cut(scores, gain, None, 4), totals_of(gain, None), Reach(), None)
+    gains, weights = ties_of(found)
+    np.testing.assert_array_equal(gains, [5, 4995])
+    np.testing.assert_array_equal(weights, [10, 9990])
