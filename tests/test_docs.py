@@ -32,7 +32,7 @@ PAGES = [
 ]
 
 
-ENGINES = ("lightgbm", "xgboost", "catboost", "onnx")
+ENGINES = ("lightgbm", "xgboost", "catboost", "onnx", "dask")
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if any(blocks(page))])

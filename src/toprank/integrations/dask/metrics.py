@@ -5,7 +5,7 @@ an array in memory, in any chunks, of known sizes or not. The values are exact: 
 into ranges across the cluster and judged by the formulas of one machine, nothing is sampled. What
 differs from memory is the order in which weights that are not whole are summed.
 
-The columns (not the table) are held on the cluster while a metric is computed, at most 50 bytes a
+The columns (not the table) are held on the cluster while a metric is computed, up to 60 bytes a
 row; one task holds about as many rows as the largest chunk. Metrics of the head of a list, such as
 ``precision_at_k``, move its head only. With ``groups``, the rows of each list are sent to one task.
 

@@ -60,7 +60,7 @@ def on_chunks(model: Any, method: str, X: Any) -> Any:
     """Call a method that gives one value a row on every chunk of a table."""
     dtype = np.dtype(np.float64) if method == "decision_function" else model.classes_.dtype
     if hasattr(X, "map_partitions"):
-        return X.map_partitions(_on_frame, model, method, dtype, meta=(method, dtype))
+        return X.map_partitions(_on_frame, model, method, dtype, meta=(method, dtype), token=method)
     if getattr(X, "ndim", None) != 2 or not hasattr(X, "map_blocks"):
         raise TypeError(
             f"X must be a Dask dataframe or a Dask array of rows and columns, got {X!r}; "
@@ -68,7 +68,14 @@ def on_chunks(model: Any, method: str, X: Any) -> Any:
         )
     rows = X.rechunk({1: X.shape[1]})
     return rows.map_blocks(
-        _on_block, model, method, dtype, drop_axis=1, dtype=dtype, meta=np.empty(0, dtype)
+        _on_block,
+        model,
+        method,
+        dtype,
+        drop_axis=1,
+        dtype=dtype,
+        meta=np.empty(0, dtype),
+        token=method,
     )
 
 
