@@ -62,6 +62,9 @@ class Blocks(ABC):
     def kept(self, work: Callable[..., Block], *arguments: Any) -> Blocks:
         """Turn every block into another one and keep these at hand, as they are asked for often."""
 
+    def close(self) -> None:  # noqa: B027  (most hold nothing)
+        """Let go of what was kept: memory of a cluster, space on disk."""
+
 
 class ArrayBlocks(Blocks):
     """Blocks in memory.

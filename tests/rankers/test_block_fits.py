@@ -113,6 +113,22 @@ def test_float32_stays_float32_and_text_labels_are_labels():
     assert set(model.predict(X)) == {"yes", "no"}
 
 
+def test_a_float32_table_takes_as_few_passes_as_a_float64_one():
+    class Counting(ArrayBlocks):
+        def total(self, work, *arguments):
+            self.n_passes = getattr(self, "n_passes", 0) + 1
+            return super().total(work, *arguments)
+
+    X, y, _ = rows(20_000)
+
+    def passes(X):
+        blocks = Counting.cut(X, y, size=6000)
+        PNormPush().fit_blocks(blocks)
+        return blocks.n_passes
+
+    assert passes(X.astype(np.float32)) == passes(X) < 12
+
+
 def test_names_of_columns_are_kept_and_forgotten():
     X, y, _ = rows(300, 2)
     blocks = ArrayBlocks.cut(X, y)

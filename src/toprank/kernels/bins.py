@@ -62,6 +62,67 @@ def padded(thresholds: list[NDArray[np.float64]]) -> NDArray[np.float64]:
 
 
 @compiled
+def _grid(thresholds: NDArray[np.float64], below: NDArray[np.uint8]) -> tuple[float, float, int]:
+    """Cut the range of a column's thresholds into equal cells; ``below`` counts those before each.
+
+    The number of a value's cell, (value - low)·scale, never falls when the value grows, rounding
+    included. So every value of a cell exceeds the thresholds of all earlier cells and none of the
+    later ones. Low, scale and the most thresholds in one cell come back.
+    """
+    cells = below.size
+    size = np.searchsorted(thresholds, np.inf)
+    low = thresholds[0] if size else 0.0
+    span = thresholds[size - 1] - low if size else 0.0
+    scale = (cells - 1) / span if 0.0 < span < np.inf else 0.0
+    last, crowd, most = -1, 0, 0
+    for k in range(size):
+        cell = min(int((thresholds[k] - low) * scale), cells - 1) if scale > 0.0 else 0
+        crowd = crowd + 1 if cell == last else 1
+        most = max(most, crowd)
+        if cell > last:
+            below[last + 1 : cell + 1] = k
+        last = cell
+    below[last + 1 :] = size
+    return low, scale, most
+
+
+@compiled
+def _by_grid(
+    values: NDArray[np.float64],
+    thresholds: NDArray[np.float64],
+    below: NDArray[np.uint8],
+    grid: tuple[float, float, int],
+    cells: NDArray[np.int32],
+    codes: NDArray[np.uint8],
+) -> None:
+    """Codes of some values of a column: each looks at the few thresholds of its own cell."""
+    low, scale, most = grid
+    last = below.size - 1.0
+    for k in range(codes.size):
+        place = (values[k] - low) * scale
+        place = place if place > 0.0 else 0.0  # noqa: FURB136  (a missing value goes to 0)
+        cells[k] = np.int32(min(place, last))
+    for k in range(codes.size):
+        codes[k] = below[cells[k]]
+    for _ in range(most):
+        for k in range(codes.size):
+            codes[k] += thresholds[codes[k]] < values[k]
+
+
+@compiled
+def _by_halving(
+    values: NDArray[np.float64], thresholds: NDArray[np.float64], codes: NDArray[np.uint8]
+) -> None:
+    """Codes of some values of a column: 255 sorted numbers are halved eight times, no branch."""
+    for k in range(codes.size):
+        code = 0
+        for power in range(7, -1, -1):
+            step = 1 << power
+            code += step if thresholds[code + step - 1] < values[k] else 0
+        codes[k] = code
+
+
+@compiled
 def bin_rows(
     X: NDArray[Any],
     rows: NDArray[np.intp],
@@ -72,22 +133,30 @@ def bin_rows(
 ) -> None:
     """``codes[j, k]`` = how many thresholds of column j ``X[rows[k], j]`` exceeds, k in a range.
 
-    ``thresholds`` is :func:`padded`. The search halves 255 sorted numbers eight times without a
-    branch. Rows are taken a few thousand at a time, so that a table stored row by row is read
-    from memory once, not once a column.
+    ``thresholds`` is :func:`padded`. A grid pays where rows are many and thresholds lie apart.
+    Rows are taken a few thousand at a time, so that a table stored row by row is read from memory
+    once, not once a column.
     """
     block = 2048
-    for first in range(start, stop, block):
-        last = min(first + block, stop)
+    values, cells = np.empty(block), np.empty(block, dtype=np.int32)
+    below = np.empty((X.shape[1], 8192 if stop - start > 8192 else 0), dtype=np.uint8)
+    grids = [(0.0, 0.0, 255)] * X.shape[1]
+    if below.size:
         for j in range(X.shape[1]):
-            sorted_thresholds = thresholds[j]
-            for k in range(first, last):
-                value = np.float64(X[rows[k], j])
-                code = 0
-                for power in range(7, -1, -1):
-                    step = 1 << power
-                    code += step if sorted_thresholds[code + step - 1] < value else 0
-                codes[j, k] = code if value == value else 255  # noqa: PLR0124  (NaN)
+            grids[j] = _grid(thresholds[j], below[j])
+    for first in range(start, stop, block):
+        size = min(block, stop - first)
+        for j in range(X.shape[1]):
+            for k in range(size):
+                values[k] = X[rows[first + k], j]
+            mine = codes[j, first : first + size]
+            if grids[j][2] <= 4:
+                _by_grid(values, thresholds[j], below[j], grids[j], cells, mine)
+            else:
+                _by_halving(values, thresholds[j], mine)
+            for k in range(size):
+                if np.isnan(values[k]):
+                    mine[k] = 255
 
 
 def bin_rows_naive(

@@ -92,5 +92,6 @@ class LearnsFromBlocks(BoostedRanker):
             )
         finally:
             watch.close()
+            arena.close()
         self.weak_rankers_ = family
         return self._keep(run, arena.n_weak)

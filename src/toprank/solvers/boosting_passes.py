@@ -38,7 +38,7 @@ def every_so_many_rows(block: Block, starts: NDArray[np.int64], step: int) -> li
     """Rows of a block whose number in the whole list is a multiple of ``step``."""
     X = block.X if block.weights is None else block.X[block.weights > 0]
     first = -int(starts[block.number]) % step
-    return [X[first::step]]
+    return [X[first::step].copy()]  # a view would keep the whole block in memory
 
 
 def binned(block: Block, thresholds: list[NDArray[np.float64]], positive: Any) -> Block:
@@ -96,6 +96,10 @@ class PassArena(StumpArena):
         )
         self._positives, self._negatives = self._blocks.total(weights_by_bin, tables).parts
         self.log_loss = sum(self.class_losses())
+
+    def close(self) -> None:
+        """Let go of the bins."""
+        self._blocks.close()
 
     def class_losses(self) -> tuple[float, float]:
         """ln F₊ and ln F₋ of the present scores."""

@@ -46,8 +46,8 @@ __all__ = [
     "minimize_by_passes",
 ]
 
-# Rows at a time: a chunk of twenty columns and its copy stay in the second-level cache.
-CHUNK = 1 << 13
+# Rows at a time: a chunk of twenty columns and its copy stay in the cache of a core.
+CHUNK = 1 << 14
 # Beyond this many weak rankers a Hessian costs more than the passes it saves.
 MAX_DENSE = 512
 
@@ -234,24 +234,18 @@ def _chunks(block: Block) -> Iterator[slice]:
         yield slice(start, min(start + CHUNK, len(block.y)))
 
 
-def _scores(columns: NDArray[Any], coef: NDArray[Any], offset: float) -> Vector:
-    scores: Vector = (coef @ columns).astype(np.float64)
-    scores += offset
-    return scores
-
-
-def _linear(features: BlockFeatures, weights: Vector, dtype: Any) -> tuple[NDArray[Any], float]:
+def _linear(features: BlockFeatures, weights: Vector) -> tuple[Vector, float]:
     """Coefficients and offset in the units of the table: λ·h = coef·x + offset."""
     coef = weights / features.span
-    return coef.astype(dtype), -float(features.low @ coef)
+    return coef, -float(features.low @ coef)
 
 
 def block_scores(
     block: Block, features: BlockFeatures, weights: Vector
 ) -> tuple[Vector, NDArray[np.bool_], Vector]:
     """Scores of the rows of a block that count, which are positives, and their weights."""
-    coef, offset = _linear(features, weights, block.X.dtype)
-    scores = _scores(block.X.T, coef, offset)
+    coef, offset = _linear(features, weights)
+    scores: Vector = coef @ block.X.T + offset
     positives = np.asarray(block.y == features.positive)
     if block.weights is None:
         return scores, positives, np.ones(scores.size)
@@ -262,8 +256,12 @@ def block_scores(
 def tilted_moments(
     block: Block, features: BlockFeatures, weights: Vector, tilts: list[Tilt], with_second: bool
 ) -> Sums:
-    """Moments of the weak rankers on one block under each tilt."""
-    coef, offset = _linear(features, weights, block.X.dtype)
+    """Moments of the weak rankers on one block under each tilt.
+
+    Scores, masses and first moments are float64 also for a float32 table: a line search compares
+    values closer than float32 can tell. Second moments only choose a direction and stay narrow.
+    """
+    coef, offset = _linear(features, weights)
     size = features.low.size
     totals = [
         Moments(-math.inf, 0.0, np.zeros(size), np.zeros((size, size)) if with_second else None)
@@ -271,44 +269,41 @@ def tilted_moments(
     ]
     for rows in _chunks(block):
         columns = block.X[rows].T
-        scores = _scores(columns, coef, offset)
+        wide = np.ascontiguousarray(columns, dtype=np.float64)
+        scores = coef @ wide + offset
         positives = block.y[rows] == features.positive
         row_weights = None if block.weights is None else block.weights[rows]
         for place, tilt in enumerate(tilts):
-            members = np.flatnonzero(positives == tilt.is_positive)
+            members = positives if tilt.is_positive else ~positives
             if row_weights is not None:
-                members = members[row_weights[members] > 0]
-            if not members.size:
+                members = members & (row_weights > 0)
+            taken, absent = _few_or_most(members)
+            exponents = tilt.power * scores[taken]
+            exponents[absent] = -math.inf
+            peak = float(exponents.max(initial=-math.inf))
+            if peak == -math.inf:
                 continue
-            exponents = tilt.power * scores[members]
-            peak = float(exponents.max())
-            masses = np.exp(exponents - peak)
+            exponents -= peak
+            masses = np.exp(exponents, out=exponents)
             if row_weights is not None:
-                masses *= row_weights[members]
-            totals[place] += _raw_moments(columns, members, masses, peak, with_second)
+                masses *= row_weights[taken]
+            second = _second_moments(columns[:, taken], masses) if with_second else None
+            first = wide[:, taken] @ masses
+            totals[place] += Moments(peak, float(masses.sum()), first, second)
     return Sums([_scaled(total, features) for total in totals])
 
 
-def _raw_moments(
-    columns: NDArray[Any],
-    members: NDArray[np.intp],
-    masses: Vector,
-    peak: float,
-    with_second: bool,
-) -> Moments:
-    """Moments in the units of the table, of some of the rows of a chunk."""
-    spread = masses
-    if members.size > 0.5 * columns.shape[1]:  # quicker to give the others no mass
-        spread = np.zeros(columns.shape[1])
-        spread[members] = masses
-    else:
-        columns = columns[:, members]
-    narrow = spread.astype(columns.dtype)
-    second = None
-    if with_second:
-        rooted = columns * np.sqrt(narrow)
-        second = (rooted @ rooted.T).astype(np.float64)
-    return Moments(peak, float(masses.sum()), (columns @ narrow).astype(np.float64), second)
+def _few_or_most(members: NDArray[np.bool_]) -> tuple[Any, NDArray[np.intp]]:
+    """Rows to look at, and those of them to leave out: a few are gathered, most stay in place."""
+    if 2 * np.count_nonzero(members) > members.size:
+        return slice(None), np.flatnonzero(~members)
+    return np.flatnonzero(members), np.empty(0, dtype=np.intp)
+
+
+def _second_moments(columns: NDArray[Any], masses: Vector) -> Vector:
+    rooted = columns * np.sqrt(masses).astype(columns.dtype)
+    second: Vector = (rooted @ rooted.T).astype(np.float64)
+    return second
 
 
 def _scaled(raw: Moments, features: BlockFeatures) -> Moments:
@@ -332,7 +327,7 @@ def softplus_sums(
     with_second: bool,
 ) -> Sums:
     """Terms ln(1 + e^{level - s}) of the positives of one block, with their derivatives."""
-    coef, offset = _linear(features, weights, block.X.dtype)
+    coef, offset = _linear(features, weights)
     value, weight, pull, lowest = 0.0, 0.0, 0.0, math.inf
     first = np.zeros(mean.size)
     second = np.zeros((mean.size, mean.size))
@@ -345,7 +340,7 @@ def softplus_sums(
         if not members.size:
             continue
         table = block.X[rows][members].astype(np.float64)
-        scores = _scores(table.T, coef.astype(np.float64), offset)
+        scores = table @ coef + offset
         values = (table - features.low) / features.span
         slopes = expit(level - scores)
         value += float(row_weights @ np.logaddexp(0.0, level - scores))

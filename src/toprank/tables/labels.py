@@ -144,8 +144,10 @@ def lists_of(table: Table, group: str | None) -> NDArray[Any] | None:
     return np.array(as_words(column).to_pylist(), dtype=str)
 
 
-def weights_of(table: Table, weight: str | None) -> NDArray[np.float64] | None:
-    """Row weights."""
+def weights_of(
+    table: Table, weight: str | None, *, is_part: bool = False
+) -> NDArray[np.float64] | None:
+    """Row weights; in a part of the rows all may be 0."""
     if weight is None:
         return None
     column = table.column(weight, what="weight")
@@ -157,6 +159,6 @@ def weights_of(table: Table, weight: str | None) -> NDArray[np.float64] | None:
         raise ValueError(
             f"the weight {weight!r} has a missing, infinite or negative value; weights are ≥ 0."
         )
-    if not values.any():
+    if not is_part and not values.any():
         raise ValueError(f"the weight {weight!r} is 0 in every row; some rows must count.")
     return values

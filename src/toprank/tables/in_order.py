@@ -1,0 +1,64 @@
+"""Work in threads whose results are added up in order, so that no sum depends on the threads."""
+
+from __future__ import annotations
+
+from collections import deque
+from concurrent.futures import ThreadPoolExecutor
+from threading import Event
+from typing import TYPE_CHECKING, TypeVar
+
+from threadpoolctl import threadpool_limits
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from concurrent.futures import Future
+
+    from toprank.blocks import Summable
+
+__all__ = ["Stopped", "added_up"]
+
+Part = TypeVar("Part")
+Total = TypeVar("Total", bound="Summable")
+
+
+class Stopped(Exception):  # noqa: N818  (not an error: the one who asked has left)
+    """Nobody waits for the result of a part any more."""
+
+
+def added_up(
+    work: Callable[[Part, Event], Total],
+    parts: Sequence[Part],
+    n_threads: int,
+    watch: Callable[[Part], None] | None = None,
+) -> Total:
+    """Add up ``work(part, stop)`` over the parts from first to last.
+
+    Two parts a thread are under way at most, so memory does not grow with their number. After an
+    error or Ctrl-C ``stop`` is set: long work looks at it from time to time and raises
+    :class:`Stopped`. Linear algebra keeps to one thread each, here and for the same sums on every
+    machine.
+    """
+    stop = Event()
+    waiting: deque[tuple[Part, Future[Total]]] = deque()
+    totals: list[Total] = []
+
+    def take() -> None:
+        part, future = waiting.popleft()
+        result = future.result()
+        totals[:] = [totals[0] + result] if totals else [result]
+        if watch is not None:
+            watch(part)
+
+    with threadpool_limits(1), ThreadPoolExecutor(n_threads) as pool:
+        try:
+            for part in parts:
+                if len(waiting) >= 2 * n_threads:
+                    take()
+                waiting.append((part, pool.submit(work, part, stop)))
+            while waiting:
+                take()
+        except BaseException:
+            stop.set()
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+    return totals[0]

@@ -1,0 +1,198 @@
+"""Parquet files larger than memory as blocks that rankers learn from."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+import pyarrow as pa
+
+from toprank.blocks import Block
+from toprank.tables.labels import weights_of
+from toprank.tables.parquet_stream import ParquetStream
+from toprank.tables.scratch import SpillingBlocks
+from toprank.tables.table import Table, listing
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from toprank.blocks import Summable
+    from toprank.tables.parquet_stream import Batch
+
+    Total = TypeVar("Total", bound=Summable)
+
+__all__ = ["ParquetBlocks", "StreamBlocks"]
+
+
+class StreamBlocks(SpillingBlocks):
+    """Batches of a stream, each made into a block in the thread that has read it.
+
+    Parameters
+    ----------
+    stream : ParquetStream
+    columns : sequence of str
+        What is read.
+    as_block : function of a batch
+    feature_names : list of str
+    scratch : path or None
+        Folder for what is kept.
+    """
+
+    def __init__(
+        self,
+        stream: ParquetStream,
+        columns: Sequence[str],
+        as_block: Callable[[Batch], Block],
+        feature_names: list[str],
+        scratch: str | os.PathLike[str] | None = None,
+    ) -> None:
+        super().__init__(stream.n_rows, stream.n_jobs, scratch)
+        self._stream, self._columns, self._as_block = stream, columns, as_block
+        self.feature_names = feature_names
+
+    def total(self, work: Callable[..., Total], *arguments: Any) -> Total:
+        return self._stream.total(
+            lambda batch: work(self._as_block(batch), *arguments), self._columns
+        )
+
+
+class ParquetBlocks(StreamBlocks):
+    """Rows of Parquet files, streamed: for ``fit_blocks`` of pushes and of boosted stumps.
+
+    Every pass reads the files anew, only the columns that are needed, in threads that each read
+    row groups of their own; results are added up in order, so a model does not depend on the
+    threads. Memory is that of a few batches, whatever the number of rows and the size of the row
+    groups. A table of float32 columns stays float32; missing values become NaN.
+
+    Parameters
+    ----------
+    path : path or list of paths
+        A Parquet file, several with the same columns, or a folder of them.
+    target : str
+        Column of the labels: two values, of which the larger is the positive one.
+    weight : str, optional
+        Column of row weights.
+    features : sequence of str, optional
+        Columns to learn from; by default all other columns of numbers and booleans. Texts and
+        dates are for ``toprank fit``, which encodes them.
+    batch_rows : int, optional
+        Rows of a block; by default about a million cells.
+    n_jobs : int, default=-1
+        Threads; -1 takes all cores.
+    scratch : path, optional
+        Folder for the bins that boosting keeps (a byte a cell, a byte a label); by default the
+        system's folder for temporary files. Nothing stays there.
+
+    Examples
+    --------
+    >>> import pyarrow as pa, pyarrow.parquet as pq
+    >>> from toprank import PNormPush
+    >>> from toprank.tables import ParquetBlocks
+    >>> folder = getfixture("tmp_path")
+    >>> table = pa.table({"age": [30.0, 40.0, 50.0, 60.0], "ill": [0, 1, 0, 1]})
+    >>> pq.write_table(table, folder / "patients.parquet")
+    >>> rows = ParquetBlocks(folder / "patients.parquet", target="ill")
+    >>> rows.feature_names
+    ['age']
+    >>> PNormPush().fit_blocks(rows).rank(table.select(["age"]))
+    array([4, 3, 2, 1])
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+        *,
+        target: str,
+        weight: str | None = None,
+        features: Sequence[str] | None = None,
+        batch_rows: int | None = None,
+        n_jobs: int = -1,
+        scratch: str | os.PathLike[str] | None = None,
+    ) -> None:
+        stream = ParquetStream(path, batch_rows=batch_rows, n_jobs=n_jobs)
+        stream.check_columns([target], what="target")
+        given = [target] if weight is None else [target, weight]
+        stream.check_columns(given[1:], what="weight")
+        if features is None:
+            names = [
+                field.name
+                for field in stream.schema
+                if field.name not in given and _is_number(field.type)
+            ]
+        else:
+            names = list(features)
+            _check_features(stream, names, given)
+        if not names:
+            raise ValueError(f"{stream.name} has no column of numbers beside {listing(given)}.")
+        self._target, self._weight = target, weight
+        self._dtype = _common_type([stream.schema.field(name).type for name in names])
+        super().__init__(stream, [*names, *given], self._block, names, scratch)
+
+    def _block(self, batch: Batch) -> Block:
+        table = Table(batch.columns, self._stream.name)
+        return Block(
+            _numbers(batch.columns, self.feature_names or [], self._dtype),
+            _labels(table, self._target),
+            weights_of(table, self._weight, is_part=True),
+            batch.number,
+        )
+
+
+def _is_number(kind: pa.DataType) -> bool:
+    return bool(
+        pa.types.is_integer(kind)
+        or pa.types.is_floating(kind)
+        or pa.types.is_boolean(kind)
+        or pa.types.is_decimal(kind)
+    )
+
+
+def _check_features(stream: ParquetStream, names: list[str], given: list[str]) -> None:
+    stream.check_columns(names, what="features")
+    for name in names:
+        kind = stream.schema.field(name).type
+        if name in given:
+            raise ValueError(f"features name {name!r}, which is the target or the weight.")
+        if not _is_number(kind):
+            raise ValueError(
+                f"the column {name!r} of {stream.name} holds {kind}, where blocks hold numbers; "
+                "leave it out of features, or encode it first (toprank fit does)."
+            )
+
+
+def _common_type(kinds: list[pa.DataType]) -> Any:
+    """The type that the columns would have in one array: float32 only where nothing is lost."""
+    plain = [
+        np.dtype(np.float64) if pa.types.is_decimal(kind) else np.dtype(kind.to_pandas_dtype())
+        for kind in kinds
+    ]
+    common = np.result_type(*plain)
+    return common if common == np.float32 else np.dtype(np.float64)
+
+
+def _numbers(columns: pa.Table, names: list[str], dtype: Any) -> NDArray[Any]:
+    """One array, column by column in memory, as Parquet has them and as passes want them."""
+    out = np.empty((len(names), columns.num_rows), dtype=dtype)
+    for values, name in zip(out, names, strict=True):
+        column = columns.column(name)
+        if column.null_count or not pa.types.is_floating(column.type):
+            column = column.cast(pa.from_numpy_dtype(dtype), safe=False)
+        start = 0
+        for chunk in column.chunks:
+            values[start : start + len(chunk)] = chunk.to_numpy(zero_copy_only=False)
+            start += len(chunk)
+    return out.T
+
+
+def _labels(table: Table, target: str) -> NDArray[Any]:
+    column = table.columns.column(target)
+    if column.null_count:
+        raise ValueError(
+            f"the target {target!r} of {table.name} is missing in some rows; write the file "
+            "without them (toprank fit leaves them out)."
+        )
+    values = column.to_numpy()
+    return values if values.dtype != object else np.array(values.tolist())

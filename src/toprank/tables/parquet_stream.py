@@ -1,0 +1,220 @@
+"""Parquet files read batch by batch: any number of rows in the memory of a few batches."""
+
+from __future__ import annotations
+
+import functools
+import operator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+import joblib
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from toprank.tables.in_order import Stopped, added_up
+from toprank.tables.table import check_names, listing
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable, Iterator, Sequence
+    from threading import Event
+
+    from toprank.blocks import Summable
+
+__all__ = ["Batch", "ParquetStream"]
+
+Total = TypeVar("Total", bound="Summable")
+
+# Numbers of a batch: enough to be worth a call, few enough for the cache of a core.
+CELLS = 1 << 21
+# Bytes read ahead in every column; a whole row group would be as large as its writer liked.
+BUFFER = 1 << 18
+
+
+class Batch(NamedTuple):
+    """Some rows of a stream: how many batches and how many rows come before them."""
+
+    columns: pa.Table
+    number: int
+    first_row: int
+
+
+class _Group(NamedTuple):
+    """A row group, and what comes before it."""
+
+    path: Path
+    metadata: pq.FileMetaData
+    number: int
+    n_rows: int
+    first_batch: int
+    first_row: int
+
+
+class ParquetStream:
+    """Rows of Parquet files, in batches, in threads that each read row groups of their own.
+
+    Parameters
+    ----------
+    paths : path or list of paths
+        A file, several with the same columns, or a folder, of which all ``.parquet`` files are
+        taken in the order of their names.
+    batch_rows : int, optional
+        Rows of a batch; by default about a million cells. A row group ends its last batch.
+    n_jobs : int, default=-1
+        Threads; -1 takes all cores.
+
+    Attributes
+    ----------
+    name : str, the file or folder, for messages
+    schema : pyarrow.Schema
+    n_rows : int
+    watch : function of the rows seen so far and of all, or None
+        Called during every pass.
+    """
+
+    def __init__(
+        self,
+        paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+        *,
+        batch_rows: int | None = None,
+        n_jobs: int = -1,
+    ) -> None:
+        files, self.name = _files(paths)
+        footers = [_footer(file) for file in files]
+        self.schema = footers[0].schema.to_arrow_schema().remove_metadata()
+        check_names(list(self.schema.names), files[0].name)
+        for file, footer in zip(files, footers, strict=True):
+            _check_same(self.schema, files[0].name, footer.schema.to_arrow_schema(), file.name)
+        self.n_rows = sum(footer.num_rows for footer in footers)
+        if not self.n_rows:
+            raise ValueError(f"{self.name} has columns but no rows; there is nothing to rank.")
+        if batch_rows is not None and batch_rows < 1:
+            raise ValueError(f"batch_rows must be at least 1, got {batch_rows!r}.")
+        self.batch_rows = batch_rows or max(1024, CELLS // len(self.schema.names))
+        self.n_jobs = joblib.effective_n_jobs(n_jobs)
+        self._footers = dict(zip(files, footers, strict=True))
+        self._groups = list(self._row_groups())
+        self.watch: Callable[[int, int], None] | None = None
+
+    def _row_groups(self) -> Iterator[_Group]:
+        n_batches, n_rows = 0, 0
+        for file, footer in self._footers.items():
+            for number in range(footer.num_row_groups):
+                size = footer.row_group(number).num_rows
+                if size:
+                    yield _Group(file, footer, number, size, n_batches, n_rows)
+                n_batches += -(-size // self.batch_rows)
+                n_rows += size
+
+    def check_columns(self, names: Sequence[str], *, what: str = "column") -> None:
+        """Raise, naming it, if a column is not there; ``what`` says what it was wanted for."""
+        for name in names:
+            if name not in self.schema.names:
+                raise ValueError(
+                    f"{self.name} has no column {name!r} for the {what}; it has "
+                    f"{listing(self.schema.names)}."
+                )
+
+    def decoded_bytes(self, columns: Sequence[str] | None = None) -> int:
+        """Memory that the columns (all by default) would take if they were read whole."""
+        wanted = set(self.schema.names if columns is None else columns)
+        total = 0
+        for footer in self._footers.values():
+            for group in range(footer.num_row_groups):
+                row_group = footer.row_group(group)
+                for place in range(row_group.num_columns):
+                    column = row_group.column(place)
+                    if column.path_in_schema.split(".")[0] in wanted:
+                        width = _WIDTHS.get(column.physical_type)
+                        total += (
+                            width * row_group.num_rows
+                            if width
+                            else (column.total_uncompressed_size)
+                        )
+        return total
+
+    def total(self, work: Callable[[Batch], Total], columns: Sequence[str]) -> Total:
+        """Add up ``work(batch)`` over all batches, in their order: one pass over the rows.
+
+        Only ``columns`` are read. The sum does not depend on the number of threads.
+        """
+
+        def of_group(group: _Group, stop: Event) -> Total:
+            results = (work(batch) for batch in self._batches(group, list(columns), stop))
+            return functools.reduce(operator.add, results)
+
+        def seen(group: _Group) -> None:
+            if self.watch is not None:
+                self.watch(group.first_row + group.n_rows, self.n_rows)
+
+        return added_up(of_group, self._groups, self.n_jobs, seen)
+
+    def _batches(self, group: _Group, columns: list[str], stop: Event) -> Iterator[Batch]:
+        number, first_row = group.first_batch, group.first_row
+        try:
+            with pq.ParquetFile(
+                group.path, metadata=group.metadata, pre_buffer=False, buffer_size=BUFFER
+            ) as file:
+                # where row groups are too few for the threads, columns are decoded side by side
+                for batch in file.iter_batches(
+                    self.batch_rows,
+                    row_groups=[group.number],
+                    columns=columns,
+                    use_threads=len(self._groups) < self.n_jobs,
+                ):
+                    if stop.is_set():
+                        raise Stopped
+                    yield Batch(pa.Table.from_batches([batch]).select(columns), number, first_row)
+                    number, first_row = number + 1, first_row + batch.num_rows
+        except (pa.ArrowException, OSError) as error:
+            raise _unreadable(group.path, error) from error
+
+
+_WIDTHS = {"BOOLEAN": 1, "INT32": 4, "INT64": 8, "INT96": 8, "FLOAT": 4, "DOUBLE": 8}
+
+
+def _files(paths: Any) -> tuple[list[Path], str]:
+    if isinstance(paths, (list, tuple)):
+        if not paths:
+            raise ValueError("paths is an empty list; name at least one Parquet file.")
+        files = [Path(path) for path in paths]
+        return files, files[0].name if len(files) == 1 else f"{files[0].name} and others"
+    path = Path(paths)
+    if not path.is_dir():
+        return [path], path.name
+    files = sorted(file for file in path.rglob("*.parquet") if not file.name.startswith((".", "_")))
+    if not files:
+        raise FileNotFoundError(f"the folder {str(path)!r} holds no .parquet file.")
+    return files, path.name
+
+
+def _footer(path: Path) -> pq.FileMetaData:
+    if not path.exists():
+        raise FileNotFoundError(f"there is no file {str(path)!r}; check the name and the folder.")
+    if not path.stat().st_size:
+        raise ValueError(f"{path.name} is empty; it should be a Parquet file.")
+    try:
+        return pq.read_metadata(path)
+    except (pa.ArrowException, OSError) as error:
+        raise _unreadable(path, error) from error
+
+
+def _unreadable(path: Path, error: Exception) -> Exception:
+    if isinstance(error, (FileNotFoundError, PermissionError)):
+        return error
+    reason = " ".join(str(error).split())[:160]
+    return ValueError(
+        f"{path.name} cannot be read as Parquet: it is cut off, damaged or another format "
+        f"({reason}); write it again."
+    )
+
+
+def _check_same(first: pa.Schema, first_name: str, other: pa.Schema, name: str) -> None:
+    for field in first:
+        place = other.get_field_index(field.name)
+        found = f"as {other.field(place).type}" if place >= 0 else "not at all"
+        if place < 0 or other.field(place).type != field.type:
+            raise ValueError(
+                f"files must have the same columns: {first_name} has {field.name!r} as "
+                f"{field.type}, {name} has it {found}; write them alike."
+            )

@@ -1,0 +1,249 @@
+"""Parquet files in blocks: the models of the table in memory, in the memory of a few batches."""
+
+import subprocess
+import sys
+import tempfile
+import textwrap
+from decimal import Decimal
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from toprank import IRPush, PNormPush, RankBoost
+from toprank.blocks import Block
+from toprank.tables import ParquetBlocks
+from toprank.tables.in_order import added_up
+from toprank.tables.scratch import Scratch
+
+
+def rows(n_rows=3000, n_features=4, seed=0, dtype=np.float32):
+    rng = np.random.default_rng(seed)
+    X = (rng.normal(size=(n_rows, n_features)) * np.arange(1, n_features + 1)).astype(dtype)
+    y = (X[:, 0] + rng.normal(size=n_rows) > 1).astype(np.int8)
+    return X, y
+
+
+def write(path, X, y, group_rows=700, **more):
+    columns = {f"x{j}": column for j, column in enumerate(X.T)} | {"y": y} | more
+    pq.write_table(pa.table(columns), path, row_group_size=group_rows)
+    return path
+
+
+def numbers(block):
+    return [block.number]
+
+
+def table_of(block):
+    return [block.X]
+
+
+@pytest.fixture
+def file(tmp_path):
+    return write(tmp_path / "rows.parquet", *rows())
+
+
+@pytest.mark.parametrize("ranker", [PNormPush(4), IRPush()], ids=["p-norm", "ir"])
+def test_a_push_on_a_file_is_the_push_in_memory(ranker, file):
+    X, y = rows()
+    found = ranker.fit_blocks(ParquetBlocks(file, target="y", batch_rows=256))
+    coef = found.coef_.copy()
+    assert list(found.feature_names_in_) == ["x0", "x1", "x2", "x3"]
+    expected = ranker.fit(X.astype(np.float64), y)
+    np.testing.assert_allclose(coef, expected.coef_, atol=1e-6)
+    assert coef.dtype == np.float32
+
+
+def test_boosting_a_file_takes_the_same_stumps(file):
+    X, y = rows()
+    found = RankBoost(max_iter=10).fit_blocks(ParquetBlocks(file, target="y", batch_rows=256))
+    expected = RankBoost(max_iter=10).fit(X, y)
+    np.testing.assert_array_equal(found.selected_, expected.selected_)
+    np.testing.assert_allclose(found.steps_, expected.steps_, rtol=1e-9)
+
+
+@pytest.mark.parametrize("ranker", [PNormPush(), RankBoost(max_iter=5)])
+def test_threads_change_nothing(ranker, file):
+    def weights(n_jobs):
+        blocks = ParquetBlocks(file, target="y", batch_rows=100, n_jobs=n_jobs)
+        return ranker.fit_blocks(blocks).weights_.copy()
+
+    np.testing.assert_array_equal(weights(1), weights(3))
+
+
+@settings(deadline=None, max_examples=20)
+@given(st.integers(1, 400), st.integers(1, 400), st.integers(1, 3), st.integers(1, 5))
+def test_every_row_comes_once_and_in_order(group_rows, batch_rows, n_files, n_jobs):
+    X, y = rows(300, 2)
+    with tempfile.TemporaryDirectory() as name:
+        for place, part in enumerate(np.array_split(np.arange(300), n_files)):
+            write(Path(name) / f"part-{place}.parquet", X[part], y[part], group_rows)
+        blocks = ParquetBlocks(name, target="y", batch_rows=batch_rows, n_jobs=n_jobs)
+        np.testing.assert_array_equal(np.concatenate(blocks.total(table_of)), X)
+        seen = blocks.total(numbers)
+        assert seen == list(range(len(seen)))
+        kept = blocks.kept(lambda block: block)
+        np.testing.assert_array_equal(np.concatenate(kept.total(table_of)), X)
+        kept.close()
+
+
+def test_weights_and_chosen_columns(tmp_path):
+    X, y = rows()
+    weights = np.random.default_rng(1).integers(0, 3, y.size)
+    path = write(tmp_path / "rows.parquet", X, y, heavy=weights, text=y.astype(str))
+    blocks = ParquetBlocks(path, target="y", weight="heavy", features=["x2", "x0"])
+    found = RankBoost(max_iter=5).fit_blocks(blocks)
+    expected = RankBoost(max_iter=5).fit(X[:, [2, 0]], y, weights)
+    np.testing.assert_array_equal(found.selected_, expected.selected_)
+    assert ParquetBlocks(path, target="y", weight="heavy").feature_names == [
+        "x0",
+        "x1",
+        "x2",
+        "x3",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("columns", "dtype"),
+    [
+        ({"a": pa.array([1.5, None], pa.float32())}, np.float32),
+        ({"a": pa.array([1.5, None], pa.float32()), "b": [True, None]}, np.float32),
+        ({"a": pa.array([1.5, None], pa.float32()), "b": [7, None]}, np.float64),
+        ({"a": [True, False]}, np.float64),
+        ({"a": pa.array([Decimal("1.25"), None])}, np.float64),
+    ],
+)
+def test_numbers_are_floats_and_missing_values_nan(tmp_path, columns, dtype):
+    pq.write_table(pa.table({**columns, "y": ["no", "yes"]}), tmp_path / "t.parquet")
+    (X,) = ParquetBlocks(tmp_path / "t.parquet", target="y").total(table_of)
+    assert X.dtype == dtype
+    assert X.flags.f_contiguous
+    expected = pa.table(columns).to_pandas().astype(float).to_numpy()
+    np.testing.assert_array_equal(X, expected)
+
+
+def test_text_labels_are_labels(tmp_path):
+    X, y = rows(400)
+    path = write(tmp_path / "t.parquet", X, np.where(y, "yes", "no"))
+    model = PNormPush().fit_blocks(ParquetBlocks(path, target="y"))
+    assert list(model.classes_) == ["no", "yes"]
+
+
+def test_faults_are_named(tmp_path, file):
+    X, y = rows(50, 2)
+    words = write(tmp_path / "words.parquet", X, y, word=y.astype(str))
+
+    def refused(path, kind=ValueError, **options):
+        with pytest.raises(kind) as caught:
+            ParquetBlocks(path, **{"target": "y", **options}).total(table_of)
+        return str(caught.value)
+
+    assert "no column 'z' for the target; it has 'x0'" in refused(file, target="z")
+    assert "no column 'w' for the weight" in refused(file, weight="w")
+    assert "no column 'q' for the features" in refused(file, features=["q"])
+    assert "holds string" in refused(words, features=["word"])
+    assert "is the target" in refused(file, features=["x0", "y"])
+    assert "no column of numbers" in refused(file, features=[])
+    assert "batch_rows" in refused(file, batch_rows=0)
+    assert "there is no file" in refused(tmp_path / "absent.parquet", FileNotFoundError)
+    assert "empty list" in refused([])
+    (tmp_path / "folder").mkdir()
+    assert "no .parquet file" in refused(tmp_path / "folder", FileNotFoundError)
+    (tmp_path / "void.parquet").touch()
+    assert "is empty" in refused(tmp_path / "void.parquet")
+    (tmp_path / "cut.parquet").write_bytes(file.read_bytes()[:-40])
+    assert "cut.parquet cannot be read as Parquet" in refused(tmp_path / "cut.parquet")
+    pq.write_table(pq.read_table(file).slice(0, 0), tmp_path / "none.parquet")
+    assert "no rows" in refused(tmp_path / "none.parquet")
+    assert "rows.parquet has 'x2' as float, words.parquet has it not at all" in refused(
+        [file, words]
+    )
+    other = write(tmp_path / "double.parquet", *rows(dtype=np.float64))
+    assert "double.parquet has it as double" in refused([file, other])
+    holes = write(tmp_path / "holes.parquet", X, pa.array([None, 1] * 25))
+    assert "missing in some rows" in refused(holes)
+
+
+def test_a_file_that_is_damaged_inside_is_named(tmp_path):
+    path = write(tmp_path / "rows.parquet", *rows())
+    content = bytearray(path.read_bytes())
+    content[4:4000] = bytes(3996)
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match=r"rows\.parquet cannot be read as Parquet"):
+        ParquetBlocks(path, target="y").total(table_of)
+
+
+# Threads and scratch files ----------------------------------------------------------------
+
+
+def test_an_error_stops_the_other_threads():
+    started = []
+
+    def work(part, stop):
+        started.append(part)
+        if part == 0:
+            raise ValueError("bad part")
+        assert stop.wait(10)
+        return part
+
+    with pytest.raises(ValueError, match="bad part"):
+        added_up(work, range(100), 2)
+    assert len(started) < 5
+
+
+def test_a_file_goes_when_its_blocks_go(tmp_path, file):
+    blocks = ParquetBlocks(file, target="y", scratch=tmp_path)
+    kept = blocks.kept(lambda block: block)
+    assert [each.name for each in tmp_path.iterdir()] == ["rows.parquet"]  # unlinked at once
+    kept.close()
+    with pytest.raises(ValueError, match="closed"):
+        kept.total(table_of)
+
+
+def test_a_disk_that_is_too_small_is_told_before_it_is_full(tmp_path, monkeypatch):
+    usage = type("Usage", (), {"free": 10_000})()
+    monkeypatch.setattr("toprank.tables.scratch.shutil.disk_usage", lambda _: usage)
+    scratch = Scratch(tmp_path, n_rows=1000)
+    block = Block(np.zeros((10, 100), np.uint8), np.zeros(100, bool), None, 0)
+    with pytest.raises(OSError, match=r"1e-05 GB free, but 1\.1e-05 are needed"):
+        scratch.put(block, 100)
+    scratch.close()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="/dev/full is Linux's")
+def test_a_disk_that_fills_up_is_told(tmp_path):
+    scratch = Scratch(tmp_path, n_rows=1)
+    scratch._file.close()
+    scratch._file = open("/dev/full", "r+b", buffering=0)  # noqa: PTH123, SIM115
+    with pytest.raises(OSError, match="is full; name another one"):
+        scratch._write(memoryview(bytes(100)))
+    scratch._file.close()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="ru_maxrss is in KiB on Linux")
+def test_memory_does_not_grow_with_the_row_group(tmp_path):
+    script = textwrap.dedent(
+        """
+        import resource, sys
+        import numpy as np, pyarrow as pa, pyarrow.parquet as pq
+        from toprank import PNormPush
+        from toprank.tables import ParquetBlocks
+
+        def fit(name):
+            blocks = ParquetBlocks(name, target="y", batch_rows=20_000, n_jobs=2)
+            PNormPush(max_iter=1, tol=1.0).fit_blocks(blocks)
+            return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+        print(fit(sys.argv[1]), fit(sys.argv[2]))
+        """
+    )
+    X, y = rows(1_000_000, 10)
+    small = write(tmp_path / "small.parquet", X[:50_000], y[:50_000], 1 << 30)
+    large = write(tmp_path / "large.parquet", X, y, 1 << 30)  # one row group of 40 MB
+    command = [sys.executable, "-W", "ignore", "-c", script, str(small), str(large)]
+    before, after = map(int, subprocess.check_output(command, text=True).split())
+    assert after - before < 20_000
