@@ -191,10 +191,25 @@ def test_evaluate_measures_and_compares_two_shortlists(deals, tmp_path):
 def test_explain_names_what_drives_the_model_and_a_row(deals):
     text = words(invoke("explain", deals / "model.toprank"))
     assert text.index("age") < text.index("member")
-    assert "job = nurse: +" in text
+    assert "nurse: +" in text
     assert "Training list of" in text
     row = words(invoke("explain", deals / "model.toprank", deals / "new.csv", "--row", 3))
     assert "Row 3 of new.csv has the score" in row
+
+
+def test_a_row_is_placed_within_its_list(deals, tmp_path):
+    path = tmp_path / "m.toprank"
+    invoke(
+        *("fit", deals / "known.csv", "--target", "bought", "--ranker", "ir-push"),
+        *("--group", "branch", "--budget", "5", "-o", path),
+    )
+    table = read_table(deals / "new.csv")
+    branches = table.columns.column("branch").to_numpy()
+    scores = load_model(path).scores(table)
+    rivals = scores[branches == branches[2]]
+    place = (rivals > scores[2]).sum() + 1
+    text = words(invoke("explain", path, deals / "new.csv", "--row", 3))
+    assert f"place {place} of {rivals.size} in its list." in text
 
 
 def test_compare_gives_a_verdict_and_a_report(deals, tmp_path, monkeypatch):

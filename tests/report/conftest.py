@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import time
+from pathlib import Path
 
 import pytest
 
@@ -138,6 +139,25 @@ class Browser:
             and not (url := e["params"]["request"]["url"]).startswith(("file:", "data:"))
         ]
         return said + asked
+
+    def serious_issues(self, page, prepare=""):
+        """What axe-core finds on a page in light and dark, once ``prepare`` has been clicked."""
+        source = Path(os.environ.get("TOPRANK_AXE", ""))
+        if not source.is_file():
+            pytest.skip("TOPRANK_AXE names no axe.min.js")
+        self.open(page)
+        if prepare:
+            self.click(prepare)
+        found = []
+        for scheme in ("light", "dark"):
+            features = [{"name": "prefers-color-scheme", "value": scheme}]
+            self.call("Emulation.setEmulatedMedia", features=features)
+            self.js(source.read_text(encoding="utf-8") + ";0")
+            found += self.js(
+                "axe.run().then(r => r.violations.filter(v => ['serious', 'critical']"
+                ".includes(v.impact)).map(v => v.id + ': ' + v.nodes.map(n => n.target).join(' ')))"
+            )
+        return found
 
     def close(self):
         self._process.kill()

@@ -210,9 +210,9 @@ def describe_shortlist(comparison: Comparison) -> Shortlist:
         columns=("Place", "Row of the table", "Score", "Is an eight"),
         rows=tuple(
             (
-                str(place),
-                str(comparison.test_rows[row]),
-                f"{scores[row]:.3f}".replace("-", "−"),
+                place,
+                int(comparison.test_rows[row]) + 1,
+                float(f"{scores[row]:.4g}"),
                 "yes" if comparison.test_labels[row] else "no",
             )
             for place, row in enumerate(best, start=1)
@@ -221,44 +221,18 @@ def describe_shortlist(comparison: Comparison) -> Shortlist:
 
 
 def draw_pictures(data: Dataset, comparison: Comparison) -> tuple[Picture, ...]:
-    """Precision by length, the left end of the ROC curve, and the shortlist itself."""
-    from toprank.plots import precision_curve, roc_curve
+    """The shortlist itself."""
     from toprank.report import draw_picture
 
-    labels, scores = comparison.test_labels, comparison.test_scores
-    n_positives = comparison.n_test_positives
-
-    def precision(figure: Figure) -> None:
-        axes = precision_curve(labels, scores, ax=figure.subplots())
-        axes.axvline(comparison.budget, color="#767676", linewidth=0.8)
-
-    def roc(figure: Figure) -> None:
-        roc_curve(labels, scores, counts=True, zoom=30, ax=figure.subplots(1, 2))
-
+    shown = min(comparison.budget, _MOST_IMAGES)
     return (
-        draw_picture(
-            precision,
-            title="Precision of the shortlist",
-            caption="Share of eights among the first rows of the first split's list. The bands "
-            "hold 95 % of the curves of resampled rows; the upright line is the budget.",
-            alt=f"Share of eights against the length of the shortlist, from 1 to {n_positives} "
-            f"rows, one line a ranker. {_at_budget(comparison)}",
-        ),
-        draw_picture(
-            roc,
-            title="True against false positives",
-            caption="Rows of the first split's list, counted from the top: whole list on the "
-            "left, the first 30 false positives on the right.",
-            alt=f"Eights found against other digits passed, one line a ranker, up to all "
-            f"{n_positives} eights, and again up to the first 30 other digits.",
-        ),
         draw_picture(
             lambda figure: _draw_digits(figure, data, comparison),
             title="The shortlist as images",
-            caption=f"The first {min(comparison.budget, _MOST_IMAGES)} rows of the shortlist, "
-            "best first, line by line. A frame marks a digit that is not an eight.",
+            caption=f"The first {shown} rows of the shortlist, best first, line by line. A frame "
+            "marks a digit that is not an eight.",
             alt=_misplaced(comparison),
-            size=(8.0, 0.75 * -(-min(comparison.budget, _MOST_IMAGES) // _IMAGES_IN_A_LINE)),
+            size=(8.0, 0.75 * -(-shown // _IMAGES_IN_A_LINE)),
         ),
     )
 
@@ -282,16 +256,6 @@ def _draw_digits(figure: Figure, data: Dataset, comparison: Comparison) -> None:
             axes.set(xticks=[], yticks=[])
             for spine in axes.spines.values():
                 spine.set(color="#D55E00", linewidth=3)
-
-
-def _at_budget(comparison: Comparison) -> str:
-    from toprank.metrics import precision_at_k
-
-    values = [
-        f"{name} {precision_at_k(comparison.test_labels, scores, k=comparison.budget):.0%}"
-        for name, scores in comparison.test_scores.items()
-    ]
-    return f"At {comparison.budget} rows: {', '.join(values)}."
 
 
 def _misplaced(comparison: Comparison) -> str:

@@ -39,7 +39,7 @@ def evaluate(
     """Measure a model's list at its budget, with intervals; compare two shortlists."""
     from toprank.cli.options import parse_budget
     from toprank.models import load_model
-    from toprank.models.evaluation import compare_shortlists, measure
+    from toprank.models.evaluation import compare_shortlists, judged_by, measure
     from toprank.tables import read_table
 
     talk = Talk(quiet=quiet, as_json=json)
@@ -48,12 +48,15 @@ def evaluate(
     other = None if against is None else load_model(against)
     rows = read_table(table)
     lesson = lesson_for(ranker, rows, target, tuple(positive or ()))
-    judged = judged_at(ranker, lesson, amount)
+    if amount is not None and lesson.groups is None and amount > lesson.positives.size:
+        raise ValueError(
+            f"--budget {amount:g} is more than the {lesson.positives.size} rows of the list."
+        )
+    judged = judged_by(ranker, lesson, amount)
     scores = ranker.scores(lesson.features)
     n_resamples = 200 if scores.size <= 200_000 else 50
     found = measure(judged, scores, n_resamples=n_resamples, seed=seed)
-    where = "of each list" if judged.groups is not None else f"of {scores.size:,}"
-    talk.say(f"The first {judged.k:,} rows {where}, {int(judged.positives.sum()):,} positives:")
+    talk.say(what_is_judged(judged))
     talk.say()
     talk.table(
         ["", "value", "95 % interval"],
@@ -91,19 +94,16 @@ def lesson_for(
     )
 
 
-def judged_at(model: Model, lesson: Supervision, budget: float | None) -> Judged:
-    """Labels, weights and lists with the rows that count."""
+def what_is_judged(judged: Judged) -> str:
+    """Which rows count, out of how many, in words."""
     import numpy as np
 
-    from toprank.models.evaluation import Judged
-
-    n_rows = lesson.positives.size
-    if lesson.groups is not None:
-        n_rows = int(np.unique(lesson.groups, return_counts=True)[1].max())
-    if budget is not None and budget > n_rows:
-        raise ValueError(f"--budget {budget:g} is more than the {n_rows} rows of the list.")
-    k = model.in_budget(n_rows, budget)
-    return Judged(lesson.positives, k, lesson.weights, lesson.groups)
+    n_rows, n_positives = judged.positives.size, int(judged.positives.sum())
+    first = f"{judged.k:,} rows" if judged.k >= 1 else f"{100 * judged.k:g} %"
+    if judged.groups is not None:
+        first += f" of each of {np.unique(judged.groups).size:,} lists;"
+    weighed = "" if judged.weights is None else ", counted by their weight"
+    return f"The first {first} of {n_rows:,} rows{weighed}, {n_positives:,} of them positive:"
 
 
 def tell_difference(talk: Talk, lists: Shortlists, other: str) -> None:
@@ -115,8 +115,11 @@ def tell_difference(talk: Talk, lists: Shortlists, other: str) -> None:
         f"{lists.only_first} rows are only here, {lists.positives_only_first} of them positive; "
         f"{lists.only_second} only there, {lists.positives_only_second} of them positive."
     )
-    open_ = gained.low <= 0 <= gained.high
+    is_open = gained.low <= 0 <= gained.high
+    count = abs(gained.value)
+    change = f"{count:.0f} {'more' if gained.value > 0 else 'fewer'}" if count else "as many"
+    span = f"{gained.low:+.0f} to {gained.high:+.0f}".replace("-", "−").replace("+0", "0")
     talk.say(
-        f"That is {gained.value:+.0f} positives (95 % interval {gained.low:+.0f} to "
-        f"{gained.high:+.0f}): {'it leaves open who is ahead' if open_ else 'it excludes zero'}."
+        f"This shortlist holds {change} positives (95 % interval of the difference {span}): "
+        f"{'that leaves open who is ahead' if is_open else 'that excludes zero'}."
     )

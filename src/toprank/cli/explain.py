@@ -67,7 +67,7 @@ def explain_model(talk: Talk, model: Model, most: int) -> None:
             [
                 driver.column,
                 f"{driver.share:.1%}",
-                "; ".join(f"{part.name}: {part.weight:+.3g}" for part in driver.parts[:3]),
+                driver.in_words(3),
             ]
             for driver in drivers[:most]
         ],
@@ -100,14 +100,20 @@ def explain_row(talk: Talk, model: Model, table: Table, row: int, most: int) -> 
     """One row's score, column by column."""
     import numpy as np
 
+    from toprank.tables.labels import lists_of
+
     scores = model.scores(table)
     names, parts = row_drivers(model, table, [row - 1])
-    place = int(np.count_nonzero(scores > scores[row - 1])) + 1
+    group = model.roles.group if model.roles.group in table.names else None
+    lists = lists_of(table, group)
+    rivals = scores if lists is None else scores[lists == lists[row - 1]]
+    place = int(np.count_nonzero(rivals > scores[row - 1])) + 1
+    where = f"{table.n_rows:,}" if lists is None else f"{rivals.size:,} in its list"
     order = np.argsort(-np.abs(parts[0]), kind="stable")
     values = {name: table.columns.column(name)[row - 1].as_py() for name in table.names}
     talk.say(
-        f"Row {row} of {table.name} has the score {scores[row - 1]:.4g}: place {place:,} of "
-        f"{table.n_rows:,}."
+        f"Row {row} of {table.name} has the score {scores[row - 1]:.4g}: "
+        f"place {place:,} of {where}."
     )
     talk.say()
     talk.table(

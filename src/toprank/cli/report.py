@@ -26,7 +26,11 @@ def report(
     positive: Positive = None,
     top: Annotated[
         int | None,
-        typer.Option(min=1, max=10_000, help="Rows of the shortlist [default: ten budgets]."),
+        typer.Option(
+            min=1,
+            max=10_000,
+            help="Rows of the shortlist [default: ten budgets]; of each list [default: one].",
+        ),
     ] = None,
     push_path: Annotated[
         bool, typer.Option(help="Fit other powers, where the model is a push.")
@@ -51,9 +55,8 @@ def report(
     lesson = lesson_for(ranker, rows, target, tuple(positive or ())) if is_known else None
     if lesson is None:
         talk.note(f"{rows.name} has no column {ranker.roles.target!r}: the page tells no truth.")
-    count = top if top is not None else min(10_000, 10 * ranker.in_budget(rows.n_rows))
     with talk.warnings_as_notes():
-        run = tell_model(ranker, rows, lesson, top=count, push=push_path, seed=seed)
+        run = tell_model(ranker, rows, lesson, top=top, push=push_path, seed=seed)
     path = write_model_report(output, run)
     talk.say(f"Report: {path}")
     talk.result({"report": str(path), "rows": len(run.rows), "has_truth": lesson is not None})

@@ -6,12 +6,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
+    from toprank.report import Shortlist
     from toprank.selection import Comparison
     from toprank.tables import Supervision
 
 __all__ = ["comparison_page"]
+
+# As many rows as stay smooth to sort and filter.
+MOST_ROWS = 10_000
 
 
 def comparison_page(
@@ -19,11 +21,9 @@ def comparison_page(
 ) -> Path:
     """Write the report of a comparison; the best of our rankers is what it is about."""
     from toprank.cli.compare import best_of_ours
-    from toprank.report import Contestant, Run, Shortlist, Subject, write_report
+    from toprank.report import Contestant, Run, Subject, write_report
 
     focus = best_of_ours(found)
-    scores = found.test_scores[focus]
-    best = (-scores).argsort(kind="stable")[: found.budget]
     roles = lesson.roles
     run = Run(
         title=f"Which ranker for {lesson.features.name}",
@@ -39,21 +39,7 @@ def comparison_page(
             Contestant(name=name, about=about(ranker)) for name, ranker in rankers.items()
         ),
         focus=focus,
-        shortlist=Shortlist(
-            caption=f"The first {found.budget} rows of the first split's list, ranked by {focus}, "
-            "which had not seen them.",
-            columns=("Place", "Row of the table", "Score", "Is positive"),
-            rows=tuple(
-                (
-                    str(place),
-                    str(int(lesson.rows[found.test_rows[row]]) + 1),
-                    f"{scores[row]:.4g}",
-                    "yes" if found.test_labels[row] else "no",
-                )
-                for place, row in enumerate(best, start=1)
-            ),
-        ),
-        pictures=pictures(found) if lesson.groups is None else (),
+        shortlist=shortlist(found, lesson, focus),
         settings={
             "Splits": f"{found.n_splits} random splits in halves, seed {seed}",
             "Settings": "each of our rankers finds its own within every training half",
@@ -62,44 +48,46 @@ def comparison_page(
     return write_report(path, run)
 
 
+def shortlist(found: Comparison, lesson: Supervision, focus: str) -> Shortlist:
+    """The first rows of the first split's list, or of each of its lists."""
+    import numpy as np
+
+    from toprank.report import Shortlist
+
+    scores, groups = found.test_scores[focus], found.test_groups
+    codes = np.zeros(scores.size, dtype=int)
+    if groups is not None:
+        codes = np.unique(groups, return_inverse=True)[1]
+    order = np.lexsort((-scores, codes))
+    places = np.arange(order.size) - np.searchsorted(codes[order], codes[order])
+    is_in = places < found.budget
+    lists = "" if groups is None else " of each list"
+    return Shortlist(
+        caption=f"The first {found.budget:,} test rows{lists} of the first split, ranked by "
+        f"{focus}, which had not seen them.",
+        columns=(
+            "Place",
+            "Row of the table",
+            "Score",
+            "Is positive",
+            *(() if groups is None else ("List",)),
+        ),
+        rows=tuple(
+            (
+                int(place) + 1,
+                int(lesson.rows[found.test_rows[row]]) + 1,
+                float(f"{scores[row]:.4g}"),
+                "yes" if found.test_labels[row] else "no",
+                *(() if groups is None else (str(groups[row]),)),
+            )
+            for place, row in zip(places[is_in][:MOST_ROWS], order[is_in][:MOST_ROWS], strict=True)
+        ),
+    )
+
+
 def about(ranker: Any) -> str:
     """How a contestant was fitted, in a sentence."""
     name = getattr(ranker, "engine", None)
     if name is not None:
         return f"{name} with its defaults, ranked by its probability"
     return f"settings chosen for a budget of {ranker.budget:g} by cross-validation"
-
-
-def pictures(found: Comparison) -> tuple[Any, ...]:
-    """Precision by length and the left end of the ROC curve, on the first split."""
-    from toprank.plots import precision_curve, roc_curve
-    from toprank.report import draw_picture
-
-    labels = found.test_labels
-    chosen = sorted(found.names, key=lambda name: -found.precision[name].mean())[:4]
-    scores = {name: found.test_scores[name] for name in chosen}
-
-    def precision(figure: Figure) -> None:
-        axes = precision_curve(labels, scores, ax=figure.subplots())
-        axes.axvline(found.budget, color="#767676", linewidth=0.8)
-
-    def roc(figure: Figure) -> None:
-        zoom = max(2, min(int((~labels).sum()) - 1, 2 * found.budget))
-        roc_curve(labels, scores, counts=True, zoom=zoom, ax=figure.subplots(1, 2))
-
-    return (
-        draw_picture(
-            precision,
-            title="Precision of the shortlist",
-            caption="Share of positives among the first rows of the first split's list, with 95 % "
-            "bootstrap bands; the upright line is the budget.",
-            alt="Share of positives against the length of the shortlist, one line a ranker.",
-        ),
-        draw_picture(
-            roc,
-            title="True against false positives",
-            caption="Rows of the first split's list, counted from the top; the right picture is "
-            "the left end of the left one.",
-            alt="Positives found against negatives passed, one line a ranker.",
-        ),
-    )

@@ -37,17 +37,18 @@ class Talk:
             typer.echo(json.dumps(values, ensure_ascii=False, indent=2, default=str))
 
     def table(self, headings: list[str], rows: list[list[str]]) -> None:
-        """Columns as wide as their words, numbers to the right; text stays text."""
+        """Columns as wide as their words; those of numbers stand to the right."""
         if self.quiet or self.as_json or not rows:
             return
-        lines = [headings, *rows]
-        widths = [max(len(line[at]) for line in lines) for at in range(len(headings))]
-        for line in lines:
-            cells = [
-                cell.ljust(width) if at == 0 else cell.rjust(width)
-                for at, (cell, width) in enumerate(zip(line, widths, strict=True))
-            ]
-            typer.echo("  ".join(cells).rstrip())
+        columns = []
+        for heading, *cells in zip(headings, *rows, strict=True):
+            width = max(map(len, (heading, *cells)))
+            to_right = all(cell[:1] in "+-−0123456789" and ": " not in cell for cell in cells)
+            columns.append(
+                [cell.rjust(width) if to_right else cell.ljust(width) for cell in (heading, *cells)]
+            )
+        for line in zip(*columns, strict=True):
+            typer.echo("  ".join(line).rstrip())
 
     @contextlib.contextmanager
     def progress(self, what: str) -> Iterator[Callable[[int, int], None]]:

@@ -40,7 +40,9 @@ def _of_push(
         sample_weight=lesson.weights,
         groups=lesson.groups,
     )
-    return str(certificate)
+    # A function in Python is no help to people with a terminal or a page.
+    words = str(certificate).removesuffix("see push_generalization.")
+    return f"{words}toprank evaluate measures what is true of them."
 
 
 def _in_words(certificate: Any) -> str:

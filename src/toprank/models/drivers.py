@@ -33,6 +33,14 @@ class Driver(NamedTuple):
     share: float
     parts: tuple[Part, ...]
 
+    def in_words(self, most: int) -> str:
+        """The heaviest terms, without repeating the column's name: ``> 41.5: +0.3; ...``."""
+        found = []
+        for name, weight in self.parts[:most]:
+            term = name.removeprefix(self.column).removeprefix(" = ").strip()
+            found.append(f"{term}: {weight:+.3g}" if term else f"{weight:+.3g}")
+        return "; ".join(found)
+
 
 def contributions(ranker: Any, encoded: NDArray[np.float64]) -> NDArray[np.float64]:
     """What each column adds to each row's score: of shape (n_rows, n_columns).

@@ -21,14 +21,20 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["Judged", "Measured", "Shortlists", "compare_shortlists", "measure"]
+    from toprank.models.model import Model
+    from toprank.tables import Supervision
+
+__all__ = ["Judged", "Measured", "Shortlists", "compare_shortlists", "judged_by", "measure"]
 
 
 class Judged(NamedTuple):
-    """Labels with weights and lists, and the rows that count: of the list, or of each list."""
+    """Labels with weights and lists, and the rows that count: of the list, or of each list.
+
+    Below 1, ``k`` is the share of each list that counts.
+    """
 
     positives: NDArray[np.bool_]
-    k: int
+    k: float
     weights: NDArray[np.float64] | None = None
     groups: NDArray[Any] | None = None
 
@@ -62,6 +68,28 @@ _METRICS: dict[str, tuple[Callable[..., float], bool]] = {
 }
 
 
+def judged_by(model: Model, lesson: Supervision, budget: float | None = None) -> Judged:
+    """Labels, weights and lists of a table, with the rows that the budget lets count.
+
+    As in the metrics a row of weight 2 counts as two; lists shorter than the budget count whole.
+    """
+    amount = model.budget if budget is None else budget
+    longest = _longest(lesson.groups, lesson.weights, lesson.positives.size)
+    if longest < 1:
+        raise ValueError(
+            f"the weights of {lesson.features.name} sum to {longest:g}, less than one row; give "
+            "weights that count rows, such as 1 for one."
+        )
+    if lesson.weights is not None and np.unique(lesson.positives[lesson.weights > 0]).size < 2:
+        raise ValueError(
+            f"the rows of {lesson.features.name} with a weight above 0 are of one class; measures "
+            "need positive and negative rows."
+        )
+    is_plain = lesson.groups is None and lesson.weights is None
+    k = amount if amount < 1 and not is_plain else model.in_budget(int(longest), amount)
+    return Judged(lesson.positives, k, lesson.weights, lesson.groups)
+
+
 def measure(
     judged: Judged, scores: NDArray[np.float64], *, n_resamples: int = 200, seed: int = 0
 ) -> dict[str, Measured]:
@@ -86,7 +114,9 @@ def compare_shortlists(
 ) -> Shortlists:
     """Overlap and differences of two shortlists; ``gained`` is in positives, first over second."""
     one, two = (_shortlist(judged, scores) for scores in (first, second))
-    overlap = shortlist_overlap(first, second, k=judged.k, groups=judged.groups)
+    # Shortlists hold rows, whatever their weight.
+    k = min(judged.k, int(_longest(judged.groups, None, first.size)))
+    overlap = shortlist_overlap(first, second, k=k, groups=judged.groups)
     gained = [
         float((mine & drawn_of.positives).sum() - (theirs & drawn_of.positives).sum())
         for rows, drawn_of in _resampled(judged, n_resamples, seed)
@@ -118,13 +148,15 @@ def _values(judged: Judged, scores: NDArray[np.float64]) -> dict[str, float]:
 
 def _shortlist(judged: Judged, scores: NDArray[np.float64]) -> NDArray[np.bool_]:
     chosen = np.zeros(scores.size, dtype=bool)
-    if judged.groups is None:
-        chosen[np.argsort(-scores, kind="stable")[: judged.k]] = True
-        return chosen
-    codes = np.unique(judged.groups, return_inverse=True)[1]
+    codes = np.zeros(scores.size, dtype=np.intp)
+    if judged.groups is not None:
+        codes = np.unique(judged.groups, return_inverse=True)[1]
     order = np.lexsort((-scores, codes))
-    starts = np.searchsorted(codes[order], codes[order])
-    chosen[order[np.arange(scores.size) - starts < judged.k]] = True
+    ordered = codes[order]
+    sizes = np.bincount(codes)
+    counts = np.ceil(judged.k * sizes - 1e-9) if judged.k < 1 else np.full(sizes.size, judged.k)
+    places = np.arange(scores.size) - np.searchsorted(ordered, ordered)
+    chosen[order[places < counts[ordered]]] = True
     return chosen
 
 
@@ -147,8 +179,14 @@ def _resampled(judged: Judged, n_resamples: int, seed: int) -> Any:
         positives = judged.positives[rows]
         if positives.any() and not positives.all():
             weights = None if judged.weights is None else judged.weights[rows]
-            yield rows, Judged(positives, min(judged.k, _longest(lists, rows)), weights, lists)
+            longest = int(_longest(lists, weights, rows.size))
+            if longest or judged.k < 1:
+                yield rows, Judged(positives, min(judged.k, longest or 1), weights, lists)
 
 
-def _longest(lists: NDArray[Any] | None, rows: NDArray[np.intp]) -> int:
-    return int(rows.size if lists is None else np.bincount(lists).max())
+def _longest(lists: NDArray[Any] | None, weights: NDArray[np.float64] | None, n_rows: int) -> float:
+    """Rows of the longest list, by weight where there are weights."""
+    codes = np.zeros(n_rows, dtype=np.intp)
+    if lists is not None:
+        codes = np.unique(lists, return_inverse=True)[1]
+    return float(np.bincount(codes, weights).max())

@@ -1,8 +1,9 @@
 """One self-contained HTML page about a run: what was ranked, what the top gained, the shortlist."""
 
 from toprank.report.comparison import Comparison, Interval, compare
+from toprank.report.curves import Curve, curve_of
 from toprank.report.model_page import render_model_report, write_model_report
-from toprank.report.model_run import Curve, ModelRun, Reliability, Truth
+from toprank.report.model_run import ModelRun, Reliability, Truth
 from toprank.report.page import render_report, write_report
 from toprank.report.picture import Picture, draw_picture
 from toprank.report.run import Contestant, Run, Shortlist, Subject
@@ -20,6 +21,7 @@ __all__ = [
     "Subject",
     "Truth",
     "compare",
+    "curve_of",
     "draw_picture",
     "render_model_report",
     "render_report",

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
-import json
 from typing import TYPE_CHECKING, Any
 
-from toprank.report.page import environment, style, template_text, versions
+from toprank.report.page import STATIC_ROWS, curve_data, rendered
 from toprank.tables.writing import write_atomically
 
 if TYPE_CHECKING:
@@ -18,9 +15,6 @@ if TYPE_CHECKING:
 
 __all__ = ["render_model_report", "write_model_report"]
 
-# Rows that a page without scripts, and a print, shows of the shortlist.
-_STATIC_ROWS = 100
-
 
 def write_model_report(path: str | os.PathLike[str], run: ModelRun) -> Path:
     """Write the page about a model; an interrupted write leaves an old file as it was."""
@@ -28,42 +22,27 @@ def write_model_report(path: str | os.PathLike[str], run: ModelRun) -> Path:
 
 
 def render_model_report(run: ModelRun) -> str:
-    """The page as text. Its one script is named by its hash in the page's own policy."""
-    script = "\n" + template_text("model.js")
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    return (
-        environment()
-        .get_template("model.html.j2")
-        .render(
-            run=run,
-            style=style() + template_text("model.css"),
-            script=script,
-            script_hash=f"sha256-{digest}",
-            data=_data(run),
-            shown=run.rows[:_STATIC_ROWS],
-            versions=versions(),
-        )
-    )
-
-
-def _data(run: ModelRun) -> str:
-    """What the script needs, as JSON that no parser of HTML can mistake for markup."""
-    values: dict[str, Any] = {
+    """The page as text; the same run gives the same text."""
+    data: dict[str, Any] = {
         "budget": run.budget,
-        "n_rows": run.n_rows,
         "rows": run.rows,
+        "sorted": 0 if run.n_lists == 1 else -1,
         "drivers": run.row_drivers,
     }
-    if run.truth is not None:
-        curve = run.truth.curve
-        values |= {
-            "n_positives": run.truth.n_positives,
-            "k": curve.rows,
-            "found": curve.found,
-            "low": curve.low,
-            "high": curve.high,
-        }
-    text = json.dumps(values, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    for mark in "<>&\u2028\u2029":
-        text = text.replace(mark, f"\\u{ord(mark):04x}")
-    return text
+    curve = None if run.truth is None else run.truth.curve
+    if curve is not None:
+        data |= curve_data({"": curve}, "")
+    explained = len(run.row_drivers)
+    return rendered(
+        "model.html.j2",
+        data,
+        run=run,
+        curve=curve,
+        shaded="",
+        weighted=run.is_weighted,
+        columns=run.columns,
+        shown=run.rows[:STATIC_ROWS],
+        caption=f"{'Best first' if run.n_lists == 1 else 'List after list, best first'}. A place "
+        f"among the first {explained:,} rows says why the row stands there.",
+        explained=explained,
+    )

@@ -8,19 +8,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from toprank.report.curves import Curve
     from toprank.report.picture import Picture
 
-__all__ = ["Curve", "ModelRun", "Reliability", "Truth"]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Curve:
-    """Points along a ranked list: rows taken, positives among them, and the band of precision."""
-
-    rows: tuple[int, ...]
-    found: tuple[float, ...]
-    low: tuple[float, ...]
-    high: tuple[float, ...]
+__all__ = ["ModelRun", "Reliability", "Truth"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,9 +25,8 @@ class Reliability:
 
 @dataclass(frozen=True, kw_only=True)
 class Truth:
-    """What is known where the table has labels: positives, metrics, curve and calibration."""
+    """What is known where the table has labels: metrics, curve and calibration."""
 
-    n_positives: int
     metrics: Mapping[str, tuple[float, float, float]]
     curve: Curve
     calibration: tuple[Reliability, ...]
@@ -52,7 +42,12 @@ class ModelRun:
     title : str
     table : str
         Name of the table that was ranked.
-    n_rows, budget : int
+    n_rows, n_lists : int
+    budget : int
+        Rows of the list that can be looked at, or of the longest list.
+    budget_in_words : str
+    is_weighted : bool
+        Whether figures count rows by their weight.
     positive : str
         What belongs at the top, in words.
     columns : tuple of str
@@ -71,6 +66,7 @@ class ModelRun:
     table: str
     n_rows: int
     budget: int
+    budget_in_words: str
     positive: str
     columns: tuple[str, ...]
     rows: tuple[tuple[Any, ...], ...]
@@ -79,3 +75,5 @@ class ModelRun:
     certificate: str = ""
     settings: Mapping[str, str] = field(default_factory=dict)
     truth: Truth | None = None
+    n_lists: int = 1
+    is_weighted: bool = False

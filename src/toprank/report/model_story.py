@@ -7,16 +7,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from toprank.models.drivers import gathered
-from toprank.models.evaluation import Judged, measure
-from toprank.plots import fit_push_path, push_path
-from toprank.plots.bootstrap import Band, resampled_hits
-from toprank.plots.lists import ranked_lists
+from toprank.models.evaluation import judged_by, measure
 from toprank.rankers import PNormPush
-from toprank.report.model_run import Curve, ModelRun, Reliability, Truth
-from toprank.report.picture import Picture, draw_picture
+from toprank.report.curves import curve_of
+from toprank.report.model_run import ModelRun, Reliability, Truth
+from toprank.report.push_path import draw_push_path
+from toprank.tables.labels import lists_of
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
     from toprank.models import Model
@@ -25,11 +23,9 @@ if TYPE_CHECKING:
 __all__ = ["tell_model"]
 
 _MOST_COLUMNS = 40
+_MOST_ROWS = 10_000
 _EXPLAINED_ROWS = 200
 _DRIVERS_OF_A_ROW = 8
-# Points of a curve: all of the first rows, then ever fewer.
-_POINTS = 400
-_PATH_ROWS = 4_000
 
 
 def tell_model(
@@ -37,57 +33,89 @@ def tell_model(
     table: Table,
     lesson: Supervision | None,
     *,
-    top: int,
+    top: int | None = None,
     push: bool = True,
     seed: int = 0,
 ) -> ModelRun:
-    """Everything that the page about a model and a table tells; ``lesson`` where truth is known."""
+    """Everything that the page about a model and a table tells; ``lesson`` where truth is known.
+
+    ``top`` rows are shown, by default ten budgets; with lists, so many of each list, by default
+    the budget; never more than 10,000 in all.
+    """
     ranked = table if lesson is None else table.rows(lesson.rows)
     scores = model.scores(ranked)
-    order = np.argsort(-scores, kind="stable")
-    shown = order[: min(top, order.size)]
-    facts = model.facts
-    settings = {
-        "Ranker": f"{facts['class']}, {_words(facts['parameters'])}",
-        "Learned from": f"{facts['n_rows']:,} rows of {facts['table']}, {facts['n_positives']:,} "
-        "of them positive",
-    }
-    if "precision" in facts:
-        mean, low, high = facts["precision"]
-        settings["Held-out precision"] = (
-            f"{mean:.1%} within the budget (95 % interval {low:.1%} to {high:.1%}), by nested "
-            "cross-validation"
-        )
+    group = model.roles.group if model.roles.group in ranked.names else None
+    places, codes, order = _places(scores, lists_of(ranked, group))
+    sizes = np.bincount(codes)
+    budget = model.in_budget(int(sizes.max()))
+    if top is None:
+        counts = np.array([model.in_budget(int(size)) for size in sizes]) * (1 if group else 10)
+    else:
+        counts = np.full(sizes.size, top)
+    shown = order[places < counts[codes[order]]][:_MOST_ROWS]
+    of_each = " of each list" if group else ""
     names = ranked.names[:_MOST_COLUMNS]
     chosen = ranked.rows(shown).columns
     return ModelRun(
-        title=f"The first {model.in_budget(order.size):,} of {table.name}",
+        title=f"The first {_rows_in_words(model.budget, budget)}{of_each} of {table.name}",
         table=table.name,
         n_rows=int(order.size),
-        budget=model.in_budget(order.size),
+        n_lists=int(sizes.size),
+        budget=budget,
+        budget_in_words=f"{_rows_in_words(model.budget, budget)} rows{of_each}",
         positive=f"{model.roles.target} = {' or '.join(model.roles.positives)}",
         columns=("rank", "score", *names),
         rows=tuple(
             zip(
-                range(1, shown.size + 1),
+                (places[places < counts[codes[order]]][:_MOST_ROWS] + 1).tolist(),
                 [float(f"{value:.6g}") for value in scores[shown]],
                 *([_cell(value) for value in chosen.column(name).to_pylist()] for name in names),
                 strict=True,
             )
         ),
         drivers=tuple(
-            (
-                driver.column,
-                driver.share,
-                "; ".join(f"{part.name}: {part.weight:+.3g}" for part in driver.parts[:4]),
-            )
-            for driver in model.drivers()[:30]
+            (driver.column, driver.share, driver.in_words(4)) for driver in model.drivers()[:30]
         ),
         row_drivers=_row_drivers(model, ranked, shown[:_EXPLAINED_ROWS]),
-        certificate=facts.get("certificate", ""),
-        settings=settings,
+        certificate=model.facts.get("certificate", ""),
+        settings=_settings(model),
+        is_weighted=lesson is not None and lesson.weights is not None,
         truth=None if lesson is None else _truth(model, lesson, scores, push=push, seed=seed),
     )
+
+
+def _places(
+    scores: NDArray[np.float64], groups: NDArray[Any] | None
+) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
+    """Rows list after list, best first; each one's place in its list from 0, and its list."""
+    codes = np.zeros(scores.size, dtype=np.intp)
+    if groups is not None:
+        codes = np.unique(groups, return_inverse=True)[1]
+    order = np.lexsort((-scores, codes))
+    places = np.arange(order.size) - np.searchsorted(codes[order], codes[order])
+    return places, codes, order
+
+
+def _rows_in_words(budget: float, rows: int) -> str:
+    return f"{rows:,}" if budget >= 1 else f"{100 * budget:g} %"
+
+
+def _settings(model: Model) -> dict[str, str]:
+    facts = model.facts
+    settings = {
+        "Ranker": f"{facts['class']}, {_words(facts['parameters'])}",
+        "Learned from": f"{facts['n_rows']:,} rows of {facts['table']}, {facts['n_positives']:,} "
+        "of them positive",
+    }
+    if model.cutoff is not None:
+        settings["In a stream"] = f"rows that score above {model.cutoff:.4g} are shortlisted"
+    if "precision" in facts:
+        mean, low, high = facts["precision"]
+        settings["Held-out precision"] = (
+            f"{mean:.1%} within the budget (95 % interval {low:.1%} to {high:.1%}), by nested "
+            "cross-validation"
+        )
+    return settings
 
 
 def _row_drivers(model: Model, table: Table, rows: NDArray[np.intp]) -> tuple[Any, ...]:
@@ -112,85 +140,43 @@ def _row_drivers(model: Model, table: Table, rows: NDArray[np.intp]) -> tuple[An
 def _truth(
     model: Model, lesson: Supervision, scores: NDArray[np.float64], *, push: bool, seed: int
 ) -> Truth:
-    judged = Judged(lesson.positives, model.in_budget(scores.size))
+    judged = judged_by(model, lesson)
     found = measure(judged, scores, n_resamples=200 if scores.size <= 100_000 else 50, seed=seed)
     path = None
     if push and isinstance(model.ranker, PNormPush) and hasattr(model.ranker, "coef_"):
-        path = _push_path(model, lesson)
+        path = draw_push_path(model, lesson, seed=seed)
     return Truth(
-        n_positives=int(lesson.positives.sum()),
         metrics={name: (each.value, each.low, each.high) for name, each in found.items()},
-        curve=_curve(lesson.positives, scores, seed),
+        curve=curve_of(lesson.positives, scores, lesson.weights, lesson.groups, seed=seed),
         calibration=_calibration(model, lesson, scores),
         push_path=path,
-    )
-
-
-def _curve(positives: NDArray[np.bool_], scores: NDArray[np.float64], seed: int) -> Curve:
-    n_rows = scores.size
-    steps = np.unique(
-        np.concatenate(
-            [
-                np.arange(1, min(n_rows, _POINTS // 2) + 1),
-                np.round(np.geomspace(1, n_rows, _POINTS // 2)).astype(int),
-            ]
-        )
-    )
-    [ranked] = ranked_lists(positives, scores)
-    found = np.cumsum(positives[np.argsort(-scores, kind="stable")])[steps - 1]
-    band = Band(0.95, 200 if n_rows <= 100_000 else 50, stratified=False)
-    hits, _ = resampled_hits(ranked, steps.astype(float), band, np.random.default_rng(seed))
-    low, high = band.edges(hits / steps)
-    return Curve(
-        rows=tuple(int(step) for step in steps),
-        found=tuple(int(count) for count in found),
-        low=tuple(round(float(value), 5) for value in low),
-        high=tuple(round(min(1.0, float(value)), 5) for value in high),
     )
 
 
 def _calibration(
     model: Model, lesson: Supervision, scores: NDArray[np.float64]
 ) -> tuple[Reliability, ...]:
+    """Each tenth of all rows by score, whatever their list, weighted as they are."""
     chances = None
     if hasattr(model.ranker, "predict_proba"):
         chances = model.ranker.predict_proba(model.encoder.transform(lesson.features))[:, 1]
+    weights = np.ones(scores.size) if lesson.weights is None else lesson.weights
     order = np.argsort(-scores, kind="stable")
-    tenths = np.array_split(order, min(10, order.size))
+    order = order[weights[order] > 0]
     done, found = 0, []
-    for rows in tenths:
+    for rows in np.array_split(order, min(10, order.size)):
+        given = weights[rows]
         found.append(
             Reliability(
                 label=f"rows {done + 1:,} to {done + rows.size:,}",
-                predicted=None if chances is None else float(chances[rows].mean()),
-                observed=float(lesson.positives[rows].mean()),
+                predicted=None
+                if chances is None
+                else float(np.average(chances[rows], weights=given)),
+                observed=float(np.average(lesson.positives[rows], weights=given)),
             )
         )
         done += rows.size
     return tuple(found)
-
-
-def _push_path(model: Model, lesson: Supervision) -> Picture | None:
-    """What other powers would do on these rows, by cross-validation."""
-    encoded = model.encoder.transform(lesson.features)
-    step = max(1, lesson.positives.size // _PATH_ROWS)
-    rows, labels = encoded[::step], lesson.positives[::step]
-    if min(int(labels.sum()), int((~labels).sum())) < 6:
-        return None
-    estimator = PNormPush(alpha=max(float(model.ranker.alpha), 1e-3))
-    path = fit_push_path(estimator, rows, labels, p=(1, 2, 4, 8, 16), cv=3)
-
-    def draw(figure: Figure) -> None:
-        push_path(path, ax=figure.subplots(1, 3))
-
-    return draw_picture(
-        draw,
-        title="The push path",
-        caption="What a harder push does on these rows, by three-fold cross-validation: thin lines "
-        "are folds, the thick line is their mean.",
-        alt="Precision in the first 5 % of the list, positives above all negatives and the area "
-        "under the ROC curve, each against the power p from 1 to 16.",
-    )
 
 
 def _cell(value: Any) -> Any:

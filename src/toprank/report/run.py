@@ -37,11 +37,11 @@ class Contestant:
 
 @dataclass(frozen=True, kw_only=True)
 class Shortlist:
-    """The top of a list as a table: one heading a column, one tuple of texts a row."""
+    """The top of a list as a table: one heading a column, one tuple of texts or numbers a row."""
 
     caption: str
     columns: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
+    rows: tuple[tuple[str | float, ...], ...]
 
     def __post_init__(self) -> None:
         for number, row in enumerate(self.rows):

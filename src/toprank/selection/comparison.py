@@ -29,7 +29,8 @@ class Comparison:
 
     ``precision`` is the share of positives in the first ``budget`` test rows, ``at_top`` the
     number of positives above the first negative; each an array with one value a split, by
-    ranker. ``test_rows``, ``test_labels`` and ``test_scores`` are those of the first split.
+    ranker. ``test_rows``, ``test_labels`` and ``test_scores`` are those of the first split, with
+    their weights and lists where there are any.
     """
 
     budget: int
@@ -41,6 +42,8 @@ class Comparison:
     test_rows: NDArray[np.intp]
     test_labels: NDArray[np.bool_]
     test_scores: Mapping[str, NDArray[np.float64]]
+    test_weights: NDArray[np.float64] | None = None
+    test_groups: NDArray[Any] | None = None
 
     @property
     def n_splits(self) -> int:
@@ -157,6 +160,8 @@ def compare(
         test_rows=test,
         test_labels=lesson.positives[test],
         test_scores=first,
+        test_weights=None if sample_weight is None else lesson.rows(test).weights,
+        test_groups=None if groups is None else lesson.rows(test).groups,
     )
 
 
