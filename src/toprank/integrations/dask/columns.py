@@ -6,7 +6,7 @@ from typing import Any
 
 import dask.array as da
 import numpy as np
-from dask import delayed
+from dask.delayed import Delayed
 from pandas.api.types import (  # type: ignore[import-untyped]
     is_extension_array_dtype,
     is_numeric_dtype,
@@ -58,18 +58,22 @@ def cut_alike(columns: dict[str, Any]) -> tuple[int, list[dict[str, Any]]]:
                 "they must belong to the same list."
             )
     chunks = _chunks(arrays[0])
-    # Blocks of an array that are delayed do not keep its results alive; results of their own do.
-    parts = [keep(map(delayed(np.asarray), _blocks(array, chunks))) for array in arrays]
+    if any(array.chunks != (chunks,) for array in arrays):
+        arrays = keep(array.rechunk((chunks,)) for array in arrays)
+    parts = [_blocks(array) for array in arrays]
     return n_rows, [dict(zip(names, chunk, strict=True)) for chunk in zip(*parts, strict=True)]
 
 
-def _blocks(array: Any, chunks: Any) -> list[Any]:
-    blocks: list[Any] = array.rechunk((chunks,)).to_delayed().tolist()
-    return blocks
+def _blocks(array: Any) -> list[Any]:
+    """The blocks of a kept array; unlike those of ``to_delayed``, they keep their results alive."""
+    graph = dict(array.__dask_graph__())
+    return [Delayed(key, {key: graph[key]}) for key in array.__dask_keys__()]
 
 
 def _chunks(array: Any) -> Any:
     """Sizes of the chunks: those of the array, unless they are too small or too many."""
     n_rows = array.shape[0]
     most = min(max(n_rows // _FEWEST_ROWS, 1), _MOST_CHUNKS)
-    return array.chunks[0] if array.numblocks[0] <= most else -(-n_rows // most)
+    if array.numblocks[0] <= most:
+        return array.chunks[0]
+    return da.core.normalize_chunks(-(-n_rows // most), (n_rows,))[0]
