@@ -1,11 +1,17 @@
 """The artificial data of Suehiro, Hatano and Takimoto (2018): r-of-k threshold functions."""
 
 import numpy as np
+from scipy.optimize import brentq
 from scipy.stats import binom
 
 from toprank import datasets
 
-__all__ = ["real_tables", "threshold_rows"]
+__all__ = ["even_chance", "real_tables", "threshold_rows"]
+
+
+def even_chance(r, positive_share, k=30):
+    """How often a variable must be 1 for at least r of k to be so in this share of all rows."""
+    return float(brentq(lambda chance: binom.sf(r - 1, k, chance) - positive_share, 1e-9, 1 - 1e-9))
 
 
 def threshold_rows(
@@ -16,28 +22,30 @@ def threshold_rows(
     n_variables=100,
     noise=0.05,
     positive_share=0.5,
+    chance=0.5,
     seed=0,
     dtype=np.float64,
 ):
     """Boolean variables in {-1, 1} and the constant 1; positive where r of k chosen ones are 1.
 
-    Rows are drawn within each class, for at r = 1 a negative has the chance 2⁻³⁰: first how many
-    of the k variables are 1, by the binomial law cut to the class, then which. The target's
-    variables are the first k. Last, every label is flipped with the chance ``noise``.
+    A variable is 1 with a ``chance``. Rows are drawn within each class, for at r = 1 and an even
+    chance a negative has the chance 2⁻³⁰: first how many of the k variables are 1, by the binomial
+    law cut to the class, then which. The target's variables are the first k. Last, every label is
+    flipped with the chance ``noise``.
     """
     rng = np.random.default_rng(seed)
     n_positives = round(positive_share * n_rows)
     labels = np.arange(n_rows) < n_positives
     counts = np.arange(k + 1)
-    law = binom.pmf(counts, k, 0.5)
+    law = binom.pmf(counts, k, chance)
     X = np.ones((n_rows, n_variables + 1), dtype=dtype)
     for rows, allowed in ((labels, counts >= r), (~labels, counts < r)):
         size = int(rows.sum())
         n_true = rng.choice(counts, size=size, p=law * allowed / (law @ allowed))
         places = np.argsort(rng.random((size, k)), axis=1)
-        free = 2 * rng.integers(0, 2, (size, n_variables - k), dtype=np.int8) - 1
+        free = rng.random((size, n_variables - k), dtype=np.float32) < chance
         X[rows, :k] = np.where(places < n_true[:, None], 1, -1)
-        X[rows, k:n_variables] = free
+        X[rows, k:n_variables] = np.where(free, 1, -1)
     order = rng.permutation(n_rows)
     flipped = rng.random(n_rows) < noise
     return X[order], labels[order] ^ flipped

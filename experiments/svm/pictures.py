@@ -58,13 +58,10 @@ def figure_2(path, X, y, nu):
     root = np.sqrt(nu)
     at_root = np.interp(root, grid, margins)
     ax.plot(root, at_root, "s", color=POSITIVE)
-    ax.annotate("start, √ν", (root, at_root), xytext=(10, -12), textcoords="offset points")
-    ax.annotate(
-        f"end, ν⁺ = {found.nu_plus_:.3f}",
-        (found.nu_plus_, found.certificate_.soft_margin),
-        xytext=(22, -4),
-        textcoords="offset points",
-    )
+    above = {"xytext": (0, 10), "textcoords": "offset points", "ha": "center"}
+    ax.annotate("start, √ν", (root, at_root), **above)
+    ended = (found.nu_plus_, found.certificate_.soft_margin)
+    ax.annotate(f"end, ν⁺ = {found.nu_plus_:.3f}", ended, **above)
     ax.set(xlabel="ν⁺", ylabel="γ̂(ν⁺)")
     ax.spines[["right", "top"]].set_visible(False)
     save(figure, path)
@@ -80,7 +77,8 @@ def figure_3(path, X, y, nu):
         solution = maximize_on_ball(design, margin, signed=False, tol=TOL)
         steps.append((centre, solution.nu_plus, solution.value))
         centre = solution.nu_plus
-    plus = np.linspace(nu, 1.0, 300)
+    low = 0.7 * min(min(at, to) for at, to, _ in steps)
+    plus = np.linspace(max(low, nu), 1.0, 300)
     figure, ax = plt.subplots(figsize=(6.4, 3.2))
     ax.plot(plus, 1 / plus, color=LINE, label="cap 1/ν⁺ (times p)")
     for number, ((at, to, value), color) in enumerate(
@@ -91,7 +89,7 @@ def figure_3(path, X, y, nu):
         told = f"step {number}: tangent at {at:.3f}, to {to:.3f}, γ̃ = {value:.4f}"
         ax.plot(plus[shown], tangent[shown], "--", color=color, label=told)
         ax.plot(to, (2 - to / at) / at, "o", color=color)
-    ax.set(xlabel="ν⁺", ylim=(0, 1.1 / nu))
+    ax.set(xlabel="ν⁺", ylim=(0, 1.1 / plus[0]))
     ax.legend(frameon=False, fontsize=9)
     ax.spines[["right", "top"]].set_visible(False)
     save(figure, path)

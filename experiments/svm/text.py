@@ -9,8 +9,9 @@ Every AUC is the mean over five folds at the best ν: of 0.15 and 0.2 on artific
 0.2 on real data (the paper tries 0.05, 0.1, 0.15 and 0.2). Ties count as wrong, as its definition
 has it, so a scorer with w = 0 has an AUC of 0.
 
-Where the paper leaves something open: weights are not negative on artificial data (its text takes
-them from the simplex over the N variables and the constant), and of both signs on real data,
+Where the paper leaves something open: on artificial data weights are not negative and add up to 1,
+without the constant hypothesis (with it, all weight is on the constant wherever ν is below the
+noise of the pairs, and the AUC is 0: see below); on real data they are of both signs, on features
 scaled to [-1, 1]. RankBoost runs 1,000 rounds on thresholds, SoftRankBoost 100 on the features.
 SVM-Perf is another program; beside its numbers stands the exact 2-norm form, the same model with
 ν in place of C."""

@@ -1,0 +1,114 @@
+"""The page on the ranking SVM experiments: tables of what was found beside what is printed."""
+
+import numpy as np
+
+from experiments.svm.printed import METHODS, TABLE_1, TABLE_2, TABLE_3, TABLE_4, TABLE_5, TIMED
+from experiments.svm.text import CLOSING, OPENING, TEXTS
+
+__all__ = ["page"]
+
+ROWS = 1000
+
+
+def page(found):
+    """All of the page, from the results by their names."""
+    present = {name: found[f"real {name}"] for name in TABLE_3 if found[f"real {name}"]}
+    missing = [name for name in TABLE_3 if name not in present]
+    figures = found["figures"]
+    parts = [
+        OPENING,
+        TEXTS["table 1"],
+        auc_table(
+            (
+                f"r = {r}, {noise} % ({found[f'noise {noise} r {r}']['target']:.3f})",
+                found[f"noise {noise} r {r}"]["auc"],
+                printed,
+                label_error(noise, 5),
+            )
+            for (r, noise), printed in TABLE_1.items()
+        ),
+        TEXTS["table 2"],
+        auc_table(
+            (
+                f"{p}:{10 - p}, r = {r} ({found[f'tenths {p} r {r}']['target']:.3f})",
+                found[f"tenths {p} r {r}"]["auc"],
+                printed,
+                label_error(5, p),
+            )
+            for (p, r), printed in TABLE_2.items()
+        ),
+        TEXTS["table 3"],
+        auc_table((name, row["auc"], TABLE_3[name], None) for name, row in present.items()),
+        *([f"Not in the data home, so left out: {', '.join(missing)}."] if missing else []),
+        TEXTS["table 4"],
+        number_table("m", TIMED, ((m, found[f"times {m}"], TABLE_4[m]) for m in TABLE_4), "%.3g"),
+        TEXTS["table 5"],
+        number_table(
+            "data",
+            METHODS,
+            (
+                (f"{name} ({row['features']})", row["nonzero"], TABLE_5[name])
+                for name, row in present.items()
+            ),
+            "%d",
+        ),
+        TEXTS["figures"].format(
+            ended=figures["ended"],
+            best=figures["best"],
+            path=", ".join(f"{value:.4f}" for value in figures["path"]),
+        ),
+        CLOSING,
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def label_error(percent, tenths):
+    """Standard error of an AUC from one draw of the flipped labels.
+
+    With shares a and b of wrong labels among the positives and the negatives, a perfect scorer
+    has an AUC of 1 - (a + b)/2.
+    """
+    p = tenths / 10 * ROWS
+    spread = percent / 100 * (1 - percent / 100) * (1 / p + 1 / (ROWS - p))
+    return float(np.sqrt(spread) / 2)
+
+
+def cell(found, printed, spread):
+    """Ours ± its standard error, then the paper's; a star where they differ by more than two.
+
+    Where nothing is known of the spread of the paper's number, it is taken to be ours.
+    """
+    mean, error = found
+    both = np.hypot(error, error if spread is None else spread)
+    star = "" if abs(mean - printed) <= 2 * both else " \\*"
+    return f"{mean:.3f} ± {error:.3f} / {printed:.3f}{star}"
+
+
+def auc_table(rows):
+    """A table of the methods' AUCs."""
+    return _table(
+        "data",
+        METHODS,
+        (
+            (name, [cell(f, p, spread) for f, p in zip(founds, printed, strict=True)])
+            for name, founds, printed, spread in rows
+        ),
+    )
+
+
+def number_table(head, methods, rows, form):
+    """A table of one number a method beside the printed one."""
+    return _table(
+        head,
+        methods,
+        (
+            (name, [f"{form % f} / {form % p}" for f, p in zip(founds, printed, strict=True)])
+            for name, founds, printed in rows
+        ),
+    )
+
+
+def _table(head, methods, rows):
+    lines = [f"| {head} | " + " | ".join(methods) + " |", "|---" * (len(methods) + 1) + "|"]
+    lines += [f"| {name} | " + " | ".join(cells) + " |" for name, cells in rows]
+    return "\n".join(lines)
