@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,17 +12,29 @@ import pyarrow.compute as pc
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["as_dates", "as_numbers", "as_words", "kind_of"]
+__all__ = [
+    "as_dates",
+    "as_numbers",
+    "as_words",
+    "coded_words",
+    "counted_words",
+    "kind_of",
+    "kind_of_type",
+]
 
 _UNKNOWN = pa.array(["", "?"])
 
 
 def kind_of(column: pa.ChunkedArray, name: str) -> str:
     """Say whether a column holds numbers, dates, booleans, categories or nothing at all."""
-    kind = column.type
+    return "empty" if column.null_count == len(column) else kind_of_type(column.type, name)
+
+
+def kind_of_type(kind: pa.DataType, name: str) -> str:
+    """Say what a column of this type holds, if it holds anything."""
     if pa.types.is_dictionary(kind):
         kind = kind.value_type
-    if pa.types.is_null(kind) or column.null_count == len(column):
+    if pa.types.is_null(kind):
         return "empty"
     if pa.types.is_boolean(kind):
         return "boolean"
@@ -81,6 +94,31 @@ def as_words(column: pa.ChunkedArray | pa.Array) -> pa.Array:
     is_unknown = pc.is_in(text, value_set=_UNKNOWN)
     cleared = pc.if_else(is_unknown, pa.scalar(None, pa.string()), text)
     return cleared.combine_chunks() if isinstance(cleared, pa.ChunkedArray) else cleared
+
+
+def coded_words(column: pa.ChunkedArray) -> tuple[list[str | None], NDArray[np.intp]]:
+    """The different texts of a column, None at the end, and for each row the place of its own.
+
+    Each value is read as text once, however many rows have it.
+    """
+    plain = column.combine_chunks()
+    if isinstance(plain, pa.ChunkedArray):  # nothing to combine
+        plain = pa.concat_arrays(plain.chunks) if plain.num_chunks else pa.array([], plain.type)
+    if not pa.types.is_dictionary(plain.type):
+        plain = _plain(plain).dictionary_encode()
+    words = as_words(plain.dictionary).to_pylist()
+    codes = plain.indices.cast(pa.int64()).fill_null(len(words)).to_numpy(zero_copy_only=False)
+    return [*words, None], codes
+
+
+def counted_words(column: pa.ChunkedArray) -> Counter[str]:
+    """How often each text comes."""
+    words, codes = coded_words(column)
+    counts: Counter[str] = Counter()
+    for word, size in zip(words, np.bincount(codes, minlength=len(words)), strict=True):
+        if word is not None and size:
+            counts[word] += int(size)
+    return counts
 
 
 def as_dates(column: pa.ChunkedArray, name: str) -> tuple[NDArray[np.float64], ...]:

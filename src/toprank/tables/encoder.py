@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -18,9 +19,19 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["TableEncoder"]
+__all__ = ["ColumnFacts", "TableEncoder", "number_parts"]
 
 _DATE_PARTS = ("", ": month", ": weekday")
+
+
+@dataclass
+class ColumnFacts:
+    """What an encoder must know of a column; one without a value has neither medians nor counts."""
+
+    kind: str
+    has_missing: bool = False
+    medians: list[float] = field(default_factory=list)
+    counts: dict[str, int] = field(default_factory=dict)
 
 
 class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -71,45 +82,39 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
         """Learn kinds, categories and medians from a table or frame."""
         table = as_table(X)
+        facts = {name: _facts(name, table.columns.column(name)) for name in table.names}
+        return self.fit_facts(facts, table.name)
+
+    def fit_facts(self, facts: dict[str, ColumnFacts], name: str = "X") -> Self:
+        """Learn from what is known of each column, for rows that are not in memory at once."""
         self.columns_: list[tuple[str, str]] = []
         self.categories_: dict[str, list[str]] = {}
         self.medians_: dict[str, list[float]] = {}
         self.has_missing_: dict[str, bool] = {}
         self.feature_names_out_: list[str] = []
         self.owners_: list[str] = []
-        for name in table.names:
-            column = table.columns.column(name)
-            kind = kind_of(column, name)
-            if kind == "category":
-                self._learn_categories(name, column)
-            elif kind != "empty":
-                self._learn_numbers(name, kind, column)
+        for column, known in facts.items():
+            self.has_missing_[column] = known.has_missing
+            if known.kind == "category":
+                self._learn_categories(column, known.counts)
+            elif known.medians:
+                self.medians_[column] = known.medians
+                tails = _DATE_PARTS[: len(known.medians)]
+                self._add(column, known.kind, [f"{column}{tail}" for tail in tails])
+            else:
+                del self.has_missing_[column]
         if not self.owners_:
             raise ValueError(
-                f"{table.name} has no column that a ranker could use: all are empty or hold texts "
+                f"{name} has no column that a ranker could use: all are empty or hold texts "
                 "that come once only."
             )
         return self
 
-    def _learn_categories(self, name: str, column: pa.ChunkedArray) -> None:
-        words = as_words(column)
-        counted = pc.value_counts(words.drop_null()).to_pylist()
-        counted.sort(key=lambda each: (-each["counts"], each["values"]))
-        frequent = [each["values"] for each in counted if each["counts"] >= self.min_count]
+    def _learn_categories(self, name: str, counts: dict[str, int]) -> None:
+        ordered = sorted(counts, key=lambda word: (-counts[word], word))
+        frequent = [word for word in ordered if counts[word] >= self.min_count]
         self.categories_[name] = frequent[: self.max_categories]
-        self.has_missing_[name] = words.null_count > 0
-        outputs = [f"{name} = {value}" for value in self.categories_[name]]
-        self._add(name, "category", outputs)
-
-    def _learn_numbers(self, name: str, kind: str, column: pa.ChunkedArray) -> None:
-        parts = _parts(name, kind, column)
-        is_missing = np.isnan(parts[0])
-        if is_missing.all():
-            return
-        self.medians_[name] = [float(np.median(part[~is_missing])) for part in parts]
-        self.has_missing_[name] = bool(is_missing.any())
-        outputs = [f"{name}{tail}" for tail in _DATE_PARTS[: len(parts)]]
-        self._add(name, kind, outputs)
+        self._add(name, "category", [f"{name} = {value}" for value in self.categories_[name]])
 
     def _add(self, name: str, kind: str, outputs: list[str]) -> None:
         if self.has_missing_[name]:
@@ -156,7 +161,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def _numbers(
         self, name: str, kind: str, column: pa.ChunkedArray
     ) -> Iterator[NDArray[np.float64]]:
-        parts = _parts(name, kind, column)
+        parts = number_parts(name, kind, column)
         is_missing = np.isnan(parts[0])
         if not is_missing.any():
             yield from parts
@@ -184,5 +189,23 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return np.array(self.feature_names_out_, dtype=object)
 
 
-def _parts(name: str, kind: str, column: pa.ChunkedArray) -> tuple[NDArray[np.float64], ...]:
+def _facts(name: str, column: pa.ChunkedArray) -> ColumnFacts:
+    kind = kind_of(column, name)
+    if kind == "empty":
+        return ColumnFacts(kind)
+    if kind == "category":
+        words = as_words(column)
+        counted = pc.value_counts(words.drop_null()).to_pylist()
+        counts = {each["values"]: each["counts"] for each in counted}
+        return ColumnFacts(kind, words.null_count > 0, counts=counts)
+    parts = number_parts(name, kind, column)
+    is_missing = np.isnan(parts[0])
+    if is_missing.all():
+        return ColumnFacts(kind)
+    medians = [float(np.median(part[~is_missing])) for part in parts]
+    return ColumnFacts(kind, bool(is_missing.any()), medians)
+
+
+def number_parts(name: str, kind: str, column: pa.ChunkedArray) -> tuple[NDArray[np.float64], ...]:
+    """The numbers of a column: of a date days, month and weekday."""
     return as_dates(column, name) if kind == "date" else (as_numbers(column, name),)

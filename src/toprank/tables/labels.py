@@ -68,19 +68,14 @@ def supervise(
         raise ValueError(f"name the target with --target; {table.name} has {listing(table.names)}.")
     if group is None and table.is_sparse and GROUP in table.names:
         group = GROUP
-    _check_roles(table, target, group, weight, ignored)
+    check_roles(table.names, table.name, target, group, weight, ignored)
     words = np.array(as_words(table.column(target, what="target")).to_pylist(), dtype=object)
     is_known = np.array([word is not None for word in words], dtype=bool)
     if not is_known.any():
         raise ValueError(f"the target {target!r} of {table.name} has no value in any row.")
-    chosen = positives or _larger(table.column(target), target)
     values = set(words[is_known])
-    unknown = [value for value in chosen if value not in values]
-    if unknown:
-        raise ValueError(
-            f"the target {target!r} is never {unknown[0]!r}; its values are "
-            f"{listing(sorted(values))}."
-        )
+    chosen = positives or larger_of_two(list(values), table.column(target).type, target)
+    check_positives(chosen, values, target)
     rows = np.flatnonzero(is_known)
     kept = table if is_known.all() else table.rows(rows)
     labels = np.isin(words[rows].astype(str), list(chosen))
@@ -104,32 +99,47 @@ def supervise(
     )
 
 
-def _check_roles(
-    table: Table, target: str, group: str | None, weight: str | None, ignored: tuple[str, ...]
+def check_roles(
+    names: list[str],
+    table: str,
+    target: str,
+    group: str | None,
+    weight: str | None,
+    ignored: tuple[str, ...],
 ) -> None:
+    """Raise unless the columns with a role are there, and no column has two."""
     named = {"target": target, "group": group, "weight": weight}
     for what, name in [*named.items(), *(("--ignore option", name) for name in ignored)]:
-        if name is not None:
-            table.column(name, what=what)
+        if name is not None and name not in names:
+            raise ValueError(
+                f"{table} has no column {name!r} for the {what}; it has {listing(names)}."
+            )
     given = [name for name in named.values() if name is not None]
     if len(set(given)) < len(given):
         raise ValueError(f"one column cannot be two of target, group and weight: {listing(given)}.")
 
 
-def _larger(column: pa.ChunkedArray, target: str) -> tuple[str]:
+def larger_of_two(values: list[str], kind: pa.DataType, target: str) -> tuple[str]:
     """The positive value of a target with two: the larger, as scikit-learn has it."""
-    distinct = column.drop_null().unique()
-    words = [word for word in as_words(distinct).to_pylist() if word is not None]
-    values = list(dict.fromkeys(words))
     if len(values) != 2:
         few = listing(sorted(values), most=5)
         raise ValueError(
             f"the target {target!r} has {len(values)} different values ({few}), but ranking needs "
             "two; name the positive ones with --positive VALUE."
         )
-    if pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
+    if pa.types.is_integer(kind) or pa.types.is_floating(kind):
         return (max(values, key=float),)
     return (max(values),)
+
+
+def check_positives(chosen: tuple[str, ...], values: set[str], target: str) -> None:
+    """Raise if a positive value never comes."""
+    unknown = [value for value in chosen if value not in values]
+    if unknown:
+        raise ValueError(
+            f"the target {target!r} is never {unknown[0]!r}; its values are "
+            f"{listing(sorted(values))}."
+        )
 
 
 def lists_of(table: Table, group: str | None) -> NDArray[Any] | None:

@@ -36,7 +36,7 @@ class StreamBlocks(SpillingBlocks):
     columns : sequence of str
         What is read.
     as_block : function of a batch
-    feature_names : list of str
+    feature_names : list of str or None
     scratch : path or None
         Folder for what is kept.
     """
@@ -46,7 +46,7 @@ class StreamBlocks(SpillingBlocks):
         stream: ParquetStream,
         columns: Sequence[str],
         as_block: Callable[[Batch], Block],
-        feature_names: list[str],
+        feature_names: list[str] | None,
         scratch: str | os.PathLike[str] | None = None,
     ) -> None:
         super().__init__(stream.n_rows, stream.n_jobs, scratch)

@@ -91,7 +91,9 @@ class ParquetStream:
         if batch_rows is not None and batch_rows < 1:
             raise ValueError(f"batch_rows must be at least 1, got {batch_rows!r}.")
         self.batch_rows = batch_rows or max(1024, CELLS // len(self.schema.names))
-        self.n_jobs = joblib.effective_n_jobs(n_jobs)
+        if not n_jobs:
+            raise ValueError("n_jobs must not be 0; -1 takes all cores.")
+        self.n_jobs = n_jobs if n_jobs > 0 else max(1, joblib.cpu_count() + 1 + n_jobs)
         self._footers = dict(zip(files, footers, strict=True))
         self._groups = list(self._row_groups())
         self.watch: Callable[[int, int], None] | None = None

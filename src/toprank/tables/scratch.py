@@ -170,7 +170,7 @@ class ScratchBlocks(SpillingBlocks):
 
         def seen(kept: _Kept) -> None:
             if self.watch is not None:
-                self.watch(kept.number + 1, len(self._blocks))
+                self.watch((kept.number + 1) * self.n_rows // len(self._blocks), self.n_rows)
 
         return added_up(of_block, self._blocks, self.n_jobs, seen)
 
