@@ -17,7 +17,7 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from experiments.svm import pictures
-from experiments.svm.comparison import REAL_COSTS, judge, n_nonzero, rivals, seconds
+from experiments.svm.comparison import REAL_COSTS, REAL_ROUNDS, judge, n_nonzero, rivals, seconds
 from experiments.svm.data import even_chance, real_tables, threshold_rows
 from experiments.svm.page import page
 from experiments.svm.printed import TABLE_1, TABLE_2, TABLE_3, TABLE_4
@@ -53,7 +53,7 @@ def real(name):
         X, y = real_tables()[name]()
     except FileNotFoundError:
         return None
-    candidates = rivals(signed=True, costs=REAL_COSTS).values()
+    candidates = rivals(signed=True, rounds=REAL_ROUNDS, costs=REAL_COSTS).values()
     return {
         "features": X.shape[1],
         "auc": [judge(X, y, choices) for choices in candidates],

@@ -174,6 +174,15 @@ def test_without_the_constant_there_is_a_ranking_below_the_label_noise_too(form)
     assert model.score(X, y) > 0.6
 
 
+def test_a_margin_too_small_beside_a_huge_feature_is_said_to_be_that():
+    X, y = draw(noise=0.1)
+    X[:, 5] *= 1e5
+    with pytest.warns(UserWarning, match="set scale=True or lower tol first"):
+        assert not RankSVM(norm=2, scale=False).fit(X, y).coef_.any()
+    assert RankSVM(norm=2).fit(X, y).rho_ > 0
+    assert RankSVM(norm=2, scale=False, tol=1e-9).fit(X, y).rho_ > 0
+
+
 def test_a_hard_margin_without_separation_is_said_aloud():
     X, y = draw(200, noise=2.0)
     with pytest.warns(UserWarning, match="use margin='soft'"):

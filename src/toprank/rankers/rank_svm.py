@@ -360,6 +360,9 @@ class RankSVM(CallbackSupportMixin, BaseRanker):  # type: ignore[misc]
                 if problem.hard
                 else f"raise nu (from about {problem.smallest_nu():.2g} on there is a margin)"
             )
+            if self.norm == 2 and not self.scale and solved.solution.ceiling > 0:
+                # the gap is closed beside the largest features, and may be wide beside the rest
+                remedy += "; where features differ much in size, set scale=True or lower tol first"
             told = "these rows" if problem.hard else f"nu={self.nu}, less than the label noise,"
             warnings.warn(
                 f"RankSVM: no weights have a positive margin for {told} so the best are w = 0 "
