@@ -166,7 +166,8 @@ def run(
     from toprank.selection import compare as compare_rankers
     from toprank.selection.lessons import budget_of_fold
 
-    n_rows = lesson.positives.size
+    weights = lesson.weights
+    n_rows = lesson.positives.size if weights is None else float(weights.sum())
     if lesson.groups is None:
         within = budget_of_fold(budget, n_rows - n_rows // 2, n_rows)
     else:

@@ -36,20 +36,21 @@ _MEASURES: dict[str, Callable[..., float]] = {
 
 def draw_push_path(model: Model, lesson: Supervision, *, seed: int = 0) -> Picture | None:
     """Fit each power on three random splits, with weights and lists; None where rows are few."""
-    encoded = model.encoder.transform(lesson.features)
-    all_rows = Lesson(encoded, lesson.positives, lesson.weights, lesson.groups, _SHARE)
-    rows = all_rows.sample(_MOST_ROWS, seed)
+    features = lesson.features
+    used = features.without([name for name in features.names if name not in set(model.columns)])
+    rows = Lesson(used, lesson.positives, lesson.weights, lesson.groups, _SHARE)
+    rows = rows.sample(_MOST_ROWS, seed)
     if not rows.can_split() or min(int(rows.positives.sum()), int((~rows.positives).sum())) < 6:
         return None
     path: Path = {power: {name: [] for name in _MEASURES} for power in _POWERS}
     for train, test in rows.splits(3, 1 / 3, seed):
-        known, judged = rows.rows(train), rows.rows(test)
+        fold = rows.fold(train, test, rows.size)
         for power, values in path.items():
             ranker = PNormPush(p=power, alpha=max(float(model.ranker.alpha), 1e-3))
-            ranker.fit(known.X, known.positives, **known.metadata())
-            scores = ranker.decision_function(judged.X)
+            ranker.fit(fold.X_train, fold.y_train, **fold.given)
+            scores = ranker.decision_function(fold.X_test)
             for name, measure in _MEASURES.items():
-                values[name].append(measure(judged.positives, scores, **judged.metadata()))
+                values[name].append(measure(fold.y_test, scores, **fold.judged))
 
     def draw(figure: Figure) -> None:
         push_path(path, ax=figure.subplots(1, 3))

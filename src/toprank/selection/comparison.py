@@ -115,7 +115,8 @@ def compare(
     Parameters
     ----------
     rankers : mapping of names to unfitted rankers
-    X : array, or a Table, which is encoded anew from the training side of each split
+    X : array, or a Table, which is encoded anew from the training side of each split; a ranker
+        that ``takes_tables`` gets it as it is and encodes it within its own folds
     y : array of bool
     budget, n_splits, test_share, seed : numbers
     groups, sample_weight : arrays, optional
@@ -137,9 +138,12 @@ def compare(
             key = f"{number}/{name}"
             found = journal.get(key) if journal is not None else None
             if found is None:
-                tables = tables or encoded(known.X, judged.X)[1:]
-                model = clone(ranker).fit(tables[0], known.positives, **known.metadata())
-                scores = scores_of(model, tables[1])
+                if getattr(ranker, "takes_tables", False):
+                    sides = known.X, judged.X
+                else:
+                    sides = tables = tables or encoded(known.X, judged.X)[1:]
+                model = clone(ranker).fit(sides[0], known.positives, **known.metadata())
+                scores = scores_of(model, sides[1])
                 found = judge(judged, scores) | ({"scores": scores.tolist()} if not number else {})
                 if journal is not None:
                     journal.put(key, found)
@@ -178,10 +182,8 @@ def judge(lesson: Lesson, scores: NDArray[np.float64]) -> dict[str, float]:
     With lists, both are means over the lists; a list shorter than the budget counts whole.
     """
     lists = as_lists(lesson.groups, scores.size)
-    longest = scores.size if lists is None else int(np.diff(lists.starts).max())
-    found = precision_at_k(
-        lesson.positives, scores, k=min(int(lesson.budget), longest), **lesson.metadata()
-    )
+    k = min(int(lesson.budget), lesson.budget_within(lesson.size))
+    found = precision_at_k(lesson.positives, scores, k=k, **lesson.metadata())
     codes = np.zeros(scores.size, dtype=np.intp) if lists is None else lists.codes
     highest = np.full(codes.max() + 1, -np.inf)
     np.maximum.at(highest, codes[~lesson.positives], scores[~lesson.positives])

@@ -48,7 +48,8 @@ class Trial(NamedTuple):
     @property
     def merit(self) -> tuple[float, float]:
         """What trials are ordered by: mean precision at the budget, then average precision."""
-        return float(self.precision.mean()), float(self.average.mean())
+        # Rounded, so that what is level stays so whichever way sums are rounded.
+        return round(float(self.precision.mean()), 9), round(float(self.average.mean()), 9)
 
 
 class Choice(NamedTuple):
@@ -86,7 +87,7 @@ class Halving:
             n_splits = self.n_splits if is_last else min(_EARLY_SPLITS, self.n_splits)
             splits = part.splits(n_splits, self.test_size, self.seed + 1)
             # Every rung draws its own rows, so the shares are of the whole list.
-            folds = [part.fold(train, test, lesson.n_rows) for train, test in splits]
+            folds = [part.fold(train, test, lesson.size) for train, test in splits]
             latest = self._tried(alive, folds, number, part.n_rows, tick)
             trials += latest
             _raise_if_all_failed(latest)
@@ -193,7 +194,8 @@ def simplest_of_the_best(trials: list[Trial]) -> Trial:
     def is_close(trial: Trial) -> bool:
         gaps = best.precision - trial.precision
         error = split_error(gaps, n_train=best.n_train, n_test=best.n_test)
-        return bool(gaps.mean() <= (error if math.isfinite(error) else 0.0))
+        # Rounding must not decide between two that are level.
+        return bool(gaps.mean() <= (error if math.isfinite(error) else 0.0) + 1e-9)
 
     return min(filter(is_close, sound), key=lambda trial: trial.candidate.simplicity)
 

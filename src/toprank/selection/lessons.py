@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,7 +21,7 @@ __all__ = ["Fold", "Lesson", "budget_of_fold"]
 _TRIES = 20
 
 
-def budget_of_fold(budget: float, n_test: int, n_rows: int) -> int:
+def budget_of_fold(budget: float, n_test: float, n_rows: float) -> int:
     """Rows of a fold that count: ⌈f·budget⌉ for a fold with the share f of all rows.
 
     Examples
@@ -30,7 +30,7 @@ def budget_of_fold(budget: float, n_test: int, n_rows: int) -> int:
     (30, 3)
     """
     rows = budget * n_test if budget < 1 else budget * n_test / n_rows
-    return max(1, min(n_test, math.ceil(rows - 1e-9)))
+    return max(1, min(int(n_test), math.ceil(rows - 1e-9)))
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Fold:
     X_test: Any
     y_test: NDArray[np.bool_]
     judged: dict[str, Any]
-    k: int
+    k: float
 
     def judge(self, scores: NDArray[Any]) -> tuple[float, float]:
         """Precision at the fold's budget, and average precision, which breaks ties."""
@@ -67,6 +67,35 @@ class Lesson:
         """Number of rows."""
         return int(self.positives.size)
 
+    @property
+    def size(self) -> float:
+        """Number of rows by weight: one of weight 2 counts as two."""
+        return float(self.n_rows if self.weights is None else self.weights.sum())
+
+    def merged(self) -> Lesson:
+        """Rows that are alike as one row with the sum of their weights, in an order of their own.
+
+        So a row of weight 2 and the row twice are the same lesson, and no split puts copies of a
+        row on both sides. A table of columns stays as it is, and so does one without copies and
+        weights.
+        """
+        if isinstance(self.X, Table):
+            return self
+        codes = np.zeros(self.n_rows)
+        if self.groups is not None:
+            codes = np.unique(self.groups, return_inverse=True)[1].astype(np.float64)
+        keys = np.ascontiguousarray(np.column_stack([self.X, self.positives, codes]))
+        keys += 0.0  # bytes are compared, and -0.0 is 0.0
+        _, first, which = np.unique(
+            keys.view(np.dtype((np.void, keys.strides[0]))).reshape(-1),
+            return_index=True,
+            return_inverse=True,
+        )
+        if self.weights is None and first.size == self.n_rows:
+            return self
+        weights = np.bincount(which.reshape(-1), self.weights, first.size).astype(np.float64)
+        return replace(self.rows(first), weights=weights)
+
     def rows(self, index: NDArray[np.intp]) -> Lesson:
         """These rows alone; the budget stays that of the whole list."""
         return Lesson(
@@ -77,8 +106,11 @@ class Lesson:
             self.budget,
         )
 
-    def fold(self, train: NDArray[np.intp], test: NDArray[np.intp], n_all: int) -> Fold:
-        """Encode what is learned from and what is judged; the encoder sees the former alone."""
+    def fold(self, train: NDArray[np.intp], test: NDArray[np.intp], whole: float) -> Fold:
+        """Encode what is learned from and what is judged; the encoder sees the former alone.
+
+        ``whole`` is the size of the list that the budget is meant for.
+        """
         learned, judged = self.rows(train), self.rows(test)
         _, X_train, X_test = encoded(learned.X, judged.X)
         return Fold(
@@ -88,18 +120,17 @@ class Lesson:
             X_test,
             judged.positives,
             judged.metadata(),
-            self._k(test, n_all),
+            judged.budget_within(whole),
         )
 
-    def _k(self, test: NDArray[np.intp], n_all: int) -> int:
+    def budget_within(self, whole: float) -> float:
+        """Rows of this part of a list that count; with lists, of each, or their share of each."""
         if self.groups is None:
-            return budget_of_fold(self.budget, test.size, n_all)
+            return budget_of_fold(self.budget, self.size, whole)
         # Each list has its own budget, unscaled; a shorter list counts whole.
-        sizes = np.unique(self.groups[test], return_counts=True)[1]
-        longest = int(sizes.max())
-        if self.budget < 1:
-            return max(1, math.ceil(self.budget * float(np.median(sizes)) - 1e-9))
-        return max(1, min(longest, int(self.budget)))
+        codes = np.unique(self.groups, return_inverse=True)[1]
+        longest = int(np.bincount(codes, self.weights).max())
+        return self.budget if self.budget < 1 else max(1, min(longest, int(self.budget)))
 
     def metadata(self) -> dict[str, Any]:
         """Weights and lists, where there are any, as ``fit`` and the metrics take them."""

@@ -39,7 +39,8 @@ class TopRanker(BaseRanker):
     A fold with the share f of the rows is judged at ⌈f·budget⌉; with ``groups`` each list is
     judged at the budget itself. Frames with text, dates, booleans or missing values are encoded
     by a :class:`toprank.tables.TableEncoder` that is fitted anew on the training side of every
-    split.
+    split. In arrays, rows that are alike count as one row with the sum of their weights, so that
+    copies never stand on both sides of a split and a weight of 2 is the row twice.
 
     Parameters
     ----------
@@ -84,6 +85,9 @@ class TopRanker(BaseRanker):
     >>> bool(y[1000:][model.top(X[1000:], 40)].mean() > 0.9)
     True
     """
+
+    # Comparisons hand it columns, not numbers, so that it can encode them within its own folds.
+    takes_tables = True
 
     def __init__(
         self,
@@ -161,7 +165,7 @@ class TopRanker(BaseRanker):
             lesson = lesson.rows(np.flatnonzero(weights))
             if lesson.positives.all() or not lesson.positives.any():
                 raise ValueError("y has one class only in the rows of weight above 0.")
-        return lesson
+        return lesson.merged()
 
     def _table(self, X: Any, *, reset: bool) -> Any:
         """Columns where X is a frame that needs encoding, else a checked array."""
@@ -195,8 +199,8 @@ class TopRanker(BaseRanker):
         return tick
 
     def _candidates(self, lesson: Lesson) -> list[Candidate]:
-        n_positives = int(np.count_nonzero(lesson.positives))
-        rows = self.budget * lesson.n_rows if self.budget < 1 else self.budget
+        n_positives = lesson.rows(np.flatnonzero(lesson.positives)).size
+        rows = self.budget * lesson.size if self.budget < 1 else self.budget
         share = 1.0 if lesson.groups is not None else rows / n_positives
         return family(
             self.candidates, share_of_positives=share, random_state=int(self.random_state)
@@ -219,10 +223,10 @@ class TopRanker(BaseRanker):
             # The budget of the training side is its share of the whole list's.
             side = lesson.rows(train)
             inner = Lesson(
-                side.X, side.positives, side.weights, side.groups, self._scaled(lesson, train.size)
+                side.X, side.positives, side.weights, side.groups, self._scaled(lesson, side.size)
             )
             choice = self._choice(inner, halving, tick)
-            fold = lesson.fold(train, test, lesson.n_rows)
+            fold = lesson.fold(train, test, lesson.size)
             scores.append(fit_and_judge(choice.candidate.estimator, fold)[0])
             sizes = (train.size, test.size)
             tick()
@@ -230,10 +234,10 @@ class TopRanker(BaseRanker):
         mean, low, high = split_interval(self.outer_scores_, n_train=sizes[0], n_test=sizes[1])
         self.precision_ = Interval(mean, max(low, 0.0), min(high, 1.0))
 
-    def _scaled(self, lesson: Lesson, n_train: int) -> float:
+    def _scaled(self, lesson: Lesson, n_train: float) -> float:
         if lesson.groups is not None or self.budget < 1:
             return self.budget
-        return max(1, math.ceil(self.budget * n_train / lesson.n_rows - 1e-9))
+        return max(1, math.ceil(self.budget * n_train / lesson.size - 1e-9))
 
     def decision_function(self, X: Any) -> NDArray[Any]:
         """Score every row with the chosen ranker; higher is better."""
