@@ -2,6 +2,7 @@
 
 import os
 import signal
+import sys
 import threading
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 
 pytest.importorskip("distributed")
 
+import cloudpickle
 import dask
 import dask.array as da
 import dask.dataframe as dd
@@ -19,6 +21,7 @@ import toprank
 from toprank.integrations.dask import IRPush, PNormPush, RankBoost
 from toprank.integrations.dask.blocks import DaskBlocks
 
+cloudpickle.register_pickle_by_value(sys.modules[__name__])  # workers cannot import tests
 CHUNK, N_FEATURES = 25_000, 20
 
 
@@ -52,7 +55,7 @@ def cluster():
     """Two processes whose memory is smaller than the long table."""
     with (
         LocalCluster(
-            n_workers=2, threads_per_worker=1, memory_limit="500MB", dashboard_address=":0"
+            n_workers=2, threads_per_worker=1, memory_limit="600MB", dashboard_address=":0"
         ) as cluster,
         Client(cluster) as client,
     ):
@@ -67,10 +70,10 @@ def one_process():
 
 
 def test_rows_beyond_a_workers_memory_give_the_model_of_one_machine(cluster):
-    X, y = long_table(128)  # 512 MB
+    X, y = long_table(154)  # 616 MB
     (limit, *_), *_ = ([w["memory_limit"]] for w in cluster.scheduler_info()["workers"].values())
     assert X.nbytes > limit
-    in_memory = np.concatenate([chunk_of_rows(number) for number in range(128)])
+    in_memory = np.concatenate([chunk_of_rows(number) for number in range(154)])
     table, labels = in_memory[:, :-1], in_memory[:, -1]
 
     push = PNormPush(p=8, tol=1e-11).fit(X, y)
