@@ -8,7 +8,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from toprank.integrations.dask.chunks import Totals
-from toprank.integrations.dask.ranges import Reach, lowest_score, ranges_of
+from toprank.integrations.dask.ranges import (
+    Reach,
+    lowest_score,
+    rank_ranges,
+    sort_chunks,
+    split_chunks,
+)
 from toprank.metrics.ranked import Rows, rank_rows
 
 pytestmark = pytest.mark.usefixtures("at_once")
@@ -30,6 +36,10 @@ def totals_of(gain, weights):
     return Totals(np.array([0.0, 1.0]), sums, whole=True)
 
 
+def ranges_of(chunks, totals, reach):
+    return rank_ranges(split_chunks(sort_chunks(chunks, reach)), totals, None)
+
+
 def ties_of(ranges):
     ranked = dask.compute(*ranges)
     return [np.concatenate([getattr(part, name) for part in ranked]) for name in ("gain", "weight")]
@@ -47,7 +57,7 @@ def test_ranges_laid_end_to_end_are_the_list(scores, n_chunks, weighted):
     weights = 1.0 + np.arange(scores.size) % 4 if weighted else None
     totals = totals_of(gain, weights)
     expected = rank_rows(Rows(scores, gain, weights, None, 1), totals.positives, totals.negatives)
-    found = ranges_of(cut(scores, gain, weights, n_chunks), totals, Reach(), None)
+    found = ranges_of(cut(scores, gain, weights, n_chunks), totals, Reach())
     for values, name in zip(ties_of(found), ("gain", "weight"), strict=True):
         np.testing.assert_array_equal(values, getattr(expected, name))
 
@@ -69,7 +79,7 @@ def test_the_head_holds_all_that_the_reach_asks_for(scores, n_chunks, budget, of
     chunks = cut(scores, gain, weights if weighted else None, n_chunks)
     floor = lowest_score(chunks, reach)
     assert counted[scores >= floor].sum() >= reach.budget
-    _, head = ties_of(ranges_of(chunks, totals_of(gain, weights), reach, None))
+    _, head = ties_of(ranges_of(chunks, totals_of(gain, weights), reach))
     assert head.sum() == weights[scores >= floor].sum()
 
 
@@ -79,7 +89,7 @@ def test_ranges_are_about_as_long_as_chunks(order):
     if order != "random":
         scores = np.sort(scores) * (1 if order == "rising" else -1)
     gain = scores > 1
-    found = ranges_of(cut(scores, gain, None, 8), totals_of(gain, None), Reach(), None)
+    found = ranges_of(cut(scores, gain, None, 8), totals_of(gain, None), Reach())
     sizes = [ranked.weight.size for ranked in dask.compute(*found)]
     assert len(sizes) == 8
     assert sum(sizes) == scores.size
@@ -93,7 +103,7 @@ def test_only_the_head_of_a_long_list_is_moved(order, budget):
     if order != "random":
         scores = np.sort(scores) * (1 if order == "rising" else -1)
     gain = scores > 1
-    found = ranges_of(cut(scores, gain, None, 8), totals_of(gain, None), Reach(budget), None)
+    found = ranges_of(cut(scores, gain, None, 8), totals_of(gain, None), Reach(budget))
     moved = sum(ranked.weight.size for ranked in dask.compute(*found))
     assert budget <= moved <= 2 * budget
 
@@ -101,7 +111,7 @@ def test_only_the_head_of_a_long_list_is_moved(order, budget):
 def test_equal_rows_travel_as_one():
     scores = np.repeat([1.0, 0.0], [10, 9990])
     gain = np.arange(10_000) % 2 == 0
-    found = ranges_of(cut(scores, gain, None, 4), totals_of(gain, None), Reach(), None)
+    found = ranges_of(cut(scores, gain, None, 4), totals_of(gain, None), Reach())
     gains, weights = ties_of(found)
     np.testing.assert_array_equal(gains, [5, 4995])
     np.testing.assert_array_equal(weights, [10, 9990])

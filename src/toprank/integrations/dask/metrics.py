@@ -34,7 +34,7 @@ from toprank import metrics as in_memory
 from toprank.integrations.dask.chunks import check_chunks, labels_of, totals_of
 from toprank.integrations.dask.columns import cut_alike
 from toprank.integrations.dask.lists import judge_every_list
-from toprank.integrations.dask.ranges import Reach, ranges_of
+from toprank.integrations.dask.ranges import Reach, rank_ranges, sort_chunks, split_chunks
 from toprank.integrations.dask.sections import judge_sections
 from toprank.metrics.driver import DECLARATIONS, check_choice, order_in_ties, settle
 from toprank.metrics.shortlists import budgets
@@ -104,8 +104,12 @@ def _on_collections(metric: Metric) -> Metric:
             return settle(name, declared.needs, *judged, undefined)
         defined = _is_defined(declared.needs, totals)
         reach = _reach(name, totals, options) if defined else Reach()
-        ranges = ranges_of(checked, totals, reach, order_in_ties(declared, ties))
+        in_order = sort_chunks(checked, reach)
         del checked
+        pieces = split_chunks(in_order)
+        del in_order
+        ranges = rank_ranges(pieces, totals, order_in_ties(declared, ties))
+        del pieces
         values = judge_sections(name, ranges, totals, {"ties": ties, **options})
         return settle(name, declared.needs, values, np.array([defined]), None, undefined)
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from toprank.integrations.dask.chunks import Totals
     from toprank.metrics.ranked import Floats
 
-__all__ = ["Reach", "lowest_score", "ranges_of"]
+__all__ = ["InOrder", "Reach", "lowest_score", "rank_ranges", "sort_chunks", "split_chunks"]
 
 # Even blocks of a chunk. The rows of a range are known up to one block of every chunk.
 _N_BLOCKS = 256
@@ -44,30 +44,42 @@ class Reach(NamedTuple):
     of: str = "weight"
 
 
-def ranges_of(
-    chunks: Sequence[Any], totals: Totals, reach: Reach, gain_order: str | None
-) -> tuple[Any, ...]:
-    """The list as far as the reach goes: ranges of it from the top, each ranked on the cluster."""
-    in_order, splitters = _in_order(chunks, reach)
-    split = delayed(_split, nout=splitters.size)
-    pieces = [split(rows, splitters) for rows in in_order]
-    return keep(
-        delayed(_ranked)([piece[at] for piece in pieces], totals, gain_order)
-        for at in range(splitters.size)
-    )
+class InOrder(NamedTuple):
+    """Sorted chunks on the cluster, and the lowest score of each range of the list."""
+
+    chunks: tuple[Any, ...]
+    splitters: Floats
+
+
+def sort_chunks(chunks: Sequence[Any], reach: Reach) -> InOrder:
+    """Sort every chunk, as far down as the reach may go, and agree on ranges."""
+    floor = _floor(chunks, reach)
+    in_order = keep(delayed(_sorted)(rows, floor) for rows in chunks)
+    blocks = compute(*(delayed(_blocks)(rows) for rows in in_order))
+    return InOrder(in_order, _splitters(blocks, reach))
 
 
 def lowest_score(chunks: Sequence[Any], reach: Reach) -> float:
     """A score that as much weight as the reach asks for is sure to attain, and little more."""
-    _, splitters = _in_order(chunks, reach)
-    return float(splitters[-1])
+    return float(sort_chunks(chunks, reach).splitters[-1])
 
 
-def _in_order(chunks: Sequence[Any], reach: Reach) -> tuple[tuple[Any, ...], Floats]:
-    """The chunks, each sorted as far as need be, and the lowest score of each range."""
-    floor = _floor(chunks, reach)
-    in_order = keep(delayed(_sorted)(rows, floor) for rows in chunks)
-    return in_order, _splitters(compute(*(delayed(_blocks)(rows) for rows in in_order)), reach)
+def split_chunks(in_order: InOrder) -> list[tuple[Any, ...]]:
+    """For each range, the pieces of all chunks.
+
+    The pieces are results of their own, so that a worker that spills to disk reads each once.
+    """
+    n_ranges = in_order.splitters.size
+    split = delayed(_split, nout=n_ranges)
+    pieces = keep(piece for rows in in_order.chunks for piece in split(rows, in_order.splitters))
+    return [pieces[at::n_ranges] for at in range(n_ranges)]
+
+
+def rank_ranges(
+    pieces: Sequence[tuple[Any, ...]], totals: Totals, gain_order: str | None
+) -> tuple[Any, ...]:
+    """The ranges from the top, each ranked by one task."""
+    return keep(delayed(_ranked)(list(parts), totals, gain_order) for parts in pieces)
 
 
 def _floor(chunks: Sequence[Any], reach: Reach) -> float:
