@@ -42,11 +42,11 @@ def judge_every_list(
     name: str, chunks: Sequence[Any], ties: str, options: dict[str, Any]
 ) -> Judged:
     """Send the rows of a list to one task, by a hash of its name, and judge them there."""
-    split = delayed(_split, nout=len(chunks))
-    pieces = [split(rows, len(chunks)) for rows in chunks]
-    parts = keep(
-        delayed(_whole_lists)([piece[at] for piece in pieces]) for at in range(len(chunks))
-    )
+    n_parts = len(chunks)
+    split = delayed(_split, nout=n_parts)
+    pieces = keep(piece for rows in chunks for piece in split(rows, n_parts))
+    parts = keep(delayed(_whole_lists)(list(pieces[at::n_parts])) for at in range(n_parts))
+    del pieces
     longest, whole = zip(*compute(*(delayed(_extent)(part) for part in parts)), strict=True)
     strangers = np.array([max(longest)] if all(whole) else [max(longest), 0.5])
     judge = delayed(_judge)
@@ -60,8 +60,9 @@ def _split(rows: Rows, n_parts: int) -> list[Rows]:
     ids = np.asarray(rows.codes)
     # pandas hashes text as objects only; the hash is the same in every process, unlike Python's.
     hashes = hash_array(ids.astype(object) if ids.dtype.kind in "SU" else ids, categorize=False)
-    home = hashes % n_parts
-    return [rows.take(np.flatnonzero(home == at)) for at in range(n_parts)]
+    home = (hashes % n_parts).astype(np.intp)
+    ends = np.cumsum(np.bincount(home, minlength=n_parts))
+    return [rows.take(part) for part in np.split(np.argsort(home, kind="stable"), ends[:-1])]
 
 
 def _whole_lists(pieces: list[Rows]) -> _Part:

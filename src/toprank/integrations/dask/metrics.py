@@ -124,10 +124,9 @@ def _on_collections(metric: Metric) -> Metric:
 
 
 def _is_defined(needs: str, totals: Totals) -> bool:
-    has_positives, has_negatives = totals.positives[0] > 0, totals.negatives[0] > 0
-    if needs == "both":
-        return bool(has_positives and has_negatives)
-    return {"rows": True, "positives": has_positives, "negatives": has_negatives}[needs]
+    lacks_positives = needs in {"positives", "both"} and not totals.positives[0]
+    lacks_negatives = needs in {"negatives", "both"} and not totals.negatives[0]
+    return not (lacks_positives or lacks_negatives)
 
 
 def _reach(name: str, totals: Totals, options: dict[str, Any]) -> Reach:
