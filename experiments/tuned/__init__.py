@@ -1,0 +1,1 @@
+"""Parts of the comparison under equal tuning budgets."""
