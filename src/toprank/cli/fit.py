@@ -23,6 +23,7 @@ from toprank.cli.options import (
     check_budget,
     parse_budget,
 )
+from toprank.cli.streaming import Scratch, Stream, choose_and_fit, is_streamed
 from toprank.cli.talk import Talk, in_budget_words
 
 if TYPE_CHECKING:
@@ -58,51 +59,56 @@ def fit(
         int,
         typer.Option(min=0, help="Splits that judge the choice of top; 0 saves their time."),
     ] = 3,
+    stream: Stream = None,
+    scratch: Scratch = None,
     jobs: Jobs = 1,
     seed: Seed = 0,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
     """Learn a ranker from a table and write it to a model file."""
-    from toprank.models import save_model
+    from toprank.models import parse_settings, save_model
     from toprank.tables import check_writable, read_table, supervise
 
     talk = Talk(quiet=quiet, as_json=json)
     amount = parse_budget(budget)
     check_writable(output)
-    lesson = supervise(
-        read_table(table),
-        target=target,
-        positives=tuple(positive or ()),
-        group=group,
-        weight=weight,
-        ignored=tuple(ignore or ()),
-    )
-    check_budget(amount, lesson)
-    if lesson.n_left_out:
-        talk.note(f"{lesson.n_left_out:,} rows without a target are left out.")
-    options = {"outer": outer, "jobs": jobs, "seed": seed}
-    model = learn(talk, lesson, ranker, list(settings or ()), amount, options)
+    roles: dict[str, Any] = {
+        "target": target,
+        "positives": tuple(positive or ()),
+        "group": group,
+        "weight": weight,
+        "ignored": tuple(ignore or ()),
+    }
+    named = (ranker, parse_settings(list(settings or ())))
+    options = {"outer": outer, "jobs": jobs, "seed": seed, "scratch": scratch}
+    if is_streamed(table, stream):
+        model = choose_and_fit(talk, table, roles, named, amount, options)
+    else:
+        lesson = supervise(read_table(table), **roles)
+        check_budget(amount, lesson)
+        if lesson.n_left_out:
+            talk.note(f"{lesson.n_left_out:,} rows without a target are left out.")
+        model = learn(talk, lesson, named, amount, options)
     path = save_model(output, model)
-    tell(talk, lesson, model, path)
+    tell(talk, model, path)
 
 
 def learn(
     talk: Talk,
     lesson: Supervision,
-    name: str,
-    settings: list[str],
+    ranker: tuple[str, dict[str, Any]],
     budget: float,
-    options: dict[str, int],
+    options: dict[str, Any],
 ) -> Model:
     """Fit the named ranker, with notes and progress."""
-    from toprank.models import fit_model, make_ranker, parse_settings
+    from toprank.models import fit_model, make_ranker
 
-    given = parse_settings(settings)
+    name, given = ranker
     if name != "top":
-        ranker = make_ranker(name, given, seed=options["seed"])
+        made = make_ranker(name, given, seed=options["seed"])
         with talk.warnings_as_notes():
-            return fit_model(lesson, ranker, budget=budget, name=name)
+            return fit_model(lesson, made, budget=budget, name=name)
     from toprank import TopRanker
 
     if given:
@@ -118,7 +124,7 @@ def learn(
         return fit_model(lesson, chooser, budget=budget, name=name)
 
 
-def tell(talk: Talk, lesson: Supervision, model: Model, path: Path) -> None:
+def tell(talk: Talk, model: Model, path: Path) -> None:
     """What was learned, from what, and how good it is."""
     facts = model.facts
     settings = ", ".join(f"{name}={value}" for name, value in _settings(facts).items())
@@ -126,7 +132,7 @@ def tell(talk: Talk, lesson: Supervision, model: Model, path: Path) -> None:
     talk.say(
         f"{facts['n_rows']:,} rows, {facts['n_positives']:,} of them positive "
         f"({model.roles.target} is {' or '.join(model.roles.positives)}); "
-        f"budget {in_budget_words(model.budget, of_lists=lesson.groups is not None)}."
+        f"budget {in_budget_words(model.budget, of_lists=model.roles.group is not None)}."
     )
     verb = "chose" if "chosen" in facts else "fitted"
     talk.say(f"{verb.capitalize()} {chosen}{f' with {settings}' if settings else ''}.")
@@ -135,7 +141,7 @@ def tell(talk: Talk, lesson: Supervision, model: Model, path: Path) -> None:
         talk.say(
             f"On held-out rows the choice has {mean:.1%} positives within the budget "
             f"(95 % interval {low:.1%} to {high:.1%}); a random list would have "
-            f"{lesson.positives.mean():.1%}."
+            f"{facts['n_positives'] / facts['n_rows']:.1%}."
         )
     top = [driver for driver in model.drivers() if driver.share > 0][:5]
     if top:

@@ -81,11 +81,17 @@ def parse_budget(text: str) -> float:
 
 
 def check_budget(budget: float, lesson: Supervision) -> None:
-    """Raise where the shortlist would be the whole list; a row of weight 2 counts as two."""
-    n_rows = lesson.positives.size if lesson.weights is None else float(lesson.weights.sum())
-    if lesson.groups is None and budget >= n_rows:
-        weighing = "" if lesson.weights is None else f" that weigh {n_rows:g} in all"
+    """Raise where the shortlist would be the whole list."""
+    if lesson.groups is None:
+        weight = None if lesson.weights is None else float(lesson.weights.sum())
+        check_shortlist(budget, lesson.positives.size, weight)
+
+
+def check_shortlist(budget: float, n_rows: int, weight: float | None = None) -> None:
+    """Raise where a budget is all of a list; a row of weight 2 counts as two."""
+    if budget >= (n_rows if weight is None else weight):
+        weighing = "" if weight is None else f" that weigh {weight:g} in all"
         raise ValueError(
-            f"--budget {budget:g} is not a shortlist of {lesson.positives.size:,} rows{weighing}; "
+            f"--budget {budget:g} is not a shortlist of {n_rows:,} rows{weighing}; "
             "name a smaller number."
         )

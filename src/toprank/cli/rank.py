@@ -9,6 +9,7 @@ import typer
 
 from toprank.cli.errors import in_one_line
 from toprank.cli.options import Json, ModelFile, Quiet, TableFile
+from toprank.cli.streaming import Stream, is_streamed, ranked_stream
 from toprank.cli.talk import Talk
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ def rank(
             "the model's own cutoff for its budget.",
         ),
     ] = None,
+    stream: Stream = None,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
@@ -54,25 +56,31 @@ def rank(
     check_writable(output)
     ranker = load_model(model)
     border = None if cutoff is None else parse_cutoff(cutoff, ranker)
-    rows = read_table(table)
-    scores = ranker.scores(rows)
-    if top is not None and top > rows.n_rows:
-        raise ValueError(f"--top {top} is more than the {rows.n_rows} rows of {rows.name}.")
-    chosen = select(ranker, rows, scores, top, border)
-    path = write_table(output, ranker.ranked(rows, scores, chosen))
-    talk.say(f"{chosen.size:,} of {rows.n_rows:,} rows: {path}")
+    if is_streamed(table, stream):
+        shortlist, n_rows, last = ranked_stream(talk, ranker, table, top, border)
+    else:
+        shortlist, n_rows, last = ranked_table(ranker, read_table(table), top, border)
+    path = write_table(output, shortlist)
+    talk.say(f"{shortlist.num_rows:,} of {n_rows:,} rows: {path}")
     if border is not None:
         talk.say(f"Kept are those with a score above {border:.6g}.")
-    elif ranker.roles.group not in rows.names:
-        talk.say(f"The last of them has the score {scores[chosen[-1]]:.6g}.")
+    elif ranker.roles.group not in shortlist.column_names:
+        talk.say(f"The last of them has the score {last:.6g}.")
     talk.result(
-        {
-            "shortlist": str(path),
-            "rows": int(chosen.size),
-            "of": rows.n_rows,
-            "last_score": float(scores[chosen[-1]]) if chosen.size else None,
-        }
+        {"shortlist": str(path), "rows": shortlist.num_rows, "of": n_rows, "last_score": last}
     )
+
+
+def ranked_table(
+    model: Model, table: Table, top: int | None, cutoff: float | None
+) -> tuple[Any, int, float | None]:
+    """The shortlist of a table, the rows of the table, and the last score."""
+    scores = model.scores(table)
+    if top is not None and top > table.n_rows:
+        raise ValueError(f"--top {top} is more than the {table.n_rows} rows of {table.name}.")
+    chosen = select(model, table, scores, top, cutoff)
+    last = float(scores[chosen[-1]]) if chosen.size else None
+    return model.ranked(table, scores, chosen), table.n_rows, last
 
 
 def parse_cutoff(text: str, model: Model) -> float:

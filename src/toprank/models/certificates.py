@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from toprank.tables import Supervision
 
-__all__ = ["certificate_in_words"]
+__all__ = ["certificate_in_words", "of_list"]
 
 
 def certificate_in_words(ranker: Any, lesson: Supervision, scores: NDArray[np.float64]) -> str:
@@ -25,7 +25,7 @@ def certificate_in_words(ranker: Any, lesson: Supervision, scores: NDArray[np.fl
         return _of_push(ranker, lesson, scores, price="log1p", focus="bottom")
     known = getattr(ranker, "certificate_", None)
     words = _in_words(known) if known is not None else ""
-    return f"{words} {_of_list(lesson.positives, scores)}".strip()
+    return f"{words} {_of_scores(lesson.positives, scores)}".strip()
 
 
 def _of_push(
@@ -71,11 +71,16 @@ def _in_words(certificate: Any) -> str:
     return ""
 
 
-def _of_list(positives: NDArray[np.bool_], scores: NDArray[np.float64]) -> str:
+def _of_scores(positives: NDArray[np.bool_], scores: NDArray[np.float64]) -> str:
     highest = scores[~positives].max()
     above = int(np.count_nonzero(scores[positives] > highest))
+    return of_list(int(positives.sum()), int((~positives).sum()), above)
+
+
+def of_list(n_positives: int, n_negatives: int, n_above: int) -> str:
+    """Say how many positives stand above every negative."""
     return (
-        f"Training list of {int(positives.sum()):,} positives and {int((~positives).sum()):,} "
-        f"negatives: {above:,} positives stand above every negative. New rows are another matter; "
-        "the held-out figures speak of them."
+        f"Training list of {n_positives:,} positives and {n_negatives:,} "
+        f"negatives: {n_above:,} positives stand above every negative. New rows are another "
+        "matter; the held-out figures speak of them."
     )

@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
     from toprank.tables import Supervision
 
-__all__ = ["fit_model"]
+__all__ = ["SAMPLE", "fit_model", "plain_parameters"]
 
 # Rows from which mean and spread of contributions are taken: enough for two digits.
-_SAMPLE = 20_000
+SAMPLE = 20_000
 
 
 def fit_model(lesson: Supervision, ranker: Any, *, budget: float, name: str) -> Model:
@@ -60,10 +60,10 @@ def fit_model(lesson: Supervision, ranker: Any, *, budget: float, name: str) -> 
     else:
         encoder = TableEncoder().fit(lesson.features)
         fitted = ranker.fit(encoder.transform(lesson.features), labels, **given)
-    step = max(1, lesson.features.n_rows // _SAMPLE)
+    step = max(1, lesson.features.n_rows // SAMPLE)
     sample = lesson.features.rows(np.arange(0, lesson.features.n_rows, step))
     parts = contributions(fitted, encoder.transform(sample))
-    facts |= {"class": type(fitted).__name__, "parameters": _parameters(fitted)}
+    facts |= {"class": type(fitted).__name__, "parameters": plain_parameters(fitted)}
     model = Model(
         encoder=encoder,
         ranker=fitted,
@@ -91,7 +91,8 @@ def _rows_inside(scores: NDArray[np.float64], lesson: Supervision, budget: float
     return max(1, int(np.searchsorted(above, allowed + 1e-9, side="right")))
 
 
-def _parameters(ranker: Any) -> dict[str, Any]:
+def plain_parameters(ranker: Any) -> dict[str, Any]:
+    """Parameters of a ranker that a file can hold."""
     plain = (bool, int, float, str, type(None))
     return {
         name: value if value != np.inf else "inf"

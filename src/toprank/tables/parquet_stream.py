@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import joblib
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Iterator, Sequence
     from threading import Event
+
+    from numpy.typing import NDArray
 
     from toprank.blocks import Summable
 
@@ -150,6 +153,24 @@ class ParquetStream:
                 self.watch(group.first_row + group.n_rows, self.n_rows)
 
         return added_up(of_group, self._groups, self.n_jobs, seen)
+
+    def take(self, rows: NDArray[np.int64]) -> pa.Table:
+        """These rows with all their columns, in the order of the file; ``rows`` is sorted."""
+        ends = np.array([group.first_row + group.n_rows for group in self._groups])
+        wanted = [self._groups[place] for place in np.unique(np.searchsorted(ends, rows, "right"))]
+        if not wanted:
+            return self.schema.empty_table()
+
+        def of_group(group: _Group, stop: Event) -> list[pa.Table]:
+            found = []
+            for batch in self._batches(group, list(self.schema.names), stop):
+                last = batch.first_row + batch.columns.num_rows
+                start, end = np.searchsorted(rows, [batch.first_row, last])
+                if end > start:
+                    found.append(batch.columns.take(rows[start:end] - batch.first_row))
+            return found
+
+        return pa.concat_tables(added_up(of_group, wanted, self.n_jobs))
 
     def _batches(self, group: _Group, columns: list[str], stop: Event) -> Iterator[Batch]:
         number, first_row = group.first_batch, group.first_row
