@@ -154,7 +154,7 @@ def test_files_that_are_no_stream_are_told(file, tmp_path):
     text.write_text("age,state\n1,ill\n2,well\n")
     output = ("-o", tmp_path / "model.toprank", "--target", "state")
     assert "needs Parquet" in run("fit", text, "--stream", *output, code=2).stderr
-    assert "no .parquet" in run("fit", tmp_path, *output, code=2).stderr
+    assert "without any .parquet" in run("fit", tmp_path, *output, code=2).stderr
     assert "is a folder" in run("fit", tmp_path, "--in-memory", *output, code=2).stderr
     broken = tmp_path / "broken.parquet"
     broken.write_bytes(file.read_bytes()[:2000])

@@ -152,7 +152,7 @@ def test_faults_are_named(tmp_path, file):
     assert "there is no file" in refused(tmp_path / "absent.parquet", FileNotFoundError)
     assert "empty list" in refused([])
     (tmp_path / "folder").mkdir()
-    assert "no .parquet file" in refused(tmp_path / "folder", FileNotFoundError)
+    assert "without any .parquet file" in refused(tmp_path / "folder", FileNotFoundError)
     (tmp_path / "void.parquet").touch()
     assert "is empty" in refused(tmp_path / "void.parquet")
     (tmp_path / "cut.parquet").write_bytes(file.read_bytes()[:-40])

@@ -207,7 +207,9 @@ def _files(paths: Any) -> tuple[list[Path], str]:
         return [path], path.name
     files = sorted(file for file in path.rglob("*.parquet") if not file.name.startswith((".", "_")))
     if not files:
-        raise FileNotFoundError(f"the folder {str(path)!r} holds no .parquet file.")
+        raise FileNotFoundError(
+            f"{str(path)!r} is a folder without any .parquet file; name a table inside it."
+        )
     return files, path.name
 
 
