@@ -53,7 +53,7 @@ docs: setup ## build the documentation with warnings as errors, into docs/_build
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
 	@echo "open docs/_build/html/index.html"
 
-bench: setup ## run the benchmarks beside their peers and print the ratios
+bench: setup ## run the benchmarks beside their peers and write docs/benchmarks.md
 	$(BIN)/python -m benchmarks
 
 reproduce: setup ## regenerate a paper's tables and figures: make reproduce PAPER=p-norm-push

@@ -1,158 +1,83 @@
-"""RankBoost on stumps beside LightGBM and scikit-learn's AdaBoost: seconds, ratios, memory."""
+"""RankBoost on stumps beside libraries of boosted trees that are told to grow stumps.
 
-import multiprocessing
+All bin their features into 255 values within the timed call. Trees of one split are stumps, so a
+round does the same work everywhere.
+"""
+
 import os
-import threading
-import time
-import warnings
 
 import lightgbm
-import numpy as np
-import psutil
-from sklearn.ensemble import AdaBoostClassifier
+import xgboost
+from catboost import CatBoostClassifier
+from sklearn.base import clone
+from sklearn.ensemble import AdaBoostClassifier, HistGradientBoostingClassifier
 from sklearn.tree import DecisionTreeClassifier
+from threadpoolctl import threadpool_limits
 
-from benchmarks.timing import best_times, table
+from benchmarks.measure import absent, race
+from benchmarks.tables import curved_rows
 from toprank import RankBoost
-from toprank.metrics import roc_auc
 
-ROWS, FEATURES, ROUNDS = 1_000_000, 28, 100
-SMALL_ROWS, SMALL_ROUNDS = 50_000, 20  # what scikit-learn finishes in half a minute
-
-
-def rows(n_rows, seed=0):
-    """28 numbers a row, of which four tell something of the label."""
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n_rows, FEATURES)).astype(np.float32)
-    signal = X[:, 0] + X[:, 1] * X[:, 2] + 0.5 * X[:, 3] ** 2
-    return X, (signal + rng.normal(size=n_rows) > 0.5).astype(np.int8)
+ROWS, FEATURES, ROUNDS, BINS = 500_000, 28, 50, 255
+SMALL_ROWS, SMALL_ROUNDS = 20_000, 20  # what AdaBoostClassifier finishes in seconds
 
 
-def light(X, y, threads, rounds):
-    """Trees of one split, which are stumps."""
-    options = {
-        "objective": "binary",
-        "num_leaves": 2,
-        "max_bin": 255,
-        "num_threads": threads,
-        "verbose": -1,
-    }
-    return lightgbm.train(options, lightgbm.Dataset(X, y, params=options), rounds)
+def light(X, y, threads):
+    options = {"objective": "binary", "num_leaves": 2, "max_bin": BINS, "num_threads": threads}
+    options["verbose"] = -1
+    return lightgbm.train(options, lightgbm.Dataset(X, y, params=options), ROUNDS)
 
 
-def peak_bytes(call):
-    """Most resident memory above what there was before the call."""
-    process = psutil.Process()
-    before, peak, done = process.memory_info().rss, 0, threading.Event()
-
-    def watch():
-        nonlocal peak
-        while not done.is_set():
-            peak = max(peak, process.memory_info().rss)
-            time.sleep(0.002)
-
-    watcher = threading.Thread(target=watch)
-    watcher.start()
-    call()
-    done.set()
-    watcher.join()
-    return peak - before
+def extreme(X, y, threads):
+    options = {"objective": "binary:logistic", "max_depth": 1, "max_bin": BINS, "nthread": threads}
+    return xgboost.train(options, xgboost.QuantileDMatrix(X, y, max_bin=BINS), ROUNDS)
 
 
-def cpu_seconds(call):
-    start = time.process_time()
-    call()
-    return time.process_time() - start
+def cat(X, y, threads):
+    return CatBoostClassifier(
+        iterations=ROUNDS, depth=1, border_count=BINS - 1, thread_count=threads, verbose=False,
+        allow_writing_files=False,
+    ).fit(X, y)  # fmt: skip
 
 
-def beside_lightgbm(X, y):
-    lines = []
-    for threads in sorted({1, os.cpu_count() or 1}):
-        ours = RankBoost(max_iter=ROUNDS, n_jobs=threads)
-        times = best_times(
-            {
-                "RankBoost": lambda ours=ours: ours.fit(X, y),
-                "LightGBM": lambda threads=threads: light(X, y, threads, ROUNDS),
-            },
-            repeats=3,
-        )
-        ratio = times["RankBoost"] / times["LightGBM"]
-        # seconds of the processor do not depend on what else the machine does
-        work = cpu_seconds(lambda ours=ours: ours.fit(X, y))
-        work /= cpu_seconds(lambda threads=threads: light(X, y, threads, ROUNDS))
-        lines.append((threads, times["RankBoost"], times["LightGBM"], ratio, work, "at most 0.7"))
-    table(
-        f"{ROUNDS} rounds of stumps, {ROWS:,} × {FEATURES} float32, 255 bins, binning included",
-        ("threads", "RankBoost s", "LightGBM s", "ratio", "ratio of CPU s", "goal"),
-        lines,
+def hist(X, y, threads):
+    model = HistGradientBoostingClassifier(
+        max_iter=ROUNDS, max_leaf_nodes=2, max_bins=BINS, early_stopping=False
     )
-
-
-def beside_scikit_learn():
-    X, y = rows(SMALL_ROWS)
-    stumps = DecisionTreeClassifier(max_depth=1)
-    theirs = AdaBoostClassifier(stumps, n_estimators=SMALL_ROUNDS)
-    times = best_times(
-        {
-            "RankBoost": lambda: RankBoost(max_iter=SMALL_ROUNDS).fit(X, y),
-            "AdaBoostClassifier": lambda: theirs.fit(X, y),
-        },
-        repeats=2,
-    )
-    ratio = times["AdaBoostClassifier"] / times["RankBoost"]
-    table(
-        f"{SMALL_ROUNDS} rounds of stumps, {SMALL_ROWS:,} × {FEATURES} float32, one thread",
-        ("RankBoost s", "AdaBoostClassifier s", "times faster", "goal"),
-        [(times["RankBoost"], times["AdaBoostClassifier"], ratio, "at least 20")],
-    )
-
-
-def peak_of_a_fit():
-    """In a process of its own: memory that was used before would hide what a fit uses."""
-    X, y = rows(ROWS)
-    RankBoost(max_iter=2).fit(X[:1000], y[:1000])  # compiles
-    model = RankBoost(max_iter=ROUNDS)
-    return peak_bytes(lambda: model.fit(X, y))
-
-
-def memory():
-    with multiprocessing.get_context("spawn").Pool(1) as pool:
-        peak = pool.apply(peak_of_a_fit)
-    binned = ROWS * FEATURES  # one byte a cell
-    table(
-        f"peak memory of a fit, {ROWS:,} rows",
-        ("beside the table, MB", "binned table, MB", "bytes a row beside both", "goal"),
-        [(peak / 1e6, binned / 1e6, (peak - binned) / ROWS, "under 100")],
-    )
+    with threadpool_limits(threads):
+        return model.fit(X, y)
 
 
 def one_long_list(X, y):
-    groups = np.zeros(len(y), dtype=int)
-    model = RankBoost(max_iter=ROUNDS)
-    start = time.perf_counter()
-    model.fit(X, y)
-    seconds = time.perf_counter() - start
-    quality = roc_auc(y, model.decision_function(X))
+    """LightGBM's own ranking objective has a limit on the length of a list."""
+    task = f"one list of {ROWS:,} rows"
     try:
-        lightgbm.LGBMRanker(n_estimators=ROUNDS, verbose=-1).fit(X, y, group=[groups.size])
-        answer = "ranks it"
+        lightgbm.LGBMRanker(n_estimators=1, verbose=-1).fit(X, y, group=[ROWS])
     except lightgbm.basic.LightGBMError as error:
-        answer = f"refuses: {error}"
-    table(
-        f"one list of {ROWS:,} rows",
-        ("RankBoost s", "ROC AUC", "LGBMRanker"),
-        [(seconds, quality, answer)],
+        return absent("training", task, "RankBoost (ranks it)", "LGBMRanker", f"refuses: {error}")
+    return absent("training", task, "RankBoost (ranks it)", "LGBMRanker", "ranks it too")
+
+
+def results():
+    X, y = curved_rows(ROWS, FEATURES)
+    for threads in sorted({1, os.cpu_count() or 1}):
+        yield from race(
+            "training",
+            f"{ROUNDS} rounds of stumps, {ROWS:,} × {FEATURES} float32, {threads} thread(s)",
+            ("RankBoost", lambda n=threads: RankBoost(max_iter=ROUNDS, n_jobs=n).fit(X, y)),
+            {
+                "LightGBM": lambda n=threads: light(X, y, n),
+                "XGBoost": lambda n=threads: extreme(X, y, n),
+                "CatBoost": lambda n=threads: cat(X, y, n),
+                "HistGradientBoosting": lambda n=threads: hist(X, y, n),
+            },
+        )
+    yield one_long_list(X, y)
+    X, y = curved_rows(SMALL_ROWS, FEATURES)
+    theirs = AdaBoostClassifier(DecisionTreeClassifier(max_depth=1), n_estimators=SMALL_ROUNDS)
+    yield from race(
+        "training",
+        f"{SMALL_ROUNDS} rounds of stumps, {SMALL_ROWS:,} × {FEATURES} float32",
+        ("RankBoost", lambda: RankBoost(max_iter=SMALL_ROUNDS).fit(X, y)),
+        {"AdaBoostClassifier": lambda: clone(theirs).fit(X, y)},
     )
-
-
-def main():
-    warnings.filterwarnings("ignore", category=FutureWarning)
-    X, y = rows(ROWS)
-    beside_lightgbm(X, y)
-    beside_scikit_learn()
-    memory()
-    one_long_list(X, y)
-
-
-if __name__ == "__main__":
-    main()

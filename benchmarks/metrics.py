@@ -1,85 +1,66 @@
-"""Seconds of every metric on one long list, as a ratio to one np.argsort of the same scores.
+"""Metrics of one long list, and of many short ones, beside scikit-learn's.
 
-Everything here runs on one thread, so processor time is what a metric costs, and it does not grow
-when the machine is shared; the least wall-clock time is printed beside it.
+scikit-learn has no precision at k; what people write for it, a sort and a mean, stands in.
 """
 
-from time import perf_counter, process_time
-
 import numpy as np
+from sklearn import metrics as theirs
 
-from toprank import metrics
+from benchmarks.measure import race
+from toprank import metrics as ours
 
-N_ROWS = 10_000_000
-REPEATS = 3
-OPTIONS = {
-    "precision_at_k": {"k": 1000},
-    "recall_at_k": {"k": 0.01},
-    "lift": {"k": 0.01},
-    "price_of_heights": {"price": np.log1p, "on": "reverse_height"},
-}
+ROWS, BUDGET = 1_000_000, 1000
+LISTS, LENGTH = 20_000, 20
 
 
-def seconds(call):
-    """Processor and wall-clock seconds of one call."""
-    wall, processor = perf_counter(), process_time()
-    call()
-    return process_time() - processor, perf_counter() - wall
-
-
-def least(times):
-    """Least processor and least wall-clock seconds."""
-    return [min(kind) for kind in zip(*times, strict=True)]
-
-
-def calls(y, scores, other):
-    """Every metric by name, as a call without arguments."""
-    rows = ["height", "reverse_height", "ranks", "price_of_heights"]
-    table = {
-        name: lambda name=name: getattr(metrics, name)(y, scores, **OPTIONS.get(name, {}))
-        for name in sorted([*metrics.names(), *rows])
-    }
-    grades = np.arange(y.size) % 5
-    table["ndcg (5 grades)"] = lambda: metrics.ndcg(grades, scores)
-    table["ndcg (k=100)"] = lambda: metrics.ndcg(y, scores, k=100)
-    table["pnorm_error (normalize)"] = lambda: metrics.pnorm_error(y, scores, normalize=True)
-    table["average_precision (average)"] = lambda: metrics.average_precision(
-        y, scores, ties="average"
-    )
-    table["roc_auc (many ties)"] = lambda: metrics.roc_auc(y, np.round(scores, 3))
-    table["shortlist_overlap"] = lambda: metrics.shortlist_overlap(scores, other, k=1000)
-    return table
-
-
-def main():
+def results():
     rng = np.random.default_rng(0)
-    scores, other = rng.normal(size=N_ROWS), rng.normal(size=N_ROWS)
-    y = (rng.random(N_ROWS) < 0.1).astype(np.int64)
-    table = calls(y, scores, other)
-    # Interleaved, and the least of several: what else the machine does falls on all alike.
-    taken = {name: [] for name in table}
-    sorts = []
-    for _ in range(REPEATS):
-        for at, (name, call) in enumerate(table.items()):
-            if at % 4 == 0:
-                sorts.append(seconds(lambda: np.argsort(scores)))
-            taken[name].append(seconds(call))
-    sort, sort_wall = least(sorts)
-    print(f"{N_ROWS:,} rows, np.argsort {sort:.2f} s (wall clock {sort_wall:.2f} s)\n")
-    print(f"{'metric':<28} {'seconds':>8} {'ratio':>6} {'wall':>8}")
-    for name, times in taken.items():
-        time, wall = least(times)
-        print(f"{name:<28} {time:8.2f} {time / sort:6.2f} {wall:8.2f}")
-    lists = np.repeat(np.arange(100_000), 10)
-    shuffled = rng.permutation(lists.size)
-    print(f"\n{lists.size:,} rows in 100,000 lists of 10\n")
-    for name in ("roc_auc", "precision_at_k", "ndcg", "average_precision"):
-        few = {"k": 3} if name == "precision_at_k" else {}
-        rows = slice(lists.size)
-        call = getattr(metrics, name)
-        time, wall = seconds(lambda: call(y[rows], scores[rows], groups=lists[shuffled], **few))  # noqa: B023
-        print(f"{name:<28} {time:8.2f} {'':>6} {wall:8.2f}")
-
-
-if __name__ == "__main__":
-    main()
+    scores = rng.normal(size=ROWS)
+    y = (rng.random(ROWS) < 0.1).astype(np.int64)
+    one, ones = y[None, :], scores[None, :]
+    task = f"one list of {ROWS:,} rows"
+    pairs = {
+        "roc_auc": (
+            lambda: ours.roc_auc(y, scores),
+            {"roc_auc_score": lambda: theirs.roc_auc_score(y, scores)},
+        ),
+        "partial_auc(max_fpr=0.1)": (
+            lambda: ours.partial_auc(y, scores, max_fpr=0.1),
+            {"roc_auc_score(max_fpr=0.1)": lambda: theirs.roc_auc_score(y, scores, max_fpr=0.1)},
+        ),
+        "average_precision": (
+            lambda: ours.average_precision(y, scores),
+            {"average_precision_score": lambda: theirs.average_precision_score(y, scores)},
+        ),
+        "ndcg": (
+            lambda: ours.ndcg(y, scores),
+            {"ndcg_score": lambda: theirs.ndcg_score(one, ones)},
+        ),
+        "ndcg(k=100)": (
+            lambda: ours.ndcg(y, scores, k=100),
+            {"ndcg_score(k=100)": lambda: theirs.ndcg_score(one, ones, k=100)},
+        ),
+        f"precision_at_k(k={BUDGET})": (
+            lambda: ours.precision_at_k(y, scores, k=BUDGET),
+            {
+                "argsort and a mean": lambda: np.mean(y[np.argsort(-scores)[:BUDGET]]),
+                "argpartition and a mean": lambda: np.mean(
+                    y[np.argpartition(scores, -BUDGET)[-BUDGET:]]
+                ),
+            },
+        ),
+    }
+    for name, (call, peers) in pairs.items():
+        yield from race("metrics", task, (name, call), peers)
+    grades = rng.integers(0, 5, size=(LISTS, LENGTH))
+    table = rng.normal(size=(LISTS, LENGTH))
+    groups = np.repeat(np.arange(LISTS), LENGTH)
+    yield from race(
+        "metrics",
+        f"{LISTS:,} lists of {LENGTH} rows, 5 grades",
+        (
+            'ndcg(groups=..., gain="linear")',
+            lambda: ours.ndcg(grades.ravel(), table.ravel(), groups=groups, gain="linear"),
+        ),
+        {"ndcg_score of a table": lambda: theirs.ndcg_score(grades, table)},
+    )

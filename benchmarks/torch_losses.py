@@ -1,50 +1,39 @@
 """PyTorch losses beside a sort and a copy of the same tensor, and a network trained end to end.
 
-Needs PyTorch alone, on a GPU where there is one::
+On a GPU where there is one::
 
     PYTHONPATH=src python benchmarks/torch_losses.py [largest number of scores, default 1e7]
 
 ``read + write`` is the time that reading scores and labels and writing gradients takes at the
-bandwidth of a plain copy, measured in the same run.
+bandwidth of a plain copy, measured in the same run. Times are of a forward and a backward pass
+until the device has finished: called line by line, under ``torch.compile``, and replayed from a
+CUDA graph of the faster of the two, as a captured training step would run it. ``launches`` are the
+kernels of that graph.
 """
 
 import platform
 import sys
 import time
-import types
 from collections.abc import Callable
-from pathlib import Path
+from typing import NamedTuple
 
 SIZES = (10_000, 1_000_000, 10_000_000)
 REPEATS = 10
 
 
-def load():
-    """Give the losses, also where the rest of toprank's dependencies is absent."""
-    try:
-        import lazy_loader  # noqa: F401
-    except ImportError:
-        package = types.ModuleType("toprank")
-        package.__path__ = [str(Path(__file__).parents[1] / "src" / "toprank")]
-        sys.modules["toprank"] = package
-    from toprank.integrations import torch as losses
-
-    return losses
-
-
-def clock(device: str, run: Callable[[], object], repeats: int = REPEATS) -> float:
-    """Shortest time of a run, after two to warm up."""
+def clock(device: str, run: Callable[[], object], repeats: int = REPEATS, warm: int = 2) -> float:
+    """Shortest time of a run, after some to warm up."""
     import torch
 
     best = float("inf")
-    for turn in range(repeats + 2):
+    for turn in range(repeats + warm):
         if device == "cuda":
             torch.cuda.synchronize()
         start = time.perf_counter()
         run()
         if device == "cuda":
             torch.cuda.synchronize()
-        if turn > 1:
+        if turn >= warm:
             best = min(best, time.perf_counter() - start)
     return best
 
@@ -58,32 +47,54 @@ def bandwidth(device: str) -> float:
     return 2 * source.numel() * 4 / clock(device, lambda: target.copy_(source))
 
 
-def every(losses) -> dict[str, tuple[object, str]]:
-    """All losses with what each is measured against: reading and writing, or a sort."""
+class Entry(NamedTuple):
+    """A loss, and whether a compiler or a graph can take it whole."""
+
+    loss: object
+    can_compile: bool = True
+    can_capture: bool = True
+
+
+def every() -> dict[str, Entry]:
+    """All losses; the push has kernels of its own, the logistic loss reads a length back."""
+    from toprank.integrations import torch as ours
+
     return {
-        "push, exponential, p = 4": (losses.PushLoss(4), "copy"),
-        "push, exponential, both ends": (losses.PushLoss(4, focus="both"), "copy"),
-        "IR push": (losses.IRPushLoss(), "copy"),
-        "push, hinge, p = 2": (losses.PushLoss(2, loss="hinge"), "sort"),
-        "push, squared hinge, p = 2": (losses.PushLoss(2, loss="squared_hinge"), "sort"),
-        "pairs, hinge": (losses.PairLoss("hinge"), "sort"),
-        "pairs, squared hinge": (losses.PairLoss("squared_hinge"), "sort"),
-        "pairs, logistic": (losses.PairLoss("logistic"), "sort"),
-        "precision at k, avg": (losses.PrecisionAtKLoss(100), "sort"),
-        "precision at k, max": (losses.PrecisionAtKLoss(100, surrogate="max"), "sort"),
-        "precision at k, ramp": (losses.PrecisionAtKLoss(100, surrogate="ramp"), "sort"),
-        "structured NDCG hinge": (losses.NDCGHingeLoss(), "sort"),
+        "push, exponential, p = 4": Entry(ours.PushLoss(4), can_compile=False),
+        "push, exponential, both ends": Entry(ours.PushLoss(4, focus="both"), can_compile=False),
+        "IR push": Entry(ours.IRPushLoss()),
+        "push, hinge, p = 2": Entry(ours.PushLoss(2, loss="hinge")),
+        "push, squared hinge, p = 2": Entry(ours.PushLoss(2, loss="squared_hinge")),
+        "pairs, hinge": Entry(ours.PairLoss("hinge")),
+        "pairs, squared hinge": Entry(ours.PairLoss("squared_hinge")),
+        "pairs, logistic": Entry(ours.PairLoss("logistic"), can_compile=False, can_capture=False),
+        "precision at 100, avg": Entry(ours.PrecisionAtKLoss(100)),
+        "precision at 100, max": Entry(ours.PrecisionAtKLoss(100, surrogate="max")),
+        "precision at 100, ramp": Entry(ours.PrecisionAtKLoss(100, surrogate="ramp")),
+        "precision at a quarter, avg": Entry(ours.PrecisionAtKLoss(0.25)),
+        "structured NDCG hinge": Entry(ours.NDCGHingeLoss()),
     }
 
 
-def peers() -> dict[str, Callable]:
-    """LibAUC's nearest losses, where it is installed."""
+def peers(n: int) -> dict[str, Callable]:
+    """LibAUC's nearest losses, as far as they go.
+
+    AUCMLoss adds up the mask of the positives in Python, a kernel a row; PairwiseAUCLoss forms
+    every pair.
+    """
     try:
-        from libauc.losses import AUCMLoss, pAUC_CVaR_Loss  # noqa: F401
+        from libauc.losses.auc import AUCMLoss, PairwiseAUCLoss
     except ImportError:
         print("LibAUC is not installed; its losses are left out.")
         return {}
-    return {"LibAUC AUCMLoss": lambda s, y: AUCMLoss()(s.sigmoid(), y.float())}
+    margin, squares, logistic = AUCMLoss(), PairwiseAUCLoss("squared_hinge"), PairwiseAUCLoss()
+    found = {}
+    if n <= 1_000_000:
+        found["LibAUC AUCMLoss"] = lambda s, y: margin(s.sigmoid(), y.float())
+    if n <= 10_000:
+        found["LibAUC PairwiseAUCLoss, squared hinge"] = lambda s, y: squares(s, y.float())
+        found["LibAUC PairwiseAUCLoss, logistic"] = lambda s, y: logistic(s, y.float())
+    return found
 
 
 def step(loss: Callable, scores, y) -> Callable[[], None]:
@@ -96,11 +107,37 @@ def step(loss: Callable, scores, y) -> Callable[[], None]:
     return run
 
 
+def graph_of(run: Callable[[], None]) -> Callable[[], None]:
+    """Replay of a captured run."""
+    import torch
+
+    aside = torch.cuda.Stream()
+    aside.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(aside):
+        for _ in range(3):
+            run()
+    torch.cuda.current_stream().wait_stream(aside)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        run()
+    return graph.replay
+
+
+def launches(run: Callable[[], None]) -> int:
+    """Kernels that a run starts."""
+    import torch
+    from torch.profiler import ProfilerActivity, profile
+
+    with profile(activities=[ProfilerActivity.CUDA, ProfilerActivity.CPU]) as seen:
+        run()
+        torch.cuda.synchronize()
+    return sum(event.device_type == torch.autograd.DeviceType.CUDA for event in seen.events())
+
+
 def measure(device: str, largest: int) -> None:
     """Print one table a size."""
     import torch
 
-    losses = load()
     speed = bandwidth(device)
     print(f"\ncopy bandwidth {speed / 1e9:,.0f} GB/s")
     for n in (size for size in SIZES if size <= largest):
@@ -110,22 +147,42 @@ def measure(device: str, largest: int) -> None:
         plain = (4 + 1 + 4) * n / speed
         sort = clock(device, lambda s=scores: torch.sort(s.detach()), repeats)
         print(f"\n### {n:,} scores: forward and backward, milliseconds\n")
-        print("| loss | eager | compiled | over read + write | over torch.sort |")
-        print("|---|---|---|---|---|")
-        print(f"| read + write | {1e3 * plain:.4f} | | 1 | {plain / sort:.2f} |")
-        print(f"| torch.sort | {1e3 * sort:.4f} | | {sort / plain:.1f} | 1 |")
-        for name, (loss, bound) in every(losses).items():
-            eager = clock(device, step(loss, scores, y), repeats)
-            # a sort cannot be fused with what is around it; compiling takes a while
-            quick = compiled(device, loss, scores, y, repeats) if bound == "copy" else None
-            best = min(eager, quick or eager)
-            shown = "" if quick is None else f"{1e3 * quick:.4f}"
-            row = f"| {name} | {1e3 * eager:.4f} | {shown} | {best / plain:.1f} |"
-            print(f"{row} {best / sort:.2f} |", flush=True)
-        for name, peer in peers().items():
-            eager = clock(device, step(peer, scores, y), repeats)
-            row = f"| {name} | {1e3 * eager:.4f} | | {eager / plain:.1f} |"
-            print(f"{row} {eager / sort:.2f} |", flush=True)
+        print(
+            "| loss | line by line | compiled | graph | launches | over read + write | over sort |"
+        )
+        print("|---|---|---|---|---|---|---|")
+        print(f"| read + write | {1e3 * plain:.4f} | | | | 1 | {plain / sort:.2f} |")
+        print(f"| torch.sort | {1e3 * sort:.4f} | | | | {sort / plain:.1f} | 1 |")
+        for name, entry in every().items():
+            times, count = timed(device, entry, scores, y, repeats)
+            cells = " | ".join("" if time is None else f"{1e3 * time:.4f}" for time in times)
+            best = min(time for time in times if time is not None)
+            ratios = f"{best / plain:.1f} | {best / sort:.2f}"
+            print(f"| {name} | {cells} | {count or ''} | {ratios} |", flush=True)
+        for name, peer in peers(n).items():
+            few = {"repeats": 1, "warm": 0} if n > 10_000 else {"repeats": 3, "warm": 1}
+            took = clock(device, step(peer, scores, y), **few)
+            row = f"| {name} | {1e3 * took:.4f} | | | | {took / plain:.1f} |"
+            print(f"{row} {took / sort:.2f} |", flush=True)
+
+
+def timed(device: str, entry: Entry, scores, y, repeats: int):
+    """Seconds line by line, compiled, and from a graph; and the graph's kernels."""
+    import torch
+
+    run = step(entry.loss, scores, y)
+    plain = clock(device, run, repeats)
+    if device != "cuda":
+        return (plain, None, None), None
+    compiled = graph = count = None
+    if entry.can_compile:
+        torch.compiler.reset()
+        run = step(torch.compile(entry.loss, dynamic=False, fullgraph=True), scores, y)
+        compiled = clock(device, run, repeats)
+    if entry.can_capture:
+        count = launches(run)
+        graph = clock(device, graph_of(run), repeats)
+    return (plain, compiled, graph), count
 
 
 def agree(device: str) -> None:
@@ -136,7 +193,7 @@ def agree(device: str) -> None:
     print("| loss | float32 | bfloat16 |\n|---|---|---|")
     random = torch.Generator().manual_seed(0)
     y = torch.rand(5000, generator=random) < 0.1
-    for name, (loss, _) in every(load()).items():
+    for name, (loss, *_) in every().items():
         cells = []
         for dtype in (torch.float32, torch.bfloat16):
             scores = torch.randn(5000, generator=random).to(dtype)
@@ -149,24 +206,12 @@ def agree(device: str) -> None:
         print(f"| {name} | {' | '.join(cells)} |", flush=True)
 
 
-def compiled(device: str, loss, scores, y, repeats: int) -> float | None:
-    """Time of the loss under torch.compile; None on a CPU or where it does not compile."""
-    import torch
-
-    if device != "cuda":
-        return None
-    try:
-        return clock(device, step(torch.compile(loss, dynamic=False), scores, y), repeats)
-    except Exception as error:  # noqa: BLE001, the table goes on
-        print(f"<!-- {type(error).__name__}: {str(error)[:200]} -->")
-        return None
-
-
 def train(device: str, rows: int, epochs: int = 5) -> None:
     """A network with the push beside its twin with cross-entropy, from scratch."""
     import torch
 
-    losses = load()
+    from toprank.integrations import torch as losses
+
     random = torch.Generator(device=device).manual_seed(0)
     X = torch.randn(2 * rows, 32, generator=random, device=device)
     noise = torch.randn(2 * rows, generator=random, device=device)

@@ -1,0 +1,119 @@
+"""How seconds grow with rows, from ten thousand to a hundred million, and the fitted exponents.
+
+Tables are made in chunks; what is timed is the fit or the metric, on one thread. The exponent is
+the slope of log seconds over log rows from 1e5 to 1e7, once a turn: the median is told, and the
+smallest and the largest.
+"""
+
+import statistics
+import time
+
+import numpy as np
+import psutil
+from threadpoolctl import threadpool_limits
+
+from benchmarks.measure import Growth
+from toprank import PNormPush, PrecisionAtKRanker, RankBoost, metrics
+
+SIZES = (10_000, 31_623, 100_000, 316_228, 1_000_000, 3_162_278, 10_000_000, 100_000_000)
+FITTED = (100_000, 10_000_000)
+FEATURES, ITERATIONS, CHUNK, TURNS = 10, 10, 100_000, 3
+BYTES_A_ROW = 100  # of a fit: the table, its bins, and six numbers
+
+
+def chunks(n_rows):
+    """Rows and labels, a chunk at a time, always the same."""
+    rng = np.random.default_rng(0)
+    direction = rng.normal(size=FEATURES)
+    for start in range(0, n_rows, CHUNK):
+        size = min(CHUNK, n_rows - start)
+        X = rng.standard_normal((size, FEATURES), dtype=np.float32)
+        yield X, X @ direction + 2.0 * rng.normal(size=size) > 5.0
+
+
+def table(n_rows):
+    X, y = np.empty((n_rows, FEATURES), dtype=np.float32), np.empty(n_rows, dtype=bool)
+    start = 0
+    for rows, labels in chunks(n_rows):
+        stop = start + len(labels)
+        X[start:stop], y[start:stop], start = rows, labels, stop
+    return X, y
+
+
+def ranked_list(n_rows):
+    rng = np.random.default_rng(0)
+    return rng.random(n_rows) < 0.1, rng.normal(size=n_rows)
+
+
+def timed(call):
+    start = time.perf_counter()
+    call()
+    return time.perf_counter() - start
+
+
+def push(X, y):
+    return timed(lambda: PNormPush(max_iter=ITERATIONS, tol=None).fit(X, y))
+
+
+def boosting(X, y):
+    return timed(lambda: RankBoost(max_iter=ITERATIONS, tol=None).fit(X, y))
+
+
+def perceptron(n_rows):
+    """Seconds inside partial_fit, one chunk of the stream after the other."""
+    model = PrecisionAtKRanker(solver="perceptron")
+    return sum(
+        timed(lambda X=X, y=y: model.partial_fit(X, y, classes=[False, True]))
+        for X, y in chunks(n_rows)
+    )
+
+
+def metric(name, **options):
+    return lambda y, scores: timed(lambda: getattr(metrics, name)(y, scores, **options))
+
+
+# Name, what makes the input of n rows, what times it.
+WORK = (
+    (f"PNormPush, {ITERATIONS} iterations, {FEATURES} features", table, push),
+    (f"RankBoost, {ITERATIONS} rounds, {FEATURES} features", table, boosting),
+    (f"perceptron at k, a stream of {FEATURES} features", lambda n: (n,), perceptron),
+    ("roc_auc", ranked_list, metric("roc_auc")),
+    ("average_precision", ranked_list, metric("average_precision")),
+    ("precision_at_k, 1 %", ranked_list, metric("precision_at_k", k=0.01)),
+    ("pnorm_error, p = 4", ranked_list, metric("pnorm_error")),
+)
+
+
+def slope(sizes, seconds):
+    """Exponent of the power law nearest to the points between the two ends of FITTED."""
+    inside = [at for at, n in enumerate(sizes) if FITTED[0] <= n <= FITTED[1]]
+    logs = np.log([[sizes[at], seconds[at]] for at in inside])
+    return float(np.polyfit(logs[:, 0], logs[:, 1], 1)[0])
+
+
+def grown(name, make, run):
+    sizes, taken, note = [], [], ""
+    for n_rows in SIZES:
+        needed, free = n_rows * BYTES_A_ROW, psutil.virtual_memory().available
+        if make is table and needed > free:
+            note = f"{n_rows:,} rows need {needed / 2**30:.0f} GiB, {free / 2**30:.0f} were free"
+            break
+        given = make(n_rows)
+        n_turns = TURNS if n_rows <= FITTED[1] else 1
+        if n_turns > 1:
+            run(*given)  # compiles, and warms up
+        # short runs are repeated, so that their noise is no larger than that of long ones
+        repeats = max(1, min(5, 1_000_000 // n_rows))
+        taken.append([min(run(*given) for _ in range(repeats)) for _ in range(n_turns)])
+        sizes.append(n_rows)
+    slopes = [slope(sizes, [turns[t % len(turns)] for turns in taken]) for t in range(TURNS)]
+    middle = [statistics.median(turns) for turns in taken]
+    return Growth(
+        name, sizes, middle, FITTED, statistics.median(slopes), min(slopes), max(slopes), note
+    )
+
+
+def results():
+    with threadpool_limits(1):
+        for name, make, run in WORK:
+            yield grown(name, make, run)

@@ -1,0 +1,173 @@
+"""What a benchmark yields, and how it is measured.
+
+Rivals run in turn, one after the other in each turn, so that a noisy machine is unfair to nobody.
+A ratio is the peer's figure over ours in the same turn, so above 1 toprank is ahead. Of the ratios
+of all turns the median is told, and the smallest and largest as its interval: with six turns that
+interval holds the true median 97 times in 100, whatever the distribution.
+"""
+
+import multiprocessing
+import statistics
+import threading
+import time
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+import psutil
+
+TURNS = 6
+
+
+class Row(NamedTuple):
+    """toprank beside one peer on one task; ``peer_takes`` and ``ratio`` are None if it is absent.
+
+    ``note`` says what else a reader should know, and must say why where the peer is ahead.
+    """
+
+    section: str
+    task: str
+    ours: str
+    peer: str
+    unit: str
+    we_take: float | None
+    peer_takes: float | None
+    ratio: float | None
+    low: float | None
+    high: float | None
+    turns: int
+    note: str
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """What is measured: another run of it replaces this one."""
+        return self.section, self.task, self.ours, self.peer
+
+
+class Growth(NamedTuple):
+    """Seconds at growing numbers of rows, and the exponent fitted to some of them."""
+
+    name: str
+    rows: list[int]
+    seconds: list[float]
+    fitted: tuple[int, int]
+    exponent: float
+    low: float
+    high: float
+    note: str
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """What is measured."""
+        return (self.name,)
+
+
+class Limit(NamedTuple):
+    """Seconds taken beside the least that the memory's bandwidth allows for the bytes moved."""
+
+    name: str
+    threads: int
+    gigabytes: float
+    bandwidth: float
+    seconds: float
+    least: float
+    slack: float
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """What is measured."""
+        return self.name, str(self.threads)
+
+
+def race(
+    section: str,
+    task: str,
+    ours: tuple[str, Callable[[], object]],
+    peers: dict[str, Callable[[], object]],
+    *,
+    turns: int = TURNS,
+    notes: dict[str, str] | None = None,
+) -> Iterator[Row]:
+    """Seconds of our call beside each peer's, after one turn to warm up: a row a peer."""
+    label, call = ours
+    calls = {label: call, **peers}
+    taken: dict[str, list[float]] = {name: [] for name in calls}
+    for turn in range(turns + 1):
+        for name, run in calls.items():
+            start = time.perf_counter()
+            run()
+            if turn:
+                taken[name].append(time.perf_counter() - start)
+    for peer in peers:
+        note = (notes or {}).get(peer, "")
+        yield compared(section, task, (label, taken[label]), (peer, taken[peer]), "s", note)
+
+
+def memory_race(
+    task: str,
+    ours: tuple[str, Callable[[], int]],
+    peers: dict[str, Callable[[], int]],
+    *,
+    turns: int = 2,
+    notes: dict[str, str] | None = None,
+) -> Iterator[Row]:
+    """Most memory of each call above what there was before, each in a process of its own.
+
+    The calls are functions of a module that give :func:`peak_bytes` of what is to be measured.
+    """
+    label, call = ours
+    taken: dict[str, list[float]] = {name: [] for name in (label, *peers)}
+    for _ in range(turns):
+        for name, run in {label: call, **peers}.items():
+            with multiprocessing.get_context("spawn").Pool(1) as pool:
+                taken[name].append(pool.apply(run) / 1e6)
+    for peer in peers:
+        note = (notes or {}).get(peer, "")
+        yield compared("memory", task, (label, taken[label]), (peer, taken[peer]), "MB", note)
+
+
+def compared(
+    section: str,
+    task: str,
+    ours: tuple[str, list[float]],
+    peer: tuple[str, list[float]],
+    unit: str,
+    note: str = "",
+) -> Row:
+    """A row from the figures of all turns."""
+    ratios = [theirs / mine for mine, theirs in zip(ours[1], peer[1], strict=True)]
+    return Row(
+        section, task, ours[0], peer[0], unit,
+        statistics.median(ours[1]), statistics.median(peer[1]),
+        statistics.median(ratios), min(ratios), max(ratios), len(ratios), note,
+    )  # fmt: skip
+
+
+def absent(section: str, task: str, ours: str, peer: str, why: str) -> Row:
+    """A row for a peer that could not be measured: the cell stays, and says why."""
+    return Row(section, task, ours, peer, "s", None, None, None, None, None, 0, why)
+
+
+def peak_bytes(call: Callable[[], object]) -> int:
+    """Most resident memory during a call above what there was before."""
+    process = psutil.Process()
+    before, done = process.memory_info().rss, threading.Event()
+    peak = before
+
+    def watch() -> None:
+        nonlocal peak
+        while not done.wait(0.002):
+            peak = max(peak, process.memory_info().rss)
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    call()
+    done.set()
+    watcher.join()
+    return peak - before
+
+
+def seconds(call: Callable[[], object]) -> float:
+    """Wall-clock seconds of one call."""
+    start = time.perf_counter()
+    call()
+    return time.perf_counter() - start

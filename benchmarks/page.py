@@ -1,0 +1,252 @@
+"""docs/benchmarks.md and its pictures, written from all results that are kept."""
+
+import sys
+from pathlib import Path
+
+from benchmarks.explanations import GROWTH, PEERS, SLACK, YARDSTICK
+from benchmarks.measure import Growth, Limit, Row
+from benchmarks.pictures import growth_picture, ratio_picture
+from benchmarks.store import read
+
+DOCS = Path(__file__).parents[1] / "docs"
+IMAGES = DOCS / "images"
+# In the order in which they run and stand on the page.
+SUITE = (
+    "push", "top_push", "auc_losses", "boosting", "ranklib", "ranking_svm", "precision_at_k",
+    "predtron", "engines", "prediction", "metrics", "memory", "objectives", "growth", "roofline",
+)  # fmt: skip
+SECTIONS = ("training", "prediction", "metrics", "memory")
+SORTS = "beside one sort"
+STEEP, SLACK_TOLD = 1.05, 2.0
+
+PAGE = """# Benchmarks
+
+`make bench` runs everything on this page and writes it; `python -m benchmarks NAME` runs one
+benchmark again and writes the page anew. Rivals take turns in one process on the same data, memory
+is measured in processes of their own. **A ratio is the peer's figure over ours: above 1 toprank is
+ahead.** It is the median over the turns; the interval goes from the smallest to the largest, which
+with six turns holds the true median 97 times in 100. A row is *ahead* or *behind* where the whole
+interval lies on one side of 1, and *level* otherwise.
+
+{machine}
+
+Of {n_rows} comparisons toprank is ahead in {ahead}, level in {level}, behind in {behind}{absent}.
+
+![Ratios of all comparisons on a logarithmic axis, with their intervals](images/benchmarks.png)
+
+## Where a peer is ahead
+
+{losses}
+
+## All comparisons
+
+{tables}
+
+## Beside one sort
+
+{sorts_text}
+
+{sorts}
+
+## Growth
+
+Seconds at growing numbers of rows, one thread, `python -m benchmarks growth`. The exponent is the
+slope of log seconds over log rows from {fit_low:,} to {fit_high:,} rows, the median of three turns
+with the smallest and the largest. One that sorts by comparing has an exponent of 1.07 there from
+the logarithm alone; ours sort long lists by their digits.
+
+![Seconds over rows on logarithmic axes, one line a workload](images/growth.png)
+
+{growth}
+
+{growth_text}
+
+## Roofline
+
+What the memory allows, `python -m benchmarks roofline`: bytes that the work moves in its present
+form, over the bandwidth of a triad measured in the same run ({bandwidths}), beside the time it
+takes.
+
+{limits}
+
+Where the slack is over 2×, this is where it goes:
+
+{slack}
+
+## Quality at the top
+
+Speed says nothing about what a ranking is worth. {{doc}}`experiments/quality` compares precision at
+a budget on many data sets under equal tuning budgets.
+
+## What is not here
+
+- **SVMrank, SVMperf and SVMlight** may be used for research only, and their author asks to be told
+  of publications; they were not run. `HiGHS on all pairs` and `LinearSVC on all pairs` solve the
+  same problems.
+- **TopPush** is our own NumPy version of the algorithm in its paper: the authors' MATLAB code was
+  not at hand, and compiled code would be faster.
+- **RankLib** was built from its sources (2.10.2); set the environment variable `RANKLIB` to its
+  class path to measure it. **LibAUC** comes without its dependencies, of which its losses need few.
+- **GPUs**: the PyTorch losses have figures of their own in `benchmarks/torch_losses.md`.
+"""
+
+
+def verdict(row: Row) -> str:
+    if row.ratio is None:
+        return "not measured"
+    if row.low > 1:
+        return "ahead"
+    return "**behind**" if row.high < 1 else "level"
+
+
+def table(head, lines) -> str:
+    rows = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
+    return "\n".join([*rows, *("| " + " | ".join(line) + " |" for line in lines)])
+
+
+def figure(value, unit) -> str:
+    return "–" if value is None else f"{value:.3g} {unit}"
+
+
+def ratio(row: Row) -> tuple[str, str]:
+    if row.ratio is None:
+        return "–", "–"
+    return f"{row.ratio:.3g}", f"{row.low:.3g} to {row.high:.3g}"
+
+
+def comparison(rows) -> str:
+    head = ("task", "toprank", "peer", "ours", "theirs", "ratio", "interval", "", "run", "note")
+    return table(
+        head,
+        [
+            (
+                row.task, row.ours, row.peer, figure(row.we_take, row.unit),
+                figure(row.peer_takes, row.unit), *ratio(row), verdict(row), f"`{name}`", row.note,
+            )
+            for name, row in rows
+        ],
+    )  # fmt: skip
+
+
+def explanation(known, *texts) -> str:
+    """The first explanation of which every key word occurs in its text; told if there is none."""
+    for keys, text in known.items():
+        if all(key in where for key, where in zip(keys, texts, strict=True)):
+            return text
+    print(f"no explanation of {' | '.join(texts)}", file=sys.stderr)
+    return "Not yet explained."
+
+
+def losses(rows) -> str:
+    behind = [(row, explanation(PEERS, row.ours, row.peer)) for _, row in rows]
+    if not behind:
+        return "Nowhere in this run."
+    return table(
+        ("toprank", "peer", "ratio", "why"),
+        [(row.ours, row.peer, ratio(row)[0], why) for row, why in behind],
+    )
+
+
+def growth_table(grown) -> str:
+    sizes = grown[0].rows
+    lines = []
+    for each in grown:
+        seconds = dict(zip(each.rows, each.seconds, strict=True))
+        cells = [f"{seconds[n]:.3g}" if n in seconds else "–" for n in sizes]
+        exponent = f"{each.exponent:.3f} ({each.low:.3f} to {each.high:.3f})"
+        lines.append((each.name, *cells, exponent))
+    return table(("seconds at", *(f"{n:,}" for n in sizes), "exponent"), lines)
+
+
+def growth_text(grown) -> str:
+    steep = [each for each in grown if each.exponent > STEEP]
+    told = [f"{len(grown) - len(steep)} of {len(grown)} exponents are at most {STEEP}.", ""]
+    told += [f"- {each.name}: {each.note}." for each in grown if each.note]
+    told += [f"- {each.name} is above: {explanation(GROWTH, each.name)}" for each in steep]
+    return "\n".join(told)
+
+
+def limit_table(limits) -> str:
+    head = ("work", "threads", "GB moved", "GB/s", "least, ms", "taken, ms", "slack")
+    return table(
+        head,
+        [
+            (
+                each.name, str(each.threads), f"{each.gigabytes:.3g}", f"{each.bandwidth:.3g}",
+                f"{1e3 * each.least:.3g}", f"{1e3 * each.seconds:.3g}", f"{each.slack:.2g}×",
+            )
+            for each in limits
+        ],
+    )  # fmt: skip
+
+
+def slack_text(limits) -> str:
+    names = dict.fromkeys(each.name for each in limits if each.slack > SLACK_TOLD)
+    return "\n".join(f"- {name}: {explanation(SLACK, name)}" for name in names)
+
+
+def machine_text(data) -> str:
+    """Where and with what; two machines in the results are both told."""
+    told = dict.fromkeys(_machine(data[name]["machine"]) for name in SUITE)
+    return "\n\n".join(told)
+
+
+def _machine(found) -> str:
+    versions = ", ".join(f"{name} {found[name]}" for name in list(found)[3:])
+    return f"Machine: {found['processor']}, {found['memory']}, {found['system']}. {versions}."
+
+
+def of_kind(everything, kind):
+    return [(name, each) for name, each in everything if isinstance(each, kind)]
+
+
+def sections(rows) -> str:
+    tables = []
+    for section in SECTIONS:
+        chosen = [(name, row) for name, row in rows if row.section == section]
+        tables.append(f"### {section.capitalize()}\n\n{comparison(chosen)}")
+    return "\n\n".join(tables)
+
+
+def counts(rows) -> dict[str, object]:
+    found = [verdict(row) for _, row in rows]
+    missing = found.count("not measured")
+    return {
+        "n_rows": len(rows),
+        "ahead": found.count("ahead"),
+        "level": found.count("level"),
+        "behind": found.count("**behind**"),
+        "absent": f"; {missing} could not be measured" if missing else "",
+    }
+
+
+def write_page() -> None:
+    """Write the page and its pictures; every benchmark must have run once."""
+    kept = read()
+    if missing := [name for name in SUITE if name not in kept]:
+        print(f"no page yet, run these first: {', '.join(missing)}", file=sys.stderr)
+        return
+    everything = [(name, each) for name in SUITE for each in kept[name]["results"]]
+    rows = [(n, r) for n, r in of_kind(everything, Row) if r.section != SORTS]
+    grown = [each for _, each in of_kind(everything, Growth)]
+    limits = [each for _, each in of_kind(everything, Limit)]
+    measured = [row for _, row in rows if row.ratio is not None]
+    ratio_picture(measured, SECTIONS, IMAGES / "benchmarks.png")
+    growth_picture(grown, IMAGES / "growth.png")
+    rates = dict.fromkeys(f"{l.bandwidth:.3g} GB/s on {l.threads} thread(s)" for l in limits)
+    text = PAGE.format(
+        **counts(rows),
+        machine=machine_text(kept),
+        losses=losses([(n, r) for n, r in rows if verdict(r) == "**behind**"]),
+        tables=sections(rows),
+        sorts_text=YARDSTICK,
+        sorts=comparison([(n, r) for n, r in of_kind(everything, Row) if r.section == SORTS]),
+        fit_low=grown[0].fitted[0],
+        fit_high=grown[0].fitted[1],
+        growth=growth_table(grown),
+        growth_text=growth_text(grown),
+        bandwidths=", ".join(rates),
+        limits=limit_table(limits),
+        slack=slack_text(limits),
+    )
+    (DOCS / "benchmarks.md").write_text(text, encoding="utf-8")
