@@ -18,6 +18,8 @@ collect_ignore = [
         HERE / "tests" / "integrations" / f"test_{name}.py",
     )
 ]
+if find_spec("triton") is None:
+    collect_ignore.append(str(HERE / "src/toprank/integrations/torch/fused.py"))
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:

@@ -2,16 +2,20 @@
 
 Every loss is called as ``loss(scores, y, weight=None, groups=None)`` on 1-D tensors: one score and
 one label a row (positive where y > 0), row weights, and list ids. It computes on the device of the
-scores, in float32 (sums of sorted losses in float64) or float64, and gives a 0-D tensor. A batch
-that leaves no pair to compare costs 0 and has no gradient.
+scores, in float32 (sums in float64) or float64, and gives a 0-D tensor. A batch that leaves no pair
+to compare costs 0 and has no gradient.
 
-The values are those of :mod:`toprank.objectives`. The compiled loops there cannot run on a GPU, so
-the sums over pairs are written here a second time, in terms of logsumexp, sort and cumsum; tests
-hold both together. This package imports PyTorch and nothing else of toprank.
+The formulas are those of :mod:`toprank.objectives.arrays`, which numpy runs line by line too; what
+is here are modules, checks and the bridge to autograd.
 """
 
-from toprank.integrations.torch.losses import IRPushLoss, NDCGHingeLoss, PairLoss, PushLoss
-from toprank.integrations.torch.precision import PrecisionAtKLoss
+from toprank.integrations.torch.losses import (
+    IRPushLoss,
+    NDCGHingeLoss,
+    PairLoss,
+    PrecisionAtKLoss,
+    PushLoss,
+)
 from toprank.integrations.torch.sampler import ClassAwareBatchSampler
 
 __all__ = [

@@ -1,31 +1,50 @@
-"""The pushes, all-pairs losses and the structured NDCG hinge as modules of a network."""
+"""The objectives as modules of a network; the formulas are :mod:`toprank.objectives.arrays`."""
 
 from __future__ import annotations
 
 import math
-from typing import Literal
+from typing import TYPE_CHECKING, Literal, get_args
 
-import torch
 from torch import Tensor, nn
 
-from toprank.integrations.torch.heights import heights_of, log_heights
-from toprank.integrations.torch.rows import LOWEST, Rows, masked_logsumexp, read
+from toprank.integrations.torch.scored import scored
+from toprank.objectives.arrays import IRPush, NDCGHinge, Pairs, PrecisionAtK, Push
+from toprank.objectives.losses import LossName
+from toprank.objectives.precision import Surrogate, as_top
+from toprank.objectives.push import Focus
 
-__all__ = ["IRPushLoss", "NDCGHingeLoss", "PairLoss", "PushLoss"]
+if TYPE_CHECKING:
+    from toprank.objectives.arrays import Formula
 
-LossName = Literal["exponential", "logistic", "hinge", "squared_hinge"]
-LOSSES = ("exponential", "logistic", "hinge", "squared_hinge")
-FOCUS = ("top", "bottom", "both")
+__all__ = ["IRPushLoss", "NDCGHingeLoss", "PairLoss", "PrecisionAtKLoss", "PushLoss"]
+
+PairLossName = Literal["logistic", "hinge", "squared_hinge"]
+Gain = Literal["exponential", "linear"]
 
 
-class PushLoss(nn.Module):
+class _Loss(nn.Module):
+    """A formula on the scores of a batch."""
+
+    formula: Formula
+
+    def forward(
+        self, scores: Tensor, y: Tensor, weight: Tensor | None = None, groups: Tensor | None = None
+    ) -> Tensor:
+        """The value of one batch."""
+        return scored(self.formula, scores, y, weight, groups)
+
+    def extra_repr(self) -> str:
+        """Options, for print(model)."""
+        return ", ".join(f"{name}={value!r}" for name, value in vars(self.formula).items())
+
+
+class PushLoss(_Loss):
     """P-Norm Push with any loss: (Σ_k w_k·(Σ_i w_i·ℓ(s_i - s_k))^p)^(1/p), in logarithms or not.
 
     The value is that of :func:`toprank.objectives.pnorm_push`: (1/p)·log R_p for the exponential
     loss, R_p^(1/p) for the others; at p = ∞ the (logarithm of the) largest height, whose
-    sub-gradient is shared evenly by ties. Time O(rows) for the exponential loss, one sort for the
-    hinges; memory O(rows). The logistic loss costs O(rows) too while scores span less than 256,
-    and forms its pairs in chunks beyond.
+    sub-gradient is shared by ties. Time O(rows) for the exponential loss, one sort for the
+    others; memory O(rows).
 
     Parameters
     ----------
@@ -56,83 +75,20 @@ class PushLoss(nn.Module):
         p: float = 4.0,
         *,
         loss: LossName = "exponential",
-        focus: Literal["top", "bottom", "both"] = "top",
+        focus: Focus = "top",
         bottom_weight: float = 1.0,
     ) -> None:
         super().__init__()
         if not p >= 1:
             raise ValueError(f"p must be a number ≥ 1 or inf, got {p!r}.")
-        if loss not in LOSSES:
-            raise ValueError(f"loss must be one of {', '.join(LOSSES)}; got {loss!r}.")
-        if focus not in FOCUS:
-            raise ValueError(f"focus must be 'top', 'bottom' or 'both', got {focus!r}.")
+        _check("loss", loss, get_args(LossName))
+        _check("focus", focus, get_args(Focus))
         if not 0 < bottom_weight < math.inf:
             raise ValueError(f"bottom_weight must be above 0 and finite, got {bottom_weight}.")
-        self.p, self.loss, self.focus, self.bottom_weight = float(p), loss, focus, bottom_weight
-
-    def forward(
-        self, scores: Tensor, y: Tensor, weight: Tensor | None = None, groups: Tensor | None = None
-    ) -> Tensor:
-        """The value of one batch."""
-        rows = read(scores, y, weight, groups)
-        in_logs = self.loss == "exponential"
-        sides = [] if self.focus == "bottom" else [(rows, 1.0)]
-        if self.focus != "top":
-            sides.append((rows.flipped(), self.bottom_weight if sides else 1.0))
-        values, any_pair = [], torch.zeros((), dtype=torch.bool, device=scores.device)
-        for side, constant in sides:
-            inner, outer = side.compared(side.positive, side.negative)
-            if in_logs:
-                value = _log_power(log_heights(side, inner), outer, side, self.p)
-                value = value + (math.log(constant) / self.p)
-            else:
-                value = _root_power(heights_of(self.loss, side, inner, outer), side, self.p)
-                value = value * constant ** (1.0 / self.p)
-            any_pair = any_pair | outer.any()
-            values.append(value)
-        value = values[0]
-        if len(values) == 2:
-            value = _norm_of_two(torch.stack(values), self.p, in_logs=in_logs)
-        return torch.where(any_pair, value, 0.0)
-
-    def extra_repr(self) -> str:
-        """Options, for print(model)."""
-        return f"p={self.p:g}, loss={self.loss!r}, focus={self.focus!r}"
+        self.formula = Push(loss, float(p), focus, bottom_weight)
 
 
-def _log_power(log_height: Tensor, outer: Tensor, rows: Rows, p: float) -> Tensor:
-    """(1/p)·log Σ w·u^p over all lists."""
-    if math.isinf(p):
-        return log_height.masked_fill(~outer, LOWEST).amax(0)
-    whole = rows._replace(lists=None)
-    return masked_logsumexp(p * log_height, outer, rows.weight, whole) / p
-
-
-def _root_power(height: Tensor, rows: Rows, p: float) -> Tensor:
-    """(Σ w·u^p)^(1/p); heights of rows that are not judged are 0."""
-    if math.isinf(p):
-        return height.amax(0)
-    largest = height.detach().amax(0)
-    ratio = height / torch.where(largest > 0, largest, 1.0)
-    powers = ratio**p if rows.weight is None else rows.weight * ratio**p
-    total = powers.sum()
-    # the root has no derivative at 0, where the sub-gradient is 0
-    root = torch.where(total > 0, total, 1.0) ** (1.0 / p)
-    return largest * torch.where(total > 0, root, 0.0)
-
-
-def _norm_of_two(values: Tensor, p: float, *, in_logs: bool) -> Tensor:
-    """Both ends of the list in one number."""
-    if math.isinf(p):
-        return values.amax(0)
-    if in_logs:
-        return torch.logsumexp(p * values, 0) / p
-    largest = values.detach().amax(0)
-    total = ((values / torch.where(largest > 0, largest, 1.0)) ** p).sum()
-    return largest * torch.where(total > 0, total, 1.0) ** (1.0 / p)
-
-
-class IRPushLoss(nn.Module):
+class IRPushLoss(_Loss):
     """IR Push: the mean over the positives of ln(1 + Σ_k w_k·ℓ(s_i - s_k)).
 
     The value is that of :func:`toprank.objectives.ir_push`; time and memory as for
@@ -154,32 +110,11 @@ class IRPushLoss(nn.Module):
 
     def __init__(self, *, loss: LossName = "exponential") -> None:
         super().__init__()
-        if loss not in LOSSES:
-            raise ValueError(f"loss must be one of {', '.join(LOSSES)}; got {loss!r}.")
-        self.loss = loss
-
-    def forward(
-        self, scores: Tensor, y: Tensor, weight: Tensor | None = None, groups: Tensor | None = None
-    ) -> Tensor:
-        """The value of one batch."""
-        rows = read(scores, y, weight, groups).flipped()
-        inner, outer = rows.compared(rows.positive, rows.negative)
-        if self.loss == "exponential":
-            log = torch.where(outer, log_heights(rows, inner), LOWEST)
-            costs = nn.functional.softplus(log)
-        else:
-            costs = torch.log1p(heights_of(self.loss, rows, inner, outer))
-        if rows.weight is not None:
-            costs = costs * rows.weight
-        total = torch.where(outer, costs, 0.0).sum()
-        return total / rows.amount(outer).clamp_min(torch.finfo(total.dtype).tiny)
-
-    def extra_repr(self) -> str:
-        """Options, for print(model)."""
-        return f"loss={self.loss!r}"
+        _check("loss", loss, get_args(LossName))
+        self.formula = IRPush(loss)
 
 
-class PairLoss(nn.Module):
+class PairLoss(_Loss):
     """Mean loss of all pairs of a positive and a negative: 1 - AUC, with a margin or a tail.
 
     The value is the risk of :class:`toprank.objectives.Push` with ``price=1``, divided by the
@@ -199,56 +134,54 @@ class PairLoss(nn.Module):
     1.0
     """
 
-    def __init__(
-        self, loss: Literal["logistic", "hinge", "squared_hinge"] = "squared_hinge"
-    ) -> None:
+    def __init__(self, loss: PairLossName = "squared_hinge") -> None:
         super().__init__()
-        if loss not in LOSSES[1:]:
-            raise ValueError(f"loss must be one of {', '.join(LOSSES[1:])}; got {loss!r}.")
-        self.loss = loss
-
-    def forward(
-        self, scores: Tensor, y: Tensor, weight: Tensor | None = None, groups: Tensor | None = None
-    ) -> Tensor:
-        """The value of one batch."""
-        rows = read(scores, y, weight, groups)
-        inner, outer = rows.compared(rows.positive, rows.negative)
-        heights = heights_of(self.loss, rows, inner, outer)
-        if rows.weight is not None:
-            heights = heights * rows.weight
-        if rows.lists is None:
-            pairs = rows.amount(inner) * rows.amount(outer)
-        else:
-            pairs = _pairs_of_lists(rows, inner, outer)
-        return heights.sum() / pairs.clamp_min(torch.finfo(heights.dtype).tiny)
-
-    def extra_repr(self) -> str:
-        """Options, for print(model)."""
-        return f"loss={self.loss!r}"
+        _check("loss", loss, get_args(PairLossName))
+        self.formula = Pairs(loss)
 
 
-def _pairs_of_lists(rows: Rows, inner: Tensor, outer: Tensor) -> Tensor:
-    weight = torch.ones_like(rows.scores) if rows.weight is None else rows.weight
-    zero = torch.zeros(rows.n_lists, dtype=weight.dtype, device=weight.device)
-    lists = rows.lists if rows.lists is not None else torch.zeros_like(inner, dtype=torch.long)
-    return (
-        zero.index_add(0, lists, weight * inner) * zero.index_add(0, lists, weight * outer)
-    ).sum()
+class PrecisionAtKLoss(_Loss):
+    """A bound of the negatives among the k best rows, divided by k.
+
+    The value is that of :class:`toprank.objectives.PrecisionAtK`, where the formulas are printed,
+    with row weights and lists as there; the gradient belongs to the smallest j that attains the
+    maximum, and rows tied at a cut share it. Time: the best k rows of each class are found, or
+    all are sorted where k is a share or rows have weights; memory O(rows).
+
+    Parameters
+    ----------
+    k : int or float, default=0.25
+        Number of rows, or a share in (0, 1] of the batch's positives, rounded up. A batch with
+        fewer positives than k is judged at their number.
+    surrogate : {"avg", "max", "ramp", "struct"}, default="avg"
+        "avg" is the tightest convex bound.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from toprank.integrations.torch import PrecisionAtKLoss
+    >>> scores, y = torch.tensor([3.0, 2.5, 2.0, 1.0, 0.5]), torch.tensor([0, 1, 0, 1, 1])
+    >>> for name in ("ramp", "avg", "max"):
+    ...     print(name, round(PrecisionAtKLoss(2, surrogate=name)(scores, y).item(), 4))
+    ramp 1.75
+    avg 2.1667
+    max 2.75
+    """
+
+    def __init__(self, k: float = 0.25, *, surrogate: Surrogate = "avg") -> None:
+        super().__init__()
+        as_top(k)
+        _check("surrogate", surrogate, get_args(Surrogate))
+        self.formula = PrecisionAtK(k, surrogate)
 
 
-class NDCGHingeLoss(nn.Module):
-    """Structured hinge of NDCG on one list of graded or binary labels.
+class NDCGHingeLoss(_Loss):
+    """Structured hinge of NDCG on graded or binary labels, a mean over the lists.
 
-    With gains G, discounts D_j = 1/log2(1 + j), N = Σ_j D_j·G of the best order and a ranking π
-    valued at Σ_j D_j·s_π(j), the margin-rescaled hinge over all n! rankings is
-
-        max_π [1 - NDCG(π) + Σ_j D_j·s_π(j)] - Σ_j D_j·s_π*(j)
-            = Σ_j D_j·(r sorted)_j - Σ_j D_j·r_π*(j),    r = s - G/N,
-
-    since the bracket is itself valued like a ranking, by the scores r: sorting does it. π* is the
-    best order, rows of one grade in the order of their scores. The loss is at least
-    1 - NDCG of the ranking by s, 0 where every better grade leads by enough, and a difference of
-    convex functions. Time: three sorts; memory O(rows). Row weights and lists have no meaning here.
+    The formula is printed in :mod:`toprank.objectives.arrays.ndcg`. The loss is at least
+    1 - NDCG of the ranking by the scores, 0 where every better grade leads by enough, and a
+    difference of convex functions. Row weights have no meaning here. Time: one sort of the scores
+    and two of the grades, which are quick where the labels are booleans or bytes; memory O(rows).
 
     Parameters
     ----------
@@ -263,24 +196,20 @@ class NDCGHingeLoss(nn.Module):
     0.0
     """
 
-    def __init__(self, gain: Literal["exponential", "linear"] = "exponential") -> None:
+    def __init__(self, gain: Gain = "exponential") -> None:
         super().__init__()
-        if gain not in ("exponential", "linear"):
-            raise ValueError(f"gain must be 'exponential' or 'linear', got {gain!r}.")
-        self.gain = gain
+        _check("gain", gain, get_args(Gain))
+        self.formula = NDCGHinge(gain)
 
-    def forward(self, scores: Tensor, y: Tensor) -> Tensor:
-        """The value of one list; 0 where no row has a gain."""
-        rows = read(scores, y, None, None)
-        grades = y.reshape(-1).to(rows.scores.dtype).clamp_min(0.0)
-        gains = torch.exp2(grades) - 1.0 if self.gain == "exponential" else grades
-        places = torch.arange(2, gains.numel() + 2, device=gains.device, dtype=torch.float64)
-        discounts = (1.0 / torch.log2(places)).to(rows.scores.dtype)
-        by_score = torch.argsort(rows.scores.detach(), descending=True, stable=True)
-        best = by_score[torch.argsort(gains[by_score], descending=True, stable=True)]
-        ideal = (discounts * gains[best]).sum()
-        rivals = rows.scores - gains / torch.where(ideal > 0, ideal, 1.0)
-        worst = torch.sort(rivals, descending=True).values
-        # row by row: two long sums would lose the small number between them
-        loss = (discounts * (worst - rivals[best])).sum()
-        return torch.where(ideal > 0, loss, 0.0)
+    def forward(
+        self, scores: Tensor, y: Tensor, weight: Tensor | None = None, groups: Tensor | None = None
+    ) -> Tensor:
+        """The value of one batch."""
+        if weight is not None:
+            raise ValueError("NDCGHingeLoss has no row weights; leave weight out.")
+        return super().forward(scores, y, None, groups)
+
+
+def _check(name: str, value: object, choices: tuple[str, ...]) -> None:
+    if value not in choices:
+        raise ValueError(f"{name} must be one of {', '.join(choices)}; got {value!r}.")
