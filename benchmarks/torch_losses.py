@@ -6,7 +6,7 @@ On a GPU where there is one::
 
 ``read + write`` is the time that reading scores and labels and writing gradients takes at the
 bandwidth of a plain copy, measured in the same run. Times are of a forward and a backward pass
-until the device has finished: called line by line, under ``torch.compile``, and replayed from a
+until the device has finished: called eagerly, under ``torch.compile``, and replayed from a
 CUDA graph of the faster of the two, as a captured training step would run it. ``launches`` are the
 kernels of that graph.
 """
@@ -147,9 +147,7 @@ def measure(device: str, largest: int) -> None:
         plain = (4 + 1 + 4) * n / speed
         sort = clock(device, lambda s=scores: torch.sort(s.detach()), repeats)
         print(f"\n### {n:,} scores: forward and backward, milliseconds\n")
-        print(
-            "| loss | line by line | compiled | graph | launches | over read + write | over sort |"
-        )
+        print("| loss | eager | compiled | graph | launches | over read + write | over sort |")
         print("|---|---|---|---|---|---|---|")
         print(f"| read + write | {1e3 * plain:.4f} | | | | 1 | {plain / sort:.2f} |")
         print(f"| torch.sort | {1e3 * sort:.4f} | | | | {sort / plain:.1f} | 1 |")
@@ -167,7 +165,7 @@ def measure(device: str, largest: int) -> None:
 
 
 def timed(device: str, entry: Entry, scores, y, repeats: int):
-    """Seconds line by line, compiled, and from a graph; and the graph's kernels."""
+    """Seconds of an eager call, compiled, and from a graph; and the graph's kernels."""
     import torch
 
     run = step(entry.loss, scores, y)
