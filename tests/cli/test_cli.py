@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 import typer
@@ -65,6 +66,10 @@ def test_the_demo_tells_what_the_top_gained_and_writes_the_report(tmp_path):
     done = toprank_command("demo", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     words = " ".join(done.stdout.split())
+    guide = Path(__file__).parents[2] / "docs" / "guide" / "commands" / "demo.md"
+    shown = guide.read_text(encoding="utf-8").split("$ toprank demo\n")[1].split("```")[0]
+    in_words = re.compile(r"[-+−]?[\d.]+")  # numbers round differently elsewhere
+    assert in_words.sub("#", words) == in_words.sub("#", " ".join(shown.split()))
     for ranker in (demo_file.LOGISTIC, demo_file.NO_PUSH, demo_file.PUSH):
         assert ranker in words
     for other in (demo_file.LOGISTIC, demo_file.NO_PUSH):

@@ -98,12 +98,13 @@ def what_is_judged(judged: Judged) -> str:
     """Which rows count, out of how many, in words."""
     import numpy as np
 
-    n_rows, n_positives = judged.positives.size, int(judged.positives.sum())
-    first = f"{judged.k:,} rows" if judged.k >= 1 else f"{100 * judged.k:g} %"
+    rows = f"{judged.positives.size:,} rows"
+    first = f"{judged.k:,}" if judged.k >= 1 else f"{100 * judged.k:g} %"
     if judged.groups is not None:
-        first += f" of each of {np.unique(judged.groups).size:,} lists;"
+        rows = f"each of {np.unique(judged.groups).size:,} lists with {rows}"
     weighed = "" if judged.weights is None else ", counted by their weight"
-    return f"The first {first} of {n_rows:,} rows{weighed}, {n_positives:,} of them positive:"
+    n_positives = int(judged.positives.sum())
+    return f"The first {first} of {rows}{weighed}; {n_positives:,} rows are positive:"
 
 
 def tell_difference(talk: Talk, lists: Shortlists, other: str) -> None:
