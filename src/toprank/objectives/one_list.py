@@ -81,15 +81,28 @@ class OneListPush(Criterion):
         return exponential_or_warn(value if math.isinf(self._p) else self._p * value)
 
     def value_and_gradient(self, scores: NDArray[Any]) -> tuple[float, NDArray[Any]]:
+        gradient = np.empty_like(scores)
+        if len(self._constants) == 1:
+            return self._value_into(gradient, scores), gradient
         peaks = self._all_peaks(scores)
         value, shares = self._value_and_shares(peaks)
-        gradient = np.empty_like(scores)
         for rows in self._blocks():
             gradient[rows] = sum(
                 sign * shares[sign] * self._slope(scores, rows, sign, peaks[sign])
                 for sign in self._constants
             )
         return value, gradient
+
+    def _value_into(self, gradient: NDArray[Any], scores: NDArray[Any]) -> float:
+        """Value of a push at one end; its gradient first holds the masses, taken once."""
+        (sign,) = self._constants
+        peaks = self._peaks(scores, sign, masses=gradient)
+        inner = self._sides(sign)[0]
+        for rows in self._blocks():
+            gradient[rows] *= np.where(
+                inner[rows], -sign / peaks.inner_mass, sign / peaks.outer_mass
+            )
+        return self._value_and_shares({sign: peaks})[0]
 
     def gradient_and_hessian(self, scores: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
         """Gradient and Hessian diagonal of ``value``; there is no second derivative at p = ∞.
@@ -133,7 +146,10 @@ class OneListPush(Criterion):
         total = sum(mass.values())
         return largest + math.log(total) / self._p, {s: m / total for s, m in mass.items()}
 
-    def _peaks(self, scores: NDArray[Any], sign: int) -> _Peaks:
+    def _peaks(
+        self, scores: NDArray[Any], sign: int, *, masses: NDArray[Any] | None = None
+    ) -> _Peaks:
+        """Soft maxima of a push; the mass of each row is written to ``masses``, where given."""
         lowest, highest = self._ends(scores, sign)
         inner, outer = self._sides(sign)
         inner_mass = outer_mass = 0.0
@@ -141,6 +157,8 @@ class OneListPush(Criterion):
             mass = self._mass(scores, rows, sign, lowest, highest)
             inner_mass += float(np.dot(mass, inner[rows]))  # vectorised; a masked sum is not
             outer_mass += float(np.dot(mass, outer[rows]))
+            if masses is not None:
+                masses[rows] = mass
         return _Peaks(lowest, inner_mass, highest, outer_mass)
 
     def _ends(self, scores: NDArray[Any], sign: int) -> tuple[float, float]:
@@ -149,8 +167,9 @@ class OneListPush(Criterion):
         lowest, highest = math.inf, -math.inf
         for rows in self._blocks():
             t = sign * scores[rows]
-            lowest = min(lowest, float(t[inner[rows]].min(initial=math.inf)))
-            highest = max(highest, float(t[outer[rows]].max(initial=-math.inf)))
+            # filled up, not picked out: that is what vector registers can do
+            lowest = min(lowest, float(np.where(inner[rows], t, math.inf).min()))
+            highest = max(highest, float(np.where(outer[rows], t, -math.inf).max()))
         return lowest, highest
 
     def _mass(
