@@ -17,6 +17,7 @@ import toprank
 from toprank.cli import app
 from toprank.cli import demo as demo_file
 from toprank.cli.errors import in_one_line
+from toprank.cli.talk import Talk
 
 
 def toprank_command(*arguments, **options):
@@ -179,6 +180,16 @@ def test_an_interrupt_that_a_callback_swallows_comes_through(capfd):
         works()
     assert stopped.value.exit_code == 130
     assert capfd.readouterr().err == "toprank: interrupted; nothing was written.\n"
+
+
+def test_tables_put_numbers_to_the_right_and_words_to_the_left(capsys):
+    Talk().table(
+        ["column", "share", "through"],
+        [["32", "8.2%", "+1.98"], ["job", "10.1%", "nurse: +0.3; smith: -0.1"]],
+    )
+    assert capsys.readouterr().out == (
+        "column  share  through\n32       8.2%  +1.98\njob     10.1%  nurse: +0.3; smith: -0.1\n"
+    )
 
 
 def test_messages_of_the_system_name_the_file(capsys):

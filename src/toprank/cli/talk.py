@@ -37,13 +37,14 @@ class Talk:
             typer.echo(json.dumps(values, ensure_ascii=False, indent=2, default=str))
 
     def table(self, headings: list[str], rows: list[list[str]]) -> None:
-        """Columns as wide as their words; those of numbers stand to the right."""
+        """Columns as wide as their words; those of numbers, but for the first, to the right."""
         if self.quiet or self.as_json or not rows:
             return
-        columns = []
+        columns: list[list[str]] = []
         for heading, *cells in zip(headings, *rows, strict=True):
             width = max(map(len, (heading, *cells)))
-            to_right = all(cell[:1] in "+-−0123456789" and ": " not in cell for cell in cells)
+            are_numbers = all(cell[:1] in "+-−0123456789" and ": " not in cell for cell in cells)
+            to_right = are_numbers and bool(columns)
             columns.append(
                 [cell.rjust(width) if to_right else cell.ljust(width) for cell in (heading, *cells)]
             )
