@@ -22,11 +22,13 @@ from toprank.rankers.survey import survey
 from toprank.solvers.boosting_passes import PassArena, fit_stumps
 from toprank.solvers.passes import BlockFeatures, PushPasses
 from toprank.tables import ParquetBlocks
+from toprank.tables.parquet_stream import BUFFER
 from toprank.weak_rankers import Stumps
 
 ROWS, FEATURES, ROUNDS = int(float(os.environ.get("ROWS", "1e7"))), 20, 10
 FOLDER = os.environ.get("FOLDER")
 GROUP = 1 << 20
+IN_PIECES = {"pre_buffer": False, "buffer_size": BUFFER}
 
 
 def write(path):
@@ -43,10 +45,11 @@ def write(path):
             writer.write_table(pa.table([*columns, y], schema=schema), row_group_size=GROUP)
 
 
-def read(path):
+def read(path, **options):
     """What pyarrow needs to read the same columns, and to do nothing with them."""
-    for _ in pq.ParquetFile(path).iter_batches():
-        pass
+    with pq.ParquetFile(path, **options) as file:
+        for _ in file.iter_batches():
+            pass
 
 
 def push_fit(path):
@@ -103,10 +106,14 @@ def results():
         path = Path(folder) / "rows.parquet"
         write(path)
         for name, run in passes(path).items():
-            yield from race(
-                "out of core", task, (name, run), {"pyarrow's read": lambda: read(path)},
-                turns=turns, notes={"pyarrow's read": "reads only"},
-            )  # fmt: skip
+            peers = {
+                "pyarrow's read": lambda: read(path),
+                "pyarrow's read, in pieces": lambda: read(
+                    path, pre_buffer=False, buffer_size=BUFFER
+                ),
+            }
+            notes = dict.fromkeys(peers, "reads, and does nothing with what it has read")
+            yield from race("out of core", task, (name, run), peers, turns=turns, notes=notes)
         for name, fit in (("PNormPush", push_fit), (f"RankBoost, {ROUNDS} rounds", boosting_fit)):
             with multiprocessing.get_context("spawn").Pool(1) as pool:
                 taken, peak = pool.apply(alone, (fit, path))

@@ -1,5 +1,6 @@
 """Parquet files in blocks: the models of the table in memory, in the memory of a few batches."""
 
+import os
 import subprocess
 import sys
 import tempfile
@@ -195,6 +196,14 @@ def test_an_error_stops_the_other_threads():
     assert len(started) < 5
 
 
+@pytest.mark.parametrize("at_once", [True, False])
+def test_what_is_kept_comes_back_also_where_threads_take_turns(file, monkeypatch, at_once):
+    monkeypatch.setattr("toprank.tables.scratch._AT_ONCE", at_once and os.name == "posix")
+    kept = ParquetBlocks(file, target="y", batch_rows=99, n_jobs=3).kept(lambda block: block)
+    np.testing.assert_array_equal(np.concatenate(kept.total(table_of)), rows()[0])
+    kept.close()
+
+
 def test_a_file_goes_when_its_blocks_go(tmp_path, file):
     blocks = ParquetBlocks(file, target="y", scratch=tmp_path)
     kept = blocks.kept(lambda block: block)
@@ -220,7 +229,7 @@ def test_a_disk_that_fills_up_is_told(tmp_path):
     scratch._file.close()
     scratch._file = open("/dev/full", "r+b", buffering=0)  # noqa: PTH123, SIM115
     with pytest.raises(OSError, match="is full; name another one"):
-        scratch._write(memoryview(bytes(100)))
+        scratch._write(memoryview(bytes(100)), 0)
     scratch._file.close()
 
 

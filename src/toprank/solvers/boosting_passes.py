@@ -44,13 +44,13 @@ def every_so_many_rows(block: Block, starts: NDArray[np.int64], step: int) -> li
 def binned(block: Block, thresholds: list[NDArray[np.float64]], positive: Any) -> Block:
     """One byte a cell, column by column, and whether each row is a positive."""
     rows = np.arange(len(block.y))
-    weights = block.weights
+    positives, weights = block.y == positive, block.weights
     if weights is not None:
         rows = np.flatnonzero(weights)
-        weights = weights[rows].astype(np.float64)
+        positives, weights = positives[rows], weights[rows].astype(np.float64)
     codes = np.empty((block.X.shape[1], rows.size), dtype=np.uint8)
     bin_rows(block.X, rows, padded(thresholds), codes, 0, rows.size)
-    return Block(codes, block.y[rows] == positive, weights, block.number)
+    return Block(codes, positives, weights, block.number)
 
 
 def weights_by_bin(block: Block, tables: NDArray[np.float64]) -> Sums:

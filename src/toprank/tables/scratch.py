@@ -7,6 +7,7 @@ kill) its space is free again; Windows deletes it when it is closed.
 from __future__ import annotations
 
 import errno
+import os
 import shutil
 import tempfile
 import weakref
@@ -19,7 +20,6 @@ from toprank.blocks import Block, Blocks
 from toprank.tables.in_order import Stopped, added_up
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Callable
     from threading import Event
 
@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 __all__ = ["Scratch", "ScratchBlocks"]
 
 Total = TypeVar("Total", bound="Summable")
+
+# Whether threads can read and write a file at places of their own; elsewhere they take turns.
+_AT_ONCE = hasattr(os, "pwrite") and hasattr(os, "preadv")
 
 
 class _Kept(NamedTuple):
@@ -71,22 +74,37 @@ class Scratch:
         with self._lock:
             if not self._end:
                 self._check_space(-(-n_bytes * self._n_rows // n_rows))
-            offset = self._end
+            offset = place = self._end
             self._end += n_bytes
-            self._file.seek(offset)
-            for array in arrays:
-                if array is not None:
-                    self._write(array.reshape(-1).view(np.uint8).data)
+        for array in arrays:
+            if array is not None:
+                self._write(array.reshape(-1).view(np.uint8).data, place)
+                place += array.nbytes
         return [_Kept(offset, n_bytes, known, block.number)]
 
-    def _write(self, rest: memoryview) -> None:
+    def _write(self, rest: memoryview, place: int) -> None:
         try:
             while rest:
-                rest = rest[self._file.write(rest) :]
+                done = self._write_some(rest, place)
+                rest, place = rest[done:], place + done
         except OSError as error:
             if error.errno == errno.ENOSPC:
                 raise OSError(self._too_small("is full")) from error
             raise
+
+    def _write_some(self, rest: memoryview, place: int) -> int:
+        if _AT_ONCE:
+            return os.pwrite(self._file.fileno(), rest, place)
+        with self._lock:
+            self._file.seek(place)
+            return self._file.write(rest)
+
+    def _read_some(self, rest: memoryview, place: int) -> int:
+        if _AT_ONCE:
+            return os.preadv(self._file.fileno(), [rest], place)
+        with self._lock:
+            self._file.seek(place)
+            return self._file.readinto(rest)
 
     def _check_space(self, needed: int) -> None:
         free = shutil.disk_usage(self._folder).free
@@ -104,11 +122,10 @@ class Scratch:
     def get(self, kept: _Kept) -> Block:
         """Read a block back."""
         buffer = np.empty(kept.n_bytes, dtype=np.uint8)
-        view = buffer.data
-        with self._lock:
-            self._file.seek(kept.offset)
-            while view:
-                view = view[self._file.readinto(view) :]
+        rest, place = buffer.data, kept.offset
+        while rest:
+            done = self._read_some(rest, place)
+            rest, place = rest[done:], place + done
         arrays: list[NDArray[Any] | None] = []
         for known in kept.arrays:
             if known is None:
