@@ -86,7 +86,10 @@ def compare(
     if resume and len(notes):
         talk.note(f"{len(notes)} finished fits are taken from {journal}.")
     found = run(talk, rankers, lesson, amount, splits, seed, notes)
-    tell(talk, found, lesson, table)
+    tell(talk, found, lesson)
+    typed = {"--target": [target], "--positive": positive, "--group": [group], "--weight": [weight]}
+    typed |= {"--ignore": ignore, "--budget": [budget], "--ranker": [best_of_ours(found)]}
+    talk.say(f"\nNext: {next_call(table, typed)}")
     if report is not None:
         from toprank.cli.report_pages import comparison_page
 
@@ -200,8 +203,18 @@ def run(
         )
 
 
-def tell(talk: Talk, found: Comparison, lesson: Supervision, path: Path) -> None:
-    """The table, the verdict and what to type next."""
+def next_call(table: Path, typed: dict[str, Any]) -> str:
+    """The command that fits the best of our rankers, with the options that were typed here."""
+    import shlex
+
+    words = ["toprank", "fit", str(table)]
+    for option, values in typed.items():
+        words += [word for value in values or () if value is not None for word in (option, value)]
+    return shlex.join([*words, "-o", "model.toprank"])
+
+
+def tell(talk: Talk, found: Comparison, lesson: Supervision) -> None:
+    """The table and the verdict."""
     where = "of each list" if lesson.groups is not None else f"of {found.n_test:,}"
     talk.say(
         f"{lesson.positives.size:,} rows, {lesson.positives.mean():.1%} positive. "
@@ -225,8 +238,6 @@ def tell(talk: Talk, found: Comparison, lesson: Supervision, path: Path) -> None
     )
     talk.say()
     talk.say(verdict(found))
-    best = best_of_ours(found)
-    talk.say(f"\nNext: toprank fit {path.name} --target {lesson.roles.target} --ranker {best} …")
 
 
 def best_of_ours(found: Comparison) -> str:
@@ -248,6 +259,8 @@ def verdict(found: Comparison) -> str:
         opening = f"A ranker for the top helps here: {best}."
     elif gained.high < 0:
         opening = "The push does not help here: logistic regression is ahead."
+    elif round(gained.mean, 1) > 0:
+        opening = "Whether a ranker for the top helps here, these rows cannot tell."
     else:
         opening = "The push does not help here, as far as these rows can tell."
     words = [opening, found.verdict(best, LOGISTIC)]
