@@ -118,7 +118,10 @@ def explain_row(talk: Talk, model: Model, table: Table, row: int, most: int) -> 
     talk.say()
     talk.table(
         ["column", "value", "adds to the score"],
-        [[names[at], str(values.get(names[at], 0)), f"{parts[0, at]:+.3g}"] for at in order[:most]],
+        [
+            [names[at], str(values.get(names[at], 0)).strip(), f"{parts[0, at]:+.3g}"]
+            for at in order[:most]
+        ],
     )
     talk.say()
     talk.say("Each column is compared with its mean over the training rows.")
