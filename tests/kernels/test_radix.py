@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from toprank.kernels import radix
 from toprank.kernels.radix import argsort_floats, sort_floats
 from toprank.metrics import average_precision, ranked, ranks
 
@@ -16,6 +17,11 @@ VALUES = arrays(
         st.floats(allow_nan=False), st.sampled_from([0.0, -0.0, 1.0, -1.0, np.inf, -np.inf])
     ),
 )
+
+
+@pytest.fixture(autouse=True)
+def by_digits(monkeypatch):
+    monkeypatch.setattr(radix, "FEW", 0)
 
 
 @settings(deadline=None)  # the first one compiles

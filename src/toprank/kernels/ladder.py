@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from toprank.kernels.jit import compiled
+from toprank.kernels.radix import argsort_floats
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -71,7 +72,7 @@ class Ladder:
 
     def sort(self, scores: NDArray[Any]) -> NDArray[np.intp]:
         """Order the laid-out scores ascending within each list."""
-        order = np.argsort(scores)
+        order = argsort_floats(scores)
         return order if self.n_rungs.size == 1 else _deal(order, self._list_of, self.lists)
 
     def narrowest_gap(self, scores: NDArray[Any]) -> float:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from toprank.kernels.ladder import Ladder
+from toprank.kernels.radix import argsort_floats
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -154,5 +155,5 @@ def _ranges(first: Integers, last: Integers) -> tuple[Integers, Integers]:
 def _sorted(scores: NDArray[Any], block: Integers) -> tuple[Floats, Integers]:
     wide = scores.astype(np.float64, copy=False)
     one_block = block[0] == block[-1]
-    order = np.argsort(wide) if one_block else np.lexsort((wide, block))
+    order = argsort_floats(wide) if one_block else np.lexsort((wide, block))
     return wide[order], order

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 __all__ = ["argsort_floats", "sort_floats"]
 
 DIGITS, VALUES = 8, 256
+# Fewer values than this are sorted by comparing, before all digits of all values are counted.
+FEW = 1024
 
 
 @compiled
@@ -110,6 +112,8 @@ def sort_floats(values: NDArray[np.float64]) -> NDArray[np.float64]:
     >>> sort_floats(np.array([2.0, -np.inf, 0.5, -3.0]))
     array([-inf, -3. ,  0.5,  2. ])
     """
+    if values.size < FEW:
+        return np.sort(values)
     bits = _bits(values)
     return _sort(bits, bits.view(np.uint64), np.empty(bits.size, np.uint64)).view(np.float64)
 
@@ -126,6 +130,8 @@ def argsort_floats(values: NDArray[np.float64]) -> NDArray[np.intp]:
     >>> argsort_floats(np.array([2.0, 0.0, 2.0, -0.0]))
     array([1, 3, 0, 2])
     """
+    if values.size < FEW:
+        return np.argsort(values, kind="stable")
     bits = _bits(values)
     codes, order = np.empty(bits.size, np.uint64), np.arange(bits.size)
     return _argsort(bits, bits.view(np.uint64), codes, order, np.empty_like(order))

@@ -45,12 +45,10 @@ def average_precision(ranked: Ranked, *, ties: str) -> Floats:
     0.8333333333333333
     """
     # Only ties with positives add to the sum; the others are left out of the harmonic sums.
-    live = ranked.gain > 0
-    found, rows = ranked.above(ranked.gain)[live], ranked.above(ranked.weight)[live]
+    live = np.flatnonzero(ranked.gain)
+    found, rows = ranked.positives_above(live), ranked.above(ranked.weight)[live]
     gain, weight = ranked.gain[live], ranked.weight[live]
-    precisions = np.zeros_like(ranked.gain)
-    precisions[live] = _PRECISIONS[ties](found, rows, gain, weight)
-    return ranked.total(precisions) / ranked.positives
+    return ranked.total_of(_PRECISIONS[ties](found, rows, gain, weight), live) / ranked.positives
 
 
 def _together(found: Floats, rows: Floats, gain: Floats, weight: Floats) -> Floats:

@@ -86,10 +86,7 @@ class Ranked(NamedTuple):
     def above(self, values: Floats) -> Floats:
         """Sum over the higher ties of the same list."""
         if self.starts.size == 1:
-            sums = np.empty_like(values)
-            sums[:1] = 0.0
-            np.cumsum(values[:-1], out=sums[1:])
-            return sums
+            return _sums_before(values)
         # Each list is scaled by its own power of two, exactly, and the running sum is reset at
         # its start: a list of huge weights leaves no rounding error behind in the next.
         totals = np.add.reduceat(values, self.starts)
@@ -101,6 +98,21 @@ class Ranked(NamedTuple):
         # What rounding leaves instead of zero must not look like a row above the first.
         result[self.starts] = 0.0
         return result
+
+    def positives_above(self, live: NDArray[np.intp]) -> Floats:
+        """Weight of the positives above each of the ties that hold any, ``live``."""
+        # in one list the ties between them add nothing
+        return (
+            _sums_before(self.gain[live]) if self.starts.size == 1 else self.above(self.gain)[live]
+        )
+
+    def total_of(self, values: Floats, live: NDArray[np.intp]) -> Floats:
+        """Sum over some ties of each list."""
+        if self.starts.size == 1:
+            return np.array([values.sum()])
+        spread = np.zeros_like(self.gain)
+        spread[live] = values
+        return self.total(spread)
 
     def total(self, values: Floats) -> Floats:
         """Sum over the ties of each list."""
@@ -133,6 +145,14 @@ class Ranked(NamedTuple):
         grades, counts = np.unique(gain, return_counts=True)
         worth = (grades * counts)[::-1]
         return self._replace(gain=worth, weight=counts[::-1].astype(np.float64))
+
+
+def _sums_before(values: Floats) -> Floats:
+    """Sum of the values before each."""
+    sums = np.empty_like(values)
+    sums[:1] = 0.0
+    np.cumsum(values[:-1], out=sums[1:])
+    return sums
 
 
 class Sorted(NamedTuple):

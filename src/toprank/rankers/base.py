@@ -13,6 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from toprank.inputs import as_lists, as_weights
+from toprank.kernels.radix import argsort_floats
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -123,7 +124,7 @@ class BaseRanker(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         scores = self.decision_function(X)
         lists = as_lists(groups, scores.size)
         if lists is None:
-            return np.argsort(-scores, kind="stable"), np.array([0, scores.size], dtype=np.intp)
+            return argsort_floats(-scores), np.array([0, scores.size], dtype=np.intp)
         return np.lexsort((-scores, lists.codes)), lists.starts
 
     def _check_has_cut(self) -> None:
