@@ -15,7 +15,7 @@ from benchmarks.tables import linear_rows
 from toprank import LinearRankSVM, RankSVM
 
 NU = 0.2
-FEW, SOME, MANY = 160, 1_000, 200_000
+FEW, SOME, MANY = 120, 1_000, 200_000
 ALPHA = 1e-3
 
 
