@@ -15,51 +15,63 @@ def page(found):
     present = {name: found[f"real {name}"] for name in TABLE_3 if found[f"real {name}"]}
     missing = [name for name in TABLE_3 if name not in present]
     figures = found["figures"]
+    table_1 = auc_table(
+        (
+            f"r = {r}, {noise} % ({found[f'noise {noise} r {r}']['target']:.3f})",
+            found[f"noise {noise} r {r}"]["auc"],
+            printed,
+            label_error(noise, 5),
+        )
+        for (r, noise), printed in TABLE_1.items()
+    )
+    table_2 = auc_table(
+        (
+            f"{p}:{10 - p}, r = {r} ({found[f'tenths {p} r {r}']['target']:.3f})",
+            found[f"tenths {p} r {r}"]["auc"],
+            printed,
+            label_error(5, p),
+        )
+        for (p, r), printed in TABLE_2.items()
+    )
+    table_3 = auc_table((name, row["auc"], TABLE_3[name], None) for name, row in present.items())
+    table_4 = number_table(
+        "m", TIMED, ((m, found[f"times {m}"], TABLE_4[m]) for m in TABLE_4), "%.3g"
+    )
+    table_5 = number_table(
+        "data",
+        METHODS,
+        (
+            (f"{name} ({row['features']})", row["nonzero"], TABLE_5[name])
+            for name, row in present.items()
+        ),
+        "%d",
+    )
     parts = [
         OPENING,
-        TEXTS["table 1"],
-        auc_table(
-            (
-                f"r = {r}, {noise} % ({found[f'noise {noise} r {r}']['target']:.3f})",
-                found[f"noise {noise} r {r}"]["auc"],
-                printed,
-                label_error(noise, 5),
-            )
-            for (r, noise), printed in TABLE_1.items()
-        ),
-        TEXTS["table 2"],
-        auc_table(
-            (
-                f"{p}:{10 - p}, r = {r} ({found[f'tenths {p} r {r}']['target']:.3f})",
-                found[f"tenths {p} r {r}"]["auc"],
-                printed,
-                label_error(5, p),
-            )
-            for (p, r), printed in TABLE_2.items()
-        ),
-        TEXTS["table 3"],
-        auc_table((name, row["auc"], TABLE_3[name], None) for name, row in present.items()),
+        TEXTS["table 1"], table_1,
+        TEXTS["table 2"], table_2,
+        TEXTS["table 3"], table_3,
         *([f"Not in the data home, so left out: {', '.join(missing)}."] if missing else []),
-        TEXTS["table 4"],
-        number_table("m", TIMED, ((m, found[f"times {m}"], TABLE_4[m]) for m in TABLE_4), "%.3g"),
-        TEXTS["table 5"],
-        number_table(
-            "data",
-            METHODS,
-            (
-                (f"{name} ({row['features']})", row["nonzero"], TABLE_5[name])
-                for name, row in present.items()
-            ),
-            "%d",
-        ),
+        TEXTS["table 4"], table_4,
+        TEXTS["table 5"], table_5,
         TEXTS["figures"].format(
             ended=figures["ended"],
             best=figures["best"],
             path=", ".join(f"{value:.4f}" for value in figures["path"]),
         ),
-        CLOSING,
-    ]
+        CLOSING.format(
+            *(f"{_stars(table)} of {_cells(table)}" for table in (table_1, table_2, table_3))
+        ),
+    ]  # fmt: skip
     return "\n\n".join(parts) + "\n"
+
+
+def _stars(table):
+    return table.count("\\*")
+
+
+def _cells(table):
+    return table.count("±")
 
 
 def label_error(percent, tenths):
