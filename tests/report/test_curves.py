@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from toprank.metrics import precision_at_k
@@ -24,6 +24,7 @@ def lists(draw):
     return positives, scores, weights, groups
 
 
+@settings(deadline=None, max_examples=40)
 @given(lists())
 def test_the_share_at_each_length_is_the_precision_there(given):
     positives, scores, weights, groups = given
@@ -36,6 +37,7 @@ def test_the_share_at_each_length_is_the_precision_there(given):
     assert curve.found[-1] == pytest.approx(counts[positives].sum())
 
 
+@settings(deadline=None, max_examples=40)
 @given(lists())
 def test_a_row_of_weight_two_is_the_row_twice(given):
     positives, scores, weights, groups = given

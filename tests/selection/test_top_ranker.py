@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import estimator_checks_generator
@@ -75,6 +75,7 @@ def test_copies_of_a_row_are_one_row_with_their_weights():
     assert apart.n_rows == 5
 
 
+@settings(deadline=None, max_examples=40)
 @given(st.integers(0, 2**32 - 1))
 def test_a_row_of_weight_two_and_the_row_twice_are_the_same_lesson(seed):
     rng = np.random.default_rng(seed)

@@ -52,15 +52,12 @@ def shortlist(found: Comparison, lesson: Supervision, focus: str) -> Shortlist:
     """The first rows of the first split's list, or of each of its lists."""
     import numpy as np
 
+    from toprank.models.places import places_of
     from toprank.report import Shortlist
 
     scores, groups = found.test_scores[focus], found.test_groups
-    codes = np.zeros(scores.size, dtype=int)
-    if groups is not None:
-        codes = np.unique(groups, return_inverse=True)[1]
-    order = np.lexsort((-scores, codes))
-    places = np.arange(order.size) - np.searchsorted(codes[order], codes[order])
-    is_in = places < found.budget
+    ranked = places_of(scores, groups)
+    first = np.flatnonzero(ranked.places < found.budget)[:MOST_ROWS]
     lists = "" if groups is None else " of each list"
     return Shortlist(
         caption=f"The first {found.budget:,} test rows{lists} of the first split, ranked by "
@@ -80,7 +77,7 @@ def shortlist(found: Comparison, lesson: Supervision, focus: str) -> Shortlist:
                 "yes" if found.test_labels[row] else "no",
                 *(() if groups is None else (str(groups[row]),)),
             )
-            for place, row in zip(places[is_in][:MOST_ROWS], order[is_in][:MOST_ROWS], strict=True)
+            for place, row in zip(ranked.places[first], ranked.rows[first], strict=True)
         ),
     )
 

@@ -15,6 +15,7 @@ from toprank.metrics import (
     roc_auc,
     shortlist_overlap,
 )
+from toprank.models.places import places_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -148,15 +149,10 @@ def _values(judged: Judged, scores: NDArray[np.float64]) -> dict[str, float]:
 
 def _shortlist(judged: Judged, scores: NDArray[np.float64]) -> NDArray[np.bool_]:
     chosen = np.zeros(scores.size, dtype=bool)
-    codes = np.zeros(scores.size, dtype=np.intp)
-    if judged.groups is not None:
-        codes = np.unique(judged.groups, return_inverse=True)[1]
-    order = np.lexsort((-scores, codes))
-    ordered = codes[order]
-    sizes = np.bincount(codes)
+    found = places_of(scores, judged.groups)
+    sizes = np.bincount(found.lists)
     counts = np.ceil(judged.k * sizes - 1e-9) if judged.k < 1 else np.full(sizes.size, judged.k)
-    places = np.arange(scores.size) - np.searchsorted(ordered, ordered)
-    chosen[order[places < counts[ordered]]] = True
+    chosen[found.rows[found.first(counts)]] = True
     return chosen
 
 

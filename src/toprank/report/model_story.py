@@ -8,6 +8,7 @@ import numpy as np
 
 from toprank.models.drivers import gathered
 from toprank.models.evaluation import judged_by, measure
+from toprank.models.places import places_of
 from toprank.rankers import PNormPush
 from toprank.report.curves import curve_of
 from toprank.report.model_run import ModelRun, Reliability, Truth
@@ -45,21 +46,22 @@ def tell_model(
     ranked = table if lesson is None else table.rows(lesson.rows)
     scores = model.scores(ranked)
     group = model.roles.group if model.roles.group in ranked.names else None
-    places, codes, order = _places(scores, lists_of(ranked, group))
-    sizes = np.bincount(codes)
+    found = places_of(scores, lists_of(ranked, group))
+    sizes = np.bincount(found.lists)
     budget = model.in_budget(int(sizes.max()))
     if top is None:
         counts = np.array([model.in_budget(int(size)) for size in sizes]) * (1 if group else 10)
     else:
         counts = np.full(sizes.size, top)
-    shown = order[places < counts[codes[order]]][:_MOST_ROWS]
+    first = np.flatnonzero(found.first(counts))[:_MOST_ROWS]
+    shown = found.rows[first]
     of_each = " of each list" if group else ""
     names = ranked.names[:_MOST_COLUMNS]
     chosen = ranked.rows(shown).columns
     return ModelRun(
         title=f"The first {_rows_in_words(model.budget, budget)}{of_each} of {table.name}",
         table=table.name,
-        n_rows=int(order.size),
+        n_rows=int(scores.size),
         n_lists=int(sizes.size),
         budget=budget,
         budget_in_words=f"{_rows_in_words(model.budget, budget)} rows{of_each}",
@@ -67,7 +69,7 @@ def tell_model(
         columns=("rank", "score", *names),
         rows=tuple(
             zip(
-                (places[places < counts[codes[order]]][:_MOST_ROWS] + 1).tolist(),
+                (found.places[first] + 1).tolist(),
                 [float(f"{value:.6g}") for value in scores[shown]],
                 *([_cell(value) for value in chosen.column(name).to_pylist()] for name in names),
                 strict=True,
@@ -82,18 +84,6 @@ def tell_model(
         is_weighted=lesson is not None and lesson.weights is not None,
         truth=None if lesson is None else _truth(model, lesson, scores, push=push, seed=seed),
     )
-
-
-def _places(
-    scores: NDArray[np.float64], groups: NDArray[Any] | None
-) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
-    """Rows list after list, best first; each one's place in its list from 0, and its list."""
-    codes = np.zeros(scores.size, dtype=np.intp)
-    if groups is not None:
-        codes = np.unique(groups, return_inverse=True)[1]
-    order = np.lexsort((-scores, codes))
-    places = np.arange(order.size) - np.searchsorted(codes[order], codes[order])
-    return places, codes, order
 
 
 def _rows_in_words(budget: float, rows: int) -> str:
