@@ -75,7 +75,9 @@ def alone(fit, path):
     nothing(path)
     start = time.perf_counter()
     fit(path)
-    return time.perf_counter() - start, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1.024e-3
+    return time.perf_counter() - start, resource.getrusage(
+        resource.RUSAGE_SELF
+    ).ru_maxrss * 1.024e-3
 
 
 def passes(path):

@@ -112,6 +112,7 @@ def test_without_a_name_a_ranker_is_chosen_on_a_sample_and_said(file, tmp_path):
     named = ("--target", "state", "--ignore", "number", "--positive", "ill", "--outer", "0")
     result = run("fit", file, *named, "--stream", "-o", path, "--json")
     assert "chosen among pnorm-push, ir-push, rankboost on 1," in result.stderr
+    assert "pass 1 over 1,500 rows is done" in result.stderr
     assert json.loads(result.stdout)["chosen"] in ("pnorm-push", "ir-push", "rankboost")
     assert load_model(path).facts["chosen_on"] > 1000
 

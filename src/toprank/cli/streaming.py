@@ -82,8 +82,19 @@ def available_memory() -> int | None:
 
 @contextlib.contextmanager
 def _watched(talk: Talk, stream: ParquetStream) -> Iterator[None]:
-    """Show how far each pass has come."""
-    with talk.progress("rows of this pass") as step:
+    """Show how far each pass has come: a bar on a terminal, elsewhere a line when it is done."""
+    from rich.console import Console
+
+    n_passes = 0
+
+    def line(done: int, total: int) -> None:
+        nonlocal n_passes
+        if done == total:
+            n_passes += 1
+            typer.echo(f"toprank: pass {n_passes} over {total:,} rows is done", err=True)
+
+    is_bar = talk.quiet or Console(stderr=True).is_terminal
+    with talk.progress("rows of this pass") if is_bar else contextlib.nullcontext(line) as step:
         stream.watch = step
         try:
             yield
