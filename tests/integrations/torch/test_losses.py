@@ -153,8 +153,8 @@ def test_the_ndcg_hinge_takes_lists_and_no_weights():
         NDCGHingeLoss()(scores, y, weight)
 
 
-# PyTorch's own tracing makes an instance that PyTorch then warns about
-@pytest.mark.filterwarnings("ignore:.*should not be instantiated:DeprecationWarning")
+# PyTorch's own tracing uses what PyTorch then warns about
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
 @pytest.mark.parametrize(
     "module",
     [
@@ -218,6 +218,17 @@ def test_the_fused_push_equals_its_formula(p, focus, dtype, use):
     (wanted,) = torch.autograd.grad(3.0 * expected, exact)
     digits = 1e-5 if dtype == torch.float32 else 1e-2
     assert (gradient.double() - wanted).abs().max() <= digits * wanted.abs().max()
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@needs_cuda
+def test_the_fused_push_is_the_same_when_compiled():
+    scores, y, _, _ = draw(1000, dtype=torch.float32)
+    scores, y = scores.detach().cuda().requires_grad_(), y.cuda()
+    compiled = torch.compile(PushLoss(4), backend="aot_eager", fullgraph=True)
+    (expected,) = torch.autograd.grad(PushLoss(4)(scores, y), scores)
+    (gradient,) = torch.autograd.grad(compiled(scores, y), scores)
+    torch.testing.assert_close(gradient, expected)
 
 
 # PyTorch captures on a stream of its own and warns about it

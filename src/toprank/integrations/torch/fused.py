@@ -267,7 +267,8 @@ class FusedPush(torch.autograd.Function):
         value, numbers = find(scores, y, weight, formula.p, formula.focus, formula.bottom_weight)
         ctx.save_for_backward(scores, y, weight, numbers)
         ctx.p, ctx.focus = formula.p, formula.focus
-        return value
+        # compiled, a value that is handed through as it is loses its gradient (PyTorch 2.11)
+        return value.clone() if torch.compiler.is_compiling() else value
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:

@@ -83,7 +83,9 @@ class _Scored(torch.autograd.Function):
         value, kept = formula.value(Batch(xp, scores, y, weight, groups))
         ctx.save_for_backward(scores, y, weight, groups, *kept)
         ctx.formula = formula
-        return value.to(torch.promote_types(scores.dtype, torch.float32))
+        # a copy also where the dtype is right: PyTorch 2.11 compiles a value that is handed through
+        # as it is to one without a gradient
+        return value.to(torch.promote_types(scores.dtype, torch.float32), copy=True)
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
