@@ -53,13 +53,15 @@ class PushCriterion(Criterion):
         """Gradient and Hessian diagonal of ``value``; p = ∞ and a Price may have none."""
         snapshots = self._snapshots(scores)
         first, second, bend = self._aggregate.curvature(self._heights(snapshots))
-        gradient = self._gradient(snapshots, first)
-        hessian = bend * gradient**2
+        gradient, hessian = np.zeros((2, self.n_rows))
         ends = self._ends(snapshots)
-        for snapshot, a, b in zip(
-            snapshots, np.split(first, ends), np.split(second, ends), strict=True
+        for side, snapshot, a, b in zip(
+            self._sides, snapshots, np.split(first, ends), np.split(second, ends), strict=True
         ):
-            hessian += snapshot.hessian(a, b)
+            slopes, bends = snapshot.gradient_and_hessian(a, b)
+            gradient += side.sign * slopes
+            hessian += bends
+        hessian += bend * gradient**2
         np.maximum(hessian, 0.0, out=hessian)  # boosted trees divide by it
         return (
             gradient.astype(scores.dtype, copy=False),

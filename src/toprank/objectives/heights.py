@@ -49,8 +49,8 @@ class Snapshot(ABC):
         """Σ_k first_k·∂size_k/∂s for every row."""
 
     @abstractmethod
-    def hessian(self, first: Floats, second: Floats) -> Floats:
-        """Σ_k second_k·(∂size_k/∂s)² + first_k·∂²size_k/∂s² for every row."""
+    def gradient_and_hessian(self, first: Floats, second: Floats) -> tuple[Floats, Floats]:
+        """Gradient, and Σ_k second_k·(∂size_k/∂s)² + first_k·∂²size_k/∂s² for every row."""
 
 
 class Comparison(ABC):
@@ -102,11 +102,12 @@ class _ExponentialSnapshot(Snapshot):
         pull = self._adjoint(first, 1) * self._comparison.ladder.weights
         return self._rows(first * self.heights.size, -pull)
 
-    def hessian(self, first: Floats, second: Floats) -> Floats:
+    def gradient_and_hessian(self, first: Floats, second: Floats) -> tuple[Floats, Floats]:
         weights, size = self._comparison.ladder.weights, self.heights.size
-        outer = (second * size + first) * size
-        inner = self._adjoint(second, 2) * weights**2 + self._adjoint(first, 1) * weights
-        return self._rows(outer, inner)
+        pull = self._adjoint(first, 1) * weights
+        bend = self._adjoint(second, 2) * weights**2 + pull
+        gradient = self._rows(first * size, -pull)
+        return gradient, self._rows((second * size + first) * size, bend)
 
     def _adjoint(self, per_height: Floats, power: int) -> Floats:
         ladder = self._comparison.ladder
@@ -177,18 +178,22 @@ class _SortedSnapshot(Snapshot):
         """Second derivative of the sizes with respect to the outer row's score."""
 
     @abstractmethod
-    def _adjoint(self, kind: Kind, per_row: Floats) -> Floats:
+    def _adjoint(self, per_row: Floats, *kinds: Kind) -> list[Floats]:
         """Σ_k a_k·K(s_k - s_i) for inner rows, where K is the slope, slope² or bend of ℓ."""
 
     def gradient(self, first: Floats) -> Floats:
-        inner = -self._weights * self._adjoint("slope", self._spread(first))
-        return self._to_rows(first * self._slope, inner)
+        (slope,) = self._adjoint(self._spread(first), "slope")
+        return self._to_rows(first * self._slope, -self._weights * slope)
 
-    def hessian(self, first: Floats, second: Floats) -> Floats:
-        outer = second * self._slope**2 + first * self._bend()
-        inner = self._weights**2 * self._adjoint("slope_squared", self._spread(second))
-        inner += self._weights * self._adjoint("bend", self._spread(first))
-        return self._to_rows(outer, inner)
+    def gradient_and_hessian(self, first: Floats, second: Floats) -> tuple[Floats, Floats]:
+        """Both from one sort; slopes and bends of the inner rows from one sweep."""
+        slope, bend = self._adjoint(self._spread(first), "slope", "bend")
+        (squared,) = self._adjoint(self._spread(second), "slope_squared")
+        gradient = self._to_rows(first * self._slope, -self._weights * slope)
+        squared *= self._weights
+        squared += bend
+        squared *= self._weights
+        return gradient, self._to_rows(second * self._slope**2 + first * self._bend(), squared)
 
     def _spread(self, per_height: Floats) -> Floats:
         rows = np.zeros(self._scores.size)
@@ -215,10 +220,9 @@ class _LogisticSnapshot(_SortedSnapshot):
         (bend,) = self._outer_sums([_SIGMOID_SLOPE])
         return np.asarray(bend)
 
-    def _adjoint(self, kind: Kind, per_row: Floats) -> Floats:
+    def _adjoint(self, per_row: Floats, *kinds: Kind) -> list[Floats]:
         kernels = {"slope": _SIGMOID, "slope_squared": _SIGMOID_SQUARED, "bend": _SIGMOID_SLOPE}
-        (sums,) = self._sweep(per_row, [kernels[kind]], adjoint=True)
-        return np.asarray(sums)
+        return list(self._sweep(per_row, [kernels[kind] for kind in kinds], adjoint=True))
 
     def _outer_sums(self, kernels: list[TailKernel]) -> Floats:
         sums: Floats = self._sweep(self._weights, kernels, adjoint=False)[:, self._outer]
@@ -249,19 +253,20 @@ class _HingeSnapshot(_SortedSnapshot):
     def __init__(self, ladder: Ladder, scores: NDArray[Any], *, squared: bool) -> None:
         super().__init__(ladder, scores)
         self._table = self._TABLE[squared]
-        self._moments = self._sweep(self._weights, adjoint=False)[:, self._outer]
-        size, self._slope = self._pick("value", self._moments), self._pick("slope", self._moments)
+        self._moments = self._sweep(self._weights, adjoint=False)
+        size, self._slope = self._of_outer("value"), self._of_outer("slope")
         self.heights = Heights(np.zeros_like(size), size, self._weights[self._outer])
 
     def _bend(self) -> Floats:
-        return self._pick("bend", self._moments)
+        return self._of_outer("bend")
 
-    def _adjoint(self, kind: Kind, per_row: Floats) -> Floats:
-        return self._pick(kind, self._sweep(per_row, adjoint=True))
+    def _adjoint(self, per_row: Floats, *kinds: Kind) -> list[Floats]:
+        moments = self._sweep(per_row, adjoint=True)
+        return [factor * moments[n] for factor, n in (self._table[kind] for kind in kinds)]
 
-    def _pick(self, kind: Kind, moments: Floats) -> Floats:
+    def _of_outer(self, kind: Kind) -> Floats:
         factor, n = self._table[kind]
-        return np.asarray(factor * moments[n])
+        return np.asarray(factor * self._moments[n][self._outer])
 
     def _sweep(self, per_row: Floats, *, adjoint: bool) -> Floats:
         lists, n_rungs = self._ladder.lists, self._ladder.n_rungs
@@ -320,12 +325,13 @@ class _PairSnapshot(Snapshot):
         inner = np.repeat(first, self._pairs.lengths) * slope
         return self._to_rows(first * self._sum(slope), -inner)
 
-    def hessian(self, first: Floats, second: Floats) -> Floats:
+    def gradient_and_hessian(self, first: Floats, second: Floats) -> tuple[Floats, Floats]:
         slope = self._pairs.weights * self._pairs.loss.slope(self._x)
         bend = self._pairs.weights * self._pairs.loss.bend(self._x)
         lengths = self._pairs.lengths
         inner = np.repeat(second, lengths) * slope**2 + np.repeat(first, lengths) * bend
-        return self._to_rows(second * self._sum(slope) ** 2 + first * self._sum(bend), inner)
+        outer = second * self._sum(slope) ** 2 + first * self._sum(bend)
+        return self.gradient(first), self._to_rows(outer, inner)
 
     def _sum(self, per_pair: Floats) -> Floats:
         return np.asarray(np.add.reduceat(per_pair, self._pairs.starts))
