@@ -66,6 +66,13 @@ def test_the_band_of_lists_comes_from_whole_lists():
     assert curve.high[0] == pytest.approx(0.5 + 0.155, abs=0.05)
 
 
+def test_the_budget_is_one_of_the_lengths():
+    scores = np.arange(10_000.0)
+    positives = scores % 7 == 0
+    assert 4321 in curve_of(positives, scores, budget=4321).lengths
+    assert curve_of(positives, scores, budget=99_999).lengths[-1] == 10_000
+
+
 def test_rows_of_one_list_are_resampled():
     rng = np.random.default_rng(0)
     positives = rng.random(400) < 0.3

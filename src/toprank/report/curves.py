@@ -58,12 +58,17 @@ def curve_of(
     weights: NDArray[np.float64] | None = None,
     groups: NDArray[Any] | None = None,
     *,
+    budget: int = 1,
     seed: int = 0,
 ) -> Curve:
-    """Follow a ranked list from its top, with weights and lists as the metrics count them."""
+    """Follow a ranked list from its top, with weights and lists as the metrics count them.
+
+    The budget is one of the lengths.
+    """
     lists = _ranked(positives, scores, weights, groups)
     totals = np.array([each.weights.sum() for each in lists])
-    lengths = _lengths(float(totals.max()), _POINTS if len(lists) == 1 else _POINTS_OF_LISTS)
+    n_points = _POINTS if len(lists) == 1 else _POINTS_OF_LISTS
+    lengths = _lengths(float(totals.max()), budget, n_points)
     found = np.array([np.interp(lengths, *each.climb()) for each in lists])
     taken = np.minimum(lengths, totals[:, None])
     low, high = _band(lists, lengths, found / taken, np.random.default_rng(seed))
@@ -102,11 +107,11 @@ def _ranked(
     return found
 
 
-def _lengths(longest: float, n_points: int) -> NDArray[np.float64]:
+def _lengths(longest: float, budget: int, n_points: int) -> NDArray[np.float64]:
     last = max(1, int(np.ceil(longest)))
     first = np.arange(1, min(last, n_points // 2) + 1)
     spread = np.round(np.geomspace(1, last, n_points // 2))
-    return np.unique(np.concatenate([first, spread])).astype(np.float64)
+    return np.unique(np.concatenate([first, spread, [min(budget, last)]])).astype(np.float64)
 
 
 def _band(

@@ -82,7 +82,9 @@ def tell_model(
         certificate=model.facts.get("certificate", ""),
         settings=_settings(model),
         is_weighted=lesson is not None and lesson.weights is not None,
-        truth=None if lesson is None else _truth(model, lesson, scores, push=push, seed=seed),
+        truth=None
+        if lesson is None
+        else _truth(model, lesson, scores, budget, push=push, seed=seed),
     )
 
 
@@ -128,16 +130,23 @@ def _row_drivers(model: Model, table: Table, rows: NDArray[np.intp]) -> tuple[An
 
 
 def _truth(
-    model: Model, lesson: Supervision, scores: NDArray[np.float64], *, push: bool, seed: int
+    model: Model,
+    lesson: Supervision,
+    scores: NDArray[np.float64],
+    budget: int,
+    *,
+    push: bool,
+    seed: int,
 ) -> Truth:
     judged = judged_by(model, lesson)
+    given = lesson.positives, scores, lesson.weights, lesson.groups
     found = measure(judged, scores, n_resamples=200 if scores.size <= 100_000 else 50, seed=seed)
     path = None
     if push and isinstance(model.ranker, PNormPush) and hasattr(model.ranker, "coef_"):
         path = draw_push_path(model, lesson, seed=seed)
     return Truth(
         metrics={name: (each.value, each.low, each.high) for name, each in found.items()},
-        curve=curve_of(lesson.positives, scores, lesson.weights, lesson.groups, seed=seed),
+        curve=curve_of(*given, budget=budget, seed=seed),
         calibration=_calibration(model, lesson, scores),
         push_path=path,
     )

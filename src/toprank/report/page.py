@@ -87,7 +87,11 @@ def _curves(run: Run) -> dict[str, Curve]:
     drawn = {run.focus, *others[: _MOST_CURVES - 1]}
     return {
         each.name: curve_of(
-            found.test_labels, found.test_scores[each.name], found.test_weights, found.test_groups
+            found.test_labels,
+            found.test_scores[each.name],
+            found.test_weights,
+            found.test_groups,
+            budget=found.budget,
         )
         for each in run.contestants
         if each.name in drawn
