@@ -1,4 +1,4 @@
-"""What a fit holds above its table, as bytes a row and bytes a cell: the terms of how big it can get.
+"""What a fit holds above its table, as bytes a row and a cell: the terms of how big it can get.
 
 Peaks of fits with few and with many features, each in a process of its own, give both terms. The
 figures stand on the page "How big can it get"; no peer takes part.
