@@ -77,12 +77,21 @@ def _cells(table):
 def label_error(percent, tenths):
     """Standard error of an AUC from one draw of the flipped labels.
 
-    With shares a and b of wrong labels among the positives and the negatives, a perfect scorer
-    has an AUC of 1 - (a + b)/2.
+    With shares a and b of wrong labels among the rows labelled positive and negative, the target
+    has an AUC of 1 - (a + b)/2. To first order a share rises by wrong/all² with a flip that takes
+    a right label out of its rows, and by right/all² with one that brings a wrong label in.
     """
-    p = tenths / 10 * ROWS
-    spread = percent / 100 * (1 - percent / 100) * (1 / p + 1 / (ROWS - p))
-    return float(np.sqrt(spread) / 2)
+    noise, p = percent / 100, tenths / 10 * ROWS
+    n = ROWS - p
+    labelled = np.array([p, n]) * (1 - noise) + np.array([n, p]) * noise
+    right, wrong = np.array([p, n]) * (1 - noise), np.array([n, p]) * noise
+    # rows: a and b; columns: flips of positives and of negatives
+    moves = np.array(
+        [[wrong[0] / labelled[0] ** 2, right[0] / labelled[0] ** 2],
+         [right[1] / labelled[1] ** 2, wrong[1] / labelled[1] ** 2]]
+    )  # fmt: skip
+    spreads = noise * (1 - noise) * np.array([p, n])
+    return float(np.sqrt(moves.sum(axis=0) ** 2 @ spreads) / 2)
 
 
 def cell(found, printed, spread):

@@ -36,14 +36,16 @@ def test_at_the_even_chance_independent_variables_give_the_share(r, share):
     assert (X[:, :-1] > 0).mean() == pytest.approx(chance, abs=0.01)
 
 
-def test_the_label_error_is_the_spread_of_a_perfect_score_over_draws():
+@pytest.mark.parametrize("tenths", [5, 7, 9])
+def test_the_label_error_is_the_spread_of_the_targets_auc_over_draws(tenths):
     from experiments.svm.page import label_error
 
     rng = np.random.default_rng(0)
-    truth = np.arange(1000) < 700
-    flips = rng.random((4_000, 1000)) < 0.1
-    wrong = (flips[:, truth].mean(axis=1) + flips[:, ~truth].mean(axis=1)) / 2
-    assert wrong.std() == pytest.approx(label_error(10, 7), rel=0.05)
+    truth = np.arange(1000) < 100 * tenths
+    labels = truth ^ (rng.random((4_000, 1000)) < 0.05)
+    wrong = labels != truth
+    shares = [(wrong & side).sum(axis=1) / side.sum(axis=1) for side in (labels, ~labels)]
+    assert (sum(shares) / 2).std() == pytest.approx(label_error(5, tenths), rel=0.05)
 
 
 def test_a_star_marks_what_lies_beyond_two_standard_errors():
