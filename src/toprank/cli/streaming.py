@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -72,8 +73,9 @@ def available_memory() -> int | None:
     with contextlib.suppress(OSError, ValueError):
         lines = Path("/proc/meminfo").read_text(encoding="utf-8").splitlines()
         found += [1024 * int(line.split()[1]) for line in lines if "MemAvailable:" in line]
-    with contextlib.suppress(OSError, ValueError):  # the limit of a container
-        found.append(int(Path("/sys/fs/cgroup/memory.max").read_text(encoding="utf-8")))
+    for limit in ("memory.max", "memory/memory.limit_in_bytes"):  # of a container
+        with contextlib.suppress(OSError, ValueError):
+            found.append(int(Path("/sys/fs/cgroup", limit).read_text(encoding="utf-8")))
     if not found:
         with contextlib.suppress(OSError, ValueError, AttributeError):
             found.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
@@ -81,17 +83,13 @@ def available_memory() -> int | None:
 
 
 @contextlib.contextmanager
-def _watched(talk: Talk, stream: ParquetStream) -> Iterator[None]:
+def _watched(talk: Talk, stream: ParquetStream, numbers: Iterator[int]) -> Iterator[None]:
     """Show how far each pass has come: a bar on a terminal, elsewhere a line when it is done."""
     from rich.console import Console
 
-    n_passes = 0
-
     def line(done: int, total: int) -> None:
-        nonlocal n_passes
         if done == total:
-            n_passes += 1
-            typer.echo(f"toprank: pass {n_passes} over {total:,} rows is done", err=True)
+            typer.echo(f"toprank: pass {next(numbers)} over {total:,} rows is done", err=True)
 
     is_bar = talk.quiet or Console(stderr=True).is_terminal
     with talk.progress("rows of this pass") if is_bar else contextlib.nullcontext(line) as step:
@@ -131,9 +129,9 @@ def choose_and_fit(
     if name == "top" and settings:
         raise ValueError("--set needs a --ranker: top finds its settings itself.")
     made = None if name == "top" else make_ranker(name, settings, seed=options["seed"])
-    stream = _open(table)
+    stream, numbers = _open(table), itertools.count(1)
     talk.note(f"{stream.n_rows:,} rows are read in pieces, once in every pass.")
-    with _watched(talk, stream):
+    with _watched(talk, stream, numbers):
         lesson = supervise_stream(stream, **roles)
     weight = None if lesson.roles.weight is None else lesson.weight
     check_shortlist(budget, lesson.n_rows, weight)
@@ -148,7 +146,7 @@ def choose_and_fit(
             f"a ranker was chosen among {', '.join(STREAMED)} on {facts['chosen_on']:,} rows "
             "spread over the file, and is fitted on all."
         )
-    with _watched(talk, stream), talk.warnings_as_notes():
+    with _watched(talk, stream, numbers), talk.warnings_as_notes():
         return fit_stream(
             lesson, made, budget=budget, name=name, facts=facts, scratch=options["scratch"]
         )
@@ -191,7 +189,7 @@ def ranked_stream(
         )
     if top is not None and top > stream.n_rows:
         raise ValueError(f"--top {top} is more than the {stream.n_rows} rows of {stream.name}.")
-    with _watched(talk, stream):
+    with _watched(talk, stream, itertools.count(1)):
         if cutoff is None:
             count = top if top is not None else model.in_budget(stream.n_rows)
             _check_memory(stream, count)
