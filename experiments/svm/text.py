@@ -90,28 +90,29 @@ CLOSING = """\
 Stars: {0} cells of Table 1, {1} of Table 2, {2} of Table 3.
 
 - **r = 8 and r = 15** come out but for a few cells. SVM-Perf's AUC at r = 8 is far below the rest
-  in the paper; its problem solved to the same precision ranks as well as the others here, so its C or
-  its unit of C may be to blame.
+  in the paper; its problem solved to the same precision ranks as well as the others here, so its C
+  or its unit of C may be to blame.
 - **The noise.** The paper's best AUCs of each row (0.92 at 10 %, 0.86 to 0.87 at 15 %) are above
-  what any scorer can expect at those shares of wrong labels, 0.90 and 0.85. Its draws seem to
-  hold fewer wrong labels than ours, whose target stands in brackets. Stars in the rows of r = 8 at 10 %
-  (our target is 0.885) and at 9:1 (0.824, more than all that is printed) are of one draw of labels,
-  which all methods share.
+  what any scorer can expect at those shares of wrong labels, 0.90 and 0.85. Its draws seem to hold
+  fewer wrong labels than ours, whose target stands in brackets. Stars in the rows of r = 8 at 10 %
+  (our target is 0.885) and of r = 8 at 9:1 (0.824, more than all that is printed) are of one draw
+  of labels, which all methods share.
 - **ν below the noise.** The classification SVM averages over the worst ν of the rows and falls
   behind at 10 and 15 %, more than in the paper. The product form of the 2-norm has w = 0 in some
   folds of r = 15 at 15 %: with this norm nothing keeps the weights from 0.
 - **r = 1, the 1-norm.** Every weight speaks for one positive in twenty, and ν at or below the noise
-  of the pairs leaves a few weights, and most pairs tied: so it goes with the paper's
-  classification SVM from 10 % on, and with ours. Our exact form breaks down at 15 % and in most
-  folds at 9:1, the paper's at 15 % in part. The product form ranks worse here than in the paper:
-  γ̂ is nearly flat in ν⁺ (Figure 2), so where the iteration ends is nearly arbitrary, but no ν⁺
-  that we tried at 10 % came up to the paper's 0.907. This is not explained.
+  of the pairs leaves a few weights, and most pairs tied: so it goes with the paper's classification
+  SVM from 10 % on, and with ours. Our exact form breaks down at 15 % and in most folds at 9:1, the
+  paper's at 15 % in part. The product form ranks worse here than in the paper: γ̂ is nearly flat in
+  ν⁺ (Figure 2), so where the iteration ends is nearly arbitrary, but no ν⁺ that we tried at 10 %
+  came up to the paper's 0.907. This is not explained.
 - **SoftRankBoost** at r = 1 has an AUC of 0.63 to 0.70 in the paper and ranks like RankBoost here.
   The paper does not say how many rounds it had; few rounds leave ties, which count as wrong.
 - **Real data.** With features on their own scale the exact and the product form come out on
-  australian and duke; on colon-cancer ours are better. The classification SVM of australian has w = 0 at
-  every ν. On ionosphere the paper's 1-norm forms have 0.98, which no linear score of ours reaches;
-  only thresholds (RankBoost) come near. On hypothyroid all of ours have 0.98, the paper's 0.67 to
-  0.94: its table, of which only the number of columns is told, is likely another one. Neither is explained.
+  australian and duke; on colon-cancer ours are better. The classification SVM of australian has w =
+  0 at every ν. On ionosphere the paper's 1-norm forms have 0.98, which no linear score of ours
+  reaches; only thresholds (RankBoost) come near. On hypothyroid all of ours have 0.98, the paper's
+  0.67 to 0.94: its table, of which only the number of columns is told, is likely another one.
+  Neither is explained.
 - **Seconds.** The exact problem, which the paper gave up for its simplification at 1,320 s, is
   solved in a tenth of a second, faster than the simplification, which needs a problem a tangent."""
