@@ -35,8 +35,8 @@ def added_up(
 
     Two parts a thread are under way at most, so memory does not grow with their number. After an
     error or Ctrl-C ``stop`` is set: long work looks at it from time to time and raises
-    :class:`Stopped`. Linear algebra keeps to one thread each, here and for the same sums on every
-    machine.
+    :class:`Stopped`. Linear algebra keeps to the thread that calls it: others would be in the way,
+    and sums would depend on their number.
     """
     stop = Event()
     waiting: deque[tuple[Part, Future[Total]]] = deque()

@@ -79,7 +79,7 @@ class ParquetBlocks(StreamBlocks):
         Columns to learn from; by default all other columns of numbers and booleans. Texts and
         dates are for ``toprank fit``, which encodes them.
     batch_rows : int, optional
-        Rows of a block; by default about a million cells.
+        Rows of a block; by default about two million cells.
     n_jobs : int, default=-1
         Threads; -1 takes all cores.
     scratch : path, optional

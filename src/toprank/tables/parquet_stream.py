@@ -62,7 +62,7 @@ class ParquetStream:
         A file, several with the same columns, or a folder, of which all ``.parquet`` files are
         taken in the order of their names.
     batch_rows : int, optional
-        Rows of a batch; by default about a million cells. A row group ends its last batch.
+        Rows of a batch; by default about two million cells. A row group ends its last batch.
     n_jobs : int, default=-1
         Threads; -1 takes all cores.
 
