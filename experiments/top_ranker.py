@@ -167,7 +167,7 @@ def write_page(results):
         for each in names
     )
     engines = " ".join(
-        "Against {}: {} wins, {} level, {} losses.".format(each, *tally(results, each))
+        "Against {}: {} won, {} level, {} lost.".format(each, *tally(results, each))
         for each in names[2:]
     )
     chosen = "; ".join(
