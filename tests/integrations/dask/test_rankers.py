@@ -22,7 +22,7 @@ from toprank.integrations.dask import IRPush, PNormPush, RankBoost
 from toprank.integrations.dask.blocks import DaskBlocks
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # workers cannot import tests
-CHUNK, N_FEATURES = 25_000, 20
+CHUNK, N_FEATURES = 50_000, 20
 
 
 def chunk_of_rows(number):
@@ -70,10 +70,10 @@ def one_process():
 
 
 def test_rows_beyond_a_workers_memory_give_the_model_of_one_machine(cluster):
-    X, y = long_table(154)  # 616 MB
+    X, y = long_table(77)  # 616 MB
     (limit, *_), *_ = ([w["memory_limit"]] for w in cluster.scheduler_info()["workers"].values())
     assert X.nbytes > limit
-    in_memory = np.concatenate([chunk_of_rows(number) for number in range(154)])
+    in_memory = np.concatenate([chunk_of_rows(number) for number in range(77)])
     table, labels = in_memory[:, :-1], in_memory[:, -1]
 
     push = PNormPush(p=8, tol=1e-11).fit(X, y)
