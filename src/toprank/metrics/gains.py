@@ -136,9 +136,8 @@ def _discounted(
         return result
 
     # Rows worth nothing are left out, where they are enough to pay for the selection.
-    worthy = ranked.gain > 0
-    few = 2 * np.count_nonzero(worthy) <= worthy.size
-    live: NDArray[np.bool_] | slice = worthy if few else slice(None)
+    few = 2 * np.count_nonzero(ranked.gain) <= ranked.gain.size
+    live: NDArray[np.intp] | slice = np.flatnonzero(ranked.gain) if few else slice(None)
     above, weight = ranked.above(ranked.weight)[live], ranked.weight[live]
     through = above + weight
     if together:
@@ -152,11 +151,7 @@ def _discounted(
         shares = sum_over_places(discount, above, through)
     shares /= weight
     shares *= ranked.gain[live]
-    if not few:
-        return ranked.total(shares)
-    worth = np.zeros_like(ranked.gain)
-    worth[live] = shares
-    return ranked.total(worth)
+    return ranked.total(shares) if isinstance(live, slice) else ranked.total_of(shares, live)
 
 
 def _reciprocal(places: Floats) -> Floats:

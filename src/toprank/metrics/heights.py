@@ -333,10 +333,8 @@ def _paid(
     ranked: Ranked, price: Callable[[Floats], Floats], places: Floats, weight: Floats
 ) -> Floats:
     """Σ weight·price(place) in each list; a row that is not there pays nothing, not 0·inf."""
-    live = weight > 0
-    prices = np.zeros_like(weight)
-    prices[live] = weight[live] * price(places[live])
-    return ranked.total(prices)
+    live = np.flatnonzero(weight > 0)
+    return ranked.total_of(weight[live] * price(places[live]), live)
 
 
 def _price_of_ranks(ranked: Ranked, price: Callable[[Floats], Floats], ties: str) -> Floats:

@@ -130,7 +130,7 @@ class Ranked(NamedTuple):
             return values
         return np.repeat(values, np.diff(self.starts, append=self.gain.size))
 
-    def spread_over(self, values: NDArray[Any], live: NDArray[np.bool_] | slice) -> NDArray[Any]:
+    def spread_over(self, values: NDArray[Any], live: NDArray[Any] | slice) -> NDArray[Any]:
         """One value a list, as one value for each of some ties."""
         return values if self.starts.size == 1 else self.spread(values)[live]
 
