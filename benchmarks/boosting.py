@@ -18,7 +18,7 @@ from benchmarks.measure import absent, race
 from benchmarks.tables import curved_rows
 from toprank import RankBoost
 
-ROWS, FEATURES, ROUNDS, BINS = 500_000, 28, 50, 255
+ROWS, FEATURES, ROUNDS, BINS = 300_000, 28, 50, 255
 SMALL_ROWS, SMALL_ROUNDS = 20_000, 20  # what AdaBoostClassifier finishes in seconds
 
 

@@ -13,7 +13,8 @@ IMAGES = DOCS / "images"
 # In the order in which they run and stand on the page.
 SUITE = (
     "push", "top_push", "auc_losses", "boosting", "ranklib", "ranking_svm", "precision_at_k",
-    "predtron", "engines", "prediction", "metrics", "memory", "objectives", "growth", "roofline",
+    "predtron", "engines", "prediction", "metrics", "memory", "objectives", "growth",
+    "growth_of_metrics", "roofline",
 )  # fmt: skip
 SECTIONS = ("training", "prediction", "metrics", "memory")
 SORTS = "beside one sort"
