@@ -4,82 +4,57 @@ Keys are words that must occur in the names of a row: ours and the peer's, or th
 """
 
 PEERS: dict[tuple[str, str], str] = {
-    ("LinearRankSVM (all pairs)", "LinearSVC (single rows)"): (
-        "Every step sorts all rows, because it weighs all pairs; a classifier of single rows looks "
-        "at each row alone. Liblinear's Newton steps are compiled throughout."
-    ),
-    ("PrecisionAtKRanker (perceptron", "SGDClassifier"): (
-        "Each batch is scored, its top is found by a partial sort, and the average model is kept; "
-        "SGDClassifier takes one row at a time and neither sorts nor averages."
-    ),
-    ("PrecisionAtKRanker (sgd", "SGDClassifier"): (
+    ("PrecisionAtKRanker", "SGDClassifier"): (
         "Each batch is scored and its top is found by a partial sort before it moves the weights; "
-        "ramp does so twice. SGDClassifier takes one row at a time and sorts nothing. Ours also "
-        "scales the features within the timed fit, theirs were scaled before."
+        "ramp looks at each batch twice, and perceptrons keep their average model. SGDClassifier "
+        "takes one row at a time and sorts nothing. Ours also scales the features within the timed "
+        "fit; theirs were scaled before."
     ),
-    ("PredtronClassifier", "SGDClassifier"): (
+    ("PredtronClassifier", ""): (
         "On short batches most of the time goes into checking the batch, in both."
     ),
     ("LightGBM with our push, squared hinge", "LightGBM, binary"): (
         "The hinges sort all scores of the list in every round; `binary` looks at each row alone. "
         "The exponential pushes need no sort."
     ),
-    ("LightGBM with our", "LightGBM, binary"): (
-        "Our gradients come back through Python as two arrays that LightGBM copies in, its own "
-        "stay inside; scores also pass through the exponential twice."
+    ("with our", ""): (
+        "Our gradient and curvature take several passes of NumPy on one thread and are copied into "
+        "the engine, which first copies the scores out; its own are one compiled loop inside."
     ),
-    ("XGBoost with our", "XGBoost"): (
-        "Our gradients come back through Python as two arrays that XGBoost copies in, its own stay "
-        "inside, and it first copies all scores out in every round."
-    ),
-    ("IRPush", "LogisticRegression"): (
-        "IRPush sums over all rows for every positive's logarithm, so an iteration needs more "
-        "exponentials; its default tolerance is also tighter."
-    ),
-    ("decision_function", "LogisticRegression"): (
-        "Both multiply the table once; checks of columns and names take the rest."
-    ),
-    ("RankBoost", "XGBoost"): "XGBoost keeps its bins compressed and its gradients in float32.",
-    ("RankBoost", "LightGBM"): "LightGBM keeps its gradients in float32.",
     ("PNormPush", "LogisticRegression"): (
-        "L-BFGS here keeps four vectors of one float64 a row (scores, move, trial, gradient) to "
-        "spare passes over the table; scikit-learn keeps float32 ones."
+        "The solver keeps four vectors of one float64 a row (scores, their move, a trial and its "
+        "gradient), so that trials of a step cost no pass over the table. scikit-learn's vectors "
+        "have the table's float32, and it looks at the table at every trial."
     ),
 }
 GROWTH: dict[tuple[str], str] = {
-    ("pnorm_error",): (
-        "nothing in it grows faster than its rows, but 100,000 rows lie in the second-level cache "
-        "and 10,000,000 do not: the picture's lower half shows a step, not a slope."
+    ("",): (
+        "nothing in it grows faster than its rows, but the arrays of 100,000 rows lie in the "
+        "second-level cache and those of 10,000,000 do not."
     ),
-    ("ndcg",): (
-        "as above, the arrays of 100,000 rows lie in the cache and those of 10,000,000 do not."
-    ),
-    ("",): "the arrays of 100,000 rows lie in the cache and those of 10,000,000 do not.",
 }
 SLACK: dict[tuple[str], str] = {
     ("push: value and gradient",): (
         "a handful of NumPy passes over blocks that stay in the cache (largest, exponent, "
-        "exponential, two sums, scaling) on one thread; the exponential alone takes a tenth. It "
-        "computes and does not wait for memory. Each exponential is taken once."
+        "exponential, two sums, scaling), on one thread. The exponential alone takes a tenth. This "
+        "part computes and does not wait for memory; each exponential is taken once."
     ),
     ("push: a whole iteration",): (
-        "a third of it is value and gradient, see there; the two products with the table are near "
-        "the limit."
+        "a third of it is value and gradient, see there; the two products with the table are within "
+        "1.6 of the limit."
     ),
-    ("push: gradient",): "blocks of 16,384 rows are too short for two BLAS threads to share well.",
-    ("push: scores",): "blocks of 16,384 rows are too short for two BLAS threads to share well.",
     ("boosting",): (
-        "every cell adds to one of 255 sums of its column, and two neighbours that add to the same "
-        "sum wait for each other: about a third of a nanosecond a cell, which is arithmetic, not "
-        "memory. Weights are read again for every block of columns."
+        "a profile gives seven tenths to adding each cell's changed weight to one of 255 sums of "
+        "its column, a third of a nanosecond a cell, and a quarter to multiplying the weights. The "
+        "first is scattered additions within the cache, which no bandwidth speeds up."
     ),
     ("roc_auc",): (
-        "each of eight passes of the sort writes to 256 places at once, which the bandwidth of a "
-        "straight triad does not describe; after it come a dozen passes of NumPy, each with an "
-        "array of its own."
+        "over four tenths go into the sort, each of whose eight passes writes to 256 places at "
+        "once, unlike a straight triad; the rest are some dozen NumPy passes, most of them with a "
+        "fresh array, of which the bytes above count few."
     ),
     ("precision_at_k",): (
-        "labels are checked, and scores are looked at three times: for their finiteness, for the "
+        "labels are checked, and scores are read three times: to see that they are finite, for the "
         "best of each heap, and against the bound."
     ),
 }

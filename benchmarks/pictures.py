@@ -18,12 +18,16 @@ def _look(row):
 def ratio_picture(rows, sections, path):
     """One line a comparison, grouped by section, the largest ratio of each on top."""
     lines, place = [], 0.0
+    labels = [_label(row) for row in rows]
     for section in sections:
         chosen = sorted((r for r in rows if r.section == section), key=lambda r: -r.ratio)
         lines.append((place, section, None))
         for row in chosen:
             place += 1.0
-            lines.append((place, _label(row), row))
+            label = _label(row)
+            if labels.count(label) > 1:  # the last words of the task tell them apart
+                label += f", {', '.join(row.task.split(', ')[-2:])}"
+            lines.append((place, label, row))
         place += 1.6
     figure, axes = plt.subplots(figsize=(9.5, 0.205 * place + 1.2), layout="constrained")
     for at, text, row in lines:

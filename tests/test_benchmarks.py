@@ -1,0 +1,41 @@
+"""The benchmark page hides no row and explains every loss."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("psutil")
+ROOT = Path(__file__).parents[1]
+
+
+@pytest.fixture
+def benchmarks(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT))
+    yield __import__("benchmarks.page", fromlist=["page"])
+    for name in [name for name in sys.modules if name.split(".")[0] == "benchmarks"]:
+        del sys.modules[name]
+
+
+def test_every_kept_row_stands_on_the_page(benchmarks):
+    page = (ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8")
+    kept = benchmarks.read()
+    assert set(benchmarks.SUITE) <= set(kept)
+    rows = [row for name in benchmarks.SUITE for row in kept[name]["results"]]
+    missing = [row for row in rows if (row.peer if hasattr(row, "peer") else row.name) not in page]
+    assert rows
+    assert not missing
+
+
+def test_every_place_where_a_peer_is_ahead_is_explained():
+    page = (ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8")
+    assert "Not yet explained" not in page
+
+
+def test_a_race_puts_the_peer_over_ours(benchmarks):
+    measure = sys.modules["benchmarks.measure"]
+    row = measure.compared("training", "a task", ("ours", [1.0, 2.0]), ("peer", [3.0, 4.0]), "s")
+    assert (row.ratio, row.low, row.high) == (2.5, 2.0, 3.0)
+    assert benchmarks.verdict(row) == "ahead"
+    assert benchmarks.verdict(row._replace(low=0.9)) == "level"
+    assert benchmarks.verdict(row._replace(low=0.5, ratio=0.6, high=0.9)) == "**behind**"
