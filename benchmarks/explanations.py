@@ -40,7 +40,7 @@ SLACK: dict[tuple[str], str] = {
         "part computes and does not wait for memory; each exponential is taken once."
     ),
     ("push: a whole iteration",): (
-        "a third of it is value and gradient, see there; the two products with the table are within "
+        "a third of it is value and gradient, see there; the products with the table are within "
         "1.6 of the limit."
     ),
     ("boosting",): (
@@ -63,3 +63,6 @@ same scores. This is no peer but a yardstick that carries from one machine to th
 looks at ranks cannot do without a sort. Exponential pushes need none; the hinges and the logistic
 loss sort by digits, faster than `np.argsort`, and then sweep over the sorted rows; lists are dealt
 out first; the logistic loss adds two series."""
+# Of the results that are kept; a new run may have had the machine to itself.
+MEANWHILE = """It had other work at lower priority while these figures were taken, which shows in
+wide intervals, and most where two threads take part."""

@@ -3,7 +3,7 @@
 import sys
 from pathlib import Path
 
-from benchmarks.explanations import GROWTH, PEERS, SLACK, YARDSTICK
+from benchmarks.explanations import GROWTH, MEANWHILE, PEERS, SLACK, YARDSTICK
 from benchmarks.measure import Growth, Limit, Row
 from benchmarks.pictures import growth_picture, ratio_picture
 from benchmarks.store import read
@@ -29,7 +29,7 @@ ahead.** It is the median over the turns; the interval goes from the smallest to
 with six turns holds the true median 97 times in 100. A row is *ahead* or *behind* where the whole
 interval lies on one side of 1, and *level* otherwise.
 
-{machine}
+{machine} {meanwhile}
 
 Of {n_rows} comparisons toprank is ahead in {ahead}, level in {level}, behind in {behind}{absent}.
 
@@ -65,8 +65,8 @@ the logarithm alone; ours sort long lists by their digits.
 ## Roofline
 
 What the memory allows, `python -m benchmarks roofline`: bytes that the work moves in its present
-form, over the bandwidth of a triad measured in the same run ({bandwidths}), beside the time it
-takes.
+form, over the bandwidth of a triad measured in the same run
+({bandwidths}), beside the time it takes.
 
 {limits}
 
@@ -81,9 +81,9 @@ a budget on many data sets under equal tuning budgets.
 
 ## What is not here
 
-- **SVMrank, SVMperf and SVMlight** may be used for research only, and their author asks to be told
-  of publications; they were not run. `HiGHS on all pairs` and `LinearSVC on all pairs` solve the
-  same problems.
+- **SVMlight** may be used for research and education only, and its author asks to be told of
+  publications, so it was not run; the sources of **SVMrank** and **SVMperf** were not at hand.
+  HiGHS and LinearSVC on all pairs solve the same problems.
 - **TopPush** is our own NumPy version of the algorithm in its paper: the authors' MATLAB code was
   not at hand, and compiled code would be faster.
 - **RankLib** was built from its sources (2.10.2); set the environment variable `RANKLIB` to its
@@ -238,6 +238,7 @@ def write_page() -> None:
     text = PAGE.format(
         **counts(rows),
         machine=machine_text(kept),
+        meanwhile=MEANWHILE,
         losses=losses([(n, r) for n, r in rows if verdict(r) == "**behind**"]),
         tables=sections(rows),
         sorts_text=YARDSTICK,

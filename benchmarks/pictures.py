@@ -48,7 +48,7 @@ def ratio_picture(rows, sections, path):
     axes.set_ylim(place - 1, -0.8)
     axes.grid(axis="x", alpha=0.25)
     axes.spines[["top", "right", "left"]].set_visible(False)
-    axes.set_xlabel("peer's figure over toprank's: to the right of 1 toprank is ahead", fontsize=9)
+    axes.set_xlabel("peer over toprank: right of 1 toprank is ahead", fontsize=9)
     marks = [("ahead", AHEAD), ("level", LEVEL), ("behind", BEHIND)]
     handles = [axes.plot([], [], marker, color=colour)[0] for _, (colour, marker) in marks]
     axes.legend(handles, [name for name, _ in marks], fontsize=8, frameon=False, loc="lower right")
