@@ -8,8 +8,10 @@ passes instead of eight.
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
+import numba
 import numpy as np
 
 from toprank.kernels.jit import compiled
@@ -20,8 +22,8 @@ if TYPE_CHECKING:
 __all__ = ["argsort_floats", "sort_floats"]
 
 DIGITS, VALUES = 8, 256
-# Fewer values than this are sorted by comparing, before all digits of all values are counted.
-FEW = 1024
+# Fewer values than this are sorted by comparing: all of them where loops are not compiled.
+FEW = sys.maxsize if numba.config.DISABLE_JIT else 1024
 
 
 @compiled
