@@ -23,7 +23,7 @@ __all__ = ["argsort_floats", "sort_floats"]
 
 DIGITS, VALUES = 8, 256
 # Fewer values than this are sorted by comparing: all of them where loops are not compiled.
-FEW = sys.maxsize if numba.config.DISABLE_JIT else 1024
+FEW = sys.maxsize if getattr(numba.config, "DISABLE_JIT", False) else 1024
 
 
 @compiled
