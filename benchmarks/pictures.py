@@ -1,12 +1,16 @@
 """The two pictures of the page: ratios at one look, and growth."""
 
+from itertools import cycle
+
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 from matplotlib.ticker import FuncFormatter, NullFormatter
 
 mpl.use("Agg")
 AHEAD, LEVEL, BEHIND = ("#0072B2", "^"), ("#767676", "s"), ("#D55E00", "v")
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#767676")
+COLOURS = (
+    "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#767676", "#000000",
+)  # fmt: skip
 
 
 def _look(row):
@@ -66,7 +70,7 @@ def growth_picture(grown, path):
     figure, (top, bottom) = plt.subplots(
         2, 1, figsize=(7.5, 7), sharex=True, layout="constrained", height_ratios=(3, 2)
     )
-    for each, colour in zip(grown, COLOURS, strict=False):
+    for each, colour in zip(grown, cycle(COLOURS), strict=False):
         label = f"{each.name}: {each.exponent:.2f}"
         top.plot(each.rows, each.seconds, "o-", color=colour, markersize=3.5, label=label)
         a_row = [1e9 * s / n for s, n in zip(each.seconds, each.rows, strict=True)]
