@@ -37,6 +37,8 @@ Of {n_rows} comparisons toprank is ahead in {ahead}, level in {level}, behind in
 
 ## Where a peer is ahead
 
+All comparisons with a ratio below 1, also those whose interval reaches across it.
+
 {losses}
 
 ## All comparisons
@@ -145,8 +147,8 @@ def losses(rows) -> str:
     if not behind:
         return "Nowhere in this run."
     return table(
-        ("toprank", "peer", "ratio", "why"),
-        [(row.ours, row.peer, ratio(row)[0], why) for row, why in behind],
+        ("toprank", "peer", "ratio", "interval", "", "why"),
+        [(row.ours, row.peer, *ratio(row), verdict(row), why) for row, why in behind],
     )
 
 
@@ -241,7 +243,7 @@ def write_page() -> None:
         **counts(rows),
         machine=machine_text(kept),
         meanwhile=MEANWHILE,
-        losses=losses([(n, r) for n, r in rows if verdict(r) == "**behind**"]),
+        losses=losses([(n, r) for n, r in rows if r.ratio is not None and r.ratio < 1]),
         tables=sections(rows),
         sorts_text=YARDSTICK,
         sorts=comparison([(n, r) for n, r in of_kind(everything, Row) if r.section == SORTS]),
