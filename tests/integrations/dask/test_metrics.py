@@ -298,3 +298,14 @@ def test_an_overflow_is_said_where_the_metric_is_called():
     with pytest.warns(RuntimeWarning, match="overflows") as said:
         assert metrics.pnorm_error(y, scores, p=1000) == np.inf
     assert said[0].filename == __file__
+
+
+@pytest.mark.usefixtures("at_once")
+@pytest.mark.parametrize("name", in_memory.names())
+def test_no_metric_forgets_the_ranges_above(name):
+    rng = np.random.default_rng(0)
+    y, scores = rng.random(60) < 0.3, rng.normal(size=60).round(1)
+    options = {"k": 20} if name in ("lift", "precision_at_k", "recall_at_k") else {}
+    expected = getattr(in_memory, name)(y, scores, **options)
+    cut = da.from_array(y, chunks=7), da.from_array(scores, chunks=11)
+    assert getattr(metrics, name)(*cut, **options) == pytest.approx(expected, rel=1e-12)

@@ -19,6 +19,8 @@ from toprank.metrics.ranked import Ranked
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from numpy.typing import NDArray
+
     from toprank.integrations.dask.chunks import Totals
     from toprank.metrics.ranked import Floats
 
@@ -50,6 +52,12 @@ class _Section(Ranked):
 
     def total(self, values: Floats) -> Floats:
         return np.array([self._ask("total", values.sum())])
+
+    def positives_above(self, live: NDArray[np.intp]) -> Floats:
+        return self.above(self.gain)[live]
+
+    def total_of(self, values: Floats, live: NDArray[np.intp]) -> Floats:  # noqa: ARG002
+        return self.total(values)
 
     def largest(self, values: Floats) -> Floats:
         return np.array([self._ask("largest", values.max())])
