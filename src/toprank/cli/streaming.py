@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import math
 import os
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -20,6 +22,9 @@ if TYPE_CHECKING:
     from toprank.tables.parquet_stream import ParquetStream
 
 __all__ = ["Scratch", "Stream", "choose_and_fit", "is_streamed", "ranked_stream"]
+
+# Off a terminal a fit of a hundred quick passes would fill the log with them.
+SECONDS_A_LINE = 5.0
 
 Stream = Annotated[
     bool | None,
@@ -84,12 +89,19 @@ def available_memory() -> int | None:
 
 @contextlib.contextmanager
 def _watched(talk: Talk, stream: ParquetStream, numbers: Iterator[int]) -> Iterator[None]:
-    """Show how far each pass has come: a bar on a terminal, elsewhere a line when it is done."""
+    """Show how far each pass has come: a bar on a terminal, elsewhere a line now and then."""
     from rich.console import Console
 
+    told = -math.inf
+
     def line(done: int, total: int) -> None:
-        if done == total:
-            typer.echo(f"toprank: pass {next(numbers)} over {total:,} rows is done", err=True)
+        nonlocal told
+        if done < total:
+            return
+        number = next(numbers)
+        if time.monotonic() - told >= SECONDS_A_LINE:
+            told = time.monotonic()
+            typer.echo(f"toprank: pass {number} over {total:,} rows is done", err=True)
 
     is_bar = talk.quiet or Console(stderr=True).is_terminal
     with talk.progress("rows of this pass") if is_bar else contextlib.nullcontext(line) as step:
