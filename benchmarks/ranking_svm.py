@@ -6,39 +6,15 @@ function, 5 % of the labels flipped. The pair problem is handed to HiGHS as it s
 
 import numpy as np
 from experiments.svm.data import threshold_rows
-from scipy import sparse
-from scipy.optimize import linprog
+from experiments.svm.growth import NU, pair_problem
 from sklearn.svm import LinearSVC
 
 from benchmarks.measure import race
 from benchmarks.tables import linear_rows
 from toprank import LinearRankSVM, RankSVM
 
-NU = 0.2
 FEW, SOME, MANY = 120, 1_000, 200_000
 ALPHA = 1e-3
-
-
-def pair_problem(X, y):
-    """OP 3 with every pair written out: its optimum, by HiGHS."""
-    Z = ((X[y][:, None, :] - X[~y][None, :, :]) / 2).reshape(-1, X.shape[1])
-    n_pairs, n_features = Z.shape
-    rows = sparse.hstack(
-        [
-            sparse.csr_array(-Z),
-            sparse.csr_array(Z),
-            np.ones((n_pairs, 1)),
-            -sparse.eye_array(n_pairs),
-        ]
-    )
-    ball = sparse.csr_array(np.append(np.ones(2 * n_features), np.zeros(1 + n_pairs))[None, :])
-    cost = np.concatenate([np.zeros(2 * n_features), [-1.0], np.full(n_pairs, 1 / (NU * n_pairs))])
-    bounds = np.zeros((cost.size, 2))
-    bounds[:, 1] = np.inf
-    bounds[2 * n_features, 0] = -np.inf
-    limits = np.append(np.zeros(n_pairs), 1.0)
-    found = linprog(cost, sparse.vstack([rows, ball]).tocsc(), limits, bounds=bounds)
-    return -found.fun
 
 
 def results():
@@ -47,7 +23,7 @@ def results():
         "training",
         f"exact 1-norm soft margin, {FEW} rows, {FEW * FEW // 4:,} pairs",
         ("RankSVM(scale=False, tol=1e-7)", lambda: RankSVM(nu=NU, scale=False, tol=1e-7).fit(X, y)),
-        {"HiGHS on all pairs": lambda: pair_problem(X, y)},
+        {"HiGHS on all pairs": lambda: pair_problem(X, y, np.inf)},
         notes={"HiGHS on all pairs": "the pairs grow with the square of the rows"},
     )
     yield from beside_pairs()

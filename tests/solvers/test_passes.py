@@ -84,7 +84,7 @@ def test_moments_of_nothing_change_nothing():
 
 
 @given(
-    st.integers(0, 10_000), st.integers(1, 9000), st.booleans(), st.sampled_from([1e-3, 1.0, 100.0])
+    st.integers(0, 10_000), st.integers(1, 9000), st.booleans(), st.sampled_from([1e-3, 1.0, 40.0])
 )
 @settings(max_examples=15, deadline=None)
 def test_histograms_by_class_are_sums_of_exponentials(seed, n_rows, weighted, scale):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal, Self
 
@@ -31,9 +32,9 @@ class ClassPredtron(ClassifierMixin, BasePredtron):  # type: ignore[misc]
 
     classes_: NDArray[Any]
 
+    @abstractmethod
     def _problem_of_classes(self) -> Table:
         """Give the problem that belongs to ``classes_``."""
-        raise NotImplementedError
 
     def fit(self, X: Any, y: ArrayLike) -> Self:
         """Learn from a table and its labels, in passes.

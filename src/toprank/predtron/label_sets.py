@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -29,9 +30,9 @@ class LabelSetPredtron(BasePredtron):
 
     classes_: NDArray[Any]
 
+    @abstractmethod
     def _problem_of_labels(self, n_labels: int) -> Problem:
         """Give the problem for m labels."""
-        raise NotImplementedError
 
     def fit(self, X: Any, y: ArrayLike) -> Self:
         """Learn from a table and its labels, in passes.

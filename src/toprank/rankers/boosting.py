@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from abc import abstractmethod
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
@@ -53,11 +54,11 @@ class BoostedRanker(CallbackSupportMixin, BaseRanker):  # type: ignore[misc]
 
     _coefficient = 1.0  # what a step of 1 adds to the score of a row with h = 1
 
+    @abstractmethod
     def _run(
         self, family: WeakRankers, lesson: Lesson, threads: Threads, monitor: BoostMonitor
     ) -> Boosted:
         """Boost; call the monitor with the intercept of each round."""
-        raise NotImplementedError
 
     # learning -----------------------------------------------------------------------------
 

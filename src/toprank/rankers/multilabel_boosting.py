@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
@@ -30,11 +31,13 @@ __all__ = ["AdaBoostMH", "AdaBoostMR"]
 class _LabelBooster(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Boosted stumps on (row, label); a subclass names the loss and the cut."""
 
+    @abstractmethod
     def _form(self) -> Form:
-        raise NotImplementedError
+        """Give the loss."""
 
+    @abstractmethod
     def _cut(self, arena: LabelArena, relevant: NDArray[np.bool_], weights: Any) -> float:
-        raise NotImplementedError
+        """Give the score above which a label is predicted."""
 
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from a table and its labels.

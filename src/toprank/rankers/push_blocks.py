@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from abc import abstractmethod
 from typing import TYPE_CHECKING, Any, Self
 
 from toprank.rankers.base import keep_columns
-from toprank.rankers.callbacks import Watch, with_callbacks
+from toprank.rankers.callbacks import with_callbacks
 from toprank.rankers.cuts import matching_intercept_on_blocks
 from toprank.rankers.push_fit import PushRanker
 from toprank.rankers.survey import survey
-from toprank.solvers import Penalty, minimize_by_continuation
 from toprank.solvers.passes import BlockFeatures, minimize_by_passes
 from toprank.weak_rankers import Features, weak_rankers_from
 
@@ -66,35 +64,16 @@ class LearnsFromBlocks(PushRanker):
         keep_columns(self, seen.low.size, blocks.feature_names)
         family.low_, family.span_ = seen.low, seen.span
         features = BlockFeatures(seen.low, seen.span, classes[1])
-        start = getattr(self, "weights_", None) if self.warm_start else None
-        if start is not None and start.size != seen.low.size:
-            start = None
 
         def learned(weights: NDArray[np.float64]) -> dict[str, Any]:
             intercept = self._intercept_on_blocks(blocks, features, weights)
             attributes = self._attributes(family, weights, intercept, seen.dtype)
             return {"classes_": classes, **attributes}
 
-        watch = Watch(self, max_iter=self._rounds(), verbose=self.verbose, learned=learned, data={})
+        def minimize(power: float | None, **options: Any) -> Solution:
+            return minimize_by_passes(self._landscape(blocks, features, power), **options)
 
-        def solve(power: float | None, weights: NDArray[np.float64] | None) -> Solution:
-            return minimize_by_passes(
-                self._landscape(blocks, features, power),
-                Penalty(float(self.alpha), float(self.l1_ratio)),
-                weights=start if weights is None else weights,
-                max_iter=self._rounds(),
-                tol=self.tol,
-                monitor=watch,
-            )
-
-        try:
-            if math.isinf(self._power()):
-                solution = minimize_by_continuation(solve, seen.n_rows)
-            else:
-                solution = solve(None, None)
-        finally:
-            watch.close()
-        return self._keep(solution, learned(solution.weights))
+        return self._minimize(minimize, seen.n_rows, seen.low.size, learned, {})
 
     def _family_for_blocks(self) -> Features:
         self._check_parameters()

@@ -204,22 +204,36 @@ class PushRanker(CallbackSupportMixin, BaseRanker):  # type: ignore[misc]
         *,
         one_list: bool = False,
     ) -> Self:
-        """Run the chosen solver, by continuation where the power is infinite."""
+        """Run the chosen solver on a table in memory."""
         solver = SOLVERS[self._solver_name()]
-        penalty = Penalty(float(self.alpha), float(self.l1_ratio))
+
+        def minimize(power: float | None, **options: Any) -> Solution:
+            criterion = attach(self._objective_at(power, one_list=one_list))
+            relative = Relative(criterion) if self._is_relative() else criterion
+            return solver(design, relative, **options)
+
+        return self._minimize(minimize, design.n_rows, design.n_weak, learned, data)
+
+    def _minimize(
+        self,
+        minimize: Callable[..., Solution],
+        n_rows: int,
+        n_weak: int,
+        learned: Callable[[NDArray[np.float64]], dict[str, Any]],
+        data: dict[str, Any],
+    ) -> Self:
+        """Find the weights, by continuation where the power is infinite, and keep the model."""
         start = getattr(self, "weights_", None) if self.warm_start else None
-        if start is not None and start.size != design.n_weak:
+        if start is not None and start.size != n_weak:
             start = None
         watch = Watch(
             self, max_iter=self._rounds(), verbose=self.verbose, learned=learned, data=data
         )
 
         def solve(power: float | None, weights: NDArray[np.float64] | None) -> Solution:
-            criterion = attach(self._objective_at(power, one_list=one_list))
-            return solver(
-                design,
-                Relative(criterion) if self._is_relative() else criterion,
-                penalty,
+            return minimize(
+                power,
+                penalty=Penalty(float(self.alpha), float(self.l1_ratio)),
                 weights=start if weights is None else weights,
                 max_iter=self._rounds(),
                 tol=self.tol,
@@ -228,7 +242,7 @@ class PushRanker(CallbackSupportMixin, BaseRanker):  # type: ignore[misc]
 
         try:
             if math.isinf(self._power()):
-                solution = minimize_by_continuation(solve, design.n_rows)
+                solution = minimize_by_continuation(solve, n_rows)
             else:
                 solution = solve(None, None)
         finally:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -45,9 +46,9 @@ class _ScoredArena(StumpArena):
         doubled: NDArray[np.uint8] = (2 * values).astype(np.uint8)[self.design.codes[column]]
         return doubled
 
+    @abstractmethod
     def _weigh(self) -> None:
         """Weights and loss of the present scores."""
-        raise NotImplementedError
 
 
 class LadderArena(_ScoredArena):
