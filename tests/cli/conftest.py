@@ -1,5 +1,9 @@
 """A folder with small tables and models, and a way to call the program in this process."""
 
+import subprocess
+import sys
+import threading
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -11,6 +15,35 @@ from toprank.tables import write_table
 
 def invoke(*arguments):
     return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+@pytest.fixture
+def start():
+    """Run Python code in a process that heeds interrupts and does not outlive the test.
+
+    A shell starts what runs in its background with interrupts ignored, and children inherit that.
+    """
+    processes, timers = [], []
+
+    def started(code, *arguments, **options):
+        heeding = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        process = subprocess.Popen(
+            [sys.executable, "-c", heeding + code, *map(str, arguments)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            **options,
+        )
+        processes.append(process)
+        timers.append(threading.Timer(120, process.kill))
+        timers[-1].start()
+        return process
+
+    yield started
+    for process, timer in zip(processes, timers, strict=True):
+        timer.cancel()
+        process.kill()
+        process.communicate()
 
 
 @pytest.fixture(scope="session")

@@ -132,13 +132,11 @@ def test_a_failure_is_one_line_on_stderr_and_no_traceback(tmp_path):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no such signal")
-def test_an_interrupt_exits_with_130_and_writes_nothing(tmp_path):
-    # The process says when its fits begin, so that the interrupt meets it at work. A run of the
-    # tests in the background ignores interrupts, and its children would too.
+def test_an_interrupt_exits_with_130_and_writes_nothing(start, tmp_path):
+    # The process says when its fits begin, so that the interrupt meets it at work.
     code = """
-import signal, toprank.report
+import toprank.report
 from toprank.cli import app
-signal.signal(signal.SIGINT, signal.default_int_handler)
 real = toprank.report.compare
 def announced(*args, **kwargs):
     print("at work", flush=True)
@@ -146,17 +144,11 @@ def announced(*args, **kwargs):
 toprank.report.compare = announced
 app(["demo"])
 """
-    with subprocess.Popen(
-        [sys.executable, "-c", code],
-        cwd=tmp_path,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as process:
-        assert process.stdout.readline() == "at work\n"
-        time.sleep(0.3)
-        process.send_signal(signal.SIGINT)
-        _, errors = process.communicate(timeout=60)
+    process = start(code, cwd=tmp_path)
+    assert process.stdout.readline() == "at work\n"
+    time.sleep(0.3)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=60)
     assert process.returncode == 130
     assert errors.strip().endswith("toprank: interrupted; nothing was written.")
     assert "Traceback" not in errors

@@ -273,14 +273,12 @@ def test_a_journal_of_another_comparison_is_refused(deals, tmp_path):
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has other signals")
 @pytest.mark.parametrize(("how", "code"), [(signal.SIGINT, 130), (signal.SIGKILL, -9)])
-def test_an_interrupt_or_a_kill_during_fit_leaves_the_old_model(deals, tmp_path, how, code):
+def test_an_interrupt_or_a_kill_during_fit_leaves_the_old_model(start, deals, tmp_path, how, code):
     target = tmp_path / "m.toprank"
     target.write_bytes((deals / "model.toprank").read_bytes())
-    # A run of the tests in the background ignores interrupts, and its children would too.
     script = """
-import signal, sys, toprank.models
+import sys, toprank.models
 from toprank.cli import app
-signal.signal(signal.SIGINT, signal.default_int_handler)
 real = toprank.models.fit_model
 def announced(*args, **kwargs):
     print("at work", flush=True)
@@ -289,16 +287,11 @@ toprank.models.fit_model = announced
 app(sys.argv[1:])
 """
     arguments = ("fit", deals / "known.csv", "--target", "bought", "--budget", "20", "-o", target)
-    with subprocess.Popen(
-        [sys.executable, "-c", script, *map(str, arguments)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as process:
-        assert process.stdout.readline() == "at work\n"
-        time.sleep(0.3)
-        process.send_signal(how)
-        _, errors = process.communicate(timeout=60)
+    process = start(script, *arguments)
+    assert process.stdout.readline() == "at work\n"
+    time.sleep(0.3)
+    process.send_signal(how)
+    _, errors = process.communicate(timeout=60)
     assert process.returncode == code
     assert "Traceback" not in errors
     assert load_model(target).facts["class"] == "PNormPush"

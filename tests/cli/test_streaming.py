@@ -2,7 +2,6 @@
 
 import json
 import signal
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -188,14 +187,13 @@ def test_a_shortlist_that_does_not_fit_is_refused(file, tmp_path, monkeypatch):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
-def test_an_interrupted_fit_leaves_nothing(tmp_path):
+def test_an_interrupted_fit_leaves_nothing(start, tmp_path):
     pq.write_table(people(20_000), tmp_path / "people.parquet", row_group_size=2000)
     scratch = tmp_path / "scratch"
     scratch.mkdir()
-    command = [sys.executable, "-c", "from toprank.cli import app; app()", "fit"]
-    command += ["people.parquet", "--target", "state", "--ranker", "rankboost", "--stream"]
-    command += ["--set", "max_iter=1000000", "--scratch", "scratch", "-o", "model.toprank"]
-    fit = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+    arguments = ["people.parquet", "--target", "state", "--ranker", "rankboost", "--stream"]
+    arguments += ["--set", "max_iter=1000000", "--scratch", "scratch", "-o", "model.toprank"]
+    fit = start("from toprank.cli import app; app()", "fit", *arguments, cwd=tmp_path)
 
     def bins_are_on_disk():
         for link in Path(f"/proc/{fit.pid}/fd").iterdir():

@@ -13,6 +13,7 @@ import pytest
 
 from toprank.models import RANKERS, fit_model, load_model, make_ranker, parse_settings, save_model
 from toprank.models.allowed import check_types
+from toprank.rankers import PNormPush
 from toprank.tables import Table, supervise
 
 FEW_ROUNDS = {"rankboost", "smooth-margin", "adaboost", "soft-rankboost"}
@@ -69,6 +70,32 @@ def test_contributions_add_up_to_the_score(lesson):
         parts = model.contributions(lesson.features).sum(axis=1)
         scores = model.scores(lesson.features)
         assert np.allclose(parts - parts.mean(), scores - scores.mean())
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"p": 8}, "8-norm of the heights"),
+        ({"price": "exponential", "alpha": 1.0}, "ln Σ e^height"),
+    ],
+)
+def test_the_certificate_of_a_push_is_the_one_that_its_fit_made(
+    lesson, settings, words, monkeypatch
+):
+    monkeypatch.setattr(PNormPush, "certify", None)  # a second one would cost a sort
+    made = make_ranker("pnorm-push", settings)
+    model = fit_model(lesson, made, budget=10, name="pnorm-push")
+    text, _ = str(made.certificate_).rsplit(": ", 1)
+    assert model.facts["certificate"].startswith(text)
+    assert words in text
+
+
+def test_a_push_on_many_rows_is_certified_by_its_own_price(lesson, monkeypatch):
+    made = make_ranker("pnorm-push", {"price": "exponential", "alpha": 1.0})
+    known = fit_model(lesson, made, budget=10, name="pnorm-push").facts["certificate"]
+    monkeypatch.setattr("toprank.rankers.push_fit.CERTIFIED_ROWS", 0)
+    again = fit_model(lesson, made, budget=10, name="pnorm-push").facts["certificate"]
+    assert again == known
 
 
 def test_every_flipped_byte_is_refused(model, tmp_path):

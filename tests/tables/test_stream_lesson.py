@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from toprank.tables import TableEncoder, read_table, supervise
@@ -20,6 +20,7 @@ from toprank.tables.stream_lesson import supervise_stream
 NUMBERS = st.floats(allow_infinity=False, width=64) | st.integers(-3, 3).map(float) | st.none()
 WORDS = st.sampled_from(["clerk", " clerk", "smith", "?", "", None])
 DAYS = st.none() | st.dates(dt.date(1950, 1, 1), dt.date(2050, 1, 1))
+HUGE = 1.7e308
 ROW = st.tuples(NUMBERS, WORDS, DAYS, st.sampled_from([True, False, None]), st.integers(-5, 5))
 
 
@@ -38,6 +39,8 @@ def same_encoders(found, expected):
 
 
 @settings(deadline=None, max_examples=60)
+@example([(HUGE, "clerk", None, None, 0)] * 4, 2, 0)
+@example([(number, None, None, True, 0) for number in (-HUGE, HUGE, 8.98e307, HUGE)], 1, 5)
 @given(st.lists(ROW, min_size=3, max_size=40), st.integers(1, 9), st.sampled_from([0, 5, 1 << 22]))
 def test_the_encoder_of_a_stream_is_that_of_the_table(rows, group_rows, gathered):
     number, word, day, flag, whole = map(list, zip(*rows, strict=True))

@@ -6,43 +6,30 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from toprank.guarantees import push_certificate
 from toprank.rankers import IRPush, PNormPush
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from toprank.tables import Supervision
+    from toprank.tables import Supervision, TableEncoder
 
 __all__ = ["certificate_in_words", "of_list"]
 
 
-def certificate_in_words(ranker: Any, lesson: Supervision, scores: NDArray[np.float64]) -> str:
+def certificate_in_words(
+    ranker: Any, encoder: TableEncoder, lesson: Supervision, scores: NDArray[np.float64]
+) -> str:
     """Say what is certain about a fitted ranker on its training list, and what is not."""
-    if isinstance(ranker, PNormPush) and isinstance(ranker.p, (int, float)):
-        return _of_push(ranker, lesson, scores, price=float(ranker.p), focus=ranker.focus)
-    if isinstance(ranker, IRPush):
-        return _of_push(ranker, lesson, scores, price="log1p", focus="bottom")
     known = getattr(ranker, "certificate_", None)
+    if isinstance(ranker, (PNormPush, IRPush)):
+        if known is None:  # a fit of many rows leaves none
+            X = encoder.transform(lesson.features)
+            known = ranker.certify(X, lesson.positives, lesson.weights, lesson.groups)
+        # A function in Python is no help to people with a terminal or a page.
+        words = str(known).removesuffix("see push_generalization.")
+        return f"{words}toprank evaluate measures what is true of them."
     words = _in_words(known) if known is not None else ""
     return f"{words} {_of_scores(lesson.positives, scores)}".strip()
-
-
-def _of_push(
-    ranker: Any, lesson: Supervision, scores: NDArray[np.float64], *, price: Any, focus: Any
-) -> str:
-    certificate = push_certificate(
-        lesson.positives,
-        scores,
-        price,
-        loss=ranker.loss,
-        focus=focus,
-        sample_weight=lesson.weights,
-        groups=lesson.groups,
-    )
-    # A function in Python is no help to people with a terminal or a page.
-    words = str(certificate).removesuffix("see push_generalization.")
-    return f"{words}toprank evaluate measures what is true of them."
 
 
 def _in_words(certificate: Any) -> str:

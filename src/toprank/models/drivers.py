@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from toprank.models.model import Model
 
-__all__ = ["Driver", "Part", "contributions", "drivers_of", "gathered"]
+__all__ = ["Driver", "Part", "contributions", "drivers_of", "gathered", "mean_and_spread"]
 
 
 class Part(NamedTuple):
@@ -58,6 +58,23 @@ def contributions(ranker: Any, encoded: NDArray[np.float64]) -> NDArray[np.float
     for column in np.unique(owners[weights != 0]):
         parts[:, column] = family.scores(encoded, np.where(owners == column, weights, 0.0))
     return parts
+
+
+def mean_and_spread(
+    parts: NDArray[np.float64],
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Mean and standard deviation of each column, whose sums and squares stay finite.
+
+    Columns are scaled by powers of two, which changes no digit.
+
+    Examples
+    --------
+    >>> mean_and_spread(np.array([[1e308], [1.5e308]]))
+    (array([1.25e+308]), array([2.5e+307]))
+    """
+    _, powers = np.frexp(np.abs(parts).max(axis=0, initial=0.0))
+    scaled = np.ldexp(parts, -powers)
+    return np.ldexp(scaled.mean(axis=0), powers), np.ldexp(scaled.std(axis=0), powers)
 
 
 def _has_stumps(ranker: Any) -> bool:

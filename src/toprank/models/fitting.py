@@ -9,7 +9,7 @@ import numpy as np
 
 import toprank
 from toprank.models.certificates import certificate_in_words
-from toprank.models.drivers import contributions
+from toprank.models.drivers import contributions, mean_and_spread
 from toprank.models.model import Model
 from toprank.rankers.base import cut_above
 from toprank.tables import TableEncoder
@@ -62,7 +62,7 @@ def fit_model(lesson: Supervision, ranker: Any, *, budget: float, name: str) -> 
         fitted = ranker.fit(encoder.transform(lesson.features), labels, **given)
     step = max(1, lesson.features.n_rows // SAMPLE)
     sample = lesson.features.rows(np.arange(0, lesson.features.n_rows, step))
-    parts = contributions(fitted, encoder.transform(sample))
+    baseline, spread = mean_and_spread(contributions(fitted, encoder.transform(sample)))
     facts |= {"class": type(fitted).__name__, "parameters": plain_parameters(fitted)}
     model = Model(
         encoder=encoder,
@@ -70,11 +70,11 @@ def fit_model(lesson: Supervision, ranker: Any, *, budget: float, name: str) -> 
         roles=lesson.roles,
         budget=budget,
         facts=facts,
-        baseline=parts.mean(axis=0),
-        spread=parts.std(axis=0),
+        baseline=baseline,
+        spread=spread,
     )
     scores = model.scores(lesson.features)
-    facts["certificate"] = certificate_in_words(fitted, lesson, scores)
+    facts["certificate"] = certificate_in_words(fitted, encoder, lesson, scores)
     return replace(model, cutoff=cut_above(scores, _rows_inside(scores, lesson, budget)))
 
 

@@ -12,7 +12,7 @@ from sklearn.base import clone
 import toprank
 from toprank.models.best_rows import BestRows
 from toprank.models.certificates import of_list
-from toprank.models.drivers import contributions
+from toprank.models.drivers import contributions, mean_and_spread
 from toprank.models.fitting import SAMPLE, plain_parameters
 from toprank.models.model import Model
 from toprank.tables import Table
@@ -81,7 +81,7 @@ def fit_stream(
     encoder = encoder_of_stream(lesson)
     fitted = ranker.fit_blocks(lesson.blocks(encoder, scratch))
     sample, _, _ = lesson.spread(SAMPLE)
-    parts = contributions(fitted, encoder.transform(sample))
+    baseline, spread = mean_and_spread(contributions(fitted, encoder.transform(sample)))
     known: dict[str, Any] = {
         "ranker": name,
         "toprank": toprank.__version__,
@@ -98,8 +98,8 @@ def fit_stream(
         roles=lesson.roles,
         budget=budget,
         facts=known,
-        baseline=parts.mean(axis=0),
-        spread=parts.std(axis=0),
+        baseline=baseline,
+        spread=spread,
     )
     judged = _judged(lesson, model)
     known["certificate"] = of_list(

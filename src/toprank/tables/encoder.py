@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["ColumnFacts", "TableEncoder", "number_parts"]
+__all__ = ["ColumnFacts", "TableEncoder", "median_of", "middle_of", "number_parts"]
 
 _DATE_PARTS = ("", ": month", ": weekday")
 
@@ -202,8 +203,27 @@ def _facts(name: str, column: pa.ChunkedArray) -> ColumnFacts:
     is_missing = np.isnan(parts[0])
     if is_missing.all():
         return ColumnFacts(kind)
-    medians = [float(np.median(part[~is_missing])) for part in parts]
+    medians = [median_of(part[~is_missing]) for part in parts]
     return ColumnFacts(kind, bool(is_missing.any()), medians)
+
+
+def median_of(values: NDArray[np.float64]) -> float:
+    """The median; that of an even number of values is :func:`middle_of` the two in the middle."""
+    low, high = (values.size - 1) // 2, values.size // 2
+    ordered = np.partition(values, [low, high])
+    return middle_of(float(ordered[low]), float(ordered[high]))
+
+
+def middle_of(low: float, high: float) -> float:
+    """The mean of two numbers, also of two whose sum is larger than any number.
+
+    Examples
+    --------
+    >>> middle_of(1.0, 2.0), middle_of(1.5e308, 1.7e308)
+    (1.5, 1.6e+308)
+    """
+    total = low + high
+    return total / 2 if math.isfinite(total) else low / 2 + high / 2
 
 
 def number_parts(name: str, kind: str, column: pa.ChunkedArray) -> tuple[NDArray[np.float64], ...]:

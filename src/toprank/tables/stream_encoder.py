@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from toprank.tables.columns import counted_words, kind_of_type
-from toprank.tables.encoder import ColumnFacts, TableEncoder, number_parts
+from toprank.tables.encoder import ColumnFacts, TableEncoder, middle_of, number_parts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -196,8 +196,8 @@ def _medians(
     _gather(lesson, kinds, [search for search in searches if search.size])
     found: dict[str, list[float]] = {}
     for low, high in zip(searches[::2], searches[1::2], strict=True):
-        pair = [_value(low.key or 0), _value(high.key or 0)]
-        found.setdefault(list(kinds)[low.column], []).append(float(np.mean(pair)))
+        middle = middle_of(_value(low.key or 0), _value(high.key or 0))
+        found.setdefault(list(kinds)[low.column], []).append(middle)
     return found
 
 
