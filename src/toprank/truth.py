@@ -1,0 +1,286 @@
+"""Who belongs above whom: labels, grades or pairs, with weights and lists, as one value.
+
+A :class:`Truth` is made and checked once. Rows of weight 0 are gone from it, so nobody behind it
+looks for them again: every ranker, objective and solver receives the truth about the rows that
+count, beside a table of just these rows.
+
+::
+
+    labels   y       1 0 1 0        grades  1 0 0        (row 2 has weight 0)
+             weight  1 2 0 1        weights 1 2 1        kept    0 1 3
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from toprank.inputs import as_lists, as_positives, as_weights
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from toprank.inputs import Lists
+
+__all__ = ["Truth", "as_grades", "as_pairs"]
+
+
+@dataclass(frozen=True, eq=False)
+class Truth:
+    """Who belongs above whom among the rows that count.
+
+    Of two rows in one list the one of higher grade belongs above; labels are the grades 0 and 1.
+    Where pairs are given there are no grades, and every row counts.
+
+    Attributes
+    ----------
+    n_rows : int
+        How many rows count.
+    grades : array of shape (n_rows,) or None
+        Grade of each row, numbered 0, 1, … from the lowest; None where pairs are given.
+    is_labels : bool
+        Whether the grades are two classes, so that there is something to predict.
+    weights : array of shape (n_rows,) or None
+        Row weights, all above 0; None where every row counts once.
+    lists : Lists or None
+        The lists; None where there is one.
+    pairs : array of shape (n_pairs, 2) or None
+        Row numbers (better, worse).
+    pair_weights : array of shape (n_pairs,) or None
+        What each pair counts, always above 0; None where every pair counts once.
+    kept : array of shape (n_rows,) or None
+        Number of each row in the table that was given; None where all rows count.
+    n_given : int
+        How many rows were given, those of weight 0 among them.
+    classes : array of shape (2,) or None
+        The labels as they were given, the positive one last, where a ranker needs to give them
+        back.
+
+    Examples
+    --------
+    >>> from toprank.truth import Truth
+    >>> truth = Truth.of_labels([1, 0, 1, 0], sample_weight=[1, 2, 0, 1])
+    >>> truth.positives, truth.weights, truth.kept
+    (array([ True, False, False]), array([1., 2., 1.]), array([0, 1, 3]))
+    """
+
+    n_rows: int
+    n_given: int
+    grades: NDArray[np.intp] | None = None
+    is_labels: bool = False
+    weights: NDArray[np.float64] | None = None
+    lists: Lists | None = None
+    pairs: NDArray[np.intp] | None = None
+    pair_weights: NDArray[np.float64] | None = None
+    kept: NDArray[np.intp] | None = None
+    classes: NDArray[Any] | None = None
+
+    @classmethod
+    def of_labels(
+        cls,
+        y: ArrayLike,
+        *,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+        classes: NDArray[Any] | None = None,
+    ) -> Truth:
+        """Positive rows belong above negative ones of their list."""
+        positives = as_positives(y, name="y")
+        truth = cls._of_rows(positives.astype(np.intp), sample_weight, groups, is_labels=True)
+        _check_both_classes(truth)
+        return truth if classes is None else replace(truth, classes=classes)
+
+    @classmethod
+    def of_grades(
+        cls,
+        grades: ArrayLike,
+        *,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> Truth:
+        """Rows of a higher grade belong above the others of their list."""
+        truth = cls._of_rows(as_grades(grades), sample_weight, groups, is_labels=False)
+        _check_comparable(truth)
+        return truth
+
+    @classmethod
+    def of_pairs(
+        cls,
+        pairs: ArrayLike,
+        n_rows: int,
+        *,
+        pair_weight: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Truth:
+        """Row ``pairs[j, 0]`` belongs above row ``pairs[j, 1]``; circles are allowed.
+
+        Pairs that do not count are left out: those of weight 0 and those with a row of weight 0.
+        """
+        checked, pair_weights = as_pairs(pairs, n_rows, pair_weight)
+        weights = as_weights(sample_weight, n_rows)
+        counts = np.ones(len(checked), dtype=bool)
+        if pair_weights is not None:
+            counts &= pair_weights > 0
+        if weights is not None:
+            counts &= (weights[checked] > 0).all(axis=1)
+        if not counts.any():
+            raise ValueError(
+                "every pair has weight 0 or holds a row of weight 0; at least one pair must count."
+            )
+        if not counts.all():
+            checked = checked[counts]
+            pair_weights = None if pair_weights is None else pair_weights[counts]
+        return cls(n_rows, n_rows, weights=weights, pairs=checked, pair_weights=pair_weights)
+
+    @classmethod
+    def _of_rows(
+        cls,
+        grades: NDArray[np.intp],
+        sample_weight: ArrayLike | None,
+        groups: ArrayLike | None,
+        *,
+        is_labels: bool,
+    ) -> Truth:
+        weights = as_weights(sample_weight, grades.size)
+        lists = as_lists(groups, grades.size)
+        truth = cls(
+            grades.size, grades.size, grades, is_labels=is_labels, weights=weights, lists=lists
+        )
+        if weights is None or (weights > 0).all():
+            return truth
+        return truth.part(np.flatnonzero(weights))
+
+    @cached_property
+    def positives(self) -> NDArray[np.bool_]:
+        """Mask of the positive rows; labels only."""
+        if not self.is_labels:
+            raise AttributeError("grades and pairs have no positive rows; only labels do.")
+        assert self.grades is not None  # noqa: S101  (labels have grades)
+        return self.grades > 0
+
+    @property
+    def is_one_list(self) -> bool:
+        """Whether every row is compared with every row of another grade."""
+        return self.lists is None and self.pairs is None
+
+    @cached_property
+    def total_weight(self) -> float:
+        """Number of rows, by weight."""
+        return float(self.n_rows if self.weights is None else self.weights.sum())
+
+    def rows_of(self, table: Any) -> Any:
+        """Rows of a given table that count."""
+        return table if self.kept is None else table[self.kept]
+
+    def part(self, rows: NDArray[np.intp]) -> Truth:
+        """Truth about some of the rows, numbered as they are here; not for pairs."""
+        if self.grades is None:
+            raise ValueError("pairs cannot be cut to some of their rows; make pairs of those rows.")
+        lists = None
+        if self.lists is not None:
+            lists = as_lists(self.lists.names[self.lists.codes[rows]], rows.size)
+        return replace(
+            self,
+            n_rows=rows.size,
+            grades=self.grades[rows],
+            weights=None if self.weights is None else self.weights[rows],
+            lists=lists,
+            kept=rows if self.kept is None else self.kept[rows],
+        )
+
+
+def as_grades(grades: ArrayLike) -> NDArray[np.intp]:
+    """One grade per row, numbered 0, 1, … from the lowest to the highest."""
+    array = np.asarray(grades)
+    if array.ndim == 2 and array.shape[1] == 1:
+        array = array[:, 0]
+    if array.ndim != 1:
+        raise ValueError(f"grades must hold one grade per row, got shape {array.shape}.")
+    if array.dtype.kind not in "biuf":
+        raise TypeError(
+            f"grades must be numbers (higher is better), got dtype {array.dtype}; "
+            "number them in their order."
+        )
+    if array.dtype.kind == "f" and not np.isfinite(array).all():
+        bad = int(np.flatnonzero(~np.isfinite(array))[0])
+        raise ValueError(
+            f"grades must be finite, but grades[{bad}] is {array[bad]}; drop rows without a grade."
+        )
+    return np.unique(array, return_inverse=True)[1].astype(np.intp, copy=False)
+
+
+def as_pairs(
+    pairs: ArrayLike, n_rows: int, pair_weight: ArrayLike | None
+) -> tuple[NDArray[np.intp], NDArray[np.float64] | None]:
+    """Row numbers (better, worse) of every pair, and what each pair counts."""
+    array = np.asarray(pairs)
+    if array.ndim != 2 or array.shape[1] != 2:
+        raise ValueError(
+            f"pairs must have two columns (better row, worse row), got shape {array.shape}."
+        )
+    if not len(array):
+        raise ValueError("pairs is empty; ranking needs at least one pair.")
+    if array.dtype.kind not in "iu":
+        raise TypeError(f"pairs must be integer row numbers, got dtype {array.dtype}.")
+    _check_row_numbers(array, n_rows)
+    weights = as_weights(pair_weight, len(array), name="pair_weight")
+    return array.astype(np.intp, copy=False), weights
+
+
+def _check_row_numbers(pairs: NDArray[Any], n_rows: int) -> None:
+    outside = (pairs < 0) | (pairs >= n_rows)
+    if outside.any():
+        bad = int(np.flatnonzero(outside.any(axis=1))[0])
+        raise ValueError(
+            f"pairs[{bad}] is {pairs[bad].tolist()}, but there are {n_rows} rows, numbered "
+            f"0 to {n_rows - 1}."
+        )
+    same = pairs[:, 0] == pairs[:, 1]
+    if same.any():
+        bad = int(np.flatnonzero(same)[0])
+        raise ValueError(
+            f"pairs[{bad}] compares row {pairs[bad, 0]} with itself; remove such pairs."
+        )
+
+
+def _check_both_classes(truth: Truth) -> None:
+    """Refuse labels that leave no pair to compare."""
+    n_positives = int(np.count_nonzero(truth.positives))
+    n_negatives = truth.n_rows - n_positives
+    if not n_positives or not n_negatives:
+        missing = "positive" if not n_positives else "negative"
+        raise ValueError(
+            f"y has {n_positives} positive and {n_negatives} negative rows of weight above 0; "
+            f"ranking needs both classes, so add {missing} rows."
+        )
+    if not _has_pairs(truth):
+        raise ValueError(
+            "groups puts no positive row in one list with a negative row, so there is no pair to "
+            "learn from; check that groups names the list of each row."
+        )
+
+
+def _check_comparable(truth: Truth) -> None:
+    """Refuse grades that leave no pair to compare."""
+    if not _has_pairs(truth):
+        raise ValueError(
+            "grades has no two rows of weight above 0 in one list that differ in grade, so there "
+            "is no pair to learn from; add rows of another grade or check groups."
+        )
+
+
+def _has_pairs(truth: Truth) -> bool:
+    """Whether some list holds rows of two grades."""
+    grades, lists = truth.grades, truth.lists
+    assert grades is not None  # noqa: S101  (asked of labels and grades only)
+    if not grades.size:
+        return False
+    if lists is None:
+        return bool(grades.min() < grades.max())
+    sorted_grades = grades[lists.order]
+    highest = np.maximum.reduceat(sorted_grades, lists.starts[:-1])
+    lowest = np.minimum.reduceat(sorted_grades, lists.starts[:-1])
+    return bool((highest > lowest).any())
