@@ -14,7 +14,15 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["Lists", "as_lists", "as_positives", "as_scores", "as_weights", "check_columns"]
+__all__ = [
+    "Lists",
+    "as_lists",
+    "as_positives",
+    "as_scores",
+    "as_weights",
+    "check_columns",
+    "scaled_weights",
+]
 
 
 def as_scores(scores: ArrayLike, *, name: str = "scores") -> NDArray[np.floating[Any]]:
@@ -141,6 +149,26 @@ def as_weights(
     if n_rows and not weights.any():
         raise ValueError(f"{name} is zero for every row; at least one row must count.")
     return weights
+
+
+def scaled_weights(weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Checked weights times a power of two, so that the largest lies in [1, 2).
+
+    For formulas that do not change when all weights are multiplied by one number: a power of two
+    changes no digit of their results, and sums and products of scaled weights neither overflow nor
+    vanish. Rows of weight 0 stay at 0; a weight below 2^-1000 of the largest counts as 2^-1000 of
+    it, so that no row disappears. Weights whose largest lies in [1, 2) come back as they are.
+
+    >>> scaled_weights(2.0**900 * np.array([3.0, 1.0, 0.0]))
+    array([1.5, 0.5, 0. ])
+    """
+    exponent = int(np.frexp(weights.max(initial=0.0))[1]) - 1
+    least = 2.0**-1000
+    if exponent == 0 and weights.min(initial=1.0) >= least:
+        return weights
+    # ldexp takes exponents that a float power of two cannot hold, such as that of 5e-324.
+    scaled = np.ldexp(weights, -exponent)
+    return np.where(weights > 0, np.maximum(scaled, least), 0.0)
 
 
 class Lists(NamedTuple):

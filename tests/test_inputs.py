@@ -1,0 +1,29 @@
+"""Labels, weights and lists are checked once, and scaled where a formula allows it."""
+
+import numpy as np
+import pytest
+
+from toprank.inputs import scaled_weights
+
+
+@pytest.mark.parametrize("exponent", [-1074, -900, -3, 0, 1, 700, 1022])
+def test_scaled_weights_keep_every_digit_and_lie_below_two(exponent):
+    weights = np.ldexp([1.0, 0.0, 1.0], exponent)
+    np.testing.assert_array_equal(scaled_weights(weights), [1, 0, 1])
+    if exponent >= -900:
+        digits = np.array([1.9, 0.3, 0.0, 1e-10])
+        np.testing.assert_array_equal(scaled_weights(np.ldexp(digits, exponent)), digits)
+
+
+def test_scaled_weights_let_no_row_disappear():
+    scaled = scaled_weights(np.array([1e308, 5e-324, 0.0]))
+    assert scaled[1] > 0
+    assert scaled[2] == 0
+    assert scaled_weights(np.array([1.0, 5e-324]))[1] == 2.0**-1000
+    assert scaled_weights(np.empty(0)).size == 0
+
+
+def test_scaled_weights_leave_the_given_array_alone():
+    weights = np.array([8.0, 2.0])
+    np.testing.assert_array_equal(scaled_weights(weights), [1, 0.25])
+    np.testing.assert_array_equal(weights, [8, 2])
