@@ -74,6 +74,8 @@ def _grid(thresholds: NDArray[np.float64], below: NDArray[np.uint8]) -> tuple[fl
     low = thresholds[0] if size else 0.0
     span = thresholds[size - 1] - low if size else 0.0
     scale = (cells - 1) / span if 0.0 < span < np.inf else 0.0
+    if scale == np.inf:  # thresholds a subnormal number apart
+        scale = 0.0
     last, crowd, most = -1, 0, 0
     for k in range(size):
         cell = min(int((thresholds[k] - low) * scale), cells - 1) if scale > 0.0 else 0

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from toprank.rankers.base import binary_labels
+from toprank.weak_rankers.stumps import missing_columns
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -111,8 +112,7 @@ def survey_block(block: Block) -> Survey:
     if len(y):
         low = np.fmin.reduce(X, axis=0).astype(np.float64)
         high = np.fmax.reduce(X, axis=0).astype(np.float64)
-        # one look at a sum tells of missing values
-        missing = np.isnan(X.sum(axis=0, dtype=np.float64)) & ~(np.isinf(low) | np.isinf(high))
+        missing = missing_columns(X)
     infinite = (np.isinf(low) | np.isinf(high)) & (len(y) > 0)
     labels = np.unique(y)[:SHOWN_LABELS]
     return Survey([len(y)], low, high, missing, infinite, labels, X.dtype)

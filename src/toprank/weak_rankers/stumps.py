@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     Missing = Literal["abstain", "learned"]
 
-__all__ = ["ABOVE", "ABSTAIN", "BELOW", "Stump", "StumpDesign", "Stumps"]
+__all__ = ["ABOVE", "ABSTAIN", "BELOW", "Stump", "StumpDesign", "Stumps", "missing_columns"]
 
 # Rows from which thresholds are taken: enough for 255 quantiles to a thousandth of the rows.
 SAMPLE = 200_000
@@ -76,8 +76,7 @@ class Stumps(WeakRankers):
 
         (threads or Threads()).over(n_features, find)
         self.thresholds_ = found
-        # one look at a sum tells of missing values, since tables hold no infinities
-        self.has_missing_ = np.isnan(X.sum(axis=0, dtype=np.float64))
+        self.has_missing_ = missing_columns(X)
         return self
 
     def _thresholds(self, values: NDArray[Any]) -> NDArray[np.float64]:
@@ -89,10 +88,11 @@ class Stumps(WeakRankers):
         np.not_equal(ordered[1:], ordered[:-1], out=is_new[1:])
         if np.count_nonzero(is_new) <= self.n_bins:
             distinct = ordered[is_new].astype(np.float64)
-            return (distinct[:-1] + distinct[1:]) / 2
+            return _between(distinct[:-1], distinct[1:])
         places = np.linspace(0, 1, self.n_bins + 1)[1:-1] * (ordered.size - 1)
         low, high = np.floor(places).astype(np.intp), np.ceil(places).astype(np.intp)
-        return np.unique((ordered[low].astype(np.float64) + ordered[high]) / 2)
+        ends = ordered[low].astype(np.float64), ordered[high].astype(np.float64)
+        return np.unique(_between(*ends))
 
     def design(
         self, X: Any, rows: NDArray[np.intp] | None = None, threads: Threads | None = None
@@ -138,6 +138,30 @@ class Stumps(WeakRankers):
             for tail in ((" or present", " or missing") if twice else ("",))
             for threshold in thresholds
         ]
+
+
+def _between(low: NDArray[np.float64], high: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Thresholds halfway between two values, so that ``high`` exceeds them and ``low`` does not.
+
+    Halfway between neighbouring numbers may round to ``high``; there the threshold is ``low``.
+    """
+    with np.errstate(over="ignore"):
+        middle = (low + high) / 2
+    middle = np.where(np.isfinite(middle), middle, low / 2 + high / 2)
+    return np.where(middle < high, middle, low)
+
+
+def missing_columns(X: NDArray[Any]) -> NDArray[np.bool_]:
+    """Tell which columns hold missing values.
+
+    The sum of a column is finite only where no value is missing and it needs no temporary, so
+    only columns whose sum is not finite are worth a second look.
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        missing = ~np.isfinite(X.sum(axis=0, dtype=np.float64))
+    for column in np.flatnonzero(missing):
+        missing[column] = np.isnan(X[:, column]).any()
+    return missing
 
 
 def locate(index: int, sizes: NDArray[np.intp], doubled: NDArray[np.bool_]) -> tuple[int, int, int]:
