@@ -64,7 +64,9 @@ def test_binning_is_counting_the_thresholds_below(seed, dtype, order):
     np.testing.assert_array_equal(codes, bin_rows_naive(X, rows, thresholds))
 
 
-@pytest.mark.parametrize("kind", ["even", "close", "equal but for one", "one", "none", "huge"])
+@pytest.mark.parametrize(
+    "kind", ["even", "close", "equal but for one", "one", "none", "huge", "tiny"]
+)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_binning_many_rows_is_counting_the_thresholds_below(kind, dtype):
     rng = np.random.default_rng(3)
@@ -75,6 +77,7 @@ def test_binning_many_rows_is_counting_the_thresholds_below(kind, dtype):
         "one": np.array([0.25]),
         "none": np.empty(0),
         "huge": np.array([-1.5e308, 0.0, 1.5e308]),
+        "tiny": np.array([0.0, 1e-323, 1e-310]),
     }[kind]
     values = rng.normal(size=(9000, 1)).astype(dtype)
     with np.errstate(over="ignore"):

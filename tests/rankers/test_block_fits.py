@@ -174,6 +174,14 @@ def test_faults_in_any_block_are_named(ranker):
     assert "floating-point" in refused(X.astype(int), y, kind=TypeError)
 
 
+def test_huge_values_are_not_missing_in_blocks_either():
+    X, y, _ = rows(90)
+    X = np.sign(X - X.mean(axis=0)) * 1.7e308
+    found = RankBoost(max_iter=5).fit_blocks(ArrayBlocks.cut(X, y, size=30))
+    assert not found.weak_rankers_.has_missing_.any()
+    np.testing.assert_allclose(found.weights_, RankBoost(max_iter=5).fit(X, y).weights_)
+
+
 def test_a_missing_value_is_a_fault_for_features_only():
     X, y, _ = rows(100, 3)
     X[60, 1] = np.nan

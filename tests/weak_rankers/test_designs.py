@@ -83,6 +83,22 @@ def test_stumps_of_many_values_are_quantiles_within_the_limit():
     np.testing.assert_allclose(thresholds, np.quantile(X, np.arange(0.1, 0.95, 0.1)), atol=0.01)
 
 
+@pytest.mark.parametrize(
+    "values",
+    [
+        [-1.7e308, -1.6e308, 0.0, 1.6e308, 1.7e308],  # their sums overflow
+        [0.0, 5e-324, 1e-323, 1.5e-323, 1e-310],  # halves of the smallest numbers vanish
+        1.0 + np.arange(5) * np.finfo(float).eps,  # nothing lies between neighbours
+    ],
+)
+def test_thresholds_keep_any_two_values_apart(values):
+    X = np.repeat(values, 3000)[:, None]
+    family = Stumps().fit(X)
+    assert not family.has_missing_.any()
+    np.testing.assert_array_equal(family.design(X).codes[0], np.repeat(np.arange(5), 3000))
+    assert (np.diff(Stumps(n_bins=4).fit(X).thresholds_[0]) > 0).all()
+
+
 def test_unseen_values_fall_on_the_right_side():
     family = Stumps().fit(np.array([[1.0], [2.0]]))
     np.testing.assert_array_equal(

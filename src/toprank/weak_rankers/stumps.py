@@ -158,7 +158,7 @@ def missing_columns(X: NDArray[Any]) -> NDArray[np.bool_]:
     only columns whose sum is not finite are worth a second look.
     """
     with np.errstate(over="ignore", invalid="ignore"):
-        missing = ~np.isfinite(X.sum(axis=0, dtype=np.float64))
+        missing: NDArray[np.bool_] = ~np.isfinite(X.sum(axis=0, dtype=np.float64))
     for column in np.flatnonzero(missing):
         missing[column] = np.isnan(X[:, column]).any()
     return missing
