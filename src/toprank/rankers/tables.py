@@ -20,11 +20,12 @@ __all__ = ["check_table"]
 def check_table(estimator: BaseEstimator, X: Any, family: WeakRankers, *, reset: bool) -> Any:
     """Return the table as a float array (or CSR), with frames' columns looked at first."""
     check_columns(X)
-    return validate_data(
-        estimator,
-        X,
-        reset=reset,
-        dtype=[np.float64, np.float32],
-        accept_sparse="csr" if family.accepts_sparse else False,
-        ensure_all_finite="allow-nan" if family.accepts_missing else True,
-    )
+    with np.errstate(over="ignore", invalid="ignore"):  # sums of huge numbers may overflow
+        return validate_data(
+            estimator,
+            X,
+            reset=reset,
+            dtype=[np.float64, np.float32],
+            accept_sparse="csr" if family.accepts_sparse else False,
+            ensure_all_finite="allow-nan" if family.accepts_missing else True,
+        )
