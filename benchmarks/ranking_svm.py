@@ -5,12 +5,12 @@ function, 5 % of the labels flipped. The pair problem is handed to HiGHS as it s
 """
 
 import numpy as np
-from experiments.svm.data import threshold_rows
-from experiments.svm.growth import NU, pair_problem
 from sklearn.svm import LinearSVC
 
 from benchmarks.measure import race
 from benchmarks.tables import linear_rows
+from experiments.svm.data import threshold_rows
+from experiments.svm.growth import NU, pair_problem
 from toprank import LinearRankSVM, RankSVM
 
 FEW, SOME, MANY = 120, 1_000, 200_000

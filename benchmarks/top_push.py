@@ -13,8 +13,8 @@ is within ``ACCURACY`` of the optimum. The authors' own code, in MATLAB, was not
 import numpy as np
 
 from benchmarks.measure import absent, race
+from experiments.datasets import DatasetNotFoundError, load_spambase
 from toprank import PNormPush
-from toprank.datasets import DatasetNotFoundError, load_spambase
 
 LAMBDAS = (1e-1, 1e-2)
 ACCURACY = 1e-3

@@ -12,8 +12,9 @@ import numpy as np
 from scipy import stats
 from sklearn.model_selection import StratifiedShuffleSplit
 
+from experiments import datasets
 from experiments.trees.learners import ROUNDS, Learner, learners
-from toprank import datasets, metrics
+from toprank import metrics
 
 PAGE = Path(__file__).parents[1] / "docs" / "experiments" / "engines.md"
 SETS = {

@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 from scipy import stats
 
-from toprank import datasets, metrics
+from experiments import datasets
+from toprank import metrics
 
 PAGE = Path(__file__).parents[1] / "docs" / "experiments" / "networks.md"
 SETS = {

@@ -9,6 +9,14 @@ from pathlib import Path
 import matplotlib as mpl
 import numpy as np
 
+from experiments.datasets import (
+    DatasetNotFoundError,
+    load_a9a,
+    load_cod_rna,
+    load_covtype,
+    load_ijcnn1,
+    load_letter,
+)
 from experiments.top import page, pictures
 from experiments.top.runs import (
     PEERS,
@@ -20,14 +28,6 @@ from experiments.top.runs import (
     planes_run,
     split,
     stochastic_run,
-)
-from toprank.datasets import (
-    DatasetNotFoundError,
-    load_a9a,
-    load_cod_rna,
-    load_covtype,
-    load_ijcnn1,
-    load_letter,
 )
 
 DOCS = Path(__file__).parents[1] / "docs" / "experiments"

@@ -10,8 +10,8 @@ import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 
+from experiments.datasets import DatasetNotFoundError
 from experiments.online import label_rankings, list_rankings, simulations
-from toprank.datasets import DatasetNotFoundError
 from toprank.plots.style import dress, series
 
 PAGES = Path(__file__).parents[1] / "docs" / "experiments"

@@ -16,10 +16,10 @@ from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
 from threadpoolctl import threadpool_limits
 
+from experiments.datasets import DatasetNotFoundError
 from experiments.tuned.contestants import SETTINGS, contestants, scores
 from experiments.tuned.page import write_page
 from experiments.tuned.problems import SETS, Problem, budget, read, splits
-from toprank.datasets import DatasetNotFoundError
 from toprank.metrics import average_precision, precision_at_k, roc_auc
 
 RESULTS = Path(__file__).parent / "tuned" / "results.json"

@@ -15,7 +15,7 @@ from experiments.boosting import page
 from experiments.boosting.equivalence import compare
 from experiments.boosting.lists import five_folds
 from experiments.boosting.matrix import EIGHT, figure_2, margin_paths
-from toprank.datasets import (
+from experiments.datasets import (
     DatasetNotFoundError,
     load_bank_marketing,
     load_magic,

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 from threadpoolctl import threadpool_limits
 
-import toprank.datasets as data
+import experiments.datasets as data
 from toprank import TopRanker
 from toprank.selection import LogisticRanker, compare, split_interval
 from toprank.selection.engines import EngineRanker, installed_engines

@@ -1,6 +1,6 @@
 import pytest
 
-from toprank.datasets import DatasetNotFoundError
+from experiments.datasets import DatasetNotFoundError
 
 
 @pytest.fixture

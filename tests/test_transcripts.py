@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from experiments.datasets.__main__ import main
 from toprank.cli import app
 
 GUIDE = Path(__file__).parents[1] / "docs" / "guide"
@@ -24,10 +25,10 @@ NUMBER = re.compile(r"[-+−]?\d[\d,]*(?:\.\d+)?(?:e[-+]\d+)?")
 
 
 def calls(page):
-    """Each command of a page with what it prints there."""
+    """Program, arguments and output of each command of a page."""
     text = (GUIDE / page).read_text(encoding="utf-8")
     for block in re.findall(r"^```console\n(.*?)^```$", text, flags=re.DOTALL | re.MULTILINE):
-        for call in re.split(r"^\$ toprank ", block, flags=re.MULTILINE)[1:]:
+        for call in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
             command, _, said = call.partition("\n")
             yield shlex.split(command), said
 
@@ -63,32 +64,45 @@ def text_of(path):
     return gzip.decompress(path.read_bytes()).decode()
 
 
-def check(page):
-    for command, expected in calls(page):
-        done = CliRunner().invoke(app, command)
+def output_of(command, capsys):
+    program, *arguments = command
+    if program == "toprank":
+        done = CliRunner().invoke(app, arguments)
         assert done.exit_code == 0, (command, done.output)
+        return done.stdout
+    assert [program, *arguments[:2]] == ["python", "-m", "experiments.datasets"]
+    main(arguments[2:])
+    return capsys.readouterr().out
+
+
+def check(page, capsys):
+    for command, expected in calls(page):
+        printed = output_of(command, capsys)
         # Words must agree; numbers nearly, since linear algebra rounds differently elsewhere.
-        said = NUMBER.sub("#", done.stdout).split()
+        said = NUMBER.sub("#", printed).split()
         assert said == NUMBER.sub("#", expected).split(), command
-        assert numbers(done.stdout) == pytest.approx(numbers(expected), rel=0.05, abs=0.02)
+        assert numbers(printed) == pytest.approx(numbers(expected), rel=0.05, abs=0.02)
 
 
-def test_the_transcripts_of_the_guide_are_true(tmp_path, monkeypatch):
+def test_the_transcripts_of_the_guide_are_true(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
+    page = (GUIDE / "commands.md").read_text(encoding="utf-8")
+    table = re.search(r"^```py\n(.*?)^```$", page, flags=re.DOTALL | re.MULTILINE)
+    exec(compile(table[1], "commands.md", "exec"), {})  # noqa: S102
     # In the order in which a reader needs them; the demo's is held by the demo's own test.
-    pages = ("datasets", "compare", "fit", "rank", "evaluate", "explain", "report")
+    pages = ("compare", "fit", "rank", "evaluate", "explain", "report")
     for page in pages:
-        check(f"commands/{page}.md")
+        check(f"commands/{page}.md", capsys)
     every = {path.stem for path in (GUIDE / "commands").glob("*.md")}
     assert every == {*pages, "demo"}
     assert every == {command.callback.__name__ for command in app.registered_commands}
 
 
-def test_the_transcripts_on_real_tables_are_true(tmp_path, monkeypatch):
+def test_the_transcripts_on_real_tables_are_true(tmp_path, monkeypatch, capsys):
     home = Path(os.environ.get("TOPRANK_DATA", "nowhere"))
     needed = ("adult", "bank-marketing", "covtype", "MQ2008")
     if not all((home / name).is_dir() for name in needed):
         pytest.skip(f"TOPRANK_DATA names no folder with {', '.join(needed)}")
     monkeypatch.chdir(tmp_path)
     published(home, tmp_path)
-    check("real_tables.md")
+    check("real_tables.md", capsys)

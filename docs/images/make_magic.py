@@ -2,7 +2,7 @@
 
 Run from the root of a clone, with the data set in the data home (see docs/datasets.md)::
 
-    python docs/images/make_magic.py
+    python -m docs.images.make_magic
 """
 
 from pathlib import Path
@@ -14,8 +14,8 @@ from sklearn.model_selection import ShuffleSplit
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 
+from experiments.datasets import load_magic
 from toprank import PNormPush
-from toprank.datasets import load_magic
 from toprank.metrics import precision_at_k
 from toprank.plots import fit_push_path, precision_curve, push_path
 

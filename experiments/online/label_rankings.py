@@ -5,7 +5,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.preprocessing import StandardScaler, normalize
 
-from toprank.datasets import load_mulan
+from experiments.datasets import load_mulan
 from toprank.predtron import NDCGLoss, PrecisionAtKLoss, PredtronLabelRanker, PredtronMultilabel
 
 SETS = ("emotions", "scene", "yeast", "enron", "bibtex")

@@ -3,7 +3,7 @@
 import numpy as np
 
 import toprank
-from toprank.datasets import load_mq2008, load_ohsumed
+from experiments.datasets import load_mq2008, load_ohsumed
 from toprank.metrics import ndcg
 from toprank.predtron import PredtronSubsetRanker
 

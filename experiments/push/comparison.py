@@ -7,9 +7,9 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.model_selection import ShuffleSplit, StratifiedKFold
 
+from experiments.datasets import load_housing, load_ionosphere, load_magic
 from experiments.push.printed import POWERS, Row
 from toprank import IRPush, PNormPush, metrics
-from toprank.datasets import load_housing, load_ionosphere, load_magic
 
 ROUNDS = 100  # of coordinate descent, the paper's budget
 TRAINING_ROWS = 1000  # of MAGIC

@@ -4,7 +4,7 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.stats import binom
 
-from toprank import datasets
+from experiments import datasets
 
 __all__ = ["even_chance", "real_tables", "threshold_rows"]
 

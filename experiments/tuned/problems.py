@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from sklearn.model_selection import StratifiedShuffleSplit
 
-from toprank import datasets
+from experiments import datasets
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -60,7 +60,7 @@ def test_version_and_help_answer():
     text = toprank_command("--help")
     assert text.returncode == 0
     assert "demo" in text.stdout
-    assert "datasets" in text.stdout
+    assert "compare" in text.stdout
 
 
 def test_the_demo_tells_what_the_top_gained_and_writes_the_report(tmp_path):
@@ -192,18 +192,3 @@ def test_messages_of_the_system_name_the_file(capsys):
     with pytest.raises(Exception, match="2"):
         fails()
     assert capsys.readouterr().err == "toprank: page.html: Permission denied\n"
-
-
-def test_data_sets_are_listed_with_what_is_at_hand(tmp_path):
-    (tmp_path / "empty").mkdir()
-    done = invoke("datasets", "--data-home", tmp_path)
-    assert done.exit_code == 0
-    assert re.search(r"digits_eights\s+1,797\s+64\s+174.*yes", done.output)
-    assert re.search(r"magic\s+19,020.*no", done.output)
-    assert "are not at hand" in " ".join(done.output.split())
-
-
-def test_a_data_home_that_is_not_there_is_told(tmp_path):
-    done = invoke("datasets", "--data-home", tmp_path / "nowhere")
-    assert done.exit_code == 2
-    assert "does not exist" in done.stderr

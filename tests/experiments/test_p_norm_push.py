@@ -8,11 +8,6 @@ import pytest
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.fixture(autouse=True)
-def experiments_at_hand(monkeypatch):
-    monkeypatch.syspath_prepend(str(ROOT))
-
-
 def test_every_digit_of_table_1_comes_out():
     from experiments.push.illustrations import table_1
 

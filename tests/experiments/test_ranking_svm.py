@@ -1,16 +1,7 @@
 """The data of the ranking SVM experiment, and the stars on its page."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
-
-ROOT = Path(__file__).parents[2]
-
-
-@pytest.fixture(autouse=True)
-def experiments_at_hand(monkeypatch):
-    monkeypatch.syspath_prepend(str(ROOT))
 
 
 @pytest.mark.parametrize("r", [1, 8, 15])

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 
-from toprank import datasets
+from experiments import datasets
 from toprank.integrations.catboost import metric, objective
 from toprank.metrics import precision_at_k, roc_auc
 from toprank.objectives import ExponentialPush

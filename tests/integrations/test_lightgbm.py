@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from toprank import datasets
+from experiments import datasets
 from toprank.integrations.lightgbm import metric, objective
 from toprank.integrations.trees import TreeObjective, ids_of_lists
 from toprank.metrics import partial_auc, pnorm_error, precision_at_k, roc_auc

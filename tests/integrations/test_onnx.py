@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, OneHotEncoder, StandardScaler
 
 import toprank
-from toprank import datasets
+from experiments import datasets
 from toprank.integrations.onnx import to_onnx
 
 

@@ -5,7 +5,7 @@ import pytest
 import xgboost
 from sklearn.base import clone
 
-from toprank import datasets
+from experiments import datasets
 from toprank.integrations.trees import TreeObjective, ids_of_lists
 from toprank.integrations.xgboost import PARAMS, metric, objective
 from toprank.metrics import partial_auc, precision_at_k, roc_auc

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.preprocessing import StandardScaler
 
-from toprank.datasets import DatasetNotFoundError, load_mq2008, load_mulan, load_ohsumed
+from experiments.datasets import DatasetNotFoundError, load_mq2008, load_mulan, load_ohsumed
 from toprank.metrics import ndcg
 from toprank.predtron import NDCGLoss, PredtronLabelRanker, PredtronSubsetRanker
 

@@ -7,8 +7,8 @@ from scipy.optimize import minimize
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import LinearSVC
 
+from experiments.datasets import load_mq2008
 from toprank import LinearRankSVM
-from toprank.datasets import load_mq2008
 from toprank.metrics import ndcg
 
 

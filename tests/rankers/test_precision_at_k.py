@@ -10,8 +10,9 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from experiments.datasets import load_letter
 from toprank import PrecisionAtKRanker
-from toprank.datasets import load_digits_eights, load_letter
+from toprank.datasets import load_digits_eights
 from toprank.guarantees import GapCertificate, StreamCertificate
 from toprank.metrics import precision_at_k
 from toprank.objectives import PrecisionAtK

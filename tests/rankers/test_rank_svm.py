@@ -5,8 +5,9 @@ import pytest
 from scipy import sparse
 from sklearn.svm import SVC
 
+from experiments.datasets import load_ionosphere
 from toprank import RankSVM
-from toprank.datasets import load_digits_eights, load_ionosphere
+from toprank.datasets import load_digits_eights
 
 
 def draw(n_rows=200, n_features=6, seed=0, noise=0.2):

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy import optimize
 
-from toprank.datasets import load_housing, load_ionosphere, load_magic
+from experiments.datasets import load_housing, load_ionosphere, load_magic
 from toprank.objectives import ExponentialIRPush, ExponentialPush
 from toprank.solvers import (
     Penalty,

@@ -7,7 +7,6 @@ from typing import Annotated
 import typer
 
 from toprank.cli.compare import compare
-from toprank.cli.datasets import datasets
 from toprank.cli.demo import demo
 from toprank.cli.evaluate import evaluate
 from toprank.cli.explain import explain
@@ -25,7 +24,7 @@ app = typer.Typer(
     rich_markup_mode=None,  # plain help answers twice as fast, and a screen reader can read it
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for _command in (compare, fit, rank, evaluate, explain, report, datasets, demo):
+for _command in (compare, fit, rank, evaluate, explain, report, demo):
     app.command()(_command)
 
 

@@ -22,7 +22,7 @@ class Dataset:
     Attributes
     ----------
     name : str
-        The name under which :func:`toprank.datasets.list_datasets` lists the set.
+        The name of the data set.
     X : ndarray or csr_array of float64, shape (rows, features)
         The features; NaN where the publisher's file has no value.
     y : ndarray
@@ -62,6 +62,12 @@ class Dataset:
         if self.y.ndim == 1 and self.y.dtype == np.bool_:
             kind = f"{self.y.sum()} positives ({self.positive})"
         return f"<Dataset {self.name}: {rows} rows, {features} features, {kind}>"
+
+    def in_form(self, *, return_X_y: bool, as_frame: bool) -> Dataset | tuple[Any, Any]:
+        """The data set or ``(X, y)``, in the form that the caller of a loader asked for."""
+        if return_X_y:
+            return self.as_pandas() if as_frame else (self.X, self.y)
+        return self.with_frame() if as_frame else self
 
     def with_frame(self) -> Dataset:
         """A copy whose ``frame`` holds features, target and (where lists exist) the group."""

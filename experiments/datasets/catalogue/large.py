@@ -1,7 +1,7 @@
 """Larger tables, those on which the precision-at-the-top paper times its methods."""
 
-from toprank.datasets.catalogue.entry import Entry, Part
-from toprank.datasets.readers import Arff, Columns, Delimited, Libsvm, numeric, words
+from experiments.datasets.catalogue.entry import Entry, Part
+from experiments.datasets.readers import Arff, Columns, Delimited, Libsvm, numeric, words
 
 __all__ = ["LARGE"]
 

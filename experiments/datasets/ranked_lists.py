@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from toprank.datasets.catalogue import CATALOGUE
-from toprank.datasets.delivery import Home, Subset, documented
-from toprank.datasets.loading import read, select
+from experiments.datasets.catalogue import CATALOGUE
+from experiments.datasets.loaders import Home, Subset, documented
+from experiments.datasets.loading import read, select
 
 if TYPE_CHECKING:
-    from toprank.datasets.catalogue import Part
-    from toprank.datasets.dataset import Dataset
+    from experiments.datasets.catalogue import Part
+    from toprank.datasets import Dataset
 
 __all__ = ["load_mq2008", "load_mslr_sample", "load_ohsumed"]
 

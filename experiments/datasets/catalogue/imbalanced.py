@@ -1,7 +1,7 @@
 """Sets with few positives, where one acts on the top of the list."""
 
-from toprank.datasets.catalogue.entry import NOT_VERIFIED, Entry, Part
-from toprank.datasets.readers import Arff, Challenge, Delimited, Npz, numeric
+from experiments.datasets.catalogue.entry import NOT_VERIFIED, Entry, Part
+from experiments.datasets.readers import Arff, Challenge, Delimited, Npz, numeric
 
 __all__ = ["IMBALANCED"]
 

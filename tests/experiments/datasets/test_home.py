@@ -7,8 +7,10 @@ import lzma
 import platformdirs
 import pytest
 
-from toprank.datasets import DatasetNotFoundError, describe, list_datasets, load_magic, load_mulan
-from toprank.datasets.home import data_home_folder
+from experiments import datasets
+from experiments.datasets import CATALOGUE, DatasetNotFoundError, load_magic, load_mulan
+from experiments.datasets.__main__ import main, write_table
+from experiments.datasets.home import data_home_folder
 
 
 def test_the_argument_wins_over_the_variable_and_the_variable_over_the_cache(tmp_path, monkeypatch):
@@ -76,25 +78,62 @@ def test_files_may_be_plain_or_compressed(tmp_path, suffix, compress):
     assert data.X[1, 9] == 20.0
 
 
-def test_the_list_says_which_sets_are_at_hand(made_up_housing):
-    present = {info.name for info in list_datasets(data_home=made_up_housing) if info.present}
-    assert present == {"digits_eights", "housing"}
+def test_the_list_says_which_sets_are_present(made_up_housing, capsys):
+    main(["--data-home", str(made_up_housing)])
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()[1:]]
+    assert [line[0] for line in lines] == list(CATALOGUE)
+    assert [line[0] for line in lines if line[-1] == "yes"] == ["housing"]
+    assert ["magic", "19,020", "10", "12,332", "no"] in lines
 
 
-def test_every_set_of_the_list_can_be_called_by_its_loader():
-    from toprank import datasets
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_a_set_is_written_as_a_table(suffix, tmp_path, capsys):
+    pandas = pytest.importorskip("pandas")
+    home = tmp_path / "MSLR-WEB10K_sample"
+    home.mkdir()
+    for part in ("train", "test"):
+        line = f"1 qid:{len(part)} " + " ".join(f"{at}:2" for at in range(1, 137)) + "\n"
+        (home / f"msn1.fold1.{part}.5k.txt").write_text(line * 5000)
+    table = tmp_path / f"table.{suffix}"
+    with pytest.raises(SystemExit):  # these are not the published values
+        main(["mslr_sample", "-o", str(table), "--data-home", str(tmp_path)])
+    assert "SHA-256" in capsys.readouterr().err
+    data = datasets.load_mslr_sample(data_home=tmp_path, verify=False)
+    write_table(data, table)
+    frame = pandas.read_csv(table) if suffix == "csv" else pandas.read_parquet(table)
+    assert list(frame.columns) == [*data.feature_names, "target", "list"]
+    assert frame["list"].tolist() == data.groups.tolist()
+    assert (frame["target"] == 1).all()
 
-    names = [info.name for info in list_datasets()]
-    assert len(names) == len(set(names)) > 35
-    for info in list_datasets():
-        assert callable(getattr(datasets, info.loader.partition("(")[0]))
-        assert info.rows > 0
-        assert info.source
-        assert info.licence
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            ["magick", "-o", "table.csv"],
+            "'magick' is not a data set with one target",
+        ),
+        (["mulan_yeast", "-o", "table.csv"], "one target; known are magic, ionosphere"),
+        (["magic"], "give both its name and --output"),
+        (["magic", "-o", "table.xlsx"], "must end in .csv or .parquet"),
+        (["--data-home", "nowhere"], "does not exist"),
+    ],
+)
+def test_a_wrong_call_is_answered_with_the_remedy(arguments, message, capsys):
+    with pytest.raises(SystemExit, match="2"):
+        main(arguments)
+    assert message in capsys.readouterr().err
+
+
+def test_every_set_of_the_catalogue_has_a_loader_and_a_source():
+    assert len(CATALOGUE) > 35
+    for entry in CATALOGUE.values():
+        assert callable(getattr(datasets, entry.loader.partition("(")[0]))
+        assert entry.rows > 0
+        assert entry.source
+        assert entry.licence
 
 
 def test_an_unknown_name_is_answered_with_the_known_ones():
-    with pytest.raises(ValueError, match="known are digits_eights, magic"):
-        describe("magick")
     with pytest.raises(ValueError, match=r"known are \['yeast'"):
         load_mulan("yeats")

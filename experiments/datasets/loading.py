@@ -8,11 +8,11 @@ from zipfile import BadZipFile
 
 import numpy as np
 
-from toprank.datasets.catalogue.fingerprints import FINGERPRINTS
-from toprank.datasets.dataset import Dataset
-from toprank.datasets.errors import DamagedDatasetError, DatasetNotFoundError
-from toprank.datasets.home import VARIABLE, data_home_folder, find, read_bytes
-from toprank.datasets.readers.raw import Raw
+from experiments.datasets.catalogue.fingerprints import FINGERPRINTS
+from experiments.datasets.errors import DamagedDatasetError, DatasetNotFoundError
+from experiments.datasets.home import VARIABLE, data_home_folder, find, read_bytes
+from experiments.datasets.readers.raw import Raw
+from toprank.datasets import Dataset
 
 if TYPE_CHECKING:
     import os
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from toprank.datasets.catalogue import Entry, Part
+    from experiments.datasets.catalogue import Entry, Part
 
 __all__ = ["is_present", "read", "select"]
 
@@ -125,7 +125,7 @@ def _stacked(raws: Sequence[Raw]) -> Raw:
     if isinstance(tables[0], np.ndarray):
         X = np.concatenate(tables)
     else:
-        from scipy.sparse import vstack  # noqa: PLC0415 (import toprank.datasets stays light)
+        from scipy.sparse import vstack  # noqa: PLC0415 (slow to import)
 
         X = vstack(tables, format="csr")
     return Raw(

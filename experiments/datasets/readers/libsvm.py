@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from toprank.datasets.readers.raw import Raw
+from experiments.datasets.readers.raw import Raw
 
 __all__ = ["Libsvm"]
 
@@ -22,7 +22,7 @@ class Libsvm:
 
     def __call__(self, text: bytes) -> Raw:
         """Features, integer labels and (for ranked lists) the query of each row."""
-        from scipy.sparse import csr_array  # noqa: PLC0415 (import toprank.datasets stays light)
+        from scipy.sparse import csr_array  # noqa: PLC0415 (slow to import)
         from sklearn.datasets import load_svmlight_file  # noqa: PLC0415 (slow to import)
 
         X, y, queries = load_svmlight_file(

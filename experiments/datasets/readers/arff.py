@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from toprank.datasets.readers.delimited import Columns, parse_table, read_numbers
-from toprank.datasets.readers.raw import Raw
+from experiments.datasets.readers.delimited import Columns, parse_table, read_numbers
+from experiments.datasets.readers.raw import Raw
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -98,7 +98,7 @@ def _label_names(xml: bytes) -> list[str]:
 
 def _sparse(rows: bytes, n_columns: int) -> csr_array[np.float64]:
     """Rows of the form ``{column value,column value}``, columns counted from 0."""
-    from scipy.sparse import csr_array  # noqa: PLC0415 (import toprank.datasets stays light)
+    from scipy.sparse import csr_array  # noqa: PLC0415 (slow to import)
 
     lines = [line for line in rows.split(b"\n") if line.strip()]
     lengths = [line.count(b",") + 1 if line.strip(b"{} \r") else 0 for line in lines]

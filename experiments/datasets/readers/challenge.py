@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from toprank.datasets.readers.delimited import read_numbers
-from toprank.datasets.readers.raw import Raw
+from experiments.datasets.readers.delimited import read_numbers
+from experiments.datasets.readers.raw import Raw
 
 __all__ = ["Challenge", "Npz"]
 

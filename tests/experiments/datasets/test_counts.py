@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from toprank import datasets
+from experiments import datasets
 
 BINARY = {  # name: rows, features, positives
     "magic": (19020, 10, 12332),

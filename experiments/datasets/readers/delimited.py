@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from toprank.datasets.readers.raw import Raw
+from experiments.datasets.readers.raw import Raw
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -129,7 +129,7 @@ def _fill(X: NDArray[np.float64], batch: Any, features: Mapping[str, Levels]) ->
 
 
 def _read_arrow(text: bytes, columns: Mapping[str, Levels], delimiter: str = ",") -> Any:
-    import pyarrow as pa  # noqa: PLC0415 (import toprank.datasets stays light)
+    import pyarrow as pa  # noqa: PLC0415 (slow to import)
     from pyarrow import csv  # noqa: PLC0415
 
     types = {

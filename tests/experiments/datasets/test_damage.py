@@ -5,7 +5,7 @@ import gzip
 import numpy as np
 import pytest
 
-from toprank.datasets import (
+from experiments.datasets import (
     DamagedDatasetError,
     load_a9a,
     load_donors,
@@ -14,8 +14,8 @@ from toprank.datasets import (
     load_magic,
     load_mulan,
 )
-from toprank.datasets.home import data_home_folder
-from toprank.datasets.readers import Raw
+from experiments.datasets.home import data_home_folder
+from experiments.datasets.readers import Raw
 
 
 def test_one_flipped_value_of_a_real_file_is_noticed(need, tmp_path):

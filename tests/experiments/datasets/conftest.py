@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from toprank import datasets
-from toprank.datasets.catalogue import CATALOGUE
-from toprank.datasets.errors import DatasetNotFoundError
-from toprank.datasets.home import data_home_folder
-from toprank.datasets.loading import is_present
+from experiments import datasets
+from experiments.datasets.catalogue import CATALOGUE
+from experiments.datasets.errors import DatasetNotFoundError
+from experiments.datasets.home import data_home_folder
+from experiments.datasets.loading import is_present
 
 
 @pytest.fixture

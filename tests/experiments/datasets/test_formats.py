@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from toprank.datasets.readers import Arff, Challenge, Delimited, Libsvm, MultilabelArff, numeric
+from experiments.datasets.readers import Arff, Challenge, Delimited, Libsvm, MultilabelArff, numeric
 
 
 def test_delimited_text_becomes_numbers_and_one_hot_blocks():

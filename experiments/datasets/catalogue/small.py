@@ -1,7 +1,7 @@
 """Small tables of the five papers: what each holds and how its file spells it."""
 
-from toprank.datasets.catalogue.entry import Entry, Part
-from toprank.datasets.readers import Columns, Delimited, Libsvm, numeric, words
+from experiments.datasets.catalogue.entry import Entry, Part
+from experiments.datasets.readers import Columns, Delimited, Libsvm, numeric, words
 
 __all__ = ["SMALL"]
 

@@ -2,40 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any
 
-from toprank.datasets.catalogue import CATALOGUE
-from toprank.datasets.delivery import Home, Subset, deliver
-from toprank.datasets.loading import read, select
+from experiments.datasets.catalogue import CATALOGUE
+from experiments.datasets.loading import read, select
 
 if TYPE_CHECKING:
-    from toprank.datasets.dataset import Dataset
+    from experiments.datasets.loaders import Home, Subset
+    from toprank.datasets import Dataset
 
 __all__ = ["load_mulan"]
 
 _PREFIX = "mulan_"
 
 
-@overload
-def load_mulan(
-    name: str,
-    *,
-    subset: Subset = ...,
-    data_home: Home = ...,
-    return_X_y: Literal[False] = ...,
-    as_frame: bool = ...,
-    verify: bool = ...,
-) -> Dataset: ...
-@overload
-def load_mulan(
-    name: str,
-    *,
-    subset: Subset = ...,
-    data_home: Home = ...,
-    return_X_y: Literal[True],
-    as_frame: bool = ...,
-    verify: bool = ...,
-) -> tuple[Any, Any]: ...
 def load_mulan(
     name: str,
     *,
@@ -95,4 +75,4 @@ def load_mulan(
         known = [key.removeprefix(_PREFIX) for key in CATALOGUE if key.startswith(_PREFIX)]
         raise ValueError(f"name={name!r} is not a Mulan set that can be read; known are {known}.")
     data = read(entry, select(entry, subset), data_home=data_home, verify=verify)
-    return deliver(data, return_X_y=return_X_y, as_frame=as_frame)
+    return data.in_form(return_X_y=return_X_y, as_frame=as_frame)

@@ -1,11 +1,10 @@
-"""A data set that needs no files."""
+"""Handwritten digits, the eights against the rest."""
 
 from __future__ import annotations
 
 from typing import Any, Literal, overload
 
 from toprank.datasets.dataset import Dataset
-from toprank.datasets.delivery import deliver
 
 __all__ = ["load_digits_eights"]
 
@@ -45,10 +44,10 @@ def load_digits_eights(
         X=digits.data,
         y=digits.target == 8,
         feature_names=tuple(digits.feature_names),
-        target_names=("eight",),
+        target_names=("target",),
         positive="the digit 8",
         source='scikit-learn; UCI Machine Learning Repository, "Optical Recognition of '
         'Handwritten Digits"',
         licence="distributed with scikit-learn (BSD-3-Clause)",
     )
-    return deliver(data, return_X_y=return_X_y, as_frame=as_frame)
+    return data.in_form(return_X_y=return_X_y, as_frame=as_frame)

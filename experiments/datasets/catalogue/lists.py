@@ -1,7 +1,7 @@
 """Ranked lists with grades, and multi-label sets (one ranking task for each label)."""
 
-from toprank.datasets.catalogue.entry import NOT_VERIFIED, Entry, Part
-from toprank.datasets.readers import Libsvm, MultilabelArff
+from experiments.datasets.catalogue.entry import NOT_VERIFIED, Entry, Part
+from experiments.datasets.readers import Libsvm, MultilabelArff
 
 __all__ = ["MULTILABEL", "RANKED_LISTS"]
 

@@ -10,7 +10,7 @@ import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from toprank.datasets.errors import DamagedDatasetError, DatasetNotFoundError
+from experiments.datasets.errors import DamagedDatasetError, DatasetNotFoundError
 
 if TYPE_CHECKING:
     from collections.abc import Callable

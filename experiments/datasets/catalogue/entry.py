@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from toprank.datasets.readers import Raw
+    from experiments.datasets.readers import Raw
 
 __all__ = ["NOT_VERIFIED", "Entry", "Part"]
 

@@ -1,25 +1,24 @@
-"""The shapes of loaders: what callers may ask for, and how an answer is handed over."""
+"""Kinds of loaders: with nothing to choose, by part, by positive class."""
 
 from __future__ import annotations
 
 import os
 import textwrap
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from toprank.datasets.catalogue import CATALOGUE
-from toprank.datasets.loading import read, select
+from experiments.datasets.catalogue import CATALOGUE
+from experiments.datasets.loading import read, select
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container
 
-    from toprank.datasets.catalogue import Entry
-    from toprank.datasets.dataset import Dataset
+    from experiments.datasets.catalogue import Entry
+    from toprank.datasets import Dataset
 
 __all__ = [
     "Home",
     "Subset",
     "choosing_loader",
-    "deliver",
     "documented",
     "plain_loader",
     "subset_loader",
@@ -48,80 +47,7 @@ _PARAMETERS = {
 }
 
 
-class PlainLoader(Protocol):
-    """A loader with nothing to choose."""
-
-    @overload
-    def __call__(
-        self,
-        *,
-        data_home: Home = ...,
-        return_X_y: Literal[False] = ...,
-        as_frame: bool = ...,
-        verify: bool = ...,
-    ) -> Dataset: ...
-    @overload
-    def __call__(
-        self,
-        *,
-        data_home: Home = ...,
-        return_X_y: Literal[True],
-        as_frame: bool = ...,
-        verify: bool = ...,
-    ) -> tuple[Any, Any]: ...
-
-
-class SubsetLoader(Protocol):
-    """A loader of a set that its publisher split into parts."""
-
-    @overload
-    def __call__(
-        self,
-        *,
-        subset: Subset = ...,
-        data_home: Home = ...,
-        return_X_y: Literal[False] = ...,
-        as_frame: bool = ...,
-        verify: bool = ...,
-    ) -> Dataset: ...
-    @overload
-    def __call__(
-        self,
-        *,
-        subset: Subset = ...,
-        data_home: Home = ...,
-        return_X_y: Literal[True],
-        as_frame: bool = ...,
-        verify: bool = ...,
-    ) -> tuple[Any, Any]: ...
-
-
-class ChoosingLoader(Protocol):
-    """A loader of a set with several classes, one of which is chosen as the positive one."""
-
-    @overload
-    def __call__(
-        self,
-        *,
-        positive: int | str | None = ...,
-        data_home: Home = ...,
-        return_X_y: Literal[False] = ...,
-        as_frame: bool = ...,
-        verify: bool = ...,
-    ) -> Dataset: ...
-    @overload
-    def __call__(
-        self,
-        *,
-        positive: int | str | None = ...,
-        data_home: Home = ...,
-        return_X_y: Literal[True],
-        as_frame: bool = ...,
-        verify: bool = ...,
-    ) -> tuple[Any, Any]: ...
-
-
-def plain_loader(name: str) -> PlainLoader:
+def plain_loader(name: str) -> Callable[..., Any]:
     """The loader of an entry without parts or choices."""
     entry = CATALOGUE[name]
 
@@ -133,12 +59,12 @@ def plain_loader(name: str) -> PlainLoader:
         verify: bool = True,
     ) -> Dataset | tuple[Any, Any]:
         data = read(entry, data_home=data_home, verify=verify, positives=entry.positives)
-        return deliver(data, return_X_y=return_X_y, as_frame=as_frame)
+        return data.in_form(return_X_y=return_X_y, as_frame=as_frame)
 
-    return cast("PlainLoader", documented(name)(load))
+    return documented(name)(load)
 
 
-def subset_loader(name: str) -> SubsetLoader:
+def subset_loader(name: str) -> Callable[..., Any]:
     """The loader of an entry whose parts are train and test."""
     entry = CATALOGUE[name]
 
@@ -152,12 +78,12 @@ def subset_loader(name: str) -> SubsetLoader:
     ) -> Dataset | tuple[Any, Any]:
         parts = select(entry, subset)
         data = read(entry, parts, data_home=data_home, verify=verify, positives=entry.positives)
-        return deliver(data, return_X_y=return_X_y, as_frame=as_frame)
+        return data.in_form(return_X_y=return_X_y, as_frame=as_frame)
 
-    return cast("SubsetLoader", documented(name)(load))
+    return documented(name)(load)
 
 
-def choosing_loader(name: str) -> ChoosingLoader:
+def choosing_loader(name: str) -> Callable[..., Any]:
     """The loader of an entry whose user may choose the positive class."""
     entry = CATALOGUE[name]
 
@@ -176,16 +102,9 @@ def choosing_loader(name: str) -> ChoosingLoader:
             )
         chosen = None if positive is None else (positive,)
         data = read(entry, data_home=data_home, verify=verify, positives=chosen)
-        return deliver(data, return_X_y=return_X_y, as_frame=as_frame)
+        return data.in_form(return_X_y=return_X_y, as_frame=as_frame)
 
-    return cast("ChoosingLoader", documented(name)(load))
-
-
-def deliver(data: Dataset, *, return_X_y: bool, as_frame: bool) -> Dataset | tuple[Any, Any]:
-    """The data set in the form that the caller asked for."""
-    if return_X_y:
-        return data.as_pandas() if as_frame else (data.X, data.y)
-    return data.with_frame() if as_frame else data
+    return documented(name)(load)
 
 
 def documented(name: str) -> Callable[[Loader], Loader]:
@@ -193,7 +112,7 @@ def documented(name: str) -> Callable[[Loader], Loader]:
 
     def decorate(load: Loader) -> Loader:
         load.__name__ = load.__qualname__ = f"load_{name}"
-        load.__module__ = "toprank.datasets"
+        load.__module__ = "experiments.datasets"
         entry = CATALOGUE[name]
         summary = (load.__doc__ or entry.title).rstrip(".")
         load.__doc__ = docstring(entry, summary, load.__annotations__)
