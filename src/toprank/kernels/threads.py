@@ -1,27 +1,45 @@
-"""Threads under the user's control: compiled loops run side by side in a pool."""
+"""Threads under the user's control: chunks of work run side by side in a pool.
+
+A product of a chunk that BLAS spreads over threads of its own costs more processor time than it
+saves, and many times more beside other work, as those threads wait by turning in a circle. So
+BLAS is held to one thread (:func:`one_blas_thread`) and chunks are spread over ours.
+"""
 
 from __future__ import annotations
 
+import functools
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Self
+from threading import Lock
+from typing import TYPE_CHECKING, Any, Self, TypeVar
+
+from joblib import cpu_count, effective_n_jobs
+from threadpoolctl import ThreadpoolController
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
-__all__ = ["Threads", "spans"]
+__all__ = ["Threads", "one_blas_thread", "spans", "threads_for"]
+
+Result = TypeVar("Result")
+
+# Parts per thread: on a busy machine a thread that has to wait leaves its parts to the others.
+PARTS = 4
 
 
 class Threads:
     """A fixed number of threads that share ranges of columns or rows.
 
     What a range computes never depends on which thread computes it, so results are the same
-    whatever the number of threads. With one thread nothing is started.
+    whatever the number of threads. With one thread nothing is started. As a context manager it
+    holds BLAS to one thread.
     """
 
     def __init__(self, n_threads: int = 1) -> None:
         self.n_threads = max(1, int(n_threads))
         self._pool = ThreadPoolExecutor(self.n_threads) if self.n_threads > 1 else None
+        self._held = ExitStack()
 
     def over(self, size: int, work: Callable[[int, int], Any]) -> None:
         """Call ``work(start, stop)`` on ranges that together cover ``range(size)``."""
@@ -34,16 +52,104 @@ class Threads:
         for future in futures:
             future.result()
 
+    def chunks(self, size: int, step: int, work: Callable[[slice], Result]) -> list[Result]:
+        """Give ``work(chunk)`` for each chunk of ``step`` numbers of ``range(size)``, in order.
+
+        Where the chunks begin depends on ``size`` and ``step`` alone, so sums over them do not
+        depend on the number of threads.
+        """
+        chunks = [slice(start, min(start + step, size)) for start in range(0, size, step)]
+        if self._pool is None or len(chunks) <= 1:
+            return [work(chunk) for chunk in chunks]
+        futures = [
+            self._pool.submit(lambda part: [work(chunk) for chunk in part], chunks[start:stop])
+            for start, stop in spans(len(chunks), PARTS * self.n_threads)
+        ]
+        return [result for future in futures for result in future.result()]
+
     def close(self) -> None:
-        """Let the threads go."""
+        """Let the threads go; work that comes later is done by the caller."""
         if self._pool is not None:
             self._pool.shutdown()
+            self._pool = None
 
     def __enter__(self) -> Self:
+        self._held.enter_context(one_blas_thread())
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
+        self._held.close()
+
+
+def threads_for(n_jobs: int | None) -> Threads:
+    """Threads as asked for by ``n_jobs``.
+
+    None is as many as BLAS may use now, at most one per processor that this process may run on:
+    limits of ``threadpoolctl``, of environment variables and of joblib's workers are kept. Other
+    values are those of joblib.
+    """
+    if n_jobs is None:
+        return Threads(_BLAS.allowed())
+    return Threads(effective_n_jobs(n_jobs))
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Hold BLAS to one thread until the last of those who asked for it has left.
+
+    The number of BLAS threads belongs to the whole process: whoever comes second must not take
+    the first one's limit for the user's.
+    """
+    _BLAS.hold()
+    try:
+        yield
+    finally:
+        _BLAS.release()
+
+
+class _Blas:
+    """The BLAS libraries of this process and how many of us hold them to one thread."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._holders = 0
+        self._before: list[int] = []
+
+    @functools.cached_property
+    def _libraries(self) -> list[Any]:
+        import scipy.linalg  # noqa: F401, PLC0415  (it brings a BLAS of its own)
+
+        libraries: list[Any] = ThreadpoolController().select(user_api="blas").lib_controllers
+        return libraries
+
+    def allowed(self) -> int:
+        """How many threads the user lets linear algebra have."""
+        with self._lock:
+            found = self._before if self._holders else self._now()
+        return max(1, min([*found, cpu_count()]))
+
+    def hold(self) -> None:
+        with self._lock:
+            self._holders += 1
+            if self._holders == 1:
+                self._before = self._now()
+                for library in self._libraries:
+                    library.set_num_threads(1)
+
+    def release(self) -> None:
+        with self._lock:
+            self._holders -= 1
+            if self._holders == 0:
+                for library, number in zip(self._libraries, self._before, strict=True):
+                    library.set_num_threads(number)
+
+    def _now(self) -> list[int]:
+        # numbers are unknown (None) where a library has no way to ask
+        return [int(library.num_threads or 1) for library in self._libraries]
+
+
+_BLAS = _Blas()
 
 
 def spans(size: int, n_parts: int) -> list[tuple[int, int]]:

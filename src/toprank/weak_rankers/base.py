@@ -15,6 +15,8 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from toprank.kernels.threads import Threads
+
 __all__ = ["Design", "WeakRankers"]
 
 
@@ -52,12 +54,12 @@ class WeakRankers(ABC):
     accepts_sparse: bool = False
 
     @abstractmethod
-    def fit(self, X: Any) -> Self:
+    def fit(self, X: Any, *, threads: Threads | None = None) -> Self:
         """Learn what the family needs of the table: ranges, thresholds."""
 
     @abstractmethod
-    def design(self, X: Any) -> Design:
-        """Apply the fitted family to a table."""
+    def design(self, X: Any, *, threads: Threads | None = None) -> Design:
+        """Apply the fitted family to a table; passes over it are spread over ``threads``."""
 
     def scores(self, X: Any, weights: NDArray[np.float64]) -> NDArray[np.float64]:
         """H·λ on a table, for predictions."""

@@ -13,6 +13,8 @@ from toprank.weak_rankers.features import FeatureDesign
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from toprank.kernels.threads import Threads
+
 __all__ = ["Brought"]
 
 
@@ -37,7 +39,7 @@ class Brought(WeakRankers):
         self._source = source
         self._fitted: Any = None
 
-    def fit(self, X: Any) -> Self:
+    def fit(self, X: Any, *, threads: Threads | None = None) -> Self:  # noqa: ARG002
         """Fit the transformer; functions have nothing to learn."""
         self._fitted = self._source
         if hasattr(self._source, "transform"):
@@ -47,10 +49,10 @@ class Brought(WeakRankers):
         self.n_weak_ = self._values(X).shape[1]
         return self
 
-    def design(self, X: Any) -> FeatureDesign:
+    def design(self, X: Any, *, threads: Threads | None = None) -> FeatureDesign:
         """Evaluate the weak rankers on a table."""
         values = self._values(X)
-        return FeatureDesign(values, np.zeros(values.shape[1]), np.ones(values.shape[1]))
+        return FeatureDesign(values, np.zeros(values.shape[1]), np.ones(values.shape[1]), threads)
 
     def names(self, feature_names: NDArray[Any]) -> list[str]:
         """Name each weak ranker as the transformer or the function is named."""

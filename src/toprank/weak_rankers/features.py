@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from scipy import sparse
 
+from toprank.kernels.products import CHUNK, rows_times, sum_of_rows
+from toprank.kernels.threads import Threads
 from toprank.weak_rankers.base import Design, WeakRankers
 
 if TYPE_CHECKING:
@@ -14,9 +16,6 @@ if TYPE_CHECKING:
 
 __all__ = ["FeatureDesign", "Features"]
 
-# Rows multiplied at a time. Fixed, so that sums do not depend on the number of threads, and
-# small, so that float32 partial sums stay short before they are added up in float64.
-CHUNK = 1 << 14
 # Beyond this many features a dense second-moment matrix costs more than it saves.
 MAX_DENSE = 512
 
@@ -32,21 +31,21 @@ class Features(WeakRankers):
     low_: NDArray[np.float64]
     span_: NDArray[np.float64]
 
-    def fit(self, X: Any) -> Self:
+    def fit(self, X: Any, *, threads: Threads | None = None) -> Self:
         """Learn the range of each feature."""
         is_sparse: bool = sparse.issparse(X)
         if is_sparse:
             low, high = (m.toarray().ravel() for m in (X.min(axis=0), X.max(axis=0)))
         else:
-            low, high = X.min(axis=0), X.max(axis=0)
+            low, high = ranges(X, threads or Threads())
         self.low_ = low.astype(np.float64)
         span = high.astype(np.float64) - self.low_
         self.span_ = np.where(span > 0, span, 1.0)
         return self
 
-    def design(self, X: Any) -> FeatureDesign:
+    def design(self, X: Any, *, threads: Threads | None = None) -> FeatureDesign:
         """Apply the fitted ranges to a table; values outside them leave [0, 1]."""
-        return FeatureDesign(X, self.low_, self.span_)
+        return FeatureDesign(X, self.low_, self.span_, threads)
 
     def names(self, feature_names: NDArray[Any]) -> list[str]:
         """Name each weak ranker after its feature."""
@@ -61,8 +60,15 @@ class Features(WeakRankers):
 class FeatureDesign(Design):
     """Scaled features of one table, dense or sparse."""
 
-    def __init__(self, X: Any, low: NDArray[np.float64], span: NDArray[np.float64]) -> None:
+    def __init__(
+        self,
+        X: Any,
+        low: NDArray[np.float64],
+        span: NDArray[np.float64],
+        threads: Threads | None = None,
+    ) -> None:
         self._X = X
+        self._threads = threads or Threads()
         self._low = low
         self._span = span
         self._is_sparse: bool = sparse.issparse(X)
@@ -74,20 +80,13 @@ class FeatureDesign(Design):
         offset = -float(self._low @ coef)
         if self._is_sparse:
             return np.asarray(self._X @ coef, dtype=np.float64) + offset
-        scores = np.empty(self.n_rows)
-        narrow = coef.astype(self._X.dtype)
-        for rows in self._chunks():
-            scores[rows] = self._X[rows] @ narrow
-        scores += offset
-        return scores
+        return rows_times(self._X, coef, offset, self._threads)
 
     def correlate(self, residuals: NDArray[Any]) -> NDArray[np.float64]:
         if self._is_sparse:
             total = np.asarray(self._X.T @ residuals, dtype=np.float64)
         else:
-            total = np.zeros(self.n_weak)
-            for rows in self._chunks():
-                total += residuals[rows].astype(self._X.dtype, copy=False) @ self._X[rows]
+            total = sum_of_rows(self._X, residuals, self._threads)
         total -= self._low * residuals.sum(dtype=np.float64)
         total /= self._span
         return total
@@ -108,5 +107,11 @@ class FeatureDesign(Design):
         dense = chosen.toarray() if self._is_sparse else chosen
         return np.asarray((dense - self._low) / self._span, dtype=np.float64)
 
-    def _chunks(self) -> list[slice]:
-        return [slice(start, start + CHUNK) for start in range(0, self.n_rows, CHUNK)]
+
+def ranges(X: NDArray[Any], threads: Threads) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Smallest and largest value of every column."""
+    ends = threads.chunks(
+        X.shape[0], CHUNK, lambda rows: (X[rows].min(axis=0), X[rows].max(axis=0))
+    )
+    lows, highs = zip(*ends, strict=True)
+    return np.min(lows, axis=0), np.max(highs, axis=0)

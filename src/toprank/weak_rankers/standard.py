@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from scipy import sparse
 
-from toprank.weak_rankers.features import CHUNK, Features
+from toprank.kernels.products import CHUNK
+from toprank.kernels.threads import Threads, one_blas_thread
+from toprank.weak_rankers.features import Features
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -23,27 +25,41 @@ class StandardFeatures(Features):
     sparse tables stay sparse. A constant feature has deviation 1.
     """
 
-    def fit(self, X: Any, weights: NDArray[np.float64] | None = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        weights: NDArray[np.float64] | None = None,
+        *,
+        threads: Threads | None = None,
+    ) -> Self:
         """Learn the (weighted) mean and standard deviation of each feature."""
-        super().fit(X)
+        super().fit(X, threads=threads)
         smallest = 1e-12 * self.span_  # what is left of a constant in floating point
         counts = np.ones(X.shape[0]) if weights is None else weights
-        mean = np.asarray(counts @ X, dtype=np.float64).ravel() / counts.sum()
-        is_sparse: bool = sparse.issparse(X)
-        squares = _sparse_squares(X, counts, mean) if is_sparse else _squares(X, counts, mean)
+        with one_blas_thread():
+            mean, squares = _mean_and_squares(X, counts, threads or Threads())
         deviation = np.sqrt(squares / counts.sum())
         self.low_ = mean
         self.span_ = np.where(deviation > smallest, deviation, 1.0)
         return self
 
 
-def _squares(X: Any, counts: NDArray[np.float64], mean: NDArray[np.float64]) -> Any:
-    """Σ w·(x - mean)² of every column, a chunk of rows at a time."""
-    total = np.zeros(mean.size)
-    for start in range(0, X.shape[0], CHUNK):
-        rows = slice(start, start + CHUNK)
-        total += counts[rows] @ (X[rows] - mean) ** 2
-    return total
+def _mean_and_squares(X: Any, counts: NDArray[np.float64], threads: Threads) -> tuple[Any, Any]:
+    """Weighted mean of every column, and Σ w·(x - mean)²."""
+    is_sparse: bool = sparse.issparse(X)
+    if is_sparse:
+        mean = np.asarray(counts @ X, dtype=np.float64).ravel() / counts.sum()
+        return mean, _sparse_squares(X, counts, mean)
+
+    def first(rows: slice) -> NDArray[np.float64]:
+        return np.asarray(counts[rows] @ X[rows], dtype=np.float64)
+
+    mean = sum(threads.chunks(X.shape[0], CHUNK, first)) / counts.sum()
+
+    def second(rows: slice) -> NDArray[np.float64]:
+        return np.asarray(counts[rows] @ (X[rows] - mean) ** 2)
+
+    return mean, sum(threads.chunks(X.shape[0], CHUNK, second))
 
 
 def _sparse_squares(X: Any, counts: NDArray[np.float64], mean: NDArray[np.float64]) -> Any:

@@ -104,7 +104,7 @@ class Stumps(WeakRankers):
         (threads or Threads()).over(
             order.size, lambda start, stop: bin_rows(X, order, table, codes, start, stop)
         )
-        return StumpDesign(codes, self.sizes(), self.doubled())
+        return StumpDesign(codes, self.sizes(), self.doubled(), threads)
 
     def scores(self, X: Any, weights: NDArray[np.float64]) -> NDArray[np.float64]:
         """H·λ on a table; features whose stumps all have weight 0 are not looked at."""
@@ -191,7 +191,9 @@ class StumpDesign(Design):
         codes: NDArray[np.uint8],
         sizes: NDArray[np.intp],
         doubled: NDArray[np.bool_],
+        threads: Threads | None = None,
     ) -> None:
+        self._threads = threads or Threads()
         self.codes = codes
         self.sizes = sizes
         self.doubled = doubled
@@ -201,10 +203,14 @@ class StumpDesign(Design):
 
     def scores(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
         scores = np.zeros(self.n_rows)
-        for j in range(self.sizes.size):
-            mine = weights[self.offsets[j] : self.offsets[j + 1]]
-            if mine.any():
-                add_lookup(self.codes[j], self.lookup(j, mine), scores)
+        pieces = [weights[self.offsets[j] : self.offsets[j + 1]] for j in range(self.sizes.size)]
+        lookups = [(j, self.lookup(j, mine)) for j, mine in enumerate(pieces) if mine.any()]
+
+        def add(start: int, stop: int) -> None:
+            for j, lookup in lookups:
+                add_lookup(self.codes[j, start:stop], lookup, scores[start:stop])
+
+        self._threads.over(self.n_rows, add)
         return scores
 
     def lookup(self, j: int, mine: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -222,16 +228,22 @@ class StumpDesign(Design):
 
     def correlate(self, residuals: NDArray[Any]) -> NDArray[np.float64]:
         correlations = np.empty(self.n_weak)
-        for j in range(self.sizes.size):
-            start, size = self.offsets[j], self.sizes[j]
-            sums = histogram(self.codes[j], residuals)
-            above = np.cumsum(sums[size:0:-1])[::-1]
-            if self.doubled[j]:
-                correlations[start : start + size] = above
-                correlations[start + size : start + 2 * size] = above + sums[MISSING]
-            else:
-                correlations[start : start + size] = above + sums[MISSING] / 2
+
+        def correlate_columns(start: int, stop: int) -> None:
+            for j in range(start, stop):
+                first, last = self.offsets[j], self.offsets[j + 1]
+                correlations[first:last] = self._correlations_of(j, residuals)
+
+        self._threads.over(self.sizes.size, correlate_columns)
         return correlations
+
+    def _correlations_of(self, j: int, residuals: NDArray[Any]) -> NDArray[np.float64]:
+        """Hᵀ·r for all stumps of one feature."""
+        sums = histogram(self.codes[j], residuals)
+        above = np.cumsum(sums[self.sizes[j] : 0 : -1])[::-1]
+        if self.doubled[j]:
+            return np.concatenate([above, above + sums[MISSING]])
+        return above + sums[MISSING] / 2
 
     def place(self, index: int) -> tuple[int, int, int]:
         """Column, threshold and side for missing values of one weak ranker."""

@@ -11,6 +11,8 @@ from toprank.weak_rankers.features import Features
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from toprank.kernels.threads import Threads
+
 __all__ = ["SymmetricFeatures"]
 
 
@@ -24,12 +26,12 @@ class SymmetricFeatures(Features):
     def __init__(self, *, scale: bool = True) -> None:
         self.scale = scale
 
-    def fit(self, X: Any) -> Self:
+    def fit(self, X: Any, *, threads: Threads | None = None) -> Self:
         """Learn the range of each feature."""
         if not self.scale:
             self.low_, self.span_ = np.zeros(X.shape[1]), np.ones(X.shape[1])
             return self
-        super().fit(X)
+        super().fit(X, threads=threads)
         is_constant = np.asarray(_largest(X) == self.low_)
         self.low_ = np.where(is_constant, self.low_, self.low_ + self.span_ / 2)
         self.span_ = np.where(is_constant, np.inf, self.span_ / 2)
