@@ -38,7 +38,9 @@ class Threads:
 
     def __init__(self, n_threads: int = 1) -> None:
         self.n_threads = max(1, int(n_threads))
-        self._pool = ThreadPoolExecutor(self.n_threads) if self.n_threads > 1 else None
+        self._pool: ThreadPoolExecutor | None = None
+        if self.n_threads > 1:
+            self._pool = ThreadPoolExecutor(self.n_threads, initializer=_BLAS.limit)
         self._held = ExitStack()
 
     def over(self, size: int, work: Callable[[int, int], Any]) -> None:
@@ -90,16 +92,16 @@ def threads_for(n_jobs: int | None) -> Threads:
     values are those of joblib.
     """
     if n_jobs is None:
-        return Threads(_BLAS.allowed())
+        return Threads(min([*_BLAS.numbers(), int(cpu_count())]))
     return Threads(effective_n_jobs(n_jobs))
 
 
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
-    """Hold BLAS to one thread until the last of those who asked for it has left.
+    """Hold BLAS to one thread.
 
-    The number of BLAS threads belongs to the whole process: whoever comes second must not take
-    the first one's limit for the user's.
+    The number of BLAS threads belongs to the whole process: of fits that overlap, only the first
+    knows what it was before, and each that ends restores that.
     """
     _BLAS.hold()
     try:
@@ -123,30 +125,27 @@ class _Blas:
         libraries: list[Any] = ThreadpoolController().select(user_api="blas").lib_controllers
         return libraries
 
-    def allowed(self) -> int:
-        """How many threads the user lets linear algebra have."""
-        with self._lock:
-            found = self._before if self._holders else self._now()
-        return max(1, min([*found, cpu_count()]))
+    def numbers(self) -> list[int]:
+        """Threads that each library may use now; 1 where it cannot be asked."""
+        return [int(library.num_threads or 1) for library in self._libraries]
+
+    def limit(self) -> None:
+        """Set one thread; of OpenMP it is the thread that calls whose limit this is."""
+        for library in self._libraries:
+            library.set_num_threads(1)
 
     def hold(self) -> None:
         with self._lock:
             self._holders += 1
             if self._holders == 1:
-                self._before = self._now()
-                for library in self._libraries:
-                    library.set_num_threads(1)
+                self._before = self.numbers()
+            self.limit()
 
     def release(self) -> None:
         with self._lock:
             self._holders -= 1
-            if self._holders == 0:
-                for library, number in zip(self._libraries, self._before, strict=True):
-                    library.set_num_threads(number)
-
-    def _now(self) -> list[int]:
-        # numbers are unknown (None) where a library has no way to ask
-        return [int(library.num_threads or 1) for library in self._libraries]
+            for library, number in zip(self._libraries, self._before, strict=True):
+                library.set_num_threads(number)
 
 
 _BLAS = _Blas()

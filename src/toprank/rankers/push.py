@@ -84,6 +84,10 @@ class PNormPush(LearnsFromBlocks):
         stops before ``max_iter``. 1e-8 leaves an error in the objective of about 1e-13.
     warm_start : bool, default=False
         Start from the weights of the last fit.
+    n_jobs : int or None, default=None
+        Threads that share the passes over the table. None is as many as this process may use, so
+        that limits of ``threadpoolctl`` are kept; numbers mean what they mean in scikit-learn.
+        The model does not depend on it.
     verbose : int, default=0
         1 prints every tenth iteration, 2 every one.
 
@@ -123,6 +127,7 @@ class PNormPush(LearnsFromBlocks):
         max_iter: int | None = None,
         tol: float | None = 1e-8,
         warm_start: bool = False,
+        n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
         self.p = p
@@ -137,6 +142,7 @@ class PNormPush(LearnsFromBlocks):
         self.max_iter = max_iter
         self.tol = tol
         self.warm_start = warm_start
+        self.n_jobs = n_jobs
         self.verbose = verbose
 
     def _power(self) -> float:
@@ -223,6 +229,10 @@ class IRPush(LearnsFromBlocks):
         Stop when no partial derivative is larger.
     warm_start : bool, default=False
         Start from the weights of the last fit.
+    n_jobs : int or None, default=None
+        Threads that share the passes over the table. None is as many as this process may use, so
+        that limits of ``threadpoolctl`` are kept; numbers mean what they mean in scikit-learn.
+        The model does not depend on it.
     verbose : int, default=0
         1 prints every tenth iteration, 2 every one.
 
@@ -245,6 +255,7 @@ class IRPush(LearnsFromBlocks):
         max_iter: int | None = None,
         tol: float | None = 1e-8,
         warm_start: bool = False,
+        n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
         self.loss = loss
@@ -255,6 +266,7 @@ class IRPush(LearnsFromBlocks):
         self.max_iter = max_iter
         self.tol = tol
         self.warm_start = warm_start
+        self.n_jobs = n_jobs
         self.verbose = verbose
 
     def _priced_end(self) -> tuple[Any, Literal["top", "bottom", "both"]]:

@@ -13,6 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from toprank.guarantees import push_certificate
+from toprank.kernels.threads import threads_for
 from toprank.objectives import Relative, SoftTop
 from toprank.rankers.base import BaseRanker, binary_labels, counted_lists, counted_rows
 from toprank.rankers.callbacks import CallbackSupportMixin, Watch, with_callbacks
@@ -99,24 +100,25 @@ class PushRanker(CallbackSupportMixin, BaseRanker):  # type: ignore[misc]
         _check_rows("y", positives.size, table.shape[0])
         if kept is not None:
             table, positives = table[kept], positives[kept]
-        design = family.fit(table).design(table)
+        with threads_for(self.n_jobs) as threads:
+            design = family.fit(table, threads=threads).design(table, threads=threads)
 
-        def learned(solution_weights: NDArray[np.float64]) -> dict[str, Any]:
-            intercept = self._intercept(design.scores(solution_weights), positives, weights)
-            attributes = self._attributes(family, solution_weights, intercept, table.dtype)
-            return {"classes_": classes, **attributes}
+            def learned(solution_weights: NDArray[np.float64]) -> dict[str, Any]:
+                intercept = self._intercept(design.scores(solution_weights), positives, weights)
+                attributes = self._attributes(family, solution_weights, intercept, table.dtype)
+                return {"classes_": classes, **attributes}
 
-        metadata = _present(sample_weight=sample_weight, groups=groups)
-        self._learn(
-            design,
-            lambda objective: objective.on(positives, sample_weight=weights, groups=lists),
-            learned,
-            {"X": X, "y": y, "metadata": metadata},
-            one_list=lists is None,
-        )
-        if design.n_rows <= CERTIFIED_ROWS:
-            scores = design.scores(self.weights_)
-            self.certificate_ = self._certificate(positives, scores, weights, lists)
+            metadata = _present(sample_weight=sample_weight, groups=groups)
+            self._learn(
+                design,
+                lambda objective: objective.on(positives, sample_weight=weights, groups=lists),
+                learned,
+                {"X": X, "y": y, "metadata": metadata},
+                one_list=lists is None,
+            )
+            if design.n_rows <= CERTIFIED_ROWS:
+                scores = design.scores(self.weights_)
+                self.certificate_ = self._certificate(positives, scores, weights, lists)
         return self
 
     @with_callbacks
@@ -151,14 +153,14 @@ class PushRanker(CallbackSupportMixin, BaseRanker):  # type: ignore[misc]
         _check_rows("grades", levels.shape[0], table.shape[0])
         if kept is not None:
             table, levels = table[kept], levels[kept]
-        design = family.fit(table).design(table)
         metadata = _present(sample_weight=sample_weight, groups=groups)
-        return self._learn(
-            design,
-            lambda objective: objective.on_grades(levels, sample_weight=weights, groups=lists),
-            lambda solution: self._attributes(family, solution, 0.0, table.dtype),
-            {"X": X, "y": grades, "metadata": metadata},
-        )
+        with threads_for(self.n_jobs) as threads:
+            return self._learn(
+                family.fit(table, threads=threads).design(table, threads=threads),
+                lambda objective: objective.on_grades(levels, sample_weight=weights, groups=lists),
+                lambda solution: self._attributes(family, solution, 0.0, table.dtype),
+                {"X": X, "y": grades, "metadata": metadata},
+            )
 
     @with_callbacks
     def fit_pairs(self, X: Any, pairs: ArrayLike, pair_weight: ArrayLike | None = None) -> Self:
@@ -182,13 +184,14 @@ class PushRanker(CallbackSupportMixin, BaseRanker):  # type: ignore[misc]
         array([2, 1])
         """
         family, table = self._table(X)
-        design = family.fit(table).design(table)
-        return self._learn(
-            design,
-            lambda objective: objective.on_pairs(pairs, table.shape[0], pair_weight=pair_weight),
-            lambda solution: self._attributes(family, solution, 0.0, table.dtype),
-            {"X": X, "metadata": _present(pair_weight=pair_weight)},
-        )
+        n_rows = table.shape[0]
+        with threads_for(self.n_jobs) as threads:
+            return self._learn(
+                family.fit(table, threads=threads).design(table, threads=threads),
+                lambda objective: objective.on_pairs(pairs, n_rows, pair_weight=pair_weight),
+                lambda solution: self._attributes(family, solution, 0.0, table.dtype),
+                {"X": X, "metadata": _present(pair_weight=pair_weight)},
+            )
 
     def _table(self, X: Any) -> tuple[WeakRankers, Any]:
         self._check_parameters()

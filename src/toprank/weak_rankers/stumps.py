@@ -243,7 +243,7 @@ class StumpDesign(Design):
         above = np.cumsum(sums[self.sizes[j] : 0 : -1])[::-1]
         if self.doubled[j]:
             return np.concatenate([above, above + sums[MISSING]])
-        return above + sums[MISSING] / 2
+        return np.asarray(above + sums[MISSING] / 2)
 
     def place(self, index: int) -> tuple[int, int, int]:
         """Column, threshold and side for missing values of one weak ranker."""
