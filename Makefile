@@ -8,12 +8,14 @@ BIN := $(VENV)/Scripts
 OLDEST := .venv-oldest/Scripts
 endif
 JOBS ?= auto
+FUZZ_EXAMPLES ?= 20
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-torch demo test test-torch test-oldest lint types docs bench reproduce clean
+.PHONY: help setup setup-torch demo test test-torch test-elsewhere test-elsewhere-quick test-oldest \
+	fuzz lint types docs bench reproduce clean
 
 help: ## say what each target does
-	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-20s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: $(VENV)/.installed ## make .venv with all development extras but torch
 
@@ -33,6 +35,16 @@ test: setup ## run the tests and the doctests
 
 test-torch: setup-torch ## run the tests of the PyTorch losses, on the pinned CPU build
 	$(BIN)/python -m pytest -n $(JOBS) -q tests/integrations/torch src/toprank/integrations/torch
+
+test-elsewhere: setup ## run the tests under the arithmetic and the surroundings of other machines
+	$(BIN)/python tests/elsewhere -n $(JOBS)
+
+test-elsewhere-quick: setup ## run a part of the tests that compute as on other machines
+	$(BIN)/python tests/elsewhere --quick -n $(JOBS)
+
+# `make test` tries the same examples in each run; a failure found here is kept as an @example.
+fuzz: setup ## try FUZZ_EXAMPLES (20) times as many examples of each property, from fresh seeds
+	FUZZ_EXAMPLES=$(FUZZ_EXAMPLES) $(BIN)/python -m pytest -n $(JOBS) -q -m hypothesis tests
 
 # Old versions warn about each other's newer dependencies; only here warnings are no errors.
 test-oldest: ## run the tests on the oldest supported dependencies, in .venv-oldest
