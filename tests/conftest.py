@@ -11,9 +11,13 @@ from experiments.datasets import DatasetNotFoundError
 # How many times as many examples of each property `make fuzz` tries; 0 in all other runs.
 FUZZ_EXAMPLES = int(os.environ.get("FUZZ_EXAMPLES", "0"))
 
-# A busy machine is slow, not wrong: no property fails on time.
+# A busy machine is slow, not wrong: no property fails on time. Fixtures of functions set up what
+# all examples share.
 settings.register_profile(
-    "test", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    "test",
+    derandomize=True,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 settings.register_profile("fuzz", settings.get_profile("test"), derandomize=False, print_blob=True)
 settings.load_profile("fuzz" if FUZZ_EXAMPLES else "test")

@@ -8,7 +8,7 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.exceptions import UndefinedMetricWarning
 
@@ -16,9 +16,7 @@ from toprank import metrics as in_memory
 from toprank.integrations.dask import metrics
 from toprank.metrics.driver import DECLARATIONS, METRICS
 
-QUICK = settings(
-    deadline=None, max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+QUICK = settings(max_examples=150)
 
 OPTIONS = {
     "precision_at_k": [{"k": 1}, {"k": 3}, {"k": 0.3}],

@@ -5,7 +5,7 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from toprank import PNormPush, RankBoost
@@ -58,9 +58,7 @@ def test_partitions_without_rows_are_skipped(ranker):
 
 
 @pytest.mark.usefixtures("at_once")
-@settings(
-    deadline=None, max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=25)
 @given(
     k=st.one_of(st.integers(1, 120), st.floats(0.001, 0.999)),
     n_rows=st.integers(5, 120),

@@ -4,7 +4,7 @@ import dask
 import numpy as np
 import pytest
 from dask import delayed
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from toprank.integrations.dask.chunks import Totals
@@ -19,9 +19,7 @@ from toprank.metrics.ranked import Rows, rank_rows
 
 pytestmark = pytest.mark.usefixtures("at_once")
 
-QUICK = settings(
-    deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+QUICK = settings(max_examples=60)
 
 
 def cut(scores, gain, weights, n_chunks):
