@@ -15,8 +15,8 @@ from typer.testing import CliRunner
 
 from benchmarks.measure import race
 from benchmarks.tables import linear_rows
-from toprank.cli import app
-from toprank.models import load_model
+from toprank.app.cli import app
+from toprank.app.model_file import load_model
 
 ROWS, FEATURES, TOP = 1_000_000, 20, 100
 LEARNED = 20_000

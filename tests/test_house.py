@@ -56,7 +56,7 @@ def test_importing_toprank_loads_nothing_heavy():
 def test_help_of_the_command_line_loads_nothing_heavy():
     code = f"""
 import sys
-from toprank.cli import app
+from toprank.app.cli import app
 try:
     app(["--help"])
 except SystemExit as end:

@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from experiments.datasets.__main__ import main
-from toprank.cli import app
+from toprank.app.cli import app
 
 GUIDE = Path(__file__).parents[1] / "docs" / "guide"
 ADULT = (

@@ -1,7 +1,6 @@
 from . import datasets as datasets
 from . import guarantees as guarantees
 from . import metrics as metrics
-from . import models as models
 from . import objectives as objectives
 from . import plots as plots
 from . import predtron as predtron

@@ -1,22 +1,7 @@
-"""Tables of real columns: read from files, turned into numbers, written back whole."""
+"""Tables of columns of any kind: as numbers that rankers learn from, in memory or in blocks."""
 
 from toprank.tables.encoder import TableEncoder
-from toprank.tables.labels import Roles, Supervision, supervise
 from toprank.tables.parquet_blocks import ParquetBlocks
-from toprank.tables.reading import read_table
 from toprank.tables.table import Table, as_table
-from toprank.tables.writing import check_writable, write_atomically, write_table
 
-__all__ = [
-    "ParquetBlocks",
-    "Roles",
-    "Supervision",
-    "Table",
-    "TableEncoder",
-    "as_table",
-    "check_writable",
-    "read_table",
-    "supervise",
-    "write_atomically",
-    "write_table",
-]
+__all__ = ["ParquetBlocks", "Table", "TableEncoder", "as_table"]

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 __all__ = [
     "as_dates",
     "as_numbers",
+    "as_row_weights",
     "as_words",
     "coded_words",
     "counted_words",
@@ -73,6 +74,23 @@ def as_numbers(column: pa.ChunkedArray, name: str) -> NDArray[np.float64]:
         raise ValueError(
             f"the column {name!r} holds an infinite value; replace it, or leave it empty."
         )
+    return values
+
+
+def as_row_weights(
+    column: pa.ChunkedArray, name: str, *, is_part: bool = False
+) -> NDArray[np.float64]:
+    """Row weights; in a part of the rows all may be 0."""
+    try:
+        values = np.asarray(column.cast(pa.float64()).to_numpy(), dtype=np.float64)
+    except pa.ArrowInvalid as error:
+        raise ValueError(f"the weight {name!r} holds text; weights are numbers ≥ 0.") from error
+    if not np.isfinite(values).all() or (values < 0).any():
+        raise ValueError(
+            f"the weight {name!r} has a missing, infinite or negative value; weights are ≥ 0."
+        )
+    if not is_part and not values.any():
+        raise ValueError(f"the weight {name!r} is 0 in every row; some rows must count.")
     return values
 
 

@@ -8,10 +8,10 @@ import numpy as np
 import pyarrow as pa
 
 from toprank.blocks import Block
-from toprank.tables.labels import weights_of
+from toprank.tables.columns import as_row_weights
 from toprank.tables.parquet_stream import ParquetStream
 from toprank.tables.scratch import SpillingBlocks
-from toprank.tables.table import Table, listing
+from toprank.tables.table import listing
 
 if TYPE_CHECKING:
     import os
@@ -132,11 +132,13 @@ class ParquetBlocks(StreamBlocks):
         super().__init__(stream, [*names, *given], self._block, names, scratch)
 
     def _block(self, batch: Batch) -> Block:
-        table = Table(batch.columns, self._stream.name)
+        weights = None
+        if self._weight is not None:
+            weights = as_row_weights(batch.columns.column(self._weight), self._weight, is_part=True)
         return Block(
             _numbers(batch.columns, self.feature_names or [], self._dtype),
-            _labels(table, self._target),
-            weights_of(table, self._weight, is_part=True),
+            _labels(batch.columns.column(self._target), self._target, self._stream.name),
+            weights,
             batch.number,
         )
 
@@ -187,11 +189,10 @@ def _numbers(columns: pa.Table, names: list[str], dtype: Any) -> NDArray[Any]:
     return out.T
 
 
-def _labels(table: Table, target: str) -> NDArray[Any]:
-    column = table.columns.column(target)
+def _labels(column: pa.ChunkedArray, target: str, where: str) -> NDArray[Any]:
     if column.null_count:
         raise ValueError(
-            f"the target {target!r} of {table.name} is missing in some rows; write the file "
+            f"the target {target!r} of {where} is missing in some rows; write the file "
             "without them (toprank fit leaves them out)."
         )
     values = column.to_numpy()

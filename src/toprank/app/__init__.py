@@ -1,0 +1,1 @@
+"""The command line: tables in, model files, shortlists and pages out."""

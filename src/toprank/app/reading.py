@@ -1,0 +1,139 @@
+"""From a file to a table: CSV, TSV, Parquet and LIBSVM or LETOR text, each also gzipped."""
+
+from __future__ import annotations
+
+import gzip
+import re
+import zlib
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from toprank.app.delimited import read_delimited
+from toprank.app.sparse_text import read_sparse_text
+from toprank.tables.table import Table, check_names
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Sequence
+
+__all__ = ["FORMATS", "format_of", "read_table"]
+
+# What the name of a file says about its format; other names are decided by the first line.
+FORMATS = {
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".tab": "tsv",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".libsvm": "libsvm",
+    ".svm": "libsvm",
+    ".svmlight": "libsvm",
+    ".letor": "libsvm",
+}
+
+_SPARSE_LINE = re.compile(rb"\s*[-+]?[\d.][\d.eE+-]*(\s+qid:\S+)?(\s+\d+:[-+\d.eE]+)+\s*(#.*)?\s*")
+_GZIP = b"\x1f\x8b"
+
+
+def read_table(path: str | os.PathLike[str], columns: Sequence[str] | None = None) -> Table:
+    """Read a table, whatever of the formats it has.
+
+    CSV (with commas, or semicolons where the header has no comma) and TSV have a header line and
+    are UTF-8; empty cells, ``NA``, ``NaN``, ``null`` and ``?`` are missing values. LIBSVM and
+    LETOR text gets the columns ``label``, ``qid`` where there are lists, and one for each
+    feature number.
+
+    Parameters
+    ----------
+    path : path
+        A file, gzipped or not.
+    columns : sequence of str, optional
+        Of a Parquet file, read these alone; other formats are read whole.
+
+    Returns
+    -------
+    Table
+    """
+    file = Path(path)
+    if file.is_dir():
+        raise IsADirectoryError(f"{str(file)!r} is a folder; name a table inside it.")
+    if not file.exists():
+        raise FileNotFoundError(f"there is no file {str(file)!r}; check the name and the folder.")
+    with file.open("rb") as stream:
+        head = stream.read(4)
+    if not head:
+        raise ValueError(f"{file.name} is empty; it should hold a table with a header line.")
+    is_zipped = head.startswith(_GZIP)
+    content = _unzipped(file) if is_zipped else None
+    kind = format_of(file, content)
+    if kind == "parquet":
+        arrow = _read_parquet(file, content, columns)
+    elif kind == "libsvm":
+        arrow = read_sparse_text(file.read_bytes() if content is None else content, file.name)
+    else:
+        arrow = read_delimited(
+            pa.py_buffer(content) if content is not None else _mapped(file), kind, file.name
+        )
+    check_names(list(arrow.column_names), file.name)
+    if not arrow.num_rows:
+        raise ValueError(f"{file.name} has a header but no rows; there is nothing to rank.")
+    return Table(arrow, file.name, is_sparse=kind == "libsvm")
+
+
+def format_of(path: Path, content: bytes | None = None) -> str:
+    """Name the format: by the file's name, else by how it begins."""
+    name = path.name.lower().removesuffix(".gz")
+    if content is None:
+        with path.open("rb") as stream:
+            head = stream.read(65536)
+    else:
+        head = content[:65536]
+    if head.startswith(b"PAR1"):
+        return "parquet"
+    suffix = Path(name).suffix
+    if suffix in FORMATS:
+        return FORMATS[suffix]
+    lines = [line for line in head.split(b"\n")[:20] if line.strip() and not line.startswith(b"#")]
+    if lines and _SPARSE_LINE.fullmatch(lines[0]):
+        return "libsvm"
+    return "tsv" if lines and b"\t" in lines[0] and b"," not in lines[0] else "csv"
+
+
+def _mapped(path: Path) -> pa.Buffer:
+    with pa.memory_map(str(path)) as source:
+        return source.read_buffer()
+
+
+def _unzipped(path: Path) -> bytes:
+    try:
+        with gzip.open(path) as stream:
+            content = stream.read()
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise ValueError(
+            f"{path.name} is cut off or damaged: its compressed content does not end as it "
+            f"should ({error}); get the file again."
+        ) from error
+    if not content:
+        raise ValueError(f"{path.name} holds nothing; it should hold a table with a header line.")
+    return content
+
+
+def _read_parquet(path: Path, content: bytes | None, columns: Sequence[str] | None) -> pa.Table:
+    source = path if content is None else pa.BufferReader(content)
+    try:
+        file = pq.ParquetFile(source)
+        names = file.schema_arrow.names
+        check_names(names, path.name)
+        wanted = None if columns is None else [name for name in columns if name in names]
+        return file.read(columns=wanted)
+    except (pa.ArrowException, OSError) as error:
+        if isinstance(error, (FileNotFoundError, PermissionError)):
+            raise
+        reason = " ".join(str(error).split())[:160]
+        raise ValueError(
+            f"{path.name} cannot be read as Parquet: it is cut off, damaged or another format "
+            f"({reason}); write it again."
+        ) from error

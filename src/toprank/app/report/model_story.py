@@ -1,0 +1,196 @@
+"""From a model and a table to what the page tells about them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from toprank.app.drivers import gathered
+from toprank.app.evaluation import judged_by, measure
+from toprank.app.labels import lists_of
+from toprank.app.places import places_of
+from toprank.app.report.curves import curve_of
+from toprank.app.report.model_run import ModelRun, Reliability, Truth
+from toprank.app.report.push_path import draw_push_path
+from toprank.rankers import PNormPush
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from toprank.app.labels import Supervision
+    from toprank.app.model import Model
+    from toprank.tables import Table
+
+__all__ = ["tell_model"]
+
+_MOST_COLUMNS = 40
+_MOST_ROWS = 10_000
+_EXPLAINED_ROWS = 200
+_DRIVERS_OF_A_ROW = 8
+
+
+def tell_model(
+    model: Model,
+    table: Table,
+    lesson: Supervision | None,
+    *,
+    top: int | None = None,
+    push: bool = True,
+    seed: int = 0,
+) -> ModelRun:
+    """Everything that the page about a model and a table tells; ``lesson`` where truth is known.
+
+    ``top`` rows are shown, by default ten budgets; with lists, so many of each list, by default
+    the budget; never more than 10,000 in all.
+    """
+    ranked = table if lesson is None else table.rows(lesson.rows)
+    scores = model.scores(ranked)
+    group = model.roles.group if model.roles.group in ranked.names else None
+    found = places_of(scores, lists_of(ranked, group))
+    sizes = np.bincount(found.lists)
+    budget = model.in_budget(int(sizes.max()))
+    if top is None:
+        counts = np.array([model.in_budget(int(size)) for size in sizes]) * (1 if group else 10)
+    else:
+        counts = np.full(sizes.size, top)
+    first = np.flatnonzero(found.first(counts))[:_MOST_ROWS]
+    shown = found.rows[first]
+    of_each = " of each list" if group else ""
+    names = ranked.names[:_MOST_COLUMNS]
+    chosen = ranked.rows(shown).columns
+    return ModelRun(
+        title=f"The first {_rows_in_words(model.budget, budget)}{of_each} of {table.name}",
+        table=table.name,
+        n_rows=int(scores.size),
+        n_lists=int(sizes.size),
+        budget=budget,
+        budget_in_words=f"{_rows_in_words(model.budget, budget)} rows{of_each}",
+        positive=f"{model.roles.target} = {' or '.join(model.roles.positives)}",
+        columns=("rank", "score", *names),
+        rows=tuple(
+            zip(
+                (found.places[first] + 1).tolist(),
+                [float(f"{value:.6g}") for value in scores[shown]],
+                *([_cell(value) for value in chosen.column(name).to_pylist()] for name in names),
+                strict=True,
+            )
+        ),
+        drivers=tuple(
+            (driver.column, driver.share, driver.in_words(4)) for driver in model.drivers()[:30]
+        ),
+        row_drivers=_row_drivers(model, ranked, shown[:_EXPLAINED_ROWS]),
+        certificate=model.facts.get("certificate", ""),
+        settings=_settings(model),
+        is_weighted=lesson is not None and lesson.weights is not None,
+        truth=None
+        if lesson is None
+        else _truth(model, lesson, scores, budget, push=push, seed=seed),
+    )
+
+
+def _rows_in_words(budget: float, rows: int) -> str:
+    return f"{rows:,}" if budget >= 1 else f"{100 * budget:g} %"
+
+
+def _settings(model: Model) -> dict[str, str]:
+    facts = model.facts
+    settings = {
+        "Ranker": f"{facts['class']}, {_words(facts['parameters'])}",
+        "Learned from": f"{facts['n_rows']:,} rows of {facts['table']}, {facts['n_positives']:,} "
+        "of them positive",
+    }
+    if model.cutoff is not None:
+        settings["In a stream"] = f"rows that score above {model.cutoff:.4g} are shortlisted"
+    if "precision" in facts:
+        mean, low, high = facts["precision"]
+        settings["Held-out precision"] = (
+            f"{mean:.1%} within the budget (95 % interval {low:.1%} to {high:.1%}), by nested "
+            "cross-validation"
+        )
+    return settings
+
+
+def _row_drivers(model: Model, table: Table, rows: NDArray[np.intp]) -> tuple[Any, ...]:
+    chosen = table.rows(rows)
+    names, parts = gathered(model.encoder.owners_, model.contributions(chosen))
+    values = {
+        name: chosen.columns.column(name).to_pylist() if name in chosen.names else [0] * rows.size
+        for name in names
+    }
+    found = []
+    for place in range(rows.size):
+        order = np.argsort(-np.abs(parts[place]), kind="stable")[:_DRIVERS_OF_A_ROW]
+        found.append(
+            tuple(
+                (names[at], str(_cell(values[names[at]][place])), float(f"{parts[place, at]:.4g}"))
+                for at in order
+            )
+        )
+    return tuple(found)
+
+
+def _truth(
+    model: Model,
+    lesson: Supervision,
+    scores: NDArray[np.float64],
+    budget: int,
+    *,
+    push: bool,
+    seed: int,
+) -> Truth:
+    judged = judged_by(model, lesson)
+    given = lesson.positives, scores, lesson.weights, lesson.groups
+    found = measure(judged, scores, n_resamples=200 if scores.size <= 100_000 else 50, seed=seed)
+    path = None
+    if push and isinstance(model.ranker, PNormPush) and hasattr(model.ranker, "coef_"):
+        path = draw_push_path(model, lesson, seed=seed)
+    return Truth(
+        metrics={name: (each.value, each.low, each.high) for name, each in found.items()},
+        curve=curve_of(*given, budget=budget, seed=seed),
+        calibration=_calibration(model, lesson, scores),
+        push_path=path,
+    )
+
+
+def _calibration(
+    model: Model, lesson: Supervision, scores: NDArray[np.float64]
+) -> tuple[Reliability, ...]:
+    """Each tenth of all rows by score, whatever their list, weighted as they are."""
+    chances = None
+    if hasattr(model.ranker, "predict_proba"):
+        chances = model.ranker.predict_proba(model.encoder.transform(lesson.features))[:, 1]
+    weights = np.ones(scores.size) if lesson.weights is None else lesson.weights
+    order = np.argsort(-scores, kind="stable")
+    order = order[weights[order] > 0]
+    done, found = 0, []
+    for rows in np.array_split(order, min(10, order.size)):
+        given = weights[rows]
+        found.append(
+            Reliability(
+                label=f"rows {done + 1:,} to {done + rows.size:,}",
+                predicted=None
+                if chances is None
+                else float(np.average(chances[rows], weights=given)),
+                observed=float(np.average(lesson.positives[rows], weights=given)),
+            )
+        )
+        done += rows.size
+    return tuple(found)
+
+
+def _cell(value: Any) -> Any:
+    """A number, or a text: what JSON and a reader can take."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int) and abs(value) < 2**53:
+        return value
+    if isinstance(value, float):
+        return float(f"{value:.8g}") if np.isfinite(value) else str(value)
+    return str(value)
+
+
+def _words(parameters: dict[str, Any]) -> str:
+    return ", ".join(f"{name}={value}" for name, value in parameters.items())

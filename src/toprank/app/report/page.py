@@ -1,0 +1,177 @@
+"""A run as one HTML file that needs nothing beside it."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import platform
+import re
+from importlib import metadata
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+import toprank
+from toprank.app.report.curves import Curve, curve_of
+from toprank.app.writing import check_writable, write_atomically
+
+if TYPE_CHECKING:
+    import os
+
+    from toprank.app.report.picture import Picture
+    from toprank.app.report.run import Run
+
+__all__ = ["check_writable", "curve_data", "render_report", "rendered", "write_report"]
+
+# Rows that a page without scripts, and a print, shows of the shortlist.
+STATIC_ROWS = 100
+# More curves than this cannot be told apart.
+_MOST_CURVES = 4
+_LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba", "matplotlib")
+
+
+def write_report(path: str | os.PathLike[str], run: Run) -> Path:
+    """Write the page about a run; an interrupted write leaves an old file as it was.
+
+    The page is one file: style and pictures are inside, and it asks nothing of the network.
+
+    Parameters
+    ----------
+    path : path
+        Where to write; the folder must exist. An old file is replaced.
+    run : Run
+        What to tell.
+
+    Returns
+    -------
+    Path
+        Where it was written.
+    """
+    page = render_report(run)
+    return write_atomically(path, page.encode())
+
+
+def render_report(run: Run) -> str:
+    """The page as text; the same run gives the same text."""
+    found, shortlist = run.comparison, run.shortlist
+    curves = _curves(run)
+    shaded = run.focus
+    data = {
+        "budget": found.budget,
+        "rows": shortlist.rows,
+        "sorted": 0 if found.test_groups is None else -1,
+        "drivers": [],
+        **curve_data(curves, shaded),
+    }
+    return rendered(
+        "page.html.j2",
+        data,
+        run=run,
+        drawings=[_drawing(picture, number) for number, picture in enumerate(run.pictures, 1)],
+        curve=curves[shaded],
+        shaded=shaded,
+        weighted=found.test_weights is not None,
+        columns=shortlist.columns,
+        shown=shortlist.rows[:STATIC_ROWS],
+        caption=shortlist.caption,
+        explained=0,
+    )
+
+
+def _curves(run: Run) -> dict[str, Curve]:
+    """The focus and those with the best shortlists, in the order of the table."""
+    found = run.comparison
+    others = sorted(run.others, key=lambda name: -found.precision[name].mean())
+    drawn = {run.focus, *others[: _MOST_CURVES - 1]}
+    return {
+        each.name: curve_of(
+            found.test_labels,
+            found.test_scores[each.name],
+            found.test_weights,
+            found.test_groups,
+            budget=found.budget,
+        )
+        for each in run.contestants
+        if each.name in drawn
+    }
+
+
+def curve_data(curves: dict[str, Curve], shaded: str) -> dict[str, Any]:
+    """What the page's script needs of curves along the same rows; one of them gets its band."""
+    curve = curves[shaded]
+    return {
+        "k": curve.lengths,
+        "taken": curve.taken,
+        "base": curve.base,
+        "n_lists": curve.n_lists,
+        "n_positives": curve.found[-1],
+        "shaded": list(curves).index(shaded),
+        "series": [
+            {
+                "name": name,
+                "found": each.found,
+                "share": each.share,
+                "low": each.low,
+                "high": each.high,
+            }
+            for name, each in curves.items()
+        ],
+    }
+
+
+def rendered(template: str, data: dict[str, Any], **values: Any) -> str:
+    """A page with its style, its data and its one script, which its policy names by its hash."""
+    script = "\n" + _template_text("page.js")
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    made = Environment(
+        loader=PackageLoader("toprank.app.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.filters |= {"percent": _percent, "signed": _signed}
+    return made.get_template(template).render(
+        style=_template_text("style.css"),
+        script=script,
+        script_hash=f"sha256-{digest}",
+        data=_as_json(data),
+        versions=_versions(),
+        **values,
+    )
+
+
+def _as_json(data: dict[str, Any]) -> str:
+    """JSON that no parser of HTML can mistake for markup."""
+    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    for mark in "<>&\u2028\u2029":
+        text = text.replace(mark, f"\\u{ord(mark):04x}")
+    return text
+
+
+def _template_text(name: str) -> str:
+    """A file beside the templates, as it is."""
+    return (Path(__file__).parent / "templates" / name).read_text(encoding="utf-8")
+
+
+def _drawing(picture: Picture, number: int) -> str:
+    """SVG with identifiers of its own, since several drawings share one page."""
+    own = f"picture-{number}-"
+    svg = re.sub(r'\bid="', f'id="{own}', picture.svg)
+    return svg.replace("url(#", f"url(#{own}").replace('href="#', f'href="#{own}')
+
+
+def _versions() -> dict[str, str]:
+    """Versions of what made the page."""
+    found = {"toprank": toprank.__version__, "Python": platform.python_version()}
+    return found | {name: metadata.version(name) for name in _LIBRARIES}
+
+
+def _percent(share: float) -> str:
+    return f"{100.0 * share:.1f} %"
+
+
+def _signed(number: float) -> str:
+    return f"{number:+.1f}".replace("-", "−")

@@ -1,0 +1,234 @@
+"""The page about a model: its words in any parser, its slider, table and filter in a browser."""
+
+import json
+import re
+import time
+from html.parser import HTMLParser
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from toprank.app.fitting import fit_model
+from toprank.app.labels import supervise
+from toprank.app.names import make_ranker
+from toprank.app.report import render_model_report, write_model_report
+from toprank.app.report.model_story import tell_model
+from toprank.metrics import precision_at_k, roc_auc
+from toprank.tables import Table
+
+EVIL = "</script><img src=x onerror=alert(1)> & \"q\" 'a'"
+N_ROWS = 12_000
+
+
+@pytest.fixture(scope="module")
+def run():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(N_ROWS, 2))
+    job = rng.choice(["clerk", "nurse", EVIL], N_ROWS)
+    noisy = x[:, 0] + (job == "nurse") + rng.normal(size=N_ROWS)
+    columns = {
+        "age": x[:, 0],
+        EVIL: x[:, 1],
+        "job": job,
+        "sold": np.where(noisy > np.quantile(noisy, 0.9), "yes", "no"),
+    }
+    table = Table(pa.table(columns), "deals.csv")
+    lesson = supervise(table, target="sold")
+    few = supervise(table.rows(np.arange(2000)), target="sold")
+    model = fit_model(few, make_ranker("pnorm-push", {"p": 4}), budget=500, name="pnorm-push")
+    return tell_model(model, table, lesson, top=10_000)
+
+
+@pytest.fixture(scope="module")
+def page(run, tmp_path_factory):
+    return write_model_report(tmp_path_factory.mktemp("page") / "report.html", run)
+
+
+class Tags(HTMLParser):
+    def __init__(self, source):
+        super().__init__()
+        self.tags, self.text = [], []
+        self.feed(source)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_data(self, data):
+        self.text.append(data)
+
+
+def test_texts_of_the_table_are_text_and_never_markup(run):
+    tags = Tags(render_model_report(run))
+    assert [tag for tag, _ in tags.tags].count("script") == 2
+    assert not [tag for tag, _ in tags.tags if tag == "img"]
+    assert not [name for _, attrs in tags.tags for name in attrs if name.startswith("on")]
+    assert any(EVIL in text for text in tags.text)
+
+
+def test_nothing_points_outside_the_page_and_the_script_is_named_by_its_hash(run):
+    source = render_model_report(run)
+    policy = re.search(r'Content-Security-Policy" content="([^"]+)"', source)[1]
+    assert "default-src 'none'" in policy
+    assert re.search(r"script-src '?(&#39;)?sha256-", policy)
+    for _, attrs in Tags(source).tags:
+        for name in ("href", "src"):
+            assert attrs.get(name, "#").startswith("#")
+
+
+def test_the_page_tells_measures_drivers_certificates_and_calibration(run):
+    text = " ".join(Tags(render_model_report(run)).text)
+    for words in ("precision", "lift", "Training list of", "rows 1 to 1,200", "The push path"):
+        assert words in text
+    assert run.drivers[0][0] == "age"
+    assert len(run.truth.calibration) == 10
+    assert run.truth.calibration[0].observed > run.truth.calibration[-1].observed
+    assert run.truth.curve.found[-1] == 0.1 * N_ROWS
+
+
+def test_the_same_run_gives_the_same_page(run):
+    assert render_model_report(run) == render_model_report(run)
+
+
+def test_a_table_without_truth_gives_a_page_without_it(run):
+    from dataclasses import replace
+
+    source = render_model_report(replace(run, truth=None))
+    assert "What the top is worth" not in source
+    assert "The shortlist" in source
+
+
+@pytest.fixture(scope="module")
+def listed():
+    """A model of rows with weights in lists of one to six rows, and its table."""
+    rng = np.random.default_rng(1)
+    lists = np.repeat(np.arange(120), rng.integers(1, 7, 120))
+    x = rng.normal(size=lists.size)
+    columns = {
+        "x": x,
+        "query": lists.astype(str),
+        "w": rng.integers(0, 4, lists.size),
+        "y": x + rng.logistic(size=lists.size) > 1,
+    }
+    table = Table(pa.table(columns), "queries.csv")
+    lesson = supervise(table, target="y", group="query", weight="w")
+    ranker = make_ranker("pnorm-push", {"p": 4})
+    return fit_model(lesson, ranker, budget=2, name="pnorm-push"), table, lesson
+
+
+def test_figures_respect_weights_and_lists(listed):
+    model, table, lesson = listed
+    run = tell_model(model, table, lesson)
+    given = {"sample_weight": lesson.weights, "groups": lesson.groups}
+    scores = model.scores(table)
+    expected = precision_at_k(lesson.positives, scores, k=2, **given)
+    assert run.truth.metrics["precision"][0] == pytest.approx(expected)
+    assert run.truth.curve.share[1] == pytest.approx(expected, abs=1e-5)
+    area = roc_auc(lesson.positives, scores, **given)
+    assert run.truth.metrics["area under the ROC curve"][0] == pytest.approx(area)
+    best = np.argsort(-scores)[: np.flatnonzero(lesson.weights).size // 10]
+    best = best[lesson.weights[best] > 0]
+    tenth = np.average(lesson.positives[best], weights=lesson.weights[best])
+    assert run.truth.calibration[0].observed == pytest.approx(tenth, abs=0.1)
+    assert run.truth.push_path is not None
+
+
+def test_the_shortlist_of_lists_comes_list_after_list(listed):
+    model, table, lesson = listed
+    run = tell_model(model, table, lesson, push=False)
+    ranks, lists = [row[0] for row in run.rows], [row[3] for row in run.rows]
+    sizes = np.unique(lesson.groups, return_counts=True)[1]
+    assert ranks == [place for size in sizes for place in range(1, min(size, 2) + 1)]
+    assert lists == sorted(lists)
+    text = " ".join(Tags(render_model_report(run)).text)
+    assert "in 120 lists" in text
+    assert "The first 2 rows of each list can be looked at." in text
+    assert "Rows are counted by their weight" in text
+    data = json.loads(re.search(r'id="data">(.*?)</script>', render_model_report(run))[1])
+    assert data["sorted"] == -1
+
+
+def test_without_truth_lists_are_lists_too(listed):
+    model, table, _ = listed
+    run = tell_model(model, table.without(["y", "w"]), None, top=1)
+    assert [row[0] for row in run.rows] == [1] * 120
+    assert run.truth is None
+    assert not run.is_weighted
+
+
+# In a browser ---------------------------------------------------------------------------
+
+
+def first_cells(browser):
+    return browser.js(
+        "[...document.querySelectorAll('#list tbody tr')].map(r => r.cells[0].textContent)"
+    )
+
+
+def test_the_page_opens_without_a_complaint_or_a_request(browser, page):
+    browser.open(page)
+    assert browser.js("document.querySelectorAll('#precision polyline').length") == 2
+    assert browser.complaints() == []
+
+
+def test_the_slider_tells_the_value_at_each_length(browser, page, run):
+    browser.open(page)
+    before = browser.js("document.getElementById('at-budget').textContent")
+    assert before.startswith("The first 500 rows hold")
+    browser.js("document.getElementById('budget').focus()")
+    browser.press("Home", 36)
+    text = browser.js("document.getElementById('at-budget').textContent")
+    assert text.startswith("The first row holds")
+    browser.press("ArrowRight", 39)
+    text = browser.js("document.getElementById('at-budget').textContent")
+    assert text.startswith(f"The first 2 rows hold {run.truth.curve.found[1]:g} positives")
+
+
+def test_zooming_shows_fewer_negatives(browser, page):
+    browser.open(page)
+    before = browser.js("document.getElementById('at-zoom').textContent")
+    browser.js("document.getElementById('zoom').focus()")
+    browser.press("End", 35)
+    after = browser.js("document.getElementById('at-zoom').textContent")
+    assert before != after
+    assert "first 34 of" in after
+
+
+def test_sorting_filtering_and_paging_work_on_ten_thousand_rows(browser, page):
+    browser.open(page)
+    assert first_cells(browser)[:3] == ["1", "2", "3"]
+    started = time.perf_counter()
+    browser.click("#list thead th:nth-child(1) button")
+    assert first_cells(browser)[0] == "10,000"
+    assert browser.js("document.querySelector('#list th').getAttribute('aria-sort')") == (
+        "descending"
+    )
+    browser.click("#next")
+    assert first_cells(browser)[0] == "9,900"
+    browser.type("#filter", "nurse")
+    time.sleep(0.3)
+    assert time.perf_counter() - started < 10
+    count = browser.js("document.getElementById('count').textContent")
+    shown = int(count.split(" of ")[0].replace(",", ""))
+    assert 0 < shown < 10_000
+    # sorting all rows takes less than a frame or two of a patient eye
+    took = browser.js(
+        "(() => {const t = performance.now();"
+        "document.querySelector('#list thead th:nth-child(3) button').click();"
+        "return performance.now() - t})()"
+    )
+    assert took < 1000
+
+
+def test_a_row_says_why_it_stands_there(browser, page, run):
+    browser.open(page)
+    browser.click("#list tbody tr:nth-child(2) button")
+    assert browser.js("document.getElementById('why').hidden") is False
+    told = browser.js("document.querySelector('#why-rows th').textContent")
+    assert told == run.row_drivers[1][0][0]
+    assert browser.js("document.activeElement.id") == "why"
+    assert browser.complaints() == []
+
+
+def test_no_serious_accessibility_issue(browser, page):
+    assert browser.serious_issues(page, prepare="#list tbody tr:nth-child(1) button") == []

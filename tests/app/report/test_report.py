@@ -1,0 +1,369 @@
+"""The page tells the run's numbers, holds no foreign markup, and needs nothing beside it."""
+
+import json
+import os
+import re
+import stat
+import time
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+
+from toprank.app.report import Contestant, Run, Shortlist, Subject, draw_picture, render_report, write_report
+from toprank.metrics import precision_at_k
+from toprank.plots import precision_curve
+from toprank.selection import Comparison, compare, split_interval
+
+EVIL = "<script>alert('x')</script> & \"quotes\""
+
+
+def make_comparison(push, plain):
+    """Two rankers with these precisions at a budget of ten, one a split."""
+    labels = np.arange(40) % 2 == 0
+    return Comparison(
+        budget=10,
+        n_train=40,
+        n_test=40,
+        n_test_positives=20,
+        precision={"plain": np.array(plain), "push": np.array(push)},
+        at_top={"plain": 20 * np.array(plain), "push": 20 * np.array(push)},
+        test_rows=np.arange(40),
+        test_labels=labels,
+        test_scores={"plain": np.arange(40.0), "push": np.arange(40.0) + labels},
+    )
+
+
+@pytest.fixture
+def run():
+    comparison = make_comparison([0.9, 0.8, 1.0], [0.7, 0.6, 0.8])
+
+    def draw(figure: Figure) -> None:
+        scores = {EVIL: comparison.test_scores["push"]}
+        precision_curve(comparison.test_labels, scores, ax=figure.subplots())
+
+    return Run(
+        title=f"Title {EVIL}",
+        subject=Subject(
+            name=EVIL, positive=EVIL, n_rows=80, n_features=3, n_positives=40, source=EVIL
+        ),
+        comparison=comparison,
+        contestants=(
+            Contestant(name="plain", about=EVIL),
+            Contestant(name="push", about="pushes"),
+        ),
+        focus="push",
+        shortlist=Shortlist(caption=EVIL, columns=("Place", EVIL), rows=(("1", EVIL), ("2", "b"))),
+        pictures=tuple(draw_picture(draw, title=EVIL, caption=EVIL, alt=EVIL) for _ in range(2)),
+        settings={EVIL: EVIL},
+    )
+
+
+class Page(HTMLParser):
+    """Tags with their attributes, and the text between them."""
+
+    def __init__(self, source):
+        super().__init__()
+        self.tags, self.text, self.open = [], [], []
+        self.feed(source)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+        if tag not in ("meta", "br", "input", "path", "use", "rect", "image"):
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag):
+        if tag in ("path", "use", "rect", "image"):
+            return
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.text.append(data)
+
+    def every(self, name):
+        return [attrs for tag, attrs in self.tags if tag == name]
+
+
+# What the page says ---------------------------------------------------------------------
+
+
+def test_texts_of_the_user_are_text_and_never_markup(run):
+    source = render_report(run)
+    page = Page(source)
+    assert page.open == []
+    assert len(page.every("script")) == 2  # its data and its own
+    assert "<script>alert" not in source
+    assert sum(EVIL in text for text in page.text) >= 8
+    # attribute values too
+    assert EVIL in [attrs.get("aria-label") for attrs in page.every("div")]
+
+
+def test_the_table_holds_the_numbers(run):
+    text = " ".join(" ".join(Page(render_report(run)).text).split())
+    gained = run.comparison.rows_gained("push", "plain")
+    assert gained.mean == pytest.approx(2)
+    assert "90.0 %" in text
+    assert "70.0 %" in text
+    assert f"+{gained.mean:.1f}" in text
+    assert run.comparison.verdict("push", "plain") in text
+
+
+def test_the_page_names_versions_and_settings(run):
+    text = " ".join(Page(render_report(run)).text)
+    for name in ("toprank", "Python", "numpy", "scikit-learn"):
+        assert name in text
+
+
+def test_the_same_run_gives_the_same_page(run):
+    assert render_report(run) == render_report(run)
+
+
+def test_a_run_without_pictures_has_no_place_for_them(run):
+    assert 'id="pictures"' not in render_report(replace(run, pictures=()))
+
+
+def test_the_slider_follows_weights_and_lists(run):
+    weights, groups = np.arange(40) % 3 + 0.5, np.arange(40) % 4
+    comparison = replace(run.comparison, test_weights=weights, test_groups=groups)
+    source = render_report(replace(run, comparison=comparison))
+    data = json.loads(re.search(r'id="data">(.*?)</script>', source)[1])
+    focus = data["series"][data["shaded"]]
+    labels, scores = comparison.test_labels, comparison.test_scores["push"]
+    for length, share in zip(data["k"], focus["share"], strict=True):
+        expected = precision_at_k(labels, scores, k=length, sample_weight=weights, groups=groups)
+        assert share == pytest.approx(expected, abs=1e-5)
+    assert data["n_lists"] == 4
+    assert "Rows are counted by their weight" in source
+
+
+def test_no_more_curves_are_drawn_than_can_be_told_apart(run):
+    many = {f"ranker {at}": np.array([0.1 * at, 0.2]) for at in range(6)} | {
+        "push": np.array([0.0, 0.1])
+    }
+    comparison = replace(
+        run.comparison,
+        precision=many,
+        at_top=many,
+        test_scores=dict.fromkeys(many, np.arange(40.0)),
+    )
+    contestants = tuple(Contestant(name=name, about="") for name in many)
+    source = render_report(replace(run, comparison=comparison, contestants=contestants))
+    data = json.loads(re.search(r'id="data">(.*?)</script>', source)[1])
+    names = [each["name"] for each in data["series"]]
+    assert names == ["ranker 3", "ranker 4", "ranker 5", "push"]
+    assert data["shaded"] == 3
+
+
+# How it is built ------------------------------------------------------------------------
+
+
+def test_nothing_points_outside_the_page(run):
+    source = render_report(run)
+    page = Page(source)
+    for _, attrs in page.tags:
+        for name, value in attrs.items():
+            if name in ("href", "src", "xlink:href", "action", "data"):
+                assert value.startswith(("#", "data:")), value
+    assert set(re.findall(r"url\(([^)]{1})", source)) <= {"#"}
+    assert "@import" not in source
+    [policy] = [m for m in page.every("meta") if m.get("http-equiv")]
+    assert "default-src 'none'" in policy["content"]
+
+
+def test_every_inner_link_and_reference_has_its_target_and_no_id_comes_twice(run):
+    page = Page(render_report(run))
+    ids = [attrs["id"] for _, attrs in page.tags if "id" in attrs]
+    assert len(ids) == len(set(ids))
+    for _, attrs in page.tags:
+        if attrs.get("href", "").startswith("#"):
+            assert attrs["href"][1:] in ids
+        for reference in attrs.get("aria-labelledby", "").split():
+            assert reference in ids
+        for reference in re.findall(r"url\(#([^)]+)\)", " ".join(map(str, attrs.values()))):
+            assert reference in ids
+
+
+def test_people_who_do_not_see_the_page_can_use_it(run):
+    page = Page(render_report(run))
+    assert page.every("html")[0]["lang"] == "en"
+    assert all(attrs.get("scope") in ("col", "row") for attrs in page.every("th"))
+    assert len(page.every("caption")) == len(page.every("table"))
+    drawings = [attrs for attrs in page.every("div") if attrs.get("role") == "img"]
+    assert len(drawings) == len(run.pictures) + 3  # and the curves
+    assert all(attrs["aria-label"] for attrs in drawings)
+    assert [tag for tag, _ in page.tags if tag in ("h1", "h2")].count("h1") == 1
+
+
+def test_drawings_take_the_colours_of_the_page(run):
+    svg = run.pictures[0].svg
+    assert "var(--series-1)" in svg
+    assert "currentColor" in svg
+    assert "#0072b2" not in svg.lower()
+    assert "#010203" not in svg
+
+
+# How it is written ----------------------------------------------------------------------
+
+
+def test_a_report_replaces_an_old_one_and_leaves_nothing_else(run, tmp_path):
+    target = tmp_path / "report.html"
+    target.write_text("old")
+    assert write_report(target, run) == target
+    assert target.read_text(encoding="utf-8") == render_report(run)
+    assert list(tmp_path.iterdir()) == [target]
+
+
+def test_an_interrupted_write_leaves_the_old_report(run, tmp_path, monkeypatch):
+    target = tmp_path / "report.html"
+    target.write_text("old")
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("pathlib.Path.replace", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        write_report(target, run)
+    assert target.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [target]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has other permissions")
+def test_a_report_is_as_readable_as_other_files(run, tmp_path):
+    other = tmp_path / "other"
+    other.touch()
+    written = write_report(tmp_path / "report.html", run)
+    assert stat.S_IMODE(written.stat().st_mode) == stat.S_IMODE(other.stat().st_mode)
+
+
+def test_places_that_cannot_be_written_are_named(run, tmp_path):
+    with pytest.raises(IsADirectoryError, match="is a folder"):
+        write_report(tmp_path, run)
+    with pytest.raises(FileNotFoundError, match="does not exist"):
+        write_report(tmp_path / "no" / "report.html", run)
+
+
+# What a comparison says -----------------------------------------------------------------
+
+
+def test_the_interval_is_wider_than_that_of_independent_values():
+    values = np.array([0.0, 1.0, 2.0, 3.0, 4.0])
+    # Student's 97.5 % point with four degrees of freedom is 2.776; the variance is 2.5.
+    low, high = split_interval(values, n_train=50, n_test=50)[1:]
+    assert high - low == pytest.approx(2 * 2.776 * np.sqrt((1 / 5 + 1) * 2.5), rel=1e-3)
+    assert split_interval(values[:1], n_train=50, n_test=50).low == -np.inf
+
+
+@pytest.mark.parametrize(
+    ("push", "plain", "words"),
+    [
+        ([0.9, 0.9, 0.9], [0.5, 0.5, 0.5], ["gained 4.0 rows", "excludes zero"]),
+        ([0.5, 0.5, 0.5], [0.9, 0.9, 0.9], ["lost 4.0 rows", "excludes zero"]),
+        ([0.9, 0.5, 0.8], [0.7, 0.6, 0.7], ["gained 0.7 rows", "includes zero"]),
+        ([0.7, 0.6, 0.7], [0.9, 0.5, 0.8], ["lost 0.7 rows", "includes zero"]),
+        ([0.7, 0.6], [0.6, 0.7], ["gained nothing", "includes zero"]),
+    ],
+)
+def test_the_verdict_follows_the_numbers(push, plain, words):
+    verdict = make_comparison(push, plain).verdict("push", "plain")
+    for word in words:
+        assert word in verdict
+
+
+def test_rankers_are_compared_on_the_same_rows_that_they_did_not_see():
+    seen = []
+
+    class Watcher:
+        """Scores a row by its number, and remembers what it was shown."""
+
+        def get_params(self, **_):
+            return {}
+
+        def fit(self, X, _y):
+            self.trained = set(X[:, 0])
+            return self
+
+        def decision_function(self, X):
+            assert self.trained.isdisjoint(X[:, 0])
+            seen.append(tuple(X[:, 0]))
+            return X[:, 0]
+
+    X = np.arange(60.0)[:, None]
+    y = X[:, 0] >= 40
+    calls = []
+    result = compare(
+        {"a": Watcher(), "b": Watcher()},
+        X,
+        y,
+        budget=5,
+        n_splits=3,
+        after_split=lambda: calls.append(1),
+    )
+    assert seen[0::2] == seen[1::2]
+    assert len(calls) == result.n_splits == 3
+    assert np.all(result.precision["a"] == 1)
+    assert np.all(result.at_top["b"] == result.n_test_positives)
+    assert np.array_equal(result.test_scores["a"], X[result.test_rows, 0])
+
+
+def test_a_focus_that_was_not_compared_is_refused(run):
+    with pytest.raises(ValueError, match="focus='nobody'"):
+        replace(run, focus="nobody")
+
+
+def test_a_shortlist_with_a_missing_cell_is_refused():
+    with pytest.raises(ValueError, match=r"rows\[0\] has 1 cells"):
+        Shortlist(caption="", columns=("a", "b"), rows=(("1",),))
+
+
+# In a browser ---------------------------------------------------------------------------
+
+
+@pytest.fixture
+def page(run, tmp_path):
+    return write_report(tmp_path / "report.html", run)
+
+
+def test_a_browser_opens_the_page_without_a_complaint_or_a_request(browser, page):
+    browser.open(page)
+    assert browser.js("document.querySelectorAll('#precision polyline').length") == 3
+    assert browser.js("document.querySelectorAll('#roc polyline').length") == 3
+    assert browser.js("document.getElementById('legend').textContent") == "plainpush"
+    assert browser.complaints() == []
+
+
+def test_the_slider_tells_what_each_ranker_found(browser, page):
+    browser.open(page)
+    words = "document.getElementById('at-budget').textContent"
+    # Scores rise with the row, and every second row is positive; the push adds 1 to positives,
+    # which ties them with the negative after them.
+    assert browser.js(words).startswith("The first 10 rows hold, of 20 positives: 5 (50.0 %) by")
+    browser.js("document.getElementById('budget').focus()")
+    browser.press("Home", 36)
+    assert browser.js(words) == (
+        "The first row holds, of 20 positives: 0 (0.0 %) by plain; 0.5 (50.0 %) by push."
+    )
+
+
+def test_the_tables_of_rankers_and_rows_can_be_sorted_and_filtered(browser, page):
+    browser.open(page)
+    names = "[...document.querySelectorAll('#gained tbody th')].map(c => c.textContent)"
+    assert browser.js(names) == ["plain", "push"]
+    browser.click("#gained thead th:nth-child(2) button")
+    browser.click("#gained thead th:nth-child(2) button")
+    assert browser.js(names) == ["push", "plain"]
+    cells = "[...document.querySelectorAll('#list tbody td:first-child')].map(c => c.textContent)"
+    browser.click("#list thead th:nth-child(1) button")
+    assert browser.js(cells) == ["2", "1"]
+    browser.type("#filter", "ALERT")
+    time.sleep(0.3)
+    assert browser.js(cells) == ["1"]
+    assert browser.complaints() == []
+
+
+def test_no_serious_accessibility_issue(browser, page):
+    assert browser.serious_issues(page) == []

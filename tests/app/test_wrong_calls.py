@@ -1,0 +1,201 @@
+"""Malformed and hostile inputs: exit code 2, a line or two that help, nothing left behind."""
+
+import gzip
+import pickle
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from typer.testing import CliRunner
+
+from toprank.app.cli import app
+
+ROWS = "".join(f"{i},{'x' if i % 3 else 'y'},{int(i % 4 == 0)}\n" for i in range(40))
+GOOD = "a,b,t\n" + ROWS
+
+
+def invoke(*arguments):
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+def parquet(columns):
+    sink = pa.BufferOutputStream()
+    pq.write_table(columns if isinstance(columns, pa.Table) else pa.table(columns), sink)
+    return sink.getvalue().to_pybytes()
+
+
+GOOD_PARQUET = parquet({"a": np.arange(40), "t": np.arange(40) % 4 == 0})
+
+# Name of the file, its content, options of fit, and words of the message.
+TABLES = [
+    ("empty.csv", b"", (), "is empty"),
+    ("empty.csv.gz", gzip.compress(b""), (), "holds nothing"),
+    ("blank.csv", b"\n\n\n", (), "blank.csv"),
+    ("header.csv", b"a,b,t\n", (), "no rows"),
+    ("cut.csv", b"a,b,t\n1,x,1\n2,y", (), "Every line needs as many cells"),
+    ("long.csv", b"a,b,t\n1,x,1\n2,y,0,9\n", (), "Every line needs as many cells"),
+    ("quote.csv", b'a,b,t\n1,"x,1\n2,y,0\n', (), "quote.csv"),
+    ("latin.csv", b"a,b,t\n" + b"1,caf\xe9,1\n2,y,0\n" * 30, (), "UTF-8"),
+    ("utf16.csv", GOOD.encode("utf-16"), (), "UTF-16"),
+    ("zeros.csv", b"a,b,t\n1,\0\0,1\n", (), "zero bytes"),
+    ("image.csv", b"\x89PNG\r\n\x1a\n\0\0\0", (), "zero bytes"),
+    ("random.csv", bytes(range(1, 256)) * 4, (), "random.csv"),
+    ("twice.csv", b"a,a,t\n1,2,1\n3,4,0\n", (), "more than one column named 'a'"),
+    ("unnamed.csv", b"a,,t\n1,2,1\n3,4,0\n", (), "without a name"),
+    ("no_header.csv", b"1,2,1\n3,4,0\n5,6,1\n", (), "holds values, not names"),
+    ("only_t.csv", b"t\n1\n0\n", (), "no column left"),
+    ("other.csv", b"a,b\n1,2\n", (), "no column 't'"),
+    ("no_truth.csv", b"a,t\n1,\n2,\n", (), "no value in any row"),
+    ("one.csv", b"a,t\n1,0\n2,0\n", (), "1 different values"),
+    ("three.csv", b"a,t\n" + b"1,0\n2,1\n3,2\n" * 9, (), "3 different values"),
+    ("never.csv", GOOD.encode(), ("--positive", "9"), "is never '9'"),
+    ("all.csv", GOOD.encode(), ("--positive", "0", "--positive", "1"), "every known row"),
+    ("names.csv", b"a,t\nann,0\nbob,1\ncy,1\n", ("--budget", "1"), "no column that a ranker"),
+    ("inf.csv", b"a,t\ninf,0\n2,1\n3,0\n4,1\n", ("--budget", "1"), "infinite"),
+    ("huge.csv", b"a,t\n1e999,0\n2,1\n3,0\n", ("--budget", "1"), "infinite"),
+    ("budget.csv", GOOD.encode(), ("--budget", "40"), "not a shortlist"),
+    ("budget.csv", GOOD.encode(), ("--budget", "0"), "neither a number"),
+    ("budget.csv", GOOD.encode(), ("--budget", "-3"), "neither a number"),
+    ("budget.csv", GOOD.encode(), ("--budget", "100%"), "neither a number"),
+    ("budget.csv", GOOD.encode(), ("--budget", "nan%"), "neither a number"),
+    ("budget.csv", GOOD.encode(), ("--budget", "lots"), "neither a number"),
+    ("group.csv", GOOD.encode(), ("--group", "g"), "no column 'g' for the group"),
+    ("group.csv", GOOD.encode(), ("--group", "t"), "cannot be two of"),
+    ("group.csv", b"a,g,t\n1,1,0\n2,,1\n3,1,1\n", ("--group", "g"), "every row needs a list"),
+    ("weight.csv", GOOD.encode(), ("--weight", "w"), "no column 'w'"),
+    ("weight.csv", GOOD.encode(), ("--weight", "b"), "holds text"),
+    ("weight.csv", b"a,w,t\n1,-1,0\n2,1,1\n3,1,0\n", ("--weight", "w"), "negative"),
+    ("weight.csv", b"a,w,t\n1,0,0\n2,0,1\n3,0,0\n", ("--weight", "w"), "0 in every row"),
+    ("weight.csv", b"a,w,t\n1,.1,0\n2,.1,1\n3,.1,0\n", ("--weight", "w"), "weigh 0.3 in all"),
+    ("ignore.csv", GOOD.encode(), ("--ignore", "z"), "no column 'z'"),
+    ("ranker.csv", GOOD.encode(), ("--ranker", "magic"), "no ranker 'magic'"),
+    ("set.csv", GOOD.encode(), ("--set", "q=1"), "no setting 'q'"),
+    ("set.csv", GOOD.encode(), ("--set", "p"), "NAME=VALUE"),
+    ("set.csv", GOOD.encode(), ("--set", "p=0.5"), "p"),
+    ("set.csv", GOOD.encode(), ("--set", "p=many"), "p"),
+    ("set.csv", GOOD.encode(), ("--set", "alpha=-1"), "alpha"),
+    ("set.csv", GOOD.encode(), ("--ranker", "top", "--set", "p=2"), "--set needs a --ranker"),
+    ("cut.parquet", GOOD_PARQUET[:-30], (), "cannot be read as Parquet"),
+    ("head.parquet", GOOD_PARQUET[:20], (), "cannot be read as Parquet"),
+    ("text.parquet", GOOD.encode(), (), "cannot be read as Parquet"),
+    ("hole.parquet", GOOD_PARQUET.replace(b"PAR1", b"PAR2"), (), "cannot be read as Parquet"),
+    ("lists.parquet", parquet({"a": [[1], [2]], "t": [0, 1]}), ("--budget", "1"), "--ignore"),
+    ("bytes.parquet", parquet({"a": [b"1", b"2"], "t": [0, 1]}), ("--budget", "1"), "--ignore"),
+    (
+        "rows.parquet",
+        parquet({"a": pa.array([], pa.int64()), "t": pa.array([], pa.int64())}),
+        (),
+        "no rows",
+    ),
+    ("cut.csv.gz", gzip.compress(GOOD.encode())[:-12], (), "cut off or damaged"),
+    ("bad.csv.gz", b"\x1f\x8b" + b"junk" * 20, (), "cut off or damaged"),
+    ("cut.parquet.gz", gzip.compress(GOOD_PARQUET)[:200], (), "cut off or damaged"),
+    ("words.libsvm", b"1 1:2\nzero 1:3\n", ("--target", "label"), "line 2"),
+    ("colon.libsvm", b"1 1:2\n0 1=3\n", ("--target", "label"), "line 2"),
+    ("cut.libsvm", b"1 1:2\n0 1:", ("--target", "label"), "line 2"),
+    ("none.libsvm", b"# nothing\n", ("--target", "label"), "holds no rows"),
+    ("bare.libsvm", b"1\n0\n", ("--target", "label"), "no feature"),
+    ("minus.libsvm", b"1 -1:2\n0 1:3\n", ("--target", "label"), "feature number -1"),
+    ("twice.libsvm", b"1 1:2 1:3\n0 1:3\n", ("--target", "label"), "the same feature twice"),
+    ("some.letor", b"1 qid:1 1:2\n0 1:3\n", ("--target", "label"), "give all one"),
+    ("latin.libsvm", b"1 1:2 # caf\xe9\n", ("--target", "label"), "UTF-8"),
+]
+
+
+def one_or_two_lines(done, words):
+    assert done.exit_code == 2, (done.output, done.exception)
+    assert words in " ".join(done.stderr.split())
+    assert "Traceback" not in done.output
+    assert len(done.stderr.strip().splitlines()) <= 2
+    assert done.stdout == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "options", "words"),
+    TABLES,
+    ids=[f"{i}-{t[0]}" for i, t in enumerate(TABLES)],
+)
+def test_a_table_that_cannot_be_learned_from_is_told(name, content, options, words, tmp_path):
+    path = tmp_path / name
+    path.write_bytes(content)
+    given = {
+        "--budget": ("--budget", "1"),
+        "--target": ("--target", "t"),
+        "--ranker": ("--ranker", "pnorm-push"),
+    }
+    defaults = [each for option, pair in given.items() if option not in options for each in pair]
+    done = invoke("fit", path, *defaults, *options, "-o", tmp_path / "m.toprank")
+    one_or_two_lines(done, words)
+    assert [each.name for each in tmp_path.iterdir()] == [name]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("fit", "nowhere.csv", "--target", "t", "-o", "m"), "there is no file"),
+        (("fit", ".", "--target", "t", "-o", "m"), "is a folder"),
+        (("fit", "{known}", "--target", "bought", "-o", "no/m"), "does not exist"),
+        (("fit", "{known}", "--target", "bought", "-o", "."), "is a folder"),
+        (("fit", "{known}", "-o", "m"), "name the target with --target"),
+        (("rank", "nowhere.toprank", "{new}"), "there is no model file"),
+        (("rank", "{known}", "{new}"), "not a toprank model"),
+        (("rank", "{model}", "nowhere.csv"), "there is no file"),
+        (("rank", "{model}", "{new}", "--top", "9999"), "more than the 100 rows"),
+        (("rank", "{model}", "{new}", "--top", "3", "--cutoff", "1"), "give one of them"),
+        (("rank", "{model}", "{new}", "--cutoff", "high"), "neither a score"),
+        (("rank", "{model}", "{new}", "--cutoff", "nan"), "neither a score"),
+        (("rank", "{model}", "{new}", "-o", "list.xlsx"), "end the name in .csv"),
+        (("rank", "{model}", "{new}", "-o", "no/list.csv"), "does not exist"),
+        (("evaluate", "{model}", "{new}"), "no column 'bought'"),
+        (("evaluate", "{model}", "{known}", "--budget", "9999"), "more than the 300 rows"),
+        (("evaluate", "{model}", "{known}", "--against", "x"), "there is no model file"),
+        (("explain", "{model}", "{new}"), "give both"),
+        (("explain", "{model}", "--row", "2"), "give both"),
+        (("explain", "{model}", "{new}", "--row", "101"), "more than the 100 rows"),
+        (("compare", "{known}", "--target", "bought", "--ranker", "magic"), "no ranker 'magic'"),
+        (("compare", "{known}", "--target", "bought", "--ranker", "logistic"), "beside logistic"),
+        (("compare", "{known}", "--target", "bought", "--report", "no/p.html"), "does not exist"),
+    ],
+)
+def test_a_wrong_call_is_told(arguments, words, deals, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names = {
+        "known": deals / "known.csv",
+        "new": deals / "new.csv",
+        "model": deals / "model.toprank",
+    }
+    one_or_two_lines(invoke(*(part.format(**names) for part in arguments)), words)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda content: content[: len(content) // 2], "damaged"),
+        (lambda content: content[:-1] + bytes([content[-1] ^ 1]), "damaged"),
+        (lambda _: b"", "not a toprank model"),
+        (lambda _: pickle.dumps({"a": 1}), "not a toprank model"),
+        (lambda content: content.replace(b"model 1", b"model 2", 1), "layout"),
+    ],
+)
+def test_a_model_file_that_is_none_is_told(change, words, deals, tmp_path):
+    path = tmp_path / "m.toprank"
+    path.write_bytes(change((deals / "model.toprank").read_bytes()))
+    one_or_two_lines(invoke("rank", path, deals / "new.csv", "-o", tmp_path / "s.csv"), words)
+    assert [each.name for each in tmp_path.iterdir()] == ["m.toprank"]
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"age,member\n30,true\n", "'job'"),
+        (b"age,job,member,branch\nold,nurse,true,1\n", "'age' holds text"),
+        (b"age,job,member,branch\ninf,nurse,true,1\n", "infinite"),
+    ],
+)
+def test_a_table_with_wrong_columns_is_told_by_name(content, words, deals, tmp_path):
+    path = tmp_path / "new.csv"
+    path.write_bytes(content)
+    done = invoke("rank", deals / "model.toprank", path, "-o", tmp_path / "s.csv")
+    one_or_two_lines(done, words)
