@@ -12,7 +12,15 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from toprank.app.report import Contestant, Run, Shortlist, Subject, draw_picture, render_report, write_report
+from toprank.app.report import (
+    Contestant,
+    Run,
+    Shortlist,
+    Subject,
+    draw_picture,
+    render_report,
+    write_report,
+)
 from toprank.metrics import precision_at_k
 from toprank.plots import precision_curve
 from toprank.selection import Comparison, compare, split_interval
