@@ -72,10 +72,7 @@ def as_positives(
             "they must belong to the same list."
         )
     if pos_label is not None:
-        positives: NDArray[np.bool_] = array == pos_label
-        if positives.shape != array.shape:
-            raise ValueError(f"pos_label={pos_label!r} cannot be compared with {name}.")
-        return positives
+        return _equal_to(array, pos_label, name)
     if array.dtype == np.bool_:
         return array
     if array.dtype.kind in "iuf":
@@ -83,6 +80,55 @@ def as_positives(
         if _holds_only(array, positives, (0, -1)):
             return positives
     return _larger_of_two(array, name)
+
+
+def _equal_to(array: NDArray[Any], pos_label: Any, name: str) -> NDArray[np.bool_]:
+    _check_none_missing(array, name, "drop the rows without a label")
+    positives = np.asarray(array == pos_label)
+    if positives.shape != array.shape:
+        raise ValueError(
+            f"pos_label={pos_label!r} cannot be compared with {name}; pass one of its labels."
+        )
+    if not positives.any():
+        # A list of one class may lack its positives; of two classes one must be positive.
+        labels = np.unique(array)
+        if labels.size > 1:
+            shown = ", ".join(repr(label) for label in labels[:4].tolist())
+            raise ValueError(
+                f"pos_label={pos_label!r} does not occur in {name}, which holds {shown}"
+                f"{', ...' if labels.size > 4 else ''}; pass one of its labels."
+            )
+    return positives.astype(np.bool_, copy=False)
+
+
+def _check_none_missing(array: NDArray[Any], name: str, remedy: str) -> None:
+    """Raise where a value is NaN, NaT, None or pandas' NA."""
+    missing = _missing(array)
+    if missing.size:
+        value = array[missing[0]]
+        word = "NaN" if isinstance(value, float | np.floating) else str(value)
+        raise ValueError(
+            f"{name} holds {word} in row {missing[0]} "
+            f"(missing in {missing.size} of {array.size} rows); {remedy}."
+        )
+
+
+def _missing(array: NDArray[Any]) -> NDArray[np.intp]:
+    if array.dtype.kind in "fc":
+        return np.flatnonzero(np.isnan(array))
+    if array.dtype.kind in "mM":
+        return np.flatnonzero(np.isnat(array))
+    if array.dtype.kind != "O":
+        return np.empty(0, dtype=np.intp)
+    return np.flatnonzero([value is None or _differs_from_itself(value) for value in array])
+
+
+def _differs_from_itself(value: Any) -> bool:
+    """Whether a value is NaN or NaT (which equal nothing) or pandas' NA (which is undecided)."""
+    try:
+        return bool(value != value)  # noqa: PLR0124
+    except TypeError:
+        return True
 
 
 def _holds_only(
@@ -99,12 +145,11 @@ def _holds_only(
 
 
 def _larger_of_two(array: NDArray[Any], name: str) -> NDArray[np.bool_]:
+    _check_none_missing(array, name, "drop the rows without a label")
     try:
         values = np.unique(array)
     except TypeError as error:
         raise TypeError(f"{name} mixes types that cannot be compared: {error}.") from None
-    if array.dtype.kind == "f" and np.isnan(array).any():
-        raise ValueError(f"{name} holds NaN; drop the rows without a label.")
     if values.size > 2:
         shown = ", ".join(repr(v) for v in values[:4].tolist())
         raise ValueError(
@@ -203,8 +248,7 @@ def as_lists(groups: ArrayLike | None, n_rows: int, *, name: str = "groups") -> 
             f"{name} has shape {ids.shape}, but there are {n_rows} rows; pass one list id a row "
             "(not the sizes of the lists)."
         )
-    if ids.dtype.kind == "f" and np.isnan(ids).any():
-        raise ValueError(f"{name} holds NaN; every row must name its list.")
+    _check_none_missing(ids, name, "every row must name its list")
     try:
         names, codes = np.unique(ids, return_inverse=True)
     except TypeError as error:

@@ -4,6 +4,7 @@ import math
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.exceptions import UndefinedMetricWarning
 
@@ -77,6 +78,18 @@ def test_input_is_left_as_it_was(name):
         ({"sample_weight": np.zeros(6)}, r"sample_weight is zero for every row"),
         ({"sample_weight": [1, 1, np.nan, 1, 1, 1]}, r"sample_weight\[2\] is nan"),
         ({"groups": [3, 3]}, r"groups has shape \(2,\).*not the sizes"),
+        ({"pos_label": 7}, r"pos_label=7 does not occur in y_true, which holds 0, 1; pass one of"),
+        ({"y": [1, 0, 0, 1, 1, np.nan], "pos_label": 1}, r"y_true holds NaN in row 5 .*drop the"),
+        (
+            {"y": ["a", "b", None, "b", "a", None]},
+            r"y_true holds None in row 2 \(missing in 2 of 6 rows\)",
+        ),
+        ({"y": ["a", "b", None, "b", "a", "a"], "pos_label": "b"}, r"y_true holds None in row 2"),
+        ({"groups": [0, 0, 1, 1, np.nan, 1]}, r"groups holds NaN in row 4 .*must name its list"),
+        ({"groups": [0, 0, 1, 1, 1, None]}, r"groups holds None in row 5"),
+        ({"groups": np.array([0, 0, 1, 1, "NaT", 1], "M8[D]")}, r"groups holds NaT in row 4"),
+        ({"groups": np.array([1, 1, 2, 2, pd.NA, 1])}, r"groups holds <NA> in row 4"),
+        ({"sample_weight": np.full(6, 1.7e308)}, r"sample_weight is too large to sum"),
         ({"ties": "random"}, r"ties='random' is not offered here; choose one of '"),
         ({"undefined": "ignore"}, r"undefined='ignore' must be 'skip', 'error' or a number"),
     ],
@@ -150,6 +163,13 @@ def test_bad_budgets_are_named(name, k, error, message):
         ("dcg", {"gain": "cubic"}, r"gain='cubic' is not offered here"),
         ("dcg", {"y": [0, 1, 2, -2, 1, 0]}, r"y_true holds the grade -2"),
         ("ndcg", {"y": [0, 1, 2, math.nan, 1, 0]}, r"y_true holds the grade nan"),
+        ("dcg", {"y": [0, 1, 2, math.inf, 1, 0], "gain": "linear"}, r"grade inf; grades must be"),
+        ("ndcg", {"y": [0, 1, 2, math.inf, 1, 0]}, r"grade inf; grades must be finite"),
+        (
+            "ndcg",
+            {"y": [0, 1, 2, 1e300, 1, 0], "gain": "linear", "sample_weight": 1e10},
+            r"gains up to 1e\+300, which times their weights are too large to sum",
+        ),
         ("ndcg", {"y": [0, 1, 2, 2000, 1, 0]}, r"grade 2000.0, .* pass gain='linear'"),
         ("bedroc", {"alpha": 0}, r"alpha=0 must be a positive number"),
         ("enrichment_factor", {"fraction": 1}, r"fraction=1 must lie in \(0, 1\).* use lift"),
@@ -212,6 +232,10 @@ def test_undefined_warning_points_at_the_caller():
         metrics.roc_auc([1, 1], [0, 1])
         metrics.shortlist_overlap([], [], k=1)
     assert [warning.filename for warning in caught] == [__file__, __file__]
+
+
+def test_a_list_may_lack_the_positive_class():
+    assert math.isnan(metrics.roc_auc([0, 0], [1, 2], pos_label=1, undefined=math.nan))
 
 
 def test_a_list_of_weight_zero_is_absent():

@@ -11,7 +11,7 @@ import toprank
 from toprank.app.certificates import certificate_in_words
 from toprank.app.drivers import contributions, mean_and_spread
 from toprank.app.model import Model
-from toprank.rankers.base import cut_above
+from toprank.rankers.cuts import cut_above
 from toprank.tables import TableEncoder
 
 if TYPE_CHECKING:

@@ -216,6 +216,7 @@ def check_rows(
     else:
         worth = _gains(y_true, pos_label, checked.size, gain)
     weights = as_weights(sample_weight, checked.size)
+    check_sums(worth, weights)
     ids = None if groups is None else np.asarray(groups)
     lists = as_lists(ids, checked.size)
     codes = None if lists is None else lists.codes
@@ -227,6 +228,25 @@ def check_rows(
     if lists is None or lists.n_lists == 1:
         return Rows(checked, worth, weights, None, 1), None if lists is None else lists.names
     return Rows(checked, worth, weights, codes, lists.n_lists), lists.names
+
+
+def check_sums(worth: NDArray[Any], weights: Floats | None) -> None:
+    """Raise where weights or gains are too large to be summed."""
+    if weights is None and worth.dtype == np.bool_:
+        return
+    with np.errstate(over="ignore"):
+        weight = 0.0 if weights is None else float(weights.sum())
+        gain = float(worth.sum() if weights is None else worth @ weights)
+    if np.isinf(weight):
+        raise ValueError(
+            f"sample_weight is too large to sum (its sum is {weight}); "
+            "divide all weights by one number."
+        )
+    if np.isinf(gain):
+        raise ValueError(
+            f"y_true holds gains up to {worth.max():g}, which times their weights are too large to "
+            "sum; use smaller grades, or gain='linear'."
+        )
 
 
 def _gains(y_true: ArrayLike, pos_label: Any, n_rows: int, gain: str) -> NDArray[Any]:
@@ -245,6 +265,8 @@ def _gains(y_true: ArrayLike, pos_label: Any, n_rows: int, gain: str) -> NDArray
         )
     if grades.max() == 1 and np.array_equal(grades, grades > 0):
         return grades > 0
+    if np.isinf(grades.max()):
+        raise ValueError("y_true holds the grade inf; grades must be finite, so cap or rank them.")
     if gain == "linear":
         return grades
     if grades.max() > 1000:

@@ -48,6 +48,7 @@ def bedroc(ranked: Ranked, *, ties: str, alpha: float = 20.0) -> Floats:
     """
     if not 0 < alpha < np.inf:
         raise ValueError(f"alpha={alpha} must be a positive number.")
+    ranked = ranked.scaled()
     rate = alpha / ranked.rows
     live = ranked.gain > 0
     above, through, density = places_of_positives(ranked, live, ties)

@@ -8,7 +8,7 @@ import numpy as np
 
 from toprank.metrics.driver import AVERAGE, OPTIMISTIC, PESSIMISTIC, TOGETHER, metric
 from toprank.metrics.places import places_of_positives, sum_over_places
-from toprank.metrics.shortlists import budgets, head_of_k
+from toprank.metrics.shortlists import SLACK, budgets, head_of_k
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -143,7 +143,7 @@ def _discounted(
     if together:
         shares = weight * discount(through)
         if budget is not None:
-            shares[through > ranked.spread_over(budget, live)] = 0.0
+            shares[through > (1.0 + SLACK) * ranked.spread_over(budget, live)] = 0.0
     else:
         if budget is not None:
             limit = ranked.spread_over(budget, live)

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 
 __all__ = ["height", "pnorm_error", "price_of_heights", "ranks", "reverse_height"]
 
+# A difference of two scores is known up to this share of their size.
+_ROUNDING = 4 * np.finfo(np.float64).eps
+
 _CHOICES = (PESSIMISTIC, AVERAGE, OPTIMISTIC)
 
 
@@ -165,16 +168,12 @@ def _rows_in_ties(
 
 def _heights(ranked: Ranked, share: float) -> Floats:
     """Weight of the positives below each tie, with this share of those inside it."""
-    beneath = ranked.above(ranked.gain)
-    if share < 1:
-        beneath += ranked.gain if share == 0 else (1.0 - share) * ranked.gain
-    np.subtract(ranked.spread(ranked.positives), beneath, out=beneath)
-    # The lowest ties have exactly nothing below them, whatever rounding says.
-    return np.maximum(beneath, 0.0, out=beneath)
+    # Summed from below: the lowest ties have exactly nothing beneath them.
+    return ranked.below(ranked.gain) + share * ranked.gain
 
 
 def _reverse_heights(ranked: Ranked, share: float) -> Floats:
-    negatives = ranked.weight - ranked.gain
+    negatives = ranked.negatives_tied
     return ranked.above(negatives) + share * negatives
 
 
@@ -192,7 +191,9 @@ def _won_by_margin(
         return rows
     if ties != PESSIMISTIC:
         raise ValueError(f"ties={ties!r} does not go with a margin; ties are errors there.")
-    return rows._replace(scores=rows.scores - margin * rows.gain)
+    # A difference equal to the margin is an error, on whichever side the subtraction rounds it.
+    slack = _ROUNDING * (np.abs(rows.scores) + margin)
+    return rows._replace(scores=rows.scores - (margin + slack) * rows.gain)
 
 
 @metric(needs="both", ties=(PESSIMISTIC, AVERAGE, OPTIMISTIC), prepare=_won_by_margin)
@@ -242,7 +243,7 @@ def pnorm_error(
         if ties == AVERAGE and p > 1:
             total = _expected_price(ranked, lambda heights: heights**p, "height")
         else:
-            heights, negatives = _heights(ranked, _SHARE[ties]), ranked.weight - ranked.gain
+            heights, negatives = _heights(ranked, _SHARE[ties]), ranked.negatives_tied
             total = _paid(ranked, lambda heights: heights**p, heights, negatives)
     if np.isinf(total).any():
         warnings.warn(
@@ -260,7 +261,7 @@ def _normalized(ranked: Ranked, ties: str, p: float) -> Floats:
             "ties='average' has no closed form for normalize=True with p > 1; "
             "choose 'pessimistic' or 'optimistic'."
         )
-    heights, negatives = _heights(ranked, _SHARE[ties]), ranked.weight - ranked.gain
+    heights, negatives = _heights(ranked, _SHARE[ties]), ranked.negatives_tied
     largest = ranked.largest(np.where(negatives > 0, heights, 0.0))
     if np.isinf(p):
         return largest / ranked.positives
@@ -325,7 +326,7 @@ def price_of_heights(
         return _expected_price(ranked, checked, on)
     if on == "height":
         heights = _heights(ranked, float(ties != OPTIMISTIC))
-        return _paid(ranked, checked, heights, ranked.weight - ranked.gain)
+        return _paid(ranked, checked, heights, ranked.negatives_tied)
     return _paid(ranked, checked, _reverse_heights(ranked, float(ties != OPTIMISTIC)), ranked.gain)
 
 
@@ -358,7 +359,7 @@ def _expected_price(ranked: Ranked, price: Callable[[Floats], Floats], on: str) 
             "ties='average' has no closed form here for sample_weight that is not whole; "
             "choose 'pessimistic' or 'optimistic'."
         )
-    negatives = ranked.weight - ranked.gain
+    negatives = ranked.negatives_tied
     if on == "height":
         payers, opponents, least = negatives, ranked.gain, _heights(ranked, 0.0)
     else:

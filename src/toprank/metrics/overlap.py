@@ -16,7 +16,7 @@ from toprank.metrics.driver import (
     check_rows,
     settle,
 )
-from toprank.metrics.ranked import Rows, rank_sorted, sort_rows
+from toprank.metrics.ranked import Rows, are_whole, rank_sorted, sort_rows
 from toprank.metrics.shortlists import budgets
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ class _Shortlist(NamedTuple):
 
 def _shortlist(rows: Rows, k: float) -> _Shortlist:
     total = rows.per_list()
-    whole = rows.weights is None or bool(np.all(rows.weights == np.rint(rows.weights)))
+    whole = rows.weights is None or are_whole(rows.weights)
     budget = budgets(k, total, whole=whole)
     cut = _scores_at_cut(rows, total, budget)
     cut_of_row = cut if rows.codes is None else cut[rows.codes]

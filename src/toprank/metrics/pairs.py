@@ -42,7 +42,8 @@ def roc_auc(ranked: Ranked, *, ties: str) -> Floats:
     >>> roc_auc([1, 0, 1, 0], [0.9, 0.8, 0.7, 0.1])
     0.75
     """
-    negatives = ranked.weight - ranked.gain
+    ranked = ranked.scaled()
+    negatives = ranked.negatives_tied
     beaten = ranked.above(ranked.gain) + _tied_share(ties) * ranked.gain
     return ranked.total(negatives * beaten) / (ranked.positives * ranked.negatives)
 
@@ -107,7 +108,8 @@ def partial_auc(
     """
     if not 0 < max_fpr <= 1:
         raise ValueError(f"max_fpr={max_fpr} must lie in (0, 1].")
-    negatives = ranked.weight - ranked.gain
+    ranked = ranked.scaled()
+    negatives = ranked.negatives_tied
     budget = ranked.spread(max_fpr * ranked.negatives)
     taken = np.clip(budget - ranked.above(negatives), 0.0, negatives)
     if ties == AVERAGE:
@@ -124,14 +126,20 @@ def partial_auc(
     return standardized
 
 
-def _before_first_negative(ranked: Ranked, ties: str) -> Floats:
-    """Weight of the positives above the highest negative of each list."""
-    negatives = ranked.weight - ranked.gain
+def _around_first_negative(ranked: Ranked, ties: str) -> tuple[Floats, Floats]:
+    """Weight of the positives above and below the highest negative of each list."""
+    negatives = ranked.negatives_tied
     # The first of n tied negatives leaves p/(n + 1) of p positives above it, in the mean.
     share = 1.0 / (negatives + 1.0) if ties == AVERAGE else _tied_share(ties)
     tied = share * ranked.gain
-    is_first = (negatives > 0) & (ranked.above(negatives) == 0)
-    return ranked.total(np.where(is_first, ranked.above(ranked.gain) + tied, 0.0))
+    # Ties are counted, which is exact; a sum of weights need not be 0 where there are none.
+    holds = negatives > 0
+    is_first = holds & (ranked.above(holds.astype(np.float64)) == 0)
+    before = ranked.total(np.where(is_first, ranked.above(ranked.gain) + tied, 0.0))
+    if ranked.whole:  # exact, and only the head of the list may have been sorted
+        return before, ranked.positives - before
+    under = ranked.below(ranked.gain) + (ranked.gain - tied)
+    return before, ranked.total(np.where(is_first, under, 0.0))
 
 
 @metric(needs="both", ties=(PESSIMISTIC, AVERAGE, OPTIMISTIC), head=_head_to_first_negative)
@@ -143,7 +151,8 @@ def positives_at_top(ranked: Ranked, *, ties: str) -> Floats:
         Pos@Top = Σ_i 1[s_i > max_k s_k] / I
 
     By default a positive tied with the highest negative is not above it, as in TopPush
-    (Li, Jin and Zhou 2014). O(n) time, plus a sort of the rows above the highest negative.
+    (Li, Jin and Zhou 2014); with "average", p/(n + 1) of p positives tied with n
+    negatives are. O(n) time, plus a sort of the rows above the highest negative.
 
     Parameters
     ----------
@@ -161,7 +170,8 @@ def positives_at_top(ranked: Ranked, *, ties: str) -> Floats:
     >>> positives_at_top([1, 1, 0, 1, 1], [5, 4, 3, 2, 1])
     0.5
     """
-    return _before_first_negative(ranked, ties) / ranked.positives
+    before, under = _around_first_negative(ranked, ties)
+    return before / (before + under)
 
 
 @metric(needs="both", ties=(PESSIMISTIC, AVERAGE, OPTIMISTIC), head=_head_to_first_negative)
@@ -172,7 +182,8 @@ def r_max(ranked: Ranked, *, ties: str) -> Floats:
 
         R_max = max_k Σ_i 1[s_i ≤ s_k]
 
-    By default a tied positive counts as below, as in Rudin (2009), section 2.
+    By default a tied positive counts as below, as in Rudin (2009), section 2; with "average", of p
+    positives tied with n negatives n·p/(n + 1) do.
     O(n) time, plus a sort of the rows above the highest negative.
 
     Parameters
@@ -191,7 +202,7 @@ def r_max(ranked: Ranked, *, ties: str) -> Floats:
     >>> r_max([1, 1, 0, 1, 1], [5, 4, 3, 2, 1])
     2.0
     """
-    return ranked.positives - _before_first_negative(ranked, ties)
+    return _around_first_negative(ranked, ties)[1]
 
 
 def _head_to_first_row(rows: Rows) -> float:
@@ -225,9 +236,9 @@ def winner_take_all(ranked: Ranked, *, ties: str) -> Floats:
     >>> winner_take_all([0, 1, 1, 0], [9, 8, 9, 1], groups=["a", "a", "b", "b"])
     0.5
     """
-    gain, weight = ranked.gain[ranked.starts], ranked.weight[ranked.starts]
+    gain, negatives = ranked.gain[ranked.starts], ranked.negatives_tied[ranked.starts]
     if ties == PESSIMISTIC:
-        return np.asarray(gain < weight, dtype=np.float64)
+        return np.asarray(negatives > 0, dtype=np.float64)
     if ties == OPTIMISTIC:
         return np.asarray(gain == 0, dtype=np.float64)
-    return 1.0 - gain / weight
+    return negatives / ranked.weight[ranked.starts]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import digamma
 
 from toprank.metrics.driver import AVERAGE, PESSIMISTIC
 
@@ -73,8 +72,8 @@ def _sum_of_ranges(price: Callable[[Floats], Floats], first: Floats, last: Float
     lowest, longest = int(first.min()), int(last.max())
     if longest - lowest > _LONGEST_TABLE:
         raise ValueError(
-            f"sample_weight makes a list of {longest} rows with ties, too long to sum over its "
-            "places; scale the weights down or pass ties='together' where it is offered."
+            f"sample_weight makes a list of {last.max():g} rows with ties, too long to sum over "
+            "its places; scale the weights down or pass ties='together' where it is offered."
         )
     table = np.append(price(np.arange(lowest + 1.0, longest + 1.0)), 0.0)
     # reduceat sums table[a:b] at every even index of a, b, a, b, ...
@@ -82,16 +81,27 @@ def _sum_of_ranges(price: Callable[[Floats], Floats], first: Floats, last: Float
     return np.asarray(np.add.reduceat(table, ends)[::2], dtype=np.float64)
 
 
-def harmonic_between(above: Floats, through: Floats) -> Floats:
-    """Harmonic sum Σ 1/r over the places r in ``(above, through]``, smooth in both.
+# Coefficients of H(x) = ln y + γ + Σ c_n·y^(−2n), y = x + ½, enough for 1e-15 where x ≥ 16.
+_FAR = 16
+_SERIES = (1 / 24, -7 / 960, 31 / 8064, -127 / 30720, 511 / 67584)
 
-    Differences of H(x) = ln(x + ½) + γ + 1/(24(x + ½)²) − 7/(960(x + ½)⁴) + O(x⁻⁶) keep their
-    relative precision far down the list, where differences of digamma cancel.
+
+def harmonic_between(above: Floats, width: Floats) -> Floats:
+    """Harmonic sum Σ 1/r over the places r in ``(above, above + width]``, smooth in both.
+
+    To full relative precision for any width: near the top H(b) − H(a) is
+    Σ_j width / ((a + j)(b + j)) over 16 steps j down the list, and from there the difference of the
+    asymptotic series, without cancellation through a^(−m) − b^(−m) = −a^(−m)·expm1(−m·ln(b/a)).
     """
-    far = above >= 100
-    a, b = above + 0.5, through + 0.5
-    sums = np.log1p((through - above) / a)
-    sums += (1 / b**2 - 1 / a**2) / 24 - (1 / b**4 - 1 / a**4) * (7 / 960)
-    near = ~far
-    sums[near] = digamma(through[near] + 1.0) - digamma(above[near] + 1.0)
-    return np.asarray(sums, dtype=np.float64)
+    near = np.flatnonzero(above < _FAR)
+    start = above.copy()
+    start[near] += _FAR
+    a = start + 0.5
+    ratio = np.log1p(width / a)
+    sums = ratio.copy()
+    for n, coefficient in enumerate(_SERIES, start=1):
+        sums += coefficient * a ** (-2.0 * n) * np.expm1(-2.0 * n * ratio)
+    a, w = above[near], width[near]
+    for step in range(1, _FAR + 1):
+        sums[near] += w / (a + step) / (a + w + step)
+    return sums

@@ -57,7 +57,7 @@ def _together(found: Floats, rows: Floats, gain: Floats, weight: Floats) -> Floa
 
 def _one_by_one(found: Floats, rows: Floats, gain: Floats) -> Floats:
     """Σ_j (found + j) / (rows + j) over j = 1..gain, as Σ_j 1 − (rows − found) / (rows + j)."""
-    return gain - (rows - found) * harmonic_between(rows, rows + gain)
+    return gain - (rows - found) * harmonic_between(rows, gain)
 
 
 def _pessimistic(found: Floats, rows: Floats, gain: Floats, weight: Floats) -> Floats:
@@ -72,16 +72,16 @@ def _optimistic(found: Floats, rows: Floats, gain: Floats, weight: Floats) -> Fl
 def _average(found: Floats, rows: Floats, gain: Floats, weight: Floats) -> Floats:
     """Mean over the orders of a tie.
 
-    Place j of the tie holds a positive with probability gain/weight; each of the j − 1 rows
-    before it in the tie is then a positive with probability c = (gain − 1)/(weight − 1):
-    (gain/weight) Σ_j (found + 1 + c·(j − 1)) / (rows + j).
+    Place j of the tie holds a positive with probability gain/weight, and the positives down to it
+    are then found + gain − c·(weight − j) in the mean, c = (gain − 1)/(weight − 1) being the chance
+    that another row is positive: (gain/weight) Σ_j (found + gain − c·(weight − j)) / (rows + j).
+    A row is taken out of the chance as far as the tie is heavier than one row:
+    c = (gain − u)/(weight − u) with u between 0 (weight ≤ 1) and 1 (weight ≥ 2).
     """
-    others = np.maximum(gain - 1.0, 0.0)
-    pure = gain == weight
-    chance = np.divide(others, weight - 1.0, out=np.ones_like(gain), where=~pure & (weight > 1))
-    chance[~pure & (weight <= 1)] = 0.0
-    first = found + 1.0 - chance * (rows + 1.0)
-    sums = first * harmonic_between(rows, rows + weight) + chance * weight
+    row = np.clip(weight - 1.0, 0.0, 1.0)
+    chance = np.clip((gain - row) / (weight - row), 0.0, 1.0)
+    first = found + gain - chance * (rows + weight)
+    sums = first * harmonic_between(rows, weight) + chance * weight
     return (gain / weight) * sums
 
 

@@ -15,8 +15,20 @@ if TYPE_CHECKING:
 MOST_CLASSES = 16
 # From this many scores on compiled loops are worth loading.
 MANY = 1 << 16
+# Whole numbers up to this one are added without rounding.
+LONGEST = 2.0**53
 
-__all__ = ["Ranked", "Rows", "Sorted", "head_of", "rank_rows", "rank_sorted", "sort_rows"]
+__all__ = [
+    "LONGEST",
+    "Ranked",
+    "Rows",
+    "Sorted",
+    "are_whole",
+    "head_of",
+    "rank_rows",
+    "rank_sorted",
+    "sort_rows",
+]
 
 
 class Rows(NamedTuple):
@@ -67,7 +79,9 @@ class Ranked(NamedTuple):
         starts    0                  first tie of each list
         positives 3,  negatives 3    totals of each list, also when only its head was sorted
 
-    ``whole`` says that all weights are whole numbers; ``source`` keeps all rows, unsorted.
+    ``whole`` says that all weights are whole numbers (:func:`are_whole`); ``source`` keeps all
+    rows, unsorted. ``others`` is the weight of the negatives of each tie where rows have weights:
+    ``weight - gain`` would lose a light negative that is tied with heavy positives.
     """
 
     gain: Floats
@@ -77,6 +91,12 @@ class Ranked(NamedTuple):
     negatives: Floats
     whole: bool
     source: Rows
+    others: Floats | None = None
+
+    @property
+    def negatives_tied(self) -> Floats:
+        """Weight of the negatives of each tie."""
+        return self.weight - self.gain if self.others is None else self.others
 
     @property
     def rows(self) -> Floats:
@@ -87,17 +107,32 @@ class Ranked(NamedTuple):
         """Sum over the higher ties of the same list."""
         if self.starts.size == 1:
             return _sums_before(values)
-        # Each list is scaled by its own power of two, exactly, and the running sum is reset at
-        # its start: a list of huge weights leaves no rounding error behind in the next.
-        totals = np.add.reduceat(values, self.starts)
-        exponents = self.spread(np.frexp(totals)[1])
-        scaled = np.ldexp(values, -exponents)
-        running = scaled.copy()
-        running[self.starts[1:]] -= np.add.reduceat(scaled, self.starts)[:-1]
-        result: Floats = np.ldexp(np.cumsum(running) - scaled, exponents)
-        # What rounding leaves instead of zero must not look like a row above the first.
-        result[self.starts] = 0.0
-        return result
+        return _sums_before_in_lists(values, self.starts)
+
+    def below(self, values: Floats) -> Floats:
+        """Sum over the lower ties of the same list, exactly 0 where they hold nothing."""
+        if self.starts.size == 1:
+            return _sums_before(values[::-1])[::-1]
+        ends = np.append(self.starts[1:], values.size)
+        return _sums_before_in_lists(values[::-1], values.size - ends[::-1])[::-1]
+
+    def scaled(self) -> Ranked:
+        """The same lists with weights that are safe to multiply.
+
+        The weights of each list are multiplied by a power of two, exactly, so that its total lies
+        in [1/2, 2): for formulas that do not change when all weights are scaled.
+        """
+        if self.others is None:
+            return self
+        exponents = -np.frexp(np.maximum(self.positives, self.negatives))[1]
+        of_ties = self.spread(exponents)
+        return self._replace(
+            gain=np.ldexp(self.gain, of_ties),
+            weight=np.ldexp(self.weight, of_ties),
+            others=np.ldexp(self.others, of_ties),
+            positives=np.ldexp(self.positives, exponents),
+            negatives=np.ldexp(self.negatives, exponents),
+        )
 
     def positives_above(self, live: NDArray[np.intp]) -> Floats:
         """Weight of the positives above each of the ties that hold any, ``live``."""
@@ -147,11 +182,38 @@ class Ranked(NamedTuple):
         return self._replace(gain=worth, weight=counts[::-1].astype(np.float64))
 
 
+def are_whole(weights: Floats) -> bool:
+    """Whether weights are whole numbers, and few enough for sums of them to be exact."""
+    return bool(np.all(weights == np.rint(weights))) and float(weights.sum()) <= LONGEST
+
+
 def _sums_before(values: Floats) -> Floats:
     """Sum of the values before each."""
     sums = np.empty_like(values)
     sums[:1] = 0.0
     np.cumsum(values[:-1], out=sums[1:])
+    return sums
+
+
+def _sums_before_in_lists(values: Floats, starts: NDArray[np.intp]) -> Floats:
+    """Sum of the values before each in its own list, to the last bit as if the list were alone.
+
+    A running sum over all lists would carry rounding errors from list to list. Lists of about the
+    same length are summed side by side, as the rows of a matrix: O(n) time and memory.
+    """
+    sizes = np.diff(starts, append=values.size)
+    sums = np.empty_like(values)
+    widths = np.frexp(sizes)[1]
+    for width in np.unique(widths):
+        lists = np.flatnonzero(widths == width)
+        columns = np.arange(sizes[lists].max())
+        inside = columns < sizes[lists, None]
+        places = (starts[lists, None] + columns)[inside]
+        padded = np.zeros(inside.shape)
+        padded[inside] = values[places]
+        before = np.zeros(inside.shape)
+        np.cumsum(padded[:, :-1], axis=1, out=before[:, 1:])
+        sums[places] = before[inside]
     return sums
 
 
@@ -207,19 +269,22 @@ def rank_sorted(
     starts = np.flatnonzero(by_score.is_first)
     gain = rows.gain[order].astype(np.float64, copy=False)
     weight = None if rows.weights is None else rows.weights[order]
+    others = None
     if weight is not None:
+        others = weight * (gain <= 0)
         gain = gain * weight
     if starts.size < order.size:
         gain = np.add.reduceat(gain, starts)
+        others = None if others is None else np.add.reduceat(others, starts)
         if weight is None:
             weight = np.diff(starts, append=order.size).astype(np.float64)
         else:
             weight = np.add.reduceat(weight, starts)
     elif weight is None:
         weight = np.ones(order.size)
-    whole = rows.weights is None or bool(np.all(rows.weights == np.rint(rows.weights)))
+    whole = rows.weights is None or are_whole(rows.weights)
     list_starts = _list_starts(rows, order, starts)
-    return Ranked(gain, weight, list_starts, positives, negatives, whole, source or rows)
+    return Ranked(gain, weight, list_starts, positives, negatives, whole, source or rows, others)
 
 
 def _few_worths(gain: NDArray[Any]) -> NDArray[Any] | None:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from toprank.metrics.ranked import Floats, Ranked, Rows
 
 __all__ = [
+    "SLACK",
     "budgets",
     "enrichment_factor",
     "head_of_k",
@@ -23,6 +24,10 @@ __all__ = [
 ]
 
 
+# Relative rounding error of a sum of weights, at the most.
+SLACK = 1e-9
+
+
 def budgets(k: Any, rows: Floats, *, whole: bool, name: str = "k") -> Floats:
     """Weight of the shortlist of each list, by the rules that every metric of k documents."""
     if isinstance(k, bool) or not isinstance(k, Real):
@@ -30,7 +35,8 @@ def budgets(k: Any, rows: Floats, *, whole: bool, name: str = "k") -> Floats:
     if isinstance(k, Integral):
         if k < 1:
             raise ValueError(f"{name}={k} must be at least 1 row.")
-        if k > rows.max():
+        # Thirty weights of 0.1 hold three rows, however their sum is rounded.
+        if k > rows.max() * (1.0 + SLACK):
             longest = "the list has" if rows.size == 1 else "the longest list has"
             raise ValueError(
                 f"{name}={k} is longer than the list: {longest} {rows.max():g} rows; pass a "
@@ -84,7 +90,7 @@ def _hits(ranked: Ranked, budget: Floats, ties: str) -> Floats:
     if ties == AVERAGE:
         hits = ranked.gain * (taken / ranked.weight)
     elif ties == PESSIMISTIC:
-        hits = np.maximum(taken - (ranked.weight - ranked.gain), 0.0)
+        hits = np.maximum(taken - ranked.negatives_tied, 0.0)
     else:
         hits = np.minimum(taken, ranked.gain)
     return ranked.total(hits)

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from toprank.inputs import as_lists, as_weights
 from toprank.kernels.radix import argsort_floats
+from toprank.rankers.cuts import cut_above
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -23,7 +24,6 @@ __all__ = [
     "binary_labels",
     "counted_lists",
     "counted_rows",
-    "cut_above",
     "keep_columns",
     "rows_within_budget",
 ]
@@ -139,14 +139,6 @@ class BaseRanker(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         tags.classifier_tags.multi_class = False
         tags.classifier_tags.poor_score = False
         return tags
-
-
-def cut_above(scores: NDArray[Any], inside: int) -> float:
-    """Give the score above which at most ``inside`` rows lie, midway to the first one outside."""
-    if inside == scores.size:
-        return float(np.nextafter(scores.min(), -np.inf))
-    following, last = np.sort(scores)[-inside - 1 :][:2]
-    return float(last) if last == following else (float(last) + float(following)) / 2
 
 
 def rows_within_budget(budget: Any, n_rows: int, *, name: str, clip: bool = False) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,11 +16,19 @@ if TYPE_CHECKING:
     from toprank.blocks import Block, Blocks
     from toprank.solvers.passes import BlockFeatures
 
-__all__ = ["matching_intercept", "matching_intercept_on_blocks", "push_intercept"]
+__all__ = [
+    "cut_above",
+    "matching_intercept",
+    "matching_intercept_on_blocks",
+    "midway",
+    "push_intercept",
+]
 
 # A window of scores is cut into this many until it holds no more rows than can be gathered.
 BINS = 1 << 12
 GATHERED = 1 << 18
+# Relative rounding error of a sum of weights, at the most.
+SLACK = 1e-9
 
 
 def push_intercept(
@@ -50,18 +58,47 @@ def matching_intercept(
     """b such that the rows with s + b > 0 weigh as much as the positives do.
 
     The cut lies halfway between two neighbouring scores; where ties cross it, all of them are
-    left out. One partition where there are no weights, else one sort.
+    left out. A row of weight 2 is cut like the row twice. One partition where there are no weights,
+    else one sort.
     """
-    if weights is None:
-        edge = scores.size - int(np.count_nonzero(positives))  # of the positives, sorted up
-        low, high = max(edge - 1, 0), min(edge, scores.size - 1)
-        around = np.partition(scores, [low, high])
-        return -float((around[high] + around[low]) / 2)
-    order = np.argsort(-scores, kind="stable")
-    inside = int(np.searchsorted(np.cumsum(weights[order]), weights[positives].sum() * (1 - 1e-12)))
-    last = scores[order[min(inside, scores.size - 1)]]
-    following = scores[order[min(inside + 1, scores.size - 1)]]
-    return -float((last + following) / 2)
+    if weights is not None:
+        return -_cut(scores, weights, float(weights[positives].sum()))
+    edge = scores.size - int(np.count_nonzero(positives))  # of the positives, sorted up
+    low, high = max(edge - 1, 0), min(edge, scores.size - 1)
+    around = np.partition(scores, [low, high])
+    return -midway(float(around[low]), float(around[high]))
+
+
+def _cut(
+    scores: NDArray[np.float64], masses: NDArray[np.float64], target: float, above: float = 0.0
+) -> float:
+    """Score above which the rows weigh as much as the target, ``above`` of it by other rows."""
+    falling, ties = np.unique(-scores, return_inverse=True)
+    reached = above + np.cumsum(np.bincount(ties, masses))
+    place = min(int(np.searchsorted(reached, target * (1 - SLACK))), falling.size - 1)
+    crossed = reached[place] > target * (1 + SLACK)
+    if crossed or place + 1 == falling.size:
+        return -float(falling[place])
+    return midway(-float(falling[place + 1]), -float(falling[place]))
+
+
+def cut_above(scores: NDArray[Any], inside: int) -> float:
+    """Give the score above which at most ``inside`` rows lie, midway to the first one outside."""
+    if inside == scores.size:
+        return float(np.nextafter(scores.min(), -np.inf))
+    edge = scores.size - inside
+    around = np.partition(scores, [edge - 1, edge])
+    return midway(float(around[edge - 1]), float(around[edge]))
+
+
+def midway(low: float, high: float) -> float:
+    """Give a score that ``high`` lies above and ``low`` does not, halfway where floats allow.
+
+    Equal scores are their own middle. Between neighbouring floats there is none, and a middle
+    rounded up to ``high`` would leave it out.
+    """
+    middle = low / 2 + high / 2
+    return middle if low <= middle < high else low
 
 
 def matching_intercept_on_blocks(
@@ -74,24 +111,21 @@ def matching_intercept_on_blocks(
     """
     lowest, highest, target, count = blocks.total(score_ends, features, weights).parts
     low, high = lowest.value, math.nextafter(-highest.value, math.inf)
-    above, goal = 0.0, float(target) * (1 - 1e-12)
+    above, goal = 0.0, float(target) * (1 - SLACK)
     while count > GATHERED:
-        edges = np.unique(np.linspace(low, high, BINS + 1))
-        if edges.size <= 2:  # a single score: ties cross the cut
-            return -float(low)
+        # Halves, for the window may be wider than the largest float.
+        edges = np.unique(2 * np.linspace(low / 2, high / 2, BINS + 1))
+        if edges.size <= 2:  # one score, which is gathered as one tie
+            break
         masses, counts = blocks.total(masses_between, features, weights, edges).parts
         reached = above + np.cumsum(masses[::-1])
-        part = int(np.searchsorted(reached, goal))
+        part = min(int(np.searchsorted(reached, goal)), masses.size - 1)
         above = reached[part - 1] if part else above
         place = masses.size - 1 - part
         low, high, count = edges[place], edges[place + 1], counts[place]
-    rows = blocks.total(rows_between, features, weights, low, high)
-    scores, masses = (np.concatenate(part) for part in zip(*rows, strict=True))
-    order = np.argsort(-scores, kind="stable")
-    inside = int(np.searchsorted(above + np.cumsum(masses[order]), goal))
-    last = scores[order[inside]]
-    following = scores[order[min(inside + 1, scores.size - 1)]]
-    return -float((last + following) / 2)
+    ties = blocks.total(ties_between, features, weights, low, high)
+    scores, masses = (np.concatenate(part) for part in zip(*ties, strict=True))
+    return -_cut(scores, masses, float(target), above)
 
 
 def score_ends(block: Block, features: BlockFeatures, weights: NDArray[np.float64]) -> Sums:
@@ -118,13 +152,16 @@ def masses_between(
     return Sums([np.bincount(places, masses[inside], size), np.bincount(places, minlength=size)])
 
 
-def rows_between(
+def ties_between(
     block: Block, features: BlockFeatures, weights: NDArray[np.float64], low: float, high: float
 ) -> list[tuple[NDArray[np.float64], NDArray[np.float64]]]:
-    """Scores and weights of the rows in a window, and of the best row below it."""
+    """Scores in a window and the weight of the rows of each, and the best score below it."""
     scores, _, masses = block_scores(block, features, weights)
     inside = (scores >= low) & (scores < high)
-    below = np.flatnonzero(scores < low)
-    if below.size:
-        inside[below[np.argmax(scores[below])]] = True
-    return [(scores[inside], masses[inside])]
+    values, ties = np.unique(scores[inside], return_inverse=True)
+    totals = np.bincount(ties, masses[inside], values.size).astype(np.float64)
+    best = scores[scores < low].max(initial=-math.inf)
+    if best == -math.inf:
+        return [(values, totals)]
+    # No weight is below the cut: what matters there is the score.
+    return [(np.append(values, best), np.append(totals, 0.0))]

@@ -10,8 +10,8 @@ from dask import compute, delayed
 
 from toprank.inputs import as_lists, as_scores, as_weights
 from toprank.integrations.dask.keeping import keep
-from toprank.metrics.driver import check_rows
-from toprank.metrics.ranked import Rows
+from toprank.metrics.driver import check_rows, check_sums
+from toprank.metrics.ranked import LONGEST, Rows, are_whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -78,9 +78,10 @@ def _checked(
         absent = given is not None and not np.any(given)
         weights = np.zeros(scores.size) if absent else as_weights(given, scores.size)
         as_lists(groups, scores.size)
+        gain = labels.worths[np.searchsorted(labels.values, np.asarray(columns["y_true"]))]
+        check_sums(gain, weights)
     except (TypeError, ValueError) as error:
         raise type(error)(f"in chunk {number}, rows counted from its first: {error}") from None
-    gain = labels.worths[np.searchsorted(labels.values, np.asarray(columns["y_true"]))]
     rows = Rows(scores, gain, weights, None if groups is None else np.asarray(groups), 1)
     if weights is not None and not weights.all():
         rows = rows.take(weights > 0)
@@ -114,13 +115,22 @@ def totals_of(chunks: Sequence[Any], labels: Labels) -> Totals:
     """Sums over all chunks; an error where no row has weight."""
     worths = np.unique(labels.worths).astype(np.float64)
     sums, whole = zip(*compute(*(delayed(_sums)(rows, worths) for rows in chunks)), strict=True)
-    weights = np.array([math.fsum(parts) for parts in zip(*sums, strict=True)])
-    as_weights(weights, weights.size)  # for its error
-    return Totals(worths, weights, all(whole))
+    weights = np.array([_sum(parts) for parts in zip(*sums, strict=True)])
+    # for their errors
+    check_sums(worths, weights)
+    as_weights(weights, weights.size)
+    return Totals(worths, weights, all(whole) and weights.sum() <= LONGEST)
+
+
+def _sum(parts: Sequence[float]) -> float:
+    try:
+        return math.fsum(parts)
+    except OverflowError:
+        return math.inf
 
 
 def _sums(rows: Rows, worths: Floats) -> tuple[Floats, bool]:
     classes = np.searchsorted(worths, rows.gain)
     sums = np.bincount(classes, weights=rows.weights, minlength=worths.size)
-    whole = rows.weights is None or bool(np.all(rows.weights == np.rint(rows.weights)))
+    whole = rows.weights is None or are_whole(rows.weights)
     return sums.astype(np.float64), whole

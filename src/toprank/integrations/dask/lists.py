@@ -11,7 +11,7 @@ from pandas.util import hash_array  # type: ignore[import-untyped]
 from toprank.integrations.dask.chunks import weights_of
 from toprank.integrations.dask.keeping import keep
 from toprank.metrics.driver import DECLARATIONS, judge_lists
-from toprank.metrics.ranked import Rows
+from toprank.metrics.ranked import Rows, are_whole
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -77,8 +77,7 @@ def _whole_lists(pieces: list[Rows]) -> _Part:
 
 def _extent(part: _Part) -> tuple[float, bool]:
     """Weight of the longest list, and whether all weights are whole."""
-    weights = weights_of(part.rows)
-    return part.rows.per_list().max(initial=0.0), bool(np.all(weights == np.rint(weights)))
+    return part.rows.per_list().max(initial=0.0), are_whole(weights_of(part.rows))
 
 
 def _judge(name: str, part: _Part, strangers: Floats, ties: str, options: dict[str, Any]) -> Judged:

@@ -25,7 +25,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-import sys
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -134,9 +134,10 @@ def _reach(name: str, totals: Totals, options: dict[str, Any]) -> Reach:
     if name == "partial_auc":
         return Reach(options.get("max_fpr", 0.1) * totals.negatives[0], of="negatives")
     if name in {"positives_at_top", "r_max"}:
-        return Reach(sys.float_info.min, of="negatives")
+        # Weights that are not whole are summed from below, too.
+        return Reach(math.ulp(0.0), of="negatives") if totals.whole else Reach()
     if name == "winner_take_all":
-        return Reach(sys.float_info.min)
+        return Reach(math.ulp(0.0))
     if name == "prbep":
         return Reach(totals.positives[0])
     k = options.get("fraction", 0.01) if name == "enrichment_factor" else options.get("k")

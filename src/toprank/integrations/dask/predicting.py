@@ -13,7 +13,8 @@ from toprank.integrations.dask.columns import cut_alike
 from toprank.integrations.dask.keeping import keep
 from toprank.integrations.dask.ranges import Reach, lowest_score
 from toprank.metrics.ranked import Rows
-from toprank.rankers.base import cut_above, rows_within_budget
+from toprank.rankers.base import rows_within_budget
+from toprank.rankers.cuts import cut_above
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

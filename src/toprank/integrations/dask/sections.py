@@ -1,9 +1,10 @@
 """Judging a list of which every machine holds a section, by the formulas of one machine.
 
-A judge (the formula of a metric) sees the list through three questions: the sum over all ties,
-the sum over the ties above each one, the largest value. A section answers from its own ties and
-what the others hold. The judge runs on the client, over the first tie alone; each time it asks,
-it is run over every section as far as the same question, and their answers are put together.
+A judge (the formula of a metric) sees the list through four questions: the sum over all ties,
+the sum over the ties above each one and over those below it, the largest value. A section answers
+from its own ties and what the others hold. The judge runs on the client, over the first tie alone;
+each time it asks, it is run over every section as far as the same question, and their answers are
+put together.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from toprank.metrics.driver import DECLARATIONS
 from toprank.metrics.ranked import Ranked
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -38,7 +39,7 @@ class _Question(Exception):  # noqa: N818
 class _Section(Ranked):
     """A section of a list that knows what the others answered so far."""
 
-    def knowing(self, answers: Sequence[float], totals: Totals) -> _Section:
+    def knowing(self, answers: Iterable[float], totals: Totals) -> _Section:
         self.answers, self.totals = iter(answers), totals
         return self
 
@@ -49,6 +50,12 @@ class _Section(Ranked):
 
     def above(self, values: Floats) -> Floats:
         return self._ask("above", values.sum()) + super().above(values)
+
+    def below(self, values: Floats) -> Floats:
+        return self._ask("below", values.sum()) + super().below(values)
+
+    def scaled(self) -> _Section:
+        return _Section(*super().scaled()).knowing(self.answers, self.totals)
 
     def total(self, values: Floats) -> Floats:
         return np.array([self._ask("total", values.sum())])
@@ -71,6 +78,7 @@ class _Section(Ranked):
 
 _TOGETHER: dict[str, Callable[[Floats], Floats]] = {
     "above": lambda parts: np.append(0.0, np.cumsum(parts))[:-1],
+    "below": lambda parts: np.append(0.0, np.cumsum(parts[::-1]))[-2::-1],
     "total": lambda parts: np.full(parts.size, parts.sum()),
     "largest": lambda parts: np.full(parts.size, parts.max()),
 }
@@ -99,7 +107,8 @@ def judge_sections(
 
 
 def _first_tie(ranked: Ranked) -> Ranked:
-    return ranked._replace(gain=ranked.gain[:1], weight=ranked.weight[:1])
+    others = None if ranked.others is None else ranked.others[:1]
+    return ranked._replace(gain=ranked.gain[:1], weight=ranked.weight[:1], others=others)
 
 
 def _part(

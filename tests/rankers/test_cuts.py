@@ -1,0 +1,64 @@
+"""Cuts match the weight of the positives, and a row of weight 2 is cut like the row twice."""
+
+import math
+
+import numpy as np
+import pytest
+
+from toprank.blocks import ArrayBlocks
+from toprank.rankers.cuts import (
+    cut_above,
+    matching_intercept,
+    matching_intercept_on_blocks,
+    midway,
+)
+from toprank.solvers.passes import BlockFeatures
+
+
+def random_rows(seed):
+    """Scores with ties, labels of both classes and whole weights."""
+    rng = np.random.default_rng(seed)
+    n_rows = int(rng.integers(2, 12))
+    scores = rng.integers(0, 6, n_rows) / 10
+    positives = rng.permutation(n_rows) < rng.integers(1, n_rows)
+    return scores, positives, rng.integers(1, 4, n_rows)
+
+
+def test_a_weight_cuts_like_repeated_rows_at_any_scale():
+    for seed in range(500):
+        scores, positives, weights = random_rows(seed)
+        twice = np.repeat(scores, weights), np.repeat(positives, weights)
+        expected = matching_intercept(*twice, None)
+        for scale in (1.0, 0.1, 1 / 3, 1e-300, 1e300):
+            found = matching_intercept(scores, positives, scale * weights)
+            assert found == expected, (seed, scale)
+
+
+def test_a_cut_on_blocks_is_that_of_memory(monkeypatch):
+    monkeypatch.setattr("toprank.rankers.cuts.GATHERED", 2)
+    monkeypatch.setattr("toprank.rankers.cuts.BINS", 3)
+    features = BlockFeatures(np.zeros(1), np.ones(1), positive=True)
+    for seed in range(200):
+        scores, positives, weights = random_rows(seed)
+        for given in (None, weights / 10, weights * 1e300):
+            blocks = ArrayBlocks.cut(scores[:, None], positives, given, size=3)
+            found = matching_intercept_on_blocks(blocks, features, np.ones(1))
+            assert found == matching_intercept(scores, positives, given), seed
+
+
+def test_a_cut_is_never_rounded_onto_the_row_above_it():
+    rng = np.random.default_rng(0)
+    low = np.append(rng.normal(size=200), [1e308, -1.7e308, 0.0, 5e-324])
+    high = np.nextafter(low, math.inf)
+    for a, b in [*zip(low, high, strict=True), (-1.7e308, 1.7e308), (1.6e308, 1.7e308)]:
+        assert a <= midway(a, b) < b
+        assert a <= cut_above(np.array([b, a]), 1) < b
+        assert a <= -matching_intercept(np.array([b, a]), np.array([True, False]), None) < b
+    assert midway(2.0, 2.0) == 2.0
+
+
+@pytest.mark.parametrize("inside", [1, 2, 3, 4])
+def test_at_most_the_budget_lies_above_a_cut(inside):
+    scores = np.array([3.0, 1.0, 2.0, 2.0])
+    above = int(np.sum(scores > cut_above(scores, inside)))
+    assert above == {1: 1, 2: 1, 3: 3, 4: 4}[inside]
