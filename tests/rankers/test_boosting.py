@@ -326,7 +326,9 @@ def test_soft_rankboost_cuts_where_the_positives_would_end_and_calibrates():
     X, y = data()
     model = SoftRankBoost(max_iter=30).fit(X, y)
     assert not hasattr(model, "predict_proba")
-    assert abs(model.predict(X).sum() - y.sum()) <= 3
+    scores, predicted = model.decision_function(X), model.predict(X) == 1
+    with_the_next = scores >= scores[~predicted].max() - 1e-9  # ties cross the cut: none is taken
+    assert predicted.sum() <= y.sum() < with_the_next.sum()
     calibrated = CalibratedClassifierCV(SoftRankBoost(max_iter=10), cv=2).fit(X, y)
     assert calibrated.predict_proba(X).shape == (200, 2)
 
