@@ -186,7 +186,7 @@ def test_a_loss_that_fails_in_mid_stream_leaves_the_model_as_it_was(X):
                 raise RuntimeError("no idea")
             return super().__call__(prediction, label)
 
-    from toprank.predtron.search import search_by_enumeration
+    from toprank.predtron import search_by_enumeration
 
     loss = Shaky()
     corners = Vectors([0, 1, 2], np.eye(3))

@@ -1,6 +1,8 @@
 """The learners are scikit-learn estimators to the letter, and work on frames."""
 
+import inspect
 import pickle
+import re
 
 import numpy as np
 import pandas as pd
@@ -96,6 +98,44 @@ def test_subset_rankings_give_positions_within_lists(rng):
         assert np.array_equal(places[own], (-scores[own]).argsort().argsort() + 1)
     assert np.array_equal(model.rank(X), (-scores).argsort().argsort() + 1)
     assert np.array_equal(model.predict(X), scores)
+
+
+def test_subset_rankings_give_shortlists_and_cutoffs_like_every_ranker(rng):
+    X, groups = rng.normal(size=(60, 3)), np.repeat(np.arange(6), 10)
+    y = np.digitize(X[:, 0], [0.3, 1.0])
+    model = PredtronSubsetRanker(random_state=0).fit(X, y, groups=groups)
+    scores = model.decision_function(X)
+    assert np.array_equal(model.top(X, 7), np.argsort(-scores)[:7])
+    best = model.top(X, 2, groups=groups)
+    assert np.array_equal(np.sort(groups[best]), np.repeat(np.arange(6), 2))
+    assert (model.rank(X, groups=groups)[best] <= 2).all()
+    assert (scores > model.cutoff(X, 7)).sum() == 7
+    assert (scores > model.cutoff(X, 0.1)).sum() == 6
+    with pytest.raises(ValueError, match="k=61 is more than the 60 rows"):
+        model.top(X, 61)
+
+
+LEARNERS = (
+    Predtron,
+    PredtronClassifier,
+    PredtronLabelRanker,
+    PredtronMultilabel,
+    PredtronOrdinal,
+    PredtronSubsetRanker,
+    PRank,
+)
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_every_parameter_is_documented_with_its_default(learner):
+    documented = inspect.getdoc(learner)
+    assert "{" not in re.sub(r"\{\"[^}]*\}|``\{[^}]*\}``", "", documented)
+    for parameter in inspect.signature(learner).parameters.values():
+        entry = re.search(rf"^{parameter.name} : (.*)$", documented, flags=re.MULTILINE)
+        assert entry, parameter.name
+        if parameter.default is not parameter.empty:
+            shown = repr(parameter.default).replace("'", '"')
+            assert entry[1].endswith(f"default={shown}")
 
 
 def test_models_survive_pickle_and_clone(rng):

@@ -5,7 +5,7 @@ from itertools import permutations, product
 import numpy as np
 import pytest
 
-from toprank.kernels.permutations import search_for_precision
+from toprank.kernels.permutations import best_first, search_for_precision
 from toprank.kernels.subsets import augmented_flips
 from toprank.predtron import (
     Absolute,
@@ -23,13 +23,12 @@ from toprank.predtron import (
     surrogate,
 )
 from toprank.predtron.losses import discounts, gains
-from toprank.predtron.problem import Composed
-from toprank.predtron.search import (
+from toprank.predtron.problem import (
+    Composed,
     augmented_value,
     discount_slope,
     search_by_assignment,
     search_by_enumeration,
-    search_by_sort,
 )
 
 PROFILES = ["discount", "reciprocal", 1.1, 2, 0.5, lambda i: 3 - 2 / np.log2(1 / i + 1)]
@@ -98,7 +97,7 @@ def test_sort_equals_assignment_wherever_both_apply(rng, profile):
         slope = discount_slope(heights, shares)
         if ideal == 0:
             continue
-        by_sort = search_by_sort(scores, worth, ideal, slope)
+        by_sort = best_first(slope * scores - worth / ideal)
         by_assignment = search_by_assignment(scores, worth, ideal, heights, shares)
         values = [
             scores[order] @ heights - worth[order] @ shares / ideal

@@ -25,9 +25,8 @@ from toprank.predtron import (
     ZeroOne,
 )
 from toprank.predtron.inputs import RowInputs
-from toprank.predtron.models import LinearModel
-from toprank.predtron.problem import Ranking, Subsets, Table
-from toprank.predtron.stream import play_rounds, play_stream
+from toprank.predtron.models import LinearModel, Pace, play_rounds, play_stream
+from toprank.predtron.problem import PredictionTable, RankingProblem, SubsetProblem
 
 
 def table(rng, n_rows=300, n_features=9, sparsity=0.6):
@@ -38,12 +37,12 @@ def table(rng, n_rows=300, n_features=9, sparsity=0.6):
 
 def problems(rng, n_rows):
     costs = rng.random((4, 4)) * (1 - np.eye(4))
-    yield Table(Basis(range(4)).table, costs), rng.integers(0, 4, n_rows)
+    yield PredictionTable(Basis(range(4)).table, costs), rng.integers(0, 4, n_rows)
     for loss in (Hamming(), SubsetZeroOne(), ErrorSetSize()):
-        yield Subsets(loss, Indicators(4)), rng.random((n_rows, 4)) < 0.4
+        yield SubsetProblem(loss, Indicators(4)), rng.random((n_rows, 4)) < 0.4
     for loss in (NDCGLoss(), PrecisionAtKLoss(2)):
         for profile in ("discount", 1.1):
-            problem = Ranking(loss, Positions(profile))
+            problem = RankingProblem(loss, Positions(profile))
             yield problem, problem.prepare(rng.integers(0, 3, (n_rows, 4)))
 
 
@@ -59,9 +58,8 @@ def test_compiled_loops_equal_rounds_one_by_one(rng, loss_driven, kind, intercep
         results = []
         for play in (play_stream, play_rounds):
             model = LinearModel((9 + intercept, 4), None, average=True)
-            losses = play(
-                model, problem, inputs, labels, order, eta=0.1, loss_driven=loss_driven, clock=5
-            )
+            pace = Pace(eta=0.1, loss_driven=loss_driven, clock=5)
+            losses = play(model, problem, inputs, labels, order, pace)
             results.append((losses, model.theta, model.drift))
         for one, other in zip(*results, strict=True):
             np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-5)

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from toprank.kernels.jit import compiled
+from toprank.kernels.rows import add_outer, score_row
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
 
-__all__ = ["csr_prank_stream", "dense_prank_stream"]
+__all__ = ["play_prank"]
 
 
 @compiled
@@ -40,57 +41,28 @@ def _prank_round(score: float, grade: int, thresholds: Floats, moves: Floats) ->
 
 
 @compiled
-def dense_prank_stream(
-    X: Any,
+def play_prank(
+    table: Any,
     rows: Any,
     grades: Any,
     weights: Floats,
     thresholds: Floats,
-    sums: Floats,
+    drift: tuple[Floats, Floats],
     clock: int,
     out: Floats,
 ) -> None:
-    """Go through rows of a dense table; ``sums`` gathers (τ − 1)·Δ of weights and thresholds."""
-    moves = np.zeros(thresholds.size)
-    n_features = weights.size
-    for i in range(rows.size):
-        row = X[rows[i]]
-        score = 0.0
-        for f in range(n_features):
-            score += row[f] * weights[f]
-        out[i], pull = _prank_round(score, grades[rows[i]], thresholds, moves)
-        if out[i] > 0:
-            for f in range(n_features):
-                weights[f] += pull * row[f]
-                sums[f] += (clock + i) * pull * row[f]
-            thresholds += moves
-            sums[n_features:] += (clock + i) * moves
+    """Go through the given rows of a table; ``out`` receives the loss of every round.
 
-
-@compiled
-def csr_prank_stream(
-    data: Any,
-    indices: Any,
-    indptr: Any,
-    rows: Any,
-    grades: Any,
-    weights: Floats,
-    thresholds: Floats,
-    sums: Floats,
-    clock: int,
-    out: Floats,
-) -> None:
-    """The same for a CSR table."""
-    moves = np.zeros(thresholds.size)
+    The weights are p × 1. ``drift`` gathers Σ_τ (τ − 1)·Δ_τ of weights and thresholds for the
+    average; ``clock`` is the number of rounds before this call.
+    """
+    score, pull, moves = np.zeros(1), np.zeros(1), np.zeros(thresholds.size)
     for i in range(rows.size):
-        start, stop = indptr[rows[i]], indptr[rows[i] + 1]
-        score = 0.0
-        for at in range(start, stop):
-            score += data[at] * weights[indices[at]]
-        out[i], pull = _prank_round(score, grades[rows[i]], thresholds, moves)
+        row = rows[i]
+        score_row(table, row, weights, score)
+        out[i], pull[0] = _prank_round(score[0], grades[row], thresholds, moves)
         if out[i] > 0:
-            for at in range(start, stop):
-                weights[indices[at]] += pull * data[at]
-                sums[indices[at]] += (clock + i) * pull * data[at]
+            add_outer(table, row, 1.0, pull, weights)
+            add_outer(table, row, float(clock + i), pull, drift[0])
             thresholds += moves
-            sums[weights.size :] += (clock + i) * moves
+            drift[1][:] += (clock + i) * moves

@@ -19,7 +19,16 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["DenseRows", "RowSum", "SparseRows", "add_row", "dot_row", "rows_of"]
+__all__ = [
+    "DenseRows",
+    "RowSum",
+    "SparseRows",
+    "add_outer",
+    "add_row",
+    "dot_row",
+    "rows_of",
+    "score_row",
+]
 
 # A sum may be taken in any order, in vector registers; nothing else is relaxed, so an infinity
 # or a NaN stays what it is.
@@ -77,6 +86,23 @@ def add_row(
     return loop(table, row, factor, into, n_touched)
 
 
+def score_row(table: DenseRows | SparseRows, row: int, weights: Floats, scores: Floats) -> None:
+    """Put x·W of one row x into ``scores``; the weights are kept feature by feature (p × d).
+
+    Sums are taken in the order of the features: the same bits on every machine.
+    """
+    loop = _score_dense if isinstance(table, DenseRows) else _score_sparse
+    loop(table, row, weights, scores)
+
+
+def add_outer(
+    table: DenseRows | SparseRows, row: int, scale: float, step: Floats, weights: Floats
+) -> None:
+    """Add scale·x·stepᵀ of one row x to the weights (p × d)."""
+    loop = _add_outer_dense if isinstance(table, DenseRows) else _add_outer_sparse
+    loop(table, row, scale, step, weights)
+
+
 def _dot_dense(table: Any, row: int, coef: Floats) -> float:
     total = 0.0
     for column in range(coef.size):
@@ -109,6 +135,51 @@ def _add_sparse(table: Any, row: int, factor: float, into: RowSum, n_touched: in
     return n_touched
 
 
+def _score_dense(table: Any, row: int, weights: Floats, scores: Floats) -> None:
+    values = table.values[row]
+    if scores.size == 1:
+        # four running sums, so that an addition need not wait for the one before it
+        a = b = c = d = 0.0
+        whole = values.size - values.size % 4
+        for f in range(0, whole, 4):
+            a += values[f] * weights[f, 0]
+            b += values[f + 1] * weights[f + 1, 0]
+            c += values[f + 2] * weights[f + 2, 0]
+            d += values[f + 3] * weights[f + 3, 0]
+        for f in range(whole, values.size):
+            a += values[f] * weights[f, 0]
+        scores[0] = (a + b) + (c + d)
+    else:
+        scores[:] = 0.0
+        for f in range(values.size):
+            for j in range(scores.size):
+                scores[j] += values[f] * weights[f, j]
+
+
+def _score_sparse(table: Any, row: int, weights: Floats, scores: Floats) -> None:
+    scores[:] = 0.0
+    for entry in range(table.starts[row], table.starts[row + 1]):
+        for j in range(scores.size):
+            scores[j] += table.values[entry] * weights[table.columns[entry], j]
+
+
+def _add_outer_dense(table: Any, row: int, scale: float, step: Floats, weights: Floats) -> None:
+    values = table.values[row]
+    for j in range(step.size):
+        move = scale * step[j]
+        if move != 0.0:
+            for f in range(values.size):
+                weights[f, j] += move * values[f]
+
+
+def _add_outer_sparse(table: Any, row: int, scale: float, step: Floats, weights: Floats) -> None:
+    for j in range(step.size):
+        move = scale * step[j]
+        if move != 0.0:
+            for entry in range(table.starts[row], table.starts[row + 1]):
+                weights[table.columns[entry], j] += move * table.values[entry]
+
+
 def _by_table(table: Any, dense: Callable[..., Any], by_column: Callable[..., Any]) -> Any:
     """Dense or sparse loop, by the type that the compiler sees."""
     return dense if table.instance_class is DenseRows else by_column
@@ -122,3 +193,13 @@ def _dot_row(table: Any, row: int, coef: Floats) -> Any:  # noqa: ARG001
 @overload(add_row)
 def _add_row(table: Any, row: int, factor: float, into: RowSum, n_touched: int) -> Any:  # noqa: ARG001
     return _by_table(table, _add_dense, _add_sparse)
+
+
+@overload(score_row)
+def _score_row(table: Any, row: int, weights: Floats, scores: Floats) -> Any:  # noqa: ARG001
+    return _by_table(table, _score_dense, _score_sparse)
+
+
+@overload(add_outer)
+def _add_outer(table: Any, row: int, scale: float, step: Floats, weights: Floats) -> Any:  # noqa: ARG001
+    return _by_table(table, _add_outer_dense, _add_outer_sparse)

@@ -24,7 +24,6 @@ __all__ = [
     "HAMMING",
     "SUBSET_ZERO_ONE",
     "augmented_flips",
-    "decide_subset",
     "subset_loss",
 ]
 
@@ -88,25 +87,3 @@ def augmented_flips(scores: Floats, truth: Mask, loss: int) -> Mask:
     else:
         flips = _error_set_flips(price, truth)
     return flips
-
-
-@compiled
-def decide_subset(scores: Floats, truth: Mask, loss: int, loss_driven: bool, step: Floats) -> float:
-    """One round: the loss of sign(scores) and, if there is any, the step away from the truth.
-
-    ``step`` is rep(σ̃) − rep(y), times the loss with ``loss_driven`` (where σ̃ is the prediction
-    itself). A score of 0 counts as wrong, whatever the truth: from W = 0 no subset of the error
-    set loss would ever be, as the empty and the full one cost nothing. O(m), or O(m log m) for
-    the error set size.
-    """
-    predicted = (scores > 0.0) | ((scores == 0.0) & ~truth)
-    paid = subset_loss(predicted, truth, loss)
-    if paid == 0.0:
-        return 0.0
-    flips = predicted != truth if loss_driven else augmented_flips(scores, truth, loss)
-    scale = 2.0 / np.sqrt(truth.size) * (paid if loss_driven else 1.0)
-    for j in range(truth.size):
-        step[j] = 0.0
-        if flips[j]:
-            step[j] = -scale if truth[j] else scale
-    return paid

@@ -5,7 +5,6 @@ A problem is a loss and a representation; everything else follows from the two.
 
 from toprank.predtron.classifier import PredtronClassifier
 from toprank.predtron.generic import Predtron
-from toprank.predtron.label_ranker import PredtronLabelRanker
 from toprank.predtron.links import EntrywiseLink, GroupLink, Link, SchattenLink
 from toprank.predtron.losses import (
     Absolute,
@@ -17,9 +16,9 @@ from toprank.predtron.losses import (
     ZeroOne,
 )
 from toprank.predtron.multilabel import PredtronMultilabel
-from toprank.predtron.ordinal import PredtronOrdinal
-from toprank.predtron.prank import PRank
-from toprank.predtron.problem import compose, surrogate
+from toprank.predtron.ordinal import PRank, PredtronOrdinal
+from toprank.predtron.problem import compose, search_by_enumeration, surrogate
+from toprank.predtron.rankers import PredtronLabelRanker, PredtronSubsetRanker
 from toprank.predtron.representations import (
     Basis,
     Indicators,
@@ -28,8 +27,6 @@ from toprank.predtron.representations import (
     Signs,
     Vectors,
 )
-from toprank.predtron.search import search_by_enumeration
-from toprank.predtron.subset_ranker import PredtronSubsetRanker
 
 __all__ = [
     "Absolute",

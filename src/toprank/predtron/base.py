@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from contextlib import contextmanager
 from copy import deepcopy
-from dataclasses import replace
-from numbers import Real
-from typing import TYPE_CHECKING, Any, Self
+from dataclasses import dataclass, replace
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 from scipy import sparse
+from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from toprank.guarantees import PredtronCertificate, predtron_step
-from toprank.predtron.estimator import OnlineEstimator, check_whole
+from toprank.inputs import check_columns
+from toprank.predtron.inputs import RowInputs
 from toprank.predtron.links import link_from
-from toprank.predtron.models import KernelModel, LinearModel
+from toprank.predtron.models import KernelModel, LinearModel, Pace, play_stream
 from toprank.predtron.problem import Composed
-from toprank.predtron.stream import play_stream
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
 
@@ -30,13 +32,145 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["BasePredtron"]
+__all__ = ["BasePredtron", "OnlineEstimator", "RowPredtron", "check_whole"]
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
+class OnlineEstimator(BaseEstimator):  # type: ignore[misc]
+    """Learning in passes or batch by batch; a call that fails leaves the estimator as it was.
+
+    A subclass gives the four steps of a call: check the labels, start anew where the call is the
+    first, pair the rows with what rounds read of their labels, and play.
+    """
+
+    average: bool = True
+    max_iter: int = 10
+    shuffle: bool = True
+    random_state: Any = None
+
+    @abstractmethod
+    def _check_labels(self, y: Any, table: Any) -> Any:
+        """Give the labels as arrays; refuse those that make no sense."""
+
+    @abstractmethod
+    def _start(self, labels: Any, classes: Any) -> None:
+        """Learn from the first labels what there is to predict, and forget everything else."""
+
+    @abstractmethod
+    def _stream(self, table: Any, labels: Any) -> tuple[Any, Any]:
+        """Give the inputs of the rounds and what rounds read of their labels."""
+
+    @abstractmethod
+    def _play(self, inputs: Any, labels: Any, *, passes: int, shuffle: bool) -> Self:
+        """Play the inputs so many times, or until a pass without a loss."""
+
+    def _check_parameters(self) -> None:
+        check_whole("max_iter", self.max_iter)
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Learn from a table and its labels, in passes.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+            Array, CSR matrix, pandas, polars or pyarrow table of numbers.
+        y : array-like of shape (n_rows,) or (n_rows, n_labels)
+            The labels of the rows, in the form that the class describes.
+        """
+        return self._learn(X, y)
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
+        """Learn from one more batch of a stream, row by row in its order.
+
+        Parameters
+        ----------
+        X, y : as in ``fit``
+            Another number of features or labels than before, or an unknown class, is an error.
+        classes : array-like of shape (n_classes,), optional
+            All classes of the stream, at the first call.
+        """
+        return self._learn(X, y, batch=True, classes=classes)
+
+    def _learn(self, X: Any, y: Any, *, batch: bool = False, classes: Any = None) -> Self:
+        with self._unchanged_if_it_fails():
+            self._check_parameters()
+            first = not batch or not hasattr(self, "n_rounds_")
+            table = self._table(X, reset=first)
+            labels = self._check_labels(y, table)
+            if first:
+                self._start(labels, classes)
+            inputs, prepared = self._stream(table, labels)
+            return self._play(
+                inputs,
+                prepared,
+                passes=1 if batch else self.max_iter,
+                shuffle=self.shuffle and not batch,
+            )
+
+    def _run(
+        self,
+        play: Callable[[NDArray[np.intp]], Floats],
+        n_inputs: int,
+        *,
+        passes: int,
+        shuffle: bool,
+    ) -> Self:
+        """Let ``play`` go through the inputs in one order after the other, and keep the losses."""
+        rng = check_random_state(self.random_state) if shuffle else None
+        losses: list[Floats] = []
+        while len(losses) < passes and (not losses or losses[-1].any()):
+            order = np.arange(n_inputs) if rng is None else rng.permutation(n_inputs)
+            losses.append(play(order))
+            self.n_rounds_ += n_inputs
+        self.n_iter_ = len(losses)
+        self.losses_ = np.concatenate(losses)
+        return self
+
+    def _table(self, X: Any, *, reset: bool) -> Any:
+        """The table as float array or CSR, its columns looked at first."""
+        check_columns(X)
+        table = validate_data(
+            self, X, reset=reset, dtype=[np.float64, np.float32], accept_sparse="csr"
+        )
+        return table if sparse.issparse(table) else np.ascontiguousarray(table)
+
+    @contextmanager
+    def _unchanged_if_it_fails(self) -> Iterator[None]:
+        """Give the estimator its old self back if anything goes wrong.
+
+        Input is checked before anything is learned, so that a shallow copy is enough.
+        """
+        before = dict(vars(self))
+        try:
+            yield
+        except BaseException:
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
 class BasePredtron(OnlineEstimator):
     """Streams, averages and certificates; a subclass says what the labels and predictions are."""
 
+    variant: Literal["standard", "loss_driven"] = "standard"
+    link: Literal["none", "l_r", "group", "schatten"] = "none"
+    r: float | None = None
+    kernel: Any = None
+    kernel_params: dict[str, Any] | None = None
+    budget: int | None = None
+    eta: float | Literal["auto"] = "auto"
+
+    def _has_intercept(self) -> bool:
+        return False
+
     def _check_parameters(self) -> None:
+        super()._check_parameters()
         if self.variant not in ("standard", "loss_driven"):
             raise ValueError(f"variant must be 'standard' or 'loss_driven', got {self.variant!r}.")
         link = link_from(self.link, self.r)
@@ -48,10 +182,10 @@ class BasePredtron(OnlineEstimator):
             raise ValueError("budget and kernel_params belong to a kernel; pass kernel='rbf', say.")
         if self.budget is not None:
             check_whole("budget", self.budget)
-        check_whole("max_iter", self.max_iter)
-        is_step = isinstance(self.eta, Real) and 0 < float(self.eta) < np.inf
-        if not is_step and not (isinstance(self.eta, str) and self.eta == "auto"):
-            raise ValueError(f"eta must be 'auto' or a number above 0, got {self.eta!r}.")
+        eta: Any = self.eta
+        is_step = isinstance(eta, Real) and 0 < float(eta) < np.inf
+        if not is_step and not (isinstance(eta, str) and eta == "auto"):
+            raise ValueError(f"eta must be 'auto' or a number above 0, got {eta!r}.")
 
     def _table(self, X: Any, *, reset: bool) -> Any:
         table = super()._table(X, reset=reset)
@@ -61,7 +195,7 @@ class BasePredtron(OnlineEstimator):
 
     def _begin(self, problem: Problem, n_features: int, dimension: int) -> None:
         """Forget everything and start at W = 0."""
-        intercept = bool(getattr(self, "fit_intercept", False))
+        intercept = self._has_intercept()
         self._problem: Any = problem
         self._link = link_from(self.link, self.r)
         self._model: LinearModel | KernelModel
@@ -92,7 +226,7 @@ class BasePredtron(OnlineEstimator):
             1.0 if self._link is None else self._link.growth((n_features + intercept, dimension)),
         )
 
-    def _lean(self, offset: float) -> None:
+    def _set_initial_offset(self, offset: float) -> None:
         """Start with the same constant term on every score instead of at W = 0."""
         if isinstance(self._model, KernelModel):
             self._model.offset[:] = offset
@@ -107,29 +241,14 @@ class BasePredtron(OnlineEstimator):
         self.certificate_ = replace(self.certificate_, start=start)
 
     def _play(self, inputs: StreamInputs, labels: Any, *, passes: int, shuffle: bool) -> Self:
-        """Play the inputs so many times, or until a pass without a loss."""
         self._look_ahead(inputs, labels)
-        rng = check_random_state(self.random_state) if shuffle else None
-        losses, n_iter = [], 0
-        for n_iter in range(1, passes + 1):  # noqa: B007 (it is what is wanted)
-            order = np.arange(len(inputs)) if rng is None else rng.permutation(len(inputs))
-            losses.append(
-                play_stream(
-                    self._model,
-                    self._problem,
-                    inputs,
-                    labels,
-                    order,
-                    eta=1.0 if self.eta_ is None else self.eta_,
-                    loss_driven=self.variant == "loss_driven",
-                    clock=self.n_rounds_,
-                )
-            )
-            self.n_rounds_ += order.size
-            if not losses[-1].any():
-                break
-        self.n_iter_ = n_iter
-        self.losses_ = np.concatenate(losses)
+
+        def play(order: NDArray[np.intp]) -> Floats:
+            eta = 1.0 if self.eta_ is None else self.eta_
+            pace = Pace(eta, self.variant == "loss_driven", self.n_rounds_)
+            return play_stream(self._model, self._problem, inputs, labels, order, pace)
+
+        self._run(play, len(inputs), passes=passes, shuffle=shuffle)
         before = self.certificate_
         self.certificate_ = replace(
             before,
@@ -175,7 +294,6 @@ class BasePredtron(OnlineEstimator):
         self, inputs: StreamInputs, labels: Any, coef: Any, intercept: Any
     ) -> PredtronCertificate:
         """The certificate beside the margin that reference weights have on these inputs."""
-        check_is_fitted(self, "n_rounds_")
         model = self._model
         if not isinstance(model, LinearModel):
             raise TypeError("a reference of weights needs a linear model; this one has a kernel.")
@@ -266,3 +384,40 @@ class BasePredtron(OnlineEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = self.kernel is None
         return tags
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class RowPredtron(BasePredtron):
+    """A round is a row of the table, which has d scores: one for each axis of the representation.
+
+    With an intercept the last feature of the weights is always 1.
+    """
+
+    fit_intercept: bool = True
+
+    def _has_intercept(self) -> bool:
+        return bool(self.fit_intercept)
+
+    def _stream(self, table: Any, labels: Any) -> tuple[RowInputs, Any]:
+        inputs = RowInputs(table, intercept=self._has_intercept())
+        return inputs, self._problem.prepare(labels)
+
+    def certify(self, X: Any, y: Any, coef: Any, intercept: Any = None) -> PredtronCertificate:
+        """Put the run's cumulative loss beside the bound that reference weights give.
+
+        Parameters
+        ----------
+        X, y : the stream of the run
+        coef, intercept : array-like like ``coef_`` and ``intercept_``
+            The reference W; it is scaled to norm 1.
+        """
+        check_is_fitted(self, "n_rounds_")
+        table = self._table(X, reset=False)
+        inputs, labels = self._stream(table, self._check_labels(y, table))
+        return self._certify(inputs, labels, coef, intercept)
+
+
+def check_whole(name: str, value: Any) -> None:
+    """Refuse what is not a whole number of at least 1."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
+        raise ValueError(f"{name} must be a whole number, at least 1, got {value!r}.")

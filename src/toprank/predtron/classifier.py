@@ -4,113 +4,83 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin
 
-from toprank.predtron.base import BasePredtron
+from toprank.predtron.base import OnlineEstimator, RowPredtron
 from toprank.predtron.documentation import documented
-from toprank.predtron.inputs import RowInputs
-from toprank.predtron.labels import as_class_vector, class_codes
-from toprank.predtron.problem import Table
+from toprank.predtron.inputs import as_class_vector, class_codes
+from toprank.predtron.problem import PredictionTable
 from toprank.predtron.representations import Basis, Signs
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import NDArray
 
-    from toprank.guarantees import PredtronCertificate
+    from toprank.predtron.inputs import RowInputs
     from toprank.predtron.representations import Vectors
 
     Floats = NDArray[np.float64]
 
-__all__ = ["ClassPredtron", "PredtronClassifier"]
+__all__ = ["ClassLearner", "ClassPredtron", "PredtronClassifier"]
 
 
-class ClassPredtron(ClassifierMixin, BasePredtron):  # type: ignore[misc]
-    """Learning one class a row, by a table of predictions and losses."""
+class ClassLearner(ClassifierMixin, OnlineEstimator):  # type: ignore[misc]
+    """Learning one class per row; all classes are known from the first call on."""
 
     classes_: NDArray[Any]
 
     @abstractmethod
-    def _problem_of_classes(self) -> Table:
-        """Give the problem that belongs to ``classes_``."""
+    def _start_classes(self) -> None:
+        """Forget everything but ``classes_``."""
 
-    def fit(self, X: Any, y: ArrayLike) -> Self:
-        """Learn from a table and its labels, in passes.
-
-        Parameters
-        ----------
-        X : table of shape (n_rows, n_features)
-            Array, CSR matrix, pandas, polars or pyarrow table of numbers.
-        y : array-like of shape (n_rows,)
-            One class a row, two of them at least.
-        """
-        with self._unchanged_if_it_fails():
-            self._check_parameters()
-            table = self._table(X, reset=True)
-            labels = as_class_vector(y, table.shape[0])
-            self._take_classes(np.unique(labels))
-            codes = class_codes(labels, self.classes_)
-            return self._play(
-                self._inputs(table), codes, passes=self.max_iter, shuffle=self.shuffle
-            )
-
-    def partial_fit(self, X: Any, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
+    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
         """Learn from one more batch of a stream, row by row in its order.
 
         Parameters
         ----------
-        X : table of shape (n_rows, n_features)
-            As in ``fit``.
-        y : array-like of shape (n_rows,)
-            One class a row; a class that was not named before is an error.
+        X, y : as in ``fit``
+            Another number of features than before, or an unknown class, is an error.
         classes : array-like of shape (n_classes,), optional
             All classes of the stream; needed at the first call.
         """
-        with self._unchanged_if_it_fails():
-            self._check_parameters()
-            first = not hasattr(self, "n_rounds_")
-            table = self._table(X, reset=first)
-            labels = as_class_vector(y, table.shape[0])
-            if first:
-                if classes is None:
-                    raise ValueError("classes=None: name all classes at the first partial_fit.")
-                self._take_classes(np.unique(np.asarray(classes)))
-            elif classes is not None and not np.array_equal(np.unique(classes), self.classes_):
-                raise ValueError(
-                    f"classes={np.unique(classes).tolist()} are not those of the first call, "
-                    f"{self.classes_.tolist()}; leave them out, or fit again."
-                )
-            codes = class_codes(labels, self.classes_)
-            return self._play(self._inputs(table), codes, passes=1, shuffle=False)
-
-    def certify(
-        self, X: Any, y: ArrayLike, coef: ArrayLike, intercept: ArrayLike | None = None
-    ) -> PredtronCertificate:
-        """Put the run's cumulative loss beside the bound that reference weights give.
-
-        Parameters
-        ----------
-        X, y : the stream of the run
-        coef, intercept : array-like like ``coef_`` and ``intercept_``
-            The reference W; it is scaled to norm 1.
-        """
-        table = self._table(X, reset=False)
-        codes = class_codes(as_class_vector(y, table.shape[0]), self.classes_)
-        return self._certify(self._inputs(table), codes, coef, intercept)
-
-    def _take_classes(self, classes: NDArray[Any]) -> None:
-        if classes.size < 2:
+        first = not hasattr(self, "n_rounds_")
+        if first and classes is None:
+            raise ValueError("classes=None: name all classes at the first partial_fit.")
+        if not first and classes is not None and set(classes) != set(self.classes_.tolist()):
             raise ValueError(
-                f"y has one class only ({classes.tolist()}); a classifier needs two or more."
+                f"classes={np.unique(classes).tolist()} are not those of the first call, "
+                f"{self.classes_.tolist()}; leave them out, or fit again."
             )
-        self.classes_ = classes
+        return super().partial_fit(X, y, classes)
+
+    def _check_labels(self, y: Any, table: Any) -> NDArray[Any]:
+        return as_class_vector(y, table.shape[0])
+
+    def _start(self, labels: NDArray[Any], classes: Any) -> None:
+        self.classes_ = np.unique(labels if classes is None else np.asarray(classes))
+        if self.classes_.size < 2:
+            raise ValueError(
+                f"y has one class only ({self.classes_.tolist()}); pass two classes or more."
+            )
+        self._start_classes()
+
+
+class ClassPredtron(ClassLearner, RowPredtron):
+    """Learning one class per row, by a table of predictions and losses."""
+
+    @abstractmethod
+    def _problem_of_classes(self) -> PredictionTable:
+        """Give the problem that belongs to ``classes_``."""
+
+    def _start_classes(self) -> None:
         problem = self._problem_of_classes()
         self._begin(problem, self.n_features_in_, problem.vectors.shape[1])
 
-    def _inputs(self, table: Any) -> RowInputs:
-        return RowInputs(table, intercept=bool(self.fit_intercept))
+    def _stream(self, table: Any, labels: Any) -> tuple[RowInputs, Any]:
+        return super()._stream(table, class_codes(labels, self.classes_))
 
     def _decoded(self, X: Any) -> NDArray[np.intp]:
         """Number of the prediction for every row; ties go to the first."""
@@ -135,6 +105,7 @@ class ClassPredtron(ClassifierMixin, BasePredtron):  # type: ignore[misc]
 
 
 @documented()
+@dataclass(kw_only=True, eq=False, repr=False)
 class PredtronClassifier(ClassPredtron):
     """Perceptron for two or more classes, with any costs and a reject option.
 
@@ -187,42 +158,10 @@ class PredtronClassifier(ClassPredtron):
     True
     """
 
-    def __init__(
-        self,
-        *,
-        loss: Literal["zero_one", "error_set"] = "zero_one",
-        costs: Any = None,
-        reject_cost: Any = None,
-        reject_label: Any = -1,
-        variant: Literal["standard", "loss_driven"] = "standard",
-        link: Literal["none", "l_r", "group", "schatten"] = "none",
-        r: float | None = None,
-        kernel: Any = None,
-        kernel_params: dict[str, Any] | None = None,
-        budget: int | None = None,
-        eta: float | Literal["auto"] = "auto",
-        fit_intercept: bool = True,
-        average: bool = True,
-        max_iter: int = 10,
-        shuffle: bool = True,
-        random_state: Any = None,
-    ) -> None:
-        self.loss = loss
-        self.costs = costs
-        self.reject_cost = reject_cost
-        self.reject_label = reject_label
-        self.variant = variant
-        self.link = link
-        self.r = r
-        self.kernel = kernel
-        self.kernel_params = kernel_params
-        self.budget = budget
-        self.eta = eta
-        self.fit_intercept = fit_intercept
-        self.average = average
-        self.max_iter = max_iter
-        self.shuffle = shuffle
-        self.random_state = random_state
+    loss: Literal["zero_one", "error_set"] = "zero_one"
+    costs: Any = None
+    reject_cost: Any = None
+    reject_label: Any = -1
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -231,7 +170,7 @@ class PredtronClassifier(ClassPredtron):
         if self.reject_cost is not None and not self.fit_intercept:
             raise ValueError("reject_cost needs constant terms; pass fit_intercept=True.")
 
-    def _problem_of_classes(self) -> Table:
+    def _problem_of_classes(self) -> PredictionTable:
         losses = _cost_matrix(self.costs, self.classes_)
         representation: Vectors
         if self.reject_cost is None:
@@ -244,15 +183,16 @@ class PredtronClassifier(ClassPredtron):
             if costs.max() > 1:
                 raise ValueError(f"reject_cost must be at most 1, got {costs.tolist()}.")
             losses = np.vstack([losses, costs])
-        return Table(representation.table, losses, ties_wrong=self.loss == "error_set")
+        return PredictionTable(representation.table, losses, ties_wrong=self.loss == "error_set")
 
-    def _take_classes(self, classes: NDArray[Any]) -> None:
-        super()._take_classes(classes)
+    def _start_classes(self) -> None:
+        super()._start_classes()
         if self.reject_cost is not None:
             # From W = 0 the scores always sum to 0 and REJECT is never the most similar. This
             # constant makes it so where no class has a score above 1 − β (averaged over classes).
-            costs = _cost_vector("reject_cost", self.reject_cost, classes)
-            self._lean(max(0.0, 1.0 - float(costs.mean())) / (np.sqrt(classes.size) - 1.0))
+            costs = _cost_vector("reject_cost", self.reject_cost, self.classes_)
+            likeness = np.sqrt(self.classes_.size) - 1.0
+            self._set_initial_offset(max(0.0, 1.0 - float(costs.mean())) / likeness)
 
     def _check_reject_label(self) -> None:
         together = np.append(self.classes_, self.reject_label)

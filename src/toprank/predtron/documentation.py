@@ -11,6 +11,16 @@ __all__ = ["documented"]
 
 Learner = TypeVar("Learner", bound="type[Any]")
 
+PASSES = """\
+average : bool, default=True
+    Predict with the average of all rounds' weights, which wavers less than the last.
+max_iter : int, default=10
+    Most passes of ``fit``; it ends after a pass without a loss. Averages settle in about ten.
+shuffle : bool, default=True
+    Whether each pass of ``fit`` has an order of its own; a stream keeps its order.
+random_state : int, RandomState or None, default=None
+    For the orders."""
+
 SHARED = """\
 variant : {"standard", "loss_driven"}, default=VARIANT
     Algorithm 1 steps away from the loss-augmented prediction, whatever the loss; the loss-driven
@@ -31,14 +41,7 @@ eta : float or "auto", default="auto"
     The step. "auto" is Theorem 1's c/(4R²), with c and R of the table (of the first batch, in a
     stream), and 1 for the loss-driven variant, whose predictions do not depend on it.
 INTERCEPT\
-average : bool, default=True
-    Predict with the average of all rounds' weights, which wavers less than the last.
-max_iter : int, default=10
-    Most passes of ``fit``; it ends after a pass without a loss. Averages settle in about ten.
-shuffle : bool, default=True
-    Whether each pass of ``fit`` has an order of its own; a stream keeps its order.
-random_state : int, RandomState or None, default=None
-    For the orders."""
+PASSES"""
 
 INTERCEPT = """\
 fit_intercept : bool, default=True
@@ -74,14 +77,16 @@ def documented(
     variant: str = "standard",
     reason: str = "The first is the paper's.",
     intercept: bool = True,
-    ranking: bool = False,
 ) -> Callable[[Learner], Learner]:
     """Fill the shared parameters into a learner's docstring."""
     shared = SHARED.replace("VARIANT_REASON", reason).replace("VARIANT", f'"{variant}"')
-    shared = shared.replace("INTERCEPT", INTERCEPT if intercept else "")
-    blocks = {"{shared}": shared, "{attributes}": ATTRIBUTES}
-    if ranking:
-        blocks["{ranking}"] = RANKING
+    shared = shared.replace("INTERCEPT", INTERCEPT if intercept else "").replace("PASSES", PASSES)
+    blocks = {
+        "{shared}": shared,
+        "{passes}": PASSES,
+        "{ranking}": RANKING,
+        "{attributes}": ATTRIBUTES,
+    }
 
     def fill(learner: Learner) -> Learner:
         text = learner.__doc__ or ""

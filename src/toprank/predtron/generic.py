@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, Self
+from dataclasses import KW_ONLY, dataclass
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from toprank.predtron.base import BasePredtron
+from toprank.predtron.base import RowPredtron
 from toprank.predtron.documentation import documented
-from toprank.predtron.inputs import RowInputs
-from toprank.predtron.labels import check_length
-from toprank.predtron.problem import Table, compose
+from toprank.predtron.inputs import check_length
+from toprank.predtron.problem import compose
 from toprank.predtron.representations import Representation, Vectors
 
 if TYPE_CHECKING:
@@ -18,20 +18,19 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from toprank.guarantees import PredtronCertificate
-
 __all__ = ["Predtron"]
 
 
 @documented()
-class Predtron(BasePredtron):
+@dataclass(eq=False, repr=False)
+class Predtron(RowPredtron):
     """Learns any prediction problem that has a loss and a representation, row by row.
 
     W starts at 0. A row x gets the scores t = Wx and the prediction σ = argmax ⟨rep(σ), t⟩; if
     L(σ, y) > 0 then W ← W − η·(rep(σ̃) − rep(σ_y))·xᵀ with σ̃ = argmax L(σ, y) + ⟨rep(σ), t⟩ and
     σ_y the correct prediction most similar to t (Algorithm 1). If some W of norm 1 has margin γ,
     all losses together are at most 4R²C²/(cγ²) (Theorem 1). Problems given by :class:`Vectors`
-    run in a compiled loop, O(non-zeros·d + k·d) a round for k predictions.
+    run in a compiled loop, O(non-zeros·d + k·d) per round for k predictions.
 
     Parameters
     ----------
@@ -67,40 +66,10 @@ class Predtron(BasePredtron):
     -0.49
     """
 
-    def __init__(
-        self,
-        loss: Any,
-        representation: Representation,
-        *,
-        search: Any = None,
-        variant: Literal["standard", "loss_driven"] = "standard",
-        link: Literal["none", "l_r", "group", "schatten"] = "none",
-        r: float | None = None,
-        kernel: Any = None,
-        kernel_params: dict[str, Any] | None = None,
-        budget: int | None = None,
-        eta: float | Literal["auto"] = "auto",
-        fit_intercept: bool = True,
-        average: bool = True,
-        max_iter: int = 10,
-        shuffle: bool = True,
-        random_state: Any = None,
-    ) -> None:
-        self.loss = loss
-        self.representation = representation
-        self.search = search
-        self.variant = variant
-        self.link = link
-        self.r = r
-        self.kernel = kernel
-        self.kernel_params = kernel_params
-        self.budget = budget
-        self.eta = eta
-        self.fit_intercept = fit_intercept
-        self.average = average
-        self.max_iter = max_iter
-        self.shuffle = shuffle
-        self.random_state = random_state
+    loss: Any
+    representation: Representation
+    _: KW_ONLY
+    search: Any = None
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -112,67 +81,22 @@ class Predtron(BasePredtron):
                 f"Vectors(predictions, vectors), got {self.representation!r}."
             )
 
-    def fit(self, X: Any, y: Sequence[Any] | ArrayLike) -> Self:
-        """Learn from a table and its labels, in passes.
-
-        Parameters
-        ----------
-        X : table of shape (n_rows, n_features)
-            Array, CSR matrix, pandas, polars or pyarrow table of numbers.
-        y : sequence of n_rows labels
-            Whatever the loss takes; with :class:`Vectors` they must be hashable.
-        """
-        with self._unchanged_if_it_fails():
-            self._check_parameters()
-            table = self._table(X, reset=True)
-            self._begin_problem()
-            labels = self._labels(y, table.shape[0])
-            return self._play(
-                self._inputs(table), labels, passes=self.max_iter, shuffle=self.shuffle
-            )
-
-    def partial_fit(self, X: Any, y: Sequence[Any] | ArrayLike) -> Self:
+    def partial_fit(self, X: Any, y: Any) -> Self:  # type: ignore[override]
         """Learn from one more batch of a stream, row by row in its order; labels may be new."""
-        with self._unchanged_if_it_fails():
-            self._check_parameters()
-            first = not hasattr(self, "n_rounds_")
-            table = self._table(X, reset=first)
-            if first:
-                self._begin_problem()
-            labels = self._labels(y, table.shape[0])
-            return self._play(self._inputs(table), labels, passes=1, shuffle=False)
+        return super().partial_fit(X, y)
 
-    def certify(
-        self,
-        X: Any,
-        y: Sequence[Any] | ArrayLike,
-        coef: ArrayLike,
-        intercept: ArrayLike | None = None,
-    ) -> PredtronCertificate:
-        """Put the run's cumulative loss beside the bound that reference weights give.
-
-        Parameters
-        ----------
-        X, y : the stream of the run
-        coef, intercept : array-like like ``coef_`` and ``intercept_``
-            The reference W; it is scaled to norm 1.
-        """
-        table = self._table(X, reset=False)
-        return self._certify(self._inputs(table), self._labels(y, table.shape[0]), coef, intercept)
-
-    def _begin_problem(self) -> None:
-        problem = compose(self.loss, self.representation, self.search)
-        self._begin(problem, self.n_features_in_, self.representation.dimension)
-
-    def _labels(self, y: Any, n_rows: int) -> Any:
+    def _check_labels(self, y: Any, table: Any) -> Any:
         if y is None:
             raise ValueError("requires y to be passed, but the target y is None.")
-        labels = y.tolist() if isinstance(self._problem, Table) and hasattr(y, "tolist") else y
-        check_length(labels, n_rows)
-        return self._problem.prepare(labels)
+        hashable = isinstance(self.representation, Vectors) and self.search is None
+        labels = y.tolist() if hashable and hasattr(y, "tolist") else y
+        check_length(labels, table.shape[0])
+        return labels
 
-    def _inputs(self, table: Any) -> RowInputs:
-        return RowInputs(table, intercept=bool(self.fit_intercept))
+    def _start(self, labels: Any, classes: Any) -> None:
+        del labels, classes  # the representation knows what there is to predict
+        problem = compose(self.loss, self.representation, self.search)
+        self._begin(problem, self.n_features_in_, self.representation.dimension)
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Give the scores t = Wx of every row: (n_rows, d)."""

@@ -1,5 +1,9 @@
 """What a run learns: linear weights (through a link or not), or support vectors of a kernel.
 
+A run is Algorithm 1, its loss-driven variant or its links, round after round::
+
+    t = WX;  σ = pred(t);  if L(σ, y) > 0:  θ ← θ − η·step·Xᵀ,  W = (∇ψ)⁻¹(θ)
+
 Both average if asked to: the average model after T rounds is (1/T)·Σ_τ W_{τ+1}. A change Δ made
 in round τ lives in rounds τ, ..., T, so the average is W − (1/T)·Σ_τ (τ − 1)·Δ_τ, and keeping
 that sum (``drift``) costs nothing in rounds without a change.
@@ -7,27 +11,32 @@ that sum (``drift``) costs nothing in rounds without a change.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from sklearn.metrics.pairwise import pairwise_kernels
+
+from toprank.kernels.rounds import play_rows
+from toprank.kernels.rows import rows_of
+from toprank.predtron.inputs import RowInputs
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from toprank.predtron.inputs import StreamInputs
     from toprank.predtron.links import Link
+    from toprank.predtron.problem import Problem
 
     Floats = NDArray[np.float64]
 
-__all__ = ["KernelModel", "LinearModel", "chunks"]
+__all__ = ["KernelModel", "LinearModel", "Pace", "play_rounds", "play_stream"]
 
 
 # Rows whose kernel is computed at once: a call costs as much as some hundred rows.
 ROWS_AT_ONCE = 256
 
 
-def chunks(inputs: StreamInputs, order: NDArray[np.intp]) -> list[NDArray[np.intp]]:
+def _chunks(inputs: StreamInputs, order: NDArray[np.intp]) -> list[NDArray[np.intp]]:
     """The order in pieces of about so many rows."""
     size = max(1, ROWS_AT_ONCE * len(inputs) // int(inputs.X.shape[0]))
     return [order[start : start + size] for start in range(0, order.size, size)]
@@ -192,7 +201,7 @@ class KernelModel:
     def radius(self, inputs: StreamInputs) -> float:
         """Largest length (operator norm, for lists) of the inputs in the kernel's space."""
         largest = 0.0
-        for numbers in chunks(inputs, np.arange(len(inputs))):
+        for numbers in _chunks(inputs, np.arange(len(inputs))):
             self.look_at(inputs, numbers)
             for span in self._spans.values():
                 largest = max(largest, float(np.linalg.eigvalsh(self._within[span, span])[-1]))
@@ -204,3 +213,49 @@ class KernelModel:
             return self.coefficients
         averaged: Floats = self.coefficients - self.drift / clock
         return averaged
+
+
+class Pace(NamedTuple):
+    """The step of a run, which of the two variants it is, and how many rounds came before."""
+
+    eta: float
+    loss_driven: bool
+    clock: int = 0
+
+
+def play_stream(
+    model: Any, problem: Problem, inputs: Any, labels: Any, order: NDArray[np.intp], pace: Pace
+) -> Floats:
+    """Play the inputs in this order, change the model, and give the loss of every round.
+
+    In one compiled loop where the problem has one and the weights are linear and without a link.
+    ``labels`` are prepared by the problem.
+    """
+    eta, loss_driven, clock = pace
+    rounds = None
+    is_linear = isinstance(model, LinearModel) and model.link is None
+    if is_linear and isinstance(inputs, RowInputs):
+        rounds = problem.compiled_rounds(model.theta.shape[1], loss_driven=loss_driven)
+    if rounds is None:
+        return play_rounds(model, problem, inputs, labels, order, pace)
+    losses = np.zeros(order.size)
+    table, worth = rows_of(inputs.X), problem.compiled_labels(labels)
+    learned = model.theta, model.drift, clock
+    play_rows(table, inputs.intercept, order, worth, *learned, rounds, eta, loss_driven, losses)
+    return losses
+
+
+def play_rounds(
+    model: Any, problem: Problem, inputs: Any, labels: Any, order: NDArray[np.intp], pace: Pace
+) -> Floats:
+    """Any problem, any model: the twin of the compiled loop."""
+    losses: list[float] = []
+    for numbers in _chunks(inputs, order):
+        model.look_at(inputs, numbers)
+        for number in numbers:
+            scores = model.scores(inputs, number)
+            loss, step = problem.play(scores, labels[number], loss_driven=pace.loss_driven)
+            if loss > 0:
+                model.move(inputs, number, -pace.eta * step, pace.clock + len(losses))
+            losses.append(loss)
+    return np.array(losses)

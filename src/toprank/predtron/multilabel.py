@@ -1,22 +1,28 @@
-"""Multilabel classification: a subset of labels for every row."""
+"""Several labels per row: what learners of labels share, and subsets as predictions."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import ClassifierMixin
 
+from toprank.predtron.base import RowPredtron
 from toprank.predtron.documentation import documented
-from toprank.predtron.label_sets import LabelSetPredtron
+from toprank.predtron.inputs import as_class_vector, as_label_matrix, class_codes
 from toprank.predtron.losses import ErrorSetSize, Hamming, SubsetLoss, SubsetZeroOne
-from toprank.predtron.problem import Problem, Subsets
+from toprank.predtron.problem import Problem, SubsetProblem
 from toprank.predtron.representations import Indicators
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["PredtronMultilabel"]
+    from toprank.predtron.inputs import RowInputs
+
+__all__ = ["LabelSetPredtron", "PredtronMultilabel"]
 
 LOSSES: dict[str, type[SubsetLoss]] = {
     "hamming": Hamming,
@@ -25,12 +31,71 @@ LOSSES: dict[str, type[SubsetLoss]] = {
 }
 
 
+class LabelSetPredtron(RowPredtron):
+    """Learning from rows with any number of m labels.
+
+    A vector of classes is understood as one label per row; then predictions are classes, too.
+    """
+
+    classes_: NDArray[Any]
+
+    @abstractmethod
+    def _problem_of_labels(self, n_labels: int) -> Problem:
+        """Give the problem for m labels."""
+
+    def _check_labels(self, y: Any, table: Any) -> NDArray[Any]:
+        n_rows = table.shape[0]
+        return as_label_matrix(y, n_rows) if _is_matrix(y) else as_class_vector(y, n_rows)
+
+    def _start(self, labels: NDArray[Any], classes: Any) -> None:
+        self._one_class_per_row = labels.ndim == 1
+        if self._one_class_per_row:
+            self.classes_ = np.unique(labels if classes is None else np.asarray(classes))
+            if self.classes_.size < 2:
+                raise ValueError(
+                    f"y has one class only ({self.classes_.tolist()}); pass two or more, "
+                    "or a matrix with one column for each label."
+                )
+        else:
+            self.classes_ = np.arange(labels.shape[1])
+        n_labels = self.classes_.size
+        self._begin(self._problem_of_labels(n_labels), self.n_features_in_, n_labels)
+
+    def _stream(self, table: Any, labels: NDArray[Any]) -> tuple[RowInputs, Any]:
+        if (labels.ndim == 1) != self._one_class_per_row:
+            raise ValueError(
+                "y changed between a matrix of labels and a vector of classes; "
+                "keep to what the first call had, or fit again."
+            )
+        return super()._stream(table, self._matrix(labels))
+
+    def _matrix(self, labels: NDArray[Any]) -> NDArray[np.bool_]:
+        """One column of True and False for each entry of ``classes_``."""
+        if labels.ndim == 1:
+            codes = class_codes(labels, self.classes_)
+            return np.equal.outer(codes, np.arange(self.classes_.size))
+        if labels.shape[1] != self.classes_.size:
+            raise ValueError(
+                f"y has {labels.shape[1]} labels, but the first call had {self.classes_.size}; "
+                "a label that is new needs its column from the first call on."
+            )
+        return labels
+
+
+def _is_matrix(y: Any) -> bool:
+    if sparse.issparse(y):
+        return True
+    shape = np.asarray(y).shape
+    return len(shape) == 2 and shape[1] != 1
+
+
 @documented()
+@dataclass(kw_only=True, eq=False, repr=False)
 class PredtronMultilabel(ClassifierMixin, LabelSetPredtron):  # type: ignore[misc]
     """Predicts any subset of m labels, under one of three losses.
 
     Subsets are represented by ±1/√m, pred(t) = sign(t), and the loss-augmented subset has a
-    closed form: O(m) a round for the Hamming and the subset loss, O(m log m) for the error set
+    closed form: O(m) per round for the Hamming and the subset loss, O(m log m) for the error set
     size, in a compiled loop. A label with a score of 0 is not predicted, but counts as wrong
     while learning (else nothing would ever be learned from W = 0 under the error set size, where
     the empty set costs nothing).
@@ -57,36 +122,7 @@ class PredtronMultilabel(ClassifierMixin, LabelSetPredtron):  # type: ignore[mis
     0.8
     """
 
-    def __init__(
-        self,
-        *,
-        loss: Literal["hamming", "subset", "error_set_size"] = "hamming",
-        variant: Literal["standard", "loss_driven"] = "standard",
-        link: Literal["none", "l_r", "group", "schatten"] = "none",
-        r: float | None = None,
-        kernel: Any = None,
-        kernel_params: dict[str, Any] | None = None,
-        budget: int | None = None,
-        eta: float | Literal["auto"] = "auto",
-        fit_intercept: bool = True,
-        average: bool = True,
-        max_iter: int = 10,
-        shuffle: bool = True,
-        random_state: Any = None,
-    ) -> None:
-        self.loss = loss
-        self.variant = variant
-        self.link = link
-        self.r = r
-        self.kernel = kernel
-        self.kernel_params = kernel_params
-        self.budget = budget
-        self.eta = eta
-        self.fit_intercept = fit_intercept
-        self.average = average
-        self.max_iter = max_iter
-        self.shuffle = shuffle
-        self.random_state = random_state
+    loss: Literal["hamming", "subset", "error_set_size"] = "hamming"
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -96,7 +132,7 @@ class PredtronMultilabel(ClassifierMixin, LabelSetPredtron):  # type: ignore[mis
             )
 
     def _problem_of_labels(self, n_labels: int) -> Problem:
-        return Subsets(LOSSES[self.loss](), Indicators(n_labels))
+        return SubsetProblem(LOSSES[self.loss](), Indicators(n_labels))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Give the subset of every row as 0 and 1 (n_rows, n_labels).
@@ -104,7 +140,7 @@ class PredtronMultilabel(ClassifierMixin, LabelSetPredtron):  # type: ignore[mis
         After a fit on a vector of classes: the class with the largest score.
         """
         scores = self._scores(X)
-        if self._one_class_a_row:
+        if self._one_class_per_row:
             predicted: NDArray[Any] = self.classes_[scores.argmax(axis=1)]
             return predicted
         return (scores > 0).astype(np.int64)
@@ -112,7 +148,7 @@ class PredtronMultilabel(ClassifierMixin, LabelSetPredtron):  # type: ignore[mis
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Give the score of every label: (n_rows, n_labels), or (n_rows,) for two classes."""
         scores = self._scores(X)
-        if self._one_class_a_row and scores.shape[1] == 2:
+        if self._one_class_per_row and scores.shape[1] == 2:
             difference: NDArray[np.float64] = scores[:, 1] - scores[:, 0]
             return difference
         return scores

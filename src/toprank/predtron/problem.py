@@ -1,7 +1,22 @@
 """A prediction problem: a loss and a representation, put together so that rounds can be played.
 
 :func:`compose` finds the quickest way to play a round for the loss and the representation it is
-given; a pair that it does not know is played by trying every prediction.
+given; a pair that it does not know is played by trying every prediction. What costs time is the
+loss-augmented search, argmax_σ L(σ, y) + ⟨rep(σ), t⟩ (line 8 of Algorithm 1):
+
+===================  ====================  ==========================================
+representation       loss                  how
+===================  ====================  ==========================================
+a table of vectors   any                   a pass over the table
+subsets              Hamming               label by label, O(m)
+subsets              subset 0-1            the disagreeing labels, or the closest, O(m)
+subsets              error set size        two sorted lists and one walk, O(m log m)
+rankings, discount   NDCG                  one sort, O(m log m)
+rankings, any f      NDCG                  linear assignment, O(m³)
+rankings, any f      precision at k        one candidate for each count, O(m·k)
+===================  ====================  ==========================================
+
+Ties may go either way: all maximisers give the same surrogate.
 """
 
 from __future__ import annotations
@@ -10,12 +25,11 @@ from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from scipy.optimize import linear_sum_assignment
 
 from toprank.guarantees import ndcg_margin, precision_margin, subset_margin, table_margin
 from toprank.kernels.permutations import best_first, correct_for_ndcg, ndcg_loss
-from toprank.kernels.ranking_stream import decide_ranking
-from toprank.kernels.subsets import decide_subset
-from toprank.kernels.table_stream import decide
+from toprank.kernels.rounds import RankingRounds, SubsetRounds, TableRounds, play_round
 from toprank.predtron.losses import (
     ErrorSetSize,
     NDCGLoss,
@@ -25,11 +39,6 @@ from toprank.predtron.losses import (
     gains,
 )
 from toprank.predtron.representations import Indicators, Positions, Representation, Vectors
-from toprank.predtron.search import (
-    discount_slope,
-    search_by_assignment,
-    search_by_enumeration,
-)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -41,7 +50,24 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Search = Callable[[Loss, Representation, Floats, Any], Any]
 
-__all__ = ["Composed", "Problem", "Ranking", "Round", "Subsets", "Table", "compose", "surrogate"]
+__all__ = [
+    "Composed",
+    "PredictionTable",
+    "Problem",
+    "RankingProblem",
+    "Round",
+    "SubsetProblem",
+    "augmented_value",
+    "compose",
+    "discount_slope",
+    "search_by_assignment",
+    "search_by_enumeration",
+    "surrogate",
+]
+
+# A profile counts as a stretched discount if it is one to rounding; a wrong sort would cost the
+# search at most m times this share of the similarity.
+ROUNDING = 1e-12
 
 
 class Round(NamedTuple):
@@ -58,7 +84,14 @@ class Problem(ABC):
     def prepare(self, labels: Any) -> Any:
         """Turn labels into what :meth:`play` reads; refuses labels that make no sense."""
 
-    @abstractmethod
+    def compiled_rounds(self, n_scores: int, *, loss_driven: bool) -> Any:
+        """What the compiled loops need of the problem, or None where they cannot play it."""
+        del n_scores, loss_driven
+
+    def compiled_labels(self, labels: Any) -> Any:
+        """Prepared labels as the compiled loops read them."""
+        return labels
+
     def play(self, scores: Floats, label: Any, *, loss_driven: bool) -> Round:
         """Give the loss of the decoded prediction and the step.
 
@@ -66,6 +99,10 @@ class Problem(ABC):
         L·(rep(σ) − rep(σ_y)) for the decoded σ. σ_y is the correct prediction most similar to
         the scores.
         """
+        rounds = self.compiled_rounds(scores.size, loss_driven=loss_driven)
+        step = np.zeros(scores.size)
+        worth = self.compiled_labels(label)
+        return Round(play_round(rounds, scores, worth, loss_driven, step), step)
 
     @abstractmethod
     def margin(self, scores: Floats, label: Any) -> float:
@@ -79,7 +116,7 @@ class Problem(ABC):
         """
 
 
-class Table(Problem):
+class PredictionTable(Problem):
     """Few predictions: vectors (k × d) and losses (k × ℓ) side by side.
 
     Labels are columns of the table of losses; one that was not seen before adds its column.
@@ -123,13 +160,11 @@ class Table(Problem):
             )
         return column
 
-    def play(self, scores: Floats, label: Any, *, loss_driven: bool) -> Round:
-        step = np.zeros(scores.size)
-        work = np.empty(self.vectors.shape[0])
-        paid = decide(
-            scores, self.vectors, self.losses, label, loss_driven, self.ties_wrong, work, step
+    def compiled_rounds(self, n_scores: int, *, loss_driven: bool) -> TableRounds:
+        del n_scores, loss_driven  # any
+        return TableRounds(
+            self.vectors, self.losses, self.ties_wrong, np.empty(self.vectors.shape[0])
         )
-        return Round(paid, step)
 
     def margin(self, scores: Floats, label: Any) -> float:
         return table_margin(scores, self.vectors, self.losses[:, label])
@@ -140,7 +175,7 @@ class Table(Problem):
         return (float(above.min()), float(above.max())) if above.size else (np.inf, 0.0)
 
 
-class Subsets(Problem):
+class SubsetProblem(Problem):
     """Subsets of m labels under one of the three multilabel losses."""
 
     def __init__(self, loss: SubsetLoss, representation: Indicators) -> None:
@@ -156,9 +191,9 @@ class Subsets(Problem):
             )
         return np.ascontiguousarray(masks, dtype=np.bool_)
 
-    def play(self, scores: Floats, label: Any, *, loss_driven: bool) -> Round:
-        step = np.zeros(scores.size)
-        return Round(decide_subset(scores, label, self.loss.code, loss_driven, step), step)
+    def compiled_rounds(self, n_scores: int, *, loss_driven: bool) -> SubsetRounds:
+        del n_scores, loss_driven  # any
+        return SubsetRounds(self.loss.code)
 
     def margin(self, scores: Floats, label: Any) -> float:
         return subset_margin(scores, label, error_set=isinstance(self.loss, ErrorSetSize))
@@ -168,7 +203,7 @@ class Subsets(Problem):
         return self.loss.range(self.n_labels)
 
 
-class Ranking(Problem):
+class RankingProblem(Problem):
     """Rankings of items with grades, under 1 − NDCG or 1 − precision at k."""
 
     def __init__(
@@ -189,19 +224,22 @@ class Ranking(Problem):
             return np.ascontiguousarray(labels, dtype=np.float64)
         return [np.ascontiguousarray(one, dtype=np.float64) for one in labels]
 
-    def play(self, scores: Floats, label: Any, *, loss_driven: bool) -> Round:
-        heights, shares, slope = self.shape(scores.size)
-        worth = gains(label)
-        if not loss_driven and slope is None and self.k == 0:
-            return self._play_by_assignment(scores, worth, heights, shares)
-        step = np.zeros(scores.size)
-        slope = 0.0 if slope is None else slope
-        paid = decide_ranking(scores, worth, heights, shares, self.k, slope, loss_driven, step)
-        return Round(paid, step)
+    def compiled_rounds(self, n_scores: int, *, loss_driven: bool) -> RankingRounds | None:
+        heights, shares, slope = self.shape(n_scores)
+        if slope is None:
+            if not loss_driven and self.k == 0:
+                return None  # by linear assignment
+            slope = 0.0
+        return RankingRounds(heights, shares, self.k, slope)
 
-    def _play_by_assignment(
-        self, scores: Floats, worth: Floats, heights: Floats, shares: Floats
-    ) -> Round:
+    def compiled_labels(self, labels: Any) -> Floats:
+        return gains(labels)
+
+    def play(self, scores: Floats, label: Any, *, loss_driven: bool) -> Round:
+        if self.compiled_rounds(scores.size, loss_driven=loss_driven) is not None:
+            return super().play(scores, label, loss_driven=loss_driven)
+        heights, shares, _ = self.shape(scores.size)
+        worth = gains(label)
         paid = ndcg_loss(best_first(scores), worth, shares)
         step = np.zeros(scores.size)
         if paid > 0.0:
@@ -210,10 +248,6 @@ class Ranking(Problem):
             step[search_by_assignment(scores, worth, ideal, heights, shares)] = heights
             step[correct] -= heights
         return Round(paid, step)
-
-    def needs_assignment(self, n_items: int, *, loss_driven: bool) -> bool:
-        """Whether rounds on so many items are played by linear assignment."""
-        return not loss_driven and self.k == 0 and self.shape(n_items)[2] is None
 
     def shape(self, n_items: int) -> tuple[Floats, Floats, float | None]:
         """f/Z, NDCG's discounts, and the slope of the one over the other if it is straight."""
@@ -308,11 +342,11 @@ def compose(loss: Loss, representation: Representation, search: Search | None = 
     """
     if search is None:
         if isinstance(representation, Vectors):
-            return Table(representation.table, loss=loss, names=representation.names)
+            return PredictionTable(representation.table, loss=loss, names=representation.names)
         if isinstance(representation, Indicators) and isinstance(loss, SubsetLoss):
-            return Subsets(loss, representation)
+            return SubsetProblem(loss, representation)
         if isinstance(representation, Positions) and isinstance(loss, NDCGLoss | PrecisionAtKLoss):
-            return Ranking(loss, representation)
+            return RankingProblem(loss, representation)
     return Composed(loss, representation, search)
 
 
@@ -334,3 +368,52 @@ def surrogate(
     best = search_by_enumeration(loss, representation, scores, label)
     difference = representation.vector(correct) - representation.vector(best)
     return float(loss(best, label)) - float(difference @ scores)
+
+
+def augmented_value(
+    loss: Loss, representation: Representation, scores: Floats, label: Any, prediction: Any
+) -> float:
+    """L(σ, y) + ⟨rep(σ), t⟩ of one prediction."""
+    return float(loss(prediction, label)) + float(representation.vector(prediction) @ scores)
+
+
+def search_by_enumeration(
+    loss: Loss, representation: Representation, scores: Floats, label: Any
+) -> Any:
+    """Try every prediction: the naive twin of every other search, for any loss.
+
+    Examples
+    --------
+    >>> from toprank.predtron import Basis, ZeroOne
+    >>> search_by_enumeration(ZeroOne(), Basis(["a", "b"]), np.array([1.5, 1.0]), "a")
+    'b'
+    """
+    return max(
+        representation.predictions(),
+        key=lambda one: augmented_value(loss, representation, scores, label, one),
+    )
+
+
+def discount_slope(heights: Floats, discounts: Floats) -> float | None:
+    """The a of f/Z = a·discount + b if there is one above 0, or else None.
+
+    A constant b adds the same to every ranking's similarity, so only the slope counts.
+    """
+    if heights.size < 2:
+        return 1.0
+    slope = float((heights[0] - heights[-1]) / (discounts[0] - discounts[-1]))
+    offset = heights[0] - slope * discounts[0]
+    straight = np.abs(heights - slope * discounts - offset).max() <= ROUNDING
+    return slope if straight else None
+
+
+def search_by_assignment(
+    scores: Floats, gains: Floats, ideal: float, heights: Floats, discounts: Floats
+) -> NDArray[np.intp]:
+    """The loss-augmented order for NDCG and any f: items to positions, Lemma 3.
+
+    Item i in position s is worth f(s)·t_i/Z − G_i·discount(s)/Z(y).
+    """
+    worth = np.outer(heights, scores) - np.outer(discounts, gains / ideal)
+    _, items = linear_sum_assignment(worth, maximize=True)
+    return np.asarray(items, dtype=np.intp)

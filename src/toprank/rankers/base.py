@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BaseRanker",
+    "RowRanker",
     "binary_labels",
     "counted_lists",
     "counted_rows",
@@ -29,45 +30,15 @@ __all__ = [
 ]
 
 
-class BaseRanker(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """A fitted scoring function and what people do with its scores.
+class RowRanker(BaseEstimator):  # type: ignore[misc]
+    """A scoring function of rows, and what people do with its scores: rank, shortlist, cut.
 
-    A subclass gives ``fit`` and :meth:`decision_function`; rows with a score above 0 are predicted
-    positive. Rows with equal scores are ranked in the order of the table.
+    Rows with equal scores are ranked in the order of the table.
     """
-
-    classes_: NDArray[Any]
 
     @abstractmethod
     def decision_function(self, X: Any) -> NDArray[Any]:
-        """Score every row of a table; higher is better, above 0 is predicted positive."""
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Give the class of every row: ``classes_[1]`` where the score is above 0."""
-        check_is_fitted(self)
-        self._check_has_cut()
-        predicted: NDArray[Any] = self.classes_[(self.decision_function(X) > 0).astype(int)]
-        return predicted
-
-    def score(
-        self,
-        X: Any,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-        groups: ArrayLike | None = None,
-    ) -> float:
-        """Give the ROC AUC (with ``groups``, its mean over the lists)."""
-        from toprank.metrics import roc_auc  # noqa: PLC0415
-
-        return float(
-            roc_auc(
-                y,
-                self.decision_function(X),
-                sample_weight=sample_weight,
-                groups=groups,
-                pos_label=self.classes_[1],
-            )
-        )
+        """Score every row of a table; higher is better."""
 
     def rank(self, X: Any, groups: ArrayLike | None = None) -> NDArray[np.intp]:
         """Give the rank of every row: 1 is the best of its list.
@@ -126,6 +97,47 @@ class BaseRanker(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if lists is None:
             return argsort_floats(-scores), np.array([0, scores.size], dtype=np.intp)
         return np.lexsort((-scores, lists.codes)), lists.starts
+
+
+class BaseRanker(ClassifierMixin, RowRanker):  # type: ignore[misc]
+    """A fitted scoring function and what people do with its scores.
+
+    A subclass gives ``fit`` and :meth:`decision_function`; rows with a score above 0 are predicted
+    positive. Rows with equal scores are ranked in the order of the table.
+    """
+
+    classes_: NDArray[Any]
+
+    @abstractmethod
+    def decision_function(self, X: Any) -> NDArray[Any]:
+        """Score every row of a table; higher is better, above 0 is predicted positive."""
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Give the class of every row: ``classes_[1]`` where the score is above 0."""
+        check_is_fitted(self)
+        self._check_has_cut()
+        predicted: NDArray[Any] = self.classes_[(self.decision_function(X) > 0).astype(int)]
+        return predicted
+
+    def score(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> float:
+        """Give the ROC AUC (with ``groups``, its mean over the lists)."""
+        from toprank.metrics import roc_auc  # noqa: PLC0415
+
+        return float(
+            roc_auc(
+                y,
+                self.decision_function(X),
+                sample_weight=sample_weight,
+                groups=groups,
+                pos_label=self.classes_[1],
+            )
+        )
 
     def _check_has_cut(self) -> None:
         if not hasattr(self, "classes_"):

@@ -1,0 +1,217 @@
+"""Mistake-driven rounds, compiled: score a row, decide, and step where the decision costs.
+
+Weights are kept feature by feature (p × d, so that a sparse row touches the memory of its
+non-zeros only), with the intercept as one more feature that is always 1::
+
+    weights   feature 0   [ w_00 ... w_0d ]
+              ...
+              feature p   [ b_0  ... b_d  ]      only with an intercept
+
+What is decided depends on the problem: one of a table of predictions, a subset of labels, or a
+ranking of labels. The stream is written once; the compiler picks the decision by the type of the
+problem.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numba.extending import overload
+
+from toprank.kernels.jit import compiled
+from toprank.kernels.permutations import (
+    best_first,
+    correct_for_ndcg,
+    correct_for_precision,
+    ndcg_loss,
+    precision_loss,
+    search_for_precision,
+)
+from toprank.kernels.rows import add_outer, score_row
+from toprank.kernels.subsets import augmented_flips, subset_loss
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["RankingRounds", "SubsetRounds", "TableRounds", "play_round", "play_rows"]
+
+
+class TableRounds(NamedTuple):
+    """Few predictions: a vector for each (k × d), and what each costs under each label (k × ℓ)."""
+
+    vectors: NDArray[np.float64]
+    losses: NDArray[np.float64]
+    ties_wrong: bool
+    similarities: NDArray[np.float64]  # working memory, one number for each prediction
+
+
+class SubsetRounds(NamedTuple):
+    """Subsets of labels, under the loss of this code."""
+
+    loss: int
+
+
+class RankingRounds(NamedTuple):
+    """Rankings of labels: how they are represented and judged.
+
+    ``heights`` is f/Z from the top down, ``shares`` NDCG's discounts, ``k`` the length of the
+    shortlist (0 for NDCG), ``slope`` that of the heights over the discounts, where one sort is
+    the search.
+    """
+
+    heights: NDArray[np.float64]
+    shares: NDArray[np.float64]
+    k: int
+    slope: float
+
+
+def _decide(problem: Any, scores: Floats, label: Any, loss_driven: bool, step: Floats) -> float:
+    """Give the loss of the decoded prediction σ and, if there is any, the step.
+
+    The step is rep(σ̃) − rep(σ_y), with σ̃ the loss-augmented prediction, or with ``loss_driven``
+    L·(rep(σ) − rep(σ_y)). σ_y is the correct prediction most similar to the scores.
+    """
+    raise NotImplementedError  # the compiler puts one of the decisions below in its place
+
+
+def _decide_prediction(
+    problem: Any, scores: Floats, label: Any, loss_driven: bool, step: Floats
+) -> float:
+    """Ties go to the first prediction; with ``ties_wrong`` to the one that costs most. O(k·d)."""
+    vectors, costs, similarities = problem.vectors, problem.losses[:, label], problem.similarities
+    n_predictions, dimension = vectors.shape
+    decoded = 0
+    for a in range(n_predictions):
+        total = 0.0
+        for j in range(dimension):
+            total += vectors[a, j] * scores[j]
+        similarities[a] = total
+        ties = problem.ties_wrong and total == similarities[decoded]
+        if total > similarities[decoded] or (ties and costs[a] > costs[decoded]):
+            decoded = a
+    loss = costs[decoded]
+    if loss <= 0.0:
+        return 0.0
+    wrong, correct, highest = decoded, -1, -np.inf
+    for a in range(n_predictions):
+        if not loss_driven and costs[a] + similarities[a] > highest:
+            wrong, highest = a, costs[a] + similarities[a]
+        if costs[a] == 0.0 and (correct < 0 or similarities[a] > similarities[correct]):
+            correct = a
+    scale = loss if loss_driven else 1.0
+    for j in range(dimension):
+        step[j] = scale * (vectors[wrong, j] - vectors[correct, j])
+    return loss  # type: ignore[no-any-return]
+
+
+def _decide_subset(
+    problem: Any, scores: Floats, label: Any, loss_driven: bool, step: Floats
+) -> float:
+    """Predict sign(scores) and step towards the truth itself.
+
+    A score of 0 counts as wrong, whatever the truth: from W = 0 no subset of the error set loss
+    would ever be, as the empty and the full one cost nothing. O(m), or O(m log m) for the error
+    set size.
+    """
+    predicted = (scores > 0.0) | ((scores == 0.0) & ~label)
+    loss = subset_loss(predicted, label, problem.loss)
+    if loss == 0.0:
+        return 0.0
+    flips = predicted != label if loss_driven else augmented_flips(scores, label, problem.loss)
+    scale = 2.0 / np.sqrt(label.size) * (loss if loss_driven else 1.0)
+    for j in range(label.size):
+        step[j] = 0.0
+        if flips[j]:
+            step[j] = -scale if label[j] else scale
+    return loss
+
+
+def _decide_ranking(
+    problem: Any, scores: Floats, label: Any, loss_driven: bool, step: Floats
+) -> float:
+    """Rank the items by falling score; labels are gains. O(m log m), O(m·k) to search at k."""
+    heights, shares, k = problem.heights, problem.shares, problem.k
+    order = best_first(scores)
+    relevant = label > 0.0
+    loss = precision_loss(order, relevant, k) if k > 0 else ndcg_loss(order, label, shares)
+    if loss == 0.0:
+        return 0.0
+    if k > 0:
+        correct = correct_for_precision(scores, relevant, k)
+        if not loss_driven:
+            order = search_for_precision(scores, relevant, k, heights)
+    else:
+        correct = correct_for_ndcg(scores, label)
+        if not loss_driven:
+            ideal = 0.0
+            for place in range(order.size):
+                ideal += label[correct[place]] * shares[place]
+            order = best_first(problem.slope * scores - label / ideal)
+    scale = loss if loss_driven else 1.0
+    for place in range(order.size):
+        step[order[place]] = scale * heights[place]
+    for place in range(order.size):
+        step[correct[place]] -= scale * heights[place]
+    return loss
+
+
+_DECISIONS = {
+    TableRounds: _decide_prediction,
+    SubsetRounds: _decide_subset,
+    RankingRounds: _decide_ranking,
+}
+
+
+@overload(_decide)
+def _choose_decision(
+    problem: Any, scores: Floats, label: Any, loss_driven: bool, step: Floats
+) -> Any:
+    del scores, label, loss_driven, step
+    return _DECISIONS[problem.instance_class]
+
+
+@compiled
+def play_round(problem: Any, scores: Floats, label: Any, loss_driven: bool, step: Floats) -> float:
+    """One round on given scores: the loss and, if there is any, the step."""
+    return _decide(problem, scores, label, loss_driven, step)
+
+
+@compiled
+def play_rows(
+    table: Any,
+    intercept: bool,
+    rows: Any,
+    labels: Any,
+    weights: Floats,
+    drift: Floats,
+    clock: int,
+    problem: Any,
+    eta: float,
+    loss_driven: bool,
+    out: Floats,
+) -> None:
+    """Go through the given rows of a table; ``out`` receives the loss of every round.
+
+    ``drift`` has the shape of ``weights`` and gathers Σ_τ (τ − 1)·Δ_τ for the average, or has no
+    rows where no average is wanted; ``clock`` is the number of rounds before this call.
+    """
+    scores, step = np.zeros(weights.shape[1]), np.zeros(weights.shape[1])
+    last = weights.shape[0] - 1
+    for i in range(rows.size):
+        row = rows[i]
+        score_row(table, row, weights, scores)
+        if intercept:
+            scores += weights[last]
+        out[i] = _decide(problem, scores, labels[row], loss_driven, step)
+        if out[i] > 0.0:
+            add_outer(table, row, -eta, step, weights)
+            if intercept:
+                weights[last] -= eta * step
+            if drift.shape[0] > 0:
+                later = -eta * (clock + i)
+                add_outer(table, row, later, step, drift)
+                if intercept:
+                    drift[last] += later * step
