@@ -83,7 +83,13 @@ class Browser:
     def open(self, path):
         self.events.clear()
         self.call("Page.navigate", url=path.as_uri())
-        while self.js("document.readyState") != "complete":
+        self.wait_until("document.readyState === 'complete'")
+
+    def wait_until(self, condition):
+        """Wait for what a page does later, such as filtering once typing has paused."""
+        patience = time.monotonic() + 120
+        while not self.js(condition):
+            assert time.monotonic() < patience, f"never true: {condition}"
             time.sleep(0.02)
 
     def js(self, expression):

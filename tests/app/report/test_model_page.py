@@ -2,7 +2,6 @@
 
 import json
 import re
-import time
 from html.parser import HTMLParser
 
 import numpy as np
@@ -197,7 +196,6 @@ def test_zooming_shows_fewer_negatives(browser, page):
 def test_sorting_filtering_and_paging_work_on_ten_thousand_rows(browser, page):
     browser.open(page)
     assert first_cells(browser)[:3] == ["1", "2", "3"]
-    started = time.perf_counter()
     browser.click("#list thead th:nth-child(1) button")
     assert first_cells(browser)[0] == "10,000"
     assert browser.js("document.querySelector('#list th').getAttribute('aria-sort')") == (
@@ -206,18 +204,18 @@ def test_sorting_filtering_and_paging_work_on_ten_thousand_rows(browser, page):
     browser.click("#next")
     assert first_cells(browser)[0] == "9,900"
     browser.type("#filter", "nurse")
-    time.sleep(0.3)
-    assert time.perf_counter() - started < 10
-    count = browser.js("document.getElementById('count').textContent")
-    shown = int(count.split(" of ")[0].replace(",", ""))
-    assert 0 < shown < 10_000
-    # sorting all rows takes less than a frame or two of a patient eye
-    took = browser.js(
-        "(() => {const t = performance.now();"
-        "document.querySelector('#list thead th:nth-child(3) button').click();"
-        "return performance.now() - t})()"
-    )
-    assert took < 1000
+    shown = "parseInt(document.getElementById('count').textContent.replaceAll(',', ''))"
+    browser.wait_until(f"0 < {shown} && {shown} < 10000")
+    # Sorting all rows takes less than a patient eye notices; other work on the machine may.
+    took = [
+        browser.js(
+            "(() => {const t = performance.now();"
+            "document.querySelector('#list thead th:nth-child(3) button').click();"
+            "return performance.now() - t})()"
+        )
+        for _ in range(5)
+    ]
+    assert min(took) < 1000
 
 
 def test_a_row_says_why_it_stands_there(browser, page, run):

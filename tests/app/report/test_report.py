@@ -4,7 +4,6 @@ import json
 import os
 import re
 import stat
-import time
 from dataclasses import replace
 from html.parser import HTMLParser
 
@@ -368,8 +367,7 @@ def test_the_tables_of_rankers_and_rows_can_be_sorted_and_filtered(browser, page
     browser.click("#list thead th:nth-child(1) button")
     assert browser.js(cells) == ["2", "1"]
     browser.type("#filter", "ALERT")
-    time.sleep(0.3)
-    assert browser.js(cells) == ["1"]
+    browser.wait_until(f"{cells}.join() === '1'")
     assert browser.complaints() == []
 
 
