@@ -6,6 +6,7 @@ remedy. What comes back is plain numpy, so that no room behind this one checks a
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import narwhals.stable.v1 as nw
@@ -21,6 +22,7 @@ __all__ = [
     "as_scores",
     "as_weights",
     "check_columns",
+    "log_scale",
     "scaled_weights",
 ]
 
@@ -196,24 +198,33 @@ def as_weights(
     return weights
 
 
-def scaled_weights(weights: NDArray[np.float64]) -> NDArray[np.float64]:
+def scaled_weights(
+    weights: NDArray[np.float64], largest: float | None = None
+) -> NDArray[np.float64]:
     """Checked weights times a power of two, so that the largest lies in [1, 2).
 
     For formulas that do not change when all weights are multiplied by one number: a power of two
     changes no digit of their results, and sums and products of scaled weights neither overflow nor
     vanish. Rows of weight 0 stay at 0; a weight below 2^-1000 of the largest counts as 2^-1000 of
     it, so that no row disappears. Weights whose largest lies in [1, 2) come back as they are.
+    ``largest`` is the largest weight of all, where ``weights`` are a part of them.
 
     >>> scaled_weights(2.0**900 * np.array([3.0, 1.0, 0.0]))
     array([1.5, 0.5, 0. ])
     """
-    exponent = int(np.frexp(weights.max(initial=0.0))[1]) - 1
+    exponent = int(np.frexp(weights.max(initial=0.0) if largest is None else largest)[1]) - 1
     least = 2.0**-1000
     if exponent == 0 and weights.min(initial=1.0) >= least:
         return weights
     # ldexp takes exponents that a float power of two cannot hold, such as that of 5e-324.
     scaled = np.ldexp(weights, -exponent)
     return np.where(weights > 0, np.maximum(scaled, least), 0.0)
+
+
+def log_scale(weights: NDArray[np.float64], scaled: NDArray[np.float64]) -> float:
+    """ln c, where ``weights`` are c times their :func:`scaled_weights`."""
+    exponents = (int(np.frexp(mine.max(initial=0.0))[1]) for mine in (weights, scaled))
+    return math.log(2.0) * (next(exponents) - next(exponents))
 
 
 class Lists(NamedTuple):

@@ -185,7 +185,7 @@ def test_contests_and_pairs_tell_the_shares_of_all_pairs(missing, seed):
     pairs = ladder_pairs_naive(grades, groups)
     losses = weights[pairs].prod(axis=1) * np.exp(scores[pairs[:, 1]] - scores[pairs[:, 0]])
     log_loss, *contests = rung_weights(
-        scores[ladder.rows], ladder.weights, ladder.rungs, ladder.first_rungs
+        scores[ladder.rows], np.log(ladder.weights), ladder.rungs, ladder.first_rungs
     )
     assert log_loss == pytest.approx(math.log(losses.sum()), abs=1e-12)
     local, distinct = np.empty_like(design.codes), np.empty_like(design.codes)
@@ -214,7 +214,9 @@ def test_contests_and_pairs_tell_the_shares_of_all_pairs(missing, seed):
 def test_contests_take_scores_of_any_size():
     ladder = Ladder(np.array([0, 1, 2, 0, 1]), None, None)
     scores = np.array([1e5, -1e5, 0.0, 3e4, 1e5])[ladder.rows]
-    log_loss, *contests = rung_weights(scores, ladder.weights, ladder.rungs, ladder.first_rungs)
+    log_loss, *contests = rung_weights(
+        scores, np.log(ladder.weights), ladder.rungs, ladder.first_rungs
+    )
     assert log_loss == pytest.approx(2e5)
     assert all(np.isfinite(part).all() for part in contests)
 

@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import cross_val_score
 from sklearn.preprocessing import PolynomialFeatures
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -20,6 +21,7 @@ from toprank import (
     SmoothMarginRanker,
     SoftRankBoost,
 )
+from toprank.blocks import ArrayBlocks
 from toprank.guarantees import f_skew, margin_share
 from toprank.metrics import roc_auc, scorer
 from toprank.weak_rankers import Stumps
@@ -34,6 +36,38 @@ def data(seed=0, n_rows=200, missing=0.0):
     y = (X[:, 0] - X[:, 1] + rng.normal(size=n_rows) > 0.5).astype(int)
     X[rng.random(X.shape) < missing] = np.nan
     return X, y
+
+
+def some_labels(y):
+    return np.column_stack([y, np.arange(y.size) % 2, y])
+
+
+FITS = {
+    "labels": lambda X, y, w: RankBoost(max_iter=15).fit(X, y, w),
+    "features": lambda X, y, w: RankBoost(weak_rankers="features", max_iter=5).fit(X, y, w),
+    "lists": lambda X, y, w: RankBoost(max_iter=15).fit(X, y, w, groups=np.arange(y.size) // 20),
+    "grades": lambda X, y, w: RankBoost(max_iter=15).fit_grades(
+        X, 2 * y + np.arange(y.size) % 2, w
+    ),
+    "pairs": lambda X, y, w: RankBoost(max_iter=15).fit_pairs(
+        X, all_pairs(y), w[all_pairs(y)].min(axis=1)
+    ),
+    "blocks": lambda X, y, w: RankBoost(max_iter=15).fit_blocks(
+        ArrayBlocks.cut(X, y, w, size=y.size // 3)
+    ),
+    "SmoothMarginRanker": lambda X, y, w: SmoothMarginRanker(max_iter=15).fit(X, y, w),
+    "AdaBoostRanker": lambda X, y, w: AdaBoostRanker(max_iter=15).fit(X, y, w),
+    "classified features": lambda X, y, w: AdaBoostRanker(weak_rankers="features", max_iter=5).fit(
+        X, y, w
+    ),
+    "SoftRankBoost": lambda X, y, w: SoftRankBoost(max_iter=15).fit(X, y, w),
+    "capped pairs": lambda X, y, w: SoftRankBoost(max_iter=15).fit_pairs(
+        X, all_pairs(y), w[all_pairs(y)].min(axis=1)
+    ),
+    "AdaBoostMH": lambda X, y, w: AdaBoostMH(max_iter=15).fit(X, y, w),
+    "AdaBoostMR": lambda X, y, w: AdaBoostMR(max_iter=15).fit(X, some_labels(y), w),
+    "AdaBoostMR global": lambda X, y, w: AdaBoostMR("global", max_iter=15).fit(X, y, w),
+}
 
 
 def all_pairs(y):
@@ -116,6 +150,54 @@ def test_pair_weights_count_as_repeated_pairs():
     np.testing.assert_allclose(weighted.weights_, repeated.weights_, atol=1e-10)
 
 
+def assert_same_model(first, second, **tolerance):
+    for name in ("weights_", "intercept_", "intercepts_", "cut_"):
+        if hasattr(first, name):
+            mine, other = getattr(first, name), getattr(second, name)
+            np.testing.assert_allclose(mine, other, err_msg=name, **tolerance)
+
+
+@pytest.mark.parametrize("name", FITS)
+def test_the_size_of_all_weights_changes_no_bit(name):
+    X, y = data(n_rows=60)
+    weights = np.random.default_rng(1).integers(1, 4, 60).astype(float)
+    expected = FITS[name](X, y, weights)
+    for exponent in (-1070, -565, 1000, 1022):
+        found = FITS[name](X, y, np.ldexp(weights, exponent))
+        assert_same_model(found, expected, rtol=0, atol=0)
+        # the loss itself is in the units of the weights: once or twice their factor
+        shift = (found.objective_path_ - expected.objective_path_) / (np.log(2) * exponent)
+        np.testing.assert_allclose(shift, np.full(shift.size, round(shift[0])), atol=1e-9)
+    assert_same_model(FITS[name](X, y, 1e-300 * weights), expected, rtol=1e-6, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", FITS)
+def test_rows_of_hardly_any_weight_hardly_count(name):
+    X, y = data(n_rows=60)
+    light = np.random.default_rng(3).random(60) < 0.4
+    expected = FITS[name](X, y, np.where(light, 1e-60, 1.0))
+    for least, largest in ((1e-300, 1.0), (1e-300, 1e300), (5e-324, 1.7e308)):
+        found = FITS[name](X, y, np.where(light, least, largest))
+        assert_same_model(found, expected, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", ["labels", "features", "lists", "blocks", "SoftRankBoost"])
+def test_a_class_of_hardly_any_weight_is_ranked_all_the_same(name):
+    X, y = data(n_rows=60)
+    expected = FITS[name](X, y, np.ones(60))
+    found = FITS[name](X, y, np.where(y == 1, 1e-150, 1e150))
+    np.testing.assert_allclose(found.weights_, expected.weights_, atol=1e-9)
+    if name != "SoftRankBoost":  # Corollary 13
+        shift = found.intercept_[0] - expected.intercept_[0]
+        assert shift == pytest.approx(-150 * np.log(10))
+
+
+def test_a_light_pair_is_no_reason_to_believe_in_a_margin():
+    X, y = np.array([[0.0], [1.0], [1.0], [2.0]]), np.array([0, 1, 0, 1])
+    model = SmoothMarginRanker(max_iter=50).fit(X, y, sample_weight=[1, 1e-9, 1e-9, 1])
+    assert not model.certificate_.separable
+
+
 # What f is built from ---------------------------------------------------------------------
 
 
@@ -167,11 +249,12 @@ def test_constant_and_empty_columns_are_no_weak_rankers(kind):
     assert {4, 5}.isdisjoint(model.weak_rankers_.stump(int(i)).column for i in model.selected_[:-1])
 
 
-def test_a_table_of_constants_ranks_nothing_and_does_not_fail():
-    model = RankBoost().fit(np.ones((6, 2)), [0, 1] * 3)
-    assert model.n_iter_ == 0
-    assert (model.decision_function(np.ones((2, 2))) == 0).all()
-    assert len(model.to_frame()) == 1
+@pytest.mark.parametrize("name", FITS)
+def test_a_table_of_constants_gives_equal_scores_and_a_warning(name):
+    X, y = np.ones((6, 2)), np.array([0, 1] * 3)
+    with pytest.warns(ConvergenceWarning, match="so all rows get the same score"):
+        model = FITS[name](X, y, np.ones(6))
+    assert (np.ptp(model.decision_function(X), axis=0) == 0).all()
 
 
 @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])

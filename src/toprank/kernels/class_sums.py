@@ -110,13 +110,13 @@ def _scores(codes: Codes, tables: Floats, first: int, scores: Floats) -> None:
 
 @compiled
 def histograms_by_class(
-    codes: Codes, tables: Floats, positives: NDArray[np.bool_], weights: Floats
+    codes: Codes, tables: Floats, positives: NDArray[np.bool_], log_weights: Floats
 ) -> tuple[Floats, Floats]:
     """Sums of w·e^{-s} over positives (first) and of w·e^{s} over negatives, by column and code.
 
     The score s of a row is the sum of ``tables[j, codes[j, row]]``. Sums are in units of e^peak of
-    their class; the peaks come first. No ``weights`` are weights of 1. A few thousand rows at a
-    time, so that codes are read from memory once.
+    their class; the peaks come first. ``log_weights`` are ln w, empty for weights of 1. A few
+    thousand rows at a time, so that codes are read from memory once.
     """
     n_columns, n_rows = codes.shape
     block = 4096
@@ -131,14 +131,14 @@ def histograms_by_class(
             side = 0 if positives[first + row] else 1
             places[row] = 256 * side
             masses[row] *= 2 * side - 1
+            if log_weights.size:
+                masses[row] += log_weights[first + row]
             peaks[side] = max(peaks[side], masses[row])
         for side in range(2):
             if -np.inf < before[side] < peaks[side]:
                 sums[:, 256 * side : 256 * (side + 1)] *= math.exp(before[side] - peaks[side])
         for row in range(size):
             masses[row] = math.exp(masses[row] - peaks[places[row] >> 8])
-        if weights.size:
-            masses[:size] *= weights[first : first + size]
         for j in range(n_columns):
             mine, total = codes[j], sums[j]
             for row in range(size):
@@ -147,11 +147,13 @@ def histograms_by_class(
 
 
 def histograms_by_class_naive(
-    codes: Codes, tables: Floats, positives: NDArray[np.bool_], weights: Floats
+    codes: Codes, tables: Floats, positives: NDArray[np.bool_], log_weights: Floats
 ) -> Floats:
     """The sums of :func:`histograms_by_class` themselves, one column and code after the other."""
     scores = sum(table[mine] for table, mine in zip(tables, codes, strict=True))
-    masses = np.exp(np.where(positives, -scores, scores)) * (weights if weights.size else 1.0)
+    masses = np.exp(np.where(positives, -scores, scores))
+    if log_weights.size:
+        masses *= np.exp(log_weights)
     sums = np.empty((2, len(codes), 256))
     for side, members in enumerate((positives, ~positives)):
         for j, mine in enumerate(codes):

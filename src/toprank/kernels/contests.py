@@ -80,13 +80,16 @@ def _log_sum(logs: Floats) -> float:
 
 @compiled
 def rung_weights(
-    scores: Floats, weights: Floats, rungs: Integers, first_rungs: Integers
+    scores: Floats, log_weights: Floats, rungs: Integers, first_rungs: Integers
 ) -> tuple[float, Floats, Floats, Floats, Floats]:
     """ln F̃; weight of each row above and on a rung; factor and share of each contest.
 
+    A row of weight w and score s counts as one of score s - ln w above, s + ln w on a rung.
+
     A row enters the contest below its own rung with ``above[row]``; from there to the next contest
     down all rows above are multiplied by ``carry[rung]`` ≤ 1. Weights on a rung, and those above
-    it after ``share[rung]`` was divided by their sum, are distributions, so no score is too large.
+    it after ``share[rung]`` was divided by their sum, are distributions, so no score is too large
+    and no weight too small.
     """
     above, on = np.zeros(scores.size), np.zeros(scores.size)
     n_rungs = rungs.size - 1
@@ -97,18 +100,18 @@ def rung_weights(
             start, stop, end = rungs[rung], rungs[rung + 1], rungs[rung + 2]
             new = lowest
             for row in range(stop, end):
-                new = min(new, scores[row])
+                new = min(new, scores[row] - log_weights[row])
             carry[rung] = np.exp(new - lowest) if mass > 0.0 else 1.0
             mass *= carry[rung]
             lowest = new
             for row in range(stop, end):
-                above[row] = weights[row] * np.exp(lowest - scores[row])
+                above[row] = np.exp(lowest - scores[row] + log_weights[row])
                 mass += above[row]
-            highest, total = scores[start], 0.0
+            highest, total = -np.inf, 0.0
             for row in range(start, stop):
-                highest = max(highest, scores[row])
+                highest = max(highest, scores[row] + log_weights[row])
             for row in range(start, stop):
-                on[row] = weights[row] * np.exp(scores[row] - highest)
+                on[row] = np.exp(scores[row] + log_weights[row] - highest)
                 total += on[row]
             for row in range(start, stop):
                 on[row] /= total

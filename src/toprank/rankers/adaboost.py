@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
@@ -137,13 +138,15 @@ number of weak rankers in a round of the constant, and the path is of ln F
             intercept=intercept,
             monitor=monitor,
         )
-        self._skews = skews
+        # in the units of the weights that were given
+        with np.errstate(over="ignore"):
+            self._skews = np.ldexp(skews, round(arena.log_unit / math.log(2.0)))
         is_constant = np.array(run.indices, dtype=np.intp) == arena.n_weak - 1
         run.intercepts = np.cumsum(np.where(is_constant, run.steps, -np.array(run.steps))).tolist()
         return run
 
     def _keep(self, run: Boosted, n_weak: int) -> Self:
         super()._keep(run, n_weak)
-        self.f_skew_path_ = np.array(self._skews[: run.n_iter])
+        self.f_skew_path_ = self._skews[: run.n_iter]
         del self._skews
         return self

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import warnings
 from abc import abstractmethod
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
@@ -10,9 +11,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 from joblib import effective_n_jobs
 from scipy.special import expit
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
-from toprank.inputs import as_lists, as_weights
+from toprank.inputs import as_lists, as_weights, scaled_weights
 from toprank.kernels.threads import Threads
 from toprank.objectives.truth import check_comparable
 from toprank.rankers.base import BaseRanker, binary_labels
@@ -184,7 +186,9 @@ class BoostedRanker(CallbackSupportMixin, BaseRanker):  # type: ignore[misc]
             run.truncate(stopping.best)
             self.validation_path_ = np.array(stopping.path)
         self.weak_rankers_ = family
-        return self._keep(run, n_weak_of(family, lesson.table))
+        self._keep(run, n_weak_of(family, lesson.table))
+        warn_if_equal(self, stacklevel=7)
+        return self
 
     def _stopping(self, family: WeakRankers, lesson: Lesson) -> HeldOut | None:
         if lesson.held_out is None:
@@ -309,19 +313,23 @@ class RankingRounds:
     """Rounds on crucial pairs, with Corollary 13's intercept after each where there are labels."""
 
     def __init__(self, family: WeakRankers, lesson: Lesson, threads: Threads) -> None:
-        self.truth = lesson.truth
-        self.arena, self.rows = arena_on(family, lesson.table, lesson.truth, threads=threads)
+        truth = lesson.truth
+        self.arena, rows = arena_on(family, lesson.table, truth, threads=threads)
+        self.has_labels = isinstance(truth, Labels)
+        if isinstance(truth, Labels):
+            self._positives = truth.positives[rows]
+            weights = part_of(truth.weights, rows)
+            self._weights = None if weights is None else scaled_weights(weights)
 
     def intercept(self) -> float:
         """b = ½·ln(F₊/F₋) of the present scores; 0 without labels."""
-        if not isinstance(self.truth, Labels):
+        if not self.has_labels:
             return 0.0
         if isinstance(self.arena, ClassArena):
             positives, negatives = self.arena.class_losses()
             return 0.5 * (positives - negatives)
         scores = self.arena.scores  # type: ignore[attr-defined]
-        weights = part_of(self.truth.weights, self.rows)
-        return push_intercept(scores, self.truth.positives[self.rows], weights, p=1.0)
+        return push_intercept(scores, self._positives, self._weights, p=1.0)
 
 
 def family_from(choice: object) -> WeakRankers:
@@ -358,6 +366,17 @@ def metadata_of(
         return weights, lists, slice(None)
     kept = np.flatnonzero(weights)
     return weights[kept], part_of(lists, kept), kept
+
+
+def warn_if_equal(model: Any, stacklevel: int) -> None:
+    """Warn where a model of weak rankers tells no two rows apart."""
+    if not np.any(model.weights_):
+        warnings.warn(
+            f"{type(model).__name__}: no weak ranker improved the ranking, so all rows get the "
+            "same score; check that X has columns that are not constant and go along with y.",
+            ConvergenceWarning,
+            stacklevel=stacklevel,
+        )
 
 
 def rows_of(table: Any, kept: NDArray[np.intp]) -> Any:

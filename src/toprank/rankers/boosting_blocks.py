@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from toprank.rankers.base import keep_columns
-from toprank.rankers.boosting import BoostedRanker, family_from
+from toprank.rankers.boosting import BoostedRanker, family_from, warn_if_equal
 from toprank.rankers.callbacks import Watch, with_callbacks
 from toprank.rankers.survey import survey
 from toprank.solvers.base import Progress
@@ -65,7 +65,7 @@ class LearnsFromBlocks(BoostedRanker):
         keep_columns(self, seen.low.size, blocks.feature_names)
         fit_stumps(family, blocks, seen.starts, seen.n_rows)
         family.has_missing_ = seen.missing
-        arena = PassArena.on(blocks, family, self.classes_[1])
+        arena = PassArena.on(blocks, family, self.classes_[1], seen.largest_weight)
 
         def learned(weights: NDArray[np.float64]) -> dict[str, Any]:
             return {"weak_rankers_": family, "weights_": weights, "intercept_": np.zeros(1)}
@@ -94,4 +94,6 @@ class LearnsFromBlocks(BoostedRanker):
             watch.close()
             arena.close()
         self.weak_rankers_ = family
-        return self._keep(run, arena.n_weak)
+        self._keep(run, arena.n_weak)
+        warn_if_equal(self, stacklevel=4)
+        return self

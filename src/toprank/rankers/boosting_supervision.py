@@ -82,6 +82,8 @@ class LearnsFromPairs(BoostedRanker):
         family, table = self._start(X)
         checked, weights = as_pairs(pairs, table.shape[0], pair_weight)
         check_pairs_count(checked, weights, None)
+        if weights is not None:
+            checked, weights = checked[weights > 0], weights[weights > 0]
         if self.early_stopping and validation is None:
             raise ValueError(
                 "early_stopping=True cannot hold out rows of explicit pairs; "

@@ -12,9 +12,9 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from toprank.inputs import as_weights
+from toprank.inputs import as_weights, log_scale, scaled_weights
 from toprank.kernels.threads import Threads
-from toprank.rankers.boosting import check_number
+from toprank.rankers.boosting import check_number, warn_if_equal
 from toprank.rankers.cuts import matching_intercept
 from toprank.rankers.tables import check_table
 from toprank.solvers.label_boosting import LabelArena, boost_labels
@@ -55,7 +55,8 @@ class _LabelBooster(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         family = Stumps(self.n_bins, missing="learned")
         table = check_table(self, X, family, reset=True)
         relevant = self._indicators(y, table.shape[0])
-        weights = as_weights(sample_weight, table.shape[0])
+        given = as_weights(sample_weight, table.shape[0])
+        weights = None if given is None else scaled_weights(given)
         if weights is not None and not weights.all():
             kept = np.flatnonzero(weights)
             table, relevant, weights = table[kept], relevant[:, kept], weights[kept]
@@ -73,6 +74,11 @@ class _LabelBooster(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.weak_rankers_ = family
         self._keep(run, relevant.shape[0], design.n_weak)
         self.cut_ = self._cut(arena, relevant, weights)
+        if given is not None and weights is not None:
+            power = 2 if self._form() == "global" else 1  # pair weights are products
+            self.objective_path_ += power * log_scale(given, weights)
+        if not design.n_weak:
+            warn_if_equal(self, stacklevel=3)
         return self
 
     def _check_pairs(self, relevant: NDArray[np.bool_]) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from toprank.guarantees.boosting_certificates import MarginCertificate
 from toprank.rankers.boosting import ProbabilityMixin, RankingRounds
 from toprank.rankers.boosting_supervision import LearnsFromGrades, LearnsFromPairs
-from toprank.solvers.boosting import boost
+from toprank.solvers.boosting import POSITIVE, boost
 
 if TYPE_CHECKING:
     from toprank.kernels.threads import Threads
@@ -28,7 +28,9 @@ class SmoothMarginRanker(ProbabilityMixin, LearnsFromGrades, LearnsFromPairs):
     ‖λ‖₁ grows. Rounds are those of coordinate descent RankBoost until G̃ > 0; from then on the
     step solves g·τ = -τ' (equation 12, in a form that is stable at d₋ = 0) or, for real-valued
     weak rankers, maximises G̃ along the weak ranker (equation 10). ‖λ‖₁ counts the length of all
-    steps, as the paper does, whose weak rankers and their negatives have separate weights. Where
+    steps, as the paper does, whose weak rankers and their negatives have separate weights. Weights
+    of rows or pairs are relative to the smallest weight of a pair, so that G̃ stays below the
+    margin, on which weights have no influence: multiplying all of them changes nothing. Where
     pairs cannot be separated G̃ never gets positive, and the model is that of ``RankBoost`` with
     ``selection="steepest"``. A round costs what it costs there (Rudin and Schapire 2009,
     section 4.2).
@@ -126,5 +128,5 @@ converged_, objective_path_, validation_path_ : as in :class:`RankBoost`
         self.silent_shares_ = np.array(run.silent)
         reached = run.smooth_margins[-1] if run.n_iter else -np.inf
         ceiling = min(run.edges, default=1.0)
-        self.certificate_ = MarginCertificate(reached, ceiling, reached > 0)
+        self.certificate_ = MarginCertificate(reached, ceiling, reached > POSITIVE)
         return self

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import numpy as np
 
 from toprank.guarantees.boosting_certificates import SoftMarginCertificate
+from toprank.inputs import scaled_weights
 from toprank.rankers.boosting import check_number
 from toprank.rankers.boosting_supervision import LearnsFromPairs
 from toprank.rankers.callbacks import with_callbacks
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from toprank.kernels.threads import Threads
     from toprank.rankers.boosting import Lesson
     from toprank.solvers.boosting import Boosted, BoostMonitor
+    from toprank.solvers.boosting_truth import Truth
     from toprank.weak_rankers import WeakRankers
 
 __all__ = ["SoftRankBoost"]
@@ -145,7 +147,10 @@ converged_, objective_path_, validation_path_ : as in :class:`RankBoost`; the pa
         threads: Threads,  # noqa: ARG002  (sorts take the time, not columns)
         monitor: BoostMonitor,
     ) -> Boosted:
-        truth, criterion = lesson.truth, self._criterion(lesson)
+        truth = lesson.truth
+        if truth.weights is not None:  # the criterion does not depend on their size
+            truth = truth._replace(weights=scaled_weights(truth.weights))
+        criterion = self._criterion(truth, lesson.table.shape[0])
         arena = ColumnArena(family.design(lesson.table), criterion)
 
         def intercept() -> float:
@@ -166,11 +171,10 @@ converged_, objective_path_, validation_path_ : as in :class:`RankBoost`; the pa
         self._soft = (result.soft_margins, result.ceiling, self._promise(truth))
         return result.rounds
 
-    def _criterion(self, lesson: Lesson) -> CappedClasses | CappedPairs:
-        truth = lesson.truth
+    def _criterion(self, truth: Truth, n_rows: int) -> CappedClasses | CappedPairs:
         if isinstance(truth, Labels):
             return CappedClasses(truth.positives, truth.weights, *self._nus())
-        return CappedPairs(truth.pairs, truth.weights, float(self.nu), lesson.table.shape[0])  # type: ignore[union-attr]
+        return CappedPairs(truth.pairs, truth.weights, float(self.nu), n_rows)  # type: ignore[union-attr]
 
     def _promise(self, truth: Any) -> float:
         if not isinstance(truth, Labels):

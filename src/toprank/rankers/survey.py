@@ -29,7 +29,8 @@ class Survey:
     """What a look at all rows tells; rows of weight 0 are no rows.
 
     ``counts`` holds the rows of each block in their order, ``low`` and ``high`` the range of each
-    feature, ``missing`` and ``infinite`` which features have such values.
+    feature, ``missing`` and ``infinite`` which features have such values, ``largest_weight`` the
+    weight of the heaviest row.
     """
 
     counts: list[int]
@@ -39,6 +40,7 @@ class Survey:
     infinite: NDArray[np.bool_]
     labels: NDArray[Any]
     dtype: Any
+    largest_weight: float = 1.0
 
     def __add__(self, other: Survey) -> Survey:
         """Put what two sets of blocks told together."""
@@ -55,6 +57,7 @@ class Survey:
             self.infinite | other.infinite,
             np.unique(np.concatenate([self.labels, other.labels]))[:SHOWN_LABELS],
             np.promote_types(self.dtype, other.dtype),
+            max(self.largest_weight, other.largest_weight),
         )
 
     @property
@@ -115,4 +118,5 @@ def survey_block(block: Block) -> Survey:
         missing = missing_columns(X)
     infinite = (np.isinf(low) | np.isinf(high)) & (len(y) > 0)
     labels = np.unique(y)[:SHOWN_LABELS]
-    return Survey([len(y)], low, high, missing, infinite, labels, X.dtype)
+    largest = 1.0 if block.weights is None else float(block.weights.max(initial=0.0))
+    return Survey([len(y)], low, high, missing, infinite, labels, X.dtype, largest)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from toprank.solvers.boosting_arenas import Arena, Selection
 
-__all__ = ["BoostMonitor", "Boosted", "boost"]
+__all__ = ["POSITIVE", "BoostMonitor", "Boosted", "boost"]
 
 
 @dataclass
@@ -32,8 +32,9 @@ class Boosted:
 
     ``path`` holds the log loss before the first round and after each one, ``edges`` the
     largest edge and ``silent`` the share d₀ of the chosen weak ranker in each round;
-    ``smooth_margins`` is G̃ = -ln F̃ / Σ|steps| after each round and ``intercepts`` what the
-    caller adds to the scores of that round.
+    ``smooth_margins`` is G̃ = -ln F̃ / Σ|steps| after each round, F̃ being in units of the smallest
+    pair weight, so that G̃ lies below every margin; ``intercepts`` is what the caller adds to the
+    scores of that round.
     """
 
     path: list[float]
@@ -64,6 +65,9 @@ class Boosted:
         del self.smooth_margins[n_rounds:], self.intercepts[n_rounds:]
 
 
+# A smooth margin above this is positive, whatever the rounding of the loss.
+POSITIVE = 1e-12
+
 BoostMonitor = Callable[[Boosted], bool]
 """Called after every round; a true answer ends the run."""
 
@@ -88,7 +92,7 @@ def boost(
     steps, ``free`` names one weak ranker that always may have them. ``tol=None`` ends at
     ``max_iter`` only, or where no weak ranker gains anything.
     """
-    run = Boosted([arena.log_loss])
+    run = Boosted([arena.log_loss + arena.log_unit])
     length, ceiling = 0.0, math.inf
     while run.n_iter < max_iter:
         rates = arena.rates(selection)
@@ -100,8 +104,8 @@ def boost(
             worth[free] = abs(rates[free])
         index = int(pick(worth))
         rate = float(worth[index])
-        smooth_margin = -arena.log_loss / length if length > 0 else -math.inf
-        is_smooth = smooth and smooth_margin > 0
+        smooth_margin = run.smooth_margins[-1] if length > 0 else -math.inf
+        is_smooth = smooth and smooth_margin > POSITIVE
         ceiling = min(ceiling, rate)
         if rate <= 0 or _is_done(run, rate, tol, smooth, ceiling - smooth_margin):
             run.status = "separated" if _is_separated(run) else "converged"
@@ -118,8 +122,9 @@ def boost(
         length += abs(step)
         run.indices.append(index)
         run.steps.append(step)
-        run.path.append(arena.log_loss)
-        run.smooth_margins.append(-arena.log_loss / length if length > 0 else -math.inf)
+        run.path.append(arena.log_loss + arena.log_unit)
+        below = arena.log_smallest - arena.log_loss
+        run.smooth_margins.append(below / length if length > 0 else -math.inf)
         run.intercepts.append(0.0 if intercept is None else intercept())
         if monitor is not None and monitor(run):
             run.status = "stopped"

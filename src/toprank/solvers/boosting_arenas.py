@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from toprank.inputs import log_scale, scaled_weights
 from toprank.kernels.bins import histogram
 from toprank.kernels.class_sums import (
     add_changes,
@@ -40,6 +41,8 @@ CHUNK = 1 << 16
 STALE = 1e-3
 # The chosen stump is measured anew where one of its shares is small beside that error.
 SMALL = 1e-5
+# ln of the largest ratio of the two classes that is told apart from an infinite one.
+MOST = 600.0
 
 
 class Arena(ABC):
@@ -47,6 +50,10 @@ class Arena(ABC):
 
     n_weak: int
     log_loss: float
+    # ln of what the weights were divided by to make log_loss, and ln of the smallest pair weight
+    # after that; both 0 without weights
+    log_unit: float = 0.0
+    log_smallest: float = 0.0
 
     @abstractmethod
     def rates(self, selection: Selection) -> NDArray[np.float64]:
@@ -160,7 +167,7 @@ class ClassArena(StumpArena):
         super().__init__(design, threads)
         self._classify = classify
         self._bounds = (0, n_positives, design.n_rows)
-        self._row_weights = weights
+        self._log_weights = None if weights is None else np.log(weights)
         self._coefficients = np.zeros(design.n_weak)
         self._constant = 0.0
         self._chunks = [
@@ -171,8 +178,10 @@ class ClassArena(StumpArena):
         self._changed = np.empty(design.n_rows + 1, dtype=index_type)
         self._change = np.empty(design.n_rows + 1)
         self._sums = np.empty((2, len(design.sizes), 256))
-        self._weights = np.ones(design.n_rows) if weights is None else weights.copy()
+        self._weights = np.ones(design.n_rows)
         self._scales = [0.0, 0.0]
+        if weights is not None:
+            self._set_weights(weights)
         self._resum()
         # how many rows (by weight) have each code: tells which side of a stump is smaller
         self._population = self._sums.copy()
@@ -180,10 +189,17 @@ class ClassArena(StumpArena):
         if classify:
             self.n_weak = design.n_weak + 1
 
+    def _set_weights(self, weights: NDArray[np.float64]) -> None:
+        """Start with each class on a scale of its own, so that no product vanishes."""
+        for side in (0, 1):
+            rows = slice(self._bounds[side], self._bounds[side + 1])
+            self._weights[rows] = scaled_weights(weights[rows])
+            self._scales[side] = log_scale(weights[rows], self._weights[rows])
+
     # loss ---------------------------------------------------------------------------------
 
     def class_losses(self) -> tuple[float, float]:
-        """ln F₊ and ln F₋ of the present scores."""
+        """ln F₊ and ln F₋ of the present scores, in the units of ``log_loss``."""
         positives, negatives = (
             math.log(self._totals[side]) + self._scales[side] for side in (0, 1)
         )
@@ -201,7 +217,7 @@ class ClassArena(StumpArena):
         design = self.design
         tail = (design.sizes, design.doubled, design.offsets, self._masses)
         if self._classify:
-            scale = math.exp(min(self._scales[1] - self._scales[0], 700.0))
+            scale = math.exp(min(self._scales[1] - self._scales[0], MOST))
             classification_masses(self._sums[0], self._sums[1], scale, *tail)
         else:
             ranking_masses(self._sums[0], self._sums[1], *tail)
@@ -221,8 +237,8 @@ class ClassArena(StumpArena):
     def _measure(self, index: int) -> NDArray[np.float64]:
         if index == self.design.n_weak:  # the constant classifier is right on the positives
             positives, negatives = self.class_losses()
-            right = 1.0 / (1.0 + math.exp(min(negatives - positives, 700.0)))
-            wrong = 1.0 / (1.0 + math.exp(min(positives - negatives, 700.0)))
+            right = 1.0 / (1.0 + math.exp(min(negatives - positives, MOST)))
+            wrong = 1.0 / (1.0 + math.exp(min(positives - negatives, MOST)))
             return np.array([right, 0.0, 0.0, wrong])
         found: NDArray[np.float64] = self._masses[:, index]
         if found[found > 0].min(initial=1.0) >= SMALL:
@@ -242,7 +258,7 @@ class ClassArena(StumpArena):
             [mine[values == level].sum() for level in (0.0, 0.5, 1.0)] for mine in sums
         )
         if self._classify:
-            scale = math.exp(min(self._scales[1] - self._scales[0], 700.0))
+            scale = math.exp(min(self._scales[1] - self._scales[0], MOST))
             right, wrong = a1 + scale * b0, a0 + scale * b1
             unit = 1.0 / (right + wrong + ah + scale * bh)
             return np.array([right * unit, 0.0, 0.0, wrong * unit])
@@ -311,10 +327,10 @@ class ClassArena(StumpArena):
         for side, sign in ((0, -1.0), (1, 1.0)):
             rows = slice(self._bounds[side], self._bounds[side + 1])
             exponents = sign * scores[rows]
+            if self._log_weights is not None:
+                exponents += self._log_weights[rows]
             self._scales[side] = float(exponents.max())
             np.exp(exponents - self._scales[side], out=self._weights[rows])
-            if self._row_weights is not None:
-                self._weights[rows] *= self._row_weights[rows]
         self._resum()
         self._set_loss()
 

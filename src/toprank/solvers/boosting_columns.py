@@ -52,6 +52,7 @@ class ClassificationLoss:
         self._positives = positives
         self._signs = np.where(positives, 1.0, -1.0)
         self._weights = weights
+        self._log_weights = 0.0 if weights is None else np.log(weights)
 
     def class_losses(self, scores: NDArray[Any]) -> tuple[float, float]:
         """ln F₊ and ln F₋."""
@@ -64,9 +65,7 @@ class ClassificationLoss:
         """Value, and minus y times the share of each row in it."""
         margins = self._signs * scores
         value = float(np.logaddexp(*self.class_losses(scores)))
-        shares = np.exp(-margins - value)
-        if self._weights is not None:
-            shares *= self._weights
+        shares = np.exp(self._log_weights - margins - value)
         return value, -self._signs * shares
 
 
@@ -124,14 +123,15 @@ class ColumnArena(Arena):
     def loss_step(self, index: int) -> float:
         return _Line(self, index).root(_flat)
 
-    def margin_step(self, index: int, sign: float, smooth_margin: float, length: float) -> float:  # noqa: ARG002
+    def margin_step(self, index: int, sign: float, smooth_margin: float, length: float) -> float:
         """Step at which G̃ is largest along the weak ranker (equation 10).
 
         With φ = -ln F̃ the derivative of φ(α)/(‖λ‖₁ + α) has the sign of (‖λ‖₁ + α)·φ' - φ,
-        which falls, as φ is concave: one root.
+        which falls, as φ is concave: one root. Before the step φ is G̃·‖λ‖₁.
         """
+        origin = self.log_loss + smooth_margin * length
         return _Line(self, index).root(
-            lambda value, slope, step: (length + abs(step)) * slope - sign * value, sign
+            lambda value, slope, step: (length + abs(step)) * slope - sign * (value - origin), sign
         )
 
     def advance(self, index: int, step: float) -> None:

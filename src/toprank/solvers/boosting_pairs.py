@@ -61,6 +61,7 @@ class LadderArena(_ScoredArena):
     def __init__(self, design: StumpDesign, ladder: Ladder, threads: Threads | None = None) -> None:
         super().__init__(design, threads)
         self._ladder = ladder
+        self._log_weights = np.log(ladder.weights)
         shape = design.codes.shape
         self._local = np.empty(shape, dtype=np.uint8)
         self._distinct = np.empty(shape, dtype=np.uint8)
@@ -82,7 +83,7 @@ class LadderArena(_ScoredArena):
     def _weigh(self) -> None:
         ladder = self._ladder
         self.log_loss, *contests = rung_weights(
-            self.scores, ladder.weights, ladder.rungs, ladder.first_rungs
+            self.scores, self._log_weights, ladder.rungs, ladder.first_rungs
         )
         self._above, self._on, self._carry, self._share = contests
 
@@ -137,13 +138,13 @@ class PairArena(_ScoredArena):
     ) -> None:
         super().__init__(design, threads)
         self._better, self._worse = np.ascontiguousarray(pairs.T)
-        self._given = np.ones(len(pairs)) if pair_weights is None else pair_weights
+        self._log_weights = np.zeros(len(pairs)) if pair_weights is None else np.log(pair_weights)
         self._weigh()
 
     def _weigh(self) -> None:
-        exponents = self.scores[self._worse] - self.scores[self._better]
+        exponents = self.scores[self._worse] - self.scores[self._better] + self._log_weights
         peak = float(exponents.max())
-        self._weights = self._given * np.exp(exponents - peak)
+        self._weights = np.exp(exponents - peak)
         total = float(self._weights.sum())
         self._weights /= total
         self.log_loss = peak + float(np.log(total))

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from toprank.blocks import Block
+from toprank.inputs import log_scale, scaled_weights
 from toprank.kernels.bins import bin_rows, padded
 from toprank.kernels.class_sums import histograms_by_class, ranking_masses
 from toprank.solvers.boosting_arenas import StumpArena
@@ -41,13 +42,19 @@ def every_so_many_rows(block: Block, starts: NDArray[np.int64], step: int) -> li
     return [X[first::step].copy()]  # a view would keep the whole block in memory
 
 
-def binned(block: Block, thresholds: list[NDArray[np.float64]], positive: Any) -> Block:
-    """One byte a cell, column by column, and whether each row is a positive."""
+def binned(
+    block: Block, thresholds: list[NDArray[np.float64]], positive: Any, largest: float
+) -> Block:
+    """One byte per cell, column by column, whether each row is a positive, and ln of its weight.
+
+    ``largest`` is the largest weight of all blocks, by which weights are scaled.
+    """
     rows = np.arange(len(block.y))
     positives, weights = block.y == positive, block.weights
     if weights is not None:
         rows = np.flatnonzero(weights)
-        positives, weights = positives[rows], weights[rows].astype(np.float64)
+        positives = positives[rows]
+        weights = np.log(scaled_weights(weights[rows].astype(np.float64), largest))
     codes = np.empty((block.X.shape[1], rows.size), dtype=np.uint8)
     bin_rows(block.X, rows, padded(thresholds), codes, 0, rows.size)
     return Block(codes, positives, weights, block.number)
@@ -55,8 +62,8 @@ def binned(block: Block, thresholds: list[NDArray[np.float64]], positive: Any) -
 
 def weights_by_bin(block: Block, tables: NDArray[np.float64]) -> Sums:
     """Weights e^{∓s} of the positives and the negatives of a block, by feature and bin."""
-    weights = np.empty(0) if block.weights is None else block.weights
-    peaks, sums = histograms_by_class(block.X, tables, block.y, weights)
+    log_weights = np.empty(0) if block.weights is None else block.weights
+    peaks, sums = histograms_by_class(block.X, tables, block.y, log_weights)
     return Sums(
         [Moments(peaks[side], float(sums[side, 0].sum()), sums[side], None) for side in (0, 1)]
     )
@@ -81,9 +88,11 @@ class PassArena(StumpArena):
         self._look()
 
     @classmethod
-    def on(cls, blocks: Blocks, family: Stumps, positive: Any) -> PassArena:
-        """Bin the rows and keep the bins."""
-        return cls(blocks.kept(binned, family.thresholds_, positive), family)
+    def on(cls, blocks: Blocks, family: Stumps, positive: Any, largest: float = 1.0) -> PassArena:
+        """Bin the rows and keep the bins; ``largest`` is the largest weight of all rows."""
+        arena = cls(blocks.kept(binned, family.thresholds_, positive, largest), family)
+        arena.log_unit = 2 * log_scale(np.array([largest]), scaled_weights(np.array([largest])))
+        return arena
 
     def _look(self) -> None:
         tables = np.array(

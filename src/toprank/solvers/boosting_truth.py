@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from toprank.inputs import as_lists
+from toprank.inputs import as_lists, log_scale, scaled_weights
 from toprank.kernels.ladder import Ladder
 from toprank.objectives import pnorm_push
 from toprank.solvers.boosting_arenas import Arena, ClassArena
@@ -57,7 +57,24 @@ def arena_on(
     classify: bool = False,
     threads: Threads | None = None,
 ) -> tuple[Arena, NDArray[np.intp]]:
-    """Put a fitted family on a table; also say which row of the table each arena row is."""
+    """Put a fitted family on a table; also say which row of the table each arena row is.
+
+    Weights are scaled first: steps do not depend on their size.
+    """
+    if truth.weights is None:
+        return _arena_of(family, X, truth, classify=classify, threads=threads)
+    weights = scaled_weights(truth.weights)
+    scaled = truth._replace(weights=weights)
+    arena, rows = _arena_of(family, X, scaled, classify=classify, threads=threads)
+    power = 1 if classify or isinstance(truth, Pairs) else 2  # pair weights are products
+    arena.log_unit = power * log_scale(truth.weights, weights)
+    arena.log_smallest = _log_smallest_pair(scaled)
+    return arena, rows
+
+
+def _arena_of(
+    family: WeakRankers, X: Any, truth: Truth, *, classify: bool, threads: Threads | None
+) -> tuple[Arena, NDArray[np.intp]]:
     everything = np.arange(X.shape[0])
     if not isinstance(family, Stumps):
         criterion = _criterion(truth, X.shape[0], classify=classify)
@@ -74,6 +91,20 @@ def arena_on(
     grades = truth.positives.astype(np.intp) if isinstance(truth, Labels) else truth.grades
     ladder = Ladder(grades, truth.weights, as_lists(truth.groups, grades.size))
     return LadderArena(family.design(X, ladder.rows, threads), ladder, threads), ladder.rows
+
+
+def _log_smallest_pair(truth: Truth) -> float:
+    """ln of the smallest weight of a pair: of two rungs of a list, the least weights on each."""
+    assert truth.weights is not None  # noqa: S101  (asked where there are weights)
+    if isinstance(truth, Pairs):
+        return float(np.log(truth.weights.min()))
+    grades = truth.positives.astype(np.intp) if isinstance(truth, Labels) else truth.grades
+    ladder = Ladder(grades, truth.weights, as_lists(truth.groups, grades.size))
+    least = np.log(np.minimum.reduceat(ladder.weights, ladder.rungs[:-1]))
+    lists = np.repeat(np.arange(ladder.n_rungs.size), ladder.n_rungs)
+    order = np.lexsort((least, lists))
+    first = ladder.first_rungs[:-1][ladder.n_rungs > 1]
+    return float((least[order[first]] + least[order[first + 1]]).min())
 
 
 def _criterion(truth: Truth, n_rows: int, *, classify: bool) -> Any:

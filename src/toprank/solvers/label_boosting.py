@@ -146,7 +146,8 @@ class LabelArena:
         """ln F₊ and ln F₋."""
         totals = self.above[:, :, -1].sum(axis=1)
         positives, negatives = (
-            math.log(total) + peak for total, peak in zip(totals, self._peaks, strict=True)
+            math.log(total) + peak if total > 0 else -math.inf
+            for total, peak in zip(totals, self._peaks, strict=True)
         )
         return positives, negatives
 

@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from toprank.inputs import scaled_weights
 from toprank.kernels.steps import pick
 from toprank.solvers.boosting import Boosted
 
@@ -90,6 +91,12 @@ def soft_minimum(margins: Floats, measure: Floats, nu: float) -> float:
     return float(np.diff(reached, prepend=0.0) @ margins[order]) / float(reached[-1])
 
 
+def _measure(weights: Floats) -> Floats:
+    """Weights that sum to 1."""
+    scaled = scaled_weights(weights)
+    return np.asarray(scaled / scaled.sum())
+
+
 class CappedClasses:
     """S of the positives plus S of the negatives, as a criterion of the scores."""
 
@@ -102,7 +109,7 @@ class CappedClasses:
     ) -> None:
         counts = np.ones(positives.size) if weights is None else weights
         self._parts = [
-            (rows, counts[rows] / counts[rows].sum(), sign, nu)
+            (rows, _measure(counts[rows]), sign, nu)
             for rows, sign, nu in (
                 (np.flatnonzero(positives), 1.0, nu_plus),
                 (np.flatnonzero(~positives), -1.0, nu_minus),
@@ -134,7 +141,7 @@ class CappedPairs:
     ) -> None:
         self._better, self._worse = np.ascontiguousarray(pairs.T)
         counts = np.ones(len(pairs)) if weights is None else weights
-        self._measure = counts / counts.sum()
+        self._measure = _measure(counts)
         self._nu = nu
         self._n_rows = n_rows
 
@@ -177,6 +184,9 @@ def soft_boost(
     coefficients, ceiling = np.zeros(arena.n_weak), math.inf
     while run.n_iter < max_iter:
         rates = arena.rates("steepest")
+        if not rates.size:
+            ceiling, run.status = 0.0, "converged"
+            break
         worth = np.abs(rates) if both else rates
         index = int(pick(worth))
         edge = float(worth[index])
