@@ -38,17 +38,11 @@ def data(seed=0, n_rows=200, missing=0.0):
     return X, y
 
 
-def some_labels(y):
-    return np.column_stack([y, np.arange(y.size) % 2, y])
-
-
 FITS = {
     "labels": lambda X, y, w: RankBoost(max_iter=15).fit(X, y, w),
     "features": lambda X, y, w: RankBoost(weak_rankers="features", max_iter=5).fit(X, y, w),
     "lists": lambda X, y, w: RankBoost(max_iter=15).fit(X, y, w, groups=np.arange(y.size) // 20),
-    "grades": lambda X, y, w: RankBoost(max_iter=15).fit_grades(
-        X, 2 * y + np.arange(y.size) % 2, w
-    ),
+    "grades": lambda X, y, w: RankBoost(max_iter=15).fit_grades(X, 2 * y + (X[:, 2] > 0), w),
     "pairs": lambda X, y, w: RankBoost(max_iter=15).fit_pairs(
         X, all_pairs(y), w[all_pairs(y)].min(axis=1)
     ),
@@ -65,7 +59,9 @@ FITS = {
         X, all_pairs(y), w[all_pairs(y)].min(axis=1)
     ),
     "AdaBoostMH": lambda X, y, w: AdaBoostMH(max_iter=15).fit(X, y, w),
-    "AdaBoostMR": lambda X, y, w: AdaBoostMR(max_iter=15).fit(X, some_labels(y), w),
+    "AdaBoostMR": lambda X, y, w: AdaBoostMR(max_iter=15).fit(
+        X, np.column_stack([y, X[:, 2] > 0, y]), w
+    ),
     "AdaBoostMR global": lambda X, y, w: AdaBoostMR("global", max_iter=15).fit(X, y, w),
 }
 
@@ -88,6 +84,39 @@ def all_pairs(y):
 )
 def test_scikit_learns_conventions(estimator, check):
     check(estimator)
+
+
+# The order of sums ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", FITS)
+def test_neither_the_order_of_rows_nor_a_last_bit_changes_the_stumps(name):
+    rng = np.random.default_rng(0)
+    values = rng.integers(0, 6, size=(60, 3)).astype(float)
+    # copies, mirror images and monotone copies: every stump has its equals
+    X = np.column_stack([values, -values, 2 * values + 1, values > 2])
+    y = (values[:, 0] - values[:, 1] + 2 * rng.normal(size=60) > 1).astype(int)
+    lists = np.arange(60) // 20  # as in FITS: rows are permuted within them
+    weights = rng.random(60) + 0.5
+    expected = FITS[name](X, y, weights)
+    for _ in range(3):
+        order = np.lexsort((rng.random(60), lists))
+        noise = 1 + np.finfo(float).eps * rng.choice([-1, 0, 1], 60)
+        found = FITS[name](X[order], y[order], (weights * noise)[order])
+        assert_same_model(found, expected, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("kind", [*RANKERS, AdaBoostMH, AdaBoostMR])
+def test_a_fit_ends_where_only_rounding_is_left(kind):
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 2, size=(50, 1)).astype(float), np.arange(50) % 2
+    tol = {} if kind is SoftRankBoost else {"tol": None}
+    rounds = set()
+    for _ in range(5):
+        weights = np.full(50, 0.1) * (1 + np.finfo(float).eps * rng.choice([-1, 0, 1], 50))
+        rounds.add(kind(**tol).fit(X, y, weights).n_iter_)
+    assert len(rounds) == 1
+    assert rounds.pop() < 200
 
 
 # Three kinds of supervision ---------------------------------------------------------------
@@ -251,7 +280,7 @@ def test_constant_and_empty_columns_are_no_weak_rankers(kind):
 
 @pytest.mark.parametrize("name", FITS)
 def test_a_table_of_constants_gives_equal_scores_and_a_warning(name):
-    X, y = np.ones((6, 2)), np.array([0, 1] * 3)
+    X, y = np.ones((6, 3)), np.array([0, 1] * 3)
     with pytest.warns(ConvergenceWarning, match="so all rows get the same score"):
         model = FITS[name](X, y, np.ones(6))
     assert (np.ptp(model.decision_function(X), axis=0) == 0).all()
@@ -339,6 +368,13 @@ def test_early_stopping_keeps_the_best_round(kind, scoring):
     assert len(model.validation_path_) <= model.n_iter_ + 11
     assert model.weights_.size
     assert len(list(model.staged_decision_function(X))) == model.n_iter_
+
+
+def test_a_last_bit_makes_no_later_round_the_best():
+    X, y = data()
+    scores = iter([0.5, 0.7, 0.7 - 1e-16, 0.7 + 1e-16, 0.6])
+    model = RankBoost(max_iter=4, scoring=lambda *_, **__: next(scores))
+    assert model.fit(X, y, validation=(X, y)).n_iter_ == 1
 
 
 @pytest.mark.parametrize("kind", RANKERS)

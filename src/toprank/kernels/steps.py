@@ -21,7 +21,7 @@ from toprank.kernels.jit import compiled
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["MAX_STEP", "growth", "loss_step", "margin_step", "pick", "rates"]
+__all__ = ["FLAT", "MAX_STEP", "growth", "loss_step", "margin_step", "pick", "rates"]
 
 # Longest step: a pair on the right side loses e^-2 of its weight, one on the wrong side gains as
 # much. A longer step rests on pairs d₋ of which there are hardly any to tell. Chosen by hand from
@@ -31,6 +31,8 @@ MAX_STEP = 2.0
 # Rates closer than this are a tie. Sums of the same numbers in another order differ by about
 # 1e-16, their roots by 1e-8; every form of supervision must break its ties alike.
 TIE = 1e-7
+# Rates below this are what rounding leaves where no weak ranker gains anything.
+FLAT = 1e-12
 # d₊/d₋ at which ½·ln(d₊/d₋) is the longest step.
 LIMIT = math.exp(2.0 * MAX_STEP)
 

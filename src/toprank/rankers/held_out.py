@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 __all__ = ["HeldOut", "split_rows"]
 
+# Scores closer than this share are a tie: sums in another order differ by less.
+TIE = 1e-9
+
 
 def split_rows(
     labels: NDArray[Any],
@@ -97,7 +100,8 @@ class HeldOut:
     @property
     def best(self) -> int:
         """Number of rounds after which the score was highest, the fewest on ties."""
-        return int(np.argmax(self.path))
+        highest = max(self.path)
+        return int(np.argmax(np.array(self.path) >= highest - TIE * abs(highest)))
 
     def __call__(self, run: Boosted) -> bool:
         """Score the last round; true asks to stop."""

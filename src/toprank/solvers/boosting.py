@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from toprank.kernels.steps import pick
+from toprank.kernels.steps import FLAT, pick
 from toprank.solvers.base import SEPARATED
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ def boost(
         smooth_margin = run.smooth_margins[-1] if length > 0 else -math.inf
         is_smooth = smooth and smooth_margin > POSITIVE
         ceiling = min(ceiling, rate)
-        if rate <= 0 or _is_done(run, rate, tol, smooth, ceiling - smooth_margin):
+        if rate <= FLAT or _is_done(run, rate, tol, smooth, ceiling - smooth_margin):
             run.status = "separated" if _is_separated(run) else "converged"
             break
         run.edges.append(abs(arena.edge(index)))

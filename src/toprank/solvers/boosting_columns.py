@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["ClassificationLoss", "ColumnArena"]
 
 # A derivative this small beside the one at the start ends a line search.
-FLAT = 1e-13
+LEVEL = 1e-13
 
 
 class ScoreLoss(Protocol):
@@ -184,7 +184,7 @@ class _Line:
         at_high = direction * rule(*self.at(direction * high), direction * high)
         if at_high <= 0.0:
             return float(direction * high)
-        goal, side = FLAT * abs(start), 0
+        goal, side = LEVEL * abs(start), 0
         for _ in range(100):
             middle = (low * at_high - high * at_low) / (at_high - at_low)
             if not low < middle < high:

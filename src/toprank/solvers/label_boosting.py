@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from toprank.kernels.label_sums import label_masses
-from toprank.kernels.steps import loss_step, pick, rates
+from toprank.kernels.steps import FLAT, loss_step, pick, rates
 from toprank.kernels.threads import Threads
 from toprank.solvers.base import SEPARATED
 
@@ -214,7 +214,7 @@ def boost_labels(
         is_done = tol is not None and (
             worth[chosen] <= tol or run.path[-1] <= run.path[0] - SEPARATED + 1e-6
         )
-        if is_done or worth[chosen] <= 0:
+        if is_done or worth[chosen] <= FLAT:
             run.converged = True
             break
         label, stump = divmod(chosen, right.shape[1])

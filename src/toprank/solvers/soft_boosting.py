@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from toprank.inputs import scaled_weights
-from toprank.kernels.steps import pick
+from toprank.kernels.steps import FLAT, pick
 from toprank.solvers.boosting import Boosted
 
 if TYPE_CHECKING:
@@ -193,7 +193,7 @@ def soft_boost(
         ceiling = min(ceiling, edge)
         target = (1.0 - delta) * ceiling
         reached = soft_margins[-1] if soft_margins else -math.inf
-        if ceiling <= tol or reached >= target:
+        if ceiling <= max(tol, FLAT) or reached >= target:
             run.status = "converged"
             break
         sign = math.copysign(1.0, rates[index])
