@@ -32,7 +32,7 @@ def data(n=200, seed=0):
         PNormPush(),
         PNormPush(p=np.inf),
         PNormPush(p=2, focus="both"),
-        PNormPush(p=1, solver="coordinate", alpha=1e-2, max_iter=5000),
+        PNormPush(p=1, solver="coordinate", alpha=0.3, max_iter=1000),
         PNormPush(l1_ratio=0.5, alpha=0.1),
         PNormPush(weak_rankers="stumps"),
         IRPush(),
