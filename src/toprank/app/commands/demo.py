@@ -109,7 +109,7 @@ def run_contest(data: Dataset, *, budget: int, seed: int, quiet: bool) -> Compar
 
     from toprank.selection import compare
 
-    bar = Progress(console=Console(stderr=True), transient=True, disable=quiet)
+    bar = Progress(console=Console(stderr=True, quiet=quiet), transient=True, disable=quiet)
     # Threads cost more than they give on matrices this small.
     with bar, threadpool_limits(1):
         task = bar.add_task("Ranking digits", total=N_SPLITS)
