@@ -1,269 +1,223 @@
 """Every metric equals its definition, read off every order that the ties allow."""
 
+import functools
+import itertools
 import math
-from functools import partial
+import warnings
+from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from sklearn.exceptions import UndefinedMetricWarning
 
+from tests.metrics import naive
 from toprank import metrics
-from toprank.metrics import naive
+from toprank.metrics.driver import DECLARATIONS
 
-ORDERED = ("average", "pessimistic", "optimistic")
+N_CASES = 1000
+UNITS = [Fraction(1), Fraction(1), Fraction(1, 2), Fraction(1, 4), Fraction(1, 5), Fraction(1, 10)]
+LEVELS = (-0.2, 0.0, 0.1, 0.4, 0.5, 0.7, 0.8)
 
-
-def _k_of(order, k):
-    return math.ceil(k * len(order) - 1e-9) if isinstance(k, float) else k
-
-
-def _at(judge, order, k, **options):
-    return judge(order, _k_of(order, k) if k is not None else len(order), **options)
-
-
-# name, options, judge of one strict order, whether it is a loss, ties that have such a twin
-CASES = [
-    ("roc_auc", {}, naive.roc_auc, False, ORDERED),
-    *[
-        (
-            "partial_auc",
-            {"max_fpr": fpr, "standardize": standardize},
-            partial(naive.partial_auc, max_fpr=fpr, standardize=standardize),
-            False,
-            # "average" is the diagonal through a tie, a mean over orders only at max_fpr = 1
-            ORDERED if fpr == 1 else ORDERED[1:],
-        )
-        for fpr, standardize in [(1.0, True), (0.3, True), (0.7, False)]
+OPTIONS = {
+    "partial_auc": [{}, {"max_fpr": 0.3}, {"max_fpr": 0.7, "standardize": False}, {"max_fpr": 1.0}],
+    "pnorm_error": [
+        *({"p": p} for p in (1, 2.5, 4)),
+        *({"p": p, "normalize": True} for p in (1, 3, 64, math.inf)),
+        {"p": 2, "margin": 0.3},
+        {"p": 3, "margin": 0.2, "normalize": True},
     ],
-    ("positives_at_top", {}, naive.positives_at_top, False, ORDERED),
-    ("r_max", {}, naive.r_max, True, ORDERED),
-    ("winner_take_all", {}, naive.winner_take_all, True, ORDERED),
-    *[
-        ("pnorm_error", {"p": p}, partial(naive.pnorm_error, p=p), True, ORDERED)
-        for p in (1, 2.5, 4)
+    "price_of_heights": [
+        {"price": np.square},
+        {"price": np.sign},
+        {"price": np.log1p, "on": "reverse_height"},
+        {"price": np.sqrt, "on": "rank"},
     ],
-    *[
-        (
-            "pnorm_error",
-            {"p": p, "normalize": True},
-            partial(naive.pnorm_error, p=p, normalize=True),
-            True,
-            ORDERED if p == 1 else ORDERED[1:],
-        )
-        for p in (1, 3, 64, math.inf)
-    ],
-    *[
-        (
-            "price_of_heights",
-            {"price": price, "on": on},
-            partial(naive.price_of_heights, price=price, on=on),
-            True,
-            ORDERED,
-        )
-        for on, price in [("height", np.square), ("reverse_height", np.log1p), ("rank", np.sqrt)]
-    ],
-    *[
-        (name, {"k": k}, partial(_at, judge, k=k), False, ORDERED)
-        for name, judge in [
-            ("precision_at_k", naive.precision_at_k),
-            ("recall_at_k", naive.recall_at_k),
-            ("lift", naive.lift),
-        ]
-        for k in (1, 2, 0.4)
-    ],
-    ("enrichment_factor", {"fraction": 0.3}, partial(_at, naive.lift, k=0.3), False, ORDERED),
-    ("prbep", {}, naive.prbep, False, ORDERED),
-    ("average_precision", {}, naive.average_precision, False, ORDERED),
-    *[
-        (name, {"k": k, "log_base": base}, partial(_at, judge, k=k, log_base=base), False, ORDERED)
-        for name, judge in [("dcg", naive.dcg), ("ndcg", naive.ndcg)]
-        for k, base in [(None, 2.0), (2, math.e), (0.5, 10.0)]
-    ],
-    ("average_reciprocal_rank", {}, naive.average_reciprocal_rank, False, ORDERED),
-    (
-        "average_reciprocal_rank",
-        {"normalize": True},
-        partial(naive.average_reciprocal_rank, normalize=True),
-        False,
-        ORDERED,
-    ),
-    *[
-        ("bedroc", {"alpha": alpha}, partial(naive.bedroc, alpha=alpha), False, ORDERED)
-        for alpha in (0.5, 20.0)
-    ],
-]
-IDS = [f"{name}-{index}" for index, (name, *_) in enumerate(CASES)]
-
-
-@st.composite
-def lists(draw, *, max_rows=5, max_weight=1):
-    """Labels, scores with many ties, and whole weights, with a row of either class."""
-    n_rows = draw(st.integers(2, max_rows))
-    y = [1, 0, *draw(st.lists(st.integers(0, 1), min_size=n_rows - 2, max_size=n_rows - 2))]
-    size = {"min_size": n_rows, "max_size": n_rows}
-    levels = st.sampled_from([-1e300, -2.0, -0.0, 0.0, 1.0, 1e300])
-    scores = draw(st.lists(levels, **size))
-    weights = draw(st.lists(st.integers(0, max_weight), **size)) if max_weight > 1 else [1] * n_rows
-    return y, scores, [max(1, weights[0]), max(1, weights[1]), *weights[2:]]
-
-
-def by_definition(case, y, scores, weights, ties):
-    _, _, judge, loss, _ = case
-    repeated = [(g, s) for g, s, w in zip(y, scores, weights, strict=True) for _ in range(w)]
-    gains, rows = zip(*repeated, strict=True)
-    return naive.over_orders(judge, gains, rows, ties, loss=loss)
-
-
-@pytest.mark.parametrize("case", CASES, ids=IDS)
-@settings(max_examples=25, deadline=None)
-@given(data=lists(), ties=st.sampled_from(ORDERED))
-def test_metric_equals_its_definition(case, data, ties):
-    y, scores, weights = data
-    name, options, *_, offered = case
-    if ties not in offered:
-        ties = offered[0]
-    value = getattr(metrics, name)(y, scores, ties=ties, **options)
-    assert value == pytest.approx(
-        by_definition(case, y, scores, weights, ties), rel=1e-9, abs=1e-12
-    )
-
-
-@pytest.mark.parametrize("case", CASES, ids=IDS)
-@settings(max_examples=25, deadline=None)
-@given(data=lists(max_rows=4, max_weight=3), ties=st.sampled_from(ORDERED))
-def test_whole_weights_are_repetitions_and_zero_weights_are_absent(case, data, ties):
-    y, scores, weights = data
-    name, options, *_, offered = case
-    if ties not in offered:
-        ties = offered[0]
-    if isinstance(options.get("k"), int) and options["k"] > sum(weights):
-        return
-    value = getattr(metrics, name)(y, scores, sample_weight=weights, ties=ties, **options)
-    assert value == pytest.approx(
-        by_definition(case, y, scores, weights, ties), rel=1e-9, abs=1e-12
-    )
-
-
-@pytest.mark.parametrize("case", CASES, ids=IDS)
-@settings(max_examples=15, deadline=None)
-@given(
-    data=st.lists(lists(max_rows=5, max_weight=3), min_size=2, max_size=3),
-    ties=st.sampled_from(ORDERED),
-    seed=st.integers(0, 9),
-    weighted=st.booleans(),
-)
-def test_groups_in_any_order_give_the_mean_over_lists(case, data, ties, seed, weighted):
-    name, options, *_, offered = case
-    if ties not in offered:
-        ties = offered[0]
-    call = partial(getattr(metrics, name), ties=ties, **options)
-    y, scores, weights = (np.concatenate(part) for part in zip(*data, strict=True))
-    groups = np.repeat([f"list {at}" for at in range(len(data))], [len(part[0]) for part in data])
-    shuffled = np.random.default_rng(seed).permutation(y.size)
-    weights = weights if weighted else np.ones(y.size)
-    together = call(
-        y[shuffled],
-        scores[shuffled],
-        sample_weight=weights[shuffled] if weighted else None,
-        groups=groups[shuffled],
-    )
-    alone = [
-        call(y[groups == group], scores[groups == group], sample_weight=weights[groups == group])
-        for group in np.unique(groups)
-    ]
-    assert together == pytest.approx(np.mean(alone), rel=1e-9, abs=1e-12)
-
-
-TOGETHER = {
-    "average_precision": lambda y, rank: np.mean([y[rank <= r].sum() / r for r in rank[y == 1]]),
-    "average_reciprocal_rank": lambda y, rank: np.sum(y / rank),
-    "dcg": lambda y, rank: np.sum(y / np.log2(1 + rank)),
+    "precision_at_k": [{"k": k} for k in (1, 2, 3, 0.4, 0.07)],
+    "recall_at_k": [{"k": k} for k in (1, 2, 3, 0.5)],
+    "lift": [{"k": k} for k in (1, 2, 0.25)],
+    "enrichment_factor": [{"fraction": 0.3}, {"fraction": 0.01}],
+    "dcg": [{}, {"k": 2, "log_base": math.e}, {"k": 0.5, "log_base": 10.0}, {"gain": "linear"}],
+    "ndcg": [{}, {"k": 2, "log_base": math.e}, {"k": 0.5}, {"gain": "linear", "k": 1}],
+    "average_reciprocal_rank": [{}, {"normalize": True}],
+    "bedroc": [{"alpha": 0.5}, {"alpha": 20.0}],
 }
 
 
-@pytest.mark.parametrize("name", TOGETHER)
-@settings(max_examples=60, deadline=None)
-@given(data=lists(max_rows=7, max_weight=3))
-def test_together_gives_tied_rows_the_last_place_of_their_tie(name, data):
-    y, scores, weights = (np.asarray(part) for part in data)
-    value = getattr(metrics, name)(y, scores, sample_weight=weights, ties="together")
-    y, scores = np.repeat(y, weights), np.repeat(scores, weights)
-    rank = np.sum(scores[:, None] <= scores, axis=1)
-    assert value == pytest.approx(TOGETHER[name](y, rank), rel=1e-12)
+class Case:
+    """Rows of up to three lists with many ties, as fractions and as a call of a metric."""
+
+    def __init__(self, seed, *, graded):
+        rng = np.random.default_rng([seed, graded])
+        size = int(rng.integers(1, 21))
+        self.rng, self.unit = rng, UNITS[rng.integers(len(UNITS))]
+        self.weighted = bool(self.unit != 1 or rng.random() < 0.5)
+        self.lists = rng.integers(0, rng.integers(1, 7), size)
+        copies = rng.integers(0, 4, size) if self.weighted else np.ones(size, dtype=int)
+        copies[0] = max(copies[0], 1)
+        # Few copies in each list, for all their orders are judged.
+        before = np.tril(self.lists[:, None] == self.lists) @ copies
+        kept = before <= (7 if graded else 9)
+        self.y = rng.integers(0, 3 if graded else 2, size)
+        # Positives tend to the top, as they do where a ranking is of use.
+        n_levels = rng.integers(1, 8)
+        drawn = rng.integers(0, n_levels, size) + rng.integers(0, 3) * self.y
+        self.levels = np.minimum(drawn, n_levels - 1)
+        self.copies, self.y, self.levels, self.lists = (
+            column[kept] for column in (copies, self.y, self.levels, self.lists)
+        )
+        self.grouped = bool(self.lists.any() or rng.random() < 0.5)
+        self.undefined = ["skip", "error", 0.25][rng.integers(3)]
+
+    @property
+    def given(self):
+        """What the metric is called with; weights are rounded, as users' are."""
+        weights = self.copies * float(self.unit) if self.weighted else None
+        return {"sample_weight": weights, "groups": self.lists if self.grouped else None}
+
+    def rows(self, gains, margin=0.0):
+        """The same as fractions; positives are lowered by the margin."""
+        scores = [Fraction(str(LEVELS[level])) for level in self.levels]
+        lowered = Fraction(str(margin))
+        return [
+            naive.Row(gain, score - lowered * (gain > 0), int(copies), int(group))
+            for gain, score, copies, group in zip(
+                gains, scores, self.copies, self.lists, strict=True
+            )
+        ]
 
 
-@settings(max_examples=60, deadline=None)
-@given(
-    grades=st.lists(st.integers(0, 3), min_size=1, max_size=5),
-    data=st.data(),
-    ties=st.sampled_from(ORDERED),
-    gain=st.sampled_from(["exponential", "linear"]),
-    k=st.sampled_from([None, 1, 0.5]),
-)
-def test_graded_gains_equal_their_definition(grades, data, ties, gain, k):
-    size = {"min_size": len(grades), "max_size": len(grades)}
-    scores = data.draw(st.lists(st.integers(0, 2), **size))
-    weights = data.draw(st.lists(st.integers(1, 2), **size))
-    gains = [2**y - 1 if gain == "exponential" else y for y in grades]
-    repeated = [(g, s) for g, s, w in zip(gains, scores, weights, strict=True) for _ in range(w)]
-    for name, judge in [("dcg", naive.dcg), ("ndcg", naive.ndcg)]:
-        if name == "ndcg" and not any(gains):
+def call_of(name, case):
+    """Options of a metric and a policy for ties that it offers for them."""
+    options = dict(OPTIONS.get(name, [{}])[case.rng.integers(len(OPTIONS.get(name, [{}])))])
+    ties = DECLARATIONS[name].ties[case.rng.integers(len(DECLARATIONS[name].ties))]
+    closed = name != "pnorm_error" or options.get("p") == 1 or not options.get("normalize")
+    if "margin" in options or (ties == "average" and not closed):
+        ties = "pessimistic"
+    return options, ties
+
+
+def expected_of(name, case, options, ties):
+    """What the definition says, or the error that it has to be."""
+    own = {key: option for key, option in options.items() if key != "margin"}
+    exponential = options.get("gain", "exponential") == "exponential"
+    gains = [2.0**y - 1 if exponential else float(y) for y in case.y]
+    rows = case.rows(gains, options.get("margin", 0.0))
+    kept = [row for row in rows if row.copies]
+    fractional = any((row.copies * case.unit).denominator > 1 for row in kept)
+    no_closed_form = name == "pnorm_error" and options.get("p") != 1
+    no_closed_form |= name == "price_of_heights" and options.get("on") != "rank"
+    if ties == "average" and fractional and no_closed_form:
+        return ValueError
+    try:
+        return naive.value(name, rows, ties=ties, unit=case.unit, undefined=case.undefined, **own)
+    except ValueError:
+        return ValueError
+
+
+def outcome(call):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UndefinedMetricWarning)
+        try:
+            return call()
+        except ValueError:
+            return ValueError
+
+
+@pytest.mark.parametrize("name", sorted(DECLARATIONS))
+def test_metric_equals_its_definition(name):
+    for seed in range(N_CASES):
+        case = Case(seed, graded=DECLARATIONS[name].graded)
+        options, ties = call_of(name, case)
+        expected = expected_of(name, case, options, ties)
+        scores = np.array(LEVELS)[case.levels]
+        found = outcome(
+            functools.partial(
+                getattr(metrics, name),
+                *(case.y, scores),
+                **(case.given | options),
+                ties=ties,
+                undefined=case.undefined,
+            )
+        )
+        if ValueError in (found, expected):
+            assert found is expected, (seed, options, ties)
+        else:
+            near = pytest.approx(expected, rel=1e-9, abs=1e-12, nan_ok=True)
+            assert found == near, (seed, options, ties)
+
+
+def test_heights_of_rows_equal_their_definition():
+    for seed in range(N_CASES):
+        case = Case(seed, graded=False)
+        ties = ["pessimistic", "average", "optimistic"][seed % 3]
+        share = {"pessimistic": 1, "average": Fraction(1, 2), "optimistic": 0}[ties]
+        weights = np.array([case.unit * int(copies) for copies in case.copies])
+        lists = case.lists if case.grouped else np.zeros_like(case.lists)
+        same = lists[:, None] == lists
+        below = same & (case.levels[:, None] > case.levels)
+        above, tied = below.T, same & (case.levels[:, None] == case.levels)
+        positive = case.y == 1
+        n_tied = tied @ weights
+        first = np.minimum(n_tied, 1)
+        expected = {
+            "height": ((below + share * tied) @ (weights * positive))[~positive],
+            "reverse_height": ((above + share * tied) @ (weights * ~positive))[positive],
+            "ranks": (above @ weights + first + share * (n_tied - first))[positive],
+        }
+        scores = np.array(LEVELS)[case.levels]
+        for name, places in expected.items():
+            found = getattr(metrics, name)(case.y, scores, ties=ties, **case.given)
+            exact = places.astype(float)
+            np.testing.assert_allclose(found, exact, rtol=1e-12, atol=0, err_msg=f"{name}, {seed}")
+
+
+@functools.cache
+def shortlists(levels, k):
+    """Every set of k copies that falling scores allow, equally likely ones equally often."""
+    cut = sorted(levels, reverse=True)[k - 1]
+    inside = {at for at, level in enumerate(levels) if level > cut}
+    tied = [at for at, level in enumerate(levels) if level == cut]
+    return [inside | set(rest) for rest in itertools.combinations(tied, k - len(inside))]
+
+
+def overlap_of_list(a, b, copies, k, ties):
+    """Share of the k copies of either shortlist that both hold."""
+    first, second = (shortlists(tuple(np.repeat(part, copies).tolist()), k) for part in (a, b))
+    pairs = [len(one & other) / k for one in first for other in second]
+    return {"average": np.mean, "pessimistic": min, "optimistic": max}[ties](pairs)
+
+
+def test_shortlist_overlap_equals_its_definition():
+    for seed in range(N_CASES):
+        case = Case(seed, graded=False)
+        ties = ["average", "pessimistic", "optimistic"][case.rng.integers(3)]
+        copies = np.minimum(case.copies, 2)
+        copies[0] = 1
+        other = case.rng.integers(0, 3, copies.size)
+        lists = case.lists if case.grouped else np.zeros_like(case.lists)
+        counts = [copies[lists == group].sum() for group in np.unique(lists)]
+        k = int(case.rng.integers(1, 3))
+        taken = k / case.unit
+        found = outcome(
+            functools.partial(
+                metrics.shortlist_overlap,
+                *(0.1 * case.levels, 0.1 * other),
+                k=k,
+                sample_weight=copies * float(case.unit),
+                groups=case.given["groups"],
+                ties=ties,
+            )
+        )
+        if taken > max(counts):
+            assert found is ValueError, seed
             continue
-        value = getattr(metrics, name)(
-            grades, scores, sample_weight=weights, ties=ties, gain=gain, k=k
-        )
-        expected = naive.over_orders(
-            partial(_at, judge, k=k, log_base=2), *zip(*repeated, strict=True), ties
-        )
-        assert value == pytest.approx(expected, rel=1e-9, abs=1e-12)
-
-
-@settings(max_examples=60, deadline=None)
-@given(data=lists(max_rows=6, max_weight=3), ties=st.sampled_from(ORDERED), seed=st.integers(0, 9))
-def test_heights_of_rows_equal_their_definition(data, ties, seed):
-    y, scores, weights = (np.asarray(part) for part in data)
-    groups = np.random.default_rng(seed).integers(0, 2, y.size)
-    share = {"pessimistic": 1, "average": 0.5, "optimistic": 0}[ties]
-    same = groups[:, None] == groups
-    below = same & (scores[:, None] > scores)
-    above, tied = below.T, same & (scores[:, None] == scores)
-    positive = y == 1
-    options = {"sample_weight": weights, "groups": groups, "ties": ties}
-    expected = (below + share * tied) @ (weights * positive)
-    np.testing.assert_allclose(metrics.height(y, scores, **options), expected[~positive])
-    expected = (above + share * tied) @ (weights * ~positive)
-    np.testing.assert_allclose(metrics.reverse_height(y, scores, **options), expected[positive])
-    n_tied = tied @ weights
-    expected = above @ weights + np.minimum(n_tied, 1) + share * np.maximum(n_tied - 1, 0)
-    np.testing.assert_allclose(metrics.ranks(y, scores, **options), expected[positive])
-
-
-def _shortlists(scores, k):
-    """Every set of k rows that falling scores allow, equally likely ones equally often."""
-    from itertools import combinations
-
-    cut = sorted(scores, reverse=True)[k - 1]
-    inside = {at for at, score in enumerate(scores) if score > cut}
-    tied = [at for at, score in enumerate(scores) if score == cut]
-    return [inside | set(rest) for rest in combinations(tied, k - len(inside))]
-
-
-@settings(max_examples=80, deadline=None)
-@given(data=st.data(), n_rows=st.integers(1, 5), ties=st.sampled_from(ORDERED))
-def test_shortlist_overlap_equals_its_definition(data, n_rows, ties):
-    size = {"min_size": n_rows, "max_size": n_rows}
-    a, b = (np.array(data.draw(st.lists(st.integers(0, 2), **size))) for _ in range(2))
-    weights = np.array(data.draw(st.lists(st.integers(0, 2), **size)))
-    weights[0] = max(1, weights[0])
-    k = data.draw(st.integers(1, int(weights.sum())))
-    pairs = [
-        len(first & second) / k
-        for first in _shortlists(np.repeat(a, weights).tolist(), k)
-        for second in _shortlists(np.repeat(b, weights).tolist(), k)
-    ]
-    expected = {"average": np.mean, "pessimistic": min, "optimistic": max}[ties](pairs)
-    value = metrics.shortlist_overlap(a, b, k=k, sample_weight=weights, ties=ties)
-    assert value == pytest.approx(expected)
-    plain = metrics.shortlist_overlap(np.repeat(a, weights), np.repeat(b, weights), k=k, ties=ties)
-    assert plain == pytest.approx(expected)
+        values = [
+            overlap_of_list(
+                *(part[lists == group] for part in (case.levels, other, copies)),
+                min(int(taken), count),
+                ties,
+            )
+            for group, count in zip(np.unique(lists), counts, strict=True)
+            if count
+        ]
+        assert found == pytest.approx(np.mean(values), rel=1e-9, abs=1e-12), (seed, ties)

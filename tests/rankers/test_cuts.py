@@ -52,9 +52,21 @@ def test_a_cut_is_never_rounded_onto_the_row_above_it():
     high = np.nextafter(low, math.inf)
     for a, b in [*zip(low, high, strict=True), (-1.7e308, 1.7e308), (1.6e308, 1.7e308)]:
         assert a <= midway(a, b) < b
-        assert a <= cut_above(np.array([b, a]), 1) < b
-        assert a <= -matching_intercept(np.array([b, a]), np.array([True, False]), None) < b
     assert midway(2.0, 2.0) == 2.0
+
+
+@pytest.mark.parametrize("scale", [1.0, -1.0, 1e-300, 1e300])
+def test_scores_that_differ_in_their_last_bits_are_tied(scale):
+    tied = np.nextafter(scale, [-math.inf, scale, math.inf])
+    scores = np.array([*tied, scale + abs(scale), scale - abs(scale)])
+    for inside in (2, 3):  # crossed by the tie: the cut is halfway to the next score above
+        assert cut_above(scores, inside) == pytest.approx(scale + abs(scale) / 2, rel=1e-12)
+    assert cut_above(scores, 4) == pytest.approx(scale - abs(scale) / 2, rel=1e-12)
+    assert cut_above(tied, 1) > tied.max()
+    assert cut_above(tied, 3) < tied.min()
+    weights = np.array([1.0, 1.0, 1.0, 2.0, 1.0])
+    positives = np.array([True, False, False, True, False])
+    assert -matching_intercept(scores, positives, weights) == cut_above(scores, 2)
 
 
 @pytest.mark.parametrize("inside", [1, 2, 3, 4])

@@ -72,16 +72,15 @@ def _optimistic(found: Floats, rows: Floats, gain: Floats, weight: Floats) -> Fl
 def _average(found: Floats, rows: Floats, gain: Floats, weight: Floats) -> Floats:
     """Mean over the orders of a tie.
 
-    Place j of the tie holds a positive with probability gain/weight, and the positives down to it
-    are then found + gain − c·(weight − j) in the mean, c = (gain − 1)/(weight − 1) being the chance
-    that another row is positive: (gain/weight) Σ_j (found + gain − c·(weight − j)) / (rows + j).
-    A row is taken out of the chance as far as the tie is heavier than one row:
-    c = (gain − u)/(weight − u) with u between 0 (weight ≤ 1) and 1 (weight ≥ 2).
+    Place j of the tie holds a positive with probability gain/weight, and the rows above it are then
+    rows − found + n/2 + d·(j − (weight + 1)/2) negatives in the mean, n being the negatives of the
+    tie and d = n/(weight − 1): Σ_j of 1 less their share of rows + j. A tie lighter than two rows
+    has d = n·(weight − 1), one lighter than a row d = 0.
     """
-    row = np.clip(weight - 1.0, 0.0, 1.0)
-    chance = np.clip((gain - row) / (weight - row), 0.0, 1.0)
-    first = found + gain - chance * (rows + weight)
-    sums = first * harmonic_between(rows, weight) + chance * weight
+    negatives, steps = weight - gain, weight - 1.0
+    slope = negatives / np.maximum(steps, 1.0) * np.clip(steps, 0.0, 1.0)
+    first = rows - found + negatives / 2 - slope * (rows + (weight + 1.0) / 2)
+    sums = weight - slope * weight - first * harmonic_between(rows, weight)
     return (gain / weight) * sums
 
 

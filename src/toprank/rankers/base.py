@@ -83,7 +83,7 @@ class RowRanker(BaseEstimator):  # type: ignore[misc]
 
         ``budget`` is a number of rows of ``X`` or, below 1, a share of them. Rows of ``X`` with a
         score above the cutoff are at most that many: halfway between the last row inside and the
-        first one outside, or at the tied score itself where ties cross the border.
+        first one outside or, where these are tied, between the tie and the next score above.
         """
         scores = self.decision_function(X)
         return cut_above(scores, rows_within_budget(budget, scores.size, name="budget"))

@@ -29,6 +29,8 @@ BINS = 1 << 12
 GATHERED = 1 << 18
 # Relative rounding error of a sum of weights, at the most.
 SLACK = 1e-9
+# Scores closer than this, relative to their size, may be equal on another machine.
+TIED = 1e-12
 
 
 def push_intercept(
@@ -57,46 +59,79 @@ def matching_intercept(
 ) -> float:
     """b such that the rows with s + b > 0 weigh as much as the positives do.
 
-    The cut lies halfway between two neighbouring scores; where ties cross it, all of them are
-    left out. A row of weight 2 is cut like the row twice. One partition where there are no weights,
-    else one sort.
+    The cut lies halfway between two neighbouring scores; where ties cross it, all of them are left
+    out, so the cut lies halfway to the next score above. Scores that differ by less than 1e-12 of
+    their size are tied. A row of weight 2 is cut like the row twice. One partition where there are
+    no weights, else one sort.
     """
-    if weights is not None:
-        return -_cut(scores, weights, float(weights[positives].sum()))
-    edge = scores.size - int(np.count_nonzero(positives))  # of the positives, sorted up
-    low, high = max(edge - 1, 0), min(edge, scores.size - 1)
-    around = np.partition(scores, [low, high])
-    return -midway(float(around[low]), float(around[high]))
-
-
-def _cut(
-    scores: NDArray[np.float64], masses: NDArray[np.float64], target: float, above: float = 0.0
-) -> float:
-    """Score above which the rows weigh as much as the target, ``above`` of it by other rows."""
-    falling, ties = np.unique(-scores, return_inverse=True)
-    reached = above + np.cumsum(np.bincount(ties, masses))
-    place = min(int(np.searchsorted(reached, target * (1 - SLACK))), falling.size - 1)
-    crossed = reached[place] > target * (1 + SLACK)
-    if crossed or place + 1 == falling.size:
-        return -float(falling[place])
-    return midway(-float(falling[place + 1]), -float(falling[place]))
+    if weights is None:
+        return -cut_above(scores, int(np.count_nonzero(positives)))
+    target = float(weights[positives].sum())
+    score = _score_at(scores, weights, target)
+    return -_cut(around_score(scores, weights, score), target)
 
 
 def cut_above(scores: NDArray[Any], inside: int) -> float:
-    """Give the score above which at most ``inside`` rows lie, midway to the first one outside."""
-    if inside == scores.size:
-        return float(np.nextafter(scores.min(), -np.inf))
+    """Give the score above which at most ``inside`` rows lie.
+
+    Halfway between the last row inside and the first one outside, or, where they are tied, between
+    the tie and the next score above it.
+    """
     edge = scores.size - inside
-    around = np.partition(scores, [edge - 1, edge])
-    return midway(float(around[edge - 1]), float(around[edge]))
+    score = float(np.partition(scores, edge)[edge])
+    return _cut(around_score(scores, None, score), inside)
+
+
+def _score_at(
+    scores: NDArray[np.float64], masses: NDArray[np.float64], target: float, above: float = 0.0
+) -> float:
+    """Score of the row at which the weight from the top, ``above`` included, reaches the target."""
+    order = np.argsort(-scores, kind="stable")
+    reached = above + np.cumsum(masses[order])
+    place = int(np.searchsorted(reached, target * (1 - SLACK)))
+    return float(scores[order[min(place, order.size - 1)]])
+
+
+def around_score(scores: NDArray[Any], masses: NDArray[np.float64] | None, score: float) -> Sums:
+    """Weight of the rows down to the ties of a score, the ends of these ties, and what is next.
+
+    ::
+
+        scores    9   7 | 5 5 5 | 4 1        score 5
+        weight of the rows down to the ties 5, ends 5 and 5, next below 4, next above 7
+    """
+    tied = TIED * abs(score)
+    is_above, is_below = scores > score + tied, scores < score - tied
+    within = scores[~(is_above | is_below)]
+    return Sums(
+        [
+            np.count_nonzero(~is_below) if masses is None else masses[~is_below].sum(),
+            Least(float(within.min(initial=math.inf))),
+            Least(float(-within.max(initial=-math.inf))),
+            Least(float(-scores[is_below].max(initial=-math.inf))),
+            Least(float(scores[is_above].min(initial=math.inf))),
+        ]
+    )
+
+
+def _cut(around: Sums, target: float) -> float:
+    """Below the ties of a score where the rows down to them match the target, else above them."""
+    reached, lowest, highest, below, above = around.parts
+    if reached <= target * (1 + SLACK):
+        return midway(-below.value, lowest.value)
+    return midway(-highest.value, above.value)
 
 
 def midway(low: float, high: float) -> float:
     """Give a score that ``high`` lies above and ``low`` does not, halfway where floats allow.
 
-    Equal scores are their own middle. Between neighbouring floats there is none, and a middle
-    rounded up to ``high`` would leave it out.
+    Between neighbouring floats there is no middle, and one rounded up to ``high`` would leave it
+    out. Without a row on one side (an infinity), the cut keeps a little distance to the other.
     """
+    if math.isinf(low):
+        return min(high - TIED * abs(high), math.nextafter(high, -math.inf))
+    if math.isinf(high):
+        return low + TIED * abs(low)
     middle = low / 2 + high / 2
     return middle if low <= middle < high else low
 
@@ -115,7 +150,7 @@ def matching_intercept_on_blocks(
     while count > GATHERED:
         # Halves, for the window may be wider than the largest float.
         edges = np.unique(2 * np.linspace(low / 2, high / 2, BINS + 1))
-        if edges.size <= 2:  # one score, which is gathered as one tie
+        if edges.size <= 2:  # all rows of the window have one score
             break
         masses, counts = blocks.total(masses_between, features, weights, edges).parts
         reached = above + np.cumsum(masses[::-1])
@@ -123,9 +158,11 @@ def matching_intercept_on_blocks(
         above = reached[part - 1] if part else above
         place = masses.size - 1 - part
         low, high, count = edges[place], edges[place + 1], counts[place]
-    ties = blocks.total(ties_between, features, weights, low, high)
-    scores, masses = (np.concatenate(part) for part in zip(*ties, strict=True))
-    return -_cut(scores, masses, float(target), above)
+    else:
+        rows = blocks.total(rows_between, features, weights, low, high)
+        scores, masses = (np.concatenate(part) for part in zip(*rows, strict=True))
+        low = _score_at(scores, masses, goal, above)
+    return -_cut(blocks.total(around_cut, features, weights, low), float(target))
 
 
 def score_ends(block: Block, features: BlockFeatures, weights: NDArray[np.float64]) -> Sums:
@@ -152,16 +189,18 @@ def masses_between(
     return Sums([np.bincount(places, masses[inside], size), np.bincount(places, minlength=size)])
 
 
-def ties_between(
+def rows_between(
     block: Block, features: BlockFeatures, weights: NDArray[np.float64], low: float, high: float
 ) -> list[tuple[NDArray[np.float64], NDArray[np.float64]]]:
-    """Scores in a window and the weight of the rows of each, and the best score below it."""
+    """Scores and weights of the rows in a window."""
     scores, _, masses = block_scores(block, features, weights)
     inside = (scores >= low) & (scores < high)
-    values, ties = np.unique(scores[inside], return_inverse=True)
-    totals = np.bincount(ties, masses[inside], values.size).astype(np.float64)
-    best = scores[scores < low].max(initial=-math.inf)
-    if best == -math.inf:
-        return [(values, totals)]
-    # No weight is below the cut: what matters there is the score.
-    return [(np.append(values, best), np.append(totals, 0.0))]
+    return [(scores[inside], masses[inside])]
+
+
+def around_cut(
+    block: Block, features: BlockFeatures, weights: NDArray[np.float64], score: float
+) -> Sums:
+    """Give :func:`around_score` of one block."""
+    scores, _, masses = block_scores(block, features, weights)
+    return around_score(scores, masses, score)
