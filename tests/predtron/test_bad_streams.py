@@ -15,6 +15,7 @@ from toprank.predtron import (
     PredtronSubsetRanker,
     Vectors,
     ZeroOne,
+    search_by_enumeration,
 )
 
 N = 40
@@ -186,8 +187,6 @@ def test_a_loss_that_fails_in_mid_stream_leaves_the_model_as_it_was(X):
                 raise RuntimeError("no idea")
             return super().__call__(prediction, label)
 
-    from toprank.predtron import search_by_enumeration
-
     loss = Shaky()
     corners = Vectors([0, 1, 2], np.eye(3))
     model = Predtron(loss, corners, search=search_by_enumeration)
@@ -209,6 +208,20 @@ def test_a_problem_of_ones_own_takes_new_labels_and_refuses_hopeless_ones(X):
     with pytest.raises(ValueError, match="at least one prediction must cost nothing"):
         model.partial_fit(X, ["cherry"] * N)
     assert np.array_equal(model.coef_, before)
+
+
+@pytest.mark.parametrize("search", [None, search_by_enumeration])
+def test_a_loss_of_ones_own_may_round(X, search):
+    # 0.1 + 0.2 - 0.3 is 5.6e-17: right predictions must not count as mistakes
+    costs = {("a", "b"): 1.0, ("b", "a"): 1.0, ("a", "a"): 0.1 + 0.2 - 0.3, ("b", "b"): 0.0}
+    corners = Vectors(["a", "b"], [[1.0], [-1.0]])
+    y = np.where(X[:, 0] > 0, "a", "b").tolist()
+    runs = [
+        Predtron(loss, corners, search=search, random_state=0).fit(X, y)
+        for loss in (lambda p, t: costs[p, t], lambda p, t: float(p != t))
+    ]
+    assert np.array_equal(runs[0].losses_, runs[1].losses_)
+    assert np.array_equal(runs[0].coef_, runs[1].coef_)
 
 
 @pytest.mark.parametrize(
@@ -265,6 +278,21 @@ def test_a_representation_that_fails_for_a_later_list_is_refused_before_the_stre
     with pytest.raises(ValueError, match="strictly decreasing"):
         model.partial_fit(X[:8], [0, 1, 2, 0, 1, 1, 1, 1])
     assert np.array_equal(model.coef_, before)
+
+
+@pytest.mark.parametrize("scale", [1e150, 1e300, 1e-150, 1e-310])
+@pytest.mark.parametrize("learner", ALL)
+def test_tables_whose_squares_are_no_numbers_are_refused(rng, X, learner, scale):
+    model = learner()
+    refuses(model, "Scale the columns first", scale * X, labels_for(learner, rng), **first(learner))
+
+
+@pytest.mark.parametrize("scale", [1e100, 1e-100])
+@pytest.mark.parametrize("learner", ALL)
+def test_other_scales_are_learned_from(rng, X, learner, scale):
+    y = labels_for(learner, rng)
+    model = learner(random_state=0).fit(scale * X, y)
+    assert np.isfinite(model.decision_function(scale * X)).all()
 
 
 def test_kernels_refuse_sparse_tables(rng, X):

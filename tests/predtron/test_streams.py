@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from toprank.inputs import as_lists
 from toprank.predtron import (
     Basis,
     ErrorSetSize,
@@ -24,8 +25,8 @@ from toprank.predtron import (
     SubsetZeroOne,
     ZeroOne,
 )
-from toprank.predtron.inputs import RowInputs
-from toprank.predtron.models import LinearModel, Pace, play_rounds, play_stream
+from toprank.predtron.inputs import ListInputs, RowInputs
+from toprank.predtron.models import KernelModel, LinearModel, Pace, play_rounds, play_stream
 from toprank.predtron.problem import PredictionTable, RankingProblem, SubsetProblem
 
 
@@ -119,6 +120,41 @@ def test_lists_may_be_sparse_and_in_any_row_order(rng):
     assert shuffled.score(X[mixed], y[mixed], groups=groups[mixed]) == pytest.approx(
         shuffled.score(X, y, groups=groups)
     )
+
+
+def test_equal_rows_of_a_list_tie_wherever_they_stand(rng):
+    for _ in range(50):
+        n_rows, n_features = rng.integers(2, 40), rng.integers(2, 60)
+        X = np.tile(rng.normal(size=n_features), (n_rows, 1))
+        inputs, weights = ListInputs(X, None), rng.normal(size=(n_features, 1))
+        assert np.unique(inputs.scores(0, weights)).size == 1
+        y = rng.integers(0, 2, n_rows)
+        model = PredtronSubsetRanker().fit(np.vstack([X, -X]), np.r_[y, 0 * y])
+        assert np.array_equal(model.rank(X), np.arange(1, n_rows + 1))
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+def test_rows_of_a_list_are_scored_and_added_like_a_matrix(rng, kind):
+    X = table(rng, 30)
+    inputs = ListInputs(kind(X), as_lists(rng.integers(0, 4, 30), 30))
+    for number in range(len(inputs)):
+        rows, weights = inputs.rows(number), rng.normal(size=(9, 1))
+        np.testing.assert_allclose(inputs.scores(number, weights), X[rows] @ weights[:, 0])
+        step, moved = rng.normal(size=rows.size), weights.copy()
+        inputs.add(number, step, moved)
+        np.testing.assert_allclose(moved[:, 0], weights[:, 0] + X[rows].T @ step)
+
+
+def test_of_equal_support_vectors_the_oldest_makes_room(rng):
+    # Equal but for rounding: each needs the others as much, whatever the last bits are.
+    model = KernelModel((3, 1), "linear", None, intercept=False, budget=4, average=False)
+    model.vectors = np.tile(rng.normal(size=3), (4, 1))
+    model.coefficients = np.ones((4, 1))
+    gram = model.gram(model.vectors, model.vectors)
+    for noisy in range(4):
+        model._among = gram.copy()
+        model._among[noisy] *= 1 + 1e-15
+        assert model._least_needed() == 0
 
 
 def test_lists_of_a_batch_come_in_the_order_of_their_first_rows(rng):

@@ -36,7 +36,15 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["RankingRounds", "SubsetRounds", "TableRounds", "play_round", "play_rows"]
+__all__ = [
+    "RankingRounds",
+    "SubsetRounds",
+    "TableRounds",
+    "add_list",
+    "play_round",
+    "play_rows",
+    "score_list",
+]
 
 
 class TableRounds(NamedTuple):
@@ -215,3 +223,24 @@ def play_rows(
                 add_outer(table, row, later, step, drift)
                 if intercept:
                     drift[last] += later * step
+
+
+@compiled
+def score_list(table: Any, rows: Any, weights: Floats) -> Floats:
+    """x·w of the given rows, for weights of shape p × 1.
+
+    Equal rows get equal scores to the last bit, wherever they stand: a matrix product of BLAS
+    sums the last rows of a block in another order.
+    """
+    scores, score = np.empty(rows.size), np.empty(1)
+    for i in range(rows.size):
+        score_row(table, rows[i], weights, score)
+        scores[i] = score[0]
+    return scores
+
+
+@compiled
+def add_list(table: Any, rows: Any, step: Floats, weights: Floats) -> None:
+    """Add Σ_i step_i·x_i over the given rows to weights of shape p × 1."""
+    for i in range(rows.size):
+        add_outer(table, rows[i], 1.0, step[i : i + 1], weights)

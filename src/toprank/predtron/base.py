@@ -17,6 +17,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from toprank.guarantees import PredtronCertificate, predtron_step
 from toprank.inputs import check_columns
+from toprank.kernels.rounds import score_list
+from toprank.kernels.rows import rows_of
 from toprank.predtron.inputs import RowInputs
 from toprank.predtron.links import link_from
 from toprank.predtron.models import KernelModel, LinearModel, Pace, play_stream
@@ -33,6 +35,9 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 __all__ = ["BasePredtron", "OnlineEstimator", "RowPredtron", "check_whole"]
+
+# Scores are sums of products of two rows: 1e280 leaves room for 1e28 rounds.
+LARGEST_ENTRY = 1e140
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -96,6 +101,7 @@ class OnlineEstimator(BaseEstimator):  # type: ignore[misc]
             self._check_parameters()
             first = not batch or not hasattr(self, "n_rounds_")
             table = self._table(X, reset=first)
+            _check_scale(table)
             labels = self._check_labels(y, table)
             if first:
                 self._start(labels, classes)
@@ -338,7 +344,11 @@ class BasePredtron(OnlineEstimator):
         if isinstance(self._model, KernelModel):
             scores = self._model.all_scores(table, final)
         else:
-            scores = table @ final[: table.shape[1]]
+            weights = final[: table.shape[1]]
+            if final.shape[1] == 1:
+                scores = score_list(rows_of(table), np.arange(table.shape[0]), weights)[:, None]
+            else:
+                scores = table @ weights
             if final.shape[0] > table.shape[1]:
                 scores = scores + final[table.shape[1]]
         return np.asarray(scores, dtype=np.float64)
@@ -421,3 +431,15 @@ def check_whole(name: str, value: Any) -> None:
     """Refuse what is not a whole number of at least 1."""
     if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
         raise ValueError(f"{name} must be a whole number, at least 1, got {value!r}.")
+
+
+def _check_scale(table: Any) -> None:
+    """Refuse tables whose rows have lengths that no float can square and add up."""
+    is_sparse: bool = sparse.issparse(table)
+    values = table.data if is_sparse else table
+    largest = float(max(values.max(initial=0.0), -values.min(initial=0.0)))
+    if largest > LARGEST_ENTRY or 0 < largest < 1.0 / LARGEST_ENTRY:
+        raise ValueError(
+            f"the largest entry of X is {largest:g}; steps need its square, so it must lie between "
+            f"{1.0 / LARGEST_ENTRY:g} and {LARGEST_ENTRY:g}. Scale the columns first."
+        )

@@ -49,9 +49,10 @@ class ClassLearner(ClassifierMixin, OnlineEstimator):  # type: ignore[misc]
         first = not hasattr(self, "n_rounds_")
         if first and classes is None:
             raise ValueError("classes=None: name all classes at the first partial_fit.")
-        if not first and classes is not None and set(classes) != set(self.classes_.tolist()):
+        named = None if classes is None else np.unique(np.asarray(classes))
+        if not first and named is not None and not np.array_equal(named, self.classes_):
             raise ValueError(
-                f"classes={np.unique(classes).tolist()} are not those of the first call, "
+                f"classes={named.tolist()} are not those of the first call, "
                 f"{self.classes_.tolist()}; leave them out, or fit again."
             )
         return super().partial_fit(X, y, classes)

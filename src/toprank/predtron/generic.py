@@ -35,7 +35,8 @@ class Predtron(RowPredtron):
     Parameters
     ----------
     loss : callable
-        ``loss(prediction, label)`` ≥ 0, with a prediction of loss 0 for every label.
+        ``loss(prediction, label)`` ≥ 0, with a prediction of loss 0 for every label; what is
+        below 1e-12 counts as 0.
     representation : Representation
         A unit vector for every prediction; :class:`Vectors` is enough for most problems.
     search : callable, default=None

@@ -16,6 +16,9 @@ from scipy import sparse
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
+from toprank.kernels.rounds import add_list, score_list
+from toprank.kernels.rows import rows_of
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -111,31 +114,24 @@ class ListInputs(StreamInputs):
     def __init__(self, X: Any, lists: Lists | None) -> None:
         self.X = X
         self.intercept = False
-        self._rows: list[Any]
-        if lists is None:
-            self._rows = [slice(0, X.shape[0])]
-        else:
-            bounds = zip(lists.starts[:-1], lists.starts[1:], strict=True)
-            parts = [lists.order[start:stop] for start, stop in bounds]
-            self._rows = [_as_slice(rows) for rows in sorted(parts, key=lambda rows: rows[0])]
+        self._table = rows_of(X)
+        self._rows = [np.arange(X.shape[0])]
+        if lists is not None:
+            parts = np.split(lists.order, lists.starts[1:-1])
+            self._rows = sorted(parts, key=lambda rows: int(rows[0]))
 
     def __len__(self) -> int:
         return len(self._rows)
 
-    def rows(self, number: int) -> Any:
+    def rows(self, number: int) -> NDArray[np.intp]:
         """Give the rows of the table that make up one list."""
         return self._rows[number]
 
-    def length(self, number: int) -> int:
-        """Give the number of rows of one list."""
-        rows = self._rows[number]
-        return int(rows.stop - rows.start if isinstance(rows, slice) else rows.size)
-
     def scores(self, number: int, weights: Floats) -> Floats:
-        return np.asarray(self.X[self._rows[number]] @ weights[:, 0], dtype=np.float64)
+        return score_list(self._table, self._rows[number], weights)
 
     def add(self, number: int, step: Floats, weights: Floats) -> None:
-        weights[:, 0] += self.X[self._rows[number]].T @ step
+        add_list(self._table, self._rows[number], step, weights)
 
     def block(self, number: int) -> Any:
         return self.X[self._rows[number]]
@@ -152,12 +148,6 @@ class ListInputs(StreamInputs):
                 break
             largest = max(largest, _operator_norm(blocks[number]))
         return largest
-
-
-def _as_slice(rows: NDArray[np.intp]) -> Any:
-    """Rows that stand together as a slice, which costs no copy."""
-    together = int(rows[-1] - rows[0]) + 1 == rows.size
-    return slice(int(rows[0]), int(rows[-1]) + 1) if together else rows
 
 
 def _is_sparse(X: Any) -> bool:

@@ -35,6 +35,9 @@ __all__ = ["KernelModel", "LinearModel", "Pace", "play_rounds", "play_stream"]
 # Rows whose kernel is computed at once: a call costs as much as some hundred rows.
 ROWS_AT_ONCE = 256
 
+# Support vectors that are needed equally, but for this share, are equals.
+ROUNDING = 1e-9
+
 
 def _chunks(inputs: StreamInputs, order: NDArray[np.intp]) -> list[NDArray[np.intp]]:
     """The order in pieces of about so many rows."""
@@ -181,7 +184,9 @@ class KernelModel:
         lengths = np.linalg.norm(self.coefficients, axis=1)
         needless = np.einsum("ij,ij->i", self.coefficients, without)
         # a vector without any weight is not needed at all
-        return int(np.argmax(np.divide(needless, lengths, out=needless, where=lengths > 0)))
+        needless = np.divide(needless, lengths, out=needless, where=lengths > 0)
+        slack = ROUNDING * float(np.abs(needless).max())
+        return int(np.flatnonzero(needless >= needless.max() - slack)[0])
 
     def _drop(self, which: int) -> None:
         self.vectors = np.delete(self.vectors, which, axis=0)

@@ -65,8 +65,9 @@ __all__ = [
     "surrogate",
 ]
 
-# A profile counts as a stretched discount if it is one to rounding; a wrong sort would cost the
-# search at most m times this share of the similarity.
+# A loss of the user's below this is 0 (in a table: this share of the label's largest loss). A
+# profile counts as a stretched discount if it is one to this precision; a wrong sort would cost
+# the search at most m times this share of the similarity.
 ROUNDING = 1e-12
 
 
@@ -153,6 +154,7 @@ class PredictionTable(Problem):
 
     def _column(self, loss: Loss, label: Any) -> Floats:
         column = np.array([[float(loss(name, label))] for name in self._names])
+        column[np.abs(column) <= ROUNDING * np.abs(column).max()] = 0.0
         if not (np.isfinite(column).all() and (column >= 0).all() and (column == 0).any()):
             raise ValueError(
                 f"loss gives {column[:, 0].tolist()} for label {label!r}; every loss must be "
@@ -206,17 +208,10 @@ class SubsetProblem(Problem):
 class RankingProblem(Problem):
     """Rankings of items with grades, under 1 − NDCG or 1 − precision at k."""
 
-    def __init__(
-        self,
-        loss: NDCGLoss | PrecisionAtKLoss,
-        representation: Positions,
-        *,
-        by_sort: bool = True,
-    ) -> None:
+    def __init__(self, loss: NDCGLoss | PrecisionAtKLoss, representation: Positions) -> None:
         self.loss = loss
         self.representation = representation
         self.k = int(loss.k) if isinstance(loss, PrecisionAtKLoss) else 0
-        self._by_sort = by_sort
         self._shapes: dict[int, tuple[Floats, Floats, float | None]] = {}
 
     def prepare(self, labels: Any) -> Any:
@@ -253,8 +248,7 @@ class RankingProblem(Problem):
         """f/Z, NDCG's discounts, and the slope of the one over the other if it is straight."""
         if n_items not in self._shapes:
             heights, shares = self.representation.heights(n_items), discounts(n_items)
-            slope = discount_slope(heights, shares) if self._by_sort else None
-            self._shapes[n_items] = heights, shares, slope
+            self._shapes[n_items] = heights, shares, discount_slope(heights, shares)
         return self._shapes[n_items]
 
     def margin(self, scores: Floats, label: Any) -> float:
@@ -295,7 +289,8 @@ class Composed(Problem):
         choose = getattr(self.loss, "correct", None)
         if choose is not None:
             return choose(label)
-        right = [one for one in self.representation.predictions() if self.loss(one, label) == 0]
+        listed = self.representation.predictions()
+        right = [one for one in listed if self.loss(one, label) <= ROUNDING]
         if not right:
             raise ValueError(f"loss is above 0 for every prediction where the label is {label!r}.")
         return max(right, key=lambda one: float(self.representation.vector(one) @ scores))
@@ -303,7 +298,7 @@ class Composed(Problem):
     def play(self, scores: Floats, label: Any, *, loss_driven: bool) -> Round:
         decoded = self.representation.decode(scores)
         paid = float(self.loss(decoded, label))
-        if paid == 0.0:
+        if paid <= ROUNDING:
             return Round(0.0, scores)
         rep = self.representation.vector
         correct = rep(self.correct(scores, label))
@@ -323,7 +318,7 @@ class Composed(Problem):
         except NotImplementedError:
             return np.nan, np.nan
         losses = np.array([self.loss(one, label) for one in listed for label in labels])
-        above = losses[losses > 0]
+        above = losses[losses > ROUNDING]
         return (float(above.min()), float(above.max())) if above.size else (np.inf, 0.0)
 
 

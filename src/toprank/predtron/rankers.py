@@ -214,11 +214,11 @@ class PredtronSubsetRanker(RankingPredtron, RowRanker):
     def _stream(self, table: Any, labels: Any) -> tuple[ListInputs, Any]:
         grades, lists = labels
         inputs = ListInputs(table, lists)
+        by_list = [grades[inputs.rows(number)] for number in range(len(inputs))]
         # a function of the user's must suit every length before the stream starts
-        for length in {inputs.length(number) for number in range(len(inputs))}:
+        for length in {own.size for own in by_list}:
             self._problem.representation.heights(length)
-        rows = map(inputs.rows, range(len(inputs)))
-        return inputs, self._problem.prepare([grades[own] for own in rows])
+        return inputs, self._problem.prepare(by_list)
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Score every row; higher is better."""
