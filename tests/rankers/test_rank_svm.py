@@ -77,6 +77,48 @@ def test_few_weights_are_not_zero_and_they_are_the_right_ones():
     assert np.abs(model.weights_).sum() == pytest.approx(1)
 
 
+def other_roundings(X, y, n_draws=4):
+    """The same table with its rows in another order, or changed in the last bit."""
+    for seed in range(n_draws):
+        rng = np.random.default_rng(seed)
+        if seed % 2:
+            yield np.nextafter(X, X + rng.choice([-1.0, 1.0], X.shape)), y
+        else:
+            order = rng.permutation(y.size)
+            yield X[order], y[order]
+
+
+def signs():
+    rng = np.random.default_rng(0)
+    X = np.sign(rng.normal(size=(400, 40)))
+    return X, X[:, :5].sum(axis=1) + rng.normal(size=400) > 0
+
+
+SPARSE_CASES = {
+    "digits": (RankSVM(nu=0.05), lambda: load_digits_eights(return_X_y=True)),
+    "uniform": (RankSVM(), lambda: draw(300, 20, noise=0.4)),
+    "signs": (RankSVM(nu=0.3), signs),
+    "product": (RankSVM(form="product"), lambda: draw(300, 20, noise=0.4)),
+    "given nu_plus": (RankSVM(form="product", nu_plus=0.5), lambda: draw(300, 20, noise=0.4)),
+    "classification": (RankSVM(form="classification", nu=0.5), lambda: draw(300, 20, noise=0.4)),
+    "hard": (RankSVM(margin="hard"), lambda: draw(100, 20, noise=0.0)),
+}
+
+
+@pytest.mark.parametrize("case", SPARSE_CASES)
+def test_as_many_weights_are_not_zero_whatever_the_rounding(case):
+    ranker, load = SPARSE_CASES[case]
+    X, y = (part[:1000] for part in load())
+    X = X.astype(np.float64)
+    model = ranker.fit(X, y)
+    n_nonzero, used = model.n_nonzero_, set(np.flatnonzero(model.weights_))
+    assert model.gap_ <= 1e-4 * max(model.certificate_.soft_margin, 0.01)
+    for rows, labels in other_roundings(X, y):
+        again = ranker.fit(rows, labels)
+        assert again.n_nonzero_ == n_nonzero
+        assert set(np.flatnonzero(again.weights_)) == used
+
+
 def test_weights_are_kept_at_zero_or_above_where_asked():
     X, y = draw()
     X[:, 0] *= -1

@@ -68,6 +68,22 @@ def test_the_exact_form_is_the_full_pair_problem_of_120_rows():
 
 
 @pytest.mark.parametrize("seed", range(3))
+def test_weights_go_that_a_margin_within_the_gap_does_not_need(seed):
+    X, positives = draw(200, 15, seed, noise=0.5)
+    margin = PairMargin(pairs_of(positives), 0.4)
+    tol = 0.05
+    whole = maximize_on_ball(Table(X), margin, tol=1e-8)
+    sparse = maximize_on_ball(Table(X), margin, tol=tol)
+    assert np.count_nonzero(sparse.weights) < np.count_nonzero(whole.weights)
+    assert whole.value - sparse.value <= sparse.gap + 1e-9 <= tol * sparse.value
+    used = np.flatnonzero(sparse.weights)
+    smallest = used[np.argmin(np.abs(sparse.weights[used]))]
+    rest = X[:, np.setdiff1d(used, smallest)]
+    without = maximize_on_ball(Table(rest), margin, tol=1e-6, sparse=False).value
+    assert without < whole.value * (1 - 0.49 * tol)  # half the gap is spared, less what is open
+
+
+@pytest.mark.parametrize("seed", range(3))
 def test_theorem_2_pairs_and_classes_have_one_hard_margin(seed):
     X, positives = draw(60, 6, seed, noise=0.0)
     op_1 = maximize_on_ball(Table(X), PairMargin(pairs_of(positives), None), tol=1e-9)

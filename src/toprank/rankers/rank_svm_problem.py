@@ -23,8 +23,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Solved", "SvmProblem"]
 
-# Tangents are solved no finer than this: they only choose ν⁺, near which γ̂ is flat.
-TANGENT_TOL = 1e-3
+# Tangents are solved no finer than this: they only choose ν⁺, near which γ̂ is flat. Coarser ones
+# leave a ν⁺ that other roundings change in the third digit, and weights with it.
+TANGENT_TOL = 1e-4
 
 
 class Solved(NamedTuple):
@@ -140,7 +141,7 @@ class SvmProblem:
             margin = TangentMargin(
                 self._labels(), self.sample_weight, self.nu, centre, swapped=self.norm == 2
             )
-            return self._maximize(margin, max_iter, coarse, weights, None)
+            return self._maximize(margin, max_iter, coarse, weights, None, sparse=False)
 
         return lower_by_tangents(self.nu, tangent, coarse)[0]
 
@@ -155,6 +156,8 @@ class SvmProblem:
         tol: float | None,
         start: Floats | None,
         monitor: Monitor | None,
+        *,
+        sparse: bool = True,
     ) -> MarginSolution:
         stopping: dict[str, Any] = {"max_iter": max_iter, "tol": tol, "monitor": monitor}
         if self.gram is not None:
@@ -167,6 +170,7 @@ class SvmProblem:
                 signed=self.signed,
                 constant=self.constant,
                 start=start,
+                sparse=sparse,
                 **stopping,
             )
         return nearest_point(LinearSpace(self.design), margin, **stopping)

@@ -29,7 +29,7 @@ from toprank.solvers.base import Monitor, Progress, Status
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from toprank.objectives.margin import MarginSlice, SoftMargin
+    from toprank.objectives.margin import SoftMargin
 
     Floats = NDArray[np.float64]
 
@@ -42,8 +42,18 @@ STEP = 0.1
 FEASIBILITY = 1e-10
 # Below this a margin counts as small, and gaps are measured against it instead.
 SMALL = 1e-2
-# Weights below this share of the largest one are tried at 0: the path leaves such dust behind.
-DUST = 1e-5
+# Weights that the optimum does not need are left over from the path, and how many there are hangs
+# on the last bits of the table. They are removed in two steps. First the gap is closed to this
+# share of the wanted one, so that the best margin is known well enough to measure losses against;
+FINER = 0.01
+# then weights are left out, the smallest first, as long as the best margin without them is at most
+# this share of the wanted gap below the best one. Losses are of the optimum and not of the path,
+# so the same weights go on every machine.
+SPARED = 0.5
+# Stop after this many weights in a row that have to stay,
+PATIENCE = 3
+# and keep a weight where this many cuts do not tell whether it may go.
+MOST_CUTS = 50
 
 
 class LinearMap(Protocol):
@@ -76,7 +86,7 @@ class MarginSolution:
     @property
     def gap(self) -> float:
         """How far the value can be from the optimum."""
-        return self.ceiling - self.value
+        return max(self.ceiling - self.value, 0.0)
 
     def complaint(self) -> str | None:
         """Say what is left to gain where the gap was not closed."""
@@ -108,23 +118,22 @@ def maximize_on_ball(
     max_iter: int = 10_000,
     tol: float | None = 1e-4,
     monitor: Monitor | None = None,
+    sparse: bool = True,
 ) -> MarginSolution:
     """Maximise until ceiling - value ≤ ``tol``·max(value, 0.01).
 
     A query costs one H·w, one Hᵀr, the soft margin, and the pivots of a linear problem with
-    twice as many columns as there are weak rankers and a row a cut.
+    twice as many columns as there are weak rankers and one row per cut. ``sparse`` then removes
+    the weights that a margin within ``tol`` does not need, for about half as many queries again.
     """
-    master = _Master(design.n_weak, signed=signed, constant=constant)
-    solution = MarginSolution(np.zeros(design.n_weak))
+    search = _Search(design, margin, _Master(design.n_weak, signed=signed, constant=constant))
+    solution = search.solution
     if not constant:  # w = 0 is not allowed, and all margins may be negative
         solution.weights += 1.0 / design.n_weak
         solution.value = -np.inf
-    query = solution.weights if start is None else start
+    search.ask(solution.weights if start is None else start)
     while True:
-        found = margin.at(design.scores(query))
-        _keep_better(solution, query, found)
         solution.path.append(solution.value)
-        master.add(design.correlate(found.gradient), found.nu_plus)
         if solution.n_iter and monitor is not None:
             progress = Progress(solution.n_iter, -solution.value, solution.weights)
             if monitor(progress):
@@ -132,41 +141,79 @@ def maximize_on_ball(
                 break
         if solution.n_iter >= max_iter:
             break
-        outer, ceiling = master.solve()
-        # a cut that did not lower the ceiling: the master's solution itself may be optimal
-        step = 1.0 if ceiling >= solution.ceiling else STEP
-        solution.ceiling = min(solution.ceiling, ceiling)
-        aim = wanted_gap(tol, solution.value)
-        if solution.gap <= aim:
+        query = search.next_query()
+        if solution.gap <= wanted_gap(tol, solution.value):
             solution.status = "converged"
             break
-        query = solution.weights + step * (outer - solution.weights)
+        search.ask(query)
         solution.n_iter += 1
-    solution.nu_plus = master.mean_nu_plus()
-    _sweep_dust(design, margin, solution, wanted_gap(tol, solution.value))
+    solution.nu_plus = search.master.mean_nu_plus()
+    if sparse and solution.status == "converged" and solution.weights.any():
+        _remove_weights(search, wanted_gap(tol, solution.value))
     return solution
 
 
-def _keep_better(solution: MarginSolution, query: Floats, found: MarginSlice) -> None:
-    """Keep a better point, blown up to the sphere: g is homogeneous."""
-    norm = float(np.abs(query).sum())
-    if norm > 0 and found.value / norm > solution.value:
-        solution.value, solution.weights = found.value / norm, query / norm
+class _Search:
+    """Cuts, the best point so far, and where to look next."""
+
+    def __init__(self, design: LinearMap, margin: SoftMargin, master: _Master) -> None:
+        self.design, self.margin, self.master = design, margin, master
+        self.solution = MarginSolution(np.zeros(design.n_weak))
+
+    def ask(self, query: Floats) -> None:
+        """Add the cut of a point, and keep the point where it is better."""
+        found = self.margin.at(self.design.scores(query))
+        norm = float(np.abs(query).sum())
+        if norm > 0 and found.value / norm > self.solution.value:
+            # blown up to the sphere: g is homogeneous
+            self.solution.value, self.solution.weights = found.value / norm, query / norm
+        self.master.add(self.design.correlate(found.gradient), found.nu_plus)
+
+    def next_query(self) -> Floats:
+        """Lower the ceiling, and choose the next point between the best and the master's."""
+        outer, ceiling = self.master.solve()
+        # a cut that did not lower the ceiling: the master's solution itself may be optimal
+        step = 1.0 if ceiling >= self.solution.ceiling else STEP
+        self.solution.ceiling = min(self.solution.ceiling, ceiling)
+        return self.solution.weights + step * (outer - self.solution.weights)
 
 
-def _sweep_dust(
-    design: LinearMap, margin: SoftMargin, solution: MarginSolution, aim: float
-) -> None:
-    """Set tiny weights to 0 where the gap stays as small as it was asked to be."""
-    weights = solution.weights
-    largest = float(np.abs(weights).max(initial=0.0))
-    swept = np.where(np.abs(weights) > DUST * largest, weights, 0.0)
-    if solution.status != "converged" or np.array_equal(swept, weights):
-        return
-    norm = float(np.abs(swept).sum())
-    value = margin.at(design.scores(swept)).value / norm
-    if solution.ceiling - value <= max(aim, solution.gap):
-        solution.weights, solution.value = swept / norm, value
+def _remove_weights(search: _Search, wanted: float) -> None:
+    """Leave out the weights that a margin within the wanted gap does not need."""
+    solution = search.solution
+    for _ in range(max(solution.n_iter, MOST_CUTS)):
+        query = search.next_query()
+        if solution.gap <= FINER * wanted:
+            break
+        search.ask(query)
+    least, ceiling, kept = solution.value - SPARED * wanted, solution.ceiling, 0
+    for column in np.argsort(np.abs(solution.weights), kind="stable"):
+        if solution.weights[column] and kept < PATIENCE:
+            kept = 0 if _leave_out(search, column, least) else kept + 1
+    solution.ceiling = ceiling
+
+
+def _leave_out(search: _Search, column: int, least: float) -> bool:
+    """Find a point with a margin of ``least`` or more without a weight; false where none is."""
+    solution = search.solution
+    before = solution.weights, solution.value
+    rest = before[0].copy()
+    rest[column] = 0.0
+    if not rest.any():
+        return False
+    search.master.forbid(column)
+    solution.value, solution.ceiling = -np.inf, np.inf
+    search.ask(rest)
+    for _ in range(MOST_CUTS):
+        if solution.value >= least:
+            return True
+        query = search.next_query()
+        if solution.ceiling < least:
+            break
+        search.ask(query)
+    solution.weights, solution.value = before
+    search.master.allow(column)
+    return False
 
 
 class _Master:
@@ -196,6 +243,18 @@ class _Master:
         row = np.concatenate([*sides, [1.0]])
         self._lp.addRow(-highspy.kHighsInf, 0.0, row.size, self._columns, row)
         self._nu_plus.append(nu_plus)
+
+    def forbid(self, column: int) -> None:
+        """Hold the weight of a column at 0."""
+        self._limit(column, 0.0)
+
+    def allow(self, column: int) -> None:
+        """Let the weight of a column go again."""
+        self._limit(column, highspy.kHighsInf)
+
+    def _limit(self, column: int, most: float) -> None:
+        for variable in range(column, self._size, self._n_weak):
+            self._lp.changeColBounds(variable, 0.0, most)
 
     def solve(self) -> tuple[Floats, float]:
         """Weights and value of the master problem."""
