@@ -1,3 +1,4 @@
+import dataclasses
 import math
 
 import numpy as np
@@ -151,3 +152,14 @@ def test_the_height_lies_between_the_worst_and_its_promise(price, seed, scale):
 def test_bad_input_is_named(options, match):
     with pytest.raises(ValueError, match=match):
         push_certificate(**({"y_true": [0, 1], "scores": [0.0, 1.0]} | options))
+
+
+def test_numbers_in_words_do_not_hang_on_the_last_bit():
+    told = push_certificate([0, 1, 0, 1, 1], [5.0, 4.0, 3.0, 2.0, 1.0], 4.0)
+    rounded = dataclasses.replace(
+        told,
+        worst=np.nextafter(told.worst, 0.0),
+        height=12345 * (1 + 1e-15),
+        n_positives=np.nextafter(told.n_positives, 9.0),
+    )
+    assert str(rounded) == str(dataclasses.replace(told, height=12345.0))

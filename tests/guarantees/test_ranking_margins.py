@@ -165,3 +165,16 @@ def test_the_bound_on_misranking_is_share_plus_slack():
 def test_bad_input_is_named(call, message):
     with pytest.raises(ValueError, match=message.replace("(", r"\(")):
         call()
+
+
+def test_margins_that_tie_with_the_limit_count_whatever_the_rounding():
+    # 0.7 - 0.1 and 0.9 - 0.3 are 0.6 but for the last bit
+    y, scores = [0, 0, 1, 1], [0.1, 0.3, 0.7, 0.9]
+    for theta in (0.6, 0.7 - 0.1, 0.9 - 0.3):
+        assert margin_share(y, scores, theta) == 0.75
+
+
+def test_a_best_margin_of_0_has_no_sign_of_rounding():
+    thirds = np.array([[1 / 3, -1 / 3], [-1 / 3, 1 / 3], [0.1 + 0.2 - 0.3, 0.0]])
+    assert best_margin_of_matrix(thirds).margin == 0.0
+    assert best_margin_of_matrix(1e6 * thirds).margin == 0.0

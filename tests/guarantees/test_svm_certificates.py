@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.base import clone
 
 from toprank import RankSVM
 from toprank.guarantees import auc_at_margin, ranking_bound
@@ -42,10 +43,60 @@ def test_the_certificate_of_a_fit_holds_on_its_own_scores(ranker, seed):
     certificate = model.certificate_
     assert certificate.holds
     assert certificate.matches(y, model.decision_function(X))
-    assert certificate.vacuous is None
+    # the best ν⁺ of a product can be ν itself, which promises nothing
+    is_empty = certificate.promised < 1 / (y.sum() * (~y).sum())
+    assert (certificate.vacuous is None) == (not is_empty)
+    assert not is_empty or (ranker.form == "product" and ranker.nu_plus is None)
     share = auc_at_margin(y, model.decision_function(X), model.rho_)
     assert share == certificate.share
     assert share >= certificate.promised - 1e-12
+
+
+@pytest.mark.parametrize("ranker", FORMS, ids=str)
+@pytest.mark.parametrize("seed", range(2))
+def test_a_certificate_says_the_same_whatever_the_rounding(ranker, seed):
+    X, y = draw(seed=seed)
+    model = clone(ranker).fit(X, y)
+    told = model.certificate_
+    one_by_one = np.concatenate([model.decision_function(row[None, :]) for row in X])
+    assert told.matches(y, one_by_one)
+    assert auc_at_margin(y, one_by_one, told.rho) == pytest.approx(told.share)
+    rng = np.random.default_rng(seed)
+    order = rng.permutation(y.size)
+    for rows, labels in (
+        (X[order], y[order]),
+        (np.nextafter(X, X + rng.choice([-1.0, 1.0], X.shape)), y),
+    ):
+        again = clone(ranker).fit(rows, labels).certificate_
+        assert again.vacuous == told.vacuous
+        assert again.theorem == told.theorem
+        assert again.holds
+
+
+def test_a_promise_of_less_than_one_pair_is_vacuous():
+    X, y = draw()
+    told = RankSVM(form="product", nu_plus=0.2).fit(X, y).certificate_
+    for promised in (0.0, 8.9e-17, 0.99 * told.one_pair):
+        empty = dataclasses.replace(told, promised=promised)
+        assert empty.vacuous == "the promised share of pairs is less than one pair"
+    for promised in (told.one_pair * (1 - 1e-12), 2 * told.one_pair):
+        assert dataclasses.replace(told, promised=promised).vacuous is None
+
+
+def test_a_margin_of_0_up_to_rounding_is_not_positive():
+    X, y = draw()
+    told = RankSVM().fit(X, y).certificate_
+    reasons = {dataclasses.replace(told, rho=rho).vacuous for rho in (0.0, 1e-17, -1e-17)}
+    assert reasons == {"the margin 0 is not positive, so pairs in wrong order reach it"}
+
+
+def test_pairs_that_tie_with_the_margin_count_whatever_the_rounding():
+    y, scores = [1, 1, 0, 0], np.array([0.9, 0.7, 0.3, 0.1])
+    for rho in (0.2, 0.3, 0.4, (0.7 - 0.1) / 2, (0.9 - 0.3) / 2):
+        margins = [0.2, 0.3, 0.3, 0.4]
+        reached = np.mean([margin > rho - 1e-6 for margin in margins])
+        assert auc_at_margin(y, scores, rho) == reached
+        assert auc_at_margin(y, scores.astype(np.float32), rho) == reached
 
 
 @pytest.mark.parametrize("ranker", FORMS, ids=str)
@@ -107,7 +158,7 @@ def test_a_certificate_tells_its_story():
 
 
 @settings(deadline=None, max_examples=50)
-@given(st.integers(0, 1000), st.floats(-1.0, 1.0))
+@given(st.integers(0, 1000), st.integers(-8, 8).map(lambda step: step / 8))
 def test_auc_at_margin_is_the_share_of_pairs(seed, rho):
     rng = np.random.default_rng(seed)
     y = rng.random(12) < 0.5

@@ -270,3 +270,14 @@ def test_a_certificate_needs_a_margin():
     with pytest.raises(ValueError, match="margin of a reference"):
         run.bound()
     assert not PredtronCertificate(99.0, 2, 1, 1.0, 1.0, 1.0, eta=0.25).holds(1.0)
+
+
+def test_a_bound_that_is_met_but_for_rounding_holds():
+    run = PredtronCertificate(16.0 * (1 + 1e-15), 100, 16, 1.0, 1.0, 1.0, eta=0.25)
+    assert run.holds(margin=0.5)
+    assert not PredtronCertificate(16.1, 100, 17, 1.0, 1.0, 1.0, eta=0.25).holds(margin=0.5)
+
+
+def test_a_step_at_the_limit_has_no_bound_whatever_the_rounding():
+    for eta in (0.5, np.nextafter(0.5, 0.0), np.nextafter(0.5, 1.0)):
+        assert predtron_bound(radius=1.0, margin=0.5, eta=eta) == np.inf

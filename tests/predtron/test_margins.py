@@ -128,3 +128,7 @@ def test_problems_know_their_margins(rng):
         problem = compose(loss, Positions("discount", 4))
         expected = by_enumeration(loss, Positions("discount", 4), scores, grades)
         assert problem.margin(scores, problem.prepare([grades])[0]) == pytest.approx(expected)
+
+
+def test_a_loss_of_rounding_is_no_loss():
+    assert table_margin([0.3], [[-1.0], [1.0]], [1.0, 2e-16]) == pytest.approx(0.6)

@@ -51,6 +51,42 @@ def test_the_same_input_gives_the_same_model_bit_for_bit():
         np.testing.assert_array_equal(first, second)
 
 
+@pytest.mark.parametrize("weight", [1e-300, 1e-170, 3.0, 1e170, 1e300])
+@pytest.mark.parametrize(
+    "ranker",
+    [
+        RankSVM(),
+        RankSVM(form="product"),
+        RankSVM(form="classification"),
+        RankSVM(norm=2, kernel="rbf"),
+        LinearRankSVM(),
+        LinearRankSVM("hinge"),
+    ],
+    ids=str,
+)
+def test_one_weight_for_all_rows_changes_nothing(ranker, weight):
+    X, y = draw()
+    plain = clone(ranker).fit(X, y)
+    model = clone(ranker).fit(X, y, sample_weight=np.full(y.size, weight))
+    np.testing.assert_allclose(
+        model.decision_function(X), plain.decision_function(X), rtol=1e-3, atol=1e-4
+    )
+    if isinstance(ranker, RankSVM):
+        told, expected = model.certificate_, plain.certificate_
+        assert told.holds
+        assert told.vacuous == expected.vacuous
+        assert told.share == pytest.approx(expected.share, abs=1e-3)
+        if expected.bound is not None:
+            assert told.bound.sigma == pytest.approx(expected.bound.sigma, rel=1e-2)
+    pairs, pair_weight = [[0, 1], [2, 3], [4, 5], [1, 4]], np.array([1.0, 2.0, 1.0, 1.0])
+    if getattr(ranker, "form", "exact") == "exact":
+        plain = clone(ranker).fit_pairs(X, pairs, pair_weight)
+        model = clone(ranker).fit_pairs(X, pairs, weight * pair_weight)
+        np.testing.assert_allclose(
+            model.decision_function(X), plain.decision_function(X), rtol=1e-3, atol=1e-4
+        )
+
+
 def test_groups_are_routed():
     with sklearn.config_context(enable_metadata_routing=True):
         ranker = RankSVM().set_fit_request(groups=True)
@@ -104,6 +140,41 @@ def test_a_constant_column_is_named_where_the_constant_is_left_out(scale):
     X[:, 2] = 7.0
     with pytest.raises(ValueError, match="column 2 has one value in all rows"):
         RankSVM(signed=False, constant=False, scale=scale).fit(X, y)
+
+
+LINEAR = [RankSVM(), RankSVM(norm=2), LinearRankSVM(), LinearRankSVM("hinge")]
+
+
+@pytest.mark.parametrize("ranker", LINEAR, ids=str)
+def test_huge_and_tiny_columns_are_ranked_or_named(ranker):
+    X, y = draw(40)
+    scores = clone(ranker).fit(X, y).decision_function(X)
+    for factor in (1e-300, 1e299):
+        model = clone(ranker).fit(factor * X, y)
+        np.testing.assert_allclose(model.decision_function(factor * X), scores, atol=1e-3)
+    X[:, 2] *= 1.7e308
+    with pytest.raises(ValueError, match=r"X holds 1\.\d+e\+308 in column 2, too large .* 1e-308"):
+        clone(ranker).fit(X, y)
+    X[:, 2] = 1e-310 * X[:, 0]
+    with pytest.raises(ValueError, match=r"column 2 of X varies by no more than .*by 1e\+300"):
+        clone(ranker).fit(X, y)
+
+
+@pytest.mark.parametrize("ranker", LINEAR, ids=str)
+def test_unscaled_tables_of_extreme_size_are_named(ranker):
+    X, y = draw(40)
+    for factor in (1e-200, 1e200):
+        with pytest.raises(ValueError, match=r"column \d, the largest .* set scale=True or mult"):
+            clone(ranker).set_params(scale=False).fit(factor * X, y)
+
+
+@pytest.mark.parametrize("ranker", LINEAR, ids=str)
+def test_a_column_of_one_value_and_rounding_gets_no_weight(ranker):
+    X, y = draw(40)
+    noise = np.where(y, 1, -1)
+    X[:, 2] = 7.0 + noise * np.spacing(7.0)
+    X[:, 3] = noise * np.spacing(0.0)
+    assert not clone(ranker).fit(X, y).coef_[0, 2:].any()
 
 
 @pytest.mark.parametrize("ranker", [RankSVM(), RankSVM(norm=2), LinearRankSVM()])

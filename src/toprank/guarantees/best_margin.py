@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 __all__ = ["BestMargin", "best_margin", "best_margin_of_matrix", "best_margin_of_pairs"]
 
 Directions = Literal["both", "increasing"]
+# A margin below this share of the largest value is 0 and rounding.
+ROUNDING = 1e-12
 
 
 class BestMargin(NamedTuple):
@@ -54,7 +56,7 @@ def best_margin_of_pairs(
 
     Examples
     --------
-    >>> best_margin_of_pairs([[0.0], [1.0]], [[1, 0]]).margin
+    >>> round(best_margin_of_pairs([[0.0], [1.0]], [[1, 0]]).margin, 6)
     1.0
     """
     values = _checked_values(H)
@@ -94,7 +96,7 @@ def best_margin(
 
     Examples
     --------
-    >>> best_margin([[0.0, 1.0], [0.0, 0.0], [1.0, 1.0]], [0, 0, 1]).margin
+    >>> round(best_margin([[0.0, 1.0], [0.0, 0.0], [1.0, 1.0]], [0, 0, 1]).margin, 6)
     1.0
     """
     values = _checked_values(H)
@@ -156,7 +158,10 @@ def _solve(rows: Any, n_weak: int, n_free: int, directions: Directions) -> BestM
     weights = solution.x[:n_weak].copy()
     if directions == "both":
         weights -= solution.x[n_weak:n_signed]
-    return BestMargin(float(solution.x[-1]) + 0.0, weights)  # never -0.0
+    margin = float(solution.x[-1])
+    # the sign tells whether pairs can be separated, so it must not be one of rounding
+    is_zero = abs(margin) <= ROUNDING * float(np.abs(matrix.data).max(initial=0.0))
+    return BestMargin(0.0 if is_zero else margin, weights)
 
 
 def _checked_values(H: ArrayLike) -> NDArray[np.float64]:

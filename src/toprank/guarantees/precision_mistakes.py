@@ -136,16 +136,17 @@ class GapCertificate:
 
 def reach_of(X: Any, low: NDArray[np.float64], span: NDArray[np.float64]) -> float:
     """R: the largest norm of a scaled row (x - low)/span, in chunks of rows."""
-    scale = 1.0 / span**2
-    fixed = float(low**2 @ scale)
+    origin = low / span
+    fixed = float(origin @ origin)
     is_sparse: bool = sparse.issparse(X)
     largest = 0.0
     for start in range(0, X.shape[0], CHUNK):
         rows = X[start : start + CHUNK]
-        if is_sparse:
-            squares = rows.multiply(rows) @ scale - 2.0 * (rows @ (low * scale)) + fixed
+        if is_sparse:  # divided first: squares of extreme values overflow or vanish
+            scaled = rows.multiply(1.0 / span).tocsr()
+            squares = scaled.power(2) @ np.ones(span.size) - 2.0 * (scaled @ origin) + fixed
         else:
-            squares = ((rows - low) ** 2) @ scale
+            squares = (((rows - low) / span) ** 2).sum(axis=1)
         largest = max(largest, float(squares.max(initial=0.0)))
     return math.sqrt(largest)
 

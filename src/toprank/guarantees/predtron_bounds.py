@@ -24,6 +24,9 @@ __all__ = [
     "weighted_bound",
 ]
 
+# What sums of losses and the products of a bound may lose by rounding.
+ROUNDING = 1e-9
+
 
 def predtron_step(radius: float, *, smallest_loss: float = 1.0, growth: float = 1.0) -> float:
     """The step η = c/(4·R²·growth) that Theorem 1 asks for.
@@ -91,7 +94,7 @@ def predtron_bound(
     if eta is None:
         eta = smallest_loss / (4.0 * squared)
     slack = 1.0 - 2.0 * eta * squared / smallest_loss
-    if slack <= 0:
+    if slack <= ROUNDING:
         return math.inf
     return (largest_loss / margin + start) ** 2 / (2.0 * eta * slack)
 
@@ -284,5 +287,5 @@ class PredtronCertificate:
         )
 
     def holds(self, margin: float | None = None) -> bool:
-        """Whether the cumulative loss is within the bound."""
-        return self.cumulative_loss <= self.bound(margin)
+        """Whether the cumulative loss is within the bound, up to rounding."""
+        return self.cumulative_loss <= self.bound(margin) * (1.0 + ROUNDING)

@@ -34,6 +34,9 @@ __all__ = [
     "table_margin",
 ]
 
+# A loss below this share of the largest is 0 and rounding, as of 1 - NDCG.
+ROUNDING = 1e-12
+
 
 def table_margin(scores: ArrayLike, vectors: ArrayLike, losses: ArrayLike) -> float:
     """Margin of one input's scores where every prediction is a row of ``vectors``.
@@ -45,7 +48,8 @@ def table_margin(scores: ArrayLike, vectors: ArrayLike, losses: ArrayLike) -> fl
     vectors : array-like of shape (k, d)
         Unit vectors of the predictions.
     losses : array-like of shape (k,)
-        What each prediction costs under the input's label; those that cost nothing are correct.
+        What each prediction costs under the input's label; those that cost nothing, up to
+        rounding (1e-12 of the largest), are correct.
 
     Examples
     --------
@@ -56,7 +60,8 @@ def table_margin(scores: ArrayLike, vectors: ArrayLike, losses: ArrayLike) -> fl
     0.6
     """
     similarities = np.asarray(vectors, dtype=np.float64) @ np.asarray(scores, dtype=np.float64)
-    correct = np.asarray(losses) == 0
+    costs = np.asarray(losses, dtype=np.float64)
+    correct = costs <= ROUNDING * costs.max(initial=0.0)
     if correct.all():
         return float(np.inf)
     return float(similarities[correct].min() - similarities[~correct].max())

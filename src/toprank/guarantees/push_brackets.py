@@ -126,7 +126,9 @@ def push_chain(
     )
     n_negatives = float(heights.weight.sum())
     log_worst = float(heights.log_counted.max())
-    at_worst = float(heights.weight[heights.log_counted == log_worst].sum())
+    # heights are sums of weights: those that are equal may differ in their last bits
+    is_worst = heights.log_counted >= log_worst - ROUNDING
+    at_worst = float(heights.weight[is_worst].sum())
     log_share = math.log(min(at_worst, 1.0) / n_negatives)
 
     def of_all(log_height: float) -> float:

@@ -283,13 +283,13 @@ def _at_most(smaller: float, larger: float) -> bool:
 
 
 def _count(amount: float, what: str) -> str:
-    return f"{_number(amount)} {what}{'' if amount == 1 else 's'}"
+    return f"{_number(amount)} {what}{'' if _number(amount) == '1' else 's'}"
 
 
 def _number(amount: float) -> str:
-    """Whole numbers with separators, others to four digits."""
-    if math.isfinite(amount) and amount == int(amount) and abs(amount) < 1e15:
-        return f"{int(amount):,}"
+    """Whole numbers, up to rounding, with separators, others to four digits."""
+    if abs(amount) < 1e15 and abs(amount - round(amount)) <= ROUNDING * max(1.0, abs(amount)):
+        return f"{round(amount):,}"
     return f"{amount:.4g}"
 
 

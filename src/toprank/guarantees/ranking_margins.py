@@ -30,6 +30,9 @@ __all__ = [
     "smooth_margin",
 ]
 
+# Margins that differ by less than this share of the range of the scores are equal.
+ROUNDING = 1e-12
+
 
 class ClassLosses(NamedTuple):
     """ln F₊ = ln Σ w·e^{-s} over the positives, ln F₋ = ln Σ w·e^{s} over the negatives."""
@@ -131,7 +134,8 @@ def margin_share(
 ) -> float:
     """Share of the crucial pairs with a margin of at most θ, by weight (section 3).
 
-    θ = 0 gives the share of misranked pairs, ties among them. Every rung of a list is compared
+    θ = 0 gives the share of misranked pairs, ties among them; margins above θ by no more than
+    rounding (1e-12 of the range of the scores) count too. Every rung of a list is compared
     with all rows above it by a search in their sorted scores: O(rows·grades·log rows).
 
     Examples
@@ -141,6 +145,7 @@ def margin_share(
     """
     ladder, checked = _ladder(y_true, scores, sample_weight, groups)
     laid_out = checked[ladder.rows] / _checked_norm(norm)
+    edge = theta + ROUNDING * float(np.ptp(laid_out))
     below, total = 0.0, 0.0
     for g in range(ladder.n_rungs.size):
         last = int(ladder.lists[g + 1])
@@ -149,7 +154,7 @@ def margin_share(
             above = slice(int(ladder.rungs[rung + 1]), last)
             order = np.argsort(laid_out[above])
             masses = np.concatenate([[0.0], np.cumsum(ladder.weights[above][order])])
-            places = np.searchsorted(laid_out[above][order], laid_out[on] + theta, side="right")
+            places = np.searchsorted(laid_out[above][order], laid_out[on] + edge, side="right")
             below += float(ladder.weights[on] @ masses[places])
             total += float(ladder.weights[on].sum() * masses[-1])
     return below / total

@@ -21,11 +21,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from toprank.inputs import as_lists, as_positives, as_scores, as_weights
+from toprank.inputs import as_lists, as_positives, as_scores, as_weights, scaled_weights
 from toprank.kernels.pair_blocks import PairBlocks
 from toprank.kernels.pair_margins import weight_below
 
@@ -36,6 +36,12 @@ __all__ = ["RankingBound", "SvmCertificate", "auc_at_margin", "ranking_bound"]
 
 # What rounding may take from a share of pairs.
 ROUNDING = 1e-12
+# What rounding may do to a margin, as a share of the range of the scores. A product with a table
+# is rounded differently row by row and all at once, and where columns lie far from 0 large terms
+# cancel; the square root of the precision leaves room for both.
+OF_RANGE = {np.dtype(np.float32): 1e-4, np.dtype(np.float64): 1e-8}
+# A promise below one pair by more than this share of it promises nothing.
+ONE_PAIR = 1e-9
 
 
 def auc_at_margin(
@@ -48,8 +54,9 @@ def auc_at_margin(
 ) -> float:
     """Share of the pairs with (s⁺ - s⁻)/2 ≥ ρ: AUC_{S,ρ} of section 2.
 
-    Pairs that tie with ρ count. At ρ = 0 ties of scores count as right, other than in the ROC AUC,
-    which counts them half. One sort and a sweep: O(rows·log rows).
+    Pairs that tie with ρ count, and so do those below it by no more than rounding: 1e-8 of the
+    range of the scores (1e-4 for float32 scores). At ρ = 0 ties of scores count as right, other
+    than in the ROC AUC, which counts them half. One sort and a sweep: O(rows·log rows).
 
     Examples
     --------
@@ -57,17 +64,34 @@ def auc_at_margin(
     >>> auc_at_margin([1, 1, 0, 0], [4.0, 2.0, 3.0, 1.0], rho=0.5)
     0.75
     """
-    checked = as_scores(scores).astype(np.float64, copy=False)
+    blocks, checked = _blocks(y_true, scores, sample_weight, groups)
+    return share_at_margin(blocks, checked, rho - margin_slack(checked))
+
+
+def _blocks(
+    y_true: ArrayLike,
+    scores: ArrayLike,
+    sample_weight: ArrayLike | None,
+    groups: ArrayLike | None,
+) -> tuple[PairBlocks, NDArray[Any]]:
+    """Pairs of a positive and a negative, and the scores, checked."""
+    checked = as_scores(scores)
     positives = as_positives(y_true, n_rows=checked.size)
     weights = as_weights(sample_weight, checked.size)
     lists = as_lists(groups, checked.size)
     if positives.all() or not positives.any():
         raise ValueError("y_true has one class only; there is no pair to count.")
-    return share_at_margin(PairBlocks.of_grades(positives, weights, lists), checked, rho)
+    scaled = None if weights is None else scaled_weights(weights)
+    return PairBlocks.of_grades(positives, scaled, lists), checked
 
 
-def share_at_margin(blocks: PairBlocks, scores: NDArray[np.float64], rho: float) -> float:
-    """Share of the pairs of some blocks with a margin of at least ρ."""
+def margin_slack(scores: NDArray[Any]) -> float:
+    """How much the margins of these scores may differ on another machine."""
+    return OF_RANGE[scores.dtype] * float(np.ptp(scores))
+
+
+def share_at_margin(blocks: PairBlocks, scores: NDArray[Any], rho: float) -> float:
+    """Share of the pairs of some blocks with a margin of at least ρ, to the last bit."""
     laid_out, _, _ = blocks.sort(scores)
     short = weight_below(*laid_out, 2.0 * rho, False)
     return 1.0 - short / blocks.pair_weight
@@ -150,6 +174,7 @@ class SvmCertificate:
     ``rho`` is the margin ρ̂, ``share`` the measured AUC_{S,ρ̂}, ``promised`` what it must be at
     least, by ``theorem``. ``soft_margin`` ≤ the best soft margin ≤ ``ceiling``, in the units of
     ``rho``. ``bound`` is Theorem 1's, or None where it does not apply (kernels, lists, grades).
+    ``one_pair`` is the share of the lightest pair, and ``slack`` what rounding may do to a margin.
     """
 
     rho: float
@@ -160,6 +185,8 @@ class SvmCertificate:
     ceiling: float
     is_zero: bool
     bound: RankingBound | None = None
+    one_pair: float = 0.0
+    slack: float = 0.0
 
     @property
     def holds(self) -> bool:
@@ -168,7 +195,7 @@ class SvmCertificate:
         The soft margin is a mean of margins up to ρ̂. For product forms it is at least the best
         soft margin of the exact problem, hence ρ̂ ≥ ρ* - Σξ*/(νpn) (end of section 5).
         """
-        slack = ROUNDING * max(1.0, abs(self.rho))
+        slack = max(self.slack, ROUNDING * max(1.0, abs(self.rho)))
         return self.share >= self.promised - ROUNDING and self.rho >= self.soft_margin - slack
 
     @property
@@ -176,10 +203,11 @@ class SvmCertificate:
         """Why the certificate says nothing about new rows; None where it says something."""
         if self.is_zero:
             return "all weights are 0, every row has the same score, and all pairs tie"
-        if not self.rho > 0:
-            return f"the margin {self.rho:.3g} is not positive, so pairs in wrong order reach it"
-        if not self.promised > 0:
-            return "the promised share of pairs is 0"
+        if not self.rho > self.slack:
+            rho = self.rho if self.rho < -self.slack else 0.0
+            return f"the margin {rho:.3g} is not positive, so pairs in wrong order reach it"
+        if self.promised < self.one_pair * (1.0 - ONE_PAIR) or not self.promised > 0:
+            return "the promised share of pairs is less than one pair"
         return None
 
     def matches(
@@ -190,9 +218,14 @@ class SvmCertificate:
         sample_weight: ArrayLike | None = None,
         groups: ArrayLike | None = None,
     ) -> bool:
-        """Whether these scores really have the share of pairs that is written here."""
-        share = auc_at_margin(y_true, scores, self.rho, sample_weight=sample_weight, groups=groups)
-        return abs(share - self.share) <= ROUNDING and self.holds
+        """Whether these scores really have the share of pairs that is written here.
+
+        Pairs whose margin is ρ̂ up to rounding may count or not.
+        """
+        blocks, checked = _blocks(y_true, scores, sample_weight, groups)
+        slack = max(2.0 * margin_slack(checked), self.slack)
+        least, most = (share_at_margin(blocks, checked, self.rho + s) for s in (slack, -slack))
+        return least - ROUNDING <= self.share <= most + ROUNDING and self.holds
 
     def __str__(self) -> str:
         left = max(self.ceiling - self.soft_margin, 0.0)

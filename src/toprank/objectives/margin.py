@@ -36,6 +36,11 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
+# Weights that add up to a wanted one but for this share of it have reached it: ν·p·n is often a
+# whole number of pairs, and sums of weights may miss it by some last bits. Where ν⁺ is looked for
+# the share is smaller, or the best ν⁺, which often is a whole number of rows too, would end there.
+REACHED, REACHED_IN_SEARCH = 1e-9, 1e-15
+
 __all__ = ["ClassMargin", "MarginSlice", "PairMargin", "SoftMargin", "TangentMargin"]
 
 
@@ -85,7 +90,7 @@ class PairMargin(SoftMargin):
 
     def at(self, scores: Floats) -> MarginSlice:
         blocks, upper_rows, lower_rows = self.blocks.sort(scores)
-        threshold = pair_threshold(*blocks, self.wanted)
+        threshold = pair_threshold(*blocks, self.wanted * (1.0 - REACHED))
         below = weight_below(*blocks, threshold, False)
         tied = weight_below(*blocks, threshold, True) - below
         share = min(max((self.wanted - below) / tied, 0.0), 1.0)
@@ -111,9 +116,9 @@ class _Tail(NamedTuple):
         ascending, w = scores[order], weights[order]
         return cls(rows[order], ascending, w, np.cumsum(w), np.cumsum(w * ascending))
 
-    def threshold(self, wanted: float) -> float:
+    def threshold(self, wanted: float, reached: float = REACHED) -> float:
         """Score of the row at which the lowest rows weigh ``wanted``."""
-        place = int(np.searchsorted(self.mass, wanted * (1 - 1e-15)))
+        place = int(np.searchsorted(self.mass, wanted * (1.0 - reached)))
         return float(self.scores[min(place, self.scores.size - 1)])
 
     def shortfall(self, threshold: float) -> float:
@@ -251,7 +256,7 @@ class TangentMargin(SoftMargin):
         A mean under the cap c·w/W falls by Σ w(t - s)₊/W for every unit of c.
         """
         falls = [
-            tail.shortfall(tail.threshold(mass)) / total
+            tail.shortfall(tail.threshold(mass, REACHED_IN_SEARCH)) / total
             for tail, mass, total in zip(
                 tails, self._wanted(nu_plus), self.classes.totals, strict=True
             )

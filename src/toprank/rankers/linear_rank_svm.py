@@ -19,6 +19,7 @@ from toprank.rankers.cuts import matching_intercept
 from toprank.rankers.rank_svm_inputs import (
     SvmRows,
     check_stopping,
+    check_values,
     graded_rows,
     is_number,
     labelled_rows,
@@ -40,6 +41,8 @@ if TYPE_CHECKING:
 __all__ = ["LinearRankSVM"]
 
 STEPS, PLANES = 100, 1000
+# Largest values that unscaled tables may have: beyond them squares overflow or vanish.
+UNSCALED = (1e-100, 1e100)
 # Rows of the sample that preconditions Newton's steps: this many a feature, within limits.
 ROWS_PER_FEATURE, FEWEST_ROWS, MOST_ROWS = 50, 2000, 20_000
 
@@ -183,6 +186,7 @@ class LinearRankSVM(CallbackSupportMixin, BaseRanker):  # type: ignore[misc]
         return STEPS if self.loss == "squared_hinge" else PLANES
 
     def _learn(self, rows: SvmRows, data: dict[str, Any]) -> Self:
+        check_values(rows.table, scale=self.scale, limits=UNSCALED)
         family = SymmetricFeatures(scale=self.scale).fit(rows.table)
         design = family.design(rows.table)
 

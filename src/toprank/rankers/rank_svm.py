@@ -12,7 +12,7 @@ from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
-from toprank.guarantees.svm import SvmCertificate, ranking_bound, share_at_margin
+from toprank.guarantees.svm import SvmCertificate, margin_slack, ranking_bound, share_at_margin
 from toprank.rankers.base import BaseRanker
 from toprank.rankers.callbacks import CallbackSupportMixin, Watch, with_callbacks
 from toprank.rankers.cuts import matching_intercept
@@ -21,6 +21,7 @@ from toprank.rankers.rank_svm_inputs import (
     check_columns,
     check_form,
     check_parameters,
+    check_values,
     graded_rows,
     labelled_rows,
     paired_rows,
@@ -37,6 +38,10 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 __all__ = ["RankSVM"]
+
+# Largest values that unscaled tables may have: beyond them the linear problems have coefficients
+# that HiGHS takes for 0 or infinity.
+UNSCALED = (1e-6, 1e12)
 
 
 class RankSVM(CallbackSupportMixin, BaseRanker):  # type: ignore[misc]
@@ -222,6 +227,7 @@ class RankSVM(CallbackSupportMixin, BaseRanker):  # type: ignore[misc]
     def _learn(self, rows: SvmRows, data: dict[str, Any]) -> Self:
         check_form(self, rows)
         check_columns(self, rows.table)
+        check_values(rows.table, scale=self.scale, limits=UNSCALED)
         family = SymmetricFeatures(scale=self.scale).fit(rows.table)
         is_linear = self.kernel == "linear"
         problem = SvmProblem(
@@ -317,9 +323,10 @@ class RankSVM(CallbackSupportMixin, BaseRanker):  # type: ignore[misc]
 
     def _certify(self, rows: SvmRows, problem: SvmProblem, solved: Solved) -> SvmCertificate:
         """Measure the final scores, those that ``decision_function`` gives for the table."""
-        scores = self._scores(rows.table).astype(np.float64)
-        found = solved.margin.at(scores)
-        share = share_at_margin(problem.blocks, scores, found.rho)
+        scores = self._scores(rows.table)
+        found = solved.margin.at(scores.astype(np.float64))
+        slack = margin_slack(scores)
+        share = share_at_margin(problem.blocks, scores, found.rho - slack)
         promised, theorem = problem.promise(solved.nu_plus)
         return SvmCertificate(
             rho=found.rho,
@@ -330,6 +337,8 @@ class RankSVM(CallbackSupportMixin, BaseRanker):  # type: ignore[misc]
             ceiling=problem.scale * solved.solution.ceiling,
             is_zero=not solved.weights.any(),
             bound=self._bound(rows, problem, solved.weights, share, found.rho),
+            one_pair=problem.blocks.lightest_pair / problem.blocks.pair_weight,
+            slack=slack,
         )
 
     def _bound(
@@ -344,7 +353,7 @@ class RankSVM(CallbackSupportMixin, BaseRanker):  # type: ignore[misc]
         return ranking_bound(
             share,
             rho / norm if norm > 0 else 0.0,
-            n_rows=rows.total_weight,
+            n_rows=rows.effective_size,
             n_hypotheses=(2 if self.signed else 1) * n_features + self.constant,
             positive_share=problem.positive_share,
             delta=self.delta,

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS
 
-from toprank.inputs import as_lists
+from toprank.inputs import as_lists, scaled_weights
 from toprank.kernels.pair_blocks import PairBlocks
 from toprank.objectives.truth import as_grades, as_pairs, check_comparable
 from toprank.rankers.base import binary_labels, counted_rows
-from toprank.weak_rankers.symmetric import SymmetricFeatures
+from toprank.weak_rankers.symmetric import LAST_PLACES, SymmetricFeatures, column_ranges
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -28,11 +28,17 @@ __all__ = [
     "check_form",
     "check_parameters",
     "check_stopping",
+    "check_values",
     "graded_rows",
     "is_number",
     "labelled_rows",
     "paired_rows",
 ]
+
+
+# How far from the largest float values must stay to be added up, and from the smallest normal one
+# to be divided by.
+ROOM_ABOVE, ROOM_BELOW = 1e8, 1e3
 
 
 class SvmRows(NamedTuple):
@@ -57,9 +63,11 @@ class SvmRows(NamedTuple):
         return self.lists is not None or self.grades is None
 
     @property
-    def total_weight(self) -> float:
-        """Number of rows, by weight."""
-        return float(self.table.shape[0] if self.weights is None else self.weights.sum())
+    def effective_size(self) -> float:
+        """Number of equally weighted rows that are as much evidence: (Σw)²/Σw² (Kish)."""
+        if self.weights is None:
+            return float(self.table.shape[0])
+        return float(self.weights.sum() ** 2 / (self.weights @ self.weights))
 
 
 def labelled_rows(
@@ -87,7 +95,8 @@ def paired_rows(table: Any, pairs: ArrayLike, pair_weight: ArrayLike | None) -> 
     """All rows, and the pairs that count."""
     n_rows = table.shape[0]
     checked, weights = as_pairs(pairs, n_rows, pair_weight)
-    blocks = PairBlocks.of_pairs(checked, weights, n_rows)
+    scaled = None if weights is None else scaled_weights(weights)
+    blocks = PairBlocks.of_pairs(checked, scaled, n_rows)
     metadata = None if pair_weight is None else {"pair_weight": pair_weight}
     return SvmRows(table, blocks, None, None, None, None, None, metadata)
 
@@ -103,6 +112,7 @@ def _rows(
     if grades.size != n_rows:
         raise ValueError(f"{name} has {grades.size} rows, but X has {n_rows}; they must match.")
     weights, kept = counted_rows(sample_weight, n_rows)
+    weights = None if weights is None else scaled_weights(weights)
     ids = None if groups is None else np.asarray(groups)
     as_lists(ids, n_rows)
     if kept is not None:
@@ -156,6 +166,46 @@ def check_columns(ranker: Any, table: Any) -> None:
             f"constant=False, but column {same[0]} has one value in all rows, which is the "
             "constant hypothesis again; drop the column."
         )
+
+
+def check_values(table: Any, *, scale: bool, limits: tuple[float, float]) -> None:
+    """Raise where sums of the values would overflow or vanish.
+
+    Scaled columns must have a range that a float can divide by and add up. Unscaled, the largest
+    value of the table must lie within the limits; smaller ones beside it may be anything.
+    """
+    low, high = column_ranges(table)
+    largest = np.maximum(np.abs(low), np.abs(high)).astype(np.float64)
+    column = int(largest.argmax())
+    if not scale:
+        if largest[column] and not limits[0] <= largest[column] <= limits[1]:
+            raise ValueError(
+                f"X holds {largest[column]:.3g} in column {column}, the largest value of the "
+                f"table, but with scale=False it must lie between {limits[0]:g} and "
+                f"{limits[1]:g}; set scale=True or multiply the table."
+            )
+        return
+    info = np.finfo(table.dtype)
+    if largest[column] > float(info.max) / ROOM_ABOVE:
+        raise ValueError(
+            f"X holds {largest[column]:.3g} in column {column}, too large to be added up; multiply "
+            f"the column by {_power_of_ten(largest[column])}."
+        )
+    wide = high.astype(np.float64) - low
+    tiny = np.flatnonzero(
+        (wide > LAST_PLACES * np.spacing(largest.astype(table.dtype)))
+        & (wide < float(info.tiny) * ROOM_BELOW)
+    )
+    if tiny.size:
+        raise ValueError(
+            f"column {tiny[0]} of X varies by no more than {wide[tiny[0]]:.3g}, too little to be "
+            f"divided by; multiply the column by {_power_of_ten(wide[tiny[0]])}."
+        )
+
+
+def _power_of_ten(value: float) -> str:
+    """What brings a value near 1, as far as floats go."""
+    return f"1e{min(-math.floor(math.log10(value)), 300):+d}"
 
 
 def check_parameters(ranker: Any) -> None:

@@ -48,9 +48,17 @@ def lower_by_tangents(nu: float, solve_tangent: Solve, tol: float) -> tuple[floa
         path.append(solution.value)
         if not fell:
             break
-        best = min(max(solution.nu_plus, nu), 1.0)
+        best = _snapped(solution.nu_plus, nu, tol)
         # with w = 0 γ is 0 at every ν⁺; a negative γ (without the constant) can still fall
         if not solution.weights.any() or abs(best - centre) <= tol * centre:
             break
         centre, weights = best, solution.weights
     return best, path[1:]
+
+
+def _snapped(nu_plus: float, nu: float, tol: float) -> float:
+    """ν⁺ within ν and 1; where it is as good as ν, √ν or 1, it is that, whatever the rounding."""
+    for special in (nu, math.sqrt(nu), 1.0):
+        if abs(nu_plus - special) <= tol * special:
+            return special
+    return min(max(nu_plus, nu), 1.0)
