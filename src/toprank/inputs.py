@@ -23,7 +23,9 @@ __all__ = [
     "as_weights",
     "check_columns",
     "log_scale",
+    "rounded_up",
     "scaled_weights",
+    "within_budget",
 ]
 
 
@@ -268,6 +270,25 @@ def as_lists(groups: ArrayLike | None, n_rows: int, *, name: str = "groups") -> 
     starts = np.zeros(names.size + 1, dtype=np.intp)
     np.cumsum(np.bincount(codes, minlength=names.size), out=starts[1:])
     return Lists(codes.astype(np.intp, copy=False), order, starts, names)
+
+
+def within_budget(budget: float, total: Any) -> Any:
+    """Rows of a list of ``total`` rows that a budget allows: so many, or below 1 that share.
+
+    A share is rounded up, and no list has more rows than it has. ``total`` is a number or an
+    array with one number per list; where rows have weights, it is their weight.
+
+    Examples
+    --------
+    >>> int(within_budget(100, 30)), int(within_budget(0.25, 30))
+    (30, 8)
+    """
+    return np.minimum(total, rounded_up(budget * np.asarray(total)) if budget < 1 else budget)
+
+
+def rounded_up(rows: Any) -> Any:
+    """Round rows up, but for what rounding errors have added to a whole number."""
+    return np.ceil(rows - 1e-9)
 
 
 def check_columns(X: Any) -> None:

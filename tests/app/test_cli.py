@@ -16,8 +16,7 @@ from typer.testing import CliRunner
 import toprank
 from toprank.app.cli import app
 from toprank.app.commands import demo as demo_file
-from toprank.app.console import Talk
-from toprank.app.errors import in_one_line
+from toprank.app.console import Console, in_one_line
 
 
 def toprank_command(*arguments, **options):
@@ -175,7 +174,7 @@ def test_an_interrupt_that_a_callback_swallows_comes_through(capfd):
 
 
 def test_tables_put_numbers_to_the_right_and_words_to_the_left(capsys):
-    Talk().table(
+    Console().table(
         ["column", "share", "through"],
         [["32", "8.2%", "+1.98"], ["job", "10.1%", "nurse: +0.3; smith: -0.1"]],
     )

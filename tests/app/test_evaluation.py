@@ -6,9 +6,9 @@ import pytest
 
 from toprank.app.evaluation import compare_shortlists, judged_by, measure
 from toprank.app.fitting import fit_model
-from toprank.app.labels import supervise
-from toprank.app.names import make_ranker
+from toprank.app.training_data import label_rows
 from toprank.metrics import precision_at_k
+from toprank.selection.candidates import make_ranker
 from toprank.tables import Table
 
 X = np.arange(40.0)
@@ -17,8 +17,10 @@ COLUMNS = {"x": X, "q": np.repeat(np.arange(4), [4, 6, 10, 20]), "w": np.ones(40
 
 def taught(budget, **roles):
     table = Table(pa.table(COLUMNS), "t.csv")
-    lesson = supervise(table, target="y", **roles)
-    return fit_model(lesson, make_ranker("logistic"), budget=budget, name="logistic"), lesson
+    data = label_rows(table, target="y", **roles)
+    return fit_model(
+        data, make_ranker("logistic"), budget=budget, name="logistic"
+    ), data.in_memory()
 
 
 @pytest.mark.parametrize(
@@ -54,6 +56,6 @@ def test_a_share_of_lists_is_a_share_of_each():
 def test_weights_that_measure_nothing_are_refused(weights, words):
     model, _ = taught(5, weight="w")
     table = Table(pa.table(COLUMNS | {"w": weights}), "t.csv")
-    lesson = supervise(table, target="y", weight="w")
+    data = label_rows(table, target="y", weight="w")
     with pytest.raises(ValueError, match=words):
-        judged_by(model, lesson)
+        judged_by(model, data.in_memory())

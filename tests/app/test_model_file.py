@@ -13,28 +13,29 @@ import pytest
 
 from toprank.app.allowed import check_types
 from toprank.app.fitting import fit_model
-from toprank.app.labels import supervise
 from toprank.app.model_file import load_model, save_model
-from toprank.app.names import RANKERS, make_ranker, parse_settings
+from toprank.app.options import parse_settings
+from toprank.app.training_data import label_rows
 from toprank.rankers import PNormPush
+from toprank.selection.candidates import RANKERS, make_ranker
 from toprank.tables import Table
 
 FEW_ROUNDS = {"rankboost", "smooth-margin", "adaboost", "soft-rankboost"}
 
 
 @pytest.fixture(scope="module")
-def lesson():
+def data():
     rng = np.random.default_rng(0)
     x = rng.normal(size=(120, 3))
     job = rng.choice(["clerk", "smith"], 120)
     positive = x[:, 0] + (job == "smith") + rng.normal(size=120) > 1
     columns = {"a": x[:, 0], "b": x[:, 1], "c": x[:, 2], "job": job, "sold": positive}
-    return supervise(Table(pa.table(columns), "deals.csv"), target="sold")
+    return label_rows(Table(pa.table(columns), "deals.csv"), target="sold")
 
 
 @pytest.fixture(scope="module")
-def model(lesson):
-    return fit_model(lesson, make_ranker("pnorm-push", {"p": 8}), budget=10, name="pnorm-push")
+def model(data):
+    return fit_model(data, make_ranker("pnorm-push", {"p": 8}), budget=10, name="pnorm-push")
 
 
 def sealed(schema, archive):
@@ -50,14 +51,15 @@ def opened(path):
 
 
 @pytest.mark.parametrize("name", RANKERS)
-def test_every_ranker_comes_back_as_it_was(name, lesson, tmp_path):
+def test_every_ranker_comes_back_as_it_was(name, data, tmp_path):
     settings = {"max_iter": 20} if name in FEW_ROUNDS else {}
     settings |= {"nu": 0.9} if name == "rank-svm" else {}
-    model = fit_model(lesson, make_ranker(name, settings), budget=10, name=name)
+    model = fit_model(data, make_ranker(name, settings), budget=10, name=name)
     again = load_model(save_model(tmp_path / "m.toprank", model))
-    assert np.array_equal(again.scores(lesson.features), model.scores(lesson.features))
-    direct = again.ranker.decision_function(again.encoder.transform(lesson.features))
-    assert np.allclose(again.scores(lesson.features), direct)
+    features = data.in_memory().features
+    assert np.array_equal(again.scores(features), model.scores(features))
+    direct = again.ranker.decision_function(again.encoder.transform(features))
+    assert np.allclose(again.scores(features), direct)
     assert again.facts == model.facts
     assert again.roles == model.roles
     assert again.drivers()[0].column in ("a", "job")
@@ -67,11 +69,11 @@ def test_every_ranker_comes_back_as_it_was(name, lesson, tmp_path):
     )
 
 
-def test_contributions_add_up_to_the_score(lesson):
+def test_contributions_add_up_to_the_score(data):
     for name in ("pnorm-push", "pnorm-push-stumps"):
-        model = fit_model(lesson, make_ranker(name), budget=10, name=name)
-        parts = model.contributions(lesson.features).sum(axis=1)
-        scores = model.scores(lesson.features)
+        model = fit_model(data, make_ranker(name), budget=10, name=name)
+        parts = model.contributions(data.in_memory().features).sum(axis=1)
+        scores = model.scores(data.in_memory().features)
         assert np.allclose(parts - parts.mean(), scores - scores.mean())
 
 
@@ -82,22 +84,20 @@ def test_contributions_add_up_to_the_score(lesson):
         ({"price": "exponential", "alpha": 1.0}, "ln Σ e^height"),
     ],
 )
-def test_the_certificate_of_a_push_is_the_one_that_its_fit_made(
-    lesson, settings, words, monkeypatch
-):
+def test_the_certificate_of_a_push_is_the_one_that_its_fit_made(data, settings, words, monkeypatch):
     monkeypatch.setattr(PNormPush, "certify", None)  # a second one would cost a sort
     made = make_ranker("pnorm-push", settings)
-    model = fit_model(lesson, made, budget=10, name="pnorm-push")
+    model = fit_model(data, made, budget=10, name="pnorm-push")
     text, _ = str(made.certificate_).rsplit(": ", 1)
     assert model.facts["certificate"].startswith(text)
     assert words in text
 
 
-def test_a_push_on_many_rows_is_certified_by_its_own_price(lesson, monkeypatch):
+def test_a_push_on_many_rows_is_certified_by_its_own_price(data, monkeypatch):
     made = make_ranker("pnorm-push", {"price": "exponential", "alpha": 1.0})
-    known = fit_model(lesson, made, budget=10, name="pnorm-push").facts["certificate"]
+    known = fit_model(data, made, budget=10, name="pnorm-push").facts["certificate"]
     monkeypatch.setattr("toprank.rankers.push_fit.CERTIFIED_ROWS", 0)
-    again = fit_model(lesson, made, budget=10, name="pnorm-push").facts["certificate"]
+    again = fit_model(data, made, budget=10, name="pnorm-push").facts["certificate"]
     assert again == known
 
 

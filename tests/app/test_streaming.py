@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from toprank.app.cli import app
 from toprank.app.model_file import load_model
-from toprank.app.streaming import available_memory, is_streamed
+from toprank.app.reading import available_memory, is_streamed
 
 
 def run(*arguments, code=0):
@@ -166,18 +166,18 @@ def test_a_file_is_streamed_where_it_would_fill_half_of_the_memory(file, monkeyp
     assert available_memory() > 1e6
     assert not is_streamed(file, asked=None)
     size = 8 * 1500 * 8  # eight columns
-    monkeypatch.setattr("toprank.app.streaming.available_memory", lambda: 2 * size + 2)
+    monkeypatch.setattr("toprank.app.reading.available_memory", lambda: 2 * size + 2)
     assert not is_streamed(file, asked=None)
-    monkeypatch.setattr("toprank.app.streaming.available_memory", lambda: 2 * size - 2)
+    monkeypatch.setattr("toprank.app.reading.available_memory", lambda: 2 * size - 2)
     assert is_streamed(file, asked=None)
     assert not is_streamed(file, asked=False)
-    monkeypatch.setattr("toprank.app.streaming.available_memory", lambda: None)
+    monkeypatch.setattr("toprank.app.reading.available_memory", lambda: None)
     assert not is_streamed(file, asked=None)
 
 
 def test_a_shortlist_that_does_not_fit_is_refused(file, tmp_path, monkeypatch):
     model, _ = fitted(file, tmp_path, "--ranker", "ir-push")
-    monkeypatch.setattr("toprank.app.streaming.available_memory", lambda: 20_000)
+    monkeypatch.setattr("toprank.app.ranking.available_memory", lambda: 20_000)
     for cut in (("--top", "1400"), ("--cutoff", "-1e9")):
         output = tmp_path / "list.csv"
         result = run("rank", model, file, *cut, "--stream", "-o", output, code=2)

@@ -8,12 +8,12 @@ from sklearn.base import clone
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from toprank import TopRanker
+from toprank.app.journal import Journal
 from toprank.datasets import load_digits_eights
 from toprank.selection import LogisticRanker, compare, family, split_interval
 from toprank.selection.engines import EngineRanker, installed_engines
 from toprank.selection.halving import Halving, Trial, simplest_of_the_best
-from toprank.selection.journal import Journal
-from toprank.selection.lessons import Lesson, budget_of_fold
+from toprank.selection.labelled import LabelledTable, budget_of_fold
 
 QUICK = {"candidates": ("logistic", "ir-push"), "n_splits": 2, "outer_splits": 0}
 
@@ -44,34 +44,34 @@ def test_a_fold_is_judged_at_its_share_of_the_budget(budget, n_test, n_rows, exp
 def test_lists_are_judged_at_the_budget_itself_and_never_split(rings):
     X, y = rings
     groups = np.arange(y.size) % 20
-    lesson = Lesson(X, y, None, groups, 5)
-    for train, test in lesson.splits(3, 1 / 3, 0):
+    data = LabelledTable(X, y, None, groups, 5)
+    for train, test in data.splits(3, 1 / 3, 0):
         assert not set(groups[train]) & set(groups[test])
-        assert lesson.fold(train, test, lesson.size).k == 5
+        assert data.fold(train, test, data.size).k == 5
 
 
 def test_a_share_of_lists_is_a_share_of_each(rings):
     X, y = rings
-    lesson = Lesson(X, y, None, np.arange(y.size) % 20, 0.1)
-    [(train, test)] = lesson.splits(1, 1 / 3, 0)
-    assert lesson.fold(train, test, lesson.size).k == 0.1
+    data = LabelledTable(X, y, None, np.arange(y.size) % 20, 0.1)
+    [(train, test)] = data.splits(1, 1 / 3, 0)
+    assert data.fold(train, test, data.size).k == 0.1
 
 
 def test_budgets_of_folds_count_weight(rings):
     X, y = rings
-    lesson = Lesson(X, y, np.where(y, 3.0, 1.0), None, 100)
-    [(train, test)] = lesson.splits(1, 1 / 3, 0)
-    share = lesson.rows(test).size / lesson.size
-    assert lesson.fold(train, test, lesson.size).k == np.ceil(100 * share)
+    data = LabelledTable(X, y, np.where(y, 3.0, 1.0), None, 100)
+    [(train, test)] = data.splits(1, 1 / 3, 0)
+    share = data.rows(test).size / data.size
+    assert data.fold(train, test, data.size).k == np.ceil(100 * share)
 
 
 def test_copies_of_a_row_are_one_row_with_their_weights():
     X = np.array([[1.0, 2.0], [0.0, 1.0], [1.0, 2.0], [1.0, 2.0], [-0.0, 1.0]])
     y = np.array([True, False, True, False, False])
-    merged = Lesson(X, y, None, None, 1).merged()
+    merged = LabelledTable(X, y, None, None, 1).merged()
     found = sorted(zip(merged.X.tolist(), merged.positives, merged.weights, strict=True))
     assert found == [([0.0, 1.0], False, 2.0), ([1.0, 2.0], False, 1.0), ([1.0, 2.0], True, 2.0)]
-    apart = Lesson(X, y, None, np.arange(5), 1).merged()  # in lists of their own
+    apart = LabelledTable(X, y, None, np.arange(5), 1).merged()  # in lists of their own
     assert apart.n_rows == 5
 
 
@@ -81,9 +81,9 @@ def test_a_row_of_weight_two_and_the_row_twice_are_the_same_lesson(seed):
     rng = np.random.default_rng(seed)
     X, y = rng.integers(0, 3, (12, 2)).astype(float), rng.random(12) < 0.5
     weights = rng.integers(1, 4, 12)
-    weighted = Lesson(X, y, weights.astype(float), None, 1).merged()
+    weighted = LabelledTable(X, y, weights.astype(float), None, 1).merged()
     rows = rng.permutation(np.repeat(np.arange(12), weights))
-    repeated = Lesson(X[rows], y[rows], np.ones(rows.size), None, 1).merged()
+    repeated = LabelledTable(X[rows], y[rows], np.ones(rows.size), None, 1).merged()
     for name in ("X", "positives", "weights"):
         assert np.array_equal(getattr(weighted, name), getattr(repeated, name))
 
@@ -121,11 +121,11 @@ def test_of_equals_the_simplest_is_chosen():
 
 def test_halving_gives_many_settings_few_rows(rings):
     X, y = rings
-    lesson = Lesson(np.tile(X, (10, 1)), np.tile(y, 10), None, None, 50)
-    rungs = Halving().rungs(lesson, 40)
+    data = LabelledTable(np.tile(X, (10, 1)), np.tile(y, 10), None, None, 50)
+    rungs = Halving().rungs(data, 40)
     rows, kept = zip(*rungs, strict=True)
     assert list(rows) == sorted(rows)
-    assert rows[0] < rows[-1] == lesson.n_rows
+    assert rows[0] < rows[-1] == data.n_rows
     assert list(kept) == sorted(kept, reverse=True)
     assert kept[-1] == 1
 
@@ -158,7 +158,7 @@ def test_rows_of_weight_zero_are_no_rows(rings):
 
 def test_preprocessing_is_learned_within_each_fold(monkeypatch):
     pandas = pytest.importorskip("pandas")
-    import toprank.selection.lessons as module
+    import toprank.selection.labelled as module
 
     seen = []
     real = module.TableEncoder
@@ -184,7 +184,7 @@ def test_preprocessing_is_learned_within_each_fold(monkeypatch):
 def test_a_comparison_lets_the_chooser_encode_within_its_own_folds(monkeypatch):
     import pyarrow as pa
 
-    import toprank.selection.lessons as module
+    import toprank.selection.labelled as module
     from toprank.tables import Table
 
     seen = []

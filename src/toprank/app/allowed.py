@@ -7,48 +7,23 @@ import json
 import zipfile
 from typing import TYPE_CHECKING, Any
 
+from toprank.selection.candidates import RANKERS, class_of
+from toprank.tables import TableEncoder
+from toprank.weak_rankers import Features, Stumps
+from toprank.weak_rankers.standard import StandardFeatures
+from toprank.weak_rankers.symmetric import SymmetricFeatures
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["ALLOWED_NODES", "ALLOWED_TYPES", "check_types"]
+__all__ = ["ALLOWED_NODES", "check_types", "is_allowed"]
 
-_RANKERS = (
-    "toprank.rankers.push.PNormPush",
-    "toprank.rankers.push.IRPush",
-    "toprank.rankers.rankboost.RankBoost",
-    "toprank.rankers.smooth_margin.SmoothMarginRanker",
-    "toprank.rankers.adaboost.AdaBoostRanker",
-    "toprank.rankers.soft_rankboost.SoftRankBoost",
-    "toprank.rankers.precision_at_k.PrecisionAtKRanker",
-    "toprank.rankers.rank_svm.RankSVM",
-    "toprank.selection.logistic.LogisticRanker",
-)
-
-ALLOWED_TYPES = frozenset(
-    {
-        *_RANKERS,
-        "toprank.tables.encoder.TableEncoder",
-        "toprank.weak_rankers.features.Features",
-        "toprank.weak_rankers.standard.StandardFeatures",
-        "toprank.weak_rankers.stumps.Stumps",
-        "toprank.weak_rankers.symmetric.SymmetricFeatures",
-        "builtins.dict",
-        "builtins.list",
-        "builtins.tuple",
-        "builtins.str",
-        "builtins.int",
-        "builtins.float",
-        "builtins.bool",
-        "builtins.NoneType",
-        "numpy.ndarray",
-        "numpy.bool",
-        "numpy.bool_",
-        "numpy.float32",
-        "numpy.float64",
-        "numpy.int32",
-        "numpy.int64",
-        "numpy.intp",
-    }
+_BESIDE_RANKERS = (TableEncoder, Features, StandardFeatures, Stumps, SymmetricFeatures)
+_PLAIN = (
+    *(f"builtins.{name}" for name in ("dict", "list", "tuple", "str", "int", "float", "bool")),
+    "builtins.NoneType",
+    *(f"numpy.{name}" for name in ("ndarray", "bool", "bool_", "float32", "float64")),
+    *(f"numpy.{name}" for name in ("int32", "int64", "intp")),
 )
 
 # How skops may rebuild them: values, containers, arrays and plain objects. Functions, methods,
@@ -69,6 +44,23 @@ ALLOWED_NODES = frozenset(
 # Larger descriptions are of no model that we write; a hostile one could fill the memory.
 _MOST_BYTES = 64 << 20
 _DEEPEST = 60
+
+
+def is_allowed(name: str) -> bool:
+    """Whether a type is plain, our encoder, one of our rankers or of their weak rankers.
+
+    Examples
+    --------
+    >>> is_allowed("builtins.float"), is_allowed("os.system")
+    (True, False)
+    """
+    if name in _PLAIN:
+        return True
+    last = name.rsplit(".", 1)[-1]
+    # Of the rankers only the one that is named is imported.
+    rankers = [class_of(each) for each, kind in RANKERS.items() if kind.class_name == last]
+    kinds = (*_BESIDE_RANKERS, *rankers)
+    return name in (f"{kind.__module__}.{kind.__qualname__}" for kind in kinds)
 
 
 def check_types(payload: bytes) -> list[str]:
@@ -93,7 +85,7 @@ def check_types(payload: bytes) -> list[str]:
         name = f"{node.get('__module__')}.{node.get('__class__')}"
         if loader not in ALLOWED_NODES:
             raise ValueError(f"the model file holds {name} as a {loader}, which is not allowed.")
-        if name not in ALLOWED_TYPES:
+        if not is_allowed(name):
             raise ValueError(f"the model file holds the type {name}, which is not allowed.")
         found.add(name)
     return sorted(found)

@@ -4,33 +4,36 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from toprank.rankers import IRPush, PNormPush
+from toprank.guarantees import PushCertificate
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from toprank.app.model import Model
+    from toprank.app.training_data import TrainingData
 
-    from toprank.app.labels import Supervision
-    from toprank.tables import TableEncoder
-
-__all__ = ["certificate_in_words", "of_list"]
+__all__ = ["certificate_in_words"]
 
 
-def certificate_in_words(
-    ranker: Any, encoder: TableEncoder, lesson: Supervision, scores: NDArray[np.float64]
-) -> str:
-    """Say what is certain about a fitted ranker on its training list, and what is not."""
+def certificate_in_words(model: Model, data: TrainingData, n_above: int) -> str:
+    """Say what is certain about a fitted model on its training list, and what is not.
+
+    ``n_above`` positives stand above every negative.
+    """
+    ranker, rows = model.ranker, data.whole
     known = getattr(ranker, "certificate_", None)
-    if isinstance(ranker, (PNormPush, IRPush)):
-        if known is None:  # a fit of many rows leaves none
-            X = encoder.transform(lesson.features)
-            known = ranker.certify(X, lesson.positives, lesson.weights, lesson.groups)
+    if known is None and rows is not None and hasattr(ranker, "certify"):
+        # a fit of many rows leaves none; it costs a sort, for which they must be in memory
+        X = model.encoder.transform(rows.features)
+        known = ranker.certify(X, rows.positives, rows.weights, rows.groups)
+    if isinstance(known, PushCertificate):
         # A function in Python is no help to people with a terminal or a page.
         words = str(known).removesuffix("see push_generalization.")
         return f"{words}toprank evaluate measures what is true of them."
-    words = _in_words(known) if known is not None else ""
-    return f"{words} {_of_scores(lesson.positives, scores)}".strip()
+    words = _in_words(known)
+    return (
+        f"{words} Training list of {data.n_positives:,} positives and "
+        f"{data.n_rows - data.n_positives:,} negatives: {n_above:,} positives stand above every "
+        "negative. New rows are another matter; the held-out figures speak of them."
+    ).strip()
 
 
 def _in_words(certificate: Any) -> str:
@@ -57,18 +60,3 @@ def _in_words(certificate: Any) -> str:
             "possible one."
         )
     return ""
-
-
-def _of_scores(positives: NDArray[np.bool_], scores: NDArray[np.float64]) -> str:
-    highest = scores[~positives].max()
-    above = int(np.count_nonzero(scores[positives] > highest))
-    return of_list(int(positives.sum()), int((~positives).sum()), above)
-
-
-def of_list(n_positives: int, n_negatives: int, n_above: int) -> str:
-    """Say how many positives stand above every negative."""
-    return (
-        f"Training list of {n_positives:,} positives and {n_negatives:,} "
-        f"negatives: {n_above:,} positives stand above every negative. New rows are another "
-        "matter; the held-out figures speak of them."
-    )

@@ -1,25 +1,41 @@
-"""What commands say while they work and when they are done."""
+"""What commands say: while they work, when they are done, and when something is wrong."""
 
 from __future__ import annotations
 
+import _thread
 import contextlib
+import functools
+import itertools
 import json
-from typing import TYPE_CHECKING, Any
+import math
+import sys
+import threading
+import time
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import typer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-__all__ = ["Talk", "in_budget_words"]
+__all__ = ["Console", "in_budget_words", "in_one_line"]
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+
+_WRONG_INPUT = 2
+_INTERRUPTED = 130
+# Off a terminal a fit of a hundred quick passes would fill the log with them.
+_SECONDS_PER_LINE = 5.0
 
 
-class Talk:
+class Console:
     """Words on stdout, notes and progress on stderr; nothing where quiet, JSON where asked."""
 
     def __init__(self, *, quiet: bool = False, as_json: bool = False) -> None:
         self.quiet = quiet
         self.as_json = as_json
+        self._pass_numbers = itertools.count(1)
 
     def say(self, text: str = "") -> None:
         """A line for people; not printed beside JSON."""
@@ -54,12 +70,9 @@ class Talk:
     @contextlib.contextmanager
     def progress(self, what: str) -> Iterator[Callable[[int, int], None]]:
         """A bar with the time that remains on a terminal, a line at every tenth elsewhere."""
-        from rich.console import Console
-
-        console = Console(stderr=True)
         if self.quiet:
             yield lambda _done, _total: None
-        elif console.is_terminal:
+        elif (console := _terminal()) is not None:
             from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
             columns = (
@@ -73,6 +86,35 @@ class Talk:
                 yield lambda done, total: bar.update(task, completed=done, total=total)
         else:
             yield self._lines(what)
+
+    @contextlib.contextmanager
+    def passes(self, source: Any) -> Iterator[None]:
+        """Show how far each pass over a stream has come: a bar, or off a terminal some lines."""
+        if not hasattr(source, "watch"):  # a table in memory
+            yield
+            return
+        is_bar = self.quiet or _terminal() is not None
+        shown = self.progress("rows of this pass") if is_bar else self._pass_lines()
+        with shown as step:
+            source.watch = step
+            try:
+                yield
+            finally:
+                source.watch = None
+
+    @contextlib.contextmanager
+    def _pass_lines(self) -> Iterator[Callable[[int, int], None]]:
+        last = -math.inf
+
+        def line(done: int, total: int) -> None:
+            nonlocal last
+            if done == total:
+                number = next(self._pass_numbers)
+                if time.monotonic() - last >= _SECONDS_PER_LINE:
+                    last = time.monotonic()
+                    typer.echo(f"toprank: pass {number} over {total:,} rows is done", err=True)
+
+        yield line
 
     @staticmethod
     def _lines(what: str) -> Callable[[int, int], None]:
@@ -99,6 +141,14 @@ class Talk:
             self.note(text)
 
 
+def _terminal() -> Any:
+    """Rich's console on stderr, or None where that is no terminal."""
+    from rich.console import Console as RichConsole
+
+    console = RichConsole(stderr=True)
+    return console if console.is_terminal else None
+
+
 def in_budget_words(budget: float, *, of_lists: bool = False) -> str:
     """A budget as people say it.
 
@@ -109,3 +159,65 @@ def in_budget_words(budget: float, *, of_lists: bool = False) -> str:
     """
     words = f"{budget:,.0f} rows" if budget >= 1 else f"{100 * budget:g} % of the rows"
     return f"{words} of each list" if of_lists else words
+
+
+def in_one_line(command: Callable[_P, _R]) -> Callable[_P, _R]:
+    """Turn wrong input, and files that cannot be read or written, into one line on stderr.
+
+    Exit code 2, as for a wrong option; 130 after Ctrl-C, as shells have it. Other exceptions are
+    bugs of ours and keep their traceback.
+    """
+
+    @functools.wraps(command)
+    def answered(*args: _P.args, **kwargs: _P.kwargs) -> _R:
+        try:
+            with _interrupts_come_through():
+                return command(*args, **kwargs)
+        except BrokenPipeError:
+            raise typer.Exit(0) from None  # the reader, such as head, has seen enough
+        except (ValueError, TypeError, OSError, NotImplementedError, MemoryError) as error:
+            typer.echo(f"toprank: {_line(error)}", err=True)
+            raise typer.Exit(_WRONG_INPUT) from None
+        except KeyboardInterrupt:
+            # A comparison leaves a journal and says how to go on.
+            remedy = getattr(answered, "after_interrupt", "nothing was written.")
+            typer.echo(f"toprank: interrupted; {remedy}", err=True)
+            raise typer.Exit(_INTERRUPTED) from None
+
+    return answered
+
+
+@contextlib.contextmanager
+def _interrupts_come_through() -> Iterator[None]:
+    """Send an interrupt again where a callback has swallowed it.
+
+    No exception can leave a Python function that C code called, and the compiler of the numerical
+    loops calls some: there Python reports Ctrl-C as ignored, and the command would go on.
+    """
+    former, timers = sys.unraisablehook, []
+
+    def send_again(ignored: sys.UnraisableHookArgs) -> None:
+        if not issubclass(ignored.exc_type, KeyboardInterrupt):
+            former(ignored)
+            return
+        # A moment later, so that the callback has returned.
+        timers.append(threading.Timer(0.02, _thread.interrupt_main))
+        timers[-1].daemon = True
+        timers[-1].start()
+
+    sys.unraisablehook = send_again
+    try:
+        yield
+    finally:
+        sys.unraisablehook = former
+        for timer in timers:
+            timer.cancel()
+
+
+def _line(error: BaseException) -> str:
+    if isinstance(error, OSError) and error.strerror:
+        where = f"{error.filename}: " if error.filename else ""
+        return f"{where}{error.strerror}"
+    if isinstance(error, MemoryError):
+        return "not enough memory for this table; rank or fit a part of it."
+    return " ".join(str(error).split()) or type(error).__name__

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from toprank.app.places import places_of
+from toprank.inputs import within_budget
 from toprank.metrics import (
     average_precision,
     lift,
@@ -16,14 +16,15 @@ from toprank.metrics import (
     roc_auc,
     shortlist_overlap,
 )
+from toprank.rankers.places import places_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
 
-    from toprank.app.labels import Supervision
     from toprank.app.model import Model
+    from toprank.app.training_data import LabelledRows
 
 __all__ = ["Judged", "Measured", "Shortlists", "compare_shortlists", "judged_by", "measure"]
 
@@ -69,26 +70,26 @@ _METRICS: dict[str, tuple[Callable[..., float], bool]] = {
 }
 
 
-def judged_by(model: Model, lesson: Supervision, budget: float | None = None) -> Judged:
+def judged_by(model: Model, rows: LabelledRows, budget: float | None = None) -> Judged:
     """Labels, weights and lists of a table, with the rows that the budget lets count.
 
     As in the metrics a row of weight 2 counts as two; lists shorter than the budget count whole.
     """
     amount = model.budget if budget is None else budget
-    longest = _longest(lesson.groups, lesson.weights, lesson.positives.size)
+    longest = _longest(rows.groups, rows.weights, rows.positives.size)
     if longest < 1:
         raise ValueError(
-            f"the weights of {lesson.features.name} sum to {longest:g}, less than one row; give "
+            f"the weights of {rows.features.name} sum to {longest:g}, less than one row; give "
             "weights that count rows, such as 1 for one."
         )
-    if lesson.weights is not None and np.unique(lesson.positives[lesson.weights > 0]).size < 2:
+    if rows.weights is not None and np.unique(rows.positives[rows.weights > 0]).size < 2:
         raise ValueError(
-            f"the rows of {lesson.features.name} with a weight above 0 are of one class; measures "
+            f"the rows of {rows.features.name} with a weight above 0 are of one class; measures "
             "need positive and negative rows."
         )
-    is_plain = lesson.groups is None and lesson.weights is None
+    is_plain = rows.groups is None and rows.weights is None
     k = amount if amount < 1 and not is_plain else model.in_budget(int(longest), amount)
-    return Judged(lesson.positives, k, lesson.weights, lesson.groups)
+    return Judged(rows.positives, k, rows.weights, rows.groups)
 
 
 def measure(
@@ -150,9 +151,7 @@ def _values(judged: Judged, scores: NDArray[np.float64]) -> dict[str, float]:
 def _shortlist(judged: Judged, scores: NDArray[np.float64]) -> NDArray[np.bool_]:
     chosen = np.zeros(scores.size, dtype=bool)
     found = places_of(scores, judged.groups)
-    sizes = np.bincount(found.lists)
-    counts = np.ceil(judged.k * sizes - 1e-9) if judged.k < 1 else np.full(sizes.size, judged.k)
-    chosen[found.rows[found.first(counts)]] = True
+    chosen[found.first(within_budget(judged.k, found.sizes))] = True
     return chosen
 
 

@@ -1,97 +1,141 @@
-"""From a supervised table to a model."""
+"""From labelled rows to a model, in memory or by passes over a file."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+import math
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.base import clone
 
 import toprank
 from toprank.app.certificates import certificate_in_words
 from toprank.app.drivers import contributions, mean_and_spread
 from toprank.app.model import Model
-from toprank.rankers.cuts import cut_above
+from toprank.app.ranking import BestRows
+from toprank.inputs import within_budget
+from toprank.selection import TopRanker
+from toprank.selection.candidates import STREAMED
 from toprank.tables import TableEncoder
 
 if TYPE_CHECKING:
+    import os
+
     from numpy.typing import NDArray
 
-    from toprank.app.labels import Supervision
+    from toprank.app.training_data import LabelledRows, TrainingData
 
-__all__ = ["SAMPLE", "fit_model", "plain_parameters"]
+__all__ = ["choose_on_sample", "fit_model"]
 
 # Rows from which mean and spread of contributions are taken: enough for two digits.
 SAMPLE = 20_000
+# Rows, spread over a stream, on which a ranker is chosen; up to twice as many.
+CHOICE = 50_000
 
 
-def fit_model(lesson: Supervision, ranker: Any, *, budget: float, name: str) -> Model:
-    """Encode the features of a lesson and fit a ranker on them.
+def fit_model(
+    data: TrainingData,
+    ranker: Any,
+    *,
+    budget: float,
+    name: str,
+    facts: dict[str, Any] | None = None,
+    scratch: str | os.PathLike[str] | None = None,
+) -> Model:
+    """Learn the encoder and fit the ranker.
 
     Parameters
     ----------
-    lesson : Supervision
-        What :func:`toprank.tables.supervise` returns.
+    data : TrainingData
+        What :func:`toprank.app.training_data.label_rows` returns.
     ranker : unfitted ranker
-        Fitted in place. A :class:`toprank.TopRanker` chooses on the table itself, so that
-        preprocessing is learned within each fold; its choice becomes the model's ranker.
+        Fitted in place; on a stream one that has ``fit_blocks``. A :class:`toprank.TopRanker`
+        chooses on the table itself, so that preprocessing is learned within each fold; its choice
+        becomes the model's ranker.
     budget : int or float
         Rows that count, or below 1 their share.
     name : str
         The ranker's name on the command line, for the facts.
+    facts : dict, optional
+        What else is known, such as how the ranker was chosen.
+    scratch : path, optional
+        Folder for what a fit on a stream keeps on disk.
     """
-    from toprank.selection import TopRanker
-
-    given = {"sample_weight": lesson.weights, "groups": lesson.groups}
-    given = {key: value for key, value in given.items() if value is not None}
-    labels = lesson.positives.astype(int)
-    facts: dict[str, Any] = {
-        "ranker": name,
-        "toprank": toprank.__version__,
-        "n_rows": int(labels.size),
-        "n_positives": int(labels.sum()),
-        "table": lesson.features.name,
-    }
-    if isinstance(ranker, TopRanker):
-        ranker.fit(lesson.features, labels, **given)
-        encoder: TableEncoder = ranker.encoder_  # type: ignore[assignment]
-        fitted = ranker.best_estimator_
-        facts |= ranker.summary()
-    else:
-        encoder = TableEncoder().fit(lesson.features)
-        fitted = ranker.fit(encoder.transform(lesson.features), labels, **given)
-    step = max(1, lesson.features.n_rows // SAMPLE)
-    sample = lesson.features.rows(np.arange(0, lesson.features.n_rows, step))
+    encoder, fitted = _fitted(data, ranker, scratch)
+    chosen = ranker.summary() if isinstance(ranker, TopRanker) else {}
+    sample = data.sample(SAMPLE).features
     baseline, spread = mean_and_spread(contributions(fitted, encoder.transform(sample)))
-    facts |= {"class": type(fitted).__name__, "parameters": plain_parameters(fitted)}
     model = Model(
         encoder=encoder,
         ranker=fitted,
-        roles=lesson.roles,
+        roles=data.roles,
         budget=budget,
-        facts=facts,
+        facts={
+            "ranker": name,
+            "toprank": toprank.__version__,
+            "n_rows": data.n_rows,
+            "n_positives": data.n_positives,
+            "table": data.source.name,
+            **chosen,
+            **(facts or {}),
+            "class": type(fitted).__name__,
+            "parameters": _plain_parameters(fitted),
+        },
         baseline=baseline,
         spread=spread,
     )
-    scores = model.scores(lesson.features)
-    facts["certificate"] = certificate_in_words(fitted, encoder, lesson, scores)
-    return replace(model, cutoff=cut_above(scores, _rows_inside(scores, lesson, budget)))
+    head = _head_of_list(data, model)
+    model.facts["certificate"] = certificate_in_words(model, data, head.above.size)
+    return replace(model, cutoff=head.best.best().cutoff())
 
 
-def _rows_inside(scores: NDArray[np.float64], lesson: Supervision, budget: float) -> int:
-    """How many of the best training rows the budget is; with lists, the sum of their budgets.
+def _fitted(data: TrainingData, ranker: Any, scratch: Any) -> tuple[TableEncoder, Any]:
+    if data.whole is None:
+        encoder = data.fit_encoder(TableEncoder())
+        return encoder, ranker.fit_blocks(data.blocks(encoder, scratch))
+    rows = data.whole
+    labels = rows.positives.astype(int)
+    if isinstance(ranker, TopRanker):
+        ranker.fit(rows.features, labels, **rows.metadata())
+        return ranker.encoder_, ranker.best_estimator_  # type: ignore[return-value]
+    encoder = data.fit_encoder(TableEncoder())
+    return encoder, ranker.fit(encoder.transform(rows.features), labels, **rows.metadata())
 
-    A row of weight 2 counts as two.
-    """
-    weights = np.ones(scores.size) if lesson.weights is None else lesson.weights
-    lists = np.zeros(scores.size) if lesson.groups is None else lesson.groups
-    totals = np.bincount(np.unique(lists, return_inverse=True)[1], weights)
-    allowed = np.minimum(totals, np.ceil(budget * totals - 1e-9) if budget < 1 else budget).sum()
-    above = np.cumsum(weights[np.argsort(-scores, kind="stable")])
-    return max(1, int(np.searchsorted(above, allowed + 1e-9, side="right")))
+
+@dataclass
+class _Head:
+    """The best rows, the highest negative, and the scores of the positives above it."""
+
+    best: BestRows
+    highest: float
+    above: NDArray[np.float64]
+
+    def __add__(self, other: _Head) -> _Head:
+        highest = max(self.highest, other.highest)
+        above = np.concatenate([self.above, other.above])
+        return _Head(self.best + other.best, highest, above[above > highest])
 
 
-def plain_parameters(ranker: Any) -> dict[str, Any]:
+def _head_of_list(data: TrainingData, model: Model) -> _Head:
+    """Score all rows and keep those within the budget; with lists, the sum of their budgets."""
+    totals = np.array([data.weight])
+    if data.whole is not None and data.whole.groups is not None:
+        codes = np.unique(data.whole.groups, return_inverse=True)[1]
+        totals = np.bincount(codes, data.whole.weights)
+    allowed = float(np.sum(within_budget(model.budget, totals)))
+
+    def look(rows: LabelledRows) -> _Head:
+        scores = model.scores(rows.features)
+        highest = float(scores[~rows.positives].max(initial=-math.inf))
+        positives = scores[rows.positives]
+        best = BestRows.of(allowed, scores, rows.first_row, rows.weights)
+        return _Head(best, highest, positives[positives > highest])
+
+    return data.total(look)
+
+
+def _plain_parameters(ranker: Any) -> dict[str, Any]:
     """Parameters of a ranker that a file can hold."""
     plain = (bool, int, float, str, type(None))
     return {
@@ -99,3 +143,23 @@ def plain_parameters(ranker: Any) -> dict[str, Any]:
         for name, value in ranker.get_params(deep=False).items()
         if isinstance(value, plain)
     }
+
+
+def choose_on_sample(data: TrainingData, chooser: TopRanker) -> tuple[Any, dict[str, Any]]:
+    """Choose among the rankers that learn by passes, on rows spread evenly over a stream.
+
+    The unfitted choice comes back, and what is known of it.
+    """
+    rows = data.sample(CHOICE)
+    n_rows, n_positives = rows.positives.size, int(rows.positives.sum())
+    if min(n_positives, n_rows - n_positives) < 10:
+        raise ValueError(
+            f"{n_rows:,} rows spread over {data.source.name} hold {n_positives} positives, too "
+            f"few to choose a ranker on; name one with --ranker: {', '.join(STREAMED)}."
+        )
+    budget = chooser.budget
+    if budget >= 1:  # the sample's share of it, but no fewer rows than can be told apart
+        budget = min(budget, max(10, math.ceil(budget * n_rows / data.n_rows)))
+    chooser.set_params(budget=budget, candidates=STREAMED)
+    chooser.fit(rows.features, rows.positives.astype(int), **rows.metadata())
+    return clone(chooser.best_estimator_), {**chooser.summary(), "chosen_on": n_rows}

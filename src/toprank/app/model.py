@@ -6,17 +6,17 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pyarrow as pa
 
-from toprank.app.drivers import contributions, drivers_of
-from toprank.tables import Table, as_table
+from toprank.app.drivers import contributions, drivers_of, gathered
+from toprank.rankers.base import rows_within_budget
+from toprank.tables import as_table
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from toprank.app.drivers import Driver
-    from toprank.app.labels import Roles
-    from toprank.tables import TableEncoder
+    from toprank.app.training_data import Roles
+    from toprank.tables import Table, TableEncoder
 
 __all__ = ["Model"]
 
@@ -83,6 +83,10 @@ class Model:
         encoded = self.encoder.transform(as_table(X))
         return contributions(self.ranker, encoded) - self.baseline
 
+    def row_drivers(self, table: Table) -> tuple[list[str], NDArray[np.float64]]:
+        """Columns of the table, and what each adds to each row's score: (n_rows, n_columns)."""
+        return gathered(self.encoder.owners_, self.contributions(table))
+
     def drivers(self) -> list[Driver]:
         """What drives the score, the strongest column first."""
         return drivers_of(self)
@@ -90,24 +94,4 @@ class Model:
     def in_budget(self, n_rows: int, budget: float | None = None) -> int:
         """How many rows of a list of ``n_rows`` the budget is; never more than there are."""
         amount = self.budget if budget is None else budget
-        wanted = int(np.ceil(amount * n_rows - 1e-9)) if amount < 1 else int(amount)
-        return max(1, min(n_rows, wanted))
-
-    def ranked(self, table: Table, scores: NDArray[np.float64], rows: NDArray[np.intp]) -> pa.Table:
-        """These rows, best first as given, with all their columns and ``rank`` and ``score``.
-
-        Where the table has the model's lists, rows come list after list and ranks are within
-        their list.
-        """
-        chosen = table.columns.take(pa.array(rows))
-        places = np.arange(1, rows.size + 1)
-        if self.roles.group in table.names:
-            lists = np.asarray(chosen.column(self.roles.group).to_pylist(), dtype=object)
-            is_new = np.ones(rows.size, dtype=bool)
-            is_new[1:] = lists[1:] != lists[:-1]
-            places -= np.maximum.accumulate(np.where(is_new, np.arange(rows.size), 0))
-        taken = set(table.names)
-        for name, values in (("score", scores[rows]), ("rank", places)):
-            free = name if name not in taken else f"toprank_{name}"
-            chosen = chosen.add_column(0, free, pa.array(values))
-        return chosen
+        return rows_within_budget(amount, n_rows, name="budget", clip=True)

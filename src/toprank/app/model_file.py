@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING, Any
 
 import toprank
 from toprank.app.allowed import check_types
-from toprank.app.labels import Roles
 from toprank.app.model import Model
+from toprank.app.training_data import Roles
 from toprank.app.writing import write_atomically
 
 if TYPE_CHECKING:

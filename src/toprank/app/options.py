@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 if TYPE_CHECKING:
-    from toprank.app.labels import Supervision
+    from collections.abc import Sequence
+
+    from toprank.app.training_data import TrainingData
 
 __all__ = [
     "Budget",
@@ -20,10 +22,13 @@ __all__ = [
     "Positive",
     "Quiet",
     "Seed",
+    "Stream",
     "TableFile",
     "Target",
     "Weight",
+    "check_budget",
     "parse_budget",
+    "parse_settings",
 ]
 
 TableFile = Annotated[
@@ -33,9 +38,7 @@ TableFile = Annotated[
     ),
 ]
 ModelFile = Annotated[Path, typer.Argument(metavar="MODEL", help="A file that toprank fit made.")]
-Target = Annotated[
-    str | None, typer.Option(help="Column with the truth [LIBSVM files: the label].")
-]
+Target = Annotated[str | None, typer.Option(help="Target column [LIBSVM files: the label].")]
 Positive = Annotated[
     list[str] | None,
     typer.Option(
@@ -49,10 +52,19 @@ Group = Annotated[
 ]
 Weight = Annotated[str | None, typer.Option(help="Column with row weights.")]
 Ignore = Annotated[
-    list[str] | None, typer.Option(help="Column to leave out, such as a number of the row.")
+    list[str] | None,
+    typer.Option(help="Column to exclude, e.g. a row ID; may be given more than once."),
 ]
 Budget = Annotated[
     str, typer.Option(help="Rows of the list that can be looked at: 100, or 1% of them.")
+]
+Stream = Annotated[
+    bool | None,
+    typer.Option(
+        "--stream/--in-memory",
+        help="Read a Parquet file, or a folder of them, in pieces "
+        "[default: if it would fill half of the memory].",
+    ),
 ]
 Seed = Annotated[int, typer.Option(min=0, help="Seed of everything random.")]
 Jobs = Annotated[int, typer.Option(help="Processes to fit with; -1 takes all cores.")]
@@ -80,18 +92,40 @@ def parse_budget(text: str) -> float:
     return budget
 
 
-def check_budget(budget: float, lesson: Supervision) -> None:
-    """Raise where the shortlist would be the whole list."""
-    if lesson.groups is None:
-        weight = None if lesson.weights is None else float(lesson.weights.sum())
-        check_shortlist(budget, lesson.positives.size, weight)
-
-
-def check_shortlist(budget: float, n_rows: int, weight: float | None = None) -> None:
-    """Raise where a budget is all of a list; a row of weight 2 counts as two."""
-    if budget >= (n_rows if weight is None else weight):
-        weighing = "" if weight is None else f" that weigh {weight:g} in all"
+def check_budget(budget: float, data: TrainingData) -> None:
+    """Raise where the shortlist would be the whole list; a row of weight 2 counts as two."""
+    if data.roles.group is None and budget >= data.weight:
+        weighing = "" if data.roles.weight is None else f" that weigh {data.weight:g} in all"
         raise ValueError(
-            f"--budget {budget:g} is not a shortlist of {n_rows:,} rows{weighing}; "
+            f"--budget {budget:g} is not a shortlist of {data.n_rows:,} rows{weighing}; "
             "name a smaller number."
         )
+
+
+def parse_settings(texts: Sequence[str]) -> dict[str, Any]:
+    """Read ``p=8``, ``loss=logistic`` and their kin: numbers, true, false, none, else text.
+
+    Examples
+    --------
+    >>> parse_settings(["p=8", "alpha=0.1", "loss=logistic", "p=inf"])
+    {'p': inf, 'alpha': 0.1, 'loss': 'logistic'}
+    """
+    settings: dict[str, Any] = {}
+    for text in texts:
+        name, sign, value = text.partition("=")
+        if not sign or not name.strip():
+            raise ValueError(f"--set {text!r} is not NAME=VALUE, for instance --set p=8.")
+        settings[name.strip()] = _value(value.strip())
+    return settings
+
+
+def _value(text: str) -> Any:
+    words = {"true": True, "false": False, "none": None}
+    if text.lower() in words:
+        return words[text.lower()]
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
+import os
 import re
 import zlib
 from pathlib import Path
@@ -11,15 +13,14 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from toprank.app.delimited import read_delimited
-from toprank.app.sparse_text import read_sparse_text
+from toprank.app.text_tables import read_delimited, read_sparse_text
+from toprank.tables.parquet_stream import CELLS, ParquetStream
 from toprank.tables.table import Table, check_names
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Sequence
 
-__all__ = ["FORMATS", "format_of", "read_table"]
+__all__ = ["FORMATS", "available_memory", "format_of", "open_rows", "read_table"]
 
 # What the name of a file says about its format; other names are decided by the first line.
 FORMATS = {
@@ -36,6 +37,74 @@ FORMATS = {
 
 _SPARSE_LINE = re.compile(rb"\s*[-+]?[\d.][\d.eE+-]*(\s+qid:\S+)?(\s+\d+:[-+\d.eE]+)+\s*(#.*)?\s*")
 _GZIP = b"\x1f\x8b"
+
+
+def open_rows(path: Path, stream: bool | None, width: int | None = None) -> Table | ParquetStream:
+    """Open a table: read into memory, or a Parquet file or folder to be read in pieces.
+
+    Parameters
+    ----------
+    path : Path
+    stream : bool or None
+        Whether to read in pieces; None does so where the table would fill half of the memory.
+    width : int, optional
+        Columns after encoding, by which batches are kept small; by default the most that the
+        types allow.
+    """
+    if not is_streamed(path, stream):
+        return read_table(path)
+    found = ParquetStream(path)
+    widest = width or sum(_most_columns(kind) for kind in found.schema.types)
+    rows = max(1024, CELLS // max(widest, len(found.schema.names)))
+    return ParquetStream(path, batch_rows=rows)
+
+
+def is_streamed(path: Path, asked: bool | None) -> bool:
+    """Say whether a table is read in pieces: as asked, or where it is large beside the memory."""
+    if path.is_dir():
+        if asked is False:
+            raise ValueError(f"{str(path)!r} is a folder, which is read with --stream only.")
+        return True
+    if asked is False or not path.is_file():  # what is not there is told by whoever reads it
+        return False
+    if format_of(path) != "parquet":
+        if asked:
+            raise ValueError(
+                f"--stream needs Parquet, which {path.name} is not; write it as Parquet first."
+            )
+        return False
+    if asked:
+        return True
+    try:
+        found = ParquetStream(path)
+    except ValueError:  # told by whoever reads it
+        return False
+    free = available_memory()
+    needed = max(found.decoded_bytes(), 8 * found.n_rows * len(found.schema.names))
+    return free is not None and needed > free / 2
+
+
+def available_memory() -> int | None:
+    """Bytes that can be taken without pushing anything out; None where no one says."""
+    found = []
+    with contextlib.suppress(OSError, ValueError):
+        lines = Path("/proc/meminfo").read_text(encoding="utf-8").splitlines()
+        found += [1024 * int(line.split()[1]) for line in lines if "MemAvailable:" in line]
+    for limit in ("memory.max", "memory/memory.limit_in_bytes"):  # of a container
+        with contextlib.suppress(OSError, ValueError):
+            found.append(int(Path("/sys/fs/cgroup", limit).read_text(encoding="utf-8")))
+    if not found:
+        with contextlib.suppress(OSError, ValueError, AttributeError):
+            found.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    return min(found, default=None)
+
+
+def _most_columns(kind: pa.DataType) -> int:
+    """Columns that a column of this type becomes at most: of a text 40 values and the missing."""
+    if pa.types.is_temporal(kind):
+        return 4
+    is_number = pa.types.is_integer(kind) or pa.types.is_floating(kind)
+    return 2 if is_number or pa.types.is_boolean(kind) else 41
 
 
 def read_table(path: str | os.PathLike[str], columns: Sequence[str] | None = None) -> Table:

@@ -1,18 +1,20 @@
-"""A labelled stream: what :func:`supervise` does for a table, for rows that stay in their file."""
+"""Rows with their labels: what the columns of a table are for, in memory or batch by batch."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 import pyarrow as pa
 
-from toprank.app.labels import Roles, check_positives, check_roles, larger_of_two
+from toprank.app.text_tables import GROUP, LABEL
 from toprank.blocks import Block
-from toprank.tables.columns import as_row_weights, coded_words, counted_words
+from toprank.tables import Table
+from toprank.tables.columns import as_row_weights, as_words, coded_words, counted_words
 from toprank.tables.parquet_blocks import StreamBlocks
-from toprank.tables.table import Table
+from toprank.tables.parquet_stream import ParquetStream
+from toprank.tables.table import Batch, listing
 
 if TYPE_CHECKING:
     import os
@@ -22,25 +24,51 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from toprank.blocks import Summable
-    from toprank.tables.encoder import TableEncoder
-    from toprank.tables.parquet_stream import Batch, ParquetStream
+    from toprank.tables import TableEncoder
 
     Total = TypeVar("Total", bound=Summable)
 
-__all__ = ["LabelledRows", "StreamLesson", "supervise_stream"]
+__all__ = ["LabelledRows", "Roles", "TrainingData", "label_rows", "lists_of"]
 
 # A target with more values is no target; remembering them all would fill the memory.
 MOST_VALUES = 100_000
 
 
+@dataclass(frozen=True)
+class Roles:
+    """Which column is what. ``positives`` are the target's values that belong at the top."""
+
+    target: str
+    positives: tuple[str, ...] = ()
+    group: str | None = None
+    weight: str | None = None
+    ignored: tuple[str, ...] = ()
+
+    @property
+    def not_features(self) -> tuple[str, ...]:
+        """All columns that a ranker must not learn from."""
+        named = (self.target, self.group, self.weight, *self.ignored)
+        return tuple(name for name in named if name is not None)
+
+
 class LabelledRows(NamedTuple):
-    """Rows of a batch that have a target; ``first_row`` counts such rows only."""
+    """Rows that have a target, with their labels, weights and lists.
+
+    ``numbers`` are the places of these rows in the table; ``first_row`` counts the labelled rows
+    of earlier batches.
+    """
 
     features: Table
     positives: NDArray[np.bool_]
     weights: NDArray[np.float64] | None
-    number: int
-    first_row: int
+    groups: NDArray[Any] | None
+    numbers: NDArray[np.intp]
+    first_row: int = 0
+
+    def metadata(self) -> dict[str, Any]:
+        """Weights and lists, where there are any, as ``fit`` takes them."""
+        named = {"sample_weight": self.weights, "groups": self.groups}
+        return {name: value for name, value in named.items() if value is not None}
 
 
 @dataclass
@@ -61,127 +89,251 @@ class _TargetSeen:
 
 
 @dataclass(frozen=True)
-class StreamLesson:
-    """A stream with its labels; rows without a target are left out and counted.
+class TrainingData:
+    """A table or a stream with its labels; rows without a target are left out and counted.
 
-    ``starts`` holds, for each batch, the labelled rows before it. ``weight`` is what all labelled
-    rows weigh.
+    Attributes
+    ----------
+    source : Table or ParquetStream
+    roles : Roles
+    features : list of str
+        The columns to learn from.
+    n_rows, n_positives : int
+        Labelled rows.
+    weight : float
+        What all labelled rows weigh; their number where there are no weights.
+    starts : array
+        For each batch, the labelled rows before it.
+    whole : LabelledRows or None
+        All rows, where they are in memory.
     """
 
-    stream: ParquetStream
+    source: Table | ParquetStream
     roles: Roles
     features: list[str]
     n_rows: int
     n_positives: int
     weight: float
     starts: NDArray[np.int64]
+    whole: LabelledRows | None = None
 
     @property
     def n_left_out(self) -> int:
         """Rows without a target."""
-        return int(self.stream.n_rows - self.n_rows)
+        return int(self.source.n_rows - self.n_rows)
+
+    def in_memory(self) -> LabelledRows:
+        """All rows; raises where they are read in pieces."""
+        if self.whole is None:
+            raise ValueError(f"{self.source.name} is read in pieces; this needs it in memory.")
+        return self.whole
 
     def rows(self, batch: Batch) -> LabelledRows:
         """The labelled rows of a batch."""
-        table = Table(batch.columns, self.stream.name)
-        words, codes = coded_words(table.columns.column(self.roles.target))
-        is_known = np.array([word is not None for word in words])[codes]
-        is_positive = np.array([word in self.roles.positives for word in words])[codes]
-        if not is_known.all():
-            table = table.rows(np.flatnonzero(is_known))
-            is_positive = is_positive[is_known]
+        table = batch.table
+        is_known, is_positive = _labels(table, self.roles.target, self.roles.positives)
+        numbers = np.flatnonzero(is_known)
+        if numbers.size < table.n_rows:
+            table, is_positive = table.rows(numbers), is_positive[numbers]
         return LabelledRows(
-            Table(table.columns.select(self.features), table.name),
+            table.select(self.features),
             is_positive,
             _weights(table, self.roles.weight),
-            batch.number,
+            lists_of(table, self.roles.group),
+            numbers,
             int(self.starts[batch.number]),
         )
 
     def total(self, work: Callable[[LabelledRows], Total]) -> Total:
         """Add up ``work(rows)`` over all batches, in their order."""
-        return self.stream.total(lambda batch: work(self.rows(batch)), self._columns)
+        if self.whole is not None:
+            return work(self.whole)
+        return self.source.total(lambda batch: work(self.rows(batch)), self.columns)
 
     @property
-    def _columns(self) -> list[str]:
-        given = (self.roles.target, self.roles.weight)
+    def columns(self) -> list[str]:
+        """The columns that are read."""
+        given = (self.roles.target, self.roles.weight, self.roles.group)
         return [*self.features, *(name for name in given if name is not None)]
+
+    def fit_encoder(self, encoder: TableEncoder) -> TableEncoder:
+        """Let an encoder learn from the features of all rows."""
+        schema = pa.schema([self.source.schema.field(name) for name in self.features])
+        return encoder.fit_passes(
+            lambda work: self.total(lambda rows: work(rows.features)), schema, self.source.name
+        )
 
     def blocks(
         self, encoder: TableEncoder, scratch: str | os.PathLike[str] | None = None
     ) -> StreamBlocks:
-        """Encode every batch in the thread that has read it."""
+        """Encode every batch of a stream in the thread that has read it."""
+        stream: Any = self.source
 
         def as_block(batch: Batch) -> Block:
             rows = self.rows(batch)
             X = encoder.transform(rows.features)
             return Block(X, rows.positives.astype(int), rows.weights, batch.number)
 
-        found = StreamBlocks(self.stream, self._columns, as_block, None, scratch)
-        found.watch = self.stream.watch
+        found = StreamBlocks(stream, self.columns, as_block, None, scratch)
+        found.watch = stream.watch
         return found
 
-    def spread(self, most: int) -> tuple[Table, NDArray[np.bool_], NDArray[np.float64] | None]:
-        """Rows at equal distances, ``most`` of them or up to twice as many, with their labels."""
-        step = max(1, self.n_rows // most)
+    def sample(self, size: int) -> LabelledRows:
+        """Rows at equal distances, ``size`` of them or up to twice as many, as if in memory."""
+        step = max(1, self.n_rows // size)
 
-        def taken(rows: LabelledRows) -> list[Any]:
+        def taken(rows: LabelledRows) -> list[LabelledRows]:
             places = np.arange(-rows.first_row % step, rows.positives.size, step)
-            weights = None if rows.weights is None else rows.weights[places]
-            return [(rows.features.rows(places).columns, rows.positives[places], weights)]
+            return [
+                rows._replace(
+                    features=rows.features.rows(places),
+                    positives=rows.positives[places],
+                    weights=None if rows.weights is None else rows.weights[places],
+                    numbers=rows.numbers[places],
+                )
+            ]
 
-        tables, positives, weights = zip(*self.total(taken), strict=True)
-        return (
-            Table(pa.concat_tables(tables).combine_chunks(), self.stream.name),
-            np.concatenate(positives),
-            None if weights[0] is None else np.concatenate(weights),
+        found = self.total(taken)
+        tables = [rows.features.columns for rows in found]
+        weights = [rows.weights for rows in found if rows.weights is not None]
+        first = found[0].features
+        return LabelledRows(
+            Table(pa.concat_tables(tables).combine_chunks(), first.name, first.is_sparse),
+            np.concatenate([rows.positives for rows in found]),
+            np.concatenate(weights) if weights else None,
+            None,
+            np.concatenate([rows.numbers for rows in found]),
         )
 
 
-def supervise_stream(
-    stream: ParquetStream,
+def label_rows(
+    source: Table | ParquetStream,
     *,
-    target: str,
+    target: str | None,
     positives: tuple[str, ...] = (),
+    group: str | None = None,
     weight: str | None = None,
     ignored: tuple[str, ...] = (),
-) -> StreamLesson:
-    """Look at the target of all rows, in one pass over its column and that of the weights."""
-    names = list(stream.schema.names)
-    check_roles(names, stream.name, target, None, weight, ignored)
+) -> TrainingData:
+    """Say which columns are features, labels, lists and weights, and look at the labels.
 
+    Where ``positives`` is empty the target must have two values, of which the larger is the
+    positive one, as in scikit-learn. LIBSVM and LETOR files name their target and lists. Of a
+    stream it takes one pass over the columns of the target and the weights.
+    """
+    names = list(source.schema.names)
+    is_sparse = isinstance(source, Table) and source.is_sparse
+    if target is None and is_sparse:
+        target = LABEL
+    if target is None:
+        raise ValueError(f"name the target with --target; {source.name} has {listing(names)}.")
+    if group is None and is_sparse and GROUP in names:
+        group = GROUP
+    if group is not None and isinstance(source, ParquetStream):
+        raise ValueError(
+            f"--group needs all rows in memory, but {source.name} is read in pieces; fit on a part "
+            "of its lists."
+        )
+    _check_roles(names, source.name, target, group, weight, ignored)
+    seen = _look_at_target(source, target, weight)
+    chosen = positives or _larger_of_two(seen.counts, source.schema.field(target).type, target)
+    n_rows, n_positives = sum(seen.known), _count_positives(seen.counts, chosen, target)
+    if not seen.weight:
+        raise ValueError(f"the weight {weight!r} is 0 in every row; some rows must count.")
+    roles = Roles(target, tuple(chosen), group, weight, ignored)
+    features = [name for name in names if name not in roles.not_features]
+    if not features:
+        raise ValueError(f"{source.name} has no column left to learn from beside {target!r}.")
+    starts = np.concatenate([[0], np.cumsum(seen.known)[:-1]]).astype(np.int64)
+    data = TrainingData(source, roles, features, n_rows, n_positives, seen.weight, starts)
+    if isinstance(source, Table):
+        return replace(data, whole=data.rows(Batch(source.select(data.columns), 0, 0)))
+    return data
+
+
+def _look_at_target(source: Table | ParquetStream, target: str, weight: str | None) -> _TargetSeen:
     def look(batch: Batch) -> _TargetSeen:
-        table = Table(batch.columns, stream.name)
-        words, codes = coded_words(table.columns.column(target))
-        known = np.array([word is not None for word in words])[codes]
-        weights = _weights(table, weight)
-        total = float(known.sum() if weights is None else weights[known].sum())
-        return _TargetSeen(counted_words(table.columns.column(target)), [int(known.sum())], total)
+        is_known, _ = _labels(batch.table, target, ())
+        weights = _weights(batch.table, weight)
+        total = float(is_known.sum() if weights is None else weights[is_known].sum())
+        counts = counted_words(batch.table.columns.column(target))
+        return _TargetSeen(counts, [int(is_known.sum())], total)
 
-    seen = stream.total(look, [target] if weight is None else [target, weight])
+    seen = source.total(look, [target] if weight is None else [target, weight])
     if not seen.counts:
-        raise ValueError(f"the target {target!r} of {stream.name} has no value in any row.")
-    kind = stream.schema.field(target).type
-    chosen = positives or larger_of_two(list(seen.counts), kind, target)
-    check_positives(chosen, set(seen.counts), target)
-    n_rows = sum(seen.known)
-    n_positives = sum(seen.counts[value] for value in set(chosen))
-    if n_positives == n_rows:
+        raise ValueError(f"the target {target!r} of {source.name} has no value in any row.")
+    return seen
+
+
+def _labels(
+    table: Table, target: str, positives: tuple[str, ...]
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Which rows have a target, and which are positive."""
+    words, codes = coded_words(table.columns.column(target))
+    is_known = np.array([word is not None for word in words])[codes]
+    return is_known, np.array([word in positives for word in words])[codes]
+
+
+def _check_roles(
+    names: list[str],
+    table: str,
+    target: str,
+    group: str | None,
+    weight: str | None,
+    ignored: tuple[str, ...],
+) -> None:
+    """Raise unless the columns with a role are there, and no column has two."""
+    named = {"target": target, "group": group, "weight": weight}
+    for what, name in [*named.items(), *(("--ignore option", name) for name in ignored)]:
+        if name is not None and name not in names:
+            raise ValueError(
+                f"{table} has no column {name!r} for the {what}; it has {listing(names)}."
+            )
+    given = [name for name in named.values() if name is not None]
+    if len(set(given)) < len(given):
+        raise ValueError(f"one column cannot be two of target, group and weight: {listing(given)}.")
+
+
+def _larger_of_two(counts: dict[str, int], kind: pa.DataType, target: str) -> tuple[str]:
+    """The positive value of a target with two: the larger, as scikit-learn has it."""
+    if len(counts) != 2:
+        few = listing(sorted(counts), most=5)
+        raise ValueError(
+            f"the target {target!r} has {len(counts)} different values ({few}), but ranking needs "
+            "two; name the positive ones with --positive VALUE."
+        )
+    if pa.types.is_integer(kind) or pa.types.is_floating(kind):
+        return (max(counts, key=float),)
+    return (max(counts),)
+
+
+def _count_positives(counts: dict[str, int], positives: tuple[str, ...], target: str) -> int:
+    """Positive rows; raises if a positive value never comes, or if nothing else does."""
+    unknown = [value for value in positives if value not in counts]
+    if unknown:
+        raise ValueError(
+            f"the target {target!r} is never {unknown[0]!r}; its values are "
+            f"{listing(sorted(counts))}."
+        )
+    if set(counts) <= set(positives):
         raise ValueError(
             f"every known row of the target {target!r} is positive; "
             "ranking needs positive and negative rows."
         )
-    if not seen.weight:
-        raise ValueError(f"the weight {weight!r} is 0 in every row; some rows must count.")
-    roles = Roles(target, tuple(chosen), None, weight, ignored)
-    features = [name for name in names if name not in roles.not_features]
-    if not features:
-        raise ValueError(f"{stream.name} has no column left to learn from beside {target!r}.")
-    starts = np.concatenate([[0], np.cumsum(seen.known)[:-1]]).astype(np.int64)
-    return StreamLesson(stream, roles, features, n_rows, n_positives, seen.weight, starts)
+    return sum(counts[value] for value in set(positives))
+
+
+def lists_of(table: Table, group: str | None) -> NDArray[Any] | None:
+    """List ids, one per row."""
+    if group is None:
+        return None
+    column = table.columns.column(group)
+    if column.null_count:
+        raise ValueError(
+            f"the group {group!r} is missing in {column.null_count} rows; every row needs a list."
+        )
+    return np.array(as_words(column).to_pylist(), dtype=str)
 
 
 def _weights(table: Table, weight: str | None) -> NDArray[np.float64] | None:
-    if weight is None:
-        return None
-    return as_row_weights(table.columns.column(weight), weight, is_part=True)
+    return None if weight is None else as_row_weights(table.columns.column(weight), weight)

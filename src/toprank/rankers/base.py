@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from abc import abstractmethod
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
@@ -12,9 +11,9 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from toprank.inputs import as_lists, as_weights
-from toprank.kernels.radix import argsort_floats
+from toprank.inputs import as_weights, within_budget
 from toprank.rankers.cuts import cut_above
+from toprank.rankers.places import places_of
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -50,9 +49,9 @@ class RowRanker(BaseEstimator):  # type: ignore[misc]
         >>> model.rank([[1.0], [3.0], [2.0]])
         array([3, 1, 2])
         """
-        order, starts = self._best_first(X, groups)
-        ranks = np.empty(order.size, dtype=np.intp)
-        ranks[order] = np.arange(order.size) - np.repeat(starts[:-1], np.diff(starts)) + 1
+        found = places_of(self.decision_function(X), groups)
+        ranks = np.empty(found.rows.size, dtype=np.intp)
+        ranks[found.rows] = found.places + 1
         return ranks
 
     def top(self, X: Any, k: float, groups: ArrayLike | None = None) -> NDArray[np.intp]:
@@ -68,15 +67,12 @@ class RowRanker(BaseEstimator):  # type: ignore[misc]
         >>> model.top([[1.0], [3.0], [2.0]], 2)
         array([1, 2])
         """
-        order, starts = self._best_first(X, groups)
-        sizes = np.diff(starts)
+        found = places_of(self.decision_function(X), groups)
         if groups is None:
-            return order[: rows_within_budget(k, order.size, name="k")]
-        kept = [
-            order[start : start + rows_within_budget(k, size, name="k", clip=True)]
-            for start, size in zip(starts[:-1], sizes, strict=True)
-        ]
-        return np.concatenate(kept)
+            return found.rows[: rows_within_budget(k, found.rows.size, name="k")]
+        return found.first(
+            [rows_within_budget(k, size, name="k", clip=True) for size in found.sizes.tolist()]
+        )
 
     def cutoff(self, X: Any, budget: float) -> float:
         """Give the score at which a stream like ``X`` should be cut to stay within a budget.
@@ -87,16 +83,6 @@ class RowRanker(BaseEstimator):  # type: ignore[misc]
         """
         scores = self.decision_function(X)
         return cut_above(scores, rows_within_budget(budget, scores.size, name="budget"))
-
-    def _best_first(
-        self, X: Any, groups: ArrayLike | None
-    ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Rows list after list, best first, and where each list starts."""
-        scores = self.decision_function(X)
-        lists = as_lists(groups, scores.size)
-        if lists is None:
-            return argsort_floats(-scores), np.array([0, scores.size], dtype=np.intp)
-        return np.lexsort((-scores, lists.codes)), lists.starts
 
 
 class BaseRanker(ClassifierMixin, RowRanker):  # type: ignore[misc]
@@ -161,7 +147,7 @@ def rows_within_budget(budget: Any, n_rows: int, *, name: str, clip: bool = Fals
             f"{name} must be a number of rows ≥ 1 or a share between 0 and 1, got {budget!r}."
         )
     if budget < 1:
-        return max(1, math.ceil(float(budget) * n_rows - 1e-9))
+        return max(1, int(within_budget(float(budget), n_rows)))
     if not isinstance(budget, Integral) and float(budget) != int(budget):
         raise ValueError(f"{name} must be a whole number of rows, got {budget!r}.")
     if budget > n_rows and not clip:

@@ -1,7 +1,8 @@
-"""The family from which a ranker is chosen, from the simplest to the least simple."""
+"""All rankers by name, and the settings among which a choice is made."""
 
 from __future__ import annotations
 
+import inspect
 from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -11,7 +12,20 @@ from toprank.selection.logistic import LogisticRanker
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["FAMILIES", "Candidate", "family"]
+__all__ = ["DEFAULT", "RANKERS", "STREAMED", "Candidate", "family", "make_ranker"]
+
+
+class RankerKind(NamedTuple):
+    """A ranker by its name on the command line.
+
+    ``given`` differs there from the defaults of the class; ``grid`` holds the settings that a
+    choice tries; ``is_streamed`` says whether it learns by passes over batches of rows.
+    """
+
+    class_name: str
+    grid: dict[str, list[Any]]
+    given: dict[str, Any] = {}  # noqa: RUF012 (never changed)
+    is_streamed: bool = False
 
 
 class Candidate(NamedTuple):
@@ -28,29 +42,50 @@ class Candidate(NamedTuple):
 
 
 # Order is simplicity: linear before thresholds, no push before a hard one.
-FAMILIES = (
-    "logistic",
-    "pnorm-push",
-    "ir-push",
-    "rank-svm",
-    "precision-at-k",
-    "pnorm-push-stumps",
-    "rankboost",
-    "smooth-margin",
-    "soft-rankboost",
-)
-_CLASSES = {
-    "pnorm-push": "PNormPush",
-    "ir-push": "IRPush",
-    "rank-svm": "RankSVM",
-    "precision-at-k": "PrecisionAtKRanker",
-    "pnorm-push-stumps": "PNormPush",
-    "rankboost": "RankBoost",
-    "smooth-margin": "SmoothMarginRanker",
-    "soft-rankboost": "SoftRankBoost",
+RANKERS = {
+    "logistic": RankerKind("LogisticRanker", {"C": [0.01, 0.1, 1.0, 10.0]}),
+    "pnorm-push": RankerKind(
+        "PNormPush",
+        {"p": [1, 2, 4, 8, 16], "alpha": [1.0, 0.1, 0.01, 0.001]},
+        is_streamed=True,
+    ),
+    "ir-push": RankerKind("IRPush", {"alpha": [0.1, 0.01, 0.001]}, is_streamed=True),
+    "linear-rank-svm": RankerKind("LinearRankSVM", {"alpha": [0.1, 0.01, 0.001]}),
+    "rank-svm": RankerKind("RankSVM", {"nu": [0.3, 0.1]}),
+    "precision-at-k": RankerKind("PrecisionAtKRanker", {"k": [0.25, 1.0], "alpha": [1e-2, 1e-4]}),
+    "pnorm-push-stumps": RankerKind(
+        "PNormPush", {"p": [1, 4, 16], "alpha": [0.1]}, {"weak_rankers": "stumps"}
+    ),
+    "rankboost": RankerKind("RankBoost", {"max_iter": [50, 200]}, is_streamed=True),
+    "smooth-margin": RankerKind("SmoothMarginRanker", {"max_iter": [200]}),
+    "adaboost": RankerKind("AdaBoostRanker", {"max_iter": [50, 200]}),
+    "soft-rankboost": RankerKind("SoftRankBoost", {"nu": [0.1, 0.3]}),
 }
 # By default those that paid in our own comparisons; the others can be named.
 DEFAULT = ("logistic", "pnorm-push", "ir-push", "precision-at-k", "pnorm-push-stumps", "rankboost")
+STREAMED = tuple(name for name, kind in RANKERS.items() if kind.is_streamed)
+
+
+def class_of(name: str) -> Any:
+    """The class of a ranker; of those in :data:`RANKERS`."""
+    class_name = RANKERS[name].class_name
+    return LogisticRanker if class_name == "LogisticRanker" else getattr(toprank, class_name)
+
+
+def make_ranker(name: str, settings: dict[str, Any] | None = None, *, seed: int = 0) -> Any:
+    """Make an unfitted ranker from its name on the command line and its parameters."""
+    if name not in RANKERS:
+        raise ValueError(f"there is no ranker {name!r}; choose top or one of {', '.join(RANKERS)}.")
+    kind, given = class_of(name), RANKERS[name].given | (settings or {})
+    known = list(inspect.signature(kind).parameters)
+    for setting in given:
+        if setting not in known:
+            raise ValueError(
+                f"{name} has no setting {setting!r}; it has {', '.join(sorted(known))}."
+            )
+    if "random_state" in known:
+        given = {"random_state": seed} | given
+    return kind(**given)
 
 
 def family(
@@ -77,42 +112,18 @@ def family(
     [{'C': 0.01}, {'C': 0.1}, {'C': 1.0}, {'C': 10.0}]
     """
     chosen = list(DEFAULT if names is None else names)
-    known = [name for name in FAMILIES if name == "logistic" or _CLASSES[name] in dir(toprank)]
-    unknown = [name for name in chosen if name not in known]
+    unknown = [name for name in chosen if name not in RANKERS]
     if unknown or not chosen:
-        raise ValueError(f"candidates has {unknown}; choose among {', '.join(known)}.")
+        raise ValueError(f"candidates has {unknown}; choose among {', '.join(RANKERS)}.")
     found: list[Candidate] = []
-    for name in known:
+    for name, kind in RANKERS.items():
         if name in chosen:
-            for params in _grid(name, share_of_positives):
-                estimator = _estimator(name, params, random_state)
+            grid = dict(kind.grid)
+            if "k" in grid:
+                share = round(min(1.0, max(share_of_positives, 0.01)), 4)
+                grid["k"] = sorted({*grid["k"], share})
+            for values in product(*grid.values()):
+                params = dict(zip(grid, values, strict=True))
+                estimator = make_ranker(name, params, seed=random_state)
                 found.append(Candidate(name, params, estimator, len(found)))
     return found
-
-
-def _grid(name: str, share: float) -> list[dict[str, Any]]:
-    lengths = sorted({0.25, 1.0, round(min(1.0, max(share, 0.01)), 4)})
-    grids: dict[str, dict[str, list[Any]]] = {
-        "logistic": {"C": [0.01, 0.1, 1.0, 10.0]},
-        "pnorm-push": {"p": [1, 2, 4, 8, 16], "alpha": [1.0, 0.1, 0.01, 0.001]},
-        "ir-push": {"alpha": [0.1, 0.01, 0.001]},
-        "rank-svm": {"nu": [0.3, 0.1]},
-        "precision-at-k": {"k": lengths, "alpha": [1e-2, 1e-4]},
-        "pnorm-push-stumps": {"p": [1, 4, 16], "alpha": [0.1]},
-        "rankboost": {"max_iter": [50, 200]},
-        "smooth-margin": {"max_iter": [200]},
-        "soft-rankboost": {"nu": [0.1, 0.3]},
-    }
-    grid = grids[name]
-    return [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
-
-
-def _estimator(name: str, params: dict[str, Any], random_state: int) -> Any:
-    if name == "logistic":
-        return LogisticRanker(**params)
-    given = dict(params)
-    if name == "pnorm-push-stumps":
-        given["weak_rankers"] = "stumps"
-    if name == "precision-at-k":
-        given["random_state"] = random_state
-    return getattr(toprank, _CLASSES[name])(**given)

@@ -11,14 +11,12 @@ from sklearn.base import clone
 from toprank.inputs import as_lists
 from toprank.metrics import precision_at_k
 from toprank.selection.intervals import Interval, split_interval
-from toprank.selection.lessons import Lesson, encoded
+from toprank.selection.labelled import LabelledTable, encoded
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, MutableMapping
 
     from numpy.typing import NDArray
-
-    from toprank.selection.journal import Journal
 
 __all__ = ["Comparison", "compare", "judge"]
 
@@ -28,7 +26,7 @@ class Comparison:
     """What each ranker placed at the top of the test rows, split by split.
 
     ``precision`` is the share of positives in the first ``budget`` test rows, ``at_top`` the
-    number of positives above the first negative; each an array with one value a split, by
+    number of positives above the first negative; each an array with one value per split, by
     ranker. ``test_rows``, ``test_labels`` and ``test_scores`` are those of the first split, with
     their weights and lists where there are any.
     """
@@ -103,7 +101,7 @@ def compare(
     seed: int = 0,
     groups: NDArray[Any] | None = None,
     sample_weight: NDArray[np.float64] | None = None,
-    journal: Journal | None = None,
+    journal: MutableMapping[str, dict[str, Any]] | None = None,
     after_split: Callable[[], object] = lambda: None,
     after_fit: Callable[[], object] = lambda: None,
 ) -> Comparison:
@@ -121,18 +119,18 @@ def compare(
     budget, n_splits, test_share, seed : numbers
     groups, sample_weight : arrays, optional
         Lists, which are never split, and row weights.
-    journal : Journal, optional
+    journal : mapping, optional
         Remembers finished fits, so that an interrupted comparison can go on.
     after_split, after_fit : functions
         Called after each, for a progress bar.
     """
-    lesson = Lesson(X, np.asarray(y, dtype=bool), sample_weight, groups, budget)
-    splits = lesson.splits(n_splits, test_share, seed)
+    data = LabelledTable(X, np.asarray(y, dtype=bool), sample_weight, groups, budget)
+    splits = data.splits(n_splits, test_share, seed)
     precision: dict[str, list[float]] = {name: [] for name in rankers}
     at_top: dict[str, list[float]] = {name: [] for name in rankers}
     first: dict[str, NDArray[np.float64]] = {}
     for number, (train, test) in enumerate(splits):
-        known, judged = lesson.rows(train), lesson.rows(test)
+        known, judged = data.rows(train), data.rows(test)
         tables: tuple[Any, Any] | None = None
         for name, ranker in rankers.items():
             key = f"{number}/{name}"
@@ -146,7 +144,7 @@ def compare(
                 scores = scores_of(model, sides[1])
                 found = judge(judged, scores) | ({"scores": scores.tolist()} if not number else {})
                 if journal is not None:
-                    journal.put(key, found)
+                    journal[key] = found
             precision[name].append(found["precision"])
             at_top[name].append(found["at_top"])
             if not number:
@@ -158,14 +156,14 @@ def compare(
         budget=budget,
         n_train=train.size,
         n_test=test.size,
-        n_test_positives=int(np.count_nonzero(lesson.positives[test])),
+        n_test_positives=int(np.count_nonzero(data.positives[test])),
         precision={name: np.array(values) for name, values in precision.items()},
         at_top={name: np.array(values) for name, values in at_top.items()},
         test_rows=test,
-        test_labels=lesson.positives[test],
+        test_labels=data.positives[test],
         test_scores=first,
-        test_weights=None if sample_weight is None else lesson.rows(test).weights,
-        test_groups=None if groups is None else lesson.rows(test).groups,
+        test_weights=None if sample_weight is None else data.rows(test).weights,
+        test_groups=None if groups is None else data.rows(test).groups,
     )
 
 
@@ -176,16 +174,16 @@ def scores_of(model: Any, X: Any) -> NDArray[np.float64]:
     return np.asarray(model.predict_proba(X), dtype=np.float64)[:, 1]
 
 
-def judge(lesson: Lesson, scores: NDArray[np.float64]) -> dict[str, float]:
+def judge(data: LabelledTable, scores: NDArray[np.float64]) -> dict[str, float]:
     """Share of positives within the budget, and positives above the first negative.
 
     With lists, both are means over the lists; a list shorter than the budget counts whole.
     """
-    lists = as_lists(lesson.groups, scores.size)
-    k = min(int(lesson.budget), lesson.budget_within(lesson.size))
-    found = precision_at_k(lesson.positives, scores, k=k, **lesson.metadata())
+    lists = as_lists(data.groups, scores.size)
+    k = min(int(data.budget), data.budget_within(data.size))
+    found = precision_at_k(data.positives, scores, k=k, **data.metadata())
     codes = np.zeros(scores.size, dtype=np.intp) if lists is None else lists.codes
     highest = np.full(codes.max() + 1, -np.inf)
-    np.maximum.at(highest, codes[~lesson.positives], scores[~lesson.positives])
-    above = np.count_nonzero(lesson.positives & (scores > highest[codes]))
+    np.maximum.at(highest, codes[~data.positives], scores[~data.positives])
+    above = np.count_nonzero(data.positives & (scores > highest[codes]))
     return {"precision": float(found), "at_top": above / highest.size}

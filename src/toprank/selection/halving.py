@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from toprank.selection.candidates import Candidate
-    from toprank.selection.lessons import Fold, Lesson
+    from toprank.selection.labelled import Fold, LabelledTable
 
 __all__ = ["Choice", "Halving", "Trial"]
 
@@ -70,14 +70,14 @@ class Halving:
     n_jobs: int | None = None
 
     def choose(
-        self, lesson: Lesson, candidates: list[Candidate], tick: Callable[[], object]
+        self, data: LabelledTable, candidates: list[Candidate], tick: Callable[[], object]
     ) -> Choice:
         """Try all, keep a third of them for three times the rows, and so on; then choose.
 
         On the last rung the one-standard-error rule decides: of all whose mean precision is
         within one standard error of the best (of the differences, split by split), the simplest.
         """
-        pool = lesson.sample(self.max_rows, self.seed)
+        pool = data.sample(self.max_rows, self.seed)
         rungs = self.rungs(pool, len(candidates))
         alive, trials = list(candidates), []
         latest: list[Trial] = []
@@ -87,7 +87,7 @@ class Halving:
             n_splits = self.n_splits if is_last else min(_EARLY_SPLITS, self.n_splits)
             splits = part.splits(n_splits, self.test_size, self.seed + 1)
             # Every rung draws its own rows, so the shares are of the whole list.
-            folds = [part.fold(train, test, lesson.size) for train, test in splits]
+            folds = [part.fold(train, test, data.size) for train, test in splits]
             latest = self._tried(alive, folds, number, part.n_rows, tick)
             trials += latest
             _raise_if_all_failed(latest)
@@ -95,12 +95,12 @@ class Halving:
             alive = [trial.candidate for trial in ranked[:n_kept]]
         return Choice(simplest_of_the_best(latest).candidate, trials)
 
-    def rungs(self, lesson: Lesson, n_candidates: int) -> list[tuple[int, int]]:
+    def rungs(self, data: LabelledTable, n_candidates: int) -> list[tuple[int, int]]:
         """Rows of each rung, and how many settings leave it."""
-        share = max(float(lesson.positives.mean()), 1e-9)
+        share = max(float(data.positives.mean()), 1e-9)
         least = max(_LEAST_ROWS, math.ceil(_LEAST_POSITIVES / share))
         found: list[tuple[int, int]] = []
-        rows, alive = lesson.n_rows, n_candidates
+        rows, alive = data.n_rows, n_candidates
         steps = 0
         while alive > _FINALISTS and rows // _FACTOR ** (steps + 1) >= least:
             alive = max(_FINALISTS, math.ceil(alive / _FACTOR))
@@ -113,10 +113,10 @@ class Halving:
             found.append((rows, _FINALISTS))
         return [*found, (rows, 1)]
 
-    def n_fits(self, lesson: Lesson, n_candidates: int) -> int:
+    def n_fits(self, data: LabelledTable, n_candidates: int) -> int:
         """How many fits :meth:`choose` will do, for a progress bar."""
-        pool_rows = min(self.max_rows, lesson.n_rows)
-        pool = lesson if pool_rows == lesson.n_rows else lesson.sample(pool_rows, self.seed)
+        pool_rows = min(self.max_rows, data.n_rows)
+        pool = data if pool_rows == data.n_rows else data.sample(pool_rows, self.seed)
         alive, total = n_candidates, 0
         rungs = self.rungs(pool, n_candidates)
         for number, (_, n_kept) in enumerate(rungs):

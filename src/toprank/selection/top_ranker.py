@@ -11,12 +11,12 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import threadpool_limits
 
-from toprank.inputs import as_lists, as_weights
+from toprank.inputs import as_lists, as_weights, rounded_up
 from toprank.rankers.base import BaseRanker, binary_labels
 from toprank.selection.candidates import Candidate, family
 from toprank.selection.halving import Choice, Halving, as_results, fit_and_judge
 from toprank.selection.intervals import Interval, split_interval
-from toprank.selection.lessons import Lesson, encoded
+from toprank.selection.labelled import LabelledTable, encoded
 from toprank.tables import Table, as_table
 
 if TYPE_CHECKING:
@@ -48,12 +48,12 @@ class TopRanker(BaseRanker):
         Rows of the list that count: a number, or below 1 a share of them. A list is taken to be
         as long as the training table.
     candidates : sequence of str or None, default=None
-        Names from :data:`toprank.selection.candidates.FAMILIES`; None is a spread of them.
+        Names from :data:`toprank.selection.candidates.RANKERS`; None is a spread of them.
     n_splits : int, default=10
         Random splits on which the finalists are compared; earlier rungs use three.
     outer_splits : int, default=5
         Splits of the nested cross-validation: on each the whole choice is made again and judged
-        on rows that it never saw, which gives ``precision_``. 0 saves that time.
+        on rows that it never saw, which gives ``precision_``; 0 skips it.
     test_size : float, default=1/3
         Share of the rows on which a split is judged.
     max_rows : int, default=10000
@@ -72,7 +72,7 @@ class TopRanker(BaseRanker):
     encoder_ : TableEncoder or None, for frames whose columns are not all numbers
     precision_ : Interval(mean, low, high) of the nested cross-validation, or None
     outer_scores_ : array, the precision of each outer split
-    cv_results_ : dict of arrays, one entry a setting and rung: ``candidate``, ``params``,
+    cv_results_ : dict of arrays, one entry per setting and rung: ``candidate``, ``params``,
         ``mean_test_score`` with its 95 % interval, ``split_test_scores`` and times
 
     Examples
@@ -131,27 +131,27 @@ class TopRanker(BaseRanker):
             List ids: rows compete within their list, and lists are never split.
         """
         self._check_parameters()
-        lesson = self._lesson(X, y, sample_weight, groups)
+        data = self._labelled(X, y, sample_weight, groups)
         halving = Halving(
             self.n_splits, self.test_size, self.max_rows, self.random_state, self.n_jobs
         )
-        tick = self._counter(lesson, halving)
+        tick = self._counter(data, halving)
         # Threads cost more than they give on tables as small as those of a choice.
         with threadpool_limits(1):
-            self._estimate(lesson, halving, tick)
-            choice = self._choice(lesson, halving, tick)
+            self._estimate(data, halving, tick)
+            choice = self._choice(data, halving, tick)
         self.best_candidate_ = choice.candidate.name
         self.best_params_ = choice.candidate.params
         self.cv_results_ = as_results(choice.trials)
-        self.encoder_, table, _ = encoded(lesson.X)
+        self.encoder_, table, _ = encoded(data.X)
         self.best_estimator_ = clone(choice.candidate.estimator).fit(
-            table, lesson.positives, **lesson.metadata()
+            table, data.positives, **data.metadata()
         )
         return self
 
-    def _lesson(
+    def _labelled(
         self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None, groups: ArrayLike | None
-    ) -> Lesson:
+    ) -> LabelledTable:
         table = self._table(X, reset=True)
         self.classes_, positives = binary_labels(y)
         n_rows = table.n_rows if isinstance(table, Table) else table.shape[0]
@@ -160,12 +160,12 @@ class TopRanker(BaseRanker):
         weights = as_weights(sample_weight, n_rows)
         as_lists(groups, n_rows)
         lists = None if groups is None else np.asarray(groups).reshape(-1)
-        lesson = Lesson(table, positives, weights, lists, self.budget)
+        data = LabelledTable(table, positives, weights, lists, self.budget)
         if weights is not None and not (weights > 0).all():
-            lesson = lesson.rows(np.flatnonzero(weights))
-            if lesson.positives.all() or not lesson.positives.any():
+            data = data.rows(np.flatnonzero(weights))
+            if data.positives.all() or not data.positives.any():
                 raise ValueError("y has one class only in the rows of weight above 0.")
-        return lesson.merged()
+        return data.merged()
 
     def _table(self, X: Any, *, reset: bool) -> Any:
         """Columns where X is a frame that needs encoding, else a checked array."""
@@ -179,16 +179,16 @@ class TopRanker(BaseRanker):
                 return table
         return validate_data(self, X, reset=reset, dtype=[np.float64, np.float32])
 
-    def _counter(self, lesson: Lesson, halving: Halving) -> Callable[[], None]:
+    def _counter(self, data: LabelledTable, halving: Halving) -> Callable[[], None]:
         """Tell whoever watches how many of how many fits are done."""
         watch = getattr(self, "_watch", None)
-        if watch is None or not lesson.can_split():
+        if watch is None or not data.can_split():
             return lambda: None
-        n_candidates = len(self._candidates(lesson))
-        total = halving.n_fits(lesson, n_candidates)
+        n_candidates = len(self._candidates(data))
+        total = halving.n_fits(data, n_candidates)
         if self.outer_splits:
-            outer = lesson.splits(self.outer_splits, self.test_size, self.random_state + 7)
-            total += sum(halving.n_fits(lesson.rows(side), n_candidates) + 1 for side, _ in outer)
+            outer = data.splits(self.outer_splits, self.test_size, self.random_state + 7)
+            total += sum(halving.n_fits(data.rows(side), n_candidates) + 1 for side, _ in outer)
         done = 0
 
         def tick() -> None:
@@ -198,35 +198,35 @@ class TopRanker(BaseRanker):
 
         return tick
 
-    def _candidates(self, lesson: Lesson) -> list[Candidate]:
-        n_positives = lesson.rows(np.flatnonzero(lesson.positives)).size
-        rows = self.budget * lesson.size if self.budget < 1 else self.budget
-        share = 1.0 if lesson.groups is not None else rows / n_positives
+    def _candidates(self, data: LabelledTable) -> list[Candidate]:
+        n_positives = data.rows(np.flatnonzero(data.positives)).size
+        rows = self.budget * data.size if self.budget < 1 else self.budget
+        share = 1.0 if data.groups is not None else rows / n_positives
         return family(
             self.candidates, share_of_positives=share, random_state=int(self.random_state)
         )
 
-    def _choice(self, lesson: Lesson, halving: Halving, tick: Callable[[], object]) -> Choice:
-        candidates = self._candidates(lesson)
-        if not lesson.can_split() or len(candidates) == 1:
+    def _choice(self, data: LabelledTable, halving: Halving, tick: Callable[[], object]) -> Choice:
+        candidates = self._candidates(data)
+        if not data.can_split() or len(candidates) == 1:
             return Choice(candidates[0], [])
-        return halving.choose(lesson, candidates, tick)
+        return halving.choose(data, candidates, tick)
 
-    def _estimate(self, lesson: Lesson, halving: Halving, tick: Callable[[], object]) -> None:
+    def _estimate(self, data: LabelledTable, halving: Halving, tick: Callable[[], object]) -> None:
         """Make the whole choice on one side of each outer split, and judge it on the other."""
         self.precision_: Interval | None = None
         self.outer_scores_ = np.empty(0)
-        if not self.outer_splits or not lesson.can_split():
+        if not self.outer_splits or not data.can_split():
             return
         scores, sizes = [], (1, 1)
-        for train, test in lesson.splits(self.outer_splits, self.test_size, self.random_state + 7):
+        for train, test in data.splits(self.outer_splits, self.test_size, self.random_state + 7):
             # The budget of the training side is its share of the whole list's.
-            side = lesson.rows(train)
-            inner = Lesson(
-                side.X, side.positives, side.weights, side.groups, self._scaled(lesson, side.size)
+            side = data.rows(train)
+            inner = LabelledTable(
+                side.X, side.positives, side.weights, side.groups, self._scaled(data, side.size)
             )
             choice = self._choice(inner, halving, tick)
-            fold = lesson.fold(train, test, lesson.size)
+            fold = data.fold(train, test, data.size)
             scores.append(fit_and_judge(choice.candidate.estimator, fold)[0])
             sizes = (train.size, test.size)
             tick()
@@ -234,10 +234,10 @@ class TopRanker(BaseRanker):
         mean, low, high = split_interval(self.outer_scores_, n_train=sizes[0], n_test=sizes[1])
         self.precision_ = Interval(mean, max(low, 0.0), min(high, 1.0))
 
-    def _scaled(self, lesson: Lesson, n_train: float) -> float:
-        if lesson.groups is not None or self.budget < 1:
+    def _scaled(self, data: LabelledTable, n_train: float) -> float:
+        if data.groups is not None or self.budget < 1:
             return self.budget
-        return max(1, math.ceil(self.budget * n_train / lesson.size - 1e-9))
+        return max(1, int(rounded_up(self.budget * n_train / data.size)))
 
     def decision_function(self, X: Any) -> NDArray[Any]:
         """Score every row with the chosen ranker; higher is better."""

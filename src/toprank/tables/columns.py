@@ -19,16 +19,10 @@ __all__ = [
     "as_words",
     "coded_words",
     "counted_words",
-    "kind_of",
     "kind_of_type",
 ]
 
 _UNKNOWN = pa.array(["", "?"])
-
-
-def kind_of(column: pa.ChunkedArray, name: str) -> str:
-    """Say whether a column holds numbers, dates, booleans, categories or nothing at all."""
-    return "empty" if column.null_count == len(column) else kind_of_type(column.type, name)
 
 
 def kind_of_type(kind: pa.DataType, name: str) -> str:
@@ -77,10 +71,8 @@ def as_numbers(column: pa.ChunkedArray, name: str) -> NDArray[np.float64]:
     return values
 
 
-def as_row_weights(
-    column: pa.ChunkedArray, name: str, *, is_part: bool = False
-) -> NDArray[np.float64]:
-    """Row weights; in a part of the rows all may be 0."""
+def as_row_weights(column: pa.ChunkedArray, name: str) -> NDArray[np.float64]:
+    """Row weights: finite numbers, none below 0."""
     try:
         values = np.asarray(column.cast(pa.float64()).to_numpy(), dtype=np.float64)
     except pa.ArrowInvalid as error:
@@ -89,8 +81,6 @@ def as_row_weights(
         raise ValueError(
             f"the weight {name!r} has a missing, infinite or negative value; weights are ≥ 0."
         )
-    if not is_part and not values.any():
-        raise ValueError(f"the weight {name!r} is 0 in every row; some rows must count.")
     return values
 
 

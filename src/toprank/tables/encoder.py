@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass, field
+from collections import Counter
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -12,7 +12,8 @@ import pyarrow.compute as pc
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from toprank.tables.columns import as_dates, as_numbers, as_words, kind_of
+from toprank.tables.columns import as_dates, as_numbers, as_words, counted_words, kind_of_type
+from toprank.tables.medians import Parts, digit_counts, medians, sortable_keys
 from toprank.tables.table import Table, as_table, listing
 
 if TYPE_CHECKING:
@@ -20,19 +21,13 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["ColumnFacts", "TableEncoder", "median_of", "middle_of", "number_parts"]
+    from toprank.tables.medians import Passes
 
+__all__ = ["TableEncoder"]
+
+# Texts remembered of a column: beyond, the rarest are forgotten on the way.
+MOST_WORDS = 100_000
 _DATE_PARTS = ("", ": month", ": weekday")
-
-
-@dataclass
-class ColumnFacts:
-    """What an encoder must know of a column; one without a value has neither medians nor counts."""
-
-    kind: str
-    has_missing: bool = False
-    medians: list[float] = field(default_factory=list)
-    counts: dict[str, int] = field(default_factory=dict)
 
 
 class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -83,27 +78,49 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
         """Learn kinds, categories and medians from a table or frame."""
         table = as_table(X)
-        facts = {name: _facts(name, table.columns.column(name)) for name in table.names}
-        return self.fit_facts(facts, table.name)
+        return self.fit_passes(lambda work: work(table), table.schema, table.name)
 
-    def fit_facts(self, facts: dict[str, ColumnFacts], name: str = "X") -> Self:
-        """Learn from what is known of each column, for rows that are not in memory at once."""
+    def fit_passes(self, passes: Passes, schema: pa.Schema, name: str = "X") -> Self:
+        """Learn from rows that come in batches: all that is learned is exact.
+
+        Only the counts of a text column with more than 100,000 different values are those of its
+        frequent ones; rare ones are forgotten.
+
+        Parameters
+        ----------
+        passes : function
+            Takes a function of a :class:`Table`, calls it for every batch and adds up what it
+            gives; called three times or a few more.
+        schema : pyarrow.Schema
+            The columns to learn from.
+        name : str, default="X"
+            What the rows are called in messages.
+        """
+        names = list(schema.names)
+        looks = passes(lambda table: Parts([_look(table, column) for column in names])).parts
+        seen = {
+            column: look
+            for column, look in zip(names, looks, strict=True)
+            if look.nulls < look.size
+        }
+        numbers = {column: look.digits for column, look in seen.items() if look.digits.any()}
+        found = medians(passes, _keys, numbers)
         self.columns_: list[tuple[str, str]] = []
         self.categories_: dict[str, list[str]] = {}
         self.medians_: dict[str, list[float]] = {}
         self.has_missing_: dict[str, bool] = {}
         self.feature_names_out_: list[str] = []
         self.owners_: list[str] = []
-        for column, known in facts.items():
-            self.has_missing_[column] = known.has_missing
-            if known.kind == "category":
-                self._learn_categories(column, known.counts)
-            elif known.medians:
-                self.medians_[column] = known.medians
-                tails = _DATE_PARTS[: len(known.medians)]
-                self._add(column, known.kind, [f"{column}{tail}" for tail in tails])
-            else:
-                del self.has_missing_[column]
+        for column, look in seen.items():
+            kind = kind_of_type(schema.field(column).type, column)
+            if kind == "category":
+                self.has_missing_[column] = look.missing > 0
+                self._learn_categories(column, look.words)
+            elif column in found:
+                self.has_missing_[column] = look.missing > 0
+                self.medians_[column] = found[column]
+                tails = _DATE_PARTS[: len(found[column])]
+                self._add(column, kind, [f"{column}{tail}" for tail in tails])
         if not self.owners_:
             raise ValueError(
                 f"{name} has no column that a ranker could use: all are empty or hold texts "
@@ -111,7 +128,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             )
         return self
 
-    def _learn_categories(self, name: str, counts: dict[str, int]) -> None:
+    def _learn_categories(self, name: str, counts: Counter[str]) -> None:
         ordered = sorted(counts, key=lambda word: (-counts[word], word))
         frequent = [word for word in ordered if counts[word] >= self.min_count]
         self.categories_[name] = frequent[: self.max_categories]
@@ -162,7 +179,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def _numbers(
         self, name: str, kind: str, column: pa.ChunkedArray
     ) -> Iterator[NDArray[np.float64]]:
-        parts = number_parts(name, kind, column)
+        parts = _number_parts(name, kind, column)
         is_missing = np.isnan(parts[0])
         if not is_missing.any():
             yield from parts
@@ -190,42 +207,56 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return np.array(self.feature_names_out_, dtype=object)
 
 
-def _facts(name: str, column: pa.ChunkedArray) -> ColumnFacts:
-    kind = kind_of(column, name)
-    if kind == "empty":
-        return ColumnFacts(kind)
-    if kind == "category":
-        words = as_words(column)
-        counted = pc.value_counts(words.drop_null()).to_pylist()
-        counts = {each["values"]: each["counts"] for each in counted}
-        return ColumnFacts(kind, words.null_count > 0, counts=counts)
-    parts = number_parts(name, kind, column)
-    is_missing = np.isnan(parts[0])
-    if is_missing.all():
-        return ColumnFacts(kind)
-    medians = [median_of(part[~is_missing]) for part in parts]
-    return ColumnFacts(kind, bool(is_missing.any()), medians)
+@dataclass
+class _Seen:
+    """What a look at some rows tells of a column: texts, or numbers by their first bits.
 
-
-def median_of(values: NDArray[np.float64]) -> float:
-    """The median; that of an even number of values is :func:`middle_of` the two in the middle."""
-    low, high = (values.size - 1) // 2, values.size // 2
-    ordered = np.partition(values, [low, high])
-    return middle_of(float(ordered[low]), float(ordered[high]))
-
-
-def middle_of(low: float, high: float) -> float:
-    """The mean of two numbers, also of two whose sum is larger than any number.
-
-    Examples
-    --------
-    >>> middle_of(1.0, 2.0), middle_of(1.5e308, 1.7e308)
-    (1.5, 1.6e+308)
+    ``nulls`` are the file's; a text such as ``?`` or a NaN is ``missing`` too.
     """
-    total = low + high
-    return total / 2 if math.isfinite(total) else low / 2 + high / 2
+
+    size: int
+    nulls: int
+    missing: int
+    words: Counter[str]
+    digits: NDArray[np.int64]
+
+    def __add__(self, other: _Seen) -> _Seen:
+        words = self.words + other.words
+        if len(words) > 2 * MOST_WORDS:
+            words = Counter(dict(words.most_common(MOST_WORDS)))
+        return _Seen(
+            self.size + other.size,
+            self.nulls + other.nulls,
+            self.missing + other.missing,
+            words,
+            self.digits + other.digits,
+        )
 
 
-def number_parts(name: str, kind: str, column: pa.ChunkedArray) -> tuple[NDArray[np.float64], ...]:
+def _look(table: Table, name: str) -> _Seen:
+    column = table.columns.column(name)
+    size, nulls = len(column), column.null_count
+    missing, words, digits = size, Counter[str](), np.zeros((), dtype=np.int64)
+    if nulls < size:
+        kind = kind_of_type(column.type, name)
+        if kind == "category":
+            words = counted_words(column)
+            missing -= words.total()
+        elif kind != "empty":
+            parts = _keys(table, name)
+            digits = np.array([digit_counts(keys) for keys in parts])
+            missing -= parts[0].size
+    return _Seen(size, nulls, missing, words, digits)
+
+
+def _keys(table: Table, name: str) -> list[NDArray[np.uint64]]:
+    """Keys that sort like the numbers of a column, missing ones left out."""
+    column = table.columns.column(name)
+    parts = _number_parts(name, kind_of_type(column.type, name), column)
+    is_known = ~np.isnan(parts[0])
+    return [sortable_keys(part[is_known]) for part in parts]
+
+
+def _number_parts(name: str, kind: str, column: pa.ChunkedArray) -> tuple[NDArray[np.float64], ...]:
     """The numbers of a column: of a date days, month and weekday."""
     return as_dates(column, name) if kind == "date" else (as_numbers(column, name),)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from toprank.blocks import Summable
-    from toprank.tables.parquet_stream import Batch
+    from toprank.tables.table import Batch
 
     Total = TypeVar("Total", bound=Summable)
 
@@ -83,7 +83,7 @@ class ParquetBlocks(StreamBlocks):
     n_jobs : int, default=-1
         Threads; -1 takes all cores.
     scratch : path, optional
-        Folder for the bins that boosting keeps (a byte a cell, a byte a label); by default the
+        Folder for the bins that boosting keeps (one byte per cell and per label); by default the
         system's folder for temporary files. Nothing stays there.
 
     Examples
@@ -132,12 +132,12 @@ class ParquetBlocks(StreamBlocks):
         super().__init__(stream, [*names, *given], self._block, names, scratch)
 
     def _block(self, batch: Batch) -> Block:
-        weights = None
+        columns, weights = batch.table.columns, None
         if self._weight is not None:
-            weights = as_row_weights(batch.columns.column(self._weight), self._weight, is_part=True)
+            weights = as_row_weights(columns.column(self._weight), self._weight)
         return Block(
-            _numbers(batch.columns, self.feature_names or [], self._dtype),
-            _labels(batch.columns.column(self._target), self._target, self._stream.name),
+            _numbers(columns, self.feature_names or [], self._dtype),
+            _labels(columns.column(self._target), self._target, self._stream.name),
             weights,
             batch.number,
         )

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from toprank.tables.in_order import Stopped, added_up
-from toprank.tables.table import check_names, listing
+from toprank.tables.table import Batch, Table, check_names, listing
 
 if TYPE_CHECKING:
     import os
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from toprank.blocks import Summable
 
-__all__ = ["Batch", "ParquetStream"]
+__all__ = ["ParquetStream"]
 
 Total = TypeVar("Total", bound="Summable")
 
@@ -32,14 +32,6 @@ Total = TypeVar("Total", bound="Summable")
 CELLS = 1 << 21
 # Bytes read ahead in every column; a whole row group would be as large as its writer liked.
 BUFFER = 1 << 18
-
-
-class Batch(NamedTuple):
-    """Some rows of a stream: how many batches and how many rows come before them."""
-
-    columns: pa.Table
-    number: int
-    first_row: int
 
 
 class _Group(NamedTuple):
@@ -164,10 +156,10 @@ class ParquetStream:
         def of_group(group: _Group, stop: Event) -> list[pa.Table]:
             found = []
             for batch in self._batches(group, list(self.schema.names), stop):
-                last = batch.first_row + batch.columns.num_rows
+                last = batch.first_row + batch.table.n_rows
                 start, end = np.searchsorted(rows, [batch.first_row, last])
                 if end > start:
-                    found.append(batch.columns.take(rows[start:end] - batch.first_row))
+                    found.append(batch.table.take(rows[start:end] - batch.first_row))
             return found
 
         return pa.concat_tables(added_up(of_group, wanted, self.n_jobs))
@@ -187,7 +179,8 @@ class ParquetStream:
                 ):
                     if stop.is_set():
                         raise Stopped
-                    yield Batch(pa.Table.from_batches([batch]).select(columns), number, first_row)
+                    table = Table(pa.Table.from_batches([batch]).select(columns), self.name)
+                    yield Batch(table, number, first_row)
                     number, first_row = number + 1, first_row + batch.num_rows
         except (pa.ArrowException, OSError) as error:
             raise _unreadable(group.path, error) from error

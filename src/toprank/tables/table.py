@@ -1,16 +1,23 @@
-"""A table in memory: pyarrow columns, and what the file that held them says by its format."""
+"""Rows of columns: a table in memory, and what a file larger than memory has in common with it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 import pyarrow as pa
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
-__all__ = ["Table", "as_table", "listing"]
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from toprank.blocks import Summable
+
+__all__ = ["Batch", "RowSource", "Table", "as_table", "listing"]
+
+Total = TypeVar("Total", bound="Summable")
 
 
 @dataclass(frozen=True)
@@ -35,22 +42,57 @@ class Table:
         """Names of the columns, in order."""
         return list(self.columns.column_names)
 
-    def column(self, name: str, *, what: str = "column") -> pa.ChunkedArray:
-        """One column by its name; ``what`` says in the message what it was wanted for."""
-        if name not in self.names:
-            raise ValueError(
-                f"{self.name} has no column {name!r} for the {what}; it has {listing(self.names)}."
-            )
-        return self.columns.column(name)
+    @property
+    def schema(self) -> pa.Schema:
+        """Names and types of the columns."""
+        return self.columns.schema
 
     def rows(self, index: Any) -> Table:
         """These rows alone, in this order."""
         return Table(self.columns.take(pa.array(index)), self.name, self.is_sparse)
 
-    def without(self, names: Sequence[str]) -> Table:
-        """All columns but these."""
-        kept = [name for name in self.names if name not in set(names)]
+    def select(self, names: Sequence[str]) -> Table:
+        """These columns alone, in this order; of a sparse table those that are there."""
+        kept = [name for name in names if not self.is_sparse or name in self.names]
         return Table(self.columns.select(kept), self.name, self.is_sparse)
+
+    def total(self, work: Callable[[Batch], Total], columns: Sequence[str]) -> Total:
+        """Do ``work`` on the rows, which are one batch."""
+        return work(Batch(self.select(columns), 0, 0))
+
+    def take(self, rows: NDArray[np.int64]) -> pa.Table:
+        """These rows with all their columns."""
+        return self.rows(rows).columns
+
+
+class Batch(NamedTuple):
+    """Some rows of a source: how many batches and how many rows come before them."""
+
+    table: Table
+    number: int
+    first_row: int
+
+
+class RowSource(Protocol):
+    """Rows that a pass goes over batch by batch: a table in memory, or a Parquet file."""
+
+    @property
+    def name(self) -> str:
+        """The file, for messages."""
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+
+    @property
+    def schema(self) -> pa.Schema:
+        """Names and types of the columns."""
+
+    def total(self, work: Callable[[Batch], Total], columns: Sequence[str]) -> Total:
+        """Add up ``work(batch)`` over all batches, in their order; only ``columns`` are read."""
+
+    def take(self, rows: NDArray[np.int64]) -> pa.Table:
+        """These rows with all their columns; ``rows`` is sorted."""
 
 
 def as_table(X: Any, *, name: str = "X") -> Table:

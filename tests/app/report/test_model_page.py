@@ -9,11 +9,10 @@ import pyarrow as pa
 import pytest
 
 from toprank.app.fitting import fit_model
-from toprank.app.labels import supervise
-from toprank.app.names import make_ranker
-from toprank.app.report import render_model_report, write_model_report
-from toprank.app.report.model_story import tell_model
+from toprank.app.report import build_model_page, render_model_report, write_model_report
+from toprank.app.training_data import label_rows
 from toprank.metrics import precision_at_k, roc_auc
+from toprank.selection.candidates import make_ranker
 from toprank.tables import Table
 
 EVIL = "</script><img src=x onerror=alert(1)> & \"q\" 'a'"
@@ -33,10 +32,10 @@ def run():
         "sold": np.where(noisy > np.quantile(noisy, 0.9), "yes", "no"),
     }
     table = Table(pa.table(columns), "deals.csv")
-    lesson = supervise(table, target="sold")
-    few = supervise(table.rows(np.arange(2000)), target="sold")
+    data = label_rows(table, target="sold")
+    few = label_rows(table.rows(np.arange(2000)), target="sold")
     model = fit_model(few, make_ranker("pnorm-push", {"p": 4}), budget=500, name="pnorm-push")
-    return tell_model(model, table, lesson, top=10_000)
+    return build_model_page(model, table, data.in_memory(), top=10_000)
 
 
 @pytest.fixture(scope="module")
@@ -80,19 +79,19 @@ def test_the_page_tells_measures_drivers_certificates_and_calibration(run):
     for words in ("precision", "lift", "Training list of", "rows 1 to 1,200", "The push path"):
         assert words in text
     assert run.drivers[0][0] == "age"
-    assert len(run.truth.calibration) == 10
-    assert run.truth.calibration[0].observed > run.truth.calibration[-1].observed
-    assert run.truth.curve.found[-1] == 0.1 * N_ROWS
+    assert len(run.quality.calibration) == 10
+    assert run.quality.calibration[0].observed > run.quality.calibration[-1].observed
+    assert run.quality.curve.found[-1] == 0.1 * N_ROWS
 
 
 def test_the_same_run_gives_the_same_page(run):
     assert render_model_report(run) == render_model_report(run)
 
 
-def test_a_table_without_truth_gives_a_page_without_it(run):
+def test_a_table_without_a_target_gives_a_page_without_it(run):
     from dataclasses import replace
 
-    source = render_model_report(replace(run, truth=None))
+    source = render_model_report(replace(run, quality=None))
     assert "What the top is worth" not in source
     assert "The shortlist" in source
 
@@ -110,33 +109,33 @@ def listed():
         "y": x + rng.logistic(size=lists.size) > 1,
     }
     table = Table(pa.table(columns), "queries.csv")
-    lesson = supervise(table, target="y", group="query", weight="w")
+    data = label_rows(table, target="y", group="query", weight="w")
     ranker = make_ranker("pnorm-push", {"p": 4})
-    return fit_model(lesson, ranker, budget=2, name="pnorm-push"), table, lesson
+    return fit_model(data, ranker, budget=2, name="pnorm-push"), table, data.in_memory()
 
 
 def test_figures_respect_weights_and_lists(listed):
-    model, table, lesson = listed
-    run = tell_model(model, table, lesson)
-    given = {"sample_weight": lesson.weights, "groups": lesson.groups}
+    model, table, data = listed
+    run = build_model_page(model, table, data)
+    given = {"sample_weight": data.weights, "groups": data.groups}
     scores = model.scores(table)
-    expected = precision_at_k(lesson.positives, scores, k=2, **given)
-    assert run.truth.metrics["precision"][0] == pytest.approx(expected)
-    assert run.truth.curve.share[1] == pytest.approx(expected, abs=1e-5)
-    area = roc_auc(lesson.positives, scores, **given)
-    assert run.truth.metrics["area under the ROC curve"][0] == pytest.approx(area)
-    best = np.argsort(-scores)[: np.flatnonzero(lesson.weights).size // 10]
-    best = best[lesson.weights[best] > 0]
-    tenth = np.average(lesson.positives[best], weights=lesson.weights[best])
-    assert run.truth.calibration[0].observed == pytest.approx(tenth, abs=0.1)
-    assert run.truth.push_path is not None
+    expected = precision_at_k(data.positives, scores, k=2, **given)
+    assert run.quality.metrics["precision"][0] == pytest.approx(expected)
+    assert run.quality.curve.share[1] == pytest.approx(expected, abs=1e-5)
+    area = roc_auc(data.positives, scores, **given)
+    assert run.quality.metrics["area under the ROC curve"][0] == pytest.approx(area)
+    best = np.argsort(-scores)[: np.flatnonzero(data.weights).size // 10]
+    best = best[data.weights[best] > 0]
+    tenth = np.average(data.positives[best], weights=data.weights[best])
+    assert run.quality.calibration[0].observed == pytest.approx(tenth, abs=0.1)
+    assert run.quality.push_path is not None
 
 
 def test_the_shortlist_of_lists_comes_list_after_list(listed):
-    model, table, lesson = listed
-    run = tell_model(model, table, lesson, push=False)
+    model, table, data = listed
+    run = build_model_page(model, table, data, push=False)
     ranks, lists = [row[0] for row in run.rows], [row[3] for row in run.rows]
-    sizes = np.unique(lesson.groups, return_counts=True)[1]
+    sizes = np.unique(data.groups, return_counts=True)[1]
     assert ranks == [place for size in sizes for place in range(1, min(size, 2) + 1)]
     assert lists == sorted(lists)
     text = " ".join(Tags(render_model_report(run)).text)
@@ -147,11 +146,13 @@ def test_the_shortlist_of_lists_comes_list_after_list(listed):
     assert data["sorted"] == -1
 
 
-def test_without_truth_lists_are_lists_too(listed):
+def test_without_a_target_lists_are_lists_too(listed):
     model, table, _ = listed
-    run = tell_model(model, table.without(["y", "w"]), None, top=1)
+    run = build_model_page(
+        model, table.select([name for name in table.names if name not in ("y", "w")]), None, top=1
+    )
     assert [row[0] for row in run.rows] == [1] * 120
-    assert run.truth is None
+    assert run.quality is None
     assert not run.is_weighted
 
 
@@ -180,7 +181,7 @@ def test_the_slider_tells_the_value_at_each_length(browser, page, run):
     assert text.startswith("The first row holds")
     browser.press("ArrowRight", 39)
     text = browser.js("document.getElementById('at-budget').textContent")
-    assert text.startswith(f"The first 2 rows hold {run.truth.curve.found[1]:g} positives")
+    assert text.startswith(f"The first 2 rows hold {run.quality.curve.found[1]:g} positives")
 
 
 def test_zooming_shows_fewer_negatives(browser, page):

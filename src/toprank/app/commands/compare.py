@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from toprank.app.console import Talk, in_budget_words
-from toprank.app.errors import in_one_line
+from toprank.app.console import Console, in_budget_words, in_one_line
 from toprank.app.options import (
     Budget,
     Group,
@@ -25,9 +24,9 @@ from toprank.app.options import (
 )
 
 if TYPE_CHECKING:
-    from toprank.app.labels import Supervision
+    from toprank.app.journal import Journal
+    from toprank.app.training_data import LabelledRows, TrainingData
     from toprank.selection import Comparison
-    from toprank.selection.journal import Journal
 
 __all__ = ["compare"]
 
@@ -46,28 +45,31 @@ def compare(
     ignore: Ignore = None,
     ranker: Annotated[
         list[str] | None,
-        typer.Option(help="Ranker to compare; may be given more than once [default: a spread]."),
+        typer.Option(help="Ranker to compare; may be given more than once [default: six of them]."),
     ] = None,
     engines: Annotated[
-        bool, typer.Option(help="Compare LightGBM and XGBoost too, where they are installed.")
+        bool, typer.Option(help="Also compare LightGBM and XGBoost, if they are installed.")
     ] = True,
-    splits: Annotated[int, typer.Option(min=2, help="Random splits in halves.")] = 5,
-    report: Annotated[Path | None, typer.Option(help="Write an HTML report here.")] = None,
+    splits: Annotated[int, typer.Option(min=2, help="Number of random splits into halves.")] = 5,
+    report: Annotated[Path | None, typer.Option(help="HTML report to write.")] = None,
     journal: Annotated[
-        Path, typer.Option(help="Where finished fits are kept until the comparison is done.")
+        Path, typer.Option(help="File that keeps finished fits until the comparison is done.")
     ] = Path("toprank-compare.journal"),
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with the journal.")] = False,
+    resume: Annotated[
+        bool,
+        typer.Option("--resume", help="Continue an interrupted comparison."),
+    ] = False,
     seed: Seed = 0,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Compare the family with logistic regression on random halves of a table, and say who won."""
-    from toprank.app.labels import supervise
+    """Compare several rankers with logistic regression on random halves of a table."""
+    from toprank.app.journal import Journal
     from toprank.app.reading import read_table
+    from toprank.app.training_data import label_rows
     from toprank.app.writing import check_writable
-    from toprank.selection.journal import Journal
 
-    talk = Talk(quiet=quiet, as_json=json)
+    console = Console(quiet=quiet, as_json=json)
     amount = parse_budget(budget)
     for path in (journal, report):
         if path is not None:
@@ -79,25 +81,26 @@ def compare(
         "weight": weight,
         "ignored": tuple(ignore or ()),
     }
-    lesson = supervise(read_table(table), **roles)
-    check_budget(amount, lesson)
+    data = label_rows(read_table(table), **roles)
+    check_budget(amount, data)
     names = chosen_names(ranker, engines=engines)
-    rankers = contestants(names, lesson, amount, seed)
+    rankers = contestants(names, data, amount, seed)
     mark = fingerprint(table, [roles, amount, names, splits, seed])
     notes = Journal(journal, mark, resume=resume)
     if resume and len(notes):
-        talk.note(f"{len(notes)} finished fits are taken from {journal}.")
-    found = run(talk, rankers, lesson, amount, splits, seed, notes)
-    tell(talk, found, lesson)
+        console.note(f"{len(notes)} finished fits are taken from {journal}.")
+    found = run(console, rankers, data.in_memory(), amount, splits, seed, notes)
+    tell(console, found, data)
     typed = {"--target": [target], "--positive": positive, "--group": [group], "--weight": [weight]}
     typed |= {"--ignore": ignore, "--budget": [budget], "--ranker": [best_of_ours(found)]}
-    talk.say(f"\nNext: {next_call(table, typed)}")
+    console.say(f"\nNext: {next_call(table, typed)}")
     if report is not None:
-        from toprank.app.report.comparison_page import comparison_page
+        from toprank.app.report import build_comparison_page, write_report
 
-        talk.say(f"\nReport: {comparison_page(report, found, lesson, rankers, seed)}")
+        page = build_comparison_page(found, data, rankers, best_of_ours(found), seed)
+        console.say(f"\nReport: {write_report(report, page)}")
     notes.remove()
-    talk.result(as_values(found))
+    console.result(as_values(found))
 
 
 compare.after_interrupt = "what was finished is kept; go on with --resume."  # type: ignore[attr-defined]
@@ -105,26 +108,26 @@ compare.after_interrupt = "what was finished is kept; go on with --resume."  # t
 
 def chosen_names(named: list[str] | None, *, engines: bool) -> list[str]:
     """The rankers to compare: logistic regression is always among them."""
-    from toprank.selection.candidates import DEFAULT, FAMILIES
+    from toprank.selection.candidates import DEFAULT, RANKERS
     from toprank.selection.engines import installed_engines
 
     for name in named or ():
-        if name not in FAMILIES:
-            raise ValueError(f"there is no ranker {name!r}; choose among {', '.join(FAMILIES)}.")
+        if name not in RANKERS:
+            raise ValueError(f"there is no ranker {name!r}; choose among {', '.join(RANKERS)}.")
     chosen = [LOGISTIC, *(name for name in (named or DEFAULT) if name != LOGISTIC)]
     if len(chosen) < 2:
         raise ValueError("name a --ranker beside logistic, which is compared anyway.")
     return [*dict.fromkeys(chosen), *(installed_engines() if engines else [])]
 
 
-def contestants(names: list[str], lesson: Supervision, budget: float, seed: int) -> dict[str, Any]:
+def contestants(names: list[str], data: TrainingData, budget: float, seed: int) -> dict[str, Any]:
     """Each family finds its settings within every training half; engines keep their defaults."""
     import math
 
     from toprank import TopRanker
     from toprank.selection.engines import ENGINES, EngineRanker
 
-    half = budget if budget < 1 or lesson.groups is not None else math.ceil(budget / 2)
+    half = budget if budget < 1 or data.roles.group is not None else math.ceil(budget / 2)
     return {
         name: EngineRanker(name)
         if name in ENGINES
@@ -154,9 +157,9 @@ def fingerprint(path: Path, settings: list[Any]) -> str:
 
 
 def run(
-    talk: Talk,
+    console: Console,
     rankers: dict[str, Any],
-    lesson: Supervision,
+    rows: LabelledRows,
     budget: float,
     splits: int,
     seed: int,
@@ -169,18 +172,18 @@ def run(
     from threadpoolctl import threadpool_limits
 
     from toprank.selection import compare as compare_rankers
-    from toprank.selection.lessons import budget_of_fold
+    from toprank.selection.labelled import budget_of_fold
 
-    weights = lesson.weights
-    n_rows = lesson.positives.size if weights is None else float(weights.sum())
-    if lesson.groups is None:
+    weights = rows.weights
+    n_rows = rows.positives.size if weights is None else float(weights.sum())
+    if rows.groups is None:
         within = budget_of_fold(budget, n_rows - n_rows // 2, n_rows)
     else:
-        longest = int(np.unique(lesson.groups, return_counts=True)[1].max())
+        longest = int(np.unique(rows.groups, return_counts=True)[1].max())
         within = budget_of_fold(budget, longest, longest)
     total, done = splits * len(rankers), 0
     with (
-        talk.progress("comparing") as step,
+        console.progress("comparing") as step,
         threadpool_limits(1),
         warnings.catch_warnings(),
     ):
@@ -193,13 +196,13 @@ def run(
 
         return compare_rankers(
             rankers,
-            lesson.features,
-            lesson.positives,
+            rows.features,
+            rows.positives,
             budget=within,
             n_splits=splits,
             seed=seed,
-            groups=lesson.groups,
-            sample_weight=lesson.weights,
+            groups=rows.groups,
+            sample_weight=rows.weights,
             journal=notes,
             after_fit=after_fit,
         )
@@ -215,15 +218,15 @@ def next_call(table: Path, typed: dict[str, Any]) -> str:
     return shlex.join([*words, "-o", "model.toprank"])
 
 
-def tell(talk: Talk, found: Comparison, lesson: Supervision) -> None:
+def tell(console: Console, found: Comparison, data: TrainingData) -> None:
     """The table and the verdict."""
-    where = "of each list" if lesson.groups is not None else f"of {found.n_test:,}"
-    talk.say(
-        f"{lesson.positives.size:,} rows, {lesson.positives.mean():.1%} positive. "
+    where = "of each list" if data.roles.group is not None else f"of {found.n_test:,}"
+    console.say(
+        f"{data.n_rows:,} rows, {data.n_positives / data.n_rows:.1%} positive. "
         f"{found.n_splits} random splits: learn from {found.n_train:,} rows, rank the others, "
         f"judge the first {found.budget:,} {where}."
     )
-    talk.say()
+    console.say()
     rows = []
     for name in sorted(found.names, key=lambda each: -found.precision[each].mean()):
         precision, at_top = found.precision_of(name), found.at_top_of(name)
@@ -235,11 +238,11 @@ def tell(talk: Talk, found: Comparison, lesson: Supervision) -> None:
                 f"{at_top.mean:.1f}",
             ]
         )
-    talk.table(
+    console.table(
         ["ranker", "positives at the top", "95 % interval", "above the first negative"], rows
     )
-    talk.say()
-    talk.say(verdict(found))
+    console.say()
+    console.say(verdict(found))
 
 
 def best_of_ours(found: Comparison) -> str:

@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from toprank.app.errors import in_one_line
+from toprank.app.console import Console, in_one_line
+from toprank.app.options import Quiet, Seed
 
 if TYPE_CHECKING:
+    import numpy as np
     from matplotlib.figure import Figure
-    from rich.console import Console
+    from numpy.typing import NDArray
 
-    from toprank.app.report import Contestant, Picture, Run, Shortlist
+    from toprank.app.report import Contestant, Picture, Run
     from toprank.datasets import Dataset
     from toprank.selection import Comparison
 
@@ -38,10 +40,8 @@ def demo(
         Path, typer.Option("--output", "-o", help="Where to write the report.")
     ] = Path("toprank-demo.html"),
     budget: Annotated[int, typer.Option(min=1, help="How many rows at the top count.")] = 50,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the random splits.")] = 0,
-    quiet: Annotated[
-        bool, typer.Option("--quiet", "-q", help="Print nothing; only write the report.")
-    ] = False,
+    seed: Seed = 0,
+    quiet: Quiet = False,
 ) -> None:
     """Rank handwritten digits and report what the top gained.
 
@@ -49,20 +49,18 @@ def demo(
     (p = 1) and one with a push learn from one half of the rows and are judged on the other,
     on 20 random splits.
     """
-    from rich.console import Console
-
     from toprank.app.report import write_report
-    from toprank.app.report.page import check_writable
+    from toprank.app.writing import check_writable
     from toprank.datasets import load_digits_eights
 
     check_writable(output)
     data = load_digits_eights()
     check_budget(budget, data)
-    console = Console(quiet=quiet, highlight=False)
-    comparison = run_contest(data, budget=budget, seed=seed, quiet=quiet)
-    print_contest(console, data, comparison)
+    console = Console(quiet=quiet)
+    comparison = run_contest(console, data, budget=budget, seed=seed)
+    tell(console, data, comparison)
     path = write_report(output, describe_run(data, comparison, seed=seed))
-    console.print(f"\nThe report, with pictures and the shortlist: [bold]{path}[/bold]")
+    console.say(f"\nThe report, with pictures and the shortlist: {path}")
 
 
 def check_budget(budget: int, data: Dataset) -> None:
@@ -101,18 +99,21 @@ def contestants() -> dict[str, Any]:
     }
 
 
-def run_contest(data: Dataset, *, budget: int, seed: int, quiet: bool) -> Comparison:
-    """Compare the rankers, with a progress bar on stderr where that is a terminal."""
-    from rich.console import Console
-    from rich.progress import Progress
+def run_contest(console: Console, data: Dataset, *, budget: int, seed: int) -> Comparison:
+    """Compare the rankers, with progress."""
     from threadpoolctl import threadpool_limits
 
     from toprank.selection import compare
 
-    bar = Progress(console=Console(stderr=True, quiet=quiet), transient=True, disable=quiet)
+    done = 0
     # Threads cost more than they give on matrices this small.
-    with bar, threadpool_limits(1):
-        task = bar.add_task("Ranking digits", total=N_SPLITS)
+    with console.progress("ranking digits") as step, threadpool_limits(1):
+
+        def after_split() -> None:
+            nonlocal done
+            done += 1
+            step(done, N_SPLITS)
+
         return compare(
             contestants(),
             data.X,
@@ -120,39 +121,37 @@ def run_contest(data: Dataset, *, budget: int, seed: int, quiet: bool) -> Compar
             budget=budget,
             n_splits=N_SPLITS,
             seed=seed,
-            after_split=lambda: bar.advance(task),
+            after_split=after_split,
         )
 
 
-def print_contest(console: Console, data: Dataset, comparison: Comparison) -> None:
+def tell(console: Console, data: Dataset, comparison: Comparison) -> None:
     """The table of the top, and in words what the push gained or lost."""
-    from rich.table import Table
-
-    console.print(
+    console.say(
         f"{data.y.size:,} handwritten digits, {int(data.y.sum())} of them eights, which are to "
         f"come first.\n{comparison.n_splits} random splits: learn from {comparison.n_train} rows, "
         f"rank the other {comparison.n_test}, judge the first {comparison.budget}.\n"
     )
-    table = Table(box=None, pad_edge=False)
-    table.add_column("ranker", no_wrap=True)
-    table.add_column(f"eights in the first {comparison.budget}", justify="right")
-    table.add_column("eights above the first other digit", justify="right")
+    rows = []
     for name in comparison.names:
         precision, at_top = comparison.precision_of(name), comparison.at_top_of(name)
-        table.add_row(
-            name,
-            f"{precision.mean:6.1%}  ({precision.low:.1%} to {precision.high:.1%})",
-            f"{at_top.mean:.1f}  ({at_top.low:.1f} to {at_top.high:.1f})",
+        rows.append(
+            [
+                name,
+                f"{precision.mean:6.1%}  ({precision.low:.1%} to {precision.high:.1%})",
+                f"{at_top.mean:.1f}  ({at_top.low:.1f} to {at_top.high:.1f})",
+            ]
         )
-    console.print(table)
-    console.print("In brackets: 95 % intervals, which allow for the splits sharing rows.\n")
+    headings = [f"eights in the first {comparison.budget}", "eights above the first other digit"]
+    console.table(["ranker", *headings], rows)
+    console.say("In brackets: 95 % intervals, which allow for the splits sharing rows.\n")
     for other in (LOGISTIC, NO_PUSH):
-        console.print(comparison.verdict(PUSH, other))
+        console.say(comparison.verdict(PUSH, other))
 
 
 def describe_run(data: Dataset, comparison: Comparison, *, seed: int) -> Run:
     """Everything that the report tells."""
-    from toprank.app.report import Run, Subject
+    from toprank.app.report import Run, Subject, shortlist_of
 
     n_rows, n_features = data.X.shape
     return Run(
@@ -169,7 +168,7 @@ def describe_run(data: Dataset, comparison: Comparison, *, seed: int) -> Run:
         comparison=comparison,
         contestants=describe_contestants(),
         focus=PUSH,
-        shortlist=describe_shortlist(comparison),
+        shortlist=shortlist_of(comparison, PUSH, positive="Is an eight"),
         pictures=draw_pictures(data, comparison),
         settings={
             "Splits": f"{comparison.n_splits} random stratified splits in halves, seed {seed}",
@@ -199,28 +198,6 @@ def describe_contestants() -> tuple[Contestant, ...]:
     )
 
 
-def describe_shortlist(comparison: Comparison) -> Shortlist:
-    """The top of the first split's list, ranked by the push."""
-    from toprank.app.report import Shortlist
-
-    scores = comparison.test_scores[PUSH]
-    best = (-scores).argsort(kind="stable")[: comparison.budget]
-    return Shortlist(
-        caption=f"The first {comparison.budget} of {comparison.n_test} rows of the first split, "
-        f"ranked by {PUSH}, which had not seen them.",
-        columns=("Place", "Row of the table", "Score", "Is an eight"),
-        rows=tuple(
-            (
-                place,
-                int(comparison.test_rows[row]) + 1,
-                float(f"{scores[row]:.4g}"),
-                "yes" if comparison.test_labels[row] else "no",
-            )
-            for place, row in enumerate(best, start=1)
-        ),
-    )
-
-
 def draw_pictures(data: Dataset, comparison: Comparison) -> tuple[Picture, ...]:
     """The shortlist itself."""
     from toprank.app.report import draw_picture
@@ -233,20 +210,19 @@ def draw_pictures(data: Dataset, comparison: Comparison) -> tuple[Picture, ...]:
             caption=f"The first {shown} rows of the shortlist, best first, line by line. A frame "
             "marks a digit that is not an eight.",
             alt=_misplaced(comparison),
-            size=(8.0, 0.75 * -(-shown // _IMAGES_IN_A_LINE)),
+            size=(8.0, 0.75 * -(-shown // _IMAGES_PER_LINE)),
         ),
     )
 
 
-_IMAGES_IN_A_LINE = 13
+_IMAGES_PER_LINE = 13
 _MOST_IMAGES = 52
 
 
 def _draw_digits(figure: Figure, data: Dataset, comparison: Comparison) -> None:
-    best = (-comparison.test_scores[PUSH]).argsort(kind="stable")[: comparison.budget]
-    best = best[:_MOST_IMAGES]
-    n_lines = -(-best.size // _IMAGES_IN_A_LINE)
-    grid = figure.subplots(n_lines, _IMAGES_IN_A_LINE, squeeze=False).ravel()
+    best = _shortlist(comparison)[:_MOST_IMAGES]
+    n_lines = -(-best.size // _IMAGES_PER_LINE)
+    grid = figure.subplots(n_lines, _IMAGES_PER_LINE, squeeze=False).ravel()
     for axes in grid:
         axes.set_axis_off()
     for axes, row in zip(grid, best, strict=False):
@@ -260,8 +236,14 @@ def _draw_digits(figure: Figure, data: Dataset, comparison: Comparison) -> None:
 
 
 def _misplaced(comparison: Comparison) -> str:
-    best = (-comparison.test_scores[PUSH]).argsort(kind="stable")[: comparison.budget]
+    best = _shortlist(comparison)
     places = [str(place) for place, row in enumerate(best, 1) if not comparison.test_labels[row]]
     if not places:
         return "Images of the shortlist: all are eights."
     return f"Images of the shortlist: all are eights but those at place {', '.join(places)}."
+
+
+def _shortlist(comparison: Comparison) -> NDArray[np.intp]:
+    from toprank.rankers.places import places_of
+
+    return places_of(comparison.test_scores[PUSH], None).rows[: comparison.budget]

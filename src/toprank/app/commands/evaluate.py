@@ -1,4 +1,4 @@
-"""``toprank evaluate``: how good a model's list is on rows whose truth is known."""
+"""``toprank evaluate``: how good a model's list is on rows whose target is known."""
 
 from __future__ import annotations
 
@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from toprank.app.console import Talk
-from toprank.app.errors import in_one_line
+from toprank.app.console import Console, in_one_line
 from toprank.app.options import Json, ModelFile, Positive, Quiet, Seed, TableFile, Target
 
 if TYPE_CHECKING:
     from toprank.app.evaluation import Judged, Shortlists
-    from toprank.app.labels import Supervision
     from toprank.app.model import Model
+    from toprank.app.training_data import LabelledRows
     from toprank.tables import Table
 
 __all__ = ["evaluate"]
@@ -28,10 +27,11 @@ def evaluate(
     target: Target = None,
     positive: Positive = None,
     against: Annotated[
-        Path | None, typer.Option(help="Another model file, whose shortlist is compared.")
+        Path | None, typer.Option(help="Another model file, to compare the shortlists.")
     ] = None,
     budget: Annotated[
-        str | None, typer.Option(help="Rows that count [default: the model's budget].")
+        str | None,
+        typer.Option(help="Rows that count, e.g. 100 or 1% [default: the model's]."),
     ] = None,
     seed: Seed = 0,
     quiet: Quiet = False,
@@ -43,23 +43,22 @@ def evaluate(
     from toprank.app.options import parse_budget
     from toprank.app.reading import read_table
 
-    talk = Talk(quiet=quiet, as_json=json)
+    console = Console(quiet=quiet, as_json=json)
     amount = None if budget is None else parse_budget(budget)
     ranker = load_model(model)
     other = None if against is None else load_model(against)
-    rows = read_table(table)
-    lesson = lesson_for(ranker, rows, target, tuple(positive or ()))
-    if amount is not None and lesson.groups is None and amount > lesson.positives.size:
+    rows = labelled_as(ranker, read_table(table), target, tuple(positive or ()))
+    if amount is not None and rows.groups is None and amount > rows.positives.size:
         raise ValueError(
-            f"--budget {amount:g} is more than the {lesson.positives.size} rows of the list."
+            f"--budget {amount:g} is more than the {rows.positives.size} rows of the list."
         )
-    judged = judged_by(ranker, lesson, amount)
-    scores = ranker.scores(lesson.features)
+    judged = judged_by(ranker, rows, amount)
+    scores = ranker.scores(rows.features)
     n_resamples = 200 if scores.size <= 200_000 else 50
     found = measure(judged, scores, n_resamples=n_resamples, seed=seed)
-    talk.say(what_is_judged(judged))
-    talk.say()
-    talk.table(
+    console.say(what_is_judged(judged))
+    console.say()
+    console.table(
         ["", "value", "95 % interval"],
         [
             [name, f"{each.value:.4g}", f"{each.low:.4g} to {each.high:.4g}"]
@@ -72,27 +71,28 @@ def evaluate(
         "metrics": {name: each._asdict() for name, each in found.items()},
     }
     if other is not None:
-        theirs = other.scores(lesson.features)
+        theirs = other.scores(rows.features)
         lists = compare_shortlists(judged, scores, theirs, n_resamples=n_resamples, seed=seed)
-        tell_difference(talk, lists, str(against))
+        tell_difference(console, lists, str(against))
         values["against"] = {**lists._asdict(), "gained": lists.gained._asdict()}
-    talk.result(values)
+    console.result(values)
 
 
-def lesson_for(
+def labelled_as(
     model: Model, table: Table, target: str | None, positives: tuple[str, ...]
-) -> Supervision:
-    """The table's truth, by default as in the model's own training."""
-    from toprank.app.labels import supervise
+) -> LabelledRows:
+    """The labelled rows of a table, by default as in the model's own training."""
+    from toprank.app.training_data import label_rows
 
     roles = model.roles
-    same = target is None or target == roles.target
-    chosen = positives or (roles.positives if same else ())
-    group = roles.group if roles.group in table.names else None
-    weight = roles.weight if roles.weight in table.names else None
-    return supervise(
-        table, target=target or roles.target, positives=chosen, group=group, weight=weight
-    )
+    is_same = target is None or target == roles.target
+    return label_rows(
+        table,
+        target=target or roles.target,
+        positives=positives or (roles.positives if is_same else ()),
+        group=roles.group if roles.group in table.names else None,
+        weight=roles.weight if roles.weight in table.names else None,
+    ).in_memory()
 
 
 def what_is_judged(judged: Judged) -> str:
@@ -108,11 +108,11 @@ def what_is_judged(judged: Judged) -> str:
     return f"The first {first} of {rows}{weighed}; {n_positives:,} rows are positive:"
 
 
-def tell_difference(talk: Talk, lists: Shortlists, other: str) -> None:
+def tell_difference(console: Console, lists: Shortlists, other: str) -> None:
     """Two shortlists in words."""
     gained = lists.gained
-    talk.say()
-    talk.say(
+    console.say()
+    console.say(
         f"Against {other}: {lists.overlap:.0%} of the shortlist is the same. "
         f"{lists.only_first} rows are only here, {lists.positives_only_first} of them positive; "
         f"{lists.only_second} only there, {lists.positives_only_second} of them positive."
@@ -121,7 +121,7 @@ def tell_difference(talk: Talk, lists: Shortlists, other: str) -> None:
     count = abs(gained.value)
     change = f"{count:.0f} {'more' if gained.value > 0 else 'fewer'}" if count else "as many"
     span = f"{gained.low:+.0f} to {gained.high:+.0f}".replace("-", "−").replace("+0", "0")
-    talk.say(
+    console.say(
         f"This shortlist holds {change} positives (95 % interval of the difference {span}): "
         f"{'that leaves open who is ahead' if is_open else 'that excludes zero'}."
     )

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from toprank.app.console import Talk, in_budget_words
-from toprank.app.errors import in_one_line
+from toprank.app.console import Console, in_budget_words, in_one_line
 from toprank.app.options import Json, ModelFile, Quiet
 
 if TYPE_CHECKING:
@@ -35,34 +34,34 @@ def explain(
     """Say what drives the score: of the model, or of one row of a table."""
     from toprank.app.model_file import load_model
 
-    talk = Talk(quiet=quiet, as_json=json)
+    console = Console(quiet=quiet, as_json=json)
     if (table is None) != (row is None):
         raise ValueError("to explain a row, give both a TABLE and --row N; else neither.")
     ranker = load_model(model)
     if table is None or row is None:
-        explain_model(talk, ranker, most)
+        explain_model(console, ranker, most)
         return
     from toprank.app.reading import read_table
 
     rows = read_table(table)
     if row > rows.n_rows:
         raise ValueError(f"--row {row} is more than the {rows.n_rows} rows of {rows.name}.")
-    explain_row(talk, ranker, rows, row, most)
+    explain_row(console, ranker, rows, row, most)
 
 
-def explain_model(talk: Talk, model: Model, most: int) -> None:
+def explain_model(console: Console, model: Model, most: int) -> None:
     """The model's facts, and its columns by how far they move scores."""
     facts = model.facts
     drivers = model.drivers()
     budget = in_budget_words(model.budget, of_lists=model.roles.group is not None)
-    talk.say(
+    console.say(
         f"{facts['class']} for a budget of {budget}, learned from "
         f"{facts['n_rows']:,} rows of {facts['table']}; {model.roles.target} is "
         f"{' or '.join(model.roles.positives)} at the top."
     )
-    talk.say()
-    talk.table(
-        ["column", "part in the score", "through"],
+    console.say()
+    console.table(
+        ["column", "contribution to the score", "through"],
         [
             [
                 driver.column,
@@ -72,9 +71,9 @@ def explain_model(talk: Talk, model: Model, most: int) -> None:
             for driver in drivers[:most]
         ],
     )
-    talk.say()
-    talk.say(facts.get("certificate", ""))
-    talk.result(
+    console.say()
+    console.say(facts.get("certificate", ""))
+    console.result(
         {
             "facts": facts,
             "drivers": [
@@ -89,21 +88,14 @@ def explain_model(talk: Talk, model: Model, most: int) -> None:
     )
 
 
-def row_drivers(model: Model, table: Table, rows: Any) -> tuple[list[str], Any]:
-    """Columns, and what each adds to each row's score beyond the mean training row."""
-    from toprank.app.drivers import gathered
-
-    return gathered(model.encoder.owners_, model.contributions(table.rows(rows)))
-
-
-def explain_row(talk: Talk, model: Model, table: Table, row: int, most: int) -> None:
+def explain_row(console: Console, model: Model, table: Table, row: int, most: int) -> None:
     """One row's score, column by column."""
     import numpy as np
 
-    from toprank.app.labels import lists_of
+    from toprank.app.training_data import lists_of
 
     scores = model.scores(table)
-    names, parts = row_drivers(model, table, [row - 1])
+    names, parts = model.row_drivers(table.rows([row - 1]))
     group = model.roles.group if model.roles.group in table.names else None
     lists = lists_of(table, group)
     rivals = scores if lists is None else scores[lists == lists[row - 1]]
@@ -111,21 +103,21 @@ def explain_row(talk: Talk, model: Model, table: Table, row: int, most: int) -> 
     where = f"{table.n_rows:,}" if lists is None else f"{rivals.size:,} in its list"
     order = np.argsort(-np.abs(parts[0]), kind="stable")
     values = {name: table.columns.column(name)[row - 1].as_py() for name in table.names}
-    talk.say(
+    console.say(
         f"Row {row} of {table.name} has the score {scores[row - 1]:.4g}: "
         f"place {place:,} of {where}."
     )
-    talk.say()
-    talk.table(
+    console.say()
+    console.table(
         ["column", "value", "adds to the score"],
         [
             [names[at], str(values.get(names[at], 0)).strip(), f"{parts[0, at]:+.3g}"]
             for at in order[:most]
         ],
     )
-    talk.say()
-    talk.say("Each column is compared with its mean over the training rows.")
-    talk.result(
+    console.say()
+    console.say("Each column is compared with its mean over the training rows.")
+    console.result(
         {
             "row": row,
             "score": float(scores[row - 1]),

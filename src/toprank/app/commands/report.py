@@ -7,8 +7,7 @@ from typing import Annotated
 
 import typer
 
-from toprank.app.console import Talk
-from toprank.app.errors import in_one_line
+from toprank.app.console import Console, in_one_line
 from toprank.app.options import Json, ModelFile, Positive, Quiet, Seed, TableFile, Target
 
 __all__ = ["report"]
@@ -19,7 +18,7 @@ def report(
     model: ModelFile,
     table: TableFile,
     *,
-    output: Annotated[Path, typer.Option("--output", "-o", help="The HTML file to write.")] = Path(
+    output: Annotated[Path, typer.Option("--output", "-o", help="HTML file to write.")] = Path(
         "toprank-report.html"
     ),
     target: Target = None,
@@ -29,35 +28,36 @@ def report(
         typer.Option(
             min=1,
             max=10_000,
-            help="Rows of the shortlist [default: ten budgets]; of each list [default: one].",
+            help="Rows to show [default: ten budgets]; with lists, per list [default: one].",
         ),
     ] = None,
     push_path: Annotated[
-        bool, typer.Option(help="Fit other powers, where the model is a push.")
+        bool, typer.Option(help="If the model is a push, also fit other powers.")
     ] = True,
     seed: Seed = 0,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Write one HTML file about a model on a table; with the truth, what its top is worth."""
-    from toprank.app.commands.evaluate import lesson_for
+    """Write one HTML file about a model on a table; with the target, what its top is worth."""
+    from toprank.app.commands.evaluate import labelled_as
     from toprank.app.model_file import load_model
     from toprank.app.reading import read_table
-    from toprank.app.report.model_page import write_model_report
-    from toprank.app.report.model_story import tell_model
+    from toprank.app.report import build_model_page, write_model_report
     from toprank.app.writing import check_writable
 
-    talk = Talk(quiet=quiet, as_json=json)
+    console = Console(quiet=quiet, as_json=json)
     check_writable(output)
     ranker = load_model(model)
     rows = read_table(table)
     ranker.encoder.check_columns(rows)
     is_known = target is not None or ranker.roles.target in rows.names
-    lesson = lesson_for(ranker, rows, target, tuple(positive or ())) if is_known else None
-    if lesson is None:
-        talk.note(f"{rows.name} has no column {ranker.roles.target!r}: the page tells no truth.")
-    with talk.warnings_as_notes():
-        run = tell_model(ranker, rows, lesson, top=top, push=push_path, seed=seed)
+    labelled = labelled_as(ranker, rows, target, tuple(positive or ())) if is_known else None
+    if labelled is None:
+        console.note(
+            f"{rows.name} has no column {ranker.roles.target!r}: the page tells the order only."
+        )
+    with console.warnings_as_notes():
+        run = build_model_page(ranker, rows, labelled, top=top, push=push_path, seed=seed)
     path = write_model_report(output, run)
-    talk.say(f"Report: {path}")
-    talk.result({"report": str(path), "rows": len(run.rows), "has_truth": lesson is not None})
+    console.say(f"Report: {path}")
+    console.result({"report": str(path), "rows": len(run.rows), "has_target": labelled is not None})

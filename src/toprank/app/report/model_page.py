@@ -1,48 +1,266 @@
-"""The page about a model: its shortlist, what drives it, and what the top is worth."""
+"""What the page about a model and a table tells: plain values, everything already computed."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from toprank.app.report.page import STATIC_ROWS, curve_data, rendered
-from toprank.app.writing import write_atomically
+import numpy as np
+
+from toprank.app.evaluation import judged_by, measure
+from toprank.app.report.curves import curve_of
+from toprank.app.report.picture import draw_push_path
+from toprank.app.training_data import lists_of
+from toprank.inputs import within_budget
+from toprank.rankers import PNormPush
+from toprank.rankers.places import places_of
 
 if TYPE_CHECKING:
-    import os
-    from pathlib import Path
+    from collections.abc import Mapping
 
-    from toprank.app.report.model_run import ModelRun
+    from numpy.typing import NDArray
 
-__all__ = ["render_model_report", "write_model_report"]
+    from toprank.app.model import Model
+    from toprank.app.report.curves import Curve
+    from toprank.app.report.picture import Picture
+    from toprank.app.training_data import LabelledRows
+    from toprank.tables import Table
+
+__all__ = ["ModelRun", "Quality", "Reliability", "build_model_page"]
+
+_MOST_COLUMNS = 40
+_MOST_ROWS = 10_000
+_EXPLAINED_ROWS = 200
+_DRIVERS_PER_ROW = 8
 
 
-def write_model_report(path: str | os.PathLike[str], run: ModelRun) -> Path:
-    """Write the page about a model; an interrupted write leaves an old file as it was."""
-    return write_atomically(path, render_model_report(run).encode())
+@dataclass(frozen=True, kw_only=True)
+class Reliability:
+    """One tenth of the list: its mean predicted chance, if there is one, and what was observed."""
+
+    label: str
+    predicted: float | None
+    observed: float
 
 
-def render_model_report(run: ModelRun) -> str:
-    """The page as text; the same run gives the same text."""
-    data: dict[str, Any] = {
-        "budget": run.budget,
-        "rows": run.rows,
-        "sorted": 0 if run.n_lists == 1 else -1,
-        "drivers": run.row_drivers,
-    }
-    curve = None if run.truth is None else run.truth.curve
-    if curve is not None:
-        data |= curve_data({"": curve}, "")
-    explained = len(run.row_drivers)
-    return rendered(
-        "model.html.j2",
-        data,
-        run=run,
-        curve=curve,
-        shaded="",
-        weighted=run.is_weighted,
-        columns=run.columns,
-        shown=run.rows[:STATIC_ROWS],
-        caption=f"{'Best first' if run.n_lists == 1 else 'List after list, best first'}. A place "
-        f"among the first {explained:,} rows says why the row stands there.",
-        explained=explained,
+@dataclass(frozen=True, kw_only=True)
+class Quality:
+    """How good the list is, where the table has a target: metrics, curve and calibration."""
+
+    metrics: Mapping[str, tuple[float, float, float]]
+    curve: Curve
+    calibration: tuple[Reliability, ...]
+    push_path: Picture | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelRun:
+    """Everything that the page about a model and a table tells.
+
+    Attributes
+    ----------
+    title : str
+    table : str
+        Name of the table that was ranked.
+    n_rows, n_lists : int
+    budget : int
+        Rows of the list that can be looked at, or of the longest list.
+    budget_in_words : str
+    is_weighted : bool
+        Whether figures count rows by their weight.
+    positive : str
+        What belongs at the top, in words.
+    columns : tuple of str
+        Headings of the shortlist.
+    rows : tuple of tuples
+        Its rows, best first; cells are numbers or texts.
+    drivers : tuple of (column, share, parts in words)
+    row_drivers : tuple of tuples of (column, value, contribution)
+        For the first rows of the shortlist.
+    certificate : str
+    settings : mapping of str to str
+    quality : Quality or None
+        None where the table has no target.
+    """
+
+    title: str
+    table: str
+    n_rows: int
+    budget: int
+    budget_in_words: str
+    positive: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Any, ...], ...]
+    drivers: tuple[tuple[str, float, str], ...]
+    row_drivers: tuple[tuple[tuple[str, str, float], ...], ...] = ()
+    certificate: str = ""
+    settings: Mapping[str, str] = field(default_factory=dict)
+    quality: Quality | None = None
+    n_lists: int = 1
+    is_weighted: bool = False
+
+
+def build_model_page(
+    model: Model,
+    table: Table,
+    labelled: LabelledRows | None,
+    *,
+    top: int | None = None,
+    push: bool = True,
+    seed: int = 0,
+) -> ModelRun:
+    """Everything that the page about a model and a table tells.
+
+    ``labelled`` are the rows with a target, where there is one. ``top`` rows are shown, by default
+    ten budgets; with lists, so many of each list, by default the budget; never more than 10,000.
+    """
+    ranked = table if labelled is None else table.rows(labelled.numbers)
+    scores = model.scores(ranked)
+    group = model.roles.group if model.roles.group in ranked.names else None
+    found = places_of(scores, lists_of(ranked, group))
+    sizes = found.sizes
+    budget = model.in_budget(int(sizes.max()))
+    if top is None:
+        counts = within_budget(model.budget, sizes) * (1 if group else 10)
+    else:
+        counts = np.full(sizes.size, top)
+    first = np.flatnonzero(found.places < counts[found.lists])[:_MOST_ROWS]
+    shown = found.rows[first]
+    of_each = " of each list" if group else ""
+    names = ranked.names[:_MOST_COLUMNS]
+    chosen = ranked.rows(shown).columns
+    return ModelRun(
+        title=f"The first {_rows_in_words(model.budget, budget)}{of_each} of {table.name}",
+        table=table.name,
+        n_rows=int(scores.size),
+        n_lists=int(sizes.size),
+        budget=budget,
+        budget_in_words=f"{_rows_in_words(model.budget, budget)} rows{of_each}",
+        positive=f"{model.roles.target} = {' or '.join(model.roles.positives)}",
+        columns=("rank", "score", *names),
+        rows=tuple(
+            zip(
+                (found.places[first] + 1).tolist(),
+                [float(f"{value:.6g}") for value in scores[shown]],
+                *([_cell(value) for value in chosen.column(name).to_pylist()] for name in names),
+                strict=True,
+            )
+        ),
+        drivers=tuple(
+            (driver.column, driver.share, driver.in_words(4)) for driver in model.drivers()[:30]
+        ),
+        row_drivers=_row_drivers(model, ranked, shown[:_EXPLAINED_ROWS]),
+        certificate=model.facts.get("certificate", ""),
+        settings=_settings(model),
+        is_weighted=labelled is not None and labelled.weights is not None,
+        quality=None
+        if labelled is None
+        else _quality(model, labelled, scores, budget, push=push, seed=seed),
     )
+
+
+def _rows_in_words(budget: float, rows: int) -> str:
+    return f"{rows:,}" if budget >= 1 else f"{100 * budget:g} %"
+
+
+def _settings(model: Model) -> dict[str, str]:
+    facts = model.facts
+    settings = {
+        "Ranker": f"{facts['class']}, {_words(facts['parameters'])}",
+        "Learned from": f"{facts['n_rows']:,} rows of {facts['table']}, {facts['n_positives']:,} "
+        "of them positive",
+    }
+    if model.cutoff is not None:
+        settings["In a stream"] = f"rows that score above {model.cutoff:.4g} are shortlisted"
+    if "precision" in facts:
+        mean, low, high = facts["precision"]
+        settings["Held-out precision"] = (
+            f"{mean:.1%} within the budget (95 % interval {low:.1%} to {high:.1%}), by nested "
+            "cross-validation"
+        )
+    return settings
+
+
+def _row_drivers(model: Model, table: Table, rows: NDArray[np.intp]) -> tuple[Any, ...]:
+    chosen = table.rows(rows)
+    names, parts = model.row_drivers(chosen)
+    values = {
+        name: chosen.columns.column(name).to_pylist() if name in chosen.names else [0] * rows.size
+        for name in names
+    }
+    found = []
+    for place in range(rows.size):
+        order = np.argsort(-np.abs(parts[place]), kind="stable")[:_DRIVERS_PER_ROW]
+        found.append(
+            tuple(
+                (names[at], str(_cell(values[names[at]][place])), float(f"{parts[place, at]:.4g}"))
+                for at in order
+            )
+        )
+    return tuple(found)
+
+
+def _quality(
+    model: Model,
+    labelled: LabelledRows,
+    scores: NDArray[np.float64],
+    budget: int,
+    *,
+    push: bool,
+    seed: int,
+) -> Quality:
+    judged = judged_by(model, labelled)
+    given = labelled.positives, scores, labelled.weights, labelled.groups
+    found = measure(judged, scores, n_resamples=200 if scores.size <= 100_000 else 50, seed=seed)
+    path = None
+    if push and isinstance(model.ranker, PNormPush) and hasattr(model.ranker, "coef_"):
+        path = draw_push_path(model, labelled, seed=seed)
+    return Quality(
+        metrics={name: (each.value, each.low, each.high) for name, each in found.items()},
+        curve=curve_of(*given, budget=budget, seed=seed),
+        calibration=_calibration(model, labelled, scores),
+        push_path=path,
+    )
+
+
+def _calibration(
+    model: Model, labelled: LabelledRows, scores: NDArray[np.float64]
+) -> tuple[Reliability, ...]:
+    """Each tenth of all rows by score, whatever their list, weighted as they are."""
+    chances = None
+    if hasattr(model.ranker, "predict_proba"):
+        chances = model.ranker.predict_proba(model.encoder.transform(labelled.features))[:, 1]
+    weights = np.ones(scores.size) if labelled.weights is None else labelled.weights
+    order = np.argsort(-scores, kind="stable")
+    order = order[weights[order] > 0]
+    done, found = 0, []
+    for rows in np.array_split(order, min(10, order.size)):
+        given = weights[rows]
+        found.append(
+            Reliability(
+                label=f"rows {done + 1:,} to {done + rows.size:,}",
+                predicted=None
+                if chances is None
+                else float(np.average(chances[rows], weights=given)),
+                observed=float(np.average(labelled.positives[rows], weights=given)),
+            )
+        )
+        done += rows.size
+    return tuple(found)
+
+
+def _cell(value: Any) -> Any:
+    """A number, or a text: what JSON and a reader can take."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int) and abs(value) < 2**53:
+        return value
+    if isinstance(value, float):
+        return float(f"{value:.8g}") if np.isfinite(value) else str(value)
+    return str(value)
+
+
+def _words(parameters: dict[str, Any]) -> str:
+    return ", ".join(f"{name}={value}" for name, value in parameters.items())

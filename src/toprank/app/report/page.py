@@ -1,4 +1,4 @@
-"""A run as one HTML file that needs nothing beside it."""
+"""Pages about a comparison or a model, each one HTML file that needs nothing beside it."""
 
 from __future__ import annotations
 
@@ -15,18 +15,19 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 import toprank
 from toprank.app.report.curves import Curve, curve_of
-from toprank.app.writing import check_writable, write_atomically
+from toprank.app.writing import write_atomically
 
 if TYPE_CHECKING:
     import os
 
+    from toprank.app.report.comparison_page import Run
+    from toprank.app.report.model_page import ModelRun
     from toprank.app.report.picture import Picture
-    from toprank.app.report.run import Run
 
-__all__ = ["check_writable", "curve_data", "render_report", "rendered", "write_report"]
+__all__ = ["render_model_report", "render_report", "write_model_report", "write_report"]
 
 # Rows that a page without scripts, and a print, shows of the shortlist.
-STATIC_ROWS = 100
+_STATIC_ROWS = 100
 # More curves than this cannot be told apart.
 _MOST_CURVES = 4
 _LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba", "matplotlib")
@@ -63,10 +64,10 @@ def render_report(run: Run) -> str:
         "rows": shortlist.rows,
         "sorted": 0 if found.test_groups is None else -1,
         "drivers": [],
-        **curve_data(curves, shaded),
+        **_curve_data(curves, shaded),
     }
-    return rendered(
-        "page.html.j2",
+    return _rendered(
+        "comparison.html.j2",
         data,
         run=run,
         drawings=[_drawing(picture, number) for number, picture in enumerate(run.pictures, 1)],
@@ -74,9 +75,41 @@ def render_report(run: Run) -> str:
         shaded=shaded,
         weighted=found.test_weights is not None,
         columns=shortlist.columns,
-        shown=shortlist.rows[:STATIC_ROWS],
+        shown=shortlist.rows[:_STATIC_ROWS],
         caption=shortlist.caption,
         explained=0,
+    )
+
+
+def write_model_report(path: str | os.PathLike[str], run: ModelRun) -> Path:
+    """Write the page about a model; an interrupted write leaves an old file as it was."""
+    return write_atomically(path, render_model_report(run).encode())
+
+
+def render_model_report(run: ModelRun) -> str:
+    """The page as text; the same run gives the same text."""
+    data: dict[str, Any] = {
+        "budget": run.budget,
+        "rows": run.rows,
+        "sorted": 0 if run.n_lists == 1 else -1,
+        "drivers": run.row_drivers,
+    }
+    curve = None if run.quality is None else run.quality.curve
+    if curve is not None:
+        data |= _curve_data({"": curve}, "")
+    explained = len(run.row_drivers)
+    return _rendered(
+        "model.html.j2",
+        data,
+        run=run,
+        curve=curve,
+        shaded="",
+        weighted=run.is_weighted,
+        columns=run.columns,
+        shown=run.rows[:_STATIC_ROWS],
+        caption=f"{'Best first' if run.n_lists == 1 else 'List after list, best first'}. A place "
+        f"among the first {explained:,} rows says why the row stands there.",
+        explained=explained,
     )
 
 
@@ -98,7 +131,7 @@ def _curves(run: Run) -> dict[str, Curve]:
     }
 
 
-def curve_data(curves: dict[str, Curve], shaded: str) -> dict[str, Any]:
+def _curve_data(curves: dict[str, Curve], shaded: str) -> dict[str, Any]:
     """What the page's script needs of curves along the same rows; one of them gets its band."""
     curve = curves[shaded]
     return {
@@ -121,7 +154,7 @@ def curve_data(curves: dict[str, Curve], shaded: str) -> dict[str, Any]:
     }
 
 
-def rendered(template: str, data: dict[str, Any], **values: Any) -> str:
+def _rendered(template: str, data: dict[str, Any], **values: Any) -> str:
     """A page with its style, its data and its one script, which its policy names by its hash."""
     script = "\n" + _template_text("page.js")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()

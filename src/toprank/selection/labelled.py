@@ -1,21 +1,21 @@
-"""Rows to learn from and rows to be judged on: splits, encoded tables, budgets of folds."""
+"""Labelled tables: random splits, encoded folds, and the budgets of folds."""
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.model_selection import GroupShuffleSplit, StratifiedShuffleSplit
 
+from toprank.inputs import rounded_up
 from toprank.metrics import average_precision, precision_at_k
 from toprank.tables import Table, TableEncoder
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["Fold", "Lesson", "budget_of_fold"]
+__all__ = ["Fold", "LabelledTable", "budget_of_fold"]
 
 # Splits that leave one side without a class are drawn again, up to this often each.
 _TRIES = 20
@@ -30,7 +30,7 @@ def budget_of_fold(budget: float, n_test: float, n_rows: float) -> int:
     (30, 3)
     """
     rows = budget * n_test if budget < 1 else budget * n_test / n_rows
-    return max(1, min(int(n_test), math.ceil(rows - 1e-9)))
+    return max(1, min(int(n_test), int(rounded_up(rows))))
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class Fold:
 
 
 @dataclass(frozen=True)
-class Lesson:
+class LabelledTable:
     """A table or array with labels, weights and lists, from which rows can be taken."""
 
     X: Any
@@ -72,10 +72,10 @@ class Lesson:
         """Number of rows by weight: one of weight 2 counts as two."""
         return float(self.n_rows if self.weights is None else self.weights.sum())
 
-    def merged(self) -> Lesson:
+    def merged(self) -> LabelledTable:
         """Rows that are alike as one row with the sum of their weights, in an order of their own.
 
-        So a row of weight 2 and the row twice are the same lesson, and no split puts copies of a
+        So a row of weight 2 and the row twice are the same table, and no split puts copies of a
         row on both sides. A table of columns stays as it is, and so does one without copies and
         weights.
         """
@@ -96,9 +96,9 @@ class Lesson:
         weights = np.bincount(which.reshape(-1), self.weights, first.size).astype(np.float64)
         return replace(self.rows(first), weights=weights)
 
-    def rows(self, index: NDArray[np.intp]) -> Lesson:
+    def rows(self, index: NDArray[np.intp]) -> LabelledTable:
         """These rows alone; the budget stays that of the whole list."""
-        return Lesson(
+        return LabelledTable(
             self.X.rows(index) if isinstance(self.X, Table) else self.X[index],
             self.positives[index],
             None if self.weights is None else self.weights[index],
@@ -167,7 +167,7 @@ class Lesson:
     def _has_both(self, rows: NDArray[np.intp]) -> bool:
         return bool(self.positives[rows].any() and not self.positives[rows].all())
 
-    def sample(self, n_rows: int, seed: int) -> Lesson:
+    def sample(self, n_rows: int, seed: int) -> LabelledTable:
         """At most so many rows, both classes in proportion; whole lists where there are lists."""
         if n_rows >= self.n_rows:
             return self

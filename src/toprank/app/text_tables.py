@@ -1,21 +1,27 @@
-"""CSV and TSV: types found by looking, and a second look where the first rows misled."""
+"""Tables written as text: CSV and TSV, whose types are found by looking, LIBSVM and LETOR."""
 
 from __future__ import annotations
 
 import re
 
+import numpy as np
 import pyarrow as pa
 from pyarrow import csv
 
 from toprank.tables.table import check_names
 
-__all__ = ["MISSING", "read_delimited"]
+__all__ = ["GROUP", "LABEL", "MISSING", "read_delimited", "read_sparse_text"]
 
 MISSING = ["", "NA", "N/A", "#N/A", "NaN", "nan", "NULL", "null", "None", "?", " ?"]
 
 _BAD_COLUMN = re.compile(r"In CSV column #(\d+): (?:Row #\d+: )?CSV conversion error to (\w+)")
 _NUMBER = re.compile(r"[-+]?\d+(\.\d*)?([eE][-+]?\d+)?")
 _MARKS = {b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
+
+# Columns that LIBSVM and LETOR text gets.
+LABEL, GROUP = "label", "qid"
+# Columns are held dense; beyond this a table belongs in another program (8 GB of numbers).
+MOST_CELLS = 1_000_000_000
 
 
 def read_delimited(content: pa.Buffer, kind: str, name: str) -> pa.Table:
@@ -105,3 +111,73 @@ def _in_words(message: str, name: str) -> str:
         return f"{name} holds no table; the first line should name the columns."
     text = text.removeprefix("CSV parse error: ")[:160]
     return f"{name} is not a regular table: {text}. Every line needs as many cells as the header."
+
+
+def read_sparse_text(content: bytes, name: str) -> pa.Table:
+    """Read ``label [qid:list] feature:value …``, where features that are 0 are left out.
+
+    The columns are ``label``, ``qid`` where there are lists, then each feature.
+    """
+    try:
+        text = content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{name} is not text in UTF-8; is it another format?") from error
+    labels: list[float] = []
+    lists: list[str] = []
+    features: list[int] = []
+    values: list[float] = []
+    counts: list[int] = []
+    for number, line in enumerate(text.split("\n"), start=1):
+        words = line.split("#", 1)[0].split()
+        if not words:
+            continue
+        try:
+            labels.append(float(words[0]))
+            if len(words) > 1 and words[1].startswith("qid:"):
+                lists.append(words.pop(1)[4:])
+            pairs = [word.split(":") for word in words[1:]]
+            features += [int(feature) for feature, _ in pairs]
+            values += [float(value) for _, value in pairs]
+        except ValueError:
+            raise ValueError(
+                f"{name}, line {number} is not 'label [qid:list] feature:value …': {line[:60]!r}."
+            ) from None
+        counts.append(len(pairs))
+    if not labels:
+        raise ValueError(f"{name} holds no rows; a line is 'label [qid:list] feature:value …'.")
+    if lists and len(lists) != len(labels):
+        raise ValueError(f"{name} has a qid on {len(lists)} of {len(labels)} lines; give all one.")
+    table = _dense(np.array(features), np.array(values), np.array(counts), name)
+    columns = {LABEL: pa.array(_whole(np.array(labels)))}
+    if lists:
+        columns[GROUP] = pa.array(lists)
+    columns |= {str(number): pa.array(column) for number, column in table.items()}
+    return pa.table(columns)
+
+
+def _whole(labels: np.ndarray) -> np.ndarray:
+    if np.isfinite(labels).all() and (labels == np.floor(labels)).all():
+        return labels.astype(np.int64)
+    return labels
+
+
+def _dense(
+    features: np.ndarray, values: np.ndarray, counts: np.ndarray, name: str
+) -> dict[int, np.ndarray]:
+    if not features.size:
+        raise ValueError(f"{name} has labels but no feature; a line is 'label feature:value …'.")
+    if features.min() < 0:
+        raise ValueError(f"{name} has the feature number {features.min()}; they start at 0 or 1.")
+    numbers = np.unique(features)
+    if numbers.size * counts.size > MOST_CELLS:
+        raise ValueError(
+            f"{name} has {counts.size:,} rows of {numbers.size:,} features, too many to hold dense;"
+            " choose features first."
+        )
+    rows = np.repeat(np.arange(counts.size), counts)
+    dense = np.zeros((numbers.size, counts.size))
+    places = np.searchsorted(numbers, features)
+    dense[places, rows] = values
+    if np.unique(places * counts.size + rows).size != features.size:
+        raise ValueError(f"{name} gives a row the same feature twice; give each once.")
+    return {int(number): dense[place] for place, number in enumerate(numbers)}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import UserDict
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -11,7 +12,7 @@ if TYPE_CHECKING:
 __all__ = ["Journal"]
 
 
-class Journal:
+class Journal(UserDict[str, dict[str, Any]]):
     """One line of JSON for each finished fit, below a line that says what is compared.
 
     Parameters
@@ -25,8 +26,8 @@ class Journal:
     """
 
     def __init__(self, path: Path, fingerprint: str, *, resume: bool) -> None:
+        super().__init__()
         self.path = path
-        self._found: dict[str, dict[str, Any]] = {}
         if resume and path.exists():
             self._read(fingerprint)
         else:
@@ -45,21 +46,14 @@ class Journal:
                 "--resume, with the same table and options, or with another --journal."
             )
         for record in whole[1:]:
-            self._found[record["key"]] = record["value"]
+            self.data[record["key"]] = record["value"]
         # What follows the last whole line is written again, so cut it off.
         lines = [json.dumps(record) for record in whole]
         self.path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
-    def __len__(self) -> int:
-        return len(self._found)
-
-    def get(self, key: str) -> dict[str, Any] | None:
-        """What was found, or None if it is still to do."""
-        return self._found.get(key)
-
-    def put(self, key: str, value: dict[str, Any]) -> None:
+    def __setitem__(self, key: str, value: dict[str, Any]) -> None:
         """Remember a finished fit, on disk before anything else happens."""
-        self._found[key] = value
+        super().__setitem__(key, value)
         with self.path.open("a", encoding="utf-8") as stream:
             stream.write(json.dumps({"key": key, "value": value}) + "\n")
 

@@ -1,0 +1,200 @@
+"""From a model and rows to a shortlist: the best rows, in memory that grows with them alone."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from toprank.app.reading import available_memory
+from toprank.app.training_data import lists_of
+from toprank.inputs import within_budget
+from toprank.rankers.cuts import cut_above
+from toprank.rankers.places import places_of
+from toprank.tables import Table
+from toprank.tables.parquet_stream import ParquetStream
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from toprank.app.model import Model
+    from toprank.tables.table import Batch
+
+__all__ = ["BestRows", "RankedRows", "rank_rows"]
+
+# Rows beyond those kept that may wait for the next sorting.
+WAITING = 1 << 17
+
+
+@dataclass
+class BestRows:
+    """Rows of a list that weigh ``allowed`` together, best first, and the first one outside.
+
+    Of tied rows the earlier one is better. No weights are weights of 1. ``n_sorted`` rows have
+    been sorted before.
+    """
+
+    allowed: float
+    scores: NDArray[np.float64]
+    rows: NDArray[np.int64]
+    weights: NDArray[np.float64] | None = None
+    n_sorted: int = 0
+
+    @classmethod
+    def of(
+        cls,
+        allowed: float,
+        scores: NDArray[np.float64],
+        first_row: int = 0,
+        weights: NDArray[np.float64] | None = None,
+    ) -> BestRows:
+        """Begin with all rows of a batch."""
+        return cls(allowed, scores, np.arange(first_row, first_row + scores.size), weights)
+
+    def __add__(self, other: BestRows) -> BestRows:
+        """Put rows together; those of ``other`` come later in the list."""
+        weights = None
+        if self.weights is not None and other.weights is not None:
+            weights = np.concatenate([self.weights, other.weights])
+        merged = BestRows(
+            self.allowed,
+            np.concatenate([self.scores, other.scores]),
+            np.concatenate([self.rows, other.rows]),
+            weights,
+            max(self.n_sorted, other.n_sorted),
+        )
+        return merged.best() if merged.rows.size > 2 * merged.n_sorted + WAITING else merged
+
+    def best(self) -> BestRows:
+        """Sort, and let go of what cannot be among the best."""
+        if self.weights is None:
+            kept = _first(self.scores, max(2, self._inside(None) + 1))
+            weights = None
+        else:
+            order = np.argsort(-self.scores, kind="stable")
+            kept = order[: max(2, self._inside(self.weights[order]) + 1)]
+            weights = self.weights[kept]
+        return BestRows(self.allowed, self.scores[kept], self.rows[kept], weights, kept.size)
+
+    def _inside(self, weights: NDArray[np.float64] | None) -> int:
+        if weights is None:
+            return int(min(self.scores.size, self.allowed + 1e-9))
+        return int(np.searchsorted(np.cumsum(weights), self.allowed + 1e-9, side="right"))
+
+    def inside(self) -> BestRows:
+        """Those within what is allowed, of rows that :meth:`best` has sorted."""
+        count = self._inside(self.weights)
+        weights = None if self.weights is None else self.weights[:count]
+        return BestRows(self.allowed, self.scores[:count], self.rows[:count], weights, count)
+
+    def cutoff(self) -> float:
+        """Midway between the last row inside and the first one outside, once sorted."""
+        return cut_above(self.scores, max(1, self._inside(self.weights)))
+
+
+def _first(scores: NDArray[np.float64], count: int) -> NDArray[np.intp]:
+    """Numbers of the ``count`` best rows, without sorting the others."""
+    if count >= scores.size:
+        return np.argsort(-scores, kind="stable")
+    border = np.partition(scores, scores.size - count)[scores.size - count]
+    above = np.flatnonzero(scores > border)
+    tied = np.flatnonzero(scores == border)[: count - above.size]
+    chosen = np.sort(np.concatenate([above, tied]))
+    return np.asarray(chosen[np.argsort(-scores[chosen], kind="stable")])
+
+
+@dataclass(frozen=True)
+class RankedRows:
+    """The best rows with all their columns, ``rank`` and ``score`` before them.
+
+    With lists, rows come list after list and ranks are within their list.
+    """
+
+    columns: pa.Table
+    n_rows: int
+    last_score: float | None
+
+
+def rank_rows(
+    model: Model, source: Table | ParquetStream, top: int | None, cutoff: float | None
+) -> RankedRows:
+    """The ``top`` best rows, by default those of the budget, or all above a cutoff."""
+    model.encoder.check_columns(Table(source.schema.empty_table(), source.name, _is_sparse(source)))
+    group = model.roles.group if model.roles.group in source.schema.names else None
+    if top is not None and top > source.n_rows:
+        raise ValueError(f"--top {top} is more than the {source.n_rows} rows of {source.name}.")
+    if group is not None:
+        if isinstance(source, ParquetStream):
+            raise ValueError(
+                f"the model ranks within the lists of {group!r}, which needs all rows in memory; "
+                "rank a part of the lists at a time."
+            )
+        return _ranked_lists(model, source, group, top, cutoff)
+    count = math.inf
+    if cutoff is None:
+        count = top if top is not None else model.in_budget(source.n_rows)
+        _check_memory(source, int(count))
+    best = _best_rows(model, source, count, cutoff)
+    _check_memory(source, best.rows.size)
+    order = np.argsort(best.rows)
+    places = np.empty_like(order)
+    places[order] = np.arange(order.size)
+    rows = source.take(best.rows[order]).take(pa.array(places))
+    return _with_places(rows, best.scores, np.arange(1, order.size + 1), source.n_rows)
+
+
+def _best_rows(
+    model: Model, source: Table | ParquetStream, count: float, cutoff: float | None
+) -> BestRows:
+    def score(batch: Batch) -> BestRows:
+        found = BestRows.of(count, model.scores(batch.table), batch.first_row)
+        if cutoff is None:
+            return found
+        kept = found.scores > cutoff
+        return BestRows(count, found.scores[kept], found.rows[kept])
+
+    return source.total(score, model.columns).best().inside()
+
+
+def _ranked_lists(
+    model: Model, table: Table, group: str, top: int | None, cutoff: float | None
+) -> RankedRows:
+    scores = model.scores(table)
+    found = places_of(scores, lists_of(table, group))
+    if cutoff is not None:
+        chosen = scores[found.rows] > cutoff
+    else:
+        counts = within_budget(model.budget if top is None else top, found.sizes)
+        chosen = found.places < counts[found.lists]
+    rows = found.rows[chosen]
+    return _with_places(table.take(rows), scores[rows], found.places[chosen] + 1, table.n_rows)
+
+
+def _with_places(
+    rows: pa.Table, scores: NDArray[np.float64], places: NDArray[Any], n_rows: int
+) -> RankedRows:
+    taken = set(rows.column_names)
+    for name, values in (("score", scores), ("rank", places)):
+        free = name if name not in taken else f"toprank_{name}"
+        rows = rows.add_column(0, free, pa.array(values))
+    return RankedRows(rows, n_rows, float(scores[-1]) if scores.size else None)
+
+
+def _is_sparse(source: Table | ParquetStream) -> bool:
+    return isinstance(source, Table) and source.is_sparse
+
+
+def _check_memory(source: Table | ParquetStream, count: int) -> None:
+    """Raise where the shortlist of a stream would itself not fit into memory."""
+    free = available_memory()
+    if isinstance(source, Table) or free is None:
+        return
+    needed = 2 * source.decoded_bytes() * count // source.n_rows
+    if needed > free:
+        raise ValueError(
+            f"a shortlist of {count:,} rows needs some {needed / 1e9:.3g} GB, but {free / 1e9:.3g} "
+            "are free; ask for fewer rows with --top or a higher --cutoff."
+        )

@@ -1,0 +1,160 @@
+"""What an encoder learns is what a person would say, from a table in memory or by passes."""
+
+import datetime as dt
+from collections import Counter
+from fractions import Fraction
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from toprank.tables import Table, TableEncoder, as_table, encoder, medians
+
+NUMBERS = st.floats(allow_infinity=False, width=64) | st.integers(-3, 3).map(float) | st.none()
+WORDS = st.sampled_from(["clerk", " clerk", "smith", "?", "", None])
+DAYS = st.none() | st.dates(dt.date(1950, 1, 1), dt.date(2050, 1, 1))
+HUGE = 1.7e308
+ROW = st.tuples(NUMBERS, WORDS, DAYS, st.sampled_from([True, False, None]), st.integers(-5, 5))
+TABLE = as_table(
+    pa.table(
+        {
+            "age": [30, None, 50],
+            "job": ["clerk", "smith", None],
+            "member": [True, False, True],
+            "since": [dt.date(2020, 1, 6), None, dt.date(2021, 3, 1)],
+        }
+    )
+)
+
+
+def median(values):
+    """The median by sorting, in exact arithmetic; None of nothing."""
+    known = sorted(each for each in values if each is not None and each == each)  # noqa: PLR0124
+    if not known:
+        return None
+    middle = known[(len(known) - 1) // 2], known[len(known) // 2]
+    return float(sum(map(Fraction, middle)) / 2)
+
+
+def in_batches(table, size):
+    """Passes over the rows of a table, ``size`` at a time."""
+
+    def passes(work):
+        starts = range(0, table.num_rows, size)
+        totals = [work(Table(table.slice(start, size))) for start in starts]
+        total = totals[0]
+        for each in totals[1:]:
+            total += each
+        return total
+
+    return passes
+
+
+@settings(deadline=None, max_examples=60)
+@example([(HUGE, "clerk", None, None, 0)] * 4, 2, 0)
+@example([(number, None, None, True, 0) for number in (-HUGE, HUGE, 8.98e307, HUGE)], 1, 5)
+@given(st.lists(ROW, min_size=1, max_size=40), st.integers(1, 9), st.sampled_from([0, 5, 1 << 22]))
+def test_what_passes_learn_is_what_sorting_and_counting_say(rows, batch_rows, gathered):
+    number, word, day, flag, whole = map(list, zip(*rows, strict=True))
+    table = pa.table(
+        {
+            "number": pa.array(number, pa.float64()),
+            "word": pa.array(word, pa.string()),
+            "kind": pa.array(word, pa.string()).dictionary_encode(),
+            "day": pa.array(day, pa.date32()),
+            "flag": pa.array(flag, pa.bool_()),
+            "whole": pa.array(whole, pa.int32()),
+            "nothing": pa.nulls(len(rows), pa.string()),
+        }
+    )
+    before, medians.GATHERED = medians.GATHERED, gathered
+    try:
+        found = TableEncoder().fit_passes(in_batches(table, batch_rows), table.schema)
+        memory = TableEncoder().fit(table)
+    finally:
+        medians.GATHERED = before
+    for name, value in vars(memory).items():
+        assert getattr(found, name) == value, name
+    days = [None if each is None else each.toordinal() - 719_163 for each in day]
+    for name, values in {"number": number, "day": days, "flag": flag, "whole": whole}.items():
+        middle = median(values)
+        assert found.medians_.get(name, [None])[0] == middle, name
+        missing = any(each is None or each != each for each in values)  # noqa: PLR0124
+        assert middle is None or found.has_missing_[name] == missing
+    known = Counter(each.strip() for each in word if each is not None)
+    frequent = [each for each in ("clerk", "smith") if known[each] > 1]
+    by_count = sorted(frequent, key=lambda each: -known[each])
+    assert found.categories_.get("word", []) == found.categories_.get("kind", []) == by_count
+
+
+def test_rare_words_are_forgotten_before_they_fill_the_memory(monkeypatch):
+    monkeypatch.setattr(encoder, "MOST_WORDS", 50)
+    words = [f"name {row}" for row in range(1000)]
+    words[::5] = ["clerk"] * 200
+    table = pa.table({"word": words})
+    found = TableEncoder().fit_passes(in_batches(table, 10), table.schema)
+    assert found.categories_ == {"word": ["clerk"]}
+
+
+def test_the_encoder_speaks_of_every_kind():
+    encoder = TableEncoder(min_count=1).fit(TABLE)
+    assert encoder.feature_names_out_ == [
+        "age",
+        "age is missing",
+        "job = clerk",
+        "job = smith",
+        "job is missing",
+        "member",
+        "since",
+        "since: month",
+        "since: weekday",
+        "since is missing",
+    ]
+    rows = encoder.transform(TABLE)
+    assert rows[1, :2].tolist() == [40.0, 1.0]
+    assert rows[:, 2:5].tolist() == [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
+    assert rows[0, 6:9].tolist() == [18267.0, 1.0, 1.0]  # a Monday in January
+    assert np.isfinite(rows).all()
+    assert len(encoder.get_feature_names_out()) == rows.shape[1] == len(encoder.owners_)
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_frames_are_encoded_alike(library):
+    frames = pytest.importorskip(library)
+    frame = frames.DataFrame({"a": [1.0, 2.0, 3.0], "b": ["x", "y", "x"]})
+    assert TableEncoder().fit_transform(frame).tolist() == [[1, 1], [2, 0], [3, 1]]
+
+
+def test_the_output_can_be_a_frame():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"a": [1.0, 2.0], "b": ["x", "x"]})
+    found = TableEncoder().set_output(transform="pandas").fit_transform(frame)
+    assert list(found.columns) == ["a", "b = x"]
+
+
+def test_new_and_rare_values_are_nothing_new():
+    encoder = TableEncoder().fit(pa.table({"a": ["x", "x", "y"], "n": [1, 2, 3]}))
+    assert encoder.transform(pa.table({"a": ["z", None, "x"], "n": [1.5, None, 3]})).tolist() == [
+        [0, 1.5],
+        [0, 2],
+        [1, 3],
+    ]
+
+
+def test_wrong_columns_are_named():
+    encoder = TableEncoder().fit(pa.table({"a": [1, 2], "b": [1, 2]}))
+    with pytest.raises(ValueError, match=r"lacks 1 of the 2 columns .* 'b'"):
+        encoder.transform(pa.table({"a": [1], "c": [1]}))
+    with pytest.raises(ValueError, match="'a' holds text"):
+        encoder.transform(pa.table({"a": ["many"], "b": [1]}))
+    with pytest.raises(ValueError, match="'a' holds an infinite value"):
+        encoder.transform(pa.table({"a": [float("inf")], "b": [1]}))
+
+
+def test_columns_of_no_use_are_told():
+    with pytest.raises(ValueError, match="no column that a ranker could use"):
+        TableEncoder().fit(pa.table({"name": ["a", "b", "c"]}))
+    with pytest.raises(ValueError, match="'a' holds list"):
+        TableEncoder().fit(pa.table({"a": [[1], [2]]}))
