@@ -87,7 +87,8 @@ def one_set(name):
     X, y = getattr(data, f"load_{name}")(return_X_y=True)
     X = np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
     table = Table(pa.table({f"x{at}": column for at, column in enumerate(X.T)}), name)
-    labelled = LabelledTable(table, np.asarray(y).astype(bool), None, None, SHARE).sample(MOST_ROWS, 0)
+    whole = LabelledTable(table, np.asarray(y).astype(bool), None, None, SHARE)
+    labelled = whole.sample(MOST_ROWS, 0)
     n_rows = labelled.n_rows
     budget = budget_of_fold(SHARE, n_rows - n_rows // 2, n_rows)
     Remembering.chosen.clear()
@@ -98,7 +99,7 @@ def one_set(name):
     }
     with warnings.catch_warnings(), threadpool_limits(1):
         warnings.simplefilter("ignore")
-        found = compare(rankers, data.X, labelled.positives, budget=budget, n_splits=N_SPLITS)
+        found = compare(rankers, labelled.X, labelled.positives, budget=budget, n_splits=N_SPLITS)
     return {
         "n_rows": labelled.n_rows,
         "positive": float(labelled.positives.mean()),
