@@ -230,8 +230,8 @@ def test_decoding_gives_back_what_was_represented():
     [
         (lambda i: i, "strictly decreasing"),
         (lambda i: -np.minimum(i, 2), "strictly decreasing"),
-        (lambda i: -i[:1], "one finite number a position"),
-        (lambda i: -np.inf * i, "one finite number a position"),
+        (lambda i: -i[:1], "one finite number per position"),
+        (lambda i: -np.inf * i, "one finite number per position"),
         (-1.0, "α > 0"),
         ("log", "α > 0"),
     ],
@@ -244,7 +244,7 @@ def test_bad_representations_of_rankings_are_refused(profile, complaint):
 @pytest.mark.parametrize(
     ("vectors", "complaint"),
     [
-        ([[1, 0]], "one vector a prediction"),
+        ([[1, 0]], "one vector per prediction"),
         ([[1, 0], [0, 0]], "none of them zero"),
         ([[1, 0], [2, 0]], "differ in direction"),
         ([[1, 0], [np.nan, 0]], "finite"),

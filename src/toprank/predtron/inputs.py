@@ -69,7 +69,7 @@ class StreamInputs(ABC):
 
 
 class RowInputs(StreamInputs):
-    """One row a round. With an intercept the last feature of the weights is always 1."""
+    """One row per round. With an intercept the last feature of the weights is always 1."""
 
     def __init__(self, X: Any, *, intercept: bool) -> None:
         self.X = X
@@ -109,7 +109,7 @@ class RowInputs(StreamInputs):
 
 
 class ListInputs(StreamInputs):
-    """All rows of a list a round, lists by their first rows; one weight vector scores them all."""
+    """One list per round, lists in the order of their first rows; one weight vector scores all rows."""
 
     def __init__(self, X: Any, lists: Lists | None) -> None:
         self.X = X
@@ -184,11 +184,11 @@ def check_length(y: Any, n_rows: int) -> None:
 
 def _check_given(y: Any) -> None:
     if y is None:
-        raise ValueError("requires y to be passed, but the target y is None; pass one label a row.")
+        raise ValueError("requires y to be passed, but the target y is None; pass one label per row.")
 
 
 def as_class_vector(y: Any, n_rows: int) -> NDArray[Any]:
-    """One class a row."""
+    """One class per row."""
     _check_given(y)
     labels = column_or_1d(y, warn=True)
     check_length(labels, n_rows)
@@ -213,7 +213,7 @@ def class_codes(labels: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.intp]
 
 
 def as_label_matrix(y: Any, n_rows: int) -> NDArray[np.bool_]:
-    """An indicator matrix as a mask, one column a label."""
+    """An indicator matrix as a mask, one column per label."""
     _check_given(y)
     is_sparse: bool = sparse.issparse(y)
     matrix = y.toarray() if is_sparse else np.asarray(y)
@@ -227,7 +227,7 @@ def as_label_matrix(y: Any, n_rows: int) -> NDArray[np.bool_]:
 
 
 def as_grades(y: Any, n_rows: int) -> NDArray[np.float64]:
-    """One grade of relevance a row, at least 0."""
+    """One grade of relevance per row, at least 0."""
     _check_given(y)
     labels = column_or_1d(y, warn=True)
     if labels.dtype.kind not in "biuf":

@@ -34,7 +34,7 @@ class PredtronOrdinal(ClassPredtron):
 
     The ℓ grades are represented by the axes of ℝ^ℓ, pred(t) = argmax t; with a margin γ the sum
     of all distances stays below 4(ℓ − 1)²R²/γ² (Theorem 1), or 4(ℓ − 1)R²/γ² for the loss-driven
-    variant. One weight vector a grade needs no order in the scores; :class:`PRank` has one for
+    variant. One weight vector per grade needs no order in the scores; :class:`PRank` has one for
     all. A round costs O(non-zeros·ℓ), in a compiled loop.
 
     Parameters

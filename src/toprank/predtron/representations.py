@@ -67,7 +67,7 @@ class Vectors(Representation):
     predictions : sequence of k predictions
         Any values; ``predict`` gives them back.
     vectors : array-like of shape (k, d)
-        One vector a prediction; they are scaled to length 1, and no two may be the same.
+        One vector per prediction; they are scaled to length 1, and no two may be the same.
 
     Examples
     --------
@@ -83,7 +83,7 @@ class Vectors(Representation):
         if table.ndim != 2 or table.shape[0] != len(names) or not names:
             raise ValueError(
                 f"vectors has shape {table.shape}, but there are {len(names)} predictions; "
-                "pass one vector a prediction."
+                "pass one vector per prediction."
             )
         lengths = np.linalg.norm(table, axis=1)
         if not np.isfinite(table).all() or not lengths.all():
@@ -197,7 +197,7 @@ def heights_of(profile: Any, n_items: int) -> NDArray[np.float64]:
         values = np.asarray(profile(places), dtype=np.float64)
         if values.shape != places.shape or not np.isfinite(values).all():
             raise ValueError(
-                "representation must give one finite number a position, but for "
+                "representation must give one finite number per position, but for "
                 f"{n_items} positions it gave shape {values.shape}."
             )
         if not (np.diff(values) < 0).all():
