@@ -1,17 +1,12 @@
-"""Special cases are the algorithms that the paper says they are."""
+"""With classes, Predtron is the perceptron; costs, rejecting and bad parameters."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.linear_model import Perceptron
 
 from toprank.predtron import (
-    Basis,
-    PRank,
     PredtronClassifier,
-    PredtronOrdinal,
-    Signs,
-    ZeroOne,
-    surrogate,
 )
 
 PLAIN = {"fit_intercept": False, "average": False, "shuffle": False, "max_iter": 1}
@@ -57,20 +52,6 @@ def test_zero_one_loss_breaks_ties_towards_the_first_class(rng):
     assert model.certificate_.n_mistakes >= 1
 
 
-def test_multiclass_surrogate_is_crammer_and_singers_hinge(rng):
-    classes = Basis(range(5))
-    for _ in range(200):
-        t, y = rng.normal(size=5) * 2, int(rng.integers(5))
-        hinge = max(0.0, 1 + np.delete(t, y).max() - t[y])
-        assert surrogate(ZeroOne(), classes, t, y, y) == pytest.approx(hinge)
-
-
-def test_binary_surrogate_is_a_hinge_with_twice_the_score(rng):
-    for t in rng.normal(size=50):
-        found = surrogate(ZeroOne(), Signs([0, 1]), np.array([t]), 1, 1)
-        assert found == pytest.approx(max(0.0, 1 - 2 * t))
-
-
 def crammer_singer_perceptron(X, y, n_classes):
     """Ultraconservative update: the best wrong class down, the true one up, at L_ErrSet = 1."""
     W = np.zeros((n_classes, X.shape[1]))
@@ -89,15 +70,6 @@ def test_many_classes_give_the_multiclass_perceptron(rng, variant):
     y = (X @ rng.normal(size=(7, 4))).argmax(axis=1)
     model = PredtronClassifier(loss="error_set", variant=variant, eta=1.0, **PLAIN).fit(X, y)
     np.testing.assert_allclose(model.coef_, crammer_singer_perceptron(X, y, 4), atol=1e-9)
-
-
-def test_two_grades_are_two_classes(rng):
-    X = rng.normal(size=(200, 5))
-    y = (X @ rng.normal(size=5) > 0).astype(int)
-    ordinal = PredtronOrdinal(eta=0.5, **PLAIN).fit(X, y)
-    binary = PredtronClassifier(eta=0.25, **PLAIN).fit(X, y)
-    # (e_1 − e_0) steps on two scores: their difference is the one score of ±1
-    np.testing.assert_allclose(ordinal.coef_[1] - ordinal.coef_[0], 2 * binary.coef_[0], atol=1e-9)
 
 
 def test_weighted_losses_leave_the_standard_binary_run_alone_and_scale_the_loss_driven_one(rng):
@@ -133,33 +105,57 @@ def test_rejects_are_the_doubtful_rows(rng):
     assert (predicted == y)[kept].mean() > plain.score(X, y) + 0.03
 
 
-def naive_prank(X, y, n_grades):
-    w, b = np.zeros(X.shape[1]), np.zeros(n_grades - 1)
-    losses = []
-    for x, grade in zip(X, y, strict=True):
-        below = np.flatnonzero(w @ x - b < 0)
-        predicted = below[0] if below.size else n_grades - 1
-        losses.append(abs(predicted - grade))
-        if predicted != grade:
-            sides = np.where(grade > np.arange(n_grades - 1), 1, -1)
-            moves = np.where((w @ x - b) * sides <= 0, sides, 0)
-            w, b = w + moves.sum() * x, b - moves
-    return w, b, losses
+@pytest.fixture
+def frame(rng):
+    return pd.DataFrame(rng.normal(size=(60, 3)), columns=["a", "b", "c"])
 
 
-def test_prank_is_crammer_and_singers_box(rng):
-    X = rng.normal(size=(300, 4))
-    y = np.digitize(X @ rng.normal(size=4) + 0.3 * rng.normal(size=300), [-1, 0, 1.5])
-    model = PRank(average=False, shuffle=False, max_iter=1).fit(X, y)
-    w, b, losses = naive_prank(X, y, 4)
-    np.testing.assert_allclose(model.coef_, w, atol=1e-9)
-    np.testing.assert_allclose(model.thresholds_, b)
-    np.testing.assert_array_equal(model.losses_, losses)
-    assert (np.diff(model.thresholds_) >= 0).all()
+def test_text_classes_and_a_text_for_reject(frame):
+    y = np.where(frame["a"] > 0, "up", "down")
+    model = PredtronClassifier(reject_cost=0.1, reject_label="unsure", max_iter=1).fit(frame, y)
+    assert set(model.predict(frame)) <= {"up", "down", "unsure"}
+    assert model.decision_function(frame).shape == (60, 2)
 
 
-def test_pranks_decision_is_largest_at_its_prediction(rng):
-    X = rng.normal(size=(300, 4))
-    y = np.digitize(X @ rng.normal(size=4), [-1, 0, 1.5])
-    model = PRank(random_state=0).fit(X, y)
-    np.testing.assert_array_equal(model.decision_function(X).argmax(axis=1), model.predict(X))
+N = 40
+
+
+@pytest.fixture(name="X")
+def some_rows(rng):
+    return rng.normal(size=(N, 5))
+
+
+def test_other_classes_later_are_refused(rng, X):
+    model = PredtronClassifier().partial_fit(X, rng.integers(0, 2, N), classes=[0, 1])
+    with pytest.raises(ValueError, match="not those of the first call"):
+        model.partial_fit(X, rng.integers(0, 2, N), classes=[0, 1, 2])
+
+
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        ({"variant": "lazy"}, "variant must be"),
+        ({"link": "l1"}, "link must be"),
+        ({"r": 1.5}, "means nothing with link='none'"),
+        ({"link": "l_r", "kernel": "rbf"}, "has no kernel form"),
+        ({"budget": 10}, "belong to a kernel"),
+        ({"kernel": "rbf", "budget": 0}, "budget must be a whole number"),
+        ({"eta": 0}, "eta must be"),
+        ({"eta": "fast"}, "eta must be"),
+        ({"eta": np.nan}, "eta must be"),
+        ({"max_iter": 0}, "max_iter must be"),
+        ({"loss": "hinge"}, "loss must be"),
+        ({"costs": {0: 1.0}}, "no entry for the classes"),
+        ({"costs": {0: 1.0, 1: -1.0, 2: 1.0}}, "finite and above 0"),
+        ({"costs": np.ones((3, 3))}, "0 on the diagonal"),
+        ({"costs": np.eye(2)}, "matrix of shape"),
+        ({"reject_cost": 1.5}, "at most 1"),
+        ({"reject_cost": 0.0}, "finite and above 0"),
+        ({"reject_cost": 0.3, "reject_label": 1}, "none of"),
+        ({"reject_cost": 0.3, "reject_label": "?"}, "of the classes' type"),
+        ({"reject_cost": 0.3, "fit_intercept": False}, "needs constant terms"),
+    ],
+)
+def test_bad_parameters_are_named(rng, X, options, complaint):
+    with pytest.raises(ValueError, match=complaint):
+        PredtronClassifier(**options).fit(X, rng.integers(0, 3, N))

@@ -1,4 +1,4 @@
-"""Compiled loops, batches, averages, sparse rows and kernels all tell the same story."""
+"""Compiled loops, averages, sparse rows and kernels agree with rounds one by one."""
 
 import tracemalloc
 
@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from toprank.inputs import as_lists
 from toprank.predtron import (
     Basis,
     ErrorSetSize,
@@ -16,16 +15,14 @@ from toprank.predtron import (
     Positions,
     PRank,
     PrecisionAtKLoss,
-    Predtron,
     PredtronClassifier,
     PredtronLabelRanker,
     PredtronMultilabel,
     PredtronOrdinal,
     PredtronSubsetRanker,
     SubsetZeroOne,
-    ZeroOne,
 )
-from toprank.predtron.inputs import ListInputs, RowInputs
+from toprank.predtron.inputs import RowInputs
 from toprank.predtron.models import KernelModel, LinearModel, Pace, play_rounds, play_stream
 from toprank.predtron.problem import PredictionTable, RankingProblem, SubsetProblem
 
@@ -76,75 +73,6 @@ LEARNERS = {
 }
 
 
-def first_options(y):
-    return {} if y.ndim == 2 else {"classes": np.unique(y)}
-
-
-@pytest.mark.parametrize("name", LEARNERS)
-@pytest.mark.parametrize("average", [False, True])
-def test_batches_add_up_to_one_pass(rng, name, average):
-    learner, labels = LEARNERS[name]
-    X, y = table(rng, 120), labels(rng)
-    options = {"average": average} | ({} if learner is PRank else {"eta": 0.3})
-    whole = learner(max_iter=1, shuffle=False, **options).fit(X, y)
-    parts = learner(**options)
-    for start in range(0, 120, 50):
-        rows = slice(start, start + 50)
-        parts.partial_fit(X[rows], y[rows], **(first_options(y) if start == 0 else {}))
-    np.testing.assert_allclose(parts.coef_, whole.coef_, atol=1e-12)
-    assert parts.n_rounds_ == whole.n_rounds_ == 120
-
-
-@pytest.mark.parametrize("name", LEARNERS)
-def test_sparse_tables_teach_what_dense_ones_teach(rng, name):
-    learner, labels = LEARNERS[name]
-    X, y = table(rng, 120), labels(rng)
-    dense = learner(random_state=0).fit(X, y)
-    for kind in (sparse.csr_array, sparse.csr_matrix, sparse.csc_array):
-        other = learner(random_state=0).fit(kind(X), y)
-        np.testing.assert_allclose(other.coef_, dense.coef_, atol=1e-9)
-        np.testing.assert_allclose(
-            other.decision_function(kind(X)), dense.decision_function(X), atol=1e-8
-        )
-
-
-def test_lists_may_be_sparse_and_in_any_row_order(rng):
-    X, y, groups = table(rng, 200), rng.integers(0, 3, 200), np.repeat(np.arange(20), 10)
-    model = PredtronSubsetRanker(random_state=0).fit(X, y, groups=groups)
-    other = PredtronSubsetRanker(random_state=0).fit(sparse.csr_array(X), y, groups=groups)
-    np.testing.assert_allclose(other.coef_, model.coef_, atol=1e-9)
-    mixed = np.argsort(rng.random(200), kind="stable")
-    shuffled = PredtronSubsetRanker(random_state=0, max_iter=1, average=False)
-    shuffled.fit(X[mixed], y[mixed], groups=groups[mixed])
-    # ties apart (none here but at W = 0), rows of a list may come in any order
-    assert shuffled.score(X[mixed], y[mixed], groups=groups[mixed]) == pytest.approx(
-        shuffled.score(X, y, groups=groups)
-    )
-
-
-def test_equal_rows_of_a_list_tie_wherever_they_stand(rng):
-    for _ in range(50):
-        n_rows, n_features = rng.integers(2, 40), rng.integers(2, 60)
-        X = np.tile(rng.normal(size=n_features), (n_rows, 1))
-        inputs, weights = ListInputs(X, None), rng.normal(size=(n_features, 1))
-        assert np.unique(inputs.scores(0, weights)).size == 1
-        y = rng.integers(0, 2, n_rows)
-        model = PredtronSubsetRanker().fit(np.vstack([X, -X]), np.r_[y, 0 * y])
-        assert np.array_equal(model.rank(X), np.arange(1, n_rows + 1))
-
-
-@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
-def test_rows_of_a_list_are_scored_and_added_like_a_matrix(rng, kind):
-    X = table(rng, 30)
-    inputs = ListInputs(kind(X), as_lists(rng.integers(0, 4, 30), 30))
-    for number in range(len(inputs)):
-        rows, weights = inputs.rows(number), rng.normal(size=(9, 1))
-        np.testing.assert_allclose(inputs.scores(number, weights), X[rows] @ weights[:, 0])
-        step, moved = rng.normal(size=rows.size), weights.copy()
-        inputs.add(number, step, moved)
-        np.testing.assert_allclose(moved[:, 0], weights[:, 0] + X[rows].T @ step)
-
-
 def test_of_equal_support_vectors_the_oldest_makes_room(rng):
     # Equal but for rounding: each needs the others as much, whatever the last bits are.
     model = KernelModel((3, 1), "linear", None, intercept=False, budget=4, average=False)
@@ -155,16 +83,6 @@ def test_of_equal_support_vectors_the_oldest_makes_room(rng):
         model._among = gram.copy()
         model._among[noisy] *= 1 + 1e-15
         assert model._least_needed() == 0
-
-
-def test_lists_of_a_batch_come_in_the_order_of_their_first_rows(rng):
-    X, y = rng.normal(size=(40, 4)), rng.integers(0, 3, 40)
-    ids = np.repeat(["d", "b", "c", "a"], 10)
-    together = PredtronSubsetRanker(average=False).partial_fit(X, y, groups=ids)
-    single = PredtronSubsetRanker(average=False)
-    for start in range(0, 40, 10):
-        single.partial_fit(X[start : start + 10], y[start : start + 10])
-    np.testing.assert_allclose(together.coef_, single.coef_, atol=1e-12)
 
 
 @pytest.mark.parametrize("average", [False, True])
@@ -239,58 +157,3 @@ def test_a_kernel_may_be_a_function(rng):
     ours = PredtronClassifier(kernel=lambda a, b: a @ b.T, random_state=0).fit(X, y)
     named = PredtronClassifier(kernel="linear", random_state=0).fit(X, y)
     np.testing.assert_allclose(ours.decision_function(X), named.decision_function(X))
-
-
-def test_the_loss_driven_variant_does_not_depend_on_the_step(rng):
-    X, y = table(rng, 200), rng.integers(0, 2, (200, 5))
-    runs = [
-        PredtronLabelRanker(eta=eta, random_state=0).fit(X, y).losses_ for eta in (0.01, 1.0, 64.0)
-    ]
-    np.testing.assert_allclose(runs[0], runs[1])
-    np.testing.assert_allclose(runs[2], runs[1])
-
-
-def test_a_fit_ends_after_a_pass_without_a_loss(rng):
-    X = rng.normal(size=(50, 3))
-    X[:, 0] += np.sign(X[:, 0]) * 2
-    model = PredtronClassifier(max_iter=1000, random_state=0).fit(X, X[:, 0] > 0)
-    assert model.n_iter_ < 1000
-    assert not model.losses_[-50:].any()
-
-
-def test_the_same_seed_gives_the_same_model(rng):
-    X, y = table(rng, 100), rng.integers(0, 3, 100)
-    one, other = (PredtronClassifier(random_state=3).fit(X, y).coef_ for _ in range(2))
-    assert np.array_equal(one, other)
-
-
-def test_the_theorems_step_comes_from_the_first_batch_that_can_be_wrong(rng):
-    X, groups = rng.normal(size=(8, 3)), [0] * 4 + [1] * 4
-    model = PredtronSubsetRanker(variant="standard")
-    model.partial_fit(X, np.zeros(8), groups=groups)
-    assert model.eta_ is None
-    model.partial_fit(X, [0, 1, 2, 0, 1, 1, 0, 0], groups=groups)
-    run = model.certificate_
-    assert model.eta_ == pytest.approx(run.smallest_loss / (4 * run.radius**2))
-    before = model.eta_
-    model.partial_fit(100 * X, [0, 1, 2, 0, 1, 1, 0, 0], groups=groups)
-    assert model.eta_ == before
-    assert model.certificate_.bound(1.0) == np.inf  # the step is too long for such rows
-
-
-def test_learners_are_the_generic_one_with_their_parts(rng):
-    X = table(rng, 100)
-    options = {"random_state": 0, "variant": "loss_driven"}
-    classes = rng.integers(0, 3, 100)
-    one = PredtronClassifier(**options).fit(X, classes)
-    other = Predtron(ZeroOne(), Basis(range(3)), **options).fit(X, classes)
-    np.testing.assert_allclose(one.coef_, other.coef_, atol=1e-12)
-    labels = rng.integers(0, 2, (100, 4))
-    for learner, loss, representation in (
-        (PredtronMultilabel, Hamming(), Indicators(4)),
-        (PredtronLabelRanker, NDCGLoss(), Positions(1.1, 4)),
-    ):
-        one = learner(**options).fit(X, labels)
-        other = Predtron(loss, representation, **options).fit(X, labels)
-        np.testing.assert_allclose(one.coef_, other.coef_, atol=1e-12)
-        assert np.array_equal(one.predict(X), other.predict(X))
