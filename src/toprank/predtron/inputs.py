@@ -184,7 +184,9 @@ def check_length(y: Any, n_rows: int) -> None:
 
 def _check_given(y: Any) -> None:
     if y is None:
-        raise ValueError("requires y to be passed, but the target y is None; pass one label per row.")
+        raise ValueError(
+            "requires y to be passed, but the target y is None; pass one label per row."
+        )
 
 
 def as_class_vector(y: Any, n_rows: int) -> NDArray[Any]:
