@@ -109,7 +109,7 @@ class RowInputs(StreamInputs):
 
 
 class ListInputs(StreamInputs):
-    """One list per round, lists in the order of their first rows; one weight vector scores all rows."""
+    """One list per round, in the order of their first rows; one weight vector scores all rows."""
 
     def __init__(self, X: Any, lists: Lists | None) -> None:
         self.X = X
