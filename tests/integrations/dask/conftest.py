@@ -1,4 +1,7 @@
+import itertools
+
 import dask
+import numpy as np
 import pytest
 
 
@@ -20,6 +23,31 @@ def client(two_processes):
 
     with Client(two_processes) as client:
         yield client
+
+
+@pytest.fixture
+def chunks_at_hand(monkeypatch):
+    """Metrics of chunks without Dask: the same functions, called at once on arrays in memory."""
+    from toprank.integrations.dask import chunks, lists, metrics, ranges, sections
+
+    def cut(columns):
+        n_rows = len(columns["scores"])
+        rng = np.random.default_rng(n_rows)
+        edges = [0, *np.sort(rng.integers(0, n_rows + 1, rng.integers(4))), n_rows]
+        parts = [slice(*ends) for ends in itertools.pairwise(edges)]
+        return n_rows, [
+            {name: np.asarray(column)[part] for name, column in columns.items()} for part in parts
+        ]
+
+    for module in (chunks, lists, ranges, sections):
+        for name, stand_in in (
+            ("delayed", lambda function, **_: function),
+            ("compute", lambda *results: results),
+            ("keep", tuple),
+        ):
+            if hasattr(module, name):
+                monkeypatch.setattr(module, name, stand_in)
+    monkeypatch.setattr(metrics, "cut_alike", cut)
 
 
 @pytest.fixture

@@ -8,15 +8,13 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from sklearn.exceptions import UndefinedMetricWarning
 
 from toprank import metrics as in_memory
 from toprank.integrations.dask import metrics
 from toprank.metrics.driver import DECLARATIONS, METRICS
-
-QUICK = settings(max_examples=150)
 
 OPTIONS = {
     "precision_at_k": [{"k": 1}, {"k": 3}, {"k": 0.3}],
@@ -90,9 +88,29 @@ def outcome(metric, given, options):
             return str(error).replace("longest list", "list")
 
 
+def in_chunks(**given):
+    """Columns in memory and in chunks of two rows."""
+    plain = {name: np.array(values) for name, values in given.items()}
+    return plain, {name: da.from_array(values, chunks=2) for name, values in plain.items()}
+
+
+LIGHT_LIST = in_chunks(
+    y_true=[False] * 11, scores=[0.0] * 11, sample_weight=[0.0] * 10 + [0.25], groups=[0] * 11
+)
+WEIGHTS_WITH_ROUNDED_SUM = in_chunks(
+    y_true=[0, 0, 0, 1, 1, 0],
+    scores=[3, 2, 1, 0, 2, 1],
+    sample_weight=[0.1, 0.2, 0.3, 1, 1, 1],
+    groups=[0, 0, 0, 0, 1, 1],
+)
+
+
 @pytest.mark.usefixtures("at_once")
-@QUICK
+@settings(max_examples=60)
 @given(call=calls(), rows=columns())
+@example(call=("lift", {"k": 2}), rows=LIGHT_LIST)
+@example(call=("positives_at_top", {}), rows=WEIGHTS_WITH_ROUNDED_SUM)
+@example(call=("r_max", {}), rows=WEIGHTS_WITH_ROUNDED_SUM)
 def test_every_metric_is_that_of_memory(call, rows):
     (name, options), (plain, chunked) = call, rows
     expected = outcome(METRICS[name], plain, options)

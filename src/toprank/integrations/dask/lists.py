@@ -48,7 +48,8 @@ def judge_every_list(
     parts = keep(delayed(_whole_lists)(list(pieces[at::n_parts])) for at in range(n_parts))
     del pieces
     longest, whole = zip(*compute(*(delayed(_extent)(part) for part in parts)), strict=True)
-    strangers = np.array([max(longest)] if all(whole) else [max(longest), 0.5])
+    # A second stranger of a weight that is not whole, and not longer than the longest list.
+    strangers = np.array([max(longest)] if all(whole) else [max(longest), min(max(longest), 0.5)])
     judge = delayed(_judge)
     judged = compute(*(judge(name, part, strangers, ties, options) for part in parts))
     columns = [np.concatenate(column) for column in zip(*judged, strict=True)]
