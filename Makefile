@@ -1,4 +1,4 @@
-# `make help` explains every target. Everything runs inside .venv, which `make setup` builds.
+# `make help` lists the targets. Everything runs inside .venv, which `make setup` creates.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -14,62 +14,62 @@ FUZZ_EXAMPLES ?= 20
 .PHONY: help setup setup-torch demo test test-torch test-elsewhere test-elsewhere-quick test-oldest \
 	fuzz lint types docs bench reproduce clean
 
-help: ## say what each target does
+help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-20s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-setup: $(VENV)/.installed ## make .venv with all development extras but torch
+setup: $(VENV)/.installed ## create .venv with all development dependencies except torch
 
 $(VENV)/.installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[dev]"
 	@touch $@
 
-setup-torch: setup ## add the pinned CPU build of PyTorch to .venv
+setup-torch: setup ## install the pinned CPU build of PyTorch into .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check "torch==2.13.0"
 
-demo: setup ## rank the embedded data set, show what the top gained, write the HTML report
+demo: setup ## rank the embedded data set, compare precision at the top, write the HTML report
 	$(BIN)/toprank demo
 
 test: setup ## run the tests and the doctests
 	$(BIN)/python -m pytest -n $(JOBS) -q
 
-test-torch: setup-torch ## run the tests of the PyTorch losses, on the pinned CPU build
+test-torch: setup-torch ## run the tests of the PyTorch losses on the pinned CPU build
 	$(BIN)/python -m pytest -n $(JOBS) -q tests/integrations/torch src/toprank/integrations/torch
 
-test-elsewhere: setup ## run the tests under the arithmetic and the surroundings of other machines
+test-elsewhere: setup ## run the tests with the arithmetic and environment of other machines
 	$(BIN)/python tests/elsewhere -n $(JOBS)
 
-test-elsewhere-quick: setup ## run a part of the tests that compute as on other machines
+test-elsewhere-quick: setup ## run the doctests with the arithmetic and environment of other machines
 	$(BIN)/python tests/elsewhere --quick -n $(JOBS)
 
 # `make test` tries the same examples in each run; a failure found here is kept as an @example.
-fuzz: setup ## try FUZZ_EXAMPLES (20) times as many examples of each property, from fresh seeds
+fuzz: setup ## run the property tests on FUZZ_EXAMPLES (20) times as many examples, from fresh seeds
 	FUZZ_EXAMPLES=$(FUZZ_EXAMPLES) $(BIN)/python -m pytest -n $(JOBS) -q -m hypothesis tests
 
-# Old versions warn about each other's newer dependencies; only here warnings are no errors.
+# Old versions warn about each other's newer dependencies, so warnings are not errors here.
 test-oldest: ## run the tests on the oldest supported dependencies, in .venv-oldest
 	$(PYTHON) -m venv .venv-oldest
 	$(OLDEST)/python -m pip install --quiet --disable-pip-version-check \
 		-c tests/oldest-requirements.txt -e ".[test]"
 	$(OLDEST)/python -m pytest -n $(JOBS) -q -o filterwarnings=default
 
-lint: setup ## check style, formatting and the direction of imports
+lint: setup ## check style, formatting and import directions
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports
 
-types: setup ## check the types of src/ strictly
+types: setup ## check the types of src/ (strict mypy)
 	$(BIN)/mypy
 
-docs: setup ## build the documentation with warnings as errors, into docs/_build/html
+docs: setup ## build the documentation into docs/_build/html, with warnings as errors
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
 	@echo "open docs/_build/html/index.html"
 
-bench: setup ## run the benchmarks beside their peers and write docs/benchmarks.md
+bench: setup ## run the benchmarks against other libraries and write docs/benchmarks.md
 	$(BIN)/python -m benchmarks
 
-reproduce: setup ## regenerate a paper's tables and figures: make reproduce PAPER=p-norm-push
+reproduce: setup ## reproduce a paper's tables and figures: make reproduce PAPER=p-norm-push
 	$(BIN)/python -m experiments $(PAPER)
 
-clean: ## remove what the other targets made
+clean: ## remove what the other targets created
 	rm -rf $(VENV) .venv-oldest docs/_build docs/gallery docs/api/generated .mypy_cache .ruff_cache .pytest_cache dist

@@ -1,4 +1,4 @@
-"""What a fit holds above its table, as bytes a row and a cell: the terms of how big it can get.
+"""Memory that a fit needs above its table: bytes per row and bytes per cell.
 
 Peaks of fits with few and with many features, each in a process of its own, give both terms. The
 figures stand on the page "How big can it get"; no peer takes part.
@@ -46,12 +46,12 @@ def peak(name, n_features):
 
 
 def main():
-    print(f"{'':32} bytes a row   bytes a cell   ({ROWS:,} float32 rows)")
+    print(f"{'':32} bytes per row  bytes per cell  ({ROWS:,} float32 rows)")
     for name in RANKERS:
         with multiprocessing.get_context("spawn").Pool(1, maxtasksperchild=1) as pool:
             few, many = (pool.apply(peak, (name, size)) / ROWS for size in (FEW, MANY))
         cell = (many - few) / (MANY - FEW)
-        print(f"{name:32} {few - FEW * cell:11.0f}   {cell:12.2f}")
+        print(f"{name:32} {few - FEW * cell:13.0f}  {cell:14.2f}")
 
 
 if __name__ == "__main__":
