@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 from scipy.special import expit
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.preprocessing import SplineTransformer
 
@@ -339,3 +340,57 @@ def test_a_certificate_of_the_very_top_counts_what_stands_there():
     scores = model.decision_function(X)
     assert model.certificate_.worst == (scores[y] <= scores[~y].max()).sum()
     assert model.certificate_.clear == pytest.approx((scores[y] > scores[~y].max()).mean())
+
+
+@pytest.mark.parametrize("weak_rankers", ["features", "stumps"])
+@pytest.mark.parametrize("focus", ["top", "bottom", "both"])
+@pytest.mark.parametrize("loss", ["exponential", "logistic", "hinge", "squared_hinge"])
+def test_at_infinity_weight_two_is_the_row_twice_for_every_variant(loss, focus, weak_rankers):
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(30, 3)), np.arange(30) % 3 == 0
+    counts = rng.integers(0, 4, 30)
+    repeated = rng.permutation(np.repeat(np.arange(30), counts))
+    ranker = PNormPush(
+        np.inf, loss=loss, focus=focus, weak_rankers=weak_rankers, alpha=1e-2, tol=1e-10
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # of the hinge's kinks
+        weighted = clone(ranker).fit(X, y, sample_weight=counts)
+        twin = clone(ranker).fit(X[repeated], y[repeated])
+    values = weighted.objective_path_[-1], twin.objective_path_[-1]
+    if (loss, focus) == ("hinge", "both"):  # ends at a kink near the optimum, and says so
+        assert not weighted.converged_
+        assert values[0] == pytest.approx(values[1], rel=1e-2)
+        return
+    np.testing.assert_allclose(weighted.weights_, twin.weights_, rtol=1e-6, atol=1e-6)
+    assert values[0] == pytest.approx(values[1], rel=1e-6)
+
+
+@pytest.mark.parametrize("groups", [None, np.arange(60) % 4])
+@pytest.mark.parametrize(
+    ("loss", "focus"), [("exponential", "top"), ("exponential", "both"), ("squared_hinge", "top")]
+)
+def test_at_infinity_the_objective_itself_is_reported(loss, focus, groups):
+    X, y = data(n=60, d=3)
+    model = PNormPush(np.inf, loss=loss, focus=focus).fit(X, y, groups=groups)
+    objective = Push(loss, price=np.inf, focus=focus)
+    unit = 1.0 if loss == "exponential" else objective.value(np.zeros(60), y, groups=groups)
+    penalty = 0.5e-3 * model.weights_ @ model.weights_
+    value = objective.value(model.decision_function(X), y, groups=groups) / unit + penalty
+    assert model.converged_
+    assert model.objective_path_[-1] == pytest.approx(value, rel=1e-9)
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        moved = model.weights_ + rng.normal(size=3) * 10.0 ** rng.uniform(-5, 0)
+        scores = model.weak_rankers_.design(X).scores(moved)
+        other = objective.value(scores, y, groups=groups) / unit + 0.5e-3 * moved @ moved
+        assert other >= model.objective_path_[-1] - 1.01e-4
+
+
+@pytest.mark.parametrize("solver", ["coordinate", "lbfgs"])
+def test_at_infinity_max_iter_counts_all_iterations(solver):
+    X, y = data()
+    for max_iter in (0, 1, 7, 30):
+        model = PNormPush(np.inf, solver=solver, max_iter=max_iter, tol=None).fit(X, y)
+        assert model.n_iter_ == max_iter
+        assert not model.converged_

@@ -3,7 +3,7 @@ import pytest
 from scipy import optimize
 
 from experiments.datasets import load_housing, load_ionosphere, load_magic
-from toprank.objectives import ExponentialIRPush, ExponentialPush
+from toprank.objectives import ExponentialIRPush, ExponentialPush, Relative
 from toprank.solvers import (
     Penalty,
     minimize_by_continuation,
@@ -165,10 +165,20 @@ def test_continuation_reaches_the_optimum_at_infinity():
         method="SLSQP",
         options={"ftol": 1e-12, "maxiter": 500},
     )
+    largest = ExponentialPush(np.inf).on(y)
+
+    def solve(power, weights, n_done, max_iter):
+        criterion = ExponentialPush(power).on(y)
+        mean = Relative(criterion, 1.0, np.log(criterion.priced_weight) / power)
+        return minimize_by_lbfgs(
+            design, mean, Penalty(alpha), weights=weights, max_iter=max_iter - n_done
+        )
+
     solution = minimize_by_continuation(
-        lambda p, w: minimize_by_lbfgs(design, ExponentialPush(p).on(y), Penalty(alpha), weights=w),
-        n_rows=40,
+        solve,
+        lambda w: largest.value(design.scores(w)) + Penalty(alpha).value(w),
+        max_iter=1000,
+        tol=1e-8,
     )
-    value = ExponentialPush(np.inf).value(design.scores(solution.weights), y)
-    value += 0.5 * alpha * solution.weights @ solution.weights
-    assert value == pytest.approx(direct.fun, abs=1e-4)
+    assert solution.converged
+    assert direct.fun - 1e-6 <= solution.path[-1] <= direct.fun + 1e-4

@@ -30,6 +30,8 @@ class Criterion(ABC):
     """
 
     n_rows: int
+    # total weight of the rows that are priced, where a power sums over them
+    priced_weight: float = 1.0
 
     @abstractmethod
     def value(self, scores: NDArray[Any]) -> float:
@@ -53,19 +55,30 @@ class Criterion(ABC):
 
 
 class Relative(Criterion):
-    """A criterion in units of what it is where all scores tie.
+    """A criterion in units of what it is where all scores tie: (value - offset) / unit.
 
     A sum over pairs grows with the list; this does not. So a penalty and a tolerance mean the
     same on a hundred rows and on a million.
+
+    Parameters
+    ----------
+    criterion : Criterion
+    unit : float or None, default=None
+        None is the value where all scores tie.
+    offset : float, default=0
+        Subtracted first.
     """
 
-    def __init__(self, criterion: Criterion) -> None:
+    def __init__(
+        self, criterion: Criterion, unit: float | None = None, offset: float = 0.0
+    ) -> None:
         self.n_rows = criterion.n_rows
         self._criterion = criterion
-        self._unit = criterion.value(np.zeros(criterion.n_rows))
+        self._unit = criterion.value(np.zeros(criterion.n_rows)) if unit is None else unit
+        self._offset = offset
 
     def value(self, scores: NDArray[Any]) -> float:
-        return self._criterion.value(scores) / self._unit
+        return (self._criterion.value(scores) - self._offset) / self._unit
 
     def risk(self, scores: NDArray[Any]) -> float:
         return self._criterion.risk(scores)
@@ -73,7 +86,7 @@ class Relative(Criterion):
     def value_and_gradient(self, scores: NDArray[Any]) -> tuple[float, NDArray[Any]]:
         value, gradient = self._criterion.value_and_gradient(scores)
         gradient /= self._unit
-        return value / self._unit, gradient
+        return (value - self._offset) / self._unit, gradient
 
     def gradient_and_hessian(self, scores: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
         gradient, hessian = self._criterion.gradient_and_hessian(scores)

@@ -37,6 +37,8 @@ class PushCriterion(Criterion):
         self.n_rows = n_rows
         self._aggregate = aggregate
         self._sides = sides
+        heights = self._heights(self._snapshots(np.zeros(n_rows)))
+        self.priced_weight = float(heights.weight.sum())
 
     def value(self, scores: NDArray[Any]) -> float:
         return self._aggregate.value(self._heights(self._snapshots(scores)))

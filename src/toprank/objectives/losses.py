@@ -24,7 +24,7 @@ from toprank.kernels.sweeps import FAR
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["LOSSES", "Loss", "LossName"]
+__all__ = ["LOSSES", "Loss", "LossName", "RoundedHinge"]
 
 LossName = Literal["exponential", "logistic", "hinge", "squared_hinge"]
 
@@ -107,6 +107,27 @@ class _SquaredHinge(Loss):
 
     def bend(self, x: NDArray[Any]) -> NDArray[Any]:
         return np.where(1.0 + x > 0.0, 2.0, 0.0)
+
+
+class RoundedHinge(Loss):
+    """The hinge with a parabola over ``length`` at its kink: smooth, at most length/2 below it."""
+
+    name = "hinge"
+
+    def __init__(self, length: float) -> None:
+        self._length = length
+
+    def value(self, x: NDArray[Any]) -> NDArray[Any]:
+        above = np.maximum(1.0 + x, 0.0)
+        bent = np.minimum(above, self._length)
+        return np.asarray(above - bent + bent * bent / (2.0 * self._length))
+
+    def slope(self, x: NDArray[Any]) -> NDArray[Any]:
+        return np.clip((1.0 + x) / self._length, 0.0, 1.0)
+
+    def bend(self, x: NDArray[Any]) -> NDArray[Any]:
+        inside = (1.0 + x > 0.0) & (1.0 + x < self._length)
+        return np.where(inside, 1.0 / self._length, 0.0)
 
 
 LOSSES: dict[str, Loss] = {

@@ -72,6 +72,10 @@ class OneListPush(Criterion):
         self._weights = weights
         self._positives = positives if weights is None else positives & (weights > 0)
         self._negatives = ~positives if weights is None else ~positives & (weights > 0)
+        counts = np.ones(positives.size) if weights is None else weights
+        self.priced_weight = sum(
+            constant * float(counts @ self._sides(sign)[1]) for sign, constant in constants.items()
+        )
 
     def value(self, scores: NDArray[Any]) -> float:
         return self._value_and_shares(self._all_peaks(scores))[0]

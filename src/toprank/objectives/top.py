@@ -6,7 +6,8 @@ Every loss grows with the negative's score, so the largest height belongs to the
 
 With the squared hinge this is what TopPush minimises (Li, Jin and Zhou 2014). A *soft* maximum
 M_q = (1/q)·log Σ_k w_k·e^{q·s_k}, at most log(Σ w_k)/q above M, makes it smooth. With the
-exponential loss and q = p it is R_p^{1/p}, the P-Norm Push itself. One pass, no sort.
+exponential loss and q = p it is R_p^{1/p}, the P-Norm Push itself. With the shares w_k / Σ w in
+place of the weights M_q is never above M: a lower bound. One pass, no sort.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from toprank.objectives.base import Criterion, Objective
-from toprank.objectives.losses import LOSSES, LossName
+from toprank.objectives.losses import LOSSES, LossName, RoundedHinge
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -44,6 +45,9 @@ class SoftTop(Objective):
         q of the soft maximum; inf is the maximum itself.
     focus : {"top", "bottom"}, default="top"
         ``"bottom"`` sets the negatives against the worst positive.
+    lower_bound : bool, default=False
+        Never exceed the value at sharpness inf: weights of the soft maximum become shares, and
+        the kink of the hinge is rounded off below it over a length of 1/q.
 
     Examples
     --------
@@ -55,6 +59,7 @@ class SoftTop(Objective):
     loss: LossName = "squared_hinge"
     sharpness: float = math.inf
     focus: Literal["top", "bottom"] = "top"
+    lower_bound: bool = False
 
     def __post_init__(self) -> None:
         if self.loss not in LOSSES:
@@ -73,7 +78,14 @@ class SoftTop(Objective):
         if lists is not None:
             raise ValueError("SoftTop compares within one list; use Push(price=inf) with groups.")
         sign = 1 if self.focus == "top" else -1
-        return TopCriterion(LOSSES[self.loss], self.sharpness, sign, positives, weights)
+        if not self.lower_bound:
+            return TopCriterion(LOSSES[self.loss], self.sharpness, sign, positives, weights)
+        loss = LOSSES[self.loss]
+        if self.loss == "hinge" and math.isfinite(self.sharpness):
+            loss = RoundedHinge(1.0 / self.sharpness)
+        criterion = TopCriterion(loss, self.sharpness, sign, positives, weights)
+        criterion.use_shares()
+        return criterion
 
 
 class TopCriterion(Criterion):
@@ -97,6 +109,10 @@ class TopCriterion(Criterion):
         self._inner, self._outer = np.flatnonzero(inner), np.flatnonzero(outer)
         self._inner_weights = np.ones(self._inner.size) if weights is None else weights[inner]
         self._outer_weights = np.ones(self._outer.size) if weights is None else weights[outer]
+
+    def use_shares(self) -> None:
+        """Divide the weights of the soft maximum by their sum."""
+        self._outer_weights = self._outer_weights / self._outer_weights.sum()
 
     def value(self, scores: NDArray[Any]) -> float:
         excess, _ = self._excess_and_shares(scores)

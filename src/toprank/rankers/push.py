@@ -77,8 +77,8 @@ class PNormPush(LearnsFromBlocks):
     l1_ratio : float, default=0
         Share of the penalty that is ‖λ‖₁, which makes weights exactly zero; the rest is ‖λ‖²/2.
     max_iter : int or None, default=None
-        Most iterations. None is 1000 for "lbfgs", which needs some ten, and 100 for "coordinate",
-        the paper's budget of rounds.
+        Most iterations, at ``p=inf`` over all powers on the way. None is 1000 for "lbfgs", which
+        needs some ten, and 100 for "coordinate", the paper's budget of rounds.
     tol : float or None, default=1e-8
         Stop when no partial derivative is larger (each is at most 1 to begin with); None never
         stops before ``max_iter``. 1e-8 leaves an error in the objective of about 1e-13.
@@ -96,7 +96,10 @@ class PNormPush(LearnsFromBlocks):
     classes_ : array of the two labels; ``classes_[1]`` is the positive one
     coef_, intercept_ : of shapes (1, n_features) and (1,), for ``weak_rankers="features"``
     weak_rankers_, weights_ : the fitted weak rankers and their weights
-    n_iter_, converged_, objective_path_ : how the fit went; the path starts before iteration 1
+    n_iter_, converged_, objective_path_ : how the fit went; the path starts before iteration 1.
+        ``p=inf`` is reached by growing powers, whose means are lower bounds: the path holds them
+        and ends with the objective itself, and a converged fit is within max(tol, 1e-4) of the
+        last bound
     certificate_ : what was measured on the training list beside what the objective promises, for
         lists of up to 100,000 rows; :meth:`certify` makes it for any list
 

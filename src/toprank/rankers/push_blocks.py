@@ -71,9 +71,16 @@ class LearnsFromBlocks(PushRanker):
             return {"classes_": classes, **attributes}
 
         def minimize(power: float | None, **options: Any) -> Solution:
-            return minimize_by_passes(self._landscape(blocks, features, power), **options)
+            landscape: Any = self._landscape(blocks, features, power)
+            if power is not None:
+                landscape.use_mean()
+            return minimize_by_passes(landscape, **options)
 
-        return self._minimize(minimize, seen.n_rows, seen.low.size, learned, {})
+        def largest_term(weights: NDArray[np.float64]) -> float:
+            landscape: Any = self._landscape(blocks, features, None)
+            return float(landscape.largest_term(weights))
+
+        return self._minimize(minimize, largest_term, seen.low.size, learned, {})
 
     def _family_for_blocks(self) -> Features:
         self._check_parameters()

@@ -210,17 +210,32 @@ class PushRanker(CallbackSupportMixin, BaseRanker):  # type: ignore[misc]
         """Run the chosen solver on a table in memory."""
         solver = SOLVERS[self._solver_name()]
 
-        def minimize(power: float | None, **options: Any) -> Solution:
-            criterion = attach(self._objective_at(power, one_list=one_list))
-            relative = Relative(criterion) if self._is_relative() else criterion
-            return solver(design, relative, **options)
+        exact = attach(self._objective())
+        unit = exact.value(np.zeros(design.n_rows)) if self._is_relative() else 1.0
 
-        return self._minimize(minimize, design.n_rows, design.n_weak, learned, data)
+        def minimize(power: float | None, **options: Any) -> Solution:
+            criterion = exact
+            if power is not None:
+                criterion = attach(self._objective_at(power, one_list=one_list))
+            return solver(design, self._in_units(criterion, unit, power), **options)
+
+        def largest_term(weights: NDArray[np.float64]) -> float:
+            return exact.value(design.scores(weights)) / unit
+
+        return self._minimize(minimize, largest_term, design.n_weak, learned, data)
+
+    def _in_units(self, criterion: Criterion, unit: float, power: float | None) -> Criterion:
+        """Give a criterion in units of a tie; at a power on the way to p = ∞ a mean, not a sum."""
+        if power is None:
+            return Relative(criterion, unit) if self._is_relative() else criterion
+        if self.loss == "exponential":
+            return Relative(criterion, unit, math.log(criterion.priced_weight) / power)
+        return Relative(criterion, unit * criterion.priced_weight ** (1.0 / power))
 
     def _minimize(
         self,
         minimize: Callable[..., Solution],
-        n_rows: int,
+        largest_term: Callable[[NDArray[np.float64]], float],
         n_weak: int,
         learned: Callable[[NDArray[np.float64]], dict[str, Any]],
         data: dict[str, Any],
@@ -233,21 +248,31 @@ class PushRanker(CallbackSupportMixin, BaseRanker):  # type: ignore[misc]
             self, max_iter=self._rounds(), verbose=self.verbose, learned=learned, data=data
         )
 
-        def solve(power: float | None, weights: NDArray[np.float64] | None) -> Solution:
+        penalty = Penalty(float(self.alpha), float(self.l1_ratio))
+
+        def solve(
+            power: float | None, weights: NDArray[np.float64] | None, n_done: int, max_iter: int
+        ) -> Solution:
+            watch.n_before = n_done
             return minimize(
                 power,
-                penalty=Penalty(float(self.alpha), float(self.l1_ratio)),
+                penalty=penalty,
                 weights=start if weights is None else weights,
-                max_iter=self._rounds(),
+                max_iter=max_iter,
                 tol=self.tol,
                 monitor=watch,
             )
 
         try:
             if math.isinf(self._power()):
-                solution = minimize_by_continuation(solve, n_rows)
+                solution = minimize_by_continuation(
+                    solve,
+                    lambda weights: largest_term(weights) + penalty.value(weights),
+                    max_iter=self._rounds(),
+                    tol=self.tol,
+                )
             else:
-                solution = solve(None, None)
+                solution = solve(None, None, 0, self._rounds())
         finally:
             watch.close()
         return self._keep(solution, learned(solution.weights))
@@ -260,7 +285,7 @@ class PushRanker(CallbackSupportMixin, BaseRanker):  # type: ignore[misc]
         """
         if power is None or not one_list or self.loss == "exponential" or self.focus == "both":
             return self._objective(power)
-        return SoftTop(self.loss, sharpness=power, focus=self.focus)
+        return SoftTop(self.loss, sharpness=power, focus=self.focus, lower_bound=True)
 
     def _solver_name(self) -> Literal["lbfgs", "coordinate"]:
         if self.solver != "auto":

@@ -32,7 +32,7 @@ __all__ = [
     "floor_of",
 ]
 
-Status = Literal["converged", "max_iter", "separated", "stopped", "stalled"]
+Status = Literal["converged", "max_iter", "separated", "stopped", "stalled", "smoothed"]
 
 # When every pair is right by this much, the largest pair loss is e^-30 ≈ 1e-13 and without a
 # penalty only infinity is better.
@@ -135,5 +135,9 @@ class Solution:
                 f"no step improves the objective any more, but the largest derivative is still "
                 f"{self.slope:.2g}: a kink of the hinge, or rounding. Use a smooth loss or float64 "
                 "data."
+            ),
+            "smoothed": (
+                "p=inf was approached by finite powers, and the largest term is not yet within "
+                "1e-4 of their minimum, which bounds it from below; use a finite p such as 64."
             ),
         }[self.status]

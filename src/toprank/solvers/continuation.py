@@ -1,48 +1,69 @@
 """p = ∞ by a sequence of finite powers, each started from the solution of the last.
 
-The soft maximum over K negatives is at most log(K)/p above the maximum, so the last power
-bounds what is lost.
+A mean of power p over the priced rows is never above the largest term, and at most
+log(1/share)/p below it, with the share of that row in the weight. So the minimum of every mean is
+a lower bound of the minimum at p = ∞: the difference to the largest term at the weights found
+says how far they can be from it.
 """
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     import numpy as np
     from numpy.typing import NDArray
 
     from toprank.solvers.base import Solution
 
-__all__ = ["minimize_by_continuation", "powers_to_infinity"]
+__all__ = ["NEAR", "minimize_by_continuation"]
+
+# Powers 4, 16, 64, …; at the last one even a share of 1e-300 of the weight is within 1e-4.
+POWERS = tuple(4.0**n for n in range(1, 13))
+# Powers that a list of a million rows needs; the iterations are shared out among them.
+USUAL = 9
+# Finest difference to the lower bound that is asked for.
+NEAR = 1e-4
 
 
-def powers_to_infinity(n_rows: int, gap: float) -> Iterator[float]:
-    """Powers 4, 16, 64, … up to the first that is within ``gap`` of the largest term."""
-    last = max(4.0, math.log(max(n_rows, 2)) / gap)
-    power = 4.0
-    while power < last:
-        yield power
-        power *= 4.0
-    yield last
+class Solve(Protocol):
+    """A solver of the problem at a finite power."""
+
+    def __call__(
+        self, power: float, weights: NDArray[np.float64] | None, n_done: int, max_iter: int
+    ) -> Solution:
+        """Minimise the mean of this power from ``weights``, after ``n_done`` iterations."""
 
 
 def minimize_by_continuation(
-    solve: Callable[[float, NDArray[np.float64] | None], Solution],
-    n_rows: int,
-    gap: float = 1e-4,
+    solve: Solve,
+    largest_term: Callable[[NDArray[np.float64]], float],
+    *,
+    max_iter: int,
+    tol: float | None,
 ) -> Solution:
-    """Call ``solve(p, weights)`` for growing p; iterations and paths add up."""
-    first, *others = powers_to_infinity(n_rows, gap)
-    solution = solve(first, None)
-    for power in others:
-        if solution.status in ("separated", "stopped"):
+    """Minimise means of growing power until they are within max(tol, 1e-4) of the largest term.
+
+    ``largest_term`` gives the objective at p = ∞ with its penalty. The path holds the means, and
+    at its end the objective itself. All powers together take at most ``max_iter`` iterations.
+    """
+    goal = NEAR if tol is None else max(tol, NEAR)
+    n_done, path, weights = 0, list[float](), None
+    for stage, power in enumerate(POWERS):
+        share = math.ceil((max_iter - n_done) / max(USUAL - stage, 1))
+        solution = solve(power, weights, n_done, share)
+        weights = solution.weights
+        n_done += solution.n_iter
+        path += solution.path[1:] if path else solution.path
+        objective = largest_term(weights)
+        is_near = objective - solution.path[-1] <= goal
+        is_solved = tol is not None and solution.converged and is_near
+        if is_solved or n_done >= max_iter or solution.status in ("separated", "stopped"):
             break
-        following = solve(power, solution.weights)
-        following.n_iter += solution.n_iter
-        following.path = solution.path + following.path[1:]
-        solution = following
+    if solution.converged and not is_near:
+        solution.status = "max_iter" if n_done >= max_iter else "smoothed"
+    solution.n_iter, solution.path = n_done, [*path[:-1], objective]
     return solution

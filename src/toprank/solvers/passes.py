@@ -50,6 +50,8 @@ __all__ = [
 CHUNK = 1 << 14
 # Beyond this many weak rankers a Hessian costs more than the passes it saves.
 MAX_DENSE = 512
+# A power at which a soft maximum is the maximum up to rounding.
+SHARP = 2.0**40
 
 
 class BlockFeatures(NamedTuple):
@@ -166,6 +168,23 @@ class PushPasses(Landscape):
     ) -> None:
         super().__init__(blocks, features)
         self._p, self._constants = p, constants
+        self._offset = 0.0
+
+    def use_mean(self) -> None:
+        """Take the mean of power p over the priced rows, not the sum; costs a pass."""
+        tilts = [Tilt(sign < 0, 1.0) for sign in self._constants]
+        logs = self.log_masses(np.zeros(self.n_weak), tilts)
+        weight = np.logaddexp.reduce(np.log(list(self._constants.values())) + logs)
+        self._offset = float(weight) / self._p
+
+    def largest_term(self, weights: Vector) -> float:
+        """The objective at p = ∞; costs a pass."""
+        terms = []
+        for sign in self._constants:
+            tilts = [Tilt(sign > 0, -float(sign)), Tilt(sign < 0, sign * SHARP)]
+            inner, outer = self.log_masses(weights, tilts)
+            terms.append(inner + outer / SHARP)
+        return max(terms)
 
     def at(self, weights: Vector) -> Sight:
         p = self._p
@@ -184,7 +203,7 @@ class PushPasses(Landscape):
                 bends.append(inner.covariance + p * outer.covariance)  # type: ignore[operator]
         largest = max(values)
         shares = np.exp(p * (np.array(values) - largest))
-        value = largest + math.log(shares.sum()) / p
+        value = largest + math.log(shares.sum()) / p - self._offset
         shares /= shares.sum()
         gradient = shares @ np.array(slopes)
         hessian = None
