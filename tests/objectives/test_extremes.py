@@ -8,7 +8,7 @@ import numba
 import numpy as np
 import pytest
 
-from toprank.objectives import ExponentialIRPush, ExponentialPush, Push
+from toprank.objectives import ExponentialIRPush, ExponentialPush, PrecisionAtK, Push
 from toprank.objectives.naive import Truth, push_risk
 
 POWERS = (1.0, 1.5, 4.0, 64.0, 1e4, math.inf)
@@ -178,3 +178,62 @@ def test_a_height_beyond_prices_is_held_with_a_warning():
         value, gradient = objective.value_and_gradient([-900.0, 900.0], [1, 0])
     assert math.isfinite(value)
     assert np.isfinite(gradient).all()
+
+
+@pytest.mark.parametrize("groups", [None, [0, 0, 0]])
+@pytest.mark.parametrize("price", [1.0, 4.0, math.inf, "log1p", "exponential"])
+def test_a_squared_hinge_refuses_scores_whose_squares_overflow(price, groups):
+    scores, labels = [1e160, -1e160, 0.0], [0, 1, 1]
+    objective = Push("squared_hinge", price=price)
+    for method in (objective.value, objective.risk, objective.value_and_gradient):
+        with pytest.raises(ValueError, match=r"scores hold 1e\+160.*divide all scores"):
+            method(scores, labels, groups=groups)
+
+
+def test_a_height_that_overflows_on_the_way_is_no_perfect_list():
+    criterion = Push("squared_hinge", price=4.0).on([0, 1, 1])
+    with pytest.raises(ValueError, match="a height overflows"):
+        criterion.value(np.array([1e160, -1e160, 0.0]))
+
+
+@pytest.mark.parametrize("surrogate", ["avg", "max", "ramp", "struct"])
+def test_precision_surrogates_refuse_scores_at_the_end_of_the_floats(surrogate):
+    with pytest.raises(ValueError, match="divide all scores"):
+        PrecisionAtK(1, surrogate).value([1.7e308, -1.7e308], [0, 1])
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e-170, 1e170, 1e300])
+@pytest.mark.parametrize("p", [1.0, 4.0, math.inf])
+@pytest.mark.parametrize("kind", ["labels", "grades"])
+def test_weights_of_any_size_in_their_own_scale(kind, p, scale):
+    scores, labels = np.array([0.5, -1.0, 0.2, 0.9]), [1, 1, 0, 0]
+    objective = ExponentialPush(p)
+    put = objective.on if kind == "labels" else objective.on_grades
+    one, other = put(labels), put(labels, sample_weight=np.full(4, scale))
+    growth = math.log(scale) * (1.0 if math.isinf(p) else 1.0 + 1.0 / p)
+    assert other.value(scores) == pytest.approx(one.value(scores) + growth, rel=1e-12)
+    for mine, theirs in zip(
+        one.gradient_and_hessian(scores) if p < math.inf else one.value_and_gradient(scores)[1:],
+        other.gradient_and_hessian(scores)
+        if p < math.inf
+        else other.value_and_gradient(scores)[1:],
+        strict=True,
+    ):
+        np.testing.assert_allclose(mine, theirs, rtol=1e-10)
+
+
+def test_a_value_too_large_for_a_float_is_infinite_with_a_warning():
+    scores, labels = np.array([0.5, -1.0, 0.2, 0.9]), [1, 1, 0, 0]
+    with pytest.warns(RuntimeWarning, match="divide sample_weight"):
+        assert Push("hinge", price=2.0).value(scores, labels, sample_weight=1e300) == math.inf
+    small = Push("hinge", price=1.0).value(scores, labels, sample_weight=1e-150)
+    expected = Push("hinge", price=1.0).value(scores, labels)
+    assert small == pytest.approx(1e-300 * expected, rel=1e-10)
+
+
+def test_scores_that_tie_up_to_rounding_share_the_subgradient_at_infinity():
+    scores, labels = np.array([0.3, 0.1 + 0.2, -1.0]), [0, 0, 1]
+    assert scores[0] != scores[1]
+    for objective in (ExponentialPush(math.inf), Push("hinge", price=math.inf)):
+        gradient = objective.value_and_gradient(scores, labels)[1]
+        assert gradient[0] == pytest.approx(gradient[1], rel=1e-9)

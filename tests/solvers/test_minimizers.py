@@ -169,7 +169,7 @@ def test_continuation_reaches_the_optimum_at_infinity():
 
     def solve(power, weights, n_done, max_iter):
         criterion = ExponentialPush(power).on(y)
-        mean = Relative(criterion, 1.0, np.log(criterion.priced_weight) / power)
+        mean = Relative(criterion, 1.0, criterion.log_priced_weight / power)
         return minimize_by_lbfgs(
             design, mean, Penalty(alpha), weights=weights, max_iter=max_iter - n_done
         )

@@ -7,14 +7,18 @@ which is all that a solver, a tree engine or a network ever needs.
 
 from __future__ import annotations
 
+import math
+import warnings
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from toprank.inputs import as_lists, as_positives, as_scores, as_weights
+from toprank.inputs import as_lists, as_positives, as_scores, as_weights, scaled_weights
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import ArrayLike, NDArray
 
     from toprank.inputs import Lists
@@ -30,8 +34,8 @@ class Criterion(ABC):
     """
 
     n_rows: int
-    # total weight of the rows that are priced, where a power sums over them
-    priced_weight: float = 1.0
+    # logarithm of the total weight of the rows that are priced, where a power sums over them
+    log_priced_weight: float = 0.0
 
     @abstractmethod
     def value(self, scores: NDArray[Any]) -> float:
@@ -98,6 +102,79 @@ class Relative(Criterion):
         return self._criterion.separates(scores, margin)
 
 
+# Scores beyond this are refused: the sum of two of them is still finite.
+LARGEST_SCORE = 1e300
+
+
+# Weights whose largest lies outside these are scaled or refused: powers of them overflow.
+ORDINARY_WEIGHTS = (2.0**-200, 2.0**200)
+
+
+class Degrees(NamedTuple):
+    """How an objective grows with the weights: c·w makes risk c^risk and value c^value times it.
+
+    With ``in_logs`` the value grows by value·log c instead.
+    """
+
+    value: float
+    risk: float
+    in_logs: bool
+
+
+class ScaledWeights(Criterion):
+    """A criterion for weights e^log_scale times those that it was put on."""
+
+    def __init__(self, criterion: Criterion, degrees: Degrees, log_scale: float) -> None:
+        self.n_rows = criterion.n_rows
+        self.log_priced_weight = criterion.log_priced_weight + log_scale
+        self._criterion, self._degrees = criterion, degrees
+        self._log_scale = log_scale
+
+    def value(self, scores: NDArray[Any]) -> float:
+        return self._scaled(self._criterion.value(scores))
+
+    def risk(self, scores: NDArray[Any]) -> float:
+        risk = self._criterion.risk(scores)
+        return times_exponential(risk, self._degrees.risk * self._log_scale)
+
+    def value_and_gradient(self, scores: NDArray[Any]) -> tuple[float, NDArray[Any]]:
+        value, gradient = self._criterion.value_and_gradient(scores)
+        return self._scaled(value), self._slopes(gradient)
+
+    def gradient_and_hessian(self, scores: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+        gradient, hessian = self._criterion.gradient_and_hessian(scores)
+        return self._slopes(gradient), self._slopes(hessian)
+
+    def separates(self, scores: NDArray[Any], margin: float) -> bool:
+        return self._criterion.separates(scores, margin)
+
+    def _scaled(self, value: float) -> float:
+        growth = self._degrees.value * self._log_scale
+        return value + growth if self._degrees.in_logs else times_exponential(value, growth)
+
+    def _slopes(self, slopes: NDArray[Any]) -> NDArray[Any]:
+        if not self._degrees.in_logs and self._degrees.value:
+            slopes *= times_exponential(1.0, self._degrees.value * self._log_scale)
+        return slopes
+
+
+def times_exponential(value: float, exponent: float) -> float:
+    """value·e^exponent for a value ≥ 0, or infinity with a warning."""
+    if value == 0:
+        return 0.0
+    log = math.log(value) + exponent
+    try:
+        return math.exp(log)
+    except OverflowError:
+        warnings.warn(
+            f"the objective is e^{log:.6g}, more than a float can hold; divide sample_weight by "
+            "one number.",
+            RuntimeWarning,
+            stacklevel=4,
+        )
+        return math.inf
+
+
 class Objective(ABC):
     """A formula for how bad a scored list is.
 
@@ -105,6 +182,14 @@ class Objective(ABC):
     a row, row weights (weight 2 is the row twice), and list ids (only rows of one list are
     compared with each other).
     """
+
+    def weight_degrees(self) -> Degrees | None:
+        """How value and risk grow with the weights; None where by no power of them."""
+        return None
+
+    def _largest_score(self) -> float:
+        """Largest absolute score at which nothing overflows."""
+        return LARGEST_SCORE
 
     @abstractmethod
     def _criterion(
@@ -128,7 +213,25 @@ class Objective(ABC):
         lists = as_lists(groups, positives.size)
         counted = None if weights is None else weights > 0
         _check_both_classes(positives, counted, lists)
-        return self._criterion(positives, weights, lists)
+        return self._weighted(weights, lambda scaled: self._criterion(positives, scaled, lists))
+
+    def _weighted(
+        self,
+        weights: NDArray[np.float64] | None,
+        put: Callable[[NDArray[np.float64] | None], Criterion],
+    ) -> Criterion:
+        """Put the formula on weights, scaled first where powers of them would overflow."""
+        if weights is None or ORDINARY_WEIGHTS[0] <= weights.max() <= ORDINARY_WEIGHTS[1]:
+            return put(weights)
+        degrees = self.weight_degrees()
+        if degrees is None:
+            raise ValueError(
+                f"sample_weight reaches {weights.max():g}, and {type(self).__name__} depends on "
+                "the size of the weights; divide them by one number, so that they are near 1."
+            )
+        scaled = scaled_weights(weights)
+        log_scale = math.log(weights.max()) - math.log(scaled.max())
+        return ScaledWeights(put(scaled), degrees, log_scale)
 
     def value(
         self,
@@ -191,6 +294,13 @@ class Objective(ABC):
             raise ValueError(
                 f"scores has {checked.size} rows, but y has {criterion.n_rows}; "
                 "pass one score for every label."
+            )
+        bound = self._largest_score()
+        largest = float(np.abs(checked).max())
+        if largest > bound:
+            raise ValueError(
+                f"scores hold {checked[np.abs(checked).argmax()]:g}, but this objective overflows "
+                f"beyond ±{bound:g}; divide all scores by one number."
             )
         return checked, criterion
 

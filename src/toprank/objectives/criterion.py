@@ -38,7 +38,7 @@ class PushCriterion(Criterion):
         self._aggregate = aggregate
         self._sides = sides
         heights = self._heights(self._snapshots(np.zeros(n_rows)))
-        self.priced_weight = float(heights.weight.sum())
+        self.log_priced_weight = float(np.log(heights.weight.sum()))
 
     def value(self, scores: NDArray[Any]) -> float:
         return self._aggregate.value(self._heights(self._snapshots(scores)))

@@ -24,7 +24,7 @@ from toprank.kernels.sweeps import FAR
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["LOSSES", "Loss", "LossName", "RoundedHinge"]
+__all__ = ["LOSSES", "Loss", "LossName", "RoundedHinge", "largest_score"]
 
 LossName = Literal["exponential", "logistic", "hinge", "squared_hinge"]
 
@@ -128,6 +128,11 @@ class RoundedHinge(Loss):
     def bend(self, x: NDArray[Any]) -> NDArray[Any]:
         inside = (1.0 + x > 0.0) & (1.0 + x < self._length)
         return np.where(inside, 1.0 / self._length, 0.0)
+
+
+def largest_score(loss: LossName) -> float:
+    """Largest absolute score at which sums of this loss stay finite, in logs where it has some."""
+    return 1e140 if loss == "squared_hinge" else 1e300
 
 
 LOSSES: dict[str, Loss] = {

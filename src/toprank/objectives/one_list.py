@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from toprank.objectives.base import Criterion
-from toprank.objectives.prices import exponential_or_warn
+from toprank.objectives.prices import TIED, exponential_or_warn
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -73,8 +73,8 @@ class OneListPush(Criterion):
         self._positives = positives if weights is None else positives & (weights > 0)
         self._negatives = ~positives if weights is None else ~positives & (weights > 0)
         counts = np.ones(positives.size) if weights is None else weights
-        self.priced_weight = sum(
-            constant * float(counts @ self._sides(sign)[1]) for sign, constant in constants.items()
+        self.log_priced_weight = math.log(
+            sum(c * float(counts @ self._sides(sign)[1]) for sign, c in constants.items())
         )
 
     def value(self, scores: NDArray[Any]) -> float:
@@ -144,7 +144,8 @@ class OneListPush(Criterion):
         values = {sign: peak.value(self._p, self._constants[sign]) for sign, peak in peaks.items()}
         largest = max(values.values())
         if math.isinf(self._p):
-            mass = {sign: float(value == largest) for sign, value in values.items()}
+            slack = TIED * (1.0 + abs(largest))
+            mass = {sign: float(value >= largest - slack) for sign, value in values.items()}
         else:
             mass = {s: math.exp(self._p * (value - largest)) for s, value in values.items()}
         total = sum(mass.values())
@@ -184,7 +185,7 @@ class OneListPush(Criterion):
         with np.errstate(over="ignore"):
             above = t - highest
             if math.isinf(self._p):
-                above = np.where(above == 0, 0.0, -np.inf)
+                above = np.where(above >= -TIED * (1.0 + abs(highest)), 0.0, -np.inf)
             else:
                 above *= self._p
         exponents = np.where(self._sides(sign)[0][rows], lowest - t, above)

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 
 from toprank.kernels.top_k import AVG, MAX, RAMP, STRUCT, surrogate, surrogate_of_lists
-from toprank.objectives.base import Criterion, Objective
+from toprank.objectives.base import Criterion, Degrees, Objective
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -91,6 +91,9 @@ class PrecisionAtK(Objective):
             raise ValueError(
                 f"surrogate must be 'avg', 'max', 'ramp' or 'struct', got {self.surrogate!r}."
             )
+
+    def weight_degrees(self) -> Degrees | None:
+        return Degrees(0.0, 1.0, in_logs=False) if as_top(self.k)[1] else None
 
     def _criterion(
         self,

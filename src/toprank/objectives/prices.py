@@ -42,8 +42,8 @@ LARGEST = 690.0
 class Price:
     """A price of your own for a height, convex and increasing on [0, ∞).
 
-    All three take and return arrays. Without ``second_derivative`` the objective has a gradient,
-    but no Hessian diagonal.
+    All three take and return arrays. Where ``second_derivative`` is None, differences of
+    ``derivative`` stand for it.
 
     Examples
     --------
@@ -205,8 +205,13 @@ class _RootPower(Aggregate):
         """Value, ∂V/∂size and log value."""
         log = heights.log()
         log_largest = float(log.max())
-        if math.isinf(log_largest):
+        if log_largest == -math.inf:
             return 0.0, np.zeros_like(log), -math.inf
+        if not math.isfinite(log_largest):
+            raise ValueError(
+                "a height overflows, since scores lie too far apart or weights are too large; "
+                "divide the scores, or the weights, by one number."
+            )
         ratio = np.exp(log - log_largest)
         scale = np.exp(heights.shift)  # du/dsize
         if math.isinf(self.p):
@@ -283,15 +288,21 @@ class _MeanPrice(Aggregate):
         return float(heights.weight @ self._call("value", heights.plain()))
 
     def curvature(self, heights: Heights) -> Curvature:
-        if self.price.second_derivative is None:
-            raise ValueError(
-                "this Price has no second_derivative; pass one to Price(value, derivative, "
-                "second_derivative), or use a solver that needs only gradients."
-            )
         share, plain, scale = self._parts(heights)
-        first = share * self._call("derivative", plain) * scale
-        second = share * self._call("second_derivative", plain) * scale * scale
-        return Curvature(first, second, 0.0)
+        slope = self._call("derivative", plain)
+        second = share * self._bend(plain, slope, float(share @ plain)) * scale * scale
+        return Curvature(share * slope * scale, second, 0.0)
+
+    def _bend(self, plain: Floats, slope: Floats, mean: float) -> Floats:
+        """g'', or a difference of g' over a millionth of the height and of the mean height."""
+        if self.price.second_derivative is not None:
+            return self._call("second_derivative", plain)
+        step = 1e-6 * (plain + mean)
+        ahead = plain + step
+        rise = self._call("derivative", ahead) - slope
+        distance = ahead - plain  # as floats have it
+        bend = np.divide(rise, distance, out=np.zeros_like(rise), where=distance > 0)
+        return np.maximum(bend, 0.0)
 
     def _parts(self, heights: Heights) -> tuple[Floats, Floats, Floats]:
         share = heights.weight / heights.weight.sum()

@@ -22,10 +22,10 @@ import numpy as np
 
 from toprank.inputs import as_lists, as_weights
 from toprank.kernels.ladder import Ladder
-from toprank.objectives.base import Criterion, Objective
+from toprank.objectives.base import Criterion, Degrees, Objective
 from toprank.objectives.criterion import PushCriterion, Side
 from toprank.objectives.heights import Comparison, ExplicitPairs, ladder_of
-from toprank.objectives.losses import LOSSES, LossName
+from toprank.objectives.losses import LOSSES, LossName, largest_score
 from toprank.objectives.one_list import OneListPush
 from toprank.objectives.prices import Price, aggregate
 from toprank.objectives.top import TopCriterion
@@ -59,6 +59,19 @@ class _Push(Objective):
     @abstractmethod
     def _formula(self) -> Formula:
         """Give loss, price and focus."""
+
+    def weight_degrees(self) -> Degrees | None:
+        loss, price, *_ = self._formula()
+        if price == "identity":
+            price = 1.0
+        if not isinstance(price, int | float):
+            return None
+        p = float(price)
+        risk = 1.0 if math.isinf(p) else 1.0 + p
+        return Degrees(1.0 + 1.0 / p, risk, in_logs=loss == "exponential")
+
+    def _largest_score(self) -> float:
+        return largest_score(self._formula().loss)
 
     def _criterion(
         self,
@@ -100,7 +113,7 @@ class _Push(Objective):
         weights = as_weights(sample_weight, checked.size)
         lists = as_lists(groups, checked.size)
         check_comparable(checked, weights, lists)
-        return self._on_ladders(checked, weights, lists)
+        return self._weighted(weights, lambda scaled: self._on_ladders(checked, scaled, lists))
 
     def on_pairs(
         self,
@@ -277,7 +290,8 @@ class ExponentialIRPush(_Push):
     """IR Push: positives are pulled up, the more the fewer negatives stand above them.
 
     ``risk`` is equation (2), Σ_i w_i·ln(1 + Σ_k w_k·e^{-(s_i - s_k)}); ``value`` is the mean,
-    risk / Σ w_i over the positives that have a negative in their list. Cost: O(rows).
+    risk / Σ w_i over the positives that have a negative in their list. Cost: O(rows). The weights
+    are within the logarithm, so twice the weights are another problem, not twice the risk.
 
     Examples
     --------

@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from toprank.objectives.base import Criterion, Objective
-from toprank.objectives.losses import LOSSES, LossName, RoundedHinge
+from toprank.objectives.losses import LOSSES, LossName, RoundedHinge, largest_score
+from toprank.objectives.prices import TIED
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -68,6 +69,9 @@ class SoftTop(Objective):
             raise ValueError(f"sharpness must be above 0 or inf, got {self.sharpness!r}.")
         if self.focus not in ("top", "bottom"):
             raise ValueError(f"focus must be 'top' or 'bottom', got {self.focus!r}.")
+
+    def _largest_score(self) -> float:
+        return 345.0 if self.loss == "exponential" else largest_score(self.loss)
 
     def _criterion(
         self,
@@ -159,7 +163,8 @@ class TopCriterion(Criterion):
         t = self._sign * scores[self._outer].astype(np.float64, copy=False)
         highest = float(t.max())
         if math.isinf(self._q):
-            mass = np.where(t == highest, self._outer_weights, 0.0)
+            slack = TIED * (1.0 + abs(highest))  # equal scores may have been rounded differently
+            mass = np.where(t >= highest - slack, self._outer_weights, 0.0)
             above = 0.0
         else:
             mass = self._outer_weights * np.exp(self._q * (t - highest))

@@ -178,7 +178,8 @@ def binary_labels(y: ArrayLike | None) -> tuple[NDArray[Any], NDArray[np.bool_]]
     if kind != "binary":
         raise ValueError(
             f"Only binary classification is supported. The type of the target is {kind}. "
-            "For grades use fit_grades; for one class against the rest pass y == that class."
+            "For one class against the rest pass y == that class; grades are learned by "
+            "fit_grades of PNormPush, RankBoost or LinearRankSVM."
         )
     classes = np.unique(labels)
     if classes.size < 2:

@@ -211,10 +211,10 @@ class PrecisionAtKRanker(CallbackSupportMixin, BaseRanker):  # type: ignore[misc
         """
         check_parameters(self)
         table = check_table(self, X, StandardFeatures(), reset=True)
-        self.classes_, learning = learning_rows(table, y, sample_weight, groups)
+        self.classes_, learning = learning_rows(table, y, sample_weight, groups, self.k)
         is_warm = self.warm_start and getattr(self, "weights_", np.empty(0)).size == table.shape[1]
         if not is_warm:
-            self.weak_rankers_ = StandardFeatures().fit(learning.rows.X, learning.rows.weights)
+            self.weak_rankers_ = self._scaling(learning)
         watch = Watch(
             self,
             max_iter=self._passes(),
@@ -230,6 +230,10 @@ class PrecisionAtKRanker(CallbackSupportMixin, BaseRanker):  # type: ignore[misc
         finally:
             watch.close()
         return self
+
+    def _scaling(self, learning: Learning) -> StandardFeatures:
+        names = getattr(self, "feature_names_in_", None)
+        return StandardFeatures().fit(learning.rows.X, learning.rows.weights, names=names)
 
     def _passes(self) -> int:
         if self.max_iter is not None:
@@ -387,9 +391,11 @@ class PrecisionAtKRanker(CallbackSupportMixin, BaseRanker):  # type: ignore[misc
         is_first = not hasattr(self, "weights_")
         table = check_table(self, X, StandardFeatures(), reset=is_first)
         known = None if is_first else self.classes_
-        self.classes_, learning = chunk_rows(table, y, known, classes, sample_weight, groups)
+        self.classes_, learning = chunk_rows(
+            table, y, known, classes, sample_weight, groups, self.k
+        )
         if is_first:
-            self.weak_rankers_ = StandardFeatures().fit(learning.rows.X, learning.rows.weights)
+            self.weak_rankers_ = self._scaling(learning)
         stream = self._stream_on(self.k, learning, is_warm=True)
         if learning.rows.positives.size:
             batches = MiniBatches(learning.rows, self.batch_size, seed=None)

@@ -11,8 +11,9 @@ from scipy import sparse
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
-from toprank.inputs import as_lists
-from toprank.objectives.precision import PrecisionAtK
+from toprank.inputs import as_lists, scaled_weights
+from toprank.objectives.base import ORDINARY_WEIGHTS
+from toprank.objectives.precision import PrecisionAtK, as_top
 from toprank.rankers.base import binary_labels, counted_rows
 from toprank.solvers.mini_batch import Rows
 
@@ -59,11 +60,15 @@ def _learning(
 
 
 def learning_rows(
-    table: Any, y: ArrayLike, sample_weight: ArrayLike | None, groups: ArrayLike | None
+    table: Any,
+    y: ArrayLike,
+    sample_weight: ArrayLike | None,
+    groups: ArrayLike | None,
+    k: float,
 ) -> tuple[NDArray[Any], Learning]:
     """Classes, and the rows of weight above 0."""
     classes, positives = binary_labels(y)
-    learning = _weighted(table, positives, sample_weight, groups)
+    learning = _weighted(table, positives, sample_weight, groups, k)
     kept = learning.rows.positives
     if kept.all() or not kept.any():
         missing = "positive" if not kept.any() else "negative"
@@ -81,6 +86,7 @@ def chunk_rows(
     classes: ArrayLike | None,
     sample_weight: ArrayLike | None,
     groups: ArrayLike | None,
+    k: float,
 ) -> tuple[NDArray[Any], Learning]:
     """Classes of a stream, and the rows of its next chunk, which may hold one class only."""
     if classes is not None:
@@ -103,7 +109,7 @@ def chunk_rows(
             f"y holds {foreign[0]!r}, which is not one of the classes {known.tolist()}; name both "
             "classes in the first call to partial_fit."
         )
-    return known, _weighted(table, labels == known[1], sample_weight, groups)
+    return known, _weighted(table, labels == known[1], sample_weight, groups, k)
 
 
 def _weighted(
@@ -111,6 +117,7 @@ def _weighted(
     positives: NDArray[np.bool_],
     sample_weight: ArrayLike | None,
     groups: ArrayLike | None,
+    k: float,
 ) -> Learning:
     n_rows = table.shape[0]
     if positives.size != n_rows:
@@ -123,7 +130,20 @@ def _weighted(
     if kept is not None:
         table, positives = table[kept], positives[kept]
         ids = None if ids is None else ids[kept]
-    return _learning(table, positives, weights, ids, metadata)
+    return _learning(table, positives, _near_one(weights, k), ids, metadata)
+
+
+def _near_one(weights: NDArray[np.float64] | None, k: float) -> NDArray[np.float64] | None:
+    """Divide weights by the largest where sums of them would overflow."""
+    if weights is None or ORDINARY_WEIGHTS[0] <= weights.max() <= ORDINARY_WEIGHTS[1]:
+        return weights
+    if not as_top(k)[1]:
+        raise ValueError(
+            f"sample_weight reaches {weights.max():g}, and k={k} counts weight; divide the weights "
+            "by one number, so that they are near 1, or pass k as a share of the positives."
+        )
+    scaled = scaled_weights(weights)
+    return scaled / scaled.max()
 
 
 def hold_out(

@@ -12,6 +12,7 @@ from toprank.rankers.push_fit import PushRanker
 from toprank.rankers.survey import survey
 from toprank.solvers.passes import BlockFeatures, minimize_by_passes
 from toprank.weak_rankers import Features, weak_rankers_from
+from toprank.weak_rankers.features import check_spans
 
 if TYPE_CHECKING:
     import numpy as np
@@ -63,6 +64,7 @@ class LearnsFromBlocks(PushRanker):
         seen, classes = survey(blocks, accepts_missing=False)
         keep_columns(self, seen.low.size, blocks.feature_names)
         family.low_, family.span_ = seen.low, seen.span
+        check_spans(seen.span, seen.dtype, getattr(self, "feature_names_in_", None))
         features = BlockFeatures(seen.low, seen.span, classes[1])
 
         def learned(weights: NDArray[np.float64]) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from toprank.guarantees import push_certificate
+from toprank.inputs import scaled_weights
 from toprank.kernels.threads import threads_for
 from toprank.objectives import Relative, SoftTop
 from toprank.rankers.base import BaseRanker, binary_labels, counted_lists, counted_rows
@@ -27,6 +28,7 @@ from toprank.solvers import (
     minimize_by_lbfgs,
 )
 from toprank.weak_rankers import Features, Stumps, weak_rankers_from
+from toprank.weak_rankers.features import check_spans
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from toprank.guarantees import PushCertificate
+    from toprank.kernels.threads import Threads
     from toprank.objectives import Criterion
     from toprank.weak_rankers import Design, WeakRankers
 
@@ -95,13 +98,14 @@ class PushRanker(CallbackSupportMixin, BaseRanker):  # type: ignore[misc]
         """
         family, table = self._table(X)
         classes, positives = binary_labels(y)
-        weights, kept = counted_rows(sample_weight, table.shape[0])
+        given, kept = counted_rows(sample_weight, table.shape[0])
+        weights = self._scaled(given)
         lists = counted_lists(groups, table.shape[0], kept)
         _check_rows("y", positives.size, table.shape[0])
         if kept is not None:
             table, positives = table[kept], positives[kept]
         with threads_for(self.n_jobs) as threads:
-            design = family.fit(table, threads=threads).design(table, threads=threads)
+            design = self._design(family, table, threads)
 
             def learned(solution_weights: NDArray[np.float64]) -> dict[str, Any]:
                 intercept = self._intercept(design.scores(solution_weights), positives, weights)
@@ -118,7 +122,7 @@ class PushRanker(CallbackSupportMixin, BaseRanker):  # type: ignore[misc]
             )
             if design.n_rows <= CERTIFIED_ROWS:
                 scores = design.scores(self.weights_)
-                self.certificate_ = self._certificate(positives, scores, weights, lists)
+                self.certificate_ = self._certificate(positives, scores, given, lists)
         return self
 
     @with_callbacks
@@ -147,7 +151,8 @@ class PushRanker(CallbackSupportMixin, BaseRanker):  # type: ignore[misc]
         array([3, 1, 2])
         """
         family, table = self._table(X)
-        weights, kept = counted_rows(sample_weight, table.shape[0])
+        given, kept = counted_rows(sample_weight, table.shape[0])
+        weights = self._scaled(given)
         lists = counted_lists(groups, table.shape[0], kept)
         levels = np.asarray(grades)
         _check_rows("grades", levels.shape[0], table.shape[0])
@@ -156,7 +161,7 @@ class PushRanker(CallbackSupportMixin, BaseRanker):  # type: ignore[misc]
         metadata = _present(sample_weight=sample_weight, groups=groups)
         with threads_for(self.n_jobs) as threads:
             return self._learn(
-                family.fit(table, threads=threads).design(table, threads=threads),
+                self._design(family, table, threads),
                 lambda objective: objective.on_grades(levels, sample_weight=weights, groups=lists),
                 lambda solution: self._attributes(family, solution, 0.0, table.dtype),
                 {"X": X, "y": grades, "metadata": metadata},
@@ -187,7 +192,7 @@ class PushRanker(CallbackSupportMixin, BaseRanker):  # type: ignore[misc]
         n_rows = table.shape[0]
         with threads_for(self.n_jobs) as threads:
             return self._learn(
-                family.fit(table, threads=threads).design(table, threads=threads),
+                self._design(family, table, threads),
                 lambda objective: objective.on_pairs(pairs, n_rows, pair_weight=pair_weight),
                 lambda solution: self._attributes(family, solution, 0.0, table.dtype),
                 {"X": X, "metadata": _present(pair_weight=pair_weight)},
@@ -197,6 +202,20 @@ class PushRanker(CallbackSupportMixin, BaseRanker):  # type: ignore[misc]
         self._check_parameters()
         family = weak_rankers_from(self.weak_rankers)
         return family, check_table(self, X, family, reset=True)
+
+    def _design(self, family: WeakRankers, table: Any, threads: Threads) -> Design:
+        family.fit(table, threads=threads)
+        if isinstance(family, Features):
+            check_spans(family.span_, table.dtype, getattr(self, "feature_names_in_", None))
+        return family.design(table, threads=threads)
+
+    def _scaled(self, weights: NDArray[np.float64] | None) -> NDArray[np.float64] | None:
+        """Give weights of at most 1, where the objective is in units that do not depend on them."""
+        is_free = self._is_relative() and self._objective().weight_degrees() is not None
+        if weights is None or not is_free:
+            return weights
+        scaled = scaled_weights(weights)
+        return scaled / scaled.max()
 
     def _learn(
         self,
@@ -222,15 +241,28 @@ class PushRanker(CallbackSupportMixin, BaseRanker):  # type: ignore[misc]
         def largest_term(weights: NDArray[np.float64]) -> float:
             return exact.value(design.scores(weights)) / unit
 
-        return self._minimize(minimize, largest_term, design.n_weak, learned, data)
+        self._minimize(minimize, largest_term, design.n_weak, learned, data)
+        self._warn_of_ties(design)
+        return self
+
+    def _warn_of_ties(self, design: Design) -> None:
+        if self.weights_.any():
+            return
+        if all(np.ptp(design.column(index)) == 0 for index in range(design.n_weak)):
+            warnings.warn(
+                f"{type(self).__name__}: every row gets the same score, since the columns of X are "
+                "constant; check how X was made.",
+                UserWarning,
+                stacklevel=4,
+            )
 
     def _in_units(self, criterion: Criterion, unit: float, power: float | None) -> Criterion:
         """Give a criterion in units of a tie; at a power on the way to p = ∞ a mean, not a sum."""
         if power is None:
             return Relative(criterion, unit) if self._is_relative() else criterion
         if self.loss == "exponential":
-            return Relative(criterion, unit, math.log(criterion.priced_weight) / power)
-        return Relative(criterion, unit * criterion.priced_weight ** (1.0 / power))
+            return Relative(criterion, unit, criterion.log_priced_weight / power)
+        return Relative(criterion, unit * math.exp(criterion.log_priced_weight / power))
 
     def _minimize(
         self,

@@ -49,14 +49,14 @@ def minimize_by_coordinates(
         slopes = _slopes(design.correlate(residuals), solution.weights, penalty)
         steepest = np.abs(slopes)
         solution.slope = float(steepest.max(initial=0.0))
-        chosen = int(np.argmax(steepest >= (1.0 - TIED) * solution.slope))
-        if tol is not None and solution.slope <= tol:
+        if solution.slope == 0 or (tol is not None and solution.slope <= tol):
             solution.status = "converged"
         elif penalty.alpha == 0 and criterion.separates(scores, SEPARATED):
             solution.status = "separated"
         elif solution.n_iter >= max_iter:
             solution.status = "max_iter"
         else:
+            chosen = int(np.argmax(steepest >= (1.0 - TIED) * solution.slope))
             line = _Coordinate(design.column(chosen), scores, criterion, penalty, solution, chosen)
             step = line.minimum(slopes[chosen])
             if step == 0:

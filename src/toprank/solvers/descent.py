@@ -41,7 +41,7 @@ def descend(
     solution = Solution(iterate.weights, path=[iterate.value])
     while True:
         solution.weights, solution.slope = iterate.weights, iterate.slope
-        if tol is not None and iterate.slope <= tol:
+        if iterate.slope == 0 or (tol is not None and iterate.slope <= tol):
             solution.status = "converged"
         elif penalty.alpha == 0 and iterate.separates():
             solution.status = "separated"

@@ -29,6 +29,8 @@ def minimize_with_l1(
 ) -> Solution:
     """Minimise ``smooth`` and a penalty with ‖λ‖₁ over λ = u - v, u, v ≥ 0, by scipy's L-BFGS-B."""
     half = start.size
+    if not half:  # nothing to weigh
+        return Solution(start, "converged", slope=0.0, path=[smooth(start)[0]])
     solution = Solution(start, path=[])
 
     def objective(split: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:

@@ -39,7 +39,8 @@ class Features(WeakRankers):
         else:
             low, high = ranges(X, threads or Threads())
         self.low_ = low.astype(np.float64)
-        span = high.astype(np.float64) - self.low_
+        with np.errstate(over="ignore"):  # check_spans refuses what overflows
+            span = high.astype(np.float64) - self.low_
         self.span_ = np.where(span > 0, span, 1.0)
         return self
 
@@ -55,6 +56,30 @@ class Features(WeakRankers):
         """Coefficients and offset in the units of the table: H·λ = X·coef + offset."""
         coef = weights / self.span_
         return coef, -float(self.low_ @ coef)
+
+
+def check_spans(
+    span: NDArray[np.float64],
+    dtype: Any,
+    names: NDArray[Any] | None = None,
+    *,
+    squared: bool = False,
+) -> None:
+    """Refuse a column whose range is beyond what the table's dtype can scale.
+
+    Reciprocals of the range must be finite; with ``squared`` sums of its squares too.
+    """
+    limits = np.finfo(dtype)
+    least, most = float(limits.tiny) * 2.0**30, float(limits.max)  # leaves room for the weights
+    if squared:
+        least, most = max(least, 1e-140), min(most, 1e140)
+    bad = np.flatnonzero(~((span >= least) & (span <= most)))
+    if bad.size:
+        name = f"number {bad[0]}" if names is None else repr(str(names[bad[0]]))
+        raise ValueError(
+            f"column {name} of X has a range of {span[bad[0]]:g}, too small or too large to be "
+            f"scaled in {dtype}; multiply the column by a number, so that its values are near 1."
+        )
 
 
 class FeatureDesign(Design):

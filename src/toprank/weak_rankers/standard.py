@@ -9,7 +9,7 @@ from scipy import sparse
 
 from toprank.kernels.products import CHUNK
 from toprank.kernels.threads import Threads, one_blas_thread
-from toprank.weak_rankers.features import Features
+from toprank.weak_rankers.features import Features, check_spans
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -30,10 +30,12 @@ class StandardFeatures(Features):
         X: Any,
         weights: NDArray[np.float64] | None = None,
         *,
+        names: NDArray[Any] | None = None,
         threads: Threads | None = None,
     ) -> Self:
         """Learn the (weighted) mean and standard deviation of each feature."""
         super().fit(X, threads=threads)
+        check_spans(self.span_, X.dtype, names, squared=True)
         smallest = 1e-12 * self.span_  # what is left of a constant in floating point
         counts = np.ones(X.shape[0]) if weights is None else weights
         with one_blas_thread():
