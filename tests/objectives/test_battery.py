@@ -338,3 +338,27 @@ def test_relative_is_one_where_all_scores_tie():
         relative.gradient_and_hessian(scores), plain.gradient_and_hessian(scores), strict=True
     ):
         np.testing.assert_allclose(one, other / unit)
+
+
+@pytest.mark.parametrize("kind", ["grades", "pairs"])
+def test_a_rounded_hinge_is_smooth_and_just_below_the_hinge(kind):
+    scores, truth = random_problem(5, reach=1.0)
+    scores = np.round(4 * scores) / 4  # many pairs within the rounded part
+    rounded, kinked = Push("hinge", 3.0, rounding=0.5), Push("hinge", 3.0)
+    if kind == "grades":
+        criterion, exact = (o.on_grades(truth.grades) for o in (rounded, kinked))
+    else:
+        pairs = np.argwhere(truth.grades[:, None] > truth.grades)
+        criterion, exact = (o.on_pairs(pairs, scores.size) for o in (rounded, kinked))
+    assert criterion.value(scores) < exact.value(scores)
+    near = Push("hinge", 3.0, rounding=1e-9).on_grades(truth.grades).value(scores)
+    assert near == pytest.approx(exact.value(scores), rel=1e-6)
+    gradient, hessian = criterion.gradient_and_hessian(scores + 0.01 * np.arange(scores.size))
+    for row in range(scores.size):
+        moved = scores + 0.01 * np.arange(scores.size)
+        by_value = differences(criterion.value, moved, row, 1e-5)
+        assert gradient[row] == pytest.approx(by_value, rel=1e-5, abs=1e-7)
+        by_slope = differences(
+            lambda s, row=row: criterion.value_and_gradient(s)[1][row], moved, row, 1e-5
+        )
+        assert hessian[row] == pytest.approx(max(by_slope, 0.0), rel=1e-4, abs=1e-5)

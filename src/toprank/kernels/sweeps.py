@@ -69,12 +69,14 @@ def hinge_moments(
     lists: Integers,
     n_rungs: Integers,
     adjoint: bool,
+    margin: float = 1.0,
 ) -> Floats:
-    """Sums of K(x) = 1, 1 + x and (1 + x)², each where 1 + x > 0 and nothing elsewhere."""
+    """Sums of K(x) = 1, m + x and (m + x)² with the margin m, where m + x > 0, else nothing."""
     sums = np.zeros((3, scores.size))
     for g in range(lists.size - 1):
+        where = (lists[g], lists[g + 1])
         for level in range(n_rungs[g] - 1):
-            _sweep_hinge(scores, grades, weights, lists[g], lists[g + 1], level, adjoint, sums)
+            _sweep_hinge(scores, grades, weights, where, level, adjoint, margin, sums)
     return sums
 
 
@@ -83,16 +85,17 @@ def _sweep_hinge(
     scores: Floats,
     grades: Integers,
     weights: Floats,
-    first: int,
-    last: int,
+    where: tuple[int, int],
     level: int,
     adjoint: bool,
+    margin: float,
     sums: Floats,
 ) -> None:
     """Visit targets upwards (adjoint: downwards); sources join once they are within reach."""
+    first, last = where
     step = -1 if adjoint else 1
     start, stop = (last - 1, first - 1) if adjoint else (first, last)
-    m0 = m1 = m2 = 0.0  # Σ a·(1 + x)^n over the sources that joined, at the current target
+    m0 = m1 = m2 = 0.0  # Σ a·(m + x)^n over the sources that joined, at the current target
     source, origin = start, scores[start]
     for row in range(start, stop, step):
         if grades[row] < level or (grades[row] == level) == adjoint:
@@ -102,7 +105,7 @@ def _sweep_hinge(
         m1 += moved * m0
         origin = scores[row]
         while source != stop:
-            reach = 1.0 + step * (origin - scores[source])
+            reach = margin + step * (origin - scores[source])
             if reach <= 0.0:
                 break
             if grades[source] >= level and (grades[source] == level) == adjoint:

@@ -18,6 +18,7 @@ import numpy as np
 
 from toprank.kernels.exponentials import exponential_adjoint, exponential_mass
 from toprank.kernels.sweeps import TailKernel, held_back, hinge_moments, tail_sums
+from toprank.objectives.losses import RoundedHinge
 from toprank.objectives.prices import Heights
 
 if TYPE_CHECKING:
@@ -152,6 +153,8 @@ class SortedLadder(Comparison):
     def at(self, scores: NDArray[Any]) -> Snapshot:
         if self.loss.name == "logistic":
             return _LogisticSnapshot(self.ladder, scores)
+        if isinstance(self.loss, RoundedHinge):
+            return _RoundedHingeSnapshot(self.ladder, scores, self.loss.length)
         return _HingeSnapshot(self.ladder, scores, squared=self.loss.name == "squared_hinge")
 
     def narrowest_gap(self, scores: NDArray[Any]) -> float:
@@ -269,8 +272,38 @@ class _HingeSnapshot(_SortedSnapshot):
         return np.asarray(factor * self._moments[n][self._outer])
 
     def _sweep(self, per_row: Floats, *, adjoint: bool) -> Floats:
+        return self._moments_at(1.0, per_row, adjoint=adjoint)
+
+    def _moments_at(self, margin: float, per_row: Floats, *, adjoint: bool) -> Floats:
         lists, n_rungs = self._ladder.lists, self._ladder.n_rungs
-        return hinge_moments(self._scores, self._grades, per_row, lists, n_rungs, adjoint)
+        return hinge_moments(self._scores, self._grades, per_row, lists, n_rungs, adjoint, margin)
+
+
+class _RoundedHingeSnapshot(_HingeSnapshot):
+    """A hinge whose kink is rounded off over the length d: moments M at margin 1, N at 1 - d.
+
+    ::
+
+        value   (M_2 - N_2)/(2d)              slope   (M_1 - N_1)/d
+        slope²  (M_2 - N_2 - 2d·N_1)/d²       bend    (M_0 - N_0)/d
+    """
+
+    _TABLE: ClassVar[dict[bool, dict[str, tuple[float, int]]]] = {
+        False: {"slope": (1, 0), "value": (1, 1), "slope_squared": (1, 2), "bend": (1, 3)}
+    }
+
+    def __init__(self, ladder: Ladder, scores: NDArray[Any], length: float) -> None:
+        self._length = length
+        super().__init__(ladder, scores, squared=False)
+
+    def _sweep(self, per_row: Floats, *, adjoint: bool) -> Floats:
+        d = self._length
+        m = self._moments_at(1.0, per_row, adjoint=adjoint)
+        n = self._moments_at(1.0 - d, per_row, adjoint=adjoint)
+        area = m[2] - n[2]
+        squared = (area - 2.0 * d * n[1]) / (d * d)
+        sums = np.stack([(m[1] - n[1]) / d, area / (2.0 * d), squared, (m[0] - n[0]) / d])
+        return np.asarray(np.maximum(sums, 0.0))
 
 
 class ExplicitPairs(Comparison):

@@ -115,19 +115,19 @@ class RoundedHinge(Loss):
     name = "hinge"
 
     def __init__(self, length: float) -> None:
-        self._length = length
+        self.length = length
 
     def value(self, x: NDArray[Any]) -> NDArray[Any]:
         above = np.maximum(1.0 + x, 0.0)
-        bent = np.minimum(above, self._length)
-        return np.asarray(above - bent + bent * bent / (2.0 * self._length))
+        bent = np.minimum(above, self.length)
+        return np.asarray(above - bent + bent * bent / (2.0 * self.length))
 
     def slope(self, x: NDArray[Any]) -> NDArray[Any]:
-        return np.clip((1.0 + x) / self._length, 0.0, 1.0)
+        return np.clip((1.0 + x) / self.length, 0.0, 1.0)
 
     def bend(self, x: NDArray[Any]) -> NDArray[Any]:
-        inside = (1.0 + x > 0.0) & (1.0 + x < self._length)
-        return np.where(inside, 1.0 / self._length, 0.0)
+        inside = (1.0 + x > 0.0) & (1.0 + x < self.length)
+        return np.where(inside, 1.0 / self.length, 0.0)
 
 
 def largest_score(loss: LossName) -> float:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -25,7 +25,7 @@ from toprank.kernels.ladder import Ladder
 from toprank.objectives.base import Criterion, Degrees, Objective
 from toprank.objectives.criterion import PushCriterion, Side
 from toprank.objectives.heights import Comparison, ExplicitPairs, ladder_of
-from toprank.objectives.losses import LOSSES, LossName, largest_score
+from toprank.objectives.losses import LOSSES, Loss, LossName, RoundedHinge, largest_score
 from toprank.objectives.one_list import OneListPush
 from toprank.objectives.prices import Price, aggregate
 from toprank.objectives.top import TopCriterion
@@ -59,6 +59,9 @@ class _Push(Objective):
     @abstractmethod
     def _formula(self) -> Formula:
         """Give loss, price and focus."""
+
+    def _loss(self) -> Loss:
+        return LOSSES[self._formula().loss]
 
     def weight_degrees(self) -> Degrees | None:
         loss, price, *_ = self._formula()
@@ -149,7 +152,7 @@ class _Push(Objective):
         checked, pair_weights = as_pairs(pairs, n_rows, pair_weight)
         weights = as_weights(sample_weight, n_rows)
         check_pairs_count(checked, pair_weights, weights)
-        loss = LOSSES[self._formula().loss]
+        loss = self._loss()
         return self._sides(
             lambda sign: ExplicitPairs(loss, checked[:, ::sign], pair_weights, weights, n_rows),
             n_rows,
@@ -158,7 +161,7 @@ class _Push(Objective):
     def _on_ladders(
         self, grades: NDArray[Any], weights: NDArray[np.float64] | None, lists: Lists | None
     ) -> Criterion:
-        loss = LOSSES[self._formula().loss]
+        loss = self._loss()
         return self._sides(
             lambda sign: ladder_of(loss, Ladder(sign * grades, weights, lists)), grades.size
         )
@@ -215,6 +218,8 @@ class Push(_Push):
         ``"both"`` is R_top + bottom_weight·R_bottom.
     bottom_weight : float, default=1
         The constant of ``focus="both"``.
+    rounding : float, default=0
+        Length over which the kink of the hinge is rounded off below it; 0 keeps the kink.
 
     Examples
     --------
@@ -231,12 +236,19 @@ class Push(_Push):
     price: float | PriceName | Price = 4.0
     focus: Focus = "top"
     bottom_weight: float = 1.0
+    rounding: float = field(default=0.0, repr=False)
 
     def __post_init__(self) -> None:
         if self.loss not in LOSSES:
             raise ValueError(f"loss must be one of {', '.join(LOSSES)}; got {self.loss!r}.")
         _check_price(self.price)
         _check_focus(self.focus, self.bottom_weight)
+        if not 0 <= self.rounding < 1:
+            raise ValueError(f"rounding must be at least 0 and below 1, got {self.rounding!r}.")
+
+    def _loss(self) -> Loss:
+        is_rounded = self.loss == "hinge" and self.rounding > 0
+        return RoundedHinge(self.rounding) if is_rounded else LOSSES[self.loss]
 
     def _formula(self) -> Formula:
         return Formula(self.loss, self.price, self.focus, self.bottom_weight)

@@ -143,7 +143,7 @@ def _near_one(weights: NDArray[np.float64] | None, k: float) -> NDArray[np.float
             "by one number, so that they are near 1, or pass k as a share of the positives."
         )
     scaled = scaled_weights(weights)
-    return scaled / scaled.max()
+    return np.asarray(scaled / scaled.max())
 
 
 def hold_out(

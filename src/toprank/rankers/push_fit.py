@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from abc import abstractmethod
+from dataclasses import replace
 from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal, Self
 
@@ -215,7 +216,7 @@ class PushRanker(CallbackSupportMixin, BaseRanker):  # type: ignore[misc]
         if weights is None or not is_free:
             return weights
         scaled = scaled_weights(weights)
-        return scaled / scaled.max()
+        return np.asarray(scaled / scaled.max())
 
     def _learn(
         self,
@@ -315,6 +316,8 @@ class PushRanker(CallbackSupportMixin, BaseRanker):  # type: ignore[misc]
         In one list the largest height belongs to the best negative; a soft maximum over the
         negatives then needs no sort.
         """
+        if self.loss == "hinge" and power is not None and (not one_list or self.focus == "both"):
+            return replace(self._objective(power), rounding=1.0 / power)
         if power is None or not one_list or self.loss == "exponential" or self.focus == "both":
             return self._objective(power)
         return SoftTop(self.loss, sharpness=power, focus=self.focus, lower_bound=True)
