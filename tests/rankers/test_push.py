@@ -111,7 +111,7 @@ def test_probabilities_are_right_on_a_saturated_model():
     empirical = np.array([y[cells == c].mean() for c in range(6)])
     for p in (1, 2, 5):
         for focus in ("top", "bottom"):
-            model = PNormPush(p=p, focus=focus, alpha=0).fit(X, y)
+            model = PNormPush(p=p, focus=focus, alpha=0, tol=1e-8).fit(X, y)
             np.testing.assert_allclose(model.predict_proba(np.eye(6))[:, 1], empirical, atol=1e-6)
 
 
@@ -252,7 +252,7 @@ def test_labels_grades_and_pairs_give_one_model():
     X, y = data(n=60)
     better, worse = np.nonzero(y[:, None] & ~y[None, :])
     for loss in ("exponential", "squared_hinge"):
-        ranker = PNormPush(p=3, loss=loss)
+        ranker = PNormPush(p=3, loss=loss, tol=1e-8)
         labels = ranker.fit(X, y).coef_.copy()
         grades = ranker.fit_grades(X, y.astype(int)).coef_.copy()
         pairs = ranker.fit_pairs(X, np.column_stack([better, worse])).coef_.copy()

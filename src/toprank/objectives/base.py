@@ -53,6 +53,14 @@ class Criterion(ABC):
     def gradient_and_hessian(self, scores: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
         """Gradient and the diagonal of the Hessian (boosted trees take their steps from it)."""
 
+    def gradient_and_curvature(self, scores: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Gradient, and weights of the rows for Newton's method.
+
+        The covariance of the weak rankers within each class under these weights is the Hessian,
+        or near it. Where nothing better is known they are the Hessian's diagonal.
+        """
+        return self.gradient_and_hessian(scores)
+
     def separates(self, scores: NDArray[Any], margin: float) -> bool:  # noqa: ARG002
         """Whether every pair is right by ``margin``, so that only infinity can be better."""
         return False
@@ -97,6 +105,12 @@ class Relative(Criterion):
         gradient /= self._unit
         hessian /= self._unit
         return gradient, hessian
+
+    def gradient_and_curvature(self, scores: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+        gradient, curvature = self._criterion.gradient_and_curvature(scores)
+        gradient /= self._unit
+        curvature /= self._unit
+        return gradient, curvature
 
     def separates(self, scores: NDArray[Any], margin: float) -> bool:
         return self._criterion.separates(scores, margin)

@@ -132,6 +132,24 @@ class OneListPush(Criterion):
             hessian[rows] = np.maximum(bend - self._p * total * total, 0.0)
         return gradient, hessian
 
+    def gradient_and_curvature(self, scores: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Gradient, and q on inner and p·r on outer rows: V'' is their covariance, class by class.
+
+        Unlike the Hessian's diagonal these add up: a row of weight 2 has what two rows have.
+        """
+        if math.isinf(self._p):
+            raise ValueError("p=inf has no second derivative; use a large finite p such as 64.")
+        peaks = self._all_peaks(scores)
+        _, shares = self._value_and_shares(peaks)
+        gradient, curvature = np.zeros_like(scores), np.zeros_like(scores)
+        for rows in self._blocks():
+            for sign, share in shares.items():
+                slope = self._slope(scores, rows, sign, peaks[sign])
+                steep = np.where(self._sides(sign)[0][rows], 1.0, self._p)
+                gradient[rows] += sign * share * slope
+                curvature[rows] += share * steep * np.abs(slope)
+        return gradient, curvature
+
     def separates(self, scores: NDArray[Any], margin: float) -> bool:
         lowest, highest = self._ends(scores, 1)
         return highest + margin <= lowest

@@ -131,7 +131,7 @@ class _Line:
 class _SampledCurvature(Curvature):
     """Second moments of the weak rankers under the curvature of the criterion.
 
-    The Hessian with respect to the scores is diag(h) less one rank for each class, since only
+    The Hessian with respect to the scores is diag(c) less one rank for each class, since only
     differences between classes count; so the moments are centred within each class.
     """
 
@@ -148,10 +148,10 @@ class _SampledCurvature(Curvature):
     def refresh(self, n_iter: int) -> None:
         if not self._usable or (not self._exact and n_iter % REFRESH):
             return
-        gradient, hessian = self._criterion.gradient_and_hessian(self._iterate.scores)
-        rows, weights = self._sample(hessian)
+        gradient, curvature = self._criterion.gradient_and_curvature(self._iterate.scores)
+        rows, weights = self._sample(curvature)
         lower = gradient[rows] < 0
-        del gradient, hessian
+        del gradient, curvature
         moments = self._l2 * np.eye(self._design.n_weak)
         for members in (lower, ~lower):
             moments += self._centred_moments(rows[members], weights[members])
