@@ -7,6 +7,7 @@ remedy. What comes back is plain numpy, so that no room behind this one checks a
 from __future__ import annotations
 
 import math
+from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import narwhals.stable.v1 as nw
@@ -22,6 +23,7 @@ __all__ = [
     "as_scores",
     "as_weights",
     "check_columns",
+    "check_number",
     "log_scale",
     "rounded_up",
     "scaled_weights",
@@ -289,6 +291,18 @@ def within_budget(budget: float, total: Any) -> Any:
 def rounded_up(rows: Any) -> Any:
     """Round rows up, but for what rounding errors have added to a whole number."""
     return np.ceil(rows - 1e-9)
+
+
+def check_number(
+    name: str, value: Any, low: float, high: float = math.inf, *, whole: bool = False
+) -> None:
+    """Refuse a parameter that is no number, or not one from ``low`` to ``high``."""
+    kind: Any = Integral if whole else Real
+    is_number = isinstance(value, kind) and not isinstance(value, bool)
+    if not is_number or not low <= float(value) <= high:
+        what = "a whole number" if whole else "a number"
+        limit = f"≥ {low}" if math.isinf(high) else f"between {low} and {high}"
+        raise ValueError(f"{name} must be {what} {limit}, got {value!r}.")
 
 
 def check_columns(X: Any) -> None:

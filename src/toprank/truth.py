@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from toprank.inputs import as_lists, as_positives, as_weights
+from toprank.inputs import as_lists, as_positives, as_weights, log_scale, scaled_weights
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -174,6 +174,16 @@ class Truth:
     def rows_of(self, table: Any) -> Any:
         """Rows of a given table that count."""
         return table if self.kept is None else table[self.kept]
+
+    def scaled(self) -> tuple[Truth, float]:
+        """Truth with its :func:`~toprank.inputs.scaled_weights`, and ln of what divided them."""
+        given = self.weights if self.pairs is None else self.pair_weights
+        if given is None:
+            return self, 0.0
+        weights = scaled_weights(given)
+        if self.pairs is None:
+            return replace(self, weights=weights), log_scale(given, weights)
+        return replace(self, pair_weights=weights), log_scale(given, weights)
 
     def part(self, rows: NDArray[np.intp]) -> Truth:
         """Truth about some of the rows, numbered as they are here; not for pairs."""

@@ -1,6 +1,6 @@
 """Who is compared with whom, as blocks: all upper rows of a block belong above its lower rows.
 
-Labels make one block, lists one block each, grades one block a list and rung (the rows on the
+Labels make one block, lists one block each, grades one block per list and rung (the rows on the
 rung against all rows of the list on higher ones), explicit pairs one block each::
 
     grades   2 0 1 0      upper   0 2 | 0        blocks   {0, 2} above {1, 3},  {0} above {2}
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from toprank.inputs import Lists
+    from toprank.truth import Truth
 
     Floats = NDArray[np.float64]
     Integers = NDArray[np.intp]
@@ -68,6 +69,14 @@ class PairBlocks:
             )
         )
         self.lightest_pair = float(np.min(next(lightest) * next(lightest)))
+
+    @classmethod
+    def of_truth(cls, truth: Truth) -> PairBlocks:
+        """Lay out a truth."""
+        if truth.pairs is not None:
+            return cls.of_pairs(truth.pairs, truth.pair_weights, truth.n_rows)
+        assert truth.grades is not None  # noqa: S101  (where there are no pairs)
+        return cls.of_grades(truth.grades, truth.weights, truth.lists)
 
     @classmethod
     def of_grades(

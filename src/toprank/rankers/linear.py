@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["LinearRanker"]
 
 # What an earlier fit may have stored that the new one does not have.
-STALE = ("coef_", "classes_", "certificate_")
+STALE = ("weights_", "coef_", "support_", "classes_", "certificate_")
 
 
 class LinearRanker(SupervisedRanker):
@@ -33,8 +33,11 @@ class LinearRanker(SupervisedRanker):
 
     def decision_function(self, X: Any) -> NDArray[Any]:
         """Score every row of a table; higher is better, above 0 is predicted positive."""
-        check_is_fitted(self, "weights_")
-        table = check_table(self, X, self.weak_rankers_, reset=False)
+        check_is_fitted(self, "weak_rankers_")
+        return self._scores(check_table(self, X, self.weak_rankers_, reset=False))
+
+    def _scores(self, table: Any) -> NDArray[Any]:
+        """Score the rows of a checked table."""
         if hasattr(self, "coef_"):
             coef = self.coef_[0].astype(table.dtype)
             return np.asarray(table @ coef + table.dtype.type(self.intercept_[0]))
@@ -75,3 +78,10 @@ class LinearRanker(SupervisedRanker):
         complaint = solution.complaint()
         if complaint is not None and self.tol is not None:
             warnings.warn(f"{type(self).__name__}: {complaint}", ConvergenceWarning, stacklevel=5)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        family = self._family()
+        tags.input_tags.sparse = family.accepts_sparse
+        tags.input_tags.allow_nan = family.accepts_missing
+        return tags

@@ -3,37 +3,33 @@
 from __future__ import annotations
 
 import warnings
+from contextlib import closing
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 from scipy import sparse
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import pairwise_kernels
-from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from toprank.guarantees.svm import SvmCertificate, margin_slack, ranking_bound, share_at_margin
-from toprank.rankers.base import BaseRanker
-from toprank.rankers.callbacks import CallbackSupportMixin, Watch, with_callbacks
+from toprank.rankers.callbacks import Watch
 from toprank.rankers.cuts import matching_intercept
-from toprank.rankers.rank_svm_inputs import (
-    SvmRows,
+from toprank.rankers.linear import LinearRanker
+from toprank.rankers.rank_svm_problem import (
+    Solved,
+    SvmProblem,
     check_columns,
     check_form,
     check_parameters,
-    check_values,
-    graded_rows,
-    labelled_rows,
-    paired_rows,
 )
-from toprank.rankers.rank_svm_problem import Solved, SvmProblem
-from toprank.rankers.tables import check_table
-from toprank.weak_rankers.symmetric import SymmetricFeatures
+from toprank.rankers.supervised import GradesMixin, PairsMixin
+from toprank.weak_rankers.symmetric import SymmetricFeatures, check_values
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import NDArray
 
     from toprank.guarantees.svm import RankingBound
+    from toprank.truth import Truth
 
     Floats = NDArray[np.float64]
 
@@ -44,7 +40,7 @@ __all__ = ["RankSVM"]
 UNSCALED = (1e-6, 1e12)
 
 
-class RankSVM(CallbackSupportMixin, BaseRanker):  # type: ignore[misc]
+class RankSVM(GradesMixin, PairsMixin, LinearRanker):
     """Ranks with the largest margin between positives and negatives, wrong labels allowed for.
 
     The margin of a pair is (f(x⁺) - f(x⁻))/2. ``form="exact"`` maximises the mean of the ν·p·n
@@ -167,70 +163,44 @@ class RankSVM(CallbackSupportMixin, BaseRanker):  # type: ignore[misc]
         self.max_iter = max_iter
         self.verbose = verbose
 
-    # learning -----------------------------------------------------------------------------
-
-    @with_callbacks
-    def fit(
-        self,
-        X: Any,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-        groups: ArrayLike | None = None,
-    ) -> Self:
-        """Learn from a table and its labels.
-
-        Parameters
-        ----------
-        X : table of shape (n_rows, n_features)
-            Array, CSR matrix, pandas, polars or pyarrow table of numbers.
-        y : array-like of shape (n_rows,)
-            Two classes; ``classes_[1]``, the larger label, is the positive one.
-        sample_weight : array-like of shape (n_rows,), optional
-            Weight 2 is the row twice, weight 0 no row.
-        groups : array-like of shape (n_rows,), optional
-            List ids: only rows of one list are compared with each other (exact form only).
-        """
-        table = self._start(X)
-        self.classes_, rows = labelled_rows(table, y, sample_weight, groups)
-        return self._learn(rows, {"X": X, "y": y, "metadata": rows.metadata})
-
-    @with_callbacks
-    def fit_grades(
-        self,
-        X: Any,
-        grades: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-        groups: ArrayLike | None = None,
-    ) -> Self:
-        """Learn from graded rows: every two rows of a list with different grades are a pair.
-
-        The exact form and the hard margin only. Time and memory are O(rows·grades).
-        """
-        rows = graded_rows(self._start(X), grades, sample_weight, groups)
-        return self._learn(rows, {"X": X, "y": grades, "metadata": rows.metadata})
-
-    @with_callbacks
-    def fit_pairs(self, X: Any, pairs: ArrayLike, pair_weight: ArrayLike | None = None) -> Self:
-        """Learn from explicit pairs (better row, worse row), which may contradict each other.
-
-        The exact form and the hard margin only. Time and memory are O(pairs).
-        """
-        rows = paired_rows(self._start(X), pairs, pair_weight)
-        return self._learn(rows, {"X": X, "y": None, "metadata": rows.metadata})
-
-    def _start(self, X: Any) -> Any:
+    def _check_parameters(self) -> None:
         check_parameters(self)
-        for name in ("classes_", "coef_", "support_"):
-            self.__dict__.pop(name, None)
-        return check_table(self, X, SymmetricFeatures(), reset=True)
 
-    def _learn(self, rows: SvmRows, data: dict[str, Any]) -> Self:
-        check_form(self, rows)
-        check_columns(self, rows.table)
-        check_values(rows.table, scale=self.scale, limits=UNSCALED)
-        family = SymmetricFeatures(scale=self.scale).fit(rows.table)
+    def _family(self) -> SymmetricFeatures:
+        return SymmetricFeatures(scale=self.scale)
+
+    def _fit(self, table: Any, truth: Truth, given: dict[str, Any], **_: Any) -> Self:
+        check_form(self, truth)
+        check_columns(self, table)
+        check_values(table, scale=self.scale, limits=UNSCALED)
+        truth, _scale = truth.scaled()
+        family = self._family().fit(table)
+        problem = self._problem(table, truth, family)
+
+        def learned(weights: Floats) -> dict[str, Any]:
+            return self._model(family, table, truth, problem.scale * weights, 0.0)
+
+        watch = Watch(
+            self, max_iter=self.max_iter, verbose=self.verbose, learned=learned, data=given
+        )
+        # the products are many and short: a second thread would wait more than it works
+        with threadpool_limits(limits=1, user_api="blas"), closing(watch):
+            solved = problem.solve(self.max_iter, self.tol, watch)
+        cut = _cut(problem, solved)
+        self._store_solution(
+            solved.solution, self._model(family, table, truth, solved.weights, cut)
+        )
+        self.gap_ = problem.gap(solved.solution)
+        self.nu_plus_ = solved.nu_plus
+        self.certificate_ = self._certify(table, problem, solved)
+        self.rho_ = self.certificate_.rho
+        self._warn_of(solved.solution)
+        self._warn_of_zero_weights(problem, solved)
+        return self
+
+    def _problem(self, table: Any, truth: Truth, family: SymmetricFeatures) -> SvmProblem:
         is_linear = self.kernel == "linear"
-        problem = SvmProblem(
+        return SvmProblem(
             norm=self.norm,
             hard=self.margin == "hard",
             form=self.form,
@@ -238,28 +208,10 @@ class RankSVM(CallbackSupportMixin, BaseRanker):  # type: ignore[misc]
             nu_plus=self.nu_plus,
             signed=self.signed,
             constant=self.constant,
-            blocks=rows.blocks,
-            positives=rows.positives,
-            sample_weight=rows.weights,
-            design=family.design(rows.table) if is_linear else None,
-            gram=None if is_linear else self._gram(family, rows.table),
+            truth=truth,
+            design=family.design(table) if is_linear else None,
+            gram=None if is_linear else self._gram(family, table),
         )
-
-        def learned(weights: Floats) -> dict[str, Any]:
-            return self._attributes(family, rows, problem.scale * weights, 0.0)
-
-        watch = Watch(
-            self, max_iter=self.max_iter, verbose=self.verbose, learned=learned, data=data
-        )
-        try:
-            # the products are many and short: a second thread would wait more than it works
-            with threadpool_limits(limits=1, user_api="blas"):
-                solved = problem.solve(self.max_iter, self.tol, watch)
-        finally:
-            watch.close()
-        self._keep(family, rows, problem, solved)
-        self._complain(problem, solved)
-        return self
 
     def _gram(self, family: SymmetricFeatures, table: Any, other: Any = None) -> Floats:
         parameters = self.kernel_params or {}
@@ -275,55 +227,26 @@ class RankSVM(CallbackSupportMixin, BaseRanker):  # type: ignore[misc]
         )
         return np.asarray(gram, dtype=np.float64)
 
-    def _attributes(
-        self, family: SymmetricFeatures, rows: SvmRows, weights: Floats, intercept: float
+    def _model(
+        self, family: SymmetricFeatures, table: Any, truth: Truth, weights: Floats, cut: float
     ) -> dict[str, Any]:
         """What a fit leaves behind; a linear model speaks in the units of the table."""
         if self.kernel == "linear":
-            coef, offset = family.linear(weights)
-            return {
-                "weak_rankers_": family,
-                "weights_": weights,
-                "n_nonzero_": int(np.count_nonzero(weights)),
-                "coef_": coef.astype(rows.table.dtype)[None, :],
-                "intercept_": np.array([intercept + offset]),
-            }
+            attributes = self._attributes(family, weights, cut, truth, table.dtype)
+            return attributes | {"n_nonzero_": int(np.count_nonzero(weights))}
         support = np.flatnonzero(weights)
-        return {
+        attributes = {
             "weak_rankers_": family,
-            "support_": support if rows.kept is None else rows.kept[support],
-            "support_vectors_": _scaled(family, rows.table[support]),
+            "support_": support if truth.kept is None else truth.kept[support],
+            "support_vectors_": _scaled(family, table[support]),
             "dual_coef_": weights[None, support],
-            "intercept_": np.array([intercept]),
+            "intercept_": np.array([cut]),
         }
+        return attributes if truth.classes is None else attributes | {"classes_": truth.classes}
 
-    def _keep(
-        self, family: SymmetricFeatures, rows: SvmRows, problem: SvmProblem, solved: Solved
-    ) -> None:
-        self._set(self._attributes(family, rows, solved.weights, 0.0))
-        if rows.positives is not None:
-            scores = self._scores(rows.table).astype(np.float64)
-            cut = (
-                matching_intercept(scores, rows.positives, rows.weights)
-                if problem.form == "exact" and not problem.hard
-                else solved.margin.at(scores).intercept
-            )
-            self._set(self._attributes(family, rows, solved.weights, cut))
-        self.gap_ = problem.gap(solved.solution)
-        self.nu_plus_ = solved.nu_plus
-        self.n_iter_ = solved.solution.n_iter
-        self.objective_path_ = np.array(solved.solution.path)
-        self.converged_ = solved.solution.status == "converged"
-        self.certificate_ = self._certify(rows, problem, solved)
-        self.rho_ = self.certificate_.rho
-
-    def _set(self, attributes: dict[str, Any]) -> None:
-        for name, value in attributes.items():
-            setattr(self, name, value)
-
-    def _certify(self, rows: SvmRows, problem: SvmProblem, solved: Solved) -> SvmCertificate:
+    def _certify(self, table: Any, problem: SvmProblem, solved: Solved) -> SvmCertificate:
         """Measure the final scores, those that ``decision_function`` gives for the table."""
-        scores = self._scores(rows.table)
+        scores = self._scores(table)
         found = solved.margin.at(scores.astype(np.float64))
         slack = margin_slack(scores)
         share = share_at_margin(problem.blocks, scores, found.rho - slack)
@@ -336,70 +259,66 @@ class RankSVM(CallbackSupportMixin, BaseRanker):  # type: ignore[misc]
             soft_margin=found.value,
             ceiling=problem.scale * solved.solution.ceiling,
             is_zero=not solved.weights.any(),
-            bound=self._bound(rows, problem, solved.weights, share, found.rho),
+            bound=self._bound(table, problem, solved.weights, share, found.rho),
             one_pair=problem.blocks.lightest_pair / problem.blocks.pair_weight,
             slack=slack,
         )
 
     def _bound(
-        self, rows: SvmRows, problem: SvmProblem, weights: Floats, share: float, rho: float
+        self, table: Any, problem: SvmProblem, weights: Floats, share: float, rho: float
     ) -> RankingBound | None:
         """Theorem 1, on the weights scaled to ‖w‖₁ = 1 and the features to [-1, 1]."""
-        if rows.positives is None or rows.has_lists or problem.gram is not None:
+        truth = problem.truth
+        if not (truth.is_labels and truth.is_one_list) or problem.gram is not None:
             return None
-        reach = 1.0 if self.scale else max(1.0, float(abs(rows.table).max()))
+        reach = 1.0 if self.scale else max(1.0, float(abs(table).max()))
         norm = float(np.abs(weights).sum()) * reach
-        n_features = weights.size
         return ranking_bound(
             share,
             rho / norm if norm > 0 else 0.0,
-            n_rows=rows.effective_size,
-            n_hypotheses=(2 if self.signed else 1) * n_features + self.constant,
+            n_rows=problem.effective_size,
+            n_hypotheses=(2 if self.signed else 1) * weights.size + self.constant,
             positive_share=problem.positive_share,
             delta=self.delta,
         )
 
-    def _complain(self, problem: SvmProblem, solved: Solved) -> None:
-        complaint = solved.solution.complaint()
-        if complaint is not None and self.tol is not None:
-            warnings.warn(f"RankSVM: {complaint}", ConvergenceWarning, stacklevel=5)
-        if not solved.weights.any():
-            remedy = (
-                "use margin='soft'"
-                if problem.hard
-                else f"raise nu (from about {problem.smallest_nu():.2g} on there is a margin)"
-            )
-            if self.norm == 2 and not self.scale and solved.solution.ceiling > 0:
-                # the gap is closed beside the largest features, and may be wide beside the rest
-                remedy += "; where features differ much in size, set scale=True or lower tol first"
-            told = "these rows" if problem.hard else f"nu={self.nu}, less than the label noise,"
-            warnings.warn(
-                f"RankSVM: no weights have a positive margin for {told} so the best are w = 0 "
-                f"and every row has the same score; {remedy}.",
-                UserWarning,
-                stacklevel=5,
-            )
-
-    # using --------------------------------------------------------------------------------
-
-    def decision_function(self, X: Any) -> NDArray[Any]:
-        """Score every row of a table; higher is better, above 0 is predicted positive."""
-        check_is_fitted(self, "weak_rankers_")
-        return self._scores(check_table(self, X, self.weak_rankers_, reset=False))
+    def _warn_of_zero_weights(self, problem: SvmProblem, solved: Solved) -> None:
+        if solved.weights.any():
+            return
+        remedy = (
+            "use margin='soft'"
+            if problem.hard
+            else f"raise nu (from about {problem.smallest_nu():.2g} on there is a margin)"
+        )
+        if self.norm == 2 and not self.scale and solved.solution.ceiling > 0:
+            # the gap is closed beside the largest features, and may be wide beside the rest
+            remedy += "; where features differ much in size, set scale=True or lower tol first"
+        told = "these rows" if problem.hard else f"nu={self.nu}, less than the label noise,"
+        warnings.warn(
+            f"RankSVM: no weights have a positive margin for {told} so the best are w = 0 "
+            f"and every row has the same score; {remedy}.",
+            UserWarning,
+            stacklevel=5,
+        )
 
     def _scores(self, table: Any) -> NDArray[Any]:
         if hasattr(self, "coef_"):
-            offset = table.dtype.type(self.intercept_[0])
-            return np.asarray(table @ self.coef_[0].astype(table.dtype) + offset)
+            return super()._scores(table)
         if not self.support_.size:
             return np.full(table.shape[0], self.intercept_[0])
         gram = self._gram(self.weak_rankers_, table, self.support_vectors_)
         return np.asarray(gram @ self.dual_coef_[0] + self.intercept_[0])
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
+
+def _cut(problem: SvmProblem, solved: Solved) -> float:
+    """Where to cut the scores: the form's own threshold or, for pairs, that of the class sizes."""
+    truth = problem.truth
+    if not truth.is_labels:
+        return 0.0
+    scores = problem.scores(solved.weights)
+    if problem.form == "exact" and not problem.hard:
+        return matching_intercept(scores, truth.positives, truth.weights)
+    return solved.margin.at(scores).intercept
 
 
 def _scaled(family: SymmetricFeatures, table: Any) -> Floats:

@@ -3,25 +3,38 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
+from numbers import Real
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS
 
+from toprank.inputs import check_number
+from toprank.kernels.pair_blocks import PairBlocks
 from toprank.objectives.margin import ClassMargin, PairMargin, SoftMargin, TangentMargin
 from toprank.solvers.margin_ball import maximize_on_ball
 from toprank.solvers.nearest_point import GramSpace, LinearSpace, nearest_point
 from toprank.solvers.tangents import lower_by_tangents
+from toprank.weak_rankers.symmetric import SymmetricFeatures
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from toprank.kernels.pair_blocks import PairBlocks
     from toprank.solvers.base import Monitor
     from toprank.solvers.margin_ball import LinearMap, MarginSolution
+    from toprank.truth import Truth
 
     Floats = NDArray[np.float64]
 
-__all__ = ["Solved", "SvmProblem"]
+__all__ = [
+    "Solved",
+    "SvmProblem",
+    "check_columns",
+    "check_form",
+    "check_parameters",
+    "check_stopping",
+]
 
 # Tangents are solved no finer than this: they only choose ν⁺, near which γ̂ is flat. Coarser ones
 # leave a ν⁺ that other roundings change in the third digit, and weights with it.
@@ -41,7 +54,7 @@ class Solved(NamedTuple):
 class SvmProblem:
     """A soft margin on rows, and the space in which to look for the weights.
 
-    ``positives`` is None where the rows carry grades or pairs; then only the exact form exists.
+    Where the rows carry grades or pairs, only the exact form exists.
     """
 
     norm: int
@@ -51,11 +64,14 @@ class SvmProblem:
     nu_plus: float | None
     signed: bool
     constant: bool
-    blocks: PairBlocks
-    positives: NDArray[np.bool_] | None
-    sample_weight: Floats | None
+    truth: Truth
     design: LinearMap | None
     gram: Floats | None
+
+    @cached_property
+    def blocks(self) -> PairBlocks:
+        """Who is compared with whom."""
+        return PairBlocks.of_truth(self.truth)
 
     def solve(self, max_iter: int, tol: float | None, monitor: Monitor | None) -> Solved:
         """Choose ν⁺ where there is one to choose, then solve."""
@@ -69,16 +85,23 @@ class SvmProblem:
         """What turns the solver's weights into the paper's: the optimum of OP 11 is ν·x."""
         return self.nu if self.norm == 2 and not self.hard else 1.0
 
+    def scores(self, weights: Floats) -> Floats:
+        """Scores of the rows, without a cut."""
+        if self.gram is not None:
+            return np.asarray(self.gram @ weights)
+        assert self.design is not None  # noqa: S101 (one of the two is always there)
+        return self.design.scores(weights)
+
     def gap(self, solution: MarginSolution) -> float:
         """Duality gap: of the largest margin, or of OP 11 (½‖w‖² - ν·g)."""
         return self.scale**2 * solution.gap if self.norm == 2 else solution.gap
 
     def margin(self, nu: float, nu_plus: float) -> SoftMargin:
         """The soft margin of the form at a ν."""
-        if self.form == "exact" or self.positives is None:
+        if self.form == "exact" or not self.truth.is_labels:
             return PairMargin(self.blocks, None if self.hard else nu)
         kappa = None if self.hard else self.kappa(nu, nu_plus)
-        return ClassMargin(self.positives, self.sample_weight, kappa)
+        return ClassMargin(self.truth.positives, self.truth.weights, kappa)
 
     def kappa(self, nu: float, nu_plus: float) -> tuple[float, float]:
         """Shares of the positives and of the negatives to average over.
@@ -94,9 +117,15 @@ class SvmProblem:
     @property
     def positive_share(self) -> float:
         """p/m, by weight."""
-        if self.positives is None:
-            return np.nan
-        return float(np.average(self.positives, weights=self.sample_weight))
+        return float(np.average(self.truth.positives, weights=self.truth.weights))
+
+    @property
+    def effective_size(self) -> float:
+        """Number of equally weighted rows that are as much evidence: (Σw)²/Σw² (Kish)."""
+        weights = self.truth.weights
+        if weights is None:
+            return float(self.truth.n_rows)
+        return float(weights.sum() ** 2 / (weights @ weights))
 
     def promise(self, nu_plus: float) -> tuple[float, str]:
         """The share of pairs that must reach ρ̂, and who says so."""
@@ -114,13 +143,9 @@ class SvmProblem:
 
     def smallest_nu(self) -> float:
         """About the smallest ν at which the difference of the class means has a soft margin."""
-        at_zero = self.margin(1.0, 1.0).at(np.zeros(self.blocks.n_rows)).gradient
-        if self.gram is not None:
-            scores = self.gram @ at_zero
-        else:
-            assert self.design is not None  # noqa: S101 (one of the two is always there)
-            means = self.design.correlate(at_zero)
-            scores = self.design.scores(means if self.signed else np.maximum(means, 0.0))
+        at_zero = self.margin(1.0, 1.0).at(np.zeros(self.truth.n_rows)).gradient
+        means = at_zero if self.design is None else self.design.correlate(at_zero)
+        scores = self.scores(means if self.signed else np.maximum(means, 0.0))
         low, high = self.nu, 1.0
         for _ in range(12):
             middle = 0.5 * (low + high)
@@ -139,15 +164,11 @@ class SvmProblem:
 
         def tangent(centre: float, weights: Floats | None) -> MarginSolution:
             margin = TangentMargin(
-                self._labels(), self.sample_weight, self.nu, centre, swapped=self.norm == 2
+                self.truth.positives, self.truth.weights, self.nu, centre, swapped=self.norm == 2
             )
             return self._maximize(margin, max_iter, coarse, weights, None, sparse=False)
 
         return lower_by_tangents(self.nu, tangent, coarse)[0]
-
-    def _labels(self) -> NDArray[np.bool_]:
-        assert self.positives is not None  # noqa: S101 (checked before: product needs labels)
-        return self.positives
 
     def _maximize(
         self,
@@ -174,3 +195,99 @@ class SvmProblem:
                 **stopping,
             )
         return nearest_point(LinearSpace(self.design), margin, **stopping)
+
+
+def check_form(ranker: Any, truth: Truth) -> None:
+    """Raise where the form cannot be had on these rows."""
+    if ranker.form == "exact":
+        return
+    if not truth.is_labels:
+        raise ValueError(
+            f"form={ranker.form!r} needs two classes, but grades or pairs were given; "
+            "use form='exact'."
+        )
+    if truth.lists is not None:
+        raise ValueError(
+            f"form={ranker.form!r} averages over the classes of one list, but groups were given; "
+            "use form='exact'."
+        )
+    share = float(np.average(truth.positives, weights=truth.weights))
+    most = 2.0 * min(share, 1.0 - share)
+    if ranker.form == "classification" and ranker.margin == "soft" and ranker.nu > most:
+        # a class has fewer than the ν·m/2 rows to average over, and the margin no limit
+        raise ValueError(
+            f"nu={ranker.nu} is more than 2·min(p, n)/m = {most:.4g}, where the classification "
+            f"SVM has no optimum; choose nu up to {most:.4g}, or form='product'."
+        )
+
+
+def check_columns(ranker: Any, table: Any) -> None:
+    """Raise where the constant hypothesis is left out and yet among the columns."""
+    if ranker.constant:
+        return
+    same = np.flatnonzero(np.isinf(SymmetricFeatures().fit(table).span_))
+    if same.size:
+        raise ValueError(
+            f"constant=False, but column {same[0]} has one value in all rows, which is the "
+            "constant hypothesis again; drop the column."
+        )
+
+
+def check_parameters(ranker: Any) -> None:
+    """Raise where a parameter of the ranker makes no sense."""
+    _check_choice("norm", ranker.norm, (1, 2))
+    _check_choice("margin", ranker.margin, ("soft", "hard"))
+    _check_choice("form", ranker.form, ("exact", "product", "classification"))
+    _check_share("nu", ranker.nu)
+    if ranker.nu_plus is not None:
+        if ranker.form != "product" or ranker.margin == "hard":
+            raise ValueError(
+                f"nu_plus={ranker.nu_plus!r} belongs to form='product' with margin='soft', got "
+                f"form={ranker.form!r} and margin={ranker.margin!r}; leave it None."
+            )
+        _check_share("nu_plus", ranker.nu_plus)
+        if ranker.nu_plus < ranker.nu:
+            raise ValueError(
+                f"nu_plus must lie between nu={ranker.nu} and 1, got {ranker.nu_plus!r}; "
+                "the square root of nu treats both classes alike."
+            )
+    if ranker.norm == 2 and not ranker.signed:
+        raise ValueError("signed=False needs norm=1; with norm=2 weights have both signs.")
+    if ranker.signed and not ranker.constant:
+        raise ValueError(
+            "constant=False needs signed=False; weights of both signs can cancel each other, which "
+            "is what the constant hypothesis does."
+        )
+    _check_kernel(ranker.kernel, ranker.norm)
+    if not 0 < ranker.delta < 1:
+        raise ValueError(f"delta must lie between 0 and 1, got {ranker.delta!r}.")
+    check_stopping(ranker.tol, ranker.max_iter)
+
+
+def check_stopping(tol: Any, max_iter: Any) -> None:
+    """Raise where a fit would not know when to stop."""
+    if tol is not None:
+        check_number("tol", tol, 0)
+    check_number("max_iter", max_iter, 1, whole=True)
+
+
+def _check_kernel(kernel: Any, norm: int) -> None:
+    known = sorted(PAIRWISE_KERNEL_FUNCTIONS)
+    if not callable(kernel) and kernel not in known:
+        raise ValueError(
+            f"kernel must be a function of two rows or one of {', '.join(known)}; got {kernel!r}."
+        )
+    if kernel != "linear" and norm == 1:
+        raise ValueError(f"kernel={kernel!r} needs norm=2; a 1-norm is of the features' weights.")
+
+
+def _check_choice(name: str, value: Any, choices: tuple[Any, ...]) -> None:
+    if isinstance(value, bool) or value not in choices:
+        told = ", ".join(map(repr, choices[:-1]))
+        raise ValueError(f"{name} must be {told} or {choices[-1]!r}, got {value!r}.")
+
+
+def _check_share(name: str, value: Any) -> None:
+    is_real = isinstance(value, Real) and not isinstance(value, bool)
+    if not is_real or not 0 < float(value) <= 1:
+        raise ValueError(f"{name} must lie above 0 and at most at 1, got {value!r}.")

@@ -18,13 +18,13 @@ new cut costs a few pivots.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 import highspy
 import numpy as np
 
-from toprank.solvers.base import Monitor, Progress, Status
+from toprank.solvers.base import Monitor, Progress, Solution
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -69,18 +69,15 @@ class LinearMap(Protocol):
 
 
 @dataclass
-class MarginSolution:
+class MarginSolution(Solution):
     """Weights with their soft margin ``value`` ≤ optimum ≤ ``ceiling``.
 
-    ``nu_plus`` is the multipliers' mean of the ν⁺ of the cuts, for tangent margins.
+    ``path`` holds the soft margin, and ``nu_plus`` is the multipliers' mean of the ν⁺ of the cuts,
+    for tangent margins.
     """
 
-    weights: Floats
     value: float = 0.0
     ceiling: float = np.inf
-    status: Status = "max_iter"
-    n_iter: int = 0
-    path: list[float] = field(default_factory=list)
     nu_plus: float = np.nan
 
     @property
