@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 from benchmarks.measure import compared, race
 from toprank import PNormPush, RankBoost
 from toprank.rankers.survey import survey
-from toprank.solvers.boosting_passes import PassArena, binned, fit_stumps
+from toprank.solvers.boosting_passes import PassState, binned, fit_stumps
 from toprank.solvers.passes import BlockFeatures, PushPasses
 from toprank.tables import ParquetBlocks
 from toprank.tables.parquet_stream import BUFFER
@@ -89,10 +89,10 @@ def passes(path):
     stumps = Stumps()
     fit_stumps(stumps, blocks, seen.starts, seen.n_rows)
     stumps.has_missing_ = seen.missing
-    arena = PassArena.on(blocks, stumps, classes[1])
+    state = PassState.on(blocks, stumps, classes[1])
 
     def binning():
-        PassArena.on(blocks, stumps, classes[1]).close()
+        PassState.on(blocks, stumps, classes[1]).close()
 
     def bins_alone():
         blocks.total(lambda block: len(binned(block, stumps.thresholds_, classes[1]).y))
@@ -101,7 +101,7 @@ def passes(path):
         "value, gradient and Hessian of PNormPush": lambda: landscape.at(weights),
         "bins of RankBoost, written to disk": binning,
         "bins of RankBoost, not written": bins_alone,
-        "a round of RankBoost on its bins": lambda: arena._move(0, 0.01),  # noqa: SLF001
+        "a round of RankBoost on its bins": lambda: state._move(0, 0.01),  # noqa: SLF001
     }
 
 

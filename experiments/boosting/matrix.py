@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from toprank.kernels.matrix_boosting import boost_matrix
+from experiments.boosting.matrix_boosting import boost_matrix
 
 # Rudin, Daubechies and Schapire (2004): rows are examples, columns weak classifiers.
 EIGHT = np.array(

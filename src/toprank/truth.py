@@ -90,7 +90,7 @@ class Truth:
         """Positive rows belong above negative ones of their list."""
         positives = as_positives(y, name="y")
         truth = cls._of_rows(positives.astype(np.intp), sample_weight, groups, is_labels=True)
-        _check_both_classes(truth)
+        truth.check_pairs()
         return truth if classes is None else replace(truth, classes=classes)
 
     @classmethod
@@ -103,7 +103,7 @@ class Truth:
     ) -> Truth:
         """Rows of a higher grade belong above the others of their list."""
         truth = cls._of_rows(as_grades(grades), sample_weight, groups, is_labels=False)
-        _check_comparable(truth)
+        truth.check_pairs()
         return truth
 
     @classmethod
@@ -152,6 +152,13 @@ class Truth:
         if weights is None or (weights > 0).all():
             return truth
         return truth.part(np.flatnonzero(weights))
+
+    def check_pairs(self) -> None:
+        """Refuse labels or grades that leave no pair to compare."""
+        if self.is_labels:
+            _check_both_classes(self)
+        else:
+            _check_comparable(self)
 
     @cached_property
     def positives(self) -> NDArray[np.bool_]:

@@ -23,7 +23,7 @@ from toprank.guarantees import (
     ranking_margin,
     smooth_margin,
 )
-from toprank.kernels.contests import ladder_pairs_naive
+from toprank.kernels.pair_stumps import ladder_pairs_naive
 
 SEEDS = st.integers(0, 2**32 - 1)
 

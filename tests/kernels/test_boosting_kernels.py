@@ -17,7 +17,9 @@ from toprank.kernels.class_sums import (
     pair_masses_naive,
     ranking_masses,
 )
-from toprank.kernels.contests import (
+from toprank.kernels.label_sums import label_masses, label_masses_naive
+from toprank.kernels.ladder import Ladder
+from toprank.kernels.pair_stumps import (
     ladder_masses,
     ladder_masses_of,
     ladder_pairs_naive,
@@ -26,8 +28,6 @@ from toprank.kernels.contests import (
     pair_masses_of,
     rung_weights,
 )
-from toprank.kernels.label_sums import label_masses, label_masses_naive
-from toprank.kernels.ladder import Ladder
 from toprank.kernels.steps import MAX_STEP, growth, loss_step, margin_step, pick, rates
 from toprank.weak_rankers import Stumps
 

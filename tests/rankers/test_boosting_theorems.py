@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from experiments.boosting.matrix_boosting import boost_matrix
 from toprank import AdaBoostMH, AdaBoostMR, AdaBoostRanker, RankBoost, SmoothMarginRanker
 from toprank.guarantees import best_margin_of_matrix, class_losses, f_skew, ranking_margin
-from toprank.kernels.matrix_boosting import boost_matrix
 from toprank.kernels.steps import margin_step
 from toprank.metrics import roc_auc
 from toprank.weak_rankers import Stumps

@@ -5,14 +5,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from toprank.kernels.contests import ladder_pairs_naive
-from toprank.kernels.matrix_boosting import boost_matrix
+from experiments.boosting.matrix_boosting import boost_matrix
+from toprank.kernels.pair_stumps import ladder_pairs_naive
 from toprank.kernels.threads import Threads, spans
 from toprank.objectives import pnorm_push
 from toprank.solvers.boosting import boost
-from toprank.solvers.boosting_arenas import ClassArena
-from toprank.solvers.boosting_columns import ClassificationLoss, ColumnArena
-from toprank.solvers.boosting_truth import Grades, Labels, Pairs, arena_on
+from toprank.solvers.boosting_columns import ColumnState
+from toprank.solvers.boosting_setup import state_on
+from toprank.solvers.boosting_states import ClassificationLoss, ClassState
 from toprank.solvers.soft_boosting import (
     CappedClasses,
     CappedPairs,
@@ -20,6 +20,7 @@ from toprank.solvers.soft_boosting import (
     soft_boost,
     soft_minimum,
 )
+from toprank.truth import Truth
 from toprank.weak_rankers import Features, Stumps
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -34,6 +35,18 @@ def problem(seed, n_rows=40, missing=0.0):
     X[rng.random(X.shape) < missing] = np.nan
     weights = rng.integers(1, 4, n_rows).astype(float)
     return rng, X, y, weights
+
+
+def labels(y, weights=None):
+    return Truth.of_labels(y, sample_weight=weights)
+
+
+def grades_of(grades, weights, groups=None):
+    return Truth.of_grades(grades, sample_weight=weights, groups=groups)
+
+
+def explicit(pairs, n_rows, weights=None):
+    return Truth.of_pairs(pairs, n_rows, pair_weight=weights)
 
 
 def all_pairs(y):
@@ -67,9 +80,13 @@ def test_labels_grades_and_pairs_boost_as_the_matrix_does(selection, both, seed,
     pairs = all_pairs(y)
     products = weights[pairs].prod(axis=1)
     twin = on_matrix(family, X, pairs, products, selection, both=both)
-    for truth in (Labels(y, weights), Grades(y.astype(int), weights), Pairs(pairs, products)):
-        arena, _ = arena_on(family, X, truth)
-        run = boost(arena, selection=selection, both=both, max_iter=ROUNDS, tol=1e-4)
+    for truth in (
+        labels(y, weights),
+        grades_of(y.astype(int), weights),
+        explicit(pairs, 40, products),
+    ):
+        state = state_on(family, X, truth)
+        run = boost(state, selection=selection, both=both, max_iter=ROUNDS, tol=1e-4)
         assert_same_run(run, twin)
 
 
@@ -82,9 +99,12 @@ def test_graded_lists_boost_as_their_pairs_do(seed, missing):
     family = Stumps(missing=missing).fit(X)
     pairs = ladder_pairs_naive(grades, groups)
     runs = []
-    for truth in (Grades(grades, weights, groups), Pairs(pairs, weights[pairs].prod(axis=1))):
-        arena, _ = arena_on(family, X, truth)
-        runs.append(boost(arena, max_iter=ROUNDS, tol=1e-4))
+    for truth in (
+        grades_of(grades, weights, groups),
+        explicit(pairs, 40, weights[pairs].prod(axis=1)),
+    ):
+        state = state_on(family, X, truth)
+        runs.append(boost(state, max_iter=ROUNDS, tol=1e-4))
     assert runs[0].indices == runs[1].indices
     np.testing.assert_allclose(runs[0].steps, runs[1].steps, atol=1e-9)
 
@@ -94,10 +114,10 @@ def test_graded_lists_boost_as_their_pairs_do(seed, missing):
 def test_stumps_boost_alike_whether_binned_or_brought_as_columns(selection, missing):
     _, X, y, weights = problem(3, missing=0.2)
     family = Stumps(n_bins=6, missing=missing).fit(X)
-    binned, _ = arena_on(family, X, Labels(y, weights))
+    binned = state_on(family, X, labels(y, weights))
     criterion = pnorm_push(1.0).on(y, sample_weight=weights)
-    columns = ColumnArena(family.design(X), criterion)
-    runs = [boost(arena, selection=selection, max_iter=15) for arena in (binned, columns)]
+    columns = ColumnState(family.design(X), criterion)
+    runs = [boost(state, selection=selection, max_iter=15) for state in (binned, columns)]
     assert runs[0].indices == runs[1].indices
     np.testing.assert_allclose(runs[0].path, runs[1].path, atol=1e-9)
 
@@ -107,9 +127,10 @@ def test_classifiers_boost_alike_whether_binned_or_brought_as_columns(missing):
     _, X, y, weights = problem(4, missing=0.2)
     weights[y] *= 9
     family = Stumps(n_bins=2, missing=missing).fit(X)
-    binned, _ = arena_on(family, X, Labels(y, weights), classify=True)
-    columns = ColumnArena(family.design(X), ClassificationLoss(y, weights), classify=True)
-    runs = [boost(arena, selection="steepest", max_iter=20) for arena in (binned, columns)]
+    binned = state_on(family, X, labels(y, weights), classify=True)
+    loss = ClassificationLoss(y, weights)
+    columns = ColumnState(family.design(X), loss, loss, classify=True)
+    runs = [boost(state, selection="steepest", max_iter=20) for state in (binned, columns)]
     assert runs[0].indices == runs[1].indices
     assert family.design(X).n_weak in runs[0].indices  # the constant is used
     np.testing.assert_allclose(runs[0].path, runs[1].path, atol=1e-9)
@@ -120,10 +141,10 @@ def test_classifiers_boost_alike_whether_binned_or_brought_as_columns(missing):
 def test_explicit_pairs_may_be_non_transitive():
     X = np.eye(3)
     circle = np.array([[0, 1], [1, 2], [2, 0]])
-    arena, _ = arena_on(Stumps().fit(X), X, Pairs(circle))
-    run = boost(arena, max_iter=50)
+    state = state_on(Stumps().fit(X), X, explicit(circle, 3))
+    run = boost(state, max_iter=50)
     assert run.status == "converged"
-    assert arena.log_loss == pytest.approx(np.log(3.0))
+    assert state.log_loss == pytest.approx(np.log(3.0))
 
 
 # Histograms by differences ----------------------------------------------------------------
@@ -131,42 +152,42 @@ def test_explicit_pairs_may_be_non_transitive():
 
 def test_histograms_by_differences_stay_those_of_new_sums():
     _, X, y, weights = problem(0, 500)
-    arena, _ = arena_on(Stumps().fit(X), X, Labels(y, weights))
-    boost(arena, max_iter=300, tol=None)
-    kept, loss = arena._sums.copy(), arena.log_loss
+    state = state_on(Stumps().fit(X), X, labels(y, weights))
+    boost(state, max_iter=300, tol=None)
+    kept, loss = state._sums.copy(), state.log_loss
     totals = kept.sum(axis=2, keepdims=True)
-    arena._renew()
-    renewed = arena._sums / arena._sums.sum(axis=2, keepdims=True)
+    state._renew()
+    renewed = state._sums / state._sums.sum(axis=2, keepdims=True)
     np.testing.assert_allclose(kept / totals, renewed, atol=1e-12)
-    assert arena.log_loss == pytest.approx(loss, rel=1e-12)
+    assert state.log_loss == pytest.approx(loss, rel=1e-12)
 
 
 def test_separable_rows_lose_weight_without_losing_digits():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(200, 4))
     y = X[:, 0] + X[:, 1] > 0
-    arena, rows = arena_on(Stumps().fit(X), X, Labels(y))
-    run = boost(arena, max_iter=3000, tol=None)
-    scores = arena.scores()
-    criterion = pnorm_push(1.0).on(y[rows])
+    state = state_on(Stumps().fit(X), X, labels(y))
+    run = boost(state, max_iter=3000, tol=None)
+    scores = state.scores()
+    criterion = pnorm_push(1.0).on(np.sort(y)[::-1])  # positives first
     assert run.path[-1] < -50
-    assert criterion.value(scores) == pytest.approx(arena.log_loss, rel=1e-10)
+    assert criterion.value(scores) == pytest.approx(state.log_loss, rel=1e-10)
 
 
 @pytest.mark.parametrize("truth", ["labels", "grades", "pairs"])
 def test_the_same_model_whatever_the_number_of_threads(truth):
     _, X, y, weights = problem(1, 3000, missing=0.1)
     given_truth = {
-        "labels": Labels(y, weights),
-        "grades": Grades(y.astype(int), weights, np.arange(3000) % 50),
-        "pairs": Pairs(np.random.default_rng(0).permutation(3000).reshape(-1, 2)),
+        "labels": labels(y, weights),
+        "grades": grades_of(y.astype(int), weights, np.arange(3000) % 50),
+        "pairs": explicit(np.random.default_rng(0).permutation(3000).reshape(-1, 2), 3000),
     }[truth]
     runs = []
     for n_threads in (1, 2, 3):
         with Threads(n_threads) as threads:
             family = Stumps(missing="learned").fit(X, threads)
-            arena, _ = arena_on(family, X, given_truth, threads=threads)
-            runs.append(boost(arena, max_iter=30))
+            state = state_on(family, X, given_truth, threads=threads)
+            runs.append(boost(state, max_iter=30))
     assert runs[0].indices == runs[1].indices == runs[2].indices
     assert runs[0].steps == runs[1].steps == runs[2].steps
 
@@ -178,8 +199,8 @@ def test_ranges_cover_everything_once():
 
 def test_no_weak_ranker_is_no_reason_to_fail():
     X, y = np.ones((6, 2)), np.array([True, False] * 3)
-    arena, _ = arena_on(Stumps().fit(X), X, Labels(y))
-    assert boost(arena).n_iter == 0
+    state = state_on(Stumps().fit(X), X, labels(y))
+    assert boost(state).n_iter == 0
 
 
 # Line searches and gradients --------------------------------------------------------------
@@ -191,8 +212,8 @@ def test_steps_of_real_valued_weak_rankers_are_best_along_the_line(smooth):
     X = rng.random((30, 2))
     y = X[:, 0] > 0.5
     X[:, 0] += 0.2 * y  # separable, so that the smooth margin gets positive
-    arena, _ = arena_on(Features().fit(X), X, Labels(y))
-    run = boost(arena, selection="steepest", smooth=smooth, max_iter=60, tol=None)
+    state = state_on(Features().fit(X), X, labels(y))
+    run = boost(state, selection="steepest", smooth=smooth, max_iter=60, tol=None)
     weights = run.weights(2, run.n_iter - 1)
     length = np.abs(run.steps[:-1]).sum()
     design, criterion = Features().fit(X).design(X), pnorm_push(1.0).on(y)
@@ -287,21 +308,21 @@ def test_soft_boosting_comes_within_delta_of_the_best_soft_margin(seed):
     y = H[:, 0] + H[:, 1] - H[:, 2] + 0.5 * rng.normal(size=60) > 0.5
     best = best_soft_margin(H, y, 0.5, 0.4)
     criterion = CappedClasses(y, None, 0.5, 0.4)
-    arena = ColumnArena(Features().fit(H).design(H), criterion)
-    run, margins, ceiling = soft_boost(arena, criterion, delta=0.1, max_iter=100_000)
+    state = ColumnState(Features().fit(H).design(H), criterion)
+    run, margins, ceiling = soft_boost(state, criterion, delta=0.1, max_iter=100_000)
     assert run.status == "converged"
     assert 0.9 * best - 1e-9 <= margins[-1] <= best + 1e-9
     assert ceiling >= best - 1e-9
     assert run.n_iter <= np.log(1 / 0.2) / (0.1 * best) ** 2  # the theorem's number of rounds
-    slopes = criterion.value_and_gradient(arena.scores)[1]
+    slopes = criterion.value_and_gradient(state.scores)[1]
     assert np.abs(slopes[y]).max() <= 1 / (0.5 * y.sum()) + 1e-12
     assert np.abs(slopes[~y]).max() <= 1 / (0.4 * (~y).sum()) + 1e-12
 
 
-def test_arenas_keep_their_memory_linear():
+def test_states_keep_their_memory_linear():
     _, X, y, _ = problem(0, 2000)
-    arena, _ = arena_on(Stumps().fit(X), X, Labels(y))
-    assert isinstance(arena, ClassArena)
-    held = [part for part in vars(arena).values() if isinstance(part, np.ndarray)]
+    state = state_on(Stumps().fit(X), X, labels(y))
+    assert isinstance(state, ClassState)
+    held = [part for part in vars(state).values() if isinstance(part, np.ndarray)]
     per_row = sum(part.nbytes for part in held if part.size >= 2000 and part.ndim == 1)
     assert per_row < 100 * 2000

@@ -6,7 +6,7 @@ from scipy import sparse
 from sklearn.preprocessing import PolynomialFeatures
 
 from toprank.kernels.bins import MISSING, histogram, histogram_naive
-from toprank.weak_rankers import Brought, Features, Stumps, weak_rankers_from
+from toprank.weak_rankers import CustomWeakRankers, Features, Stumps, weak_rankers_from
 
 
 def table(seed=0, n=60, d=4, missing=False):
@@ -24,8 +24,8 @@ FAMILIES = {
     "features sparse": (Features(), sparse.csr_matrix(np.maximum(table() - 5, 0))),
     "stumps": (Stumps(), table(missing=True)),
     "stumps of 4 bins": (Stumps(n_bins=4), table(missing=True)),
-    "functions": (Brought([lambda X: X[:, 0], lambda X: X[:, 2] > 5]), table()),
-    "transformer": (Brought(PolynomialFeatures(2)), table()),
+    "functions": (CustomWeakRankers([lambda X: X[:, 0], lambda X: X[:, 2] > 5]), table()),
+    "transformer": (CustomWeakRankers(PolynomialFeatures(2)), table()),
 }
 
 
@@ -134,9 +134,9 @@ def test_functions_must_return_one_finite_number_a_row():
         return X[:, :2]
 
     with pytest.raises(ValueError, match="first_two returned shape"):
-        Brought([first_two]).fit(table())
+        CustomWeakRankers([first_two]).fit(table())
     with pytest.raises(ValueError, match="not finite"):
-        Brought([lambda X: np.full(len(X), np.inf)]).fit(table())
+        CustomWeakRankers([lambda X: np.full(len(X), np.inf)]).fit(table())
 
 
 def test_bins_must_fit_a_byte():

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING
+
+from toprank.rankers.documentation import documented as filled
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["documented"]
+    from toprank.rankers.documentation import Estimator
 
-Learner = TypeVar("Learner", bound="type[Any]")
+__all__ = ["documented"]
 
 PASSES = """\
 average : bool, default=True
@@ -77,22 +79,8 @@ def documented(
     variant: str = "standard",
     reason: str = "The first is the paper's.",
     intercept: bool = True,
-) -> Callable[[Learner], Learner]:
+) -> Callable[[Estimator], Estimator]:
     """Fill the shared parameters into a learner's docstring."""
     shared = SHARED.replace("VARIANT_REASON", reason).replace("VARIANT", f'"{variant}"')
     shared = shared.replace("INTERCEPT", INTERCEPT if intercept else "").replace("PASSES", PASSES)
-    blocks = {
-        "{shared}": shared,
-        "{passes}": PASSES,
-        "{ranking}": RANKING,
-        "{attributes}": ATTRIBUTES,
-    }
-
-    def fill(learner: Learner) -> Learner:
-        text = learner.__doc__ or ""
-        for marker, block in blocks.items():
-            text = text.replace(marker, block.replace("\n", "\n    "))
-        learner.__doc__ = text
-        return learner
-
-    return fill
+    return filled(shared=shared, passes=PASSES, ranking=RANKING, attributes=ATTRIBUTES)

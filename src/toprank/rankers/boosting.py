@@ -1,12 +1,11 @@
-"""What boosted rankers have in common: supervision, early stopping, stages, the scorecard."""
+"""What boosted rankers have in common: parameters, held-out rows, stages, the scorecard."""
 
 from __future__ import annotations
 
 import importlib
 import warnings
-from abc import abstractmethod
-from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -14,53 +13,99 @@ from scipy.special import expit
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
-from toprank.inputs import as_lists, as_weights, scaled_weights
+from toprank.inputs import check_number
 from toprank.kernels.threads import Threads
-from toprank.objectives.truth import check_comparable
-from toprank.rankers.base import BaseRanker, binary_labels
-from toprank.rankers.callbacks import CallbackSupportMixin, Watch, with_callbacks
-from toprank.rankers.cuts import push_intercept
-from toprank.rankers.held_out import HeldOut, split_rows
+from toprank.rankers.callbacks import Watch, with_callbacks
+from toprank.rankers.documentation import documented
+from toprank.rankers.held_out import HeldOut, HeldOutRows, split_rows
+from toprank.rankers.linear import LinearRanker
+from toprank.rankers.supervised import GradesMixin, PairsMixin
 from toprank.rankers.tables import check_table
 from toprank.solvers.base import Progress
-from toprank.solvers.boosting_arenas import ClassArena
-from toprank.solvers.boosting_truth import Labels, arena_on
+from toprank.solvers.boosting import boost
+from toprank.solvers.boosting_setup import state_on
 from toprank.weak_rankers import Stumps, weak_rankers_from
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import ArrayLike, NDArray
 
+    from toprank.rankers.documentation import Estimator
     from toprank.solvers.boosting import Boosted, BoostMonitor
-    from toprank.solvers.boosting_truth import Truth
+    from toprank.truth import Truth
     from toprank.weak_rankers import WeakRankers
 
-__all__ = ["BoostedRanker", "ProbabilityMixin"]
+__all__ = [
+    "BoostedGradesMixin",
+    "BoostedPairsMixin",
+    "BoostedRanker",
+    "ProbabilityMixin",
+    "RoundMonitor",
+    "boosting_documented",
+    "warn_if_equal",
+    "with_intercepts",
+]
 
 
-class Lesson(NamedTuple):
-    """All that a fit needs: table, truth, the held-out part, and what callbacks are shown."""
+WEAK_RANKERS = """
+weak_rankers : {"stumps", "features"}, transformer, list of functions or Stumps, default="stumps"
+    What f is built from: thresholds on single features, which need no scaling and take missing
+    values (on the side that ranks better); features scaled to [0, 1]; the output columns of a
+    transformer; functions of the table. ``Stumps(n_bins=64, missing="abstain")`` sets bins and
+    missing values.
+directions : {"both", "increasing"}, default="both"
+    "increasing" allows positive weights only: a larger value never lowers the score.
+"""
 
-    table: Any
-    truth: Truth
-    held_out: tuple[Any, Any, Any, Any] | None
-    data: dict[str, Any]
+EARLY_STOPPING = """
+early_stopping : bool, default=False
+    Hold out a share of the rows (of the lists, where there are groups), and keep the round
+    at which they were ranked best. Off, since small tables need every row.
+scoring : str, scorer or None, default=None
+    What the held-out rows are judged by: a name of ``toprank.metrics.names()``, a scorer such
+    as ``toprank.metrics.scorer("precision_at_k", k=100)``; None is the ROC AUC or, for
+    grades, NDCG.
+validation_fraction : float, default=0.1
+    Share to hold out, as in scikit-learn.
+n_iter_no_change : int, default=PATIENCE
+    Rounds without a better score after which to stop; a fifth of the default rounds.
+n_jobs : int or None, default=None
+    Threads for stumps, as in scikit-learn (None is 1, -1 all). The model does not depend on it.
+random_state : int, RandomState or None, default=None
+    Seed of the rows held out.
+verbose : int, default=0
+    1 prints every tenth round, 2 every one.
+"""
 
 
-class BoostedRanker(CallbackSupportMixin, BaseRanker):  # type: ignore[misc]
-    """A weighted sum of weak rankers, one a round.
+def boosting_documented(patience: int) -> Callable[[Estimator], Estimator]:
+    """Fill the parameters that boosted rankers share into a docstring."""
+    stopping = EARLY_STOPPING.replace("PATIENCE", str(patience))
+    return documented(weak_rankers=WEAK_RANKERS, early_stopping=stopping)
 
-    A subclass gives :meth:`_run`. Scores are f(x) = Σ weights_·h(x) + intercept_.
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class BoostedRanker(LinearRanker):
+    """A weighted sum of weak rankers, one per round.
+
+    A subclass gives :meth:`_rules` or :meth:`_boost`. Scores are f(x) = Σ weights_·h(x) +
+    intercept_.
     """
 
-    _coefficient = 1.0  # what a step of 1 adds to the score of a row with h = 1
+    weak_rankers: Any = "stumps"
+    directions: Literal["both", "increasing"] = "both"
+    max_iter: int = 100
+    tol: float | None = 1e-8
+    early_stopping: bool = False
+    scoring: Any = None
+    validation_fraction: float = 0.1
+    n_iter_no_change: int = 20
+    n_jobs: int | None = None
+    random_state: Any = None
+    verbose: int = 0
 
-    @abstractmethod
-    def _run(
-        self, family: WeakRankers, lesson: Lesson, threads: Threads, monitor: BoostMonitor
-    ) -> Boosted:
-        """Boost; call the monitor with the intercept of each round."""
+    _coefficient = 1.0  # what a step of 1 adds to the score of a row with h = 1
 
     # learning -----------------------------------------------------------------------------
 
@@ -88,128 +133,81 @@ class BoostedRanker(CallbackSupportMixin, BaseRanker):  # type: ignore[misc]
         validation : tuple (X, y) or (X, y, groups), optional
             A held-out list; stops early as ``early_stopping`` does, with these rows.
         """
-        return self._fit_labels(X, y, sample_weight, groups, validation)
+        return self._fit_labels(X, y, sample_weight, groups, validation=validation)
 
-    def _fit_labels(
+    def _fit(self, table: Any, truth: Truth, given: dict[str, Any], **options: Any) -> Self:
+        table, truth, held_out = self._hold_out(table, truth, given, options.get("validation"))
+        family = self._family()
+        with Threads(effective_n_jobs(self.n_jobs)) as threads:
+            family.fit(table, threads=threads)
+            monitor = RoundMonitor(self, family, held_out, truth.classes, given)
+            try:
+                run = self._boost(family, table, truth, threads, monitor)
+            finally:
+                monitor.close()
+        self._store_run(family, truth.classes, monitor.best_rounds(run))
+        if held_out is not None:
+            self.validation_path_ = np.array(monitor.validation_path)
+        warn_if_equal(self, stacklevel=6)
+        return self
+
+    def _boost(
         self,
-        X: Any,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None,
-        groups: ArrayLike | None,
-        validation: tuple[Any, ...] | None,
-    ) -> Self:
-        family, table = self._start(X)
-        self.classes_, positives = binary_labels(y)
-        weights, lists, rows = metadata_of(table, positives, "y", sample_weight, groups)
-        table, positives = table[rows], positives[rows]
-        if positives.all() or not positives.any():
-            raise ValueError(
-                "y has one class only in the rows of weight above 0; ranking needs positive and "
-                "negative rows."
-            )
-        labels = self.classes_[positives.astype(int)]
-        kept, held_out = self._hold_out(table, labels, lists, weights, validation, stratify=True)
-        truth = Labels(positives[kept], part_of(weights, kept), part_of(lists, kept))
-        grades = positives.astype(np.intp)
-        check_comparable(grades[kept], truth.weights, as_lists(truth.groups, kept.size))
-        data = {"X": X, "y": y, "metadata": given(sample_weight=sample_weight, groups=groups)}
-        return self._learn(family, Lesson(rows_of(table, kept), truth, held_out, data))
+        family: WeakRankers,
+        table: Any,
+        truth: Truth,
+        threads: Threads,
+        monitor: BoostMonitor,
+    ) -> Boosted:
+        """Take the rounds, and give each its intercept."""
+        state = state_on(family, table, truth, threads=threads)
+        return with_intercepts(boost(state, monitor=monitor, **self._rules()))
 
-    def _start(self, X: Any) -> tuple[WeakRankers, Any]:
-        self._check_parameters()
-        if hasattr(self, "classes_"):
-            del self.classes_
-        family = family_from(self.weak_rankers)
-        return family, check_table(self, X, family, reset=True)
+    def _rules(self) -> dict[str, Any]:
+        """Arguments of :func:`toprank.solvers.boosting.boost` that the parameters give."""
+        return {
+            "both": self.directions == "both",
+            "max_iter": self.max_iter,
+            "tol": self.tol,
+        }
 
     def _hold_out(
-        self,
-        table: Any,
-        labels: NDArray[Any],
-        lists: NDArray[Any] | None,
-        weights: NDArray[np.float64] | None,
-        validation: tuple[Any, ...] | None,
-        *,
-        stratify: bool,
-    ) -> tuple[NDArray[np.intp], tuple[Any, Any, Any, Any] | None]:
-        """Rows to learn from, and what is held out of them or was given for that."""
+        self, table: Any, truth: Truth, given: dict[str, Any], validation: Any
+    ) -> tuple[Any, Truth, HeldOutRows | None]:
+        """Rows to learn from and the truth about them, and rows to judge the rounds by."""
         if validation is not None:
-            return np.arange(labels.size), self._given_list(validation)
+            return table, truth, self._given_rows(validation)
         if not self.early_stopping:
-            return np.arange(labels.size), None
-        share = self.validation_fraction
-        kept, held = split_rows(labels, lists, share, self.random_state, stratify=stratify)
-        return kept, (table[held], labels[held], part_of(lists, held), part_of(weights, held))
+            return table, truth, None
+        if truth.pairs is not None:
+            raise ValueError(
+                "early_stopping=True cannot hold out rows of explicit pairs; "
+                "pass validation=(X, y) to fit_pairs."
+            )
+        kept, held = split_rows(truth, self.validation_fraction, self.random_state)
+        rows = HeldOutRows.part(table, truth, given["y"], held)
+        learned = truth.part(kept)
+        learned.check_pairs()
+        return table[kept], learned, rows
 
-    def _given_list(self, validation: tuple[Any, ...]) -> tuple[Any, Any, Any, Any]:
+    def _given_rows(self, validation: Any) -> HeldOutRows:
         if not isinstance(validation, tuple) or len(validation) not in (2, 3):
             raise ValueError(
                 "validation must be a tuple (X, y) or (X, y, groups), "
                 f"got {type(validation).__name__}."
             )
         X, y, *groups = validation
-        table = check_table(self, X, family_from(self.weak_rankers), reset=False)
-        return table, np.asarray(y), np.asarray(groups[0]) if groups else None, None
+        table = check_table(self, X, self._family(), reset=False)
+        return HeldOutRows(table, np.asarray(y), np.asarray(groups[0]) if groups else None)
 
-    def _learn(self, family: WeakRankers, lesson: Lesson) -> Self:
-        with Threads(effective_n_jobs(self.n_jobs)) as threads:
-            if isinstance(family, Stumps):
-                family.fit(lesson.table, threads)
-            else:
-                family.fit(lesson.table)
-            stopping = self._stopping(family, lesson)
-
-            def learned(weights: NDArray[np.float64]) -> dict[str, Any]:
-                return {"weak_rankers_": family, "weights_": weights, "intercept_": np.zeros(1)}
-
-            watch = Watch(
-                self,
-                max_iter=self.max_iter,
-                verbose=self.verbose,
-                learned=learned,
-                data=lesson.data,
-            )
-            is_watched = bool(self.verbose or getattr(self, "_skl_callbacks", None))
-
-            def monitor(run: Boosted) -> bool:
-                stop = stopping is not None and stopping(run)
-                if is_watched:
-                    weights = self._weights(run, n_weak_of(family, lesson.table))
-                    stop = watch(Progress(run.n_iter, run.path[-1], weights)) or stop
-                return stop
-
-            try:
-                run = self._run(family, lesson, threads, monitor)
-            finally:
-                watch.close()
-        if stopping is not None:
-            run.truncate(stopping.best)
-            self.validation_path_ = np.array(stopping.path)
+    def _store_run(self, family: WeakRankers, classes: NDArray[Any] | None, run: Boosted) -> None:
+        """Store what the rounds gave."""
+        for name in ("classes_", "validation_path_"):
+            self.__dict__.pop(name, None)
+        if classes is not None:
+            self.classes_ = classes
         self.weak_rankers_ = family
-        self._keep(run, n_weak_of(family, lesson.table))
-        warn_if_equal(self, stacklevel=7)
-        return self
-
-    def _stopping(self, family: WeakRankers, lesson: Lesson) -> HeldOut | None:
-        if lesson.held_out is None:
-            return None
-        scoring = self.scoring
-        if scoring is None:
-            scoring = "roc_auc" if np.unique(lesson.held_out[1]).size <= 2 else "ndcg"
-        return HeldOut(
-            family.design(lesson.held_out[0]),
-            lesson.held_out,
-            scoring,
-            self.n_iter_no_change,
-            getattr(self, "classes_", None),
-            self._coefficient,
-        )
-
-    def _weights(self, run: Boosted, n_weak: int) -> NDArray[np.float64]:
-        return self._coefficient * run.weights(n_weak + 1)[:n_weak]
-
-    def _keep(self, run: Boosted, n_weak: int) -> Self:
-        self.weights_ = self._weights(run, n_weak)
+        self.weights_ = self._weights(run, family)
         self.selected_ = np.array(run.indices, dtype=np.intp)
         self.steps_ = self._coefficient * np.array(run.steps)
         self.intercepts_ = np.array(run.intercepts)
@@ -217,16 +215,13 @@ class BoostedRanker(CallbackSupportMixin, BaseRanker):  # type: ignore[misc]
         self.n_iter_ = run.n_iter
         self.objective_path_ = np.array(run.path)
         self.converged_ = run.status in ("converged", "separated")
-        return self
+
+    def _weights(self, run: Boosted, family: WeakRankers) -> NDArray[np.float64]:
+        """Weights of the weak rankers after some rounds; a constant classifier is none of them."""
+        n_weak = family.n_weak_
+        return self._coefficient * run.weights(n_weak + 1)[:n_weak]
 
     # using --------------------------------------------------------------------------------
-
-    def decision_function(self, X: Any) -> NDArray[Any]:
-        """Score every row of a table; higher is better, above 0 is predicted positive."""
-        check_is_fitted(self, "weights_")
-        table = check_table(self, X, self.weak_rankers_, reset=False)
-        scores = self.weak_rankers_.scores(table, self.weights_)
-        return np.asarray(scores + self.intercept_[0])
 
     def staged_decision_function(self, X: Any) -> Iterator[NDArray[np.float64]]:
         """Scores after each round, the last ones those of :meth:`decision_function`.
@@ -250,7 +245,7 @@ class BoostedRanker(CallbackSupportMixin, BaseRanker):  # type: ignore[misc]
             yield scores + intercept
 
     def to_frame(self) -> Any:
-        """Scorecard: one line a weak ranker with its weight, the heaviest first.
+        """Scorecard: one line per weak ranker with its weight, the heaviest first.
 
         ``threshold`` and ``missing`` (what a missing value gets of the weight: 0, 1/2 or all of
         it) are of stumps; a row's score is the sum of the weights of all lines that hold for
@@ -275,7 +270,13 @@ class BoostedRanker(CallbackSupportMixin, BaseRanker):  # type: ignore[misc]
         table["rounds"] = [*rounds[chosen].tolist(), 0]
         return pandas.DataFrame(table)
 
-    # checks -------------------------------------------------------------------------------
+    # parameters ---------------------------------------------------------------------------
+
+    def _family(self) -> WeakRankers:
+        """Stumps learn the side of missing values."""
+        if isinstance(self.weak_rankers, str) and self.weak_rankers == "stumps":
+            return Stumps(missing="learned")
+        return weak_rankers_from(self.weak_rankers)
 
     def _check_parameters(self) -> None:
         check_number("max_iter", self.max_iter, 1, whole=True)
@@ -288,10 +289,58 @@ class BoostedRanker(CallbackSupportMixin, BaseRanker):  # type: ignore[misc]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        family = family_from(self.weak_rankers)
+        family = self._family()
         tags.input_tags.sparse = family.accepts_sparse
         tags.input_tags.allow_nan = family.accepts_missing
         return tags
+
+
+class BoostedGradesMixin(GradesMixin):
+    """``fit_grades`` with a held-out list."""
+
+    @with_callbacks
+    def fit_grades(
+        self,
+        X: Any,
+        grades: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+        validation: tuple[Any, ...] | None = None,
+    ) -> Any:
+        """Learn from grades: of two rows of one list the one with the higher grade belongs above.
+
+        The other arguments are those of :meth:`fit`. Memory is O(rows); no pair is formed. Grades
+        name no classes, so there is no ``predict`` afterwards.
+        """
+        return self._fit_grades(X, grades, sample_weight, groups, validation=validation)
+
+
+class BoostedPairsMixin(PairsMixin):
+    """``fit_pairs`` with a held-out list."""
+
+    @with_callbacks
+    def fit_pairs(
+        self,
+        X: Any,
+        pairs: ArrayLike,
+        pair_weight: ArrayLike | None = None,
+        validation: tuple[Any, ...] | None = None,
+    ) -> Any:
+        """Learn from crucial pairs: row ``pairs[j, 0]`` belongs above row ``pairs[j, 1]``.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+            The rows that pairs refer to.
+        pairs : array-like of shape (n_pairs, 2)
+            Row numbers (better, worse), non-transitive ones included; a pair given twice counts
+            twice. Memory grows with the pairs.
+        pair_weight : array-like of shape (n_pairs,), optional
+            What each pair counts.
+        validation : tuple (X, y) or (X, y, groups), optional
+            A held-out list with labels or grades for early stopping.
+        """
+        return self._fit_pairs(X, pairs, pair_weight, validation=validation)
 
 
 class ProbabilityMixin:
@@ -309,63 +358,68 @@ class ProbabilityMixin:
         return np.column_stack([1.0 - positive, positive])
 
 
-class RankingRounds:
-    """Rounds on crucial pairs, with Corollary 13's intercept after each where there are labels."""
+class RoundMonitor:
+    """Called after each round: scores held-out rows, tells callbacks, and asks whether to stop."""
 
-    def __init__(self, family: WeakRankers, lesson: Lesson, threads: Threads) -> None:
-        truth = lesson.truth
-        self.arena, rows = arena_on(family, lesson.table, truth, threads=threads)
-        self.has_labels = isinstance(truth, Labels)
-        if isinstance(truth, Labels):
-            self._positives = truth.positives[rows]
-            weights = part_of(truth.weights, rows)
-            self._weights = None if weights is None else scaled_weights(weights)
+    def __init__(
+        self,
+        model: BoostedRanker,
+        family: WeakRankers,
+        held_out: HeldOutRows | None,
+        classes: NDArray[Any] | None,
+        given: dict[str, Any],
+    ) -> None:
+        self._model = model
+        self._family = family
+        self._held_out = None
+        if held_out is not None:
+            self._held_out = HeldOut(
+                family.design(held_out.X),
+                held_out,
+                model.scoring,
+                model.n_iter_no_change,
+                model._coefficient,  # noqa: SLF001
+                classes,
+            )
+        self._watch = Watch(
+            model,
+            max_iter=model.max_iter,
+            verbose=model.verbose,
+            learned=self._attributes,
+            data=given,
+        )
+        self._is_watched = bool(model.verbose or getattr(model, "_skl_callbacks", None))
 
-    def intercept(self) -> float:
-        """b = ½·ln(F₊/F₋) of the present scores; 0 without labels."""
-        if not self.has_labels:
-            return 0.0
-        if isinstance(self.arena, ClassArena):
-            positives, negatives = self.arena.class_losses()
-            return 0.5 * (positives - negatives)
-        scores = self.arena.scores  # type: ignore[attr-defined]
-        return push_intercept(scores, self._positives, self._weights, p=1.0)
+    def _attributes(self, weights: NDArray[np.float64]) -> dict[str, Any]:
+        return {"weak_rankers_": self._family, "weights_": weights, "intercept_": np.zeros(1)}
+
+    def __call__(self, run: Boosted) -> bool:
+        stop = self._held_out is not None and self._held_out(run)
+        if self._is_watched:
+            weights = self._model._weights(run, self._family)  # noqa: SLF001
+            stop = self._watch(Progress(run.n_iter, run.path[-1], weights)) or stop
+        return stop
+
+    def close(self) -> None:
+        """Tell callbacks that the fit has ended."""
+        self._watch.close()
+
+    @property
+    def validation_path(self) -> list[float]:
+        """Score of the held-out rows before the first round and after each."""
+        return [] if self._held_out is None else self._held_out.path
+
+    def best_rounds(self, run: Boosted) -> Boosted:
+        """Forget the rounds after the one at which held-out rows were ranked best."""
+        if self._held_out is not None:
+            run.truncate(self._held_out.best)
+        return run
 
 
-def family_from(choice: object) -> WeakRankers:
-    """The weak rankers of a boosted ranker; "stumps" learn the side of missing values."""
-    if isinstance(choice, str) and choice == "stumps":
-        return Stumps(missing="learned")
-    return weak_rankers_from(choice)
-
-
-def n_weak_of(family: WeakRankers, table: Any) -> int:
-    """How many weak rankers a fitted family has."""
-    if isinstance(family, Stumps):
-        return int((family.sizes() * (1 + family.doubled())).sum())
-    return int(getattr(family, "n_weak_", table.shape[1]))
-
-
-def metadata_of(
-    table: Any,
-    labels: NDArray[Any],
-    name: str,
-    sample_weight: ArrayLike | None,
-    groups: ArrayLike | None,
-) -> tuple[NDArray[np.float64] | None, NDArray[Any] | None, Any]:
-    """Weights and lists of the rows that count, and which rows these are."""
-    n_rows = table.shape[0]
-    if labels.size != n_rows:
-        raise ValueError(f"{name} has {labels.size} rows, but X has {n_rows}; they must match.")
-    weights = as_weights(sample_weight, n_rows)
-    lists = None if groups is None else np.asarray(groups)
-    as_lists(lists, n_rows)
-    if lists is not None:
-        lists = lists.reshape(-1)
-    if weights is None or (weights > 0).all():
-        return weights, lists, slice(None)
-    kept = np.flatnonzero(weights)
-    return weights[kept], part_of(lists, kept), kept
+def with_intercepts(run: Boosted) -> Boosted:
+    """Give each round the intercept of Corollary 13, b = ½·ln(F₊/F₋)."""
+    run.intercepts = [0.5 * (positives - negatives) for positives, negatives in run.class_losses]
+    return run
 
 
 def warn_if_equal(model: Any, stacklevel: int) -> None:
@@ -377,31 +431,6 @@ def warn_if_equal(model: Any, stacklevel: int) -> None:
             ConvergenceWarning,
             stacklevel=stacklevel,
         )
-
-
-def rows_of(table: Any, kept: NDArray[np.intp]) -> Any:
-    return table if kept.size == table.shape[0] else table[kept]
-
-
-def part_of(values: NDArray[Any] | None, rows: NDArray[np.intp]) -> NDArray[Any] | None:
-    if values is None:
-        return None
-    return values if rows.size == values.size and (np.diff(rows) == 1).all() else values[rows]
-
-
-def given(**arguments: Any) -> dict[str, Any] | None:
-    return {name: value for name, value in arguments.items() if value is not None} or None
-
-
-def check_number(
-    name: str, value: Any, low: float, high: float = np.inf, *, whole: bool = False
-) -> None:
-    kind: Any = Integral if whole else Real
-    is_number = isinstance(value, kind) and not isinstance(value, bool)
-    if not is_number or not low <= float(value) <= high:
-        what = "a whole number" if whole else "a number"
-        limit = f"≥ {low}" if np.isinf(high) else f"between {low} and {high}"
-        raise ValueError(f"{name} must be {what} {limit}, got {value!r}.")
 
 
 def _pandas() -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -11,33 +11,49 @@ from sklearn.model_selection import GroupShuffleSplit, train_test_split
 from toprank.metrics import scorer as scorer_named
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
     from toprank.solvers.boosting import Boosted
+    from toprank.truth import Truth
     from toprank.weak_rankers import Design
 
-__all__ = ["HeldOut", "split_rows"]
+__all__ = ["HeldOut", "HeldOutRows", "split_rows"]
 
 # Scores closer than this share are a tie: sums in another order differ by less.
 TIE = 1e-9
 
 
+class HeldOutRows(NamedTuple):
+    """Rows that the rounds are judged by: what a scorer is called with."""
+
+    X: Any
+    y: NDArray[Any]
+    groups: NDArray[Any] | None = None
+    sample_weight: NDArray[np.float64] | None = None
+
+    @classmethod
+    def part(cls, table: Any, truth: Truth, y: ArrayLike, rows: NDArray[np.intp]) -> HeldOutRows:
+        """Some of the rows that count; ``y`` are the labels or grades of all that were given."""
+        numbers = rows if truth.kept is None else truth.kept[rows]
+        groups = None if truth.lists is None else truth.lists.codes[rows]
+        weights = None if truth.weights is None else truth.weights[rows]
+        return cls(table[rows], np.asarray(y).reshape(-1)[numbers], groups, weights)
+
+
 def split_rows(
-    labels: NDArray[Any],
-    groups: NDArray[Any] | None,
-    share: float,
-    random_state: Any,
-    *,
-    stratify: bool,
+    truth: Truth, share: float, random_state: Any
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Rows to learn from and rows to hold out: whole lists where there are lists."""
-    rows = np.arange(labels.size)
-    if groups is not None:
+    rows = np.arange(truth.n_rows)
+    if truth.lists is not None:
         splitter = GroupShuffleSplit(1, test_size=share, random_state=random_state)
-        kept, held = next(splitter.split(rows, groups=groups))
+        kept, held = next(splitter.split(rows, groups=truth.lists.codes))
         return kept, held
     kept, held = train_test_split(
-        rows, test_size=share, random_state=random_state, stratify=labels if stratify else None
+        rows,
+        test_size=share,
+        random_state=random_state,
+        stratify=truth.grades if truth.is_labels else None,
     )
     return np.sort(kept), np.sort(held)
 
@@ -60,29 +76,32 @@ class HeldOut:
     ----------
     design : Design
         The weak rankers on the held-out table.
-    truth : tuple (X, y, groups, sample_weight)
-        What the scorer is called with; the last two may be None.
-    scoring : str or callable
-        Name of a metric of :mod:`toprank.metrics`, or a scorer.
+    rows : HeldOutRows
+        What the scorer is called with.
+    scoring : str, callable or None
+        Name of a metric of :mod:`toprank.metrics`, or a scorer; None is the ROC AUC, or NDCG where
+        there are more than two grades.
     patience : int
         Rounds without a better score after which to stop.
-    classes : array or None
-        The two classes, where the truth is labels.
     coefficient : float
         What a step of 1 adds to the score of a row with h = 1.
+    classes : array or None
+        The two classes, where the truth is labels.
     """
 
     def __init__(
         self,
         design: Design,
-        truth: tuple[Any, Any, Any, Any],
+        rows: HeldOutRows,
         scoring: Any,
         patience: int,
-        classes: NDArray[Any] | None,
         coefficient: float,
+        classes: NDArray[Any] | None,
     ) -> None:
+        if scoring is None:
+            scoring = "roc_auc" if np.unique(rows.y).size <= 2 else "ndcg"
         self._design = design
-        self._truth = truth
+        self._rows = rows
         self._scorer = scorer_named(scoring) if isinstance(scoring, str) else scoring
         self._patience = patience
         self._coefficient = coefficient
@@ -92,9 +111,9 @@ class HeldOut:
         self.path = [self._score()]
 
     def _score(self) -> float:
-        X, y, groups, sample_weight = self._truth
-        metadata = {"groups": groups, "sample_weight": sample_weight}
-        given = {name: value for name, value in metadata.items() if value is not None}
+        X, y, *metadata = self._rows
+        named = zip(("groups", "sample_weight"), metadata, strict=True)
+        given = {name: value for name, value in named if value is not None}
         return float(self._scorer(self._scored, X, y, **given))
 
     @property

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
@@ -12,12 +13,12 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from toprank.inputs import as_weights, log_scale, scaled_weights
+from toprank.inputs import as_weights, check_number, log_scale, scaled_weights
 from toprank.kernels.threads import Threads
-from toprank.rankers.boosting import check_number, warn_if_equal
+from toprank.rankers.boosting import warn_if_equal
 from toprank.rankers.cuts import matching_intercept
 from toprank.rankers.tables import check_table
-from toprank.solvers.label_boosting import LabelArena, boost_labels
+from toprank.solvers.label_boosting import LabelState, boost_labels
 from toprank.weak_rankers import Stumps
 
 if TYPE_CHECKING:
@@ -28,15 +29,22 @@ if TYPE_CHECKING:
 __all__ = ["AdaBoostMH", "AdaBoostMR"]
 
 
-class _LabelBooster(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+@dataclass(kw_only=True, eq=False, repr=False)
+class LabelBooster(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Boosted stumps on (row, label); a subclass names the loss and the cut."""
+
+    max_iter: int = 1000
+    n_bins: int = 255
+    tol: float | None = 1e-8
+    n_jobs: int | None = None
+    verbose: int = 0
 
     @abstractmethod
     def _form(self) -> Form:
         """Give the loss."""
 
     @abstractmethod
-    def _cut(self, arena: LabelArena, relevant: NDArray[np.bool_], weights: Any) -> float:
+    def _cut(self, state: LabelState, relevant: NDArray[np.bool_], weights: Any) -> float:
         """Give the score above which a label is predicted."""
 
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
@@ -47,7 +55,7 @@ class _LabelBooster(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         X : table of shape (n_rows, n_features)
             Array, pandas, polars or pyarrow table of numbers; missing values are allowed.
         y : array-like of shape (n_rows, n_labels) or (n_rows,)
-            Indicators of the labels of each row, or one class a row.
+            Indicators of the labels of each row, or one class per row.
         sample_weight : array-like of shape (n_rows,), optional
             Weight 2 is the row twice, weight 0 no row.
         """
@@ -67,13 +75,13 @@ class _LabelBooster(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self._check_pairs(relevant)
         with Threads(effective_n_jobs(self.n_jobs)) as threads:
             design = family.fit(table, threads).design(table, threads=threads)
-            arena = LabelArena(design, relevant, weights, self._form(), threads)
+            state = LabelState(design, relevant, weights, self._form(), threads)
             run = boost_labels(
-                arena, max_iter=self.max_iter, tol=self.tol, monitor=self._say_progress
+                state, max_iter=self.max_iter, tol=self.tol, monitor=self._say_progress
             )
         self.weak_rankers_ = family
-        self._keep(run, relevant.shape[0], design.n_weak)
-        self.cut_ = self._cut(arena, relevant, weights)
+        self._store_run(run, relevant.shape[0], design.n_weak)
+        self.cut_ = self._cut(state, relevant, weights)
         if given is not None and weights is not None:
             power = 2 if self._form() == "global" else 1  # pair weights are products
             self.objective_path_ += power * log_scale(given, weights)
@@ -110,17 +118,17 @@ class _LabelBooster(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                     f"y must be an indicator matrix of 0 and 1, but its type is {kind}."
                 )
             self.classes_ = np.arange(labels.shape[1])
-            self._one_class_a_row = False
+            self._one_class_per_row = False
             return np.ascontiguousarray(labels.T.astype(bool))
         labels = column_or_1d(labels, warn=True)
         check_classification_targets(labels)
         self.classes_, codes = np.unique(labels, return_inverse=True)
-        self._one_class_a_row = True
+        self._one_class_per_row = True
         if self.classes_.size < 2:
             raise ValueError(f"y has one class only ({self.classes_[0]!r}); pass at least two.")
         return np.ascontiguousarray(codes == np.arange(self.classes_.size)[:, None])
 
-    def _keep(self, run: LabelRun, n_labels: int, n_weak: int) -> None:
+    def _store_run(self, run: LabelRun, n_labels: int, n_weak: int) -> None:
         factor = 2.0 if self._form() == "mh" else 1.0
         self.weights_ = np.zeros((n_labels, n_weak))
         self.intercepts_ = np.zeros(n_labels)
@@ -145,7 +153,7 @@ class _LabelBooster(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Scores of the labels; with two classes, how much higher the second one is."""
         scores = self.label_scores(X)
-        if self._one_class_a_row and self.classes_.size == 2:
+        if self._one_class_per_row and self.classes_.size == 2:
             return np.asarray(scores[:, 1] - scores[:, 0])
         return scores
 
@@ -159,7 +167,7 @@ class _LabelBooster(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def predict(self, X: Any) -> NDArray[Any]:
         """Indicators of the labels with a score above ``cut_``, or the best class of each row."""
         scores = self.label_scores(X)
-        if self._one_class_a_row:
+        if self._one_class_per_row:
             return np.asarray(self.classes_[scores.argmax(axis=1)])
         return (scores > self.cut_).astype(int)
 
@@ -175,7 +183,8 @@ class _LabelBooster(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
 
-class AdaBoostMH(_LabelBooster):
+@dataclass(kw_only=True, eq=False, repr=False)
+class AdaBoostMH(LabelBooster):
     """Multilabel boosting that asks of every (row, label) whether the label is relevant.
 
     Minimises F = Σ_il e^{-y_il·f(x_i, l)} with stumps and constants on single labels: a round
@@ -214,29 +223,15 @@ class AdaBoostMH(_LabelBooster):
            [2, 1]])
     """
 
-    def __init__(
-        self,
-        *,
-        max_iter: int = 1000,
-        n_bins: int = 255,
-        tol: float | None = 1e-8,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.max_iter = max_iter
-        self.n_bins = n_bins
-        self.tol = tol
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-
     def _form(self) -> Form:
         return "mh"
 
-    def _cut(self, arena: LabelArena, relevant: NDArray[np.bool_], weights: Any) -> float:  # noqa: ARG002
+    def _cut(self, state: LabelState, relevant: NDArray[np.bool_], weights: Any) -> float:  # noqa: ARG002
         return 0.0
 
 
-class AdaBoostMR(_LabelBooster):
+@dataclass(eq=False, repr=False)
+class AdaBoostMR(LabelBooster):
     """Multilabel boosting that ranks relevant labels above irrelevant ones.
 
     Minimises Σ e^{-(f(x_i, l) - f(x_k, l'))} over relevant (i, l) and irrelevant (k, l'), for pairs
@@ -278,22 +273,7 @@ where theory gives none, the one that predicts as many labels as there were
            [2, 1]])
     """
 
-    def __init__(
-        self,
-        form: Literal["within", "global"] = "within",
-        *,
-        max_iter: int = 1000,
-        n_bins: int = 255,
-        tol: float | None = 1e-8,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.form = form
-        self.max_iter = max_iter
-        self.n_bins = n_bins
-        self.tol = tol
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    form: Literal["within", "global"] = "within"
 
     def _form(self) -> Form:
         return self.form
@@ -310,9 +290,9 @@ where theory gives none, the one that predicts as many labels as there were
                 "use form='global' or check y."
             )
 
-    def _cut(self, arena: LabelArena, relevant: NDArray[np.bool_], weights: Any) -> float:
+    def _cut(self, state: LabelState, relevant: NDArray[np.bool_], weights: Any) -> float:
         if self.form == "global":
-            positives, negatives = arena.class_losses()
+            positives, negatives = state.class_losses()
             return -0.5 * (positives - negatives)
         repeated = None if weights is None else np.tile(weights, relevant.shape[0])
-        return -matching_intercept(arena.scores.ravel(), relevant.ravel(), repeated)
+        return -matching_intercept(state.scores.ravel(), relevant.ravel(), repeated)

@@ -2,23 +2,35 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, Self
 
-from toprank.rankers.boosting import ProbabilityMixin, RankingRounds
-from toprank.rankers.boosting_blocks import LearnsFromBlocks
-from toprank.rankers.boosting_supervision import LearnsFromGrades, LearnsFromPairs
+from toprank.rankers.base import keep_columns
+from toprank.rankers.boosting import (
+    BoostedGradesMixin,
+    BoostedPairsMixin,
+    BoostedRanker,
+    ProbabilityMixin,
+    RoundMonitor,
+    boosting_documented,
+    warn_if_equal,
+    with_intercepts,
+)
+from toprank.rankers.callbacks import with_callbacks
+from toprank.rankers.survey import survey
 from toprank.solvers.boosting import boost
+from toprank.solvers.boosting_passes import PassState, fit_stumps
+from toprank.weak_rankers import Stumps
 
 if TYPE_CHECKING:
-    from toprank.kernels.threads import Threads
-    from toprank.rankers.boosting import Lesson
-    from toprank.solvers.boosting import Boosted, BoostMonitor
-    from toprank.weak_rankers import WeakRankers
+    from toprank.blocks import Blocks
 
 __all__ = ["RankBoost"]
 
 
-class RankBoost(ProbabilityMixin, LearnsFromBlocks, LearnsFromGrades, LearnsFromPairs):
+@boosting_documented(patience=20)
+@dataclass(eq=False, repr=False)
+class RankBoost(ProbabilityMixin, BoostedGradesMixin, BoostedPairsMixin, BoostedRanker):
     """Ranks by a weighted sum of weak rankers, one added in each round.
 
     Minimises F̃ = Σ e^{-(f(x_i) - f(x_k))} over crucial pairs (i belongs above k) by coordinate
@@ -35,36 +47,13 @@ class RankBoost(ProbabilityMixin, LearnsFromBlocks, LearnsFromGrades, LearnsFrom
         The weak ranker of a round: the one that lowers the loss most, as RankBoost does
         (equation 5), or the one of largest slope, as coordinate descent does (equation 3).
         The first needs fewer rounds; for real-valued weak rankers it costs a line search each.
-    weak_rankers : {"stumps", "features"}, transformer, list of functions or Stumps, \
-default="stumps"
-        What f is built from: thresholds on single features, which need no scaling and take
-        missing values (on the side that ranks better); features scaled to [0, 1]; the output
-        columns of a transformer; functions of the table. ``Stumps(n_bins=64,
-        missing="abstain")`` sets bins and missing values.
-    directions : {"both", "increasing"}, default="both"
-        "increasing" allows positive weights only: a larger value never lowers the score.
+    {weak_rankers}
     max_iter : int, default=100
         Most rounds. A budget, as usual in boosting: a hundred stumps can still be read.
     tol : float or None, default=1e-8
         Stop when no weak ranker has a larger rate (at most 1 to begin with), or when all pairs
         are right and the loss is below e^-30 of its start; None stops at ``max_iter`` only.
-    early_stopping : bool, default=False
-        Hold out a share of the rows (of the lists, where there are groups), and keep the round
-        at which they were ranked best. Off, since small tables need every row.
-    scoring : str, scorer or None, default=None
-        What the held-out rows are judged by: a name of ``toprank.metrics.names()``, a scorer such
-        as ``toprank.metrics.scorer("precision_at_k", k=100)``; None is the ROC AUC or, for
-        grades, NDCG.
-    validation_fraction : float, default=0.1
-        Share to hold out, as in scikit-learn.
-    n_iter_no_change : int, default=20
-        Rounds without a better score after which to stop; a fifth of the default rounds.
-    n_jobs : int or None, default=None
-        Threads for stumps, as in scikit-learn (None is 1, -1 all). The model does not depend on it.
-    random_state : int, RandomState or None, default=None
-        Seed of the rows held out.
-    verbose : int, default=0
-        1 prints every tenth round, 2 every one.
+    {early_stopping}
 
     Attributes
     ----------
@@ -88,48 +77,59 @@ default="stumps"
     ...
     """
 
-    def __init__(
-        self,
-        selection: Literal["largest_decrease", "steepest"] = "largest_decrease",
-        *,
-        weak_rankers: Any = "stumps",
-        directions: Literal["both", "increasing"] = "both",
-        max_iter: int = 100,
-        tol: float | None = 1e-8,
-        early_stopping: bool = False,
-        scoring: Any = None,
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int = 20,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.selection = selection
-        self.weak_rankers = weak_rankers
-        self.directions = directions
-        self.max_iter = max_iter
-        self.tol = tol
-        self.early_stopping = early_stopping
-        self.scoring = scoring
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    selection: Literal["largest_decrease", "steepest"] = "largest_decrease"
 
-    def _run(
-        self, family: WeakRankers, lesson: Lesson, threads: Threads, monitor: BoostMonitor
-    ) -> Boosted:
-        rounds = RankingRounds(family, lesson, threads)
-        return boost(
-            rounds.arena,
-            selection=self.selection,
-            both=self.directions == "both",
-            max_iter=self.max_iter,
-            tol=self.tol,
-            intercept=rounds.intercept,
-            monitor=monitor,
-        )
+    def _rules(self) -> dict[str, Any]:
+        return {"selection": self.selection, **super()._rules()}
+
+    @with_callbacks
+    def fit_blocks(self, blocks: Blocks) -> Self:
+        """Learn from labelled rows in blocks, in one list: the same stumps as :meth:`fit` finds.
+
+        Two passes find thresholds, one puts the rows into bins, each round is one more. Needs
+        stumps, and no early stopping.
+
+        Parameters
+        ----------
+        blocks : Blocks
+            Such as ``toprank.tables.ParquetBlocks`` (a file larger than memory) or
+            ``toprank.integrations.dask.DaskBlocks`` (a cluster).
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from toprank import RankBoost
+        >>> from toprank.blocks import ArrayBlocks
+        >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([0, 1, 0, 1])
+        >>> model = RankBoost(max_iter=3).fit_blocks(ArrayBlocks.cut(X, y, size=2))
+        >>> model.rank([[0.0], [3.0]])
+        array([2, 1])
+        """
+        self._check_parameters()
+        family = self._family()
+        if not isinstance(family, Stumps):
+            raise ValueError(  # noqa: TRY004  (a value of weak_rankers)
+                "rows in blocks are boosted with weak_rankers='stumps' only, "
+                f"got {self.weak_rankers!r}."
+            )
+        if self.early_stopping:
+            raise ValueError(
+                "early_stopping=True needs rows in memory; choose max_iter on a part of the rows."
+            )
+        seen, classes = survey(blocks, accepts_missing=True)
+        keep_columns(self, seen.low.size, blocks.feature_names)
+        fit_stumps(family, blocks, seen.starts, seen.n_rows)
+        family.has_missing_ = seen.missing
+        state = PassState.on(blocks, family, classes[1], seen.largest_weight)
+        monitor = RoundMonitor(self, family, None, None, {})
+        try:
+            run = boost(state, monitor=monitor, **self._rules())
+        finally:
+            monitor.close()
+            state.close()
+        self._store_run(family, classes, with_intercepts(run))
+        warn_if_equal(self, stacklevel=4)
+        return self
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

@@ -2,25 +2,33 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, Self
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from toprank.guarantees.boosting_certificates import MarginCertificate
-from toprank.rankers.boosting import ProbabilityMixin, RankingRounds
-from toprank.rankers.boosting_supervision import LearnsFromGrades, LearnsFromPairs
-from toprank.solvers.boosting import POSITIVE, boost
+from toprank.rankers.boosting import (
+    BoostedGradesMixin,
+    BoostedPairsMixin,
+    BoostedRanker,
+    ProbabilityMixin,
+    boosting_documented,
+)
+from toprank.solvers.boosting import POSITIVE
 
 if TYPE_CHECKING:
-    from toprank.kernels.threads import Threads
-    from toprank.rankers.boosting import Lesson
-    from toprank.solvers.boosting import Boosted, BoostMonitor
+    from numpy.typing import NDArray
+
+    from toprank.solvers.boosting import Boosted
     from toprank.weak_rankers import WeakRankers
 
 __all__ = ["SmoothMarginRanker"]
 
 
-class SmoothMarginRanker(ProbabilityMixin, LearnsFromGrades, LearnsFromPairs):
+@boosting_documented(patience=200)
+@dataclass(kw_only=True, eq=False, repr=False)
+class SmoothMarginRanker(ProbabilityMixin, BoostedGradesMixin, BoostedPairsMixin, BoostedRanker):
     """Ranks with the largest margin that a weighted sum of weak rankers can have.
 
     Maximises the smooth margin G̃ = -ln F̃ / ‖λ‖₁ with F̃ = Σ e^{-(f(x_i) - f(x_k))} over crucial
@@ -37,30 +45,13 @@ class SmoothMarginRanker(ProbabilityMixin, LearnsFromGrades, LearnsFromPairs):
 
     Parameters
     ----------
-    weak_rankers : {"stumps", "features"}, transformer, list of functions or Stumps, \
-default="stumps"
-        What f is built from, as in :class:`RankBoost`.
-    directions : {"both", "increasing"}, default="both"
-        "increasing" allows positive weights only.
+    {weak_rankers}
     max_iter : int, default=1000
         Most rounds. Ten times those of RankBoost, since the margin is found slowly.
     tol : float or None, default=1e-2
         Stop when the best margin is known to be within ``tol`` of G̃: no edge falls below it. A
         hundredth of the largest margin there is; rounds can grow like 1/tol².
-    early_stopping : bool, default=False
-        Keep the round at which held-out rows were ranked best.
-    scoring : str, scorer or None, default=None
-        What the held-out rows are judged by, as in :class:`RankBoost`.
-    validation_fraction : float, default=0.1
-        Share to hold out.
-    n_iter_no_change : int, default=200
-        Rounds without a better score after which to stop; a fifth of the default rounds.
-    n_jobs : int or None, default=None
-        Threads for stumps. The model does not depend on it.
-    random_state : int, RandomState or None, default=None
-        Seed of the rows held out.
-    verbose : int, default=0
-        1 prints every tenth round, 2 every one.
+    {early_stopping}
 
     Attributes
     ----------
@@ -79,54 +70,18 @@ converged_, objective_path_, validation_path_ : as in :class:`RankBoost`
     True
     """
 
-    def __init__(
-        self,
-        *,
-        weak_rankers: Any = "stumps",
-        directions: Literal["both", "increasing"] = "both",
-        max_iter: int = 1000,
-        tol: float | None = 1e-2,
-        early_stopping: bool = False,
-        scoring: Any = None,
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int = 200,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.weak_rankers = weak_rankers
-        self.directions = directions
-        self.max_iter = max_iter
-        self.tol = tol
-        self.early_stopping = early_stopping
-        self.scoring = scoring
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    max_iter: int = 1000
+    tol: float | None = 1e-2
+    n_iter_no_change: int = 200
 
-    def _run(
-        self, family: WeakRankers, lesson: Lesson, threads: Threads, monitor: BoostMonitor
-    ) -> Boosted:
-        rounds = RankingRounds(family, lesson, threads)
-        return boost(
-            rounds.arena,
-            selection="steepest",
-            smooth=True,
-            both=self.directions == "both",
-            max_iter=self.max_iter,
-            tol=self.tol,
-            intercept=rounds.intercept,
-            monitor=monitor,
-        )
+    def _rules(self) -> dict[str, Any]:
+        return {"selection": "steepest", "smooth": True, **super()._rules()}
 
-    def _keep(self, run: Boosted, n_weak: int) -> Self:
-        super()._keep(run, n_weak)
+    def _store_run(self, family: WeakRankers, classes: NDArray[Any] | None, run: Boosted) -> None:
+        super()._store_run(family, classes, run)
         self.smooth_margin_path_ = np.array(run.smooth_margins)
         self.edges_ = np.array(run.edges)
         self.silent_shares_ = np.array(run.silent)
         reached = run.smooth_margins[-1] if run.n_iter else -np.inf
         ceiling = min(run.edges, default=1.0)
         self.certificate_ = MarginCertificate(reached, ceiling, reached > POSITIVE)
-        return self

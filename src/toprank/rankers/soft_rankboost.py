@@ -2,33 +2,34 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, Self
+from dataclasses import KW_ONLY, dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from toprank.guarantees.boosting_certificates import SoftMarginCertificate
-from toprank.inputs import scaled_weights
-from toprank.rankers.boosting import check_number
-from toprank.rankers.boosting_supervision import LearnsFromPairs
+from toprank.inputs import check_number
+from toprank.rankers.boosting import BoostedPairsMixin, BoostedRanker, boosting_documented
 from toprank.rankers.callbacks import with_callbacks
 from toprank.rankers.cuts import matching_intercept
-from toprank.solvers.boosting_columns import ColumnArena
-from toprank.solvers.boosting_truth import Labels
+from toprank.solvers.boosting_columns import ColumnState
 from toprank.solvers.soft_boosting import CappedClasses, CappedPairs, soft_boost
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
+    from numpy.typing import ArrayLike, NDArray
 
     from toprank.kernels.threads import Threads
-    from toprank.rankers.boosting import Lesson
     from toprank.solvers.boosting import Boosted, BoostMonitor
-    from toprank.solvers.boosting_truth import Truth
+    from toprank.truth import Truth
     from toprank.weak_rankers import WeakRankers
 
 __all__ = ["SoftRankBoost"]
 
 
-class SoftRankBoost(LearnsFromPairs):
+@boosting_documented(patience=200)
+@dataclass(eq=False, repr=False)
+class SoftRankBoost(BoostedPairsMixin, BoostedRanker):
     """Ranks by boosting whose weights stay bounded, so that no wrong label gets all of them.
 
     Maximises the soft margin of f/‖λ‖₁: the mean of the lowest ν⁺·p positives minus that of the
@@ -50,29 +51,12 @@ class SoftRankBoost(LearnsFromPairs):
         classes.
     delta : float, default=0.1
         How close to the best soft margin to go; rounds grow like 1/delta².
-    weak_rankers : {"stumps", "features"}, transformer, list of functions or Stumps, \
-default="stumps"
-        What f is built from, as in :class:`RankBoost`.
-    directions : {"both", "increasing"}, default="both"
-        "increasing" allows positive weights only.
+    {weak_rankers}
     max_iter : int, default=1000
         Most rounds.
     tol : float, default=1e-8
         Stop when no weak ranker has an edge above it: then the best soft margin is 0.
-    early_stopping : bool, default=False
-        Keep the round at which held-out rows were ranked best.
-    scoring : str, scorer or None, default=None
-        What the held-out rows are judged by, as in :class:`RankBoost`.
-    validation_fraction : float, default=0.1
-        Share to hold out.
-    n_iter_no_change : int, default=200
-        Rounds without a better score after which to stop; a fifth of the default rounds.
-    n_jobs : int or None, default=None
-        Threads for binning. The model does not depend on it.
-    random_state : int, RandomState or None, default=None
-        Seed of the rows held out.
-    verbose : int, default=0
-        1 prints every tenth round, 2 every one.
+    {early_stopping}
 
     Attributes
     ----------
@@ -89,38 +73,12 @@ converged_, objective_path_, validation_path_ : as in :class:`RankBoost`; the pa
     array([2, 1])
     """
 
-    def __init__(
-        self,
-        nu: float = 0.2,
-        *,
-        nu_plus: float | None = None,
-        delta: float = 0.1,
-        weak_rankers: Any = "stumps",
-        directions: Literal["both", "increasing"] = "both",
-        max_iter: int = 1000,
-        tol: float = 1e-8,
-        early_stopping: bool = False,
-        scoring: Any = None,
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int = 200,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.nu = nu
-        self.nu_plus = nu_plus
-        self.delta = delta
-        self.weak_rankers = weak_rankers
-        self.directions = directions
-        self.max_iter = max_iter
-        self.tol = tol
-        self.early_stopping = early_stopping
-        self.scoring = scoring
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    nu: float = 0.2
+    _: KW_ONLY
+    nu_plus: float | None = None
+    delta: float = 0.1
+    max_iter: int = 1000
+    n_iter_no_change: int = 200
 
     @with_callbacks
     def fit(
@@ -134,62 +92,55 @@ converged_, objective_path_, validation_path_ : as in :class:`RankBoost`; the pa
 
         The arguments are those of :meth:`RankBoost.fit`.
         """
-        return self._fit_labels(X, y, sample_weight, None, validation)
+        return self._fit_labels(X, y, sample_weight, None, validation=validation)
 
     def _nus(self) -> tuple[float, float]:
         plus = float(np.sqrt(self.nu)) if self.nu_plus is None else float(self.nu_plus)
         return plus, float(self.nu) / plus
 
-    def _run(
+    def _boost(
         self,
         family: WeakRankers,
-        lesson: Lesson,
-        threads: Threads,  # noqa: ARG002  (sorts take the time, not columns)
+        table: Any,
+        truth: Truth,
+        threads: Threads,
         monitor: BoostMonitor,
     ) -> Boosted:
-        truth = lesson.truth
-        if truth.weights is not None:  # the criterion does not depend on their size
-            truth = truth._replace(weights=scaled_weights(truth.weights))
-        criterion = self._criterion(truth, lesson.table.shape[0])
-        arena = ColumnArena(family.design(lesson.table), criterion)
-
-        def intercept() -> float:
-            if not isinstance(truth, Labels):
-                return 0.0
-            return matching_intercept(arena.scores, truth.positives, truth.weights)
-
+        truth, _ = truth.scaled()  # the criterion does not depend on the size of the weights
+        criterion, intercept = self._criterion(truth), None
+        if truth.is_labels:
+            intercept = partial(
+                matching_intercept, positives=truth.positives, weights=truth.weights
+            )
+        state = ColumnState(family.design(table, threads=threads), criterion)
         result = soft_boost(
-            arena,
+            state,
             criterion,
             delta=float(self.delta),
-            both=self.directions == "both",
-            max_iter=self.max_iter,
-            tol=float(self.tol),
             intercept=intercept,
             monitor=monitor,
+            **self._rules(),
         )
-        self._soft = (result.soft_margins, result.ceiling, self._promise(truth))
+        self._soft = result.soft_margins, result.ceiling, self._promise(truth)
         return result.rounds
 
-    def _criterion(self, truth: Truth, n_rows: int) -> CappedClasses | CappedPairs:
-        if isinstance(truth, Labels):
+    def _criterion(self, truth: Truth) -> CappedClasses | CappedPairs:
+        if truth.pairs is None:
             return CappedClasses(truth.positives, truth.weights, *self._nus())
-        return CappedPairs(truth.pairs, truth.weights, float(self.nu), n_rows)  # type: ignore[union-attr]
+        return CappedPairs(truth.pairs, truth.pair_weights, float(self.nu), truth.n_rows)
 
-    def _promise(self, truth: Any) -> float:
-        if not isinstance(truth, Labels):
+    def _promise(self, truth: Truth) -> float:
+        if truth.pairs is not None:
             return 1.0 - float(self.nu)
         plus, minus = self._nus()
         return (1.0 - plus) * (1.0 - minus)
 
-    def _keep(self, run: Boosted, n_weak: int) -> Self:
-        super()._keep(run, n_weak)
-        margins, ceiling, share = self._soft
-        del self._soft
+    def _store_run(self, family: WeakRankers, classes: NDArray[Any] | None, run: Boosted) -> None:
+        super()._store_run(family, classes, run)
+        margins, ceiling, share = self.__dict__.pop("_soft")
         self.soft_margin_path_ = np.array(margins[: run.n_iter])
         reached = float(self.soft_margin_path_[-1]) if run.n_iter else 0.0
         self.certificate_ = SoftMarginCertificate(reached, ceiling, share)
-        return self
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

@@ -21,7 +21,7 @@ from toprank.solvers.base import SEPARATED
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from toprank.solvers.boosting_arenas import Arena, Selection
+    from toprank.solvers.boosting_states import BoostingState, Selection
 
 __all__ = ["POSITIVE", "BoostMonitor", "Boosted", "boost"]
 
@@ -33,8 +33,8 @@ class Boosted:
     ``path`` holds the log loss before the first round and after each one, ``edges`` the
     largest edge and ``silent`` the share d₀ of the chosen weak ranker in each round;
     ``smooth_margins`` is G̃ = -ln F̃ / Σ|steps| after each round, F̃ being in units of the smallest
-    pair weight, so that G̃ lies below every margin; ``intercepts`` is what the caller adds to the
-    scores of that round.
+    pair weight, so that G̃ lies below every margin. ``class_losses`` holds ln F₊ and ln F₋ after
+    each round, and ``intercepts`` what the ranker adds to the scores of that round.
     """
 
     path: list[float]
@@ -43,6 +43,7 @@ class Boosted:
     edges: list[float] = field(default_factory=list)
     silent: list[float] = field(default_factory=list)
     smooth_margins: list[float] = field(default_factory=list)
+    class_losses: list[tuple[float, float]] = field(default_factory=list)
     intercepts: list[float] = field(default_factory=list)
     status: Literal["max_iter", "converged", "separated", "stopped"] = "max_iter"
 
@@ -60,9 +61,9 @@ class Boosted:
     def truncate(self, n_rounds: int) -> None:
         """Forget all but the first rounds."""
         del self.path[n_rounds + 1 :]
-        for column in (self.indices, self.steps, self.edges, self.silent):
+        for column in (self.indices, self.steps, self.edges, self.silent, self.smooth_margins):
             del column[n_rounds:]
-        del self.smooth_margins[n_rounds:], self.intercepts[n_rounds:]
+        del self.class_losses[n_rounds:], self.intercepts[n_rounds:]
 
 
 # A smooth margin above this is positive, whatever the rounding of the loss.
@@ -73,7 +74,7 @@ BoostMonitor = Callable[[Boosted], bool]
 
 
 def boost(
-    arena: Arena,
+    state: BoostingState,
     *,
     selection: Selection = "largest_decrease",
     smooth: bool = False,
@@ -81,7 +82,6 @@ def boost(
     free: int | None = None,
     max_iter: int = 100,
     tol: float | None = 1e-8,
-    intercept: Callable[[], float] | None = None,
     monitor: BoostMonitor | None = None,
 ) -> Boosted:
     """Take up to ``max_iter`` rounds.
@@ -92,10 +92,10 @@ def boost(
     steps, ``free`` names one weak ranker that always may have them. ``tol=None`` ends at
     ``max_iter`` only, or where no weak ranker gains anything.
     """
-    run = Boosted([arena.log_loss + arena.log_unit])
+    run = Boosted([state.log_loss + state.log_unit])
     length, ceiling = 0.0, math.inf
     while run.n_iter < max_iter:
-        rates = arena.rates(selection)
+        rates = state.rates(selection)
         if not rates.size:
             run.status = "converged"
             break
@@ -110,22 +110,22 @@ def boost(
         if rate <= FLAT or _is_done(run, rate, tol, smooth, ceiling - smooth_margin):
             run.status = "separated" if _is_separated(run) else "converged"
             break
-        run.edges.append(abs(arena.edge(index)))
-        run.silent.append(arena.silent_share(index))
+        run.edges.append(abs(state.edge(index)))
+        run.silent.append(state.silent_share(index))
         sign = math.copysign(1.0, rates[index])
         step = (
-            arena.margin_step(index, sign, smooth_margin, length)
+            state.margin_step(index, sign, smooth_margin, length)
             if is_smooth
-            else arena.loss_step(index)
+            else state.loss_step(index)
         )
-        arena.advance(index, step)
+        state.advance(index, step)
         length += abs(step)
         run.indices.append(index)
         run.steps.append(step)
-        run.path.append(arena.log_loss + arena.log_unit)
-        below = arena.log_smallest - arena.log_loss
+        run.path.append(state.log_loss + state.log_unit)
+        below = state.log_smallest - state.log_loss
         run.smooth_margins.append(below / length if length > 0 else -math.inf)
-        run.intercepts.append(0.0 if intercept is None else intercept())
+        run.class_losses.append(state.class_losses())
         if monitor is not None and monitor(run):
             run.status = "stopped"
             break

@@ -10,19 +10,18 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from toprank.kernels.segments import log_sum_exp
 from toprank.kernels.steps import MAX_STEP
-from toprank.solvers.boosting_arenas import Arena
+from toprank.solvers.boosting_states import BoostingState
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
 
-    from toprank.solvers.boosting_arenas import Selection
+    from toprank.solvers.boosting_states import ClassificationLoss, Selection
     from toprank.weak_rankers import Design
 
-__all__ = ["ClassificationLoss", "ColumnArena"]
+__all__ = ["ColumnState"]
 
 # A derivative this small beside the one at the start ends a line search.
 LEVEL = 1e-13
@@ -35,57 +34,25 @@ class ScoreLoss(Protocol):
         """Value and its derivative with respect to every score."""
 
 
-class ClassificationLoss:
-    """ln F = ln Σ w_i·e^{-y_i·s_i}, AdaBoost's objective, and its derivative.
-
-    Parameters
-    ----------
-    positives : array of bool of shape (n_rows,)
-        Where y = 1; it is -1 elsewhere.
-    weights : array of shape (n_rows,) or None
-        Row weights.
-    """
-
-    def __init__(
-        self, positives: NDArray[np.bool_], weights: NDArray[np.float64] | None = None
-    ) -> None:
-        self._positives = positives
-        self._signs = np.where(positives, 1.0, -1.0)
-        self._weights = weights
-        self._log_weights = 0.0 if weights is None else np.log(weights)
-
-    def class_losses(self, scores: NDArray[Any]) -> tuple[float, float]:
-        """ln F₊ and ln F₋."""
-        return (
-            log_sum_exp(scores, -1.0, self._positives, self._weights),
-            log_sum_exp(scores, 1.0, ~self._positives, self._weights),
-        )
-
-    def value_and_gradient(self, scores: NDArray[Any]) -> tuple[float, NDArray[np.float64]]:
-        """Value, and minus y times the share of each row in it."""
-        margins = self._signs * scores
-        value = float(np.logaddexp(*self.class_losses(scores)))
-        shares = np.exp(self._log_weights - margins - value)
-        return value, -self._signs * shares
-
-
-class ColumnArena(Arena):
+class ColumnState(BoostingState):
     """Weak rankers h in [0, 1] on a criterion of the scores, by exact line searches.
 
-    ``classify`` takes the weak classifiers 2h - 1 and, as the last one, the constant 1. Rating by
-    the largest decrease searches along every weak ranker: O(rows·weak rankers) trials a round.
+    ``by_class`` tells the losses of the two classes, where there are labels. ``classify`` takes
+    the weak classifiers 2h - 1 and, as the last one, the constant 1. Rating by the largest decrease
+    searches along every weak ranker: O(rows·weak rankers) trials per round.
     """
 
     def __init__(
         self,
         design: Design,
         criterion: ScoreLoss,
-        *,
+        by_class: ClassificationLoss | None = None,
         classify: bool = False,
     ) -> None:
         self.design = design
         self.n_weak = design.n_weak + classify
         self._criterion = criterion
+        self._by_class = by_class
         self._classify = classify
         self.scores = np.zeros(design.n_rows)
         self._gradient: NDArray[Any]
@@ -139,9 +106,11 @@ class ColumnArena(Arena):
         self.log_loss, self._gradient = self._criterion.value_and_gradient(self.scores)
 
     def class_losses(self) -> tuple[float, float]:
-        """ln F₊ and ln F₋ of the present scores, where rows are classified."""
-        assert isinstance(self._criterion, ClassificationLoss)  # noqa: S101  (for the type checker)
-        return self._criterion.class_losses(self.scores)
+        return (
+            super().class_losses()
+            if self._by_class is None
+            else self._by_class.class_losses(self.scores)
+        )
 
     def target_step(self, index: int, sign: float, target: float) -> float:
         """Step of the given sign at which the edge has fallen to ``target``."""
@@ -160,13 +129,13 @@ def _flat(value: float, slope: float, step: float) -> float:  # noqa: ARG001
 class _Line:
     """The log loss along one weak ranker."""
 
-    def __init__(self, arena: ColumnArena, index: int) -> None:
-        self._arena = arena
-        self._column = arena.column(index)
+    def __init__(self, state: ColumnState, index: int) -> None:
+        self._state = state
+        self._column = state.column(index)
 
     def at(self, step: float) -> tuple[float, float]:
         """Log loss and its derivative after a step."""
-        value, gradient = self._arena.look(self._arena.scores + step * self._column)
+        value, gradient = self._state.look(self._state.scores + step * self._column)
         return value, float(gradient @ self._column)
 
     def root(self, rule: Callable[[float, float, float], float], sign: float = 0.0) -> float:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from toprank.kernels.bins import add_lookup
-from toprank.kernels.contests import (
+from toprank.kernels.pair_stumps import (
     ladder_masses,
     ladder_masses_of,
     local_codes,
@@ -16,19 +16,20 @@ from toprank.kernels.contests import (
     pair_masses_of,
     rung_weights,
 )
-from toprank.solvers.boosting_arenas import StumpArena
+from toprank.solvers.boosting_states import StumpState
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from toprank.kernels.ladder import Ladder
     from toprank.kernels.threads import Threads
+    from toprank.solvers.boosting_states import ClassificationLoss
     from toprank.weak_rankers.stumps import StumpDesign
 
-__all__ = ["LadderArena", "PairArena"]
+__all__ = ["LadderState", "PairState"]
 
 
-class _ScoredArena(StumpArena):
+class ScoredState(StumpState):
     """Stumps whose weights are computed from the scores in every round."""
 
     def __init__(self, design: StumpDesign, threads: Threads | None = None) -> None:
@@ -51,16 +52,23 @@ class _ScoredArena(StumpArena):
         """Weights and loss of the present scores."""
 
 
-class LadderArena(_ScoredArena):
+class LadderState(ScoredState):
     """Stumps on graded rows in lists: F̃ = Σ w_i·w_k·e^{-(s_i - s_k)} over i graded above k.
 
     Rows of the design lie as in the ladder, list by list and rung by rung. Memory is O(rows)
     beside two bytes a cell, time a round and column O(rows + rungs·bins); no pair is formed.
     """
 
-    def __init__(self, design: StumpDesign, ladder: Ladder, threads: Threads | None = None) -> None:
+    def __init__(
+        self,
+        design: StumpDesign,
+        ladder: Ladder,
+        by_class: ClassificationLoss | None = None,
+        threads: Threads | None = None,
+    ) -> None:
         super().__init__(design, threads)
         self._ladder = ladder
+        self._by_class = by_class
         self._log_weights = np.log(ladder.weights)
         shape = design.codes.shape
         self._local = np.empty(shape, dtype=np.uint8)
@@ -79,6 +87,11 @@ class LadderArena(_ScoredArena):
             ),
         )
         self._weigh()
+
+    def class_losses(self) -> tuple[float, float]:
+        if self._by_class is None:
+            return super().class_losses()
+        return self._by_class.class_losses(self.scores)
 
     def _weigh(self) -> None:
         ladder = self._ladder
@@ -123,7 +136,7 @@ class LadderArena(_ScoredArena):
         return found
 
 
-class PairArena(_ScoredArena):
+class PairState(ScoredState):
     """Stumps on explicit pairs, in any pattern: F̃ = Σ c_ik·e^{-(s_i - s_k)}.
 
     Time and memory grow with the number of pairs.

@@ -16,7 +16,7 @@ from toprank.blocks import Block
 from toprank.inputs import log_scale, scaled_weights
 from toprank.kernels.bins import bin_rows, padded
 from toprank.kernels.class_sums import histograms_by_class, ranking_masses
-from toprank.solvers.boosting_arenas import StumpArena
+from toprank.solvers.boosting_states import StumpState
 from toprank.solvers.passes import Moments, Sums
 from toprank.weak_rankers.stumps import SAMPLE, StumpDesign
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from toprank.blocks import Blocks
     from toprank.weak_rankers import Stumps
 
-__all__ = ["PassArena", "fit_stumps"]
+__all__ = ["PassState", "fit_stumps"]
 
 
 def fit_stumps(family: Stumps, blocks: Blocks, starts: NDArray[np.int64], n_rows: int) -> None:
@@ -69,7 +69,7 @@ def weights_by_bin(block: Block, tables: NDArray[np.float64]) -> Sums:
     )
 
 
-class PassArena(StumpArena):
+class PassState(StumpState):
     """Stumps on two classes in one list, on blocks of binned rows.
 
     Parameters
@@ -88,11 +88,11 @@ class PassArena(StumpArena):
         self._look()
 
     @classmethod
-    def on(cls, blocks: Blocks, family: Stumps, positive: Any, largest: float = 1.0) -> PassArena:
+    def on(cls, blocks: Blocks, family: Stumps, positive: Any, largest: float = 1.0) -> PassState:
         """Bin the rows and keep the bins; ``largest`` is the largest weight of all rows."""
-        arena = cls(blocks.kept(binned, family.thresholds_, positive, largest), family)
-        arena.log_unit = 2 * log_scale(np.array([largest]), scaled_weights(np.array([largest])))
-        return arena
+        state = cls(blocks.kept(binned, family.thresholds_, positive, largest), family)
+        state.log_unit = 2 * log_scale(np.array([largest]), scaled_weights(np.array([largest])))
+        return state
 
     def _look(self) -> None:
         tables = np.array(
@@ -111,7 +111,6 @@ class PassArena(StumpArena):
         self._blocks.close()
 
     def class_losses(self) -> tuple[float, float]:
-        """ln F₊ and ln F₋ of the present scores."""
         return self._positives.log_mass, self._negatives.log_mass
 
     def _fill_masses(self) -> None:

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Form = Literal["mh", "global", "within"]
 
-__all__ = ["LabelArena", "LabelRun", "boost_labels"]
+__all__ = ["LabelRun", "LabelState", "boost_labels"]
 
 
 @dataclass
@@ -49,7 +49,7 @@ class LabelRun:
     converged: bool = False
 
 
-class LabelArena:
+class LabelState:
     """Scores of every (row, label), the weights they make, and what every stump has above it.
 
     Parameters
@@ -197,16 +197,16 @@ class LabelArena:
 
 
 def boost_labels(
-    arena: LabelArena,
+    state: LabelState,
     *,
     max_iter: int,
     tol: float | None,
     monitor: Callable[[LabelRun], bool] | None = None,
 ) -> LabelRun:
     """Take the stump and label that lower the loss most, and go to the minimum along it."""
-    run = LabelRun([arena.log_loss])
+    run = LabelRun([state.log_loss])
     while len(run.steps) < max_iter:
-        right, wrong = arena.shares()
+        right, wrong = state.shares()
         silent = np.zeros(right.size)
         masses = np.stack([right.ravel(), silent, silent, wrong.ravel()])
         worth = np.abs(rates(masses, True))
@@ -220,11 +220,11 @@ def boost_labels(
         label, stump = divmod(chosen, right.shape[1])
         shares = max(right[label, stump], 0.0), max(wrong[label, stump], 0.0)
         step = float(loss_step(shares[0], 0.0, 0.0, shares[1]))
-        arena.advance(label, stump, step)
+        state.advance(label, stump, step)
         run.labels.append(label)
         run.stumps.append(stump)
         run.steps.append(step)
-        run.path.append(arena.log_loss)
+        run.path.append(state.log_loss)
         if monitor is not None and monitor(run):
             break
     return run

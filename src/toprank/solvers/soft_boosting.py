@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from toprank.solvers.boosting import BoostMonitor
-    from toprank.solvers.boosting_columns import ColumnArena
+    from toprank.solvers.boosting_columns import ColumnState
 
     Floats = NDArray[np.float64]
 
@@ -168,22 +168,22 @@ class SoftRun(NamedTuple):
 
 
 def soft_boost(
-    arena: ColumnArena,
+    state: ColumnState,
     criterion: CappedClasses | CappedPairs,
     *,
     delta: float,
     both: bool = True,
     max_iter: int = 1000,
-    tol: float = 1e-8,
-    intercept: Callable[[], float] | None = None,
+    tol: float | None = 1e-8,
+    intercept: Callable[[Floats], float] | None = None,
     monitor: BoostMonitor | None = None,
 ) -> SoftRun:
     """Take rounds until the soft margin is within the share ``delta`` of the best possible."""
-    run = Boosted([arena.log_loss])
+    run = Boosted([state.log_loss])
     soft_margins: list[float] = []
-    coefficients, ceiling = np.zeros(arena.n_weak), math.inf
+    coefficients, ceiling = np.zeros(state.n_weak), math.inf
     while run.n_iter < max_iter:
-        rates = arena.rates("steepest")
+        rates = state.rates("steepest")
         if not rates.size:
             ceiling, run.status = 0.0, "converged"
             break
@@ -193,21 +193,21 @@ def soft_boost(
         ceiling = min(ceiling, edge)
         target = (1.0 - delta) * ceiling
         reached = soft_margins[-1] if soft_margins else -math.inf
-        if ceiling <= max(tol, FLAT) or reached >= target:
+        if ceiling <= max(tol or 0.0, FLAT) or reached >= target:
             run.status = "converged"
             break
         sign = math.copysign(1.0, rates[index])
-        step = arena.target_step(index, sign, target)
-        arena.advance(index, step)
+        step = state.target_step(index, sign, target)
+        state.advance(index, step)
         coefficients[index] += step
         # steps that took each other back count no longer: that only raises the soft margin
         length = max(float(np.abs(coefficients).sum()), 1e-300)
-        soft_margins.append(criterion.soft_margin(arena.scores) / length)
+        soft_margins.append(criterion.soft_margin(state.scores) / length)
         run.indices.append(index)
         run.steps.append(step)
         run.edges.append(edge)
-        run.path.append(arena.log_loss)
-        run.intercepts.append(0.0 if intercept is None else intercept())
+        run.path.append(state.log_loss)
+        run.intercepts.append(0.0 if intercept is None else intercept(state.scores))
         if monitor is not None and monitor(run):
             run.status = "stopped"
             break

@@ -1,11 +1,11 @@
 """What a scoring function is built from: weak rankers h with values in [0, 1]."""
 
 from toprank.weak_rankers.base import Design, WeakRankers
-from toprank.weak_rankers.brought import Brought
+from toprank.weak_rankers.custom import CustomWeakRankers
 from toprank.weak_rankers.features import Features
 from toprank.weak_rankers.stumps import Stumps
 
-__all__ = ["Brought", "Design", "Features", "Stumps", "WeakRankers", "weak_rankers_from"]
+__all__ = ["CustomWeakRankers", "Design", "Features", "Stumps", "WeakRankers", "weak_rankers_from"]
 
 
 def weak_rankers_from(choice: object) -> WeakRankers:
@@ -16,4 +16,4 @@ def weak_rankers_from(choice: object) -> WeakRankers:
         return Features()
     if choice == "stumps":
         return Stumps()
-    return Brought(choice)
+    return CustomWeakRankers(choice)

@@ -53,6 +53,11 @@ class WeakRankers(ABC):
     accepts_missing: bool = False
     accepts_sparse: bool = False
 
+    @property
+    @abstractmethod
+    def n_weak_(self) -> int:
+        """How many weak rankers the fitted family has."""
+
     @abstractmethod
     def fit(self, X: Any, *, threads: Threads | None = None) -> Self:
         """Learn what the family needs of the table: ranges, thresholds."""

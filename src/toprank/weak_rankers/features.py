@@ -31,6 +31,10 @@ class Features(WeakRankers):
     low_: NDArray[np.float64]
     span_: NDArray[np.float64]
 
+    @property
+    def n_weak_(self) -> int:
+        return self.low_.size
+
     def fit(self, X: Any, *, threads: Threads | None = None) -> Self:
         """Learn the range of each feature."""
         is_sparse: bool = sparse.issparse(X)

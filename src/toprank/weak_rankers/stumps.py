@@ -123,6 +123,10 @@ class Stumps(WeakRankers):
         """Which features offer each stump for both sides of a missing value."""
         return self.has_missing_ & (self.missing == "learned")
 
+    @property
+    def n_weak_(self) -> int:
+        return int((self.sizes() * (1 + self.doubled())).sum())
+
     def stump(self, index: int) -> Stump:
         """Say what the weak ranker of this index asks."""
         column, threshold, side = locate(index, self.sizes(), self.doubled())

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
     from toprank.kernels.threads import Threads
 
-__all__ = ["Brought"]
+__all__ = ["CustomWeakRankers"]
 
 
-class Brought(WeakRankers):
+class CustomWeakRankers(WeakRankers):
     """A transformer whose output columns are the weak rankers, or a list of functions.
 
     A transformer is cloned and fitted on the training table. A function takes the table and
@@ -38,6 +38,7 @@ class Brought(WeakRankers):
                 )
         self._source = source
         self._fitted: Any = None
+        self._n_weak = 0
 
     def fit(self, X: Any, *, threads: Threads | None = None) -> Self:  # noqa: ARG002
         """Fit the transformer; functions have nothing to learn."""
@@ -46,8 +47,12 @@ class Brought(WeakRankers):
             from sklearn.base import clone  # noqa: PLC0415
 
             self._fitted = clone(self._source).fit(X)
-        self.n_weak_ = self._values(X).shape[1]
+        self._n_weak = self._values(X).shape[1]
         return self
+
+    @property
+    def n_weak_(self) -> int:
+        return self._n_weak
 
     def design(self, X: Any, *, threads: Threads | None = None) -> FeatureDesign:
         """Evaluate the weak rankers on a table."""

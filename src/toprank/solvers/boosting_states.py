@@ -1,6 +1,6 @@
-"""Where boosting takes place: weak rankers, weights on pairs or rows, and the loss they make.
+"""Where boosting stands: weak rankers, weights on pairs or rows, and the loss they make.
 
-An arena knows the loss of the present scores, rates every weak ranker, measures one of them and
+A state knows the loss of the present scores, rates every weak ranker, measures one of them and
 moves the scores along it. What is chosen and how far to go is decided in
 :mod:`toprank.solvers.boosting`.
 """
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from toprank.kernels.class_sums import (
     multiply,
     ranking_masses,
 )
+from toprank.kernels.segments import log_sum_exp
 from toprank.kernels.steps import growth, loss_step, margin_step, rates
 from toprank.kernels.threads import Threads
 
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 
     Selection = Literal["largest_decrease", "steepest"]
 
-__all__ = ["Arena", "ClassArena", "StumpArena"]
+__all__ = ["BoostingState", "ClassState", "ClassificationLoss", "StumpState"]
 
 # Rows whose changes are listed together; fixed, so that sums do not depend on the threads.
 CHUNK = 1 << 16
@@ -45,7 +46,7 @@ SMALL = 1e-5
 MOST = 600.0
 
 
-class Arena(ABC):
+class BoostingState(ABC):
     """Scores that start at 0 and move along one weak ranker at a time."""
 
     n_weak: int
@@ -75,12 +76,55 @@ class Arena(ABC):
     def advance(self, index: int, step: float) -> None:
         """Move the scores by ``step`` times the weak ranker."""
 
+    def class_losses(self) -> tuple[float, float]:
+        """ln F₊ and ln F₋ of the present scores, in the units of ``log_loss``; 0 without labels."""
+        return 0.0, 0.0
+
     def silent_share(self, index: int) -> float:  # noqa: ARG002
         """Share d₀ of the pair weight on which a weak ranker is silent; NaN if real-valued."""
         return math.nan
 
 
-class StumpArena(Arena):
+class ClassificationLoss:
+    """ln F = ln Σ w_i·e^{-y_i·s_i}, AdaBoost's objective, and its derivative.
+
+    Parameters
+    ----------
+    positives : array of bool of shape (n_rows,)
+        Where y = 1; it is -1 elsewhere.
+    weights : array of shape (n_rows,) or None
+        Row weights.
+    """
+
+    def __init__(
+        self, positives: NDArray[np.bool_], weights: NDArray[np.float64] | None = None
+    ) -> None:
+        self._positives = positives
+        self._signs = np.where(positives, 1.0, -1.0)
+        self._weights = weights
+        self._log_weights = 0.0 if weights is None else np.log(weights)
+
+    def part(self, rows: NDArray[np.intp]) -> ClassificationLoss:
+        """The loss of some rows, in that order."""
+        weights = None if self._weights is None else self._weights[rows]
+        return ClassificationLoss(self._positives[rows], weights)
+
+    def class_losses(self, scores: NDArray[Any]) -> tuple[float, float]:
+        """ln F₊ and ln F₋."""
+        return (
+            log_sum_exp(scores, -1.0, self._positives, self._weights),
+            log_sum_exp(scores, 1.0, ~self._positives, self._weights),
+        )
+
+    def value_and_gradient(self, scores: NDArray[Any]) -> tuple[float, NDArray[np.float64]]:
+        """Value, and minus y times the share of each row in it."""
+        margins = self._signs * scores
+        value = float(np.logaddexp(*self.class_losses(scores)))
+        shares = np.exp(self._log_weights - margins - value)
+        return value, -self._signs * shares
+
+
+class StumpState(BoostingState):
     """Stumps: four shares of the weight say all about one of them (see kernels.steps)."""
 
     def __init__(self, design: StumpDesign, threads: Threads | None = None) -> None:
@@ -136,7 +180,7 @@ class StumpArena(Arena):
         self._measured.clear()
 
 
-class ClassArena(StumpArena):
+class ClassState(StumpState):
     """Stumps on two classes in one list, ranked (F̃ = F₊·F₋) or classified (F = F₊ + F₋).
 
     The rows of the design are ordered positives first. Weights are kept apart by class with a
@@ -199,7 +243,6 @@ class ClassArena(StumpArena):
     # loss ---------------------------------------------------------------------------------
 
     def class_losses(self) -> tuple[float, float]:
-        """ln F₊ and ln F₋ of the present scores, in the units of ``log_loss``."""
         positives, negatives = (
             math.log(self._totals[side]) + self._scales[side] for side in (0, 1)
         )
