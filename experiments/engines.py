@@ -128,32 +128,32 @@ INTRODUCTION = f"""\
 # Trees with the push
 
 `make reproduce PAPER=engines` writes this page. Boosted trees of three engines on five real data
-sets (at most {ROWS:,} rows each): our objectives beside the engines' own. Half of the rows train,
-half test, {SPLITS} splits. Learning rate 0.1; the number of rounds
+sets (at most {ROWS:,} rows each): our objectives compared with the engines' own. Half of the
+rows are for training, half for testing, on {SPLITS} splits. Learning rate 0.1; the number of rounds
 (of {", ".join(map(str, ROUNDS))}) is the one with the best partial AUC on a fifth of the training
 rows. All training rows are one list. CatBoost's YetiRank is left out: a fit on 6,400 rows in one
 list took it one to two minutes, all others one to four seconds.
 
 The rows of an engine's own objective for two classes hold the measure itself, all others the
 difference from it on the same splits, each with a 95 % interval (Student's t, variance corrected
-for splits that share rows). A difference beyond its interval is set bold. Partial AUC is up to a
+for splits that share rows). A difference larger than its interval is bold. Partial AUC is up to a
 false-positive rate of 5 %; ties count by their mean.
 """
 
 
 READING = """\
 
-## What it says
+## Conclusions
 
 On these lists `binary` is hard to beat with trees. The push with p = 4 is as good as it within the
-noise, nearly everywhere and on every measure, though it never sees a probability; nowhere is it
-clearly better. Where trees can fit the probabilities, ranking by them is right at the top already.
+noise, nearly everywhere and on every measure, though it does not estimate probabilities; it is
+nowhere clearly better. Where trees can fit the probabilities, ranking by them is right at the top already.
 
 What the push replaces is the engines' own *rankers*. `lambdarank` and `rank:ndcg` on one long list
 are worse than `binary` almost throughout, often by a lot (letter: partial AUC lower by 0.12 and
 0.23); the push is not, takes lists of any length and row weights, and costs about as much as
-`binary` a round. So take it where a list must be compared within itself (several lists, row
-weights, an end of the list that matters more), and keep `binary` where none of that holds. The
+`binary` per round. So use it where rows are compared within lists, with row weights, or where one
+end of the list matters more, and use `binary` otherwise. The
 surrogate of precision at 100 concentrates on too few rows for trees and is the weakest of ours.
 """
 

@@ -83,27 +83,27 @@ INTRODUCTION = f"""\
 # Networks with the push
 
 `make setup-torch reproduce PAPER=networks` writes this page. One small network (two hidden layers
-of 64), AdamW, {EPOCHS} passes in batches of {BATCH}; {ROWS // 2:,} rows train, {ROWS // 2:,} others
-judge; {SEEDS} seeds, each with its own rows and its own start. Top-of-list losses see batches with
-at least a tenth positives. No option was tuned for any loss.
+of 64), AdamW, {EPOCHS} passes in batches of {BATCH}; {ROWS // 2:,} rows for training,
+{ROWS // 2:,} others for testing; {SEEDS} seeds, each with other rows and other initial weights.
+Batches of the top-of-list losses have at least a tenth of positives. No option was tuned.
 
 The row of cross-entropy holds the measure itself, all others the difference from it with the same
-seed; ± is a 95 % interval over the seeds (Student's t). A difference beyond its interval is set
+seed; ± is a 95 % interval over the seeds (Student's t). A difference larger than its interval is
 bold.
 """
 
 
 READING = """\
 
-## What it says
+## Conclusions
 
 It depends on the list. On letter, where positives are rare and can be separated, every push puts
 many more positives above the first negative than cross-entropy does, and partial AUC rises. On
 magic partial AUC rises a little. On bank marketing, where labels are noisy, the push with p = 4
-gives up some partial AUC and no difference at the very top is beyond the noise; only the squared
+loses some partial AUC and no difference at the very top is significant; only the squared
 hinge over all pairs gains precision at the budget. Precision at k, which looks at few rows of a
-small batch, is no better than cross-entropy by partial AUC anywhere. So try it on held-out rows of
-your own, and begin with the push at p = 1 to 4 or with all pairs.
+small batch, is no better than cross-entropy by partial AUC anywhere. So compare
+on held-out rows of your own, and start with the push at p = 1 to 4 or with all pairs.
 """
 
 

@@ -97,7 +97,7 @@ def whole_page(experiments: list, found: list) -> str:
 
 def opening(experiments: list) -> str:
     return f"""\
-# P-Norm Push: the paper's tables beside ours
+# P-Norm Push: the paper's tables and ours
 
 Tables 1 to 5 and Figures 3 and 5 to 8 of Cynthia Rudin, *The P-Norm Push* (Journal of Machine
 Learning Research 10, 2009), and the illustration of its section 10.1. Regenerate this page with

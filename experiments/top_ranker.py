@@ -43,10 +43,10 @@ OURS, BASE = "TopRanker", "logistic regression"
 TEXT = """# TopRanker on ten data sets
 
 `make reproduce PAPER=top-ranker` writes this page. Each data set (at most {most:,} rows of it,
-drawn at random) is split into halves {splits} times; every ranker learns from the same half and
-ranks the other. What counts is the share of positives in the first {share:.0%} of that list.
+drawn at random) is split into halves {splits} times; every ranker is fitted on the same half
+and ranks the other. The measure is precision in the first {share:.0%} of that list.
 
-`TopRanker` looks at its half only, chooses among logistic regression, pushes on features and on
+`TopRanker` uses its half only. It chooses among logistic regression, pushes on features and on
 thresholds, precision at k and boosting (on {choice_splits} splits of at most {choice_rows:,} rows,
 not its default 10 of 10,000, to save time), and is fitted on all of the half. The others have their
 defaults: logistic regression on standardised features, LightGBM and XGBoost ranked by their
@@ -60,15 +60,15 @@ that excludes zero. Means over the {sets} data sets: {means}.
 `TopRanker` is ahead of logistic regression on {wins} of {sets} data sets, level on {ties} and
 behind on {losses}. {engines}
 
-## What to take from it
+## Conclusions
 
-Splits share rows, so only large differences count, and the stars say which do.
-Every candidate of `TopRanker` is a sum over single columns; trees also see what columns do
-together, and where that decides they are ahead at the top as well. `TopRanker` does not choose
-trees itself: its models go into files that hold no other library's objects. `toprank compare` asks
-the same question of your table, and says so when an engine is ahead.
+Splits share rows, so only large differences are significant; the stars mark them.
+Every candidate of `TopRanker` is a sum of functions of single columns. Trees also use interactions
+between columns, and are better at the top where these matter. `TopRanker` does not choose trees,
+because its model files hold no objects of other libraries. `toprank compare` makes the same
+comparison on your table.
 
-What was chosen, and on how many splits: {chosen}
+Chosen candidates, with the number of splits: {chosen}
 """
 
 

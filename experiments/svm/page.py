@@ -118,7 +118,7 @@ def auc_table(rows):
 
 
 def number_table(head, methods, rows, form):
-    """A table of one number a method beside the printed one."""
+    """A table of one number per method beside the printed one."""
     return _table(
         head,
         methods,

@@ -10,7 +10,7 @@ TESTED_BATCHES = ("SGD@k-avg", "SGD@k-max", "Perceptron@k-avg", "Perceptron@k-ma
 
 
 class Findings(NamedTuple):
-    """What was measured on one data set, one row a split."""
+    """What was measured on one data set, one row per split."""
 
     name: str
     shape: tuple[int, int]
@@ -31,7 +31,7 @@ def _told(values):
 
 
 def final_table(finals_of):
-    """Test precision at the end, one column a data set."""
+    """Test precision at the end, one column per data set."""
     methods = next(iter(finals_of.values()))
     rows = [
         [method, *(_told(finals[method][:, 1]) for finals in finals_of.values())]
@@ -41,7 +41,7 @@ def final_table(finals_of):
 
 
 def times_table(found):
-    """Seconds at the end, one column a data set."""
+    """Seconds at the end, one column per data set."""
     rows = [
         [method, *(f"{f.finals[method][:, 0].mean():.2f}" for f in found)]
         for method in found[0].finals
@@ -123,7 +123,7 @@ sets missing in the table. Seconds are processor time on one core of a shared ma
 
 ## Figure 2: test precision against training time
 
-![Test precision against seconds of training, one panel a data set](images/precision_times.png)
+![Test precision against seconds of training, one panel per data set](images/precision_times.png)
 
 Test prec@0.25 at the end, mean and standard deviation over the splits:
 
@@ -147,7 +147,7 @@ or plane on, without the standardisation of the whole table (which a stream does
 
 ## Figure 3: other κ, other batches
 
-![Test precision at κ against κ, one panel a data set](images/precision_kappas.png)
+![Test precision at κ against κ, one panel per data set](images/precision_kappas.png)
 
 {kappas}
 

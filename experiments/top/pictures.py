@@ -37,7 +37,7 @@ def _finish(figure, axis, path, columns=5):
 
 
 def times_picture(path, curves, title):
-    """Test precision against training time: one panel a data set."""
+    """Test precision against training time: one panel per data set."""
     figure, axes = _panels(len(curves))
     for axis, (name, methods) in zip(axes, curves.items(), strict=False):
         for method, (seconds, precision) in methods.items():
@@ -59,7 +59,7 @@ def times_picture(path, curves, title):
 
 
 def lines_picture(path, lines, xlabel, ylabel, log=False):
-    """Mean and spread over splits against κ or batch length: one panel a data set."""
+    """Mean and spread over splits against κ or batch length: one panel per data set."""
     figure, axes = _panels(len(lines))
     for axis, (name, (grid, methods)) in zip(axes, lines.items(), strict=False):
         for method, values in methods.items():

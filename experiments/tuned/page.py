@@ -14,19 +14,19 @@ BASES = ("LogisticRegression", "LightGBM")
 
 PAGE = """# Quality at the top under equal tuning budgets
 
-`make reproduce PAPER=quality` writes this page. Every method gets the same: {settings} settings,
-the same three inner folds on the training rows to choose among them, then one fit on all training
-rows and one look at the test rows, on {splits} random splits a data set. A set gives at most
-{training:,} rows to learn from (wide sets fewer: {cells:,} cells) and {test:,} to rank. **What
-counts is precision at a budget of half as many rows as the test list has positives, at most a tenth
-of the list**; inner folds are judged by the same share, equal ones by average precision. The
-settings of each method are in `experiments/tuned/contestants.py`; linear models get medians for
-missing values.
+`make reproduce PAPER=quality` writes this page. Every method has the same budget: {settings} settings,
+the same three inner folds of the training rows to choose among them, then one fit on all training
+rows and one evaluation on the test rows, on {splits} random splits per data set. At most {training:,}
+rows per data set are used for training (fewer for wide tables: {cells:,} cells) and {test:,} for
+testing. **The measure is precision at a budget of half as many rows as the test list has positives,
+at most a tenth of the list**; inner folds use the same share, and average precision where it is
+equal. The settings of each method are in `experiments/tuned/contestants.py`; for linear models
+missing values are replaced by medians.
 
-`toprank family` spends the {settings} settings across four of our rankers instead of within one.
+`toprank family` uses the {settings} settings for four of our rankers instead of one.
 `LightGBM with push` is LightGBM with our objective. Our methods are blue in the picture.
 
-![Mean ranks of all methods; bars join those that the data cannot tell apart](images/quality.png)
+![Mean ranks of all methods; bars join those that do not differ significantly](images/quality.png)
 
 Mean ranks over {n_sets} data sets. Friedman's test gives p = {p_value:.2g} to all methods being
 alike; two mean ranks further apart than {difference:.2f} differ at the 5 % level (Nemenyi).
@@ -41,7 +41,7 @@ Means over the splits, the best of each row in bold.
 
 {table}
 
-## Beside one method
+## Compared with one method
 
 Wins, ties and losses over the data sets by precision at the budget, and Wilcoxon's signed-rank test
 with Holm's correction.
@@ -83,7 +83,7 @@ def _rank_table(results: dict, methods: list[str]) -> str:
         ranks = [f"{found[kind].ranks[at]:.2f}" for kind in KINDS]
         taken = "shared" if method == FAMILY else f"{np.mean(seconds[method]):.1f}"
         lines.append((method, *ranks, f"{mean:.3f}", taken))
-    head = ("method", *(f"mean rank, {kind}" for kind in KINDS), "mean precision", "CPU s a set")
+    head = ("method", *(f"mean rank, {kind}" for kind in KINDS), "mean precision", "CPU s per set")
     return _table(head, lines)
 
 
@@ -94,14 +94,14 @@ def _verdict(found) -> str:
         for name, rank in zip(found.methods, found.ranks, strict=True)
         if rank - found.ranks[best] > found.difference
     ]
-    told = f"{', '.join(behind)} are told apart from it" if behind else "none is told apart from it"
+    differ = f"{', '.join(behind)} differ" if behind else "none differs"
     return (
-        f"{found.methods[best]} has the best mean rank; {told} by the data. Trees see what columns "
-        "do together and lead where that decides; thresholds with a push come near them, and our "
-        "push as LightGBM's objective is level with LightGBM's own. Linear models are further back,"
-        " precision at k the nearest; a push on a linear model gains over logistic regression on "
-        "some sets and loses on as many. With two splits of small samples the figure of a single "
-        "data set means little."
+        f"{found.methods[best]} has the best mean rank; {differ} significantly from it. Trees use "
+        "interactions between columns and are better where these matter; thresholds with a push "
+        "come near them, and LightGBM with our push is as good as with its own objective. Linear "
+        "models follow, precision at k first; a push on a linear model gains over logistic "
+        "regression on some sets and loses on as many. With two splits of small samples the figure "
+        "of a single data set means little."
     )
 
 
@@ -114,7 +114,7 @@ def _set_table(results: dict, methods: list[str]) -> str:
         cells = [f"**{mean:.3f}**" if mean >= best else f"{mean:.3f}" for mean in means]
         size = f"{facts['training']:,} × {facts['features']:,}"
         lines.append((name, size, f"{facts['positives']:.1%}", str(facts["budget"]), *cells))
-    return _table(("data set", "learned from", "positive", "budget", *methods), lines)
+    return _table(("data set", "training table", "positive", "budget", *methods), lines)
 
 
 def _pair_table(results: dict, methods: list[str]) -> str:
@@ -127,7 +127,7 @@ def _pair_table(results: dict, methods: list[str]) -> str:
         wins, ties, losses, p_value = found[base][method]
         return f"{wins} / {ties} / {losses}", f"{p_value:.2g}"
 
-    head = [cell for base in BASES for cell in (f"beside {base}", "p")]
+    head = [cell for base in BASES for cell in (f"vs {base}", "p")]
     lines = [(m, *(cell for base in BASES for cell in cells(base, m))) for m in methods]
     return _table(("method", *head), lines)
 
@@ -140,7 +140,7 @@ def _left_out(results: dict, used: dict) -> str:
         "- a9a, ada and the digits, which share rows with adult and optdigits.",
     ]
     if cut:
-        told.append(f"- Not at hand, or not finished when the run was cut: {', '.join(cut)}.")
+        told.append(f"- Not available, or not finished in time: {', '.join(cut)}.")
     return "\n".join(told)
 
 

@@ -35,7 +35,7 @@ class Standings(NamedTuple):
 
 
 def standings(scores: dict[str, list[float]]) -> Standings:
-    """Standings from one score a data set for every method, higher is better."""
+    """Standings from one score per data set for every method, higher is better."""
     table = np.array(list(scores.values())).T
     ranks = stats.rankdata(-np.round(table, 10), axis=1).mean(axis=0)
     n_sets, k = table.shape

@@ -15,7 +15,7 @@ __all__ = ["Challenge", "Npz"]
 
 @dataclass(frozen=True)
 class Challenge:
-    """Features in one file, blank-separated, one row a line; labels -1 and 1 in another."""
+    """Features in one file, blank-separated, one row per line; labels -1 and 1 in another."""
 
     n_features: int
 

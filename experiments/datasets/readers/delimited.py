@@ -1,4 +1,4 @@
-"""Tables in text, one row a line, with numeric and categorical columns."""
+"""Tables in text, one row per line, with numeric and categorical columns."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def _with_commas(text: bytes, n_columns: int) -> bytes:
 def parse_table(text: bytes, columns: Mapping[str, Levels], label: str) -> Raw:
     """Features and label of comma-separated text whose columns are known.
 
-    A categorical column becomes a one-hot block, one column a level; a missing value is a row
+    A categorical column becomes a one-hot block, one column per level; a missing value is a row
     of zeros there, and NaN in a numeric column.
     """
     table = _read_arrow(text, columns)
