@@ -147,7 +147,8 @@ READING = """\
 
 On these lists `binary` is hard to beat with trees. The push with p = 4 is as good as it within the
 noise, nearly everywhere and on every measure, though it does not estimate probabilities; it is
-nowhere clearly better. Where trees can fit the probabilities, ranking by them is right at the top already.
+nowhere clearly better. Where trees can fit the probabilities, ranking by them is right at the top
+already.
 
 What the push replaces is the engines' own *rankers*. `lambdarank` and `rank:ndcg` on one long list
 are worse than `binary` almost throughout, often by a lot (letter: partial AUC lower by 0.12 and
