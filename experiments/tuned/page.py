@@ -14,14 +14,14 @@ BASES = ("LogisticRegression", "LightGBM")
 
 PAGE = """# Quality at the top under equal tuning budgets
 
-`make reproduce PAPER=quality` writes this page. Every method has the same budget:
-{settings} settings, the same three inner folds of the training rows to choose among them, then one fit on
-all training rows and one evaluation on the test rows, on {splits} random splits per data set. At most
-{training:,} rows per data set are used for training (fewer for wide tables: {cells:,} cells) and {test:,} for
-testing. **The measure is precision at a budget of half as many rows as the test list has positives,
-at most a tenth of the list**; inner folds use the same share, and average precision where it is
-equal. The settings of each method are in `experiments/tuned/contestants.py`; for linear models
-missing values are replaced by medians.
+`make reproduce PAPER=quality` writes this page. Every method has the same budget: {settings}
+settings, the same three inner folds of the training rows to choose among them, then one fit on
+all training rows and one evaluation on the test rows, on {splits} random splits per data set. At
+most {training:,} rows per data set are used for training (fewer for wide tables: {cells:,} cells)
+and {test:,} for testing. **The measure is precision at a budget of half as many rows as the test
+list has positives, at most a tenth of the list**; inner folds use the same share, and average
+precision where it is equal. The settings of each method are in
+`experiments/tuned/contestants.py`; for linear models missing values are replaced by medians.
 
 `toprank family` uses the {settings} settings for four of our rankers instead of one.
 `LightGBM with push` is LightGBM with our objective. Our methods are blue in the picture.
