@@ -26,6 +26,7 @@ __all__ = [
     "check_number",
     "log_scale",
     "rounded_up",
+    "rows_within_budget",
     "scaled_weights",
     "within_budget",
 ]
@@ -288,21 +289,40 @@ def within_budget(budget: float, total: Any) -> Any:
     return np.minimum(total, rounded_up(budget * np.asarray(total)) if budget < 1 else budget)
 
 
-def rounded_up(rows: Any) -> Any:
-    """Round rows up, but for what rounding errors have added to a whole number."""
-    return np.ceil(rows - 1e-9)
+def rows_within_budget(budget: Any, n_rows: int, *, name: str, clip: bool = False) -> int:
+    """Rows of one list that a budget allows, at least one; more than there are only if ``clip``.
+
+    >>> rows_within_budget(0.25, 30, name="budget")
+    8
+    """
+    is_number = isinstance(budget, Real) and not isinstance(budget, bool)
+    if not is_number or not budget > 0:
+        raise ValueError(
+            f"{name} must be a number of rows ≥ 1 or a share between 0 and 1, got {budget!r}."
+        )
+    if budget >= 1 and not isinstance(budget, Integral) and float(budget) != int(budget):
+        raise ValueError(f"{name} must be a whole number of rows, got {budget!r}.")
+    if budget > max(n_rows, 1) and not clip:
+        raise ValueError(
+            f"{name}={budget} is more than the {n_rows} rows of the list; ask for at most {n_rows}."
+        )
+    return max(1, int(within_budget(float(budget), n_rows)))
 
 
 def check_number(
-    name: str, value: Any, low: float, high: float = math.inf, *, whole: bool = False
+    name: str, value: Any, low: float, high: float = np.inf, *, whole: bool = False
 ) -> None:
-    """Refuse a parameter that is no number, or not one from ``low`` to ``high``."""
-    kind: Any = Integral if whole else Real
-    is_number = isinstance(value, kind) and not isinstance(value, bool)
+    """Raise unless the value is a number from ``low`` to ``high``, and no boolean."""
+    is_number = isinstance(value, Integral if whole else Real) and not isinstance(value, bool)
     if not is_number or not low <= float(value) <= high:
         what = "a whole number" if whole else "a number"
-        limit = f"≥ {low}" if math.isinf(high) else f"between {low} and {high}"
+        limit = f"≥ {low:g}" if np.isinf(high) else f"between {low:g} and {high:g}"
         raise ValueError(f"{name} must be {what} {limit}, got {value!r}.")
+
+
+def rounded_up(rows: Any) -> Any:
+    """Round rows up, but for what rounding errors have added to a whole number."""
+    return np.ceil(rows - 1e-9)
 
 
 def check_columns(X: Any) -> None:

@@ -524,7 +524,7 @@ def test_callbacks_see_every_round():
         ({"selection": "best"}, "selection must be 'largest_decrease' or 'steepest', got 'best'"),
         ({"directions": "up"}, "directions must be 'both' or 'increasing', got 'up'"),
         ({"max_iter": 0}, "max_iter must be a whole number ≥ 1, got 0"),
-        ({"tol": -1}, "tol must be a number ≥ 0.0, got -1"),
+        ({"tol": -1}, "tol must be a number ≥ 0, got -1"),
         ({"validation_fraction": 2.0}, "validation_fraction must be a number between"),
         ({"n_iter_no_change": 0.5}, "n_iter_no_change must be a whole number"),
         ({"early_stopping": True, "scoring": "shine"}, "name='shine' is not a metric"),
@@ -540,8 +540,8 @@ def test_bad_parameters_are_named(options, message):
     ("options", "message"),
     [
         ({"nu": 0}, "nu must be above 0, got 0"),
-        ({"nu": 1.5}, "nu must be a number between 0.0 and 1.0, got 1.5"),
-        ({"nu": 0.2, "nu_plus": 0.1}, "nu_plus must be a number between 0.2 and 1.0, got 0.1"),
+        ({"nu": 1.5}, "nu must be a number between 0 and 1, got 1.5"),
+        ({"nu": 0.2, "nu_plus": 0.1}, "nu_plus must be a number between 0.2 and 1, got 0.1"),
         ({"delta": 1.0}, "delta must lie between 0 and 1, got 1.0"),
     ],
 )

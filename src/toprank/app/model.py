@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from toprank.app.drivers import contributions, drivers_of, gathered
-from toprank.rankers.base import rows_within_budget
+from toprank.inputs import rows_within_budget
 from toprank.tables import as_table
 
 if TYPE_CHECKING:

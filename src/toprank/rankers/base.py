@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,7 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from toprank.inputs import as_weights, within_budget
+from toprank.inputs import as_weights, rows_within_budget
 from toprank.rankers.cuts import cut_above
 from toprank.rankers.places import places_of
 
@@ -25,7 +24,6 @@ __all__ = [
     "counted_lists",
     "counted_rows",
     "keep_columns",
-    "rows_within_budget",
 ]
 
 
@@ -137,24 +135,6 @@ class BaseRanker(ClassifierMixin, RowRanker):  # type: ignore[misc]
         tags.classifier_tags.multi_class = False
         tags.classifier_tags.poor_score = False
         return tags
-
-
-def rows_within_budget(budget: Any, n_rows: int, *, name: str, clip: bool = False) -> int:
-    """Turn a budget (rows, or a share below 1) into a number of rows, at least one."""
-    is_number = isinstance(budget, Real) and not isinstance(budget, bool)
-    if not is_number or not budget > 0:
-        raise ValueError(
-            f"{name} must be a number of rows ≥ 1 or a share between 0 and 1, got {budget!r}."
-        )
-    if budget < 1:
-        return max(1, int(within_budget(float(budget), n_rows)))
-    if not isinstance(budget, Integral) and float(budget) != int(budget):
-        raise ValueError(f"{name} must be a whole number of rows, got {budget!r}.")
-    if budget > n_rows and not clip:
-        raise ValueError(
-            f"{name}={budget} is more than the {n_rows} rows of the list; ask for at most {n_rows}."
-        )
-    return min(int(budget), n_rows)
 
 
 def keep_columns(ranker: BaseRanker, n_columns: int, names: list[str] | None) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -11,7 +9,7 @@ from scipy import sparse
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
-from toprank.inputs import as_lists, scaled_weights
+from toprank.inputs import as_lists, check_number, scaled_weights
 from toprank.objectives.base import ORDINARY_WEIGHTS
 from toprank.objectives.precision import PrecisionAtK, as_top
 from toprank.rankers.base import binary_labels, counted_rows
@@ -184,25 +182,14 @@ def check_parameters(ranker: Any) -> None:
         )
     if ranker.solver == "cutting_plane" and not ranker.alpha > 0:
         raise ValueError(f"solver='cutting_plane' needs alpha above 0, got {ranker.alpha!r}.")
-    _check_whole("batch_size", ranker.batch_size, 1)
-    _check_whole("n_iter_no_change", ranker.n_iter_no_change, 1)
+    check_number("batch_size", ranker.batch_size, 1, whole=True)
+    check_number("n_iter_no_change", ranker.n_iter_no_change, 1, whole=True)
     if ranker.max_iter is not None:
-        _check_whole("max_iter", ranker.max_iter, 1)
-    _check_real("alpha", ranker.alpha, 0.0)
-    _check_real("step", ranker.step, 0.0)
-    _check_real("validation_fraction", ranker.validation_fraction, 0.0, 1.0)
+        check_number("max_iter", ranker.max_iter, 1, whole=True)
+    check_number("alpha", ranker.alpha, 0.0)
+    check_number("step", ranker.step, 0.0)
+    check_number("validation_fraction", ranker.validation_fraction, 0.0, 1.0)
     if ranker.tol is not None:
-        _check_real("tol", ranker.tol, 0.0)
+        check_number("tol", ranker.tol, 0.0)
     if ranker.radius is not None:
-        _check_real("radius", ranker.radius, 0.0)
-
-
-def _check_whole(name: str, value: Any, low: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, Integral) or value < low:
-        raise ValueError(f"{name} must be a whole number of at least {low}, got {value!r}.")
-
-
-def _check_real(name: str, value: Any, low: float, high: float = math.inf) -> None:
-    is_number = isinstance(value, Real) and not isinstance(value, bool)
-    if not is_number or not low <= float(value) <= high:
-        raise ValueError(f"{name} must be a number between {low} and {high}, got {value!r}.")
+        check_number("radius", ranker.radius, 0.0)

@@ -6,7 +6,6 @@ import math
 import warnings
 from abc import abstractmethod
 from dataclasses import replace
-from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
@@ -14,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from toprank.guarantees import push_certificate
-from toprank.inputs import scaled_weights
+from toprank.inputs import check_number, scaled_weights
 from toprank.kernels.threads import threads_for
 from toprank.objectives import Relative, SoftTop
 from toprank.rankers.base import BaseRanker, binary_labels, counted_lists, counted_rows
@@ -407,12 +406,12 @@ class PushRanker(CallbackSupportMixin, BaseRanker):  # type: ignore[misc]
         return np.asarray(scores + self.intercept_[0])
 
     def _check_parameters(self) -> None:
-        _check_real("alpha", self.alpha, 0, math.inf)
-        _check_real("l1_ratio", self.l1_ratio, 0, 1)
+        check_number("alpha", self.alpha, 0)
+        check_number("l1_ratio", self.l1_ratio, 0, 1)
         if self.max_iter is not None:
-            _check_real("max_iter", self.max_iter, 0, math.inf)
+            check_number("max_iter", self.max_iter, 0)
         if self.tol is not None:
-            _check_real("tol", self.tol, 0, math.inf)
+            check_number("tol", self.tol, 0)
         if self.solver not in ("auto", *SOLVERS):
             raise ValueError(
                 f"solver must be 'auto', 'lbfgs' or 'coordinate', got {self.solver!r}."
@@ -425,12 +424,6 @@ class PushRanker(CallbackSupportMixin, BaseRanker):  # type: ignore[misc]
         tags.input_tags.sparse = family.accepts_sparse
         tags.input_tags.allow_nan = family.accepts_missing
         return tags
-
-
-def _check_real(name: str, value: Any, low: float, high: float) -> None:
-    is_number = isinstance(value, Real) and not isinstance(value, bool)
-    if not is_number or not low <= float(value) <= high:
-        raise ValueError(f"{name} must be a number between {low} and {high}, got {value!r}.")
 
 
 def _check_rows(name: str, n_given: int, n_rows: int) -> None:

@@ -8,12 +8,11 @@ import numpy as np
 import pandas as pd  # type: ignore[import-untyped]
 from dask import compute, delayed
 
-from toprank.inputs import as_scores
+from toprank.inputs import as_scores, rows_within_budget
 from toprank.integrations.dask.columns import cut_alike
 from toprank.integrations.dask.keeping import keep
 from toprank.integrations.dask.ranges import Reach, lowest_score
 from toprank.metrics.ranked import Rows
-from toprank.rankers.base import rows_within_budget
 from toprank.rankers.cuts import cut_above
 
 if TYPE_CHECKING:
