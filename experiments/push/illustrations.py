@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from experiments.push.deviations import linear_log_covering, push_deviation_log_probability
 from experiments.push.printed import TABLE_1, TABLE_2
-from toprank.guarantees import linear_log_covering, push_deviation_log_probability
 from toprank.metrics import pnorm_error, r_max, roc_auc
 from toprank.objectives import pnorm_push
 

@@ -12,12 +12,9 @@ from toprank.guarantees import (
     best_margin_of_matrix,
     best_margin_of_pairs,
     class_losses,
-    convex_cover,
     convex_slack,
-    cover_confidence,
     crucial_share,
     f_skew,
-    finite_slack,
     margin_share,
     misranking_bound,
     ranking_margin,
@@ -111,33 +108,6 @@ def test_the_best_margin_is_the_value_of_a_game():
 # Bounds -----------------------------------------------------------------------------------
 
 
-def test_lemma_3_and_theorem_2_make_corollary_4():
-    n_weak, theta, epsilon, m, E = 50, 0.3, 0.4, 2_000_000, 0.2
-    exponent = (
-        math.log(n_weak) * math.log(16 / epsilon) / (theta**2 / 8) - m * (epsilon * E) ** 2 / 8
-    )
-    confidence = cover_confidence(convex_cover(n_weak, theta / 4, epsilon / 8), m, E, epsilon)
-    assert confidence == pytest.approx(max(0.0, 1 - 2 * math.exp(min(exponent, 0))))
-
-
-@pytest.mark.parametrize("m", [10**5, 10**6, 10**8])
-@pytest.mark.parametrize("theta", [0.1, 0.4, 0.9])
-@pytest.mark.parametrize("n_weak", [2, 100, 10**6])
-@pytest.mark.parametrize("E", [0.05, 0.25, 0.5])
-def test_equation_2_keeps_corollary_4s_promise_under_its_condition(m, theta, n_weak, E):
-    delta = 0.05
-    epsilon, holds = convex_slack(m, E, theta, n_weak, delta)
-    assert holds == (m * theta**2 >= 64 * math.log(n_weak) / E**2)
-    if holds:
-        cover = convex_cover(n_weak, theta / 4, epsilon / 8)
-        assert cover_confidence(cover, m, E, epsilon) >= 1 - delta - 1e-12
-
-
-def test_a_finite_class_gets_the_confidence_it_was_solved_for():
-    epsilon = finite_slack(50_000, 0.2, 300, 0.01)
-    assert cover_confidence(math.log(300), 50_000, 0.2, epsilon) == pytest.approx(0.99)
-
-
 def test_the_bound_on_misranking_is_share_plus_slack():
     rng = np.random.default_rng(0)
     y = np.arange(400) % 2
@@ -154,9 +124,9 @@ def test_the_bound_on_misranking_is_share_plus_slack():
         (lambda: ranking_margin([0, 1], [0.0, 1.0], norm=0), "norm must be above 0, got 0"),
         (lambda: ranking_margin([0, 1, 1], [0.0, 1.0]), "y_true has 3 rows, but scores has 2"),
         (lambda: ranking_margin([1, 1], [0.0, 1.0]), "no pair to learn from"),
-        (lambda: finite_slack(10, 0.7, 5, 0.1), "crucial must lie between 0 and 1/2, got 0.7"),
+        (lambda: convex_slack(10, 0.7, 0.1, 5, 0.1), "crucial must lie between 0 and 1/2, got 0.7"),
         (lambda: convex_slack(10, 0.2, 0.0, 5, 0.1), "theta must be above 0, got 0.0"),
-        (lambda: convex_cover(1, 0.1, 0.1), "n_weak must be at least 2, got 1"),
+        (lambda: convex_slack(10, 0.2, 0.1, 1, 0.1), "n_weak must be at least 2, got 1"),
         (lambda: best_margin_of_matrix([1.0]), "M must have pairs as rows"),
         (lambda: best_margin([[1.0]], [0, 1]), "y_true has 2 rows, but H has 1"),
         (lambda: best_margin([[1.0], [0.0]], [1, 0], directions="up"), "directions must be"),

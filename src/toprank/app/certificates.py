@@ -26,7 +26,7 @@ def certificate_in_words(model: Model, data: TrainingData, n_above: int) -> str:
         known = ranker.certify(X, rows.positives, rows.weights, rows.groups)
     if isinstance(known, PushCertificate):
         # A function in Python is no help to people with a terminal or a page.
-        words = str(known).removesuffix("see push_generalization.")
+        words = str(known).removesuffix("measure them on held-out rows.")
         return f"{words}toprank evaluate measures what is true of them."
     words = _in_words(known)
     return (

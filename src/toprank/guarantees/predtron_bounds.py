@@ -1,4 +1,4 @@
-"""How much a Predtron run can lose in all: Theorem 1, its corollaries, and their variants.
+"""How much a Predtron run can lose in all: Theorem 1 and its loss-driven variant.
 
 After Jain, Natarajan and Tewari (2015). All bounds are about a stream that some reference W of
 norm 1 predicts with margin γ: the similarity of every correct prediction exceeds that of every
@@ -14,14 +14,8 @@ from dataclasses import dataclass
 __all__ = [
     "PredtronCertificate",
     "loss_driven_bound",
-    "ndcg_bound",
-    "ordinal_bound",
-    "prank_bound",
     "predtron_bound",
     "predtron_step",
-    "reject_bound",
-    "sparse_ndcg_bound",
-    "weighted_bound",
 ]
 
 # What sums of losses and the products of a bound may lose by rounding.
@@ -126,94 +120,6 @@ def loss_driven_bound(
     if squared == 0:
         return 0.0
     return (4.0 * eta * squared / margin + start) ** 2 / (4.0 * eta**2 * squared)
-
-
-def weighted_bound(radius: float, margin: float, *, high: float, low: float) -> float:
-    """Corollary 2 for the weighted loss L_α: 4·R²·α₁²/(α₂·γ²).
-
-    The paper prints α₂² in the denominator, which a run can exceed (at α₁ = α₂ = 7, say).
-
-    Examples
-    --------
-    >>> from toprank.guarantees import weighted_bound
-    >>> weighted_bound(radius=1.0, margin=1.0, high=2.0, low=1.0)
-    16.0
-    """
-    return predtron_bound(radius, margin, smallest_loss=low, largest_loss=high)
-
-
-def reject_bound(radius: float, margin: float, *, lowest_cost: float) -> float:
-    """The reject option: 4·R²/(β₂·γ²), for costs of rejecting β ≤ 1.
-
-    By Theorem 1 with c = β₂ and C = 1; the paper prints 4·R²·β₁²/(γ²·β₂²), which forgets that a
-    wrong class still costs 1.
-
-    Examples
-    --------
-    >>> from toprank.guarantees import reject_bound
-    >>> reject_bound(radius=1.0, margin=1.0, lowest_cost=0.25)
-    16.0
-    """
-    return predtron_bound(radius, margin, smallest_loss=lowest_cost, largest_loss=1.0)
-
-
-def ordinal_bound(radius: float, margin: float, *, n_grades: int) -> float:
-    """Ordinal regression by way of ℓ classes: ``Σ|σ − y| ≤ 4·(ℓ − 1)²·R²/γ²``.
-
-    Examples
-    --------
-    >>> from toprank.guarantees import ordinal_bound
-    >>> ordinal_bound(radius=1.0, margin=1.0, n_grades=3)
-    16.0
-    """
-    return predtron_bound(radius, margin, largest_loss=n_grades - 1.0)
-
-
-def prank_bound(radius: float, margin: float, *, n_grades: int) -> float:
-    """PRank: ``Σ|σ − y| ≤ (ℓ − 1)·(R² + 1)/γ̃²`` (Crammer and Singer 2002).
-
-    Examples
-    --------
-    >>> from toprank.guarantees import prank_bound
-    >>> prank_bound(radius=1.0, margin=1.0, n_grades=3)
-    4.0
-    """
-    return (n_grades - 1.0) * (radius**2 + 1.0) / margin**2 if margin > 0 else math.inf
-
-
-def ndcg_bound(radius: float, margin: float, *, n_items: int, largest_grade: float) -> float:
-    """Corollaries 5 and 7: Σ(1 − NDCG) ≤ 2^{Y+3}·m²·log₂²(2m)·R²/γ².
-
-    R is the largest operator norm of a list (subset ranking) or length of a row (multilabel
-    ranking). Theorem 1 with c ≥ 1/(2^{Y+1}·m²·log₂²(2m)) for m items with grades up to Y.
-
-    Examples
-    --------
-    >>> from toprank.guarantees import ndcg_bound
-    >>> ndcg_bound(radius=1.0, margin=1.0, n_items=2, largest_grade=1)
-    256.0
-    """
-    smallest = 2.0 ** -(largest_grade + 1.0) / (n_items * math.log2(2.0 * n_items)) ** 2
-    return predtron_bound(radius, margin, smallest_loss=smallest)
-
-
-def sparse_ndcg_bound(
-    radius: float, margin: float, *, n_items: int, largest_grade: float, n_features: int
-) -> float:
-    """Corollaries 6 and 8: 9·2^{Y+3}·m²·log₂²(2m)·R²·ln p/γ², for a reference of ℓ₁ norm 1.
-
-    R is the longest column of a list (Corollary 6, ‖w‖₁ = 1) or the largest entry of a row
-    (Corollary 8, ‖W‖_{2,1} = 1). It holds for links of order q = ln p, thus from e² features on,
-    at η = c/(4e²R²(ln p − 1)).
-
-    Examples
-    --------
-    >>> from toprank.guarantees import sparse_ndcg_bound
-    >>> round(sparse_ndcg_bound(1.0, 1.0, n_items=2, largest_grade=1, n_features=100))
-    10610
-    """
-    euclidean = ndcg_bound(radius, margin, n_items=n_items, largest_grade=largest_grade)
-    return 9.0 * math.log(n_features) * euclidean
 
 
 @dataclass(frozen=True)

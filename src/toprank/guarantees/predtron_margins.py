@@ -25,10 +25,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 __all__ = [
-    "lemma_4_margin",
-    "multiclass_margin",
     "ndcg_margin",
-    "prank_margin",
     "precision_margin",
     "subset_margin",
     "table_margin",
@@ -67,23 +64,6 @@ def table_margin(scores: ArrayLike, vectors: ArrayLike, losses: ArrayLike) -> fl
     return float(similarities[correct].min() - similarities[~correct].max())
 
 
-def multiclass_margin(scores: ArrayLike, y: ArrayLike) -> Floats:
-    """t_y − max_{j ≠ y} t_j of every row, for classes numbered from 0.
-
-    Examples
-    --------
-    >>> from toprank.guarantees import multiclass_margin
-    >>> multiclass_margin([[3.0, 1.0, 2.5], [0.0, 1.0, 2.0]], [0, 1])
-    array([ 0.5, -1. ])
-    """
-    t = np.array(scores, dtype=np.float64)
-    rows, own = np.arange(t.shape[0]), np.asarray(y, dtype=np.intp)
-    of_own = t[rows, own]
-    t[rows, own] = -np.inf
-    margins: Floats = of_own - t.max(axis=1)
-    return margins
-
-
 def subset_margin(scores: ArrayLike, truth: ArrayLike, *, error_set: bool = False) -> float:
     """Margin of one input's label scores, for subsets as ±1/√m.
 
@@ -116,37 +96,6 @@ def _by_grade(scores: Floats, grades: Floats) -> tuple[NDArray[np.intp], NDArray
     order = np.lexsort((-scores, -grades))
     drops = np.flatnonzero(np.diff(grades[order]) < 0) + 1
     return order, drops
-
-
-def lemma_4_margin(scores: ArrayLike, grades: ArrayLike, heights: ArrayLike) -> float:
-    """The margin as Lemma 4 prints it, which is right only if scores are tied within a grade.
-
-    The least, over the places i where the grade drops, of
-    (f(i − 1) − f(i))/Z · (lowest score above − highest score below).
-
-    Parameters
-    ----------
-    scores, grades : array-like of shape (m,)
-        t and y of one list.
-    heights : array-like of shape (m,)
-        f(1)/Z, ..., f(m)/Z.
-
-    Examples
-    --------
-    >>> from toprank.guarantees import lemma_4_margin
-    >>> round(lemma_4_margin([2.0, 2.0, 1.0], [1, 1, 0], [0.8, 0.6, 0.0]), 3)
-    0.6
-    """
-    t, y = np.asarray(scores, dtype=np.float64), np.asarray(grades, dtype=np.float64)
-    f = np.asarray(heights, dtype=np.float64)
-    order, drops = _by_grade(t, y)
-    if not drops.size:
-        return float(np.inf)
-    ranked = t[order]
-    edges = np.concatenate([[0], drops, [t.size]])
-    lowest = np.minimum.reduceat(ranked, edges[:-1])
-    highest = np.maximum.reduceat(ranked, edges[:-1])
-    return float(((f[drops - 1] - f[drops]) * (lowest[:-1] - highest[1:])).min())
 
 
 def ndcg_margin(scores: ArrayLike, grades: ArrayLike, heights: ArrayLike) -> float:
@@ -211,30 +160,3 @@ def precision_margin(scores: ArrayLike, grades: ArrayLike, heights: ArrayLike, *
         for wanted in range(max(0, top - int((~relevant).sum())), reachable)
     )
     return lowest_correct - highest_wrong
-
-
-def prank_margin(
-    scores: ArrayLike, thresholds: ArrayLike, y: ArrayLike, *, norm: float = 1.0
-) -> float:
-    """PRank's margin: the least distance of a score from a threshold, on its right side.
-
-    Parameters
-    ----------
-    scores : array-like of shape (n,)
-        ⟨w, x⟩ of every row.
-    thresholds : array-like of shape (ℓ − 1,)
-        b_1 ≤ ... ≤ b_{ℓ−1}.
-    y : array-like of shape (n,)
-        Grades numbered from 0.
-    norm : float, default=1
-        √(‖w‖² + ‖b‖²), which the distance is divided by.
-
-    Examples
-    --------
-    >>> from toprank.guarantees import prank_margin
-    >>> prank_margin([-2.0, 0.5, 3.0], [-1.0, 1.0], [0, 1, 2])
-    0.5
-    """
-    distances = np.subtract.outer(np.asarray(scores, dtype=np.float64), np.asarray(thresholds))
-    above = np.asarray(y)[:, None] > np.arange(distances.shape[1])
-    return float(np.where(above, distances, -distances).min()) / norm

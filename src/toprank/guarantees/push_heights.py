@@ -19,7 +19,18 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["PricedHeights", "PushPrice", "log_price", "log_sum", "priced_heights"]
+__all__ = [
+    "ROUNDING",
+    "PricedHeights",
+    "PushPrice",
+    "check_price",
+    "log_price",
+    "log_sum",
+    "priced_heights",
+]
+
+# Sums of up to 1e8 rounded terms differ from the exact ones by less than this.
+ROUNDING = 1e-9
 
 End = Literal["top", "bottom"]
 PushPrice = float | Literal["identity", "exponential", "log1p"] | Price
@@ -129,3 +140,14 @@ def log_sum(log_terms: Floats, weight: Floats) -> float:
     if math.isinf(largest):
         return largest
     return largest + math.log(float(weight @ np.exp(log_terms - largest)))
+
+
+def check_price(price: PushPrice) -> None:
+    """Refuse what is no price of a push."""
+    if isinstance(price, Price) or price in ("identity", "exponential", "log1p"):
+        return
+    if isinstance(price, (str, bool)) or not price >= 1:
+        raise ValueError(
+            "price must be a power ≥ 1 (inf too), 'identity', 'exponential', 'log1p' or a Price, "
+            f"got {price!r}."
+        )

@@ -8,8 +8,13 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from toprank.guarantees.push_brackets import ROUNDING, check_price
-from toprank.guarantees.push_heights import log_price, log_sum, priced_heights
+from toprank.guarantees.push_heights import (
+    ROUNDING,
+    check_price,
+    log_price,
+    log_sum,
+    priced_heights,
+)
 from toprank.objectives.prices import Price
 
 if TYPE_CHECKING:
@@ -111,7 +116,7 @@ class PushCertificate:
         )
         if self.bottom is not None:
             return text + str(self.bottom)
-        return text + "New rows are another matter: see push_generalization."
+        return text + "New rows are another matter: measure them on held-out rows."
 
 
 def push_certificate(
@@ -171,7 +176,7 @@ def push_certificate(
       8-norm of the heights of the negatives: 1 (promised: at most 2.793)
       R_max: the highest negative stands above 1 positive (promised: at most 2)
       75 % of the positives stand above every negative
-    New rows are another matter: see push_generalization.
+    New rows are another matter: measure them on held-out rows.
     """
     check_price(price)
     if focus not in ("top", "bottom", "both"):

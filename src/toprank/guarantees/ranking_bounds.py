@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 __all__ = [
     "MarginBound",
     "Slack",
-    "convex_cover",
+    "check_at_least_two",
+    "check_crucial",
+    "check_positive",
     "convex_slack",
-    "cover_confidence",
-    "finite_slack",
     "misranking_bound",
 ]
 
@@ -47,41 +47,6 @@ class MarginBound(NamedTuple):
     holds: bool
 
 
-def convex_cover(n_weak: float, theta: float, epsilon: float) -> float:
-    """Bound on ln N(𝓕, θ, ε), 𝓕 the convex combinations of binary weak rankers (Lemma 3).
-
-    ln N ≤ ln|H|·ln(2/ε) / (2θ²): logarithm of the size of a θ-sloppy ε-cover.
-
-    Examples
-    --------
-    >>> round(convex_cover(100, 0.1, 0.05), 2)
-    849.4
-    """
-    _check_positive(theta=theta, epsilon=epsilon)
-    _check_at_least_two(n_weak)
-    return math.log(n_weak) * math.log(2.0 / epsilon) / (2.0 * theta**2)
-
-
-def cover_confidence(log_cover: float, n_rows: int, crucial: float, epsilon: float) -> float:
-    """Probability of Theorem 2: at least 1 - 2N·e^{-m(εE)²/8}, and 0 where that is negative.
-
-    N is the sloppy covering number N(𝓕, θ/4, ε/8) of Theorem 2, for instance
-    ``convex_cover(n_weak, theta / 4, epsilon / 8)`` (Corollary 4), or the covering number
-    N_∞(𝓕, θ/4) in the largest difference (Corollary 5); its logarithm is passed, as it is large.
-
-    Examples
-    --------
-    >>> round(cover_confidence(convex_cover(100, 0.25 / 4, 0.3 / 8), 100_000, 0.25, 0.3), 6)
-    0.0
-    >>> round(cover_confidence(convex_cover(100, 0.25 / 4, 0.3 / 8), 10_000_000, 0.25, 0.3), 6)
-    1.0
-    """
-    _check_positive(n_rows=n_rows, epsilon=epsilon)
-    _check_crucial(crucial)
-    exponent = math.log(2.0) + log_cover - n_rows * (epsilon * crucial) ** 2 / 8.0
-    return max(0.0, -math.expm1(min(exponent, 0.0)))
-
-
 def convex_slack(n_rows: int, crucial: float, theta: float, n_weak: float, delta: float) -> Slack:
     """ε of equation (2), with probability 1 - δ, and its condition m·θ² ≥ 64·ln|H| / E².
 
@@ -94,9 +59,9 @@ def convex_slack(n_rows: int, crucial: float, theta: float, n_weak: float, delta
     >>> round(slack.epsilon, 3), slack.holds
     (0.238, True)
     """
-    _check_positive(n_rows=n_rows, theta=theta, delta=delta)
-    _check_crucial(crucial)
-    _check_at_least_two(n_weak)
+    check_positive(n_rows=n_rows, theta=theta, delta=delta)
+    check_crucial(crucial)
+    check_at_least_two(n_weak)
     log_weak, rows = math.log(n_weak), n_rows * crucial**2
     inside = 4.0 * rows * theta**2 / log_weak
     squared = (
@@ -104,20 +69,6 @@ def convex_slack(n_rows: int, crucial: float, theta: float, n_weak: float, delta
     )
     holds = n_rows * theta**2 >= 64.0 * log_weak / crucial**2
     return Slack(math.sqrt(squared) if squared >= 0 else math.nan, holds)
-
-
-def finite_slack(n_rows: int, crucial: float, n_functions: float, delta: float) -> float:
-    """ε for a class of finitely many functions: √(8/(mE²)·(ln 2|𝓕| + ln 1/δ)) (after Corollary 5).
-
-    Examples
-    --------
-    >>> round(finite_slack(100_000, 0.25, 1000, 0.05), 4)
-    0.1165
-    """
-    _check_positive(n_rows=n_rows, n_functions=n_functions, delta=delta)
-    _check_crucial(crucial)
-    logs = math.log(2.0 * n_functions) + math.log(1.0 / delta)
-    return math.sqrt(8.0 / (n_rows * crucial**2) * logs)
 
 
 def misranking_bound(
@@ -148,17 +99,20 @@ def misranking_bound(
     return MarginBound(share + slack.epsilon, share, slack.epsilon, slack.holds)
 
 
-def _check_positive(**values: float) -> None:
+def check_positive(**values: float) -> None:
+    """Refuse numbers that are not above 0, by their names."""
     for name, value in values.items():
         if not value > 0:
             raise ValueError(f"{name} must be above 0, got {value!r}.")
 
 
-def _check_crucial(crucial: float) -> None:
+def check_crucial(crucial: float) -> None:
+    """Refuse what is no share of crucial pairs."""
     if not 0 < crucial <= 0.5:
         raise ValueError(f"crucial must lie between 0 and 1/2, got {crucial!r}; see crucial_share.")
 
 
-def _check_at_least_two(n_weak: float) -> None:
+def check_at_least_two(n_weak: float) -> None:
+    """Refuse fewer than two weak rankers."""
     if not n_weak >= 2:
         raise ValueError(f"n_weak must be at least 2, got {n_weak!r}.")

@@ -3,17 +3,8 @@
 import numpy as np
 import pytest
 
-from toprank.guarantees import (
-    lemma_4_margin,
-    multiclass_margin,
-    ndcg_margin,
-    prank_margin,
-    precision_margin,
-    subset_margin,
-    table_margin,
-)
+from toprank.guarantees import ndcg_margin, precision_margin, subset_margin, table_margin
 from toprank.predtron import (
-    Basis,
     ErrorSetSize,
     Hamming,
     Indicators,
@@ -21,7 +12,6 @@ from toprank.predtron import (
     Positions,
     PrecisionAtKLoss,
     SubsetZeroOne,
-    compose,
 )
 from toprank.predtron.problem import Composed
 
@@ -30,15 +20,6 @@ PROFILES = ["discount", "reciprocal", 1.1, 2]
 
 def by_enumeration(loss, representation, scores, label):
     return Composed(loss, representation).margin(scores, label)
-
-
-def test_multiclass_margin_is_the_definition(rng):
-    scores, y = rng.normal(size=(200, 4)), rng.integers(0, 4, size=200)
-    expected = [
-        table_margin(t, Basis(range(4)).table, np.arange(4) != c)
-        for t, c in zip(scores, y, strict=True)
-    ]
-    np.testing.assert_allclose(multiclass_margin(scores, y), expected)
 
 
 def test_binary_margin_is_twice_the_classical_one(rng):
@@ -87,26 +68,6 @@ def test_ndcg_margin_is_the_definition(rng, profile):
 
 
 @pytest.mark.parametrize("profile", PROFILES)
-def test_lemma_4_is_right_if_scores_are_tied_within_grades_and_too_large_otherwise(rng, profile):
-    too_large = 0
-    for _ in range(200):
-        m = int(rng.integers(2, 7))
-        grades = rng.integers(0, 3, size=m)
-        heights = Positions(profile).heights(m)
-        levels = np.sort(rng.normal(size=3))
-        tied = levels[grades]
-        assert lemma_4_margin(tied, grades, heights) == pytest.approx(
-            ndcg_margin(tied, grades, heights)
-        )
-        spread = tied + 0.01 * rng.random(m)
-        printed, true = (f(spread, grades, heights) for f in (lemma_4_margin, ndcg_margin))
-        if np.isfinite(true) and printed > 0:
-            assert printed >= true - 1e-12
-            too_large += printed > true + 1e-9
-    assert too_large > 50
-
-
-@pytest.mark.parametrize("profile", PROFILES)
 def test_precision_margin_is_the_definition(rng, profile):
     for _ in range(150):
         m = int(rng.integers(1, 6))
@@ -115,19 +76,6 @@ def test_precision_margin_is_the_definition(rng, profile):
         expected = by_enumeration(PrecisionAtKLoss(k), Positions(profile, m), scores, truth)
         found = precision_margin(scores, truth, Positions(profile).heights(m), k=k)
         assert found == pytest.approx(expected, abs=1e-12)
-
-
-def test_prank_margin_is_the_nearest_threshold():
-    assert prank_margin([0.0, 2.0], [-1.0, 1.5], [1, 2], norm=2.0) == pytest.approx(0.25)
-    assert prank_margin([0.0], [0.5], [1]) == pytest.approx(-0.5)
-
-
-def test_problems_know_their_margins(rng):
-    scores, grades = rng.normal(size=4), np.array([2, 0, 1, 1])
-    for loss in (NDCGLoss(), PrecisionAtKLoss(2)):
-        problem = compose(loss, Positions("discount", 4))
-        expected = by_enumeration(loss, Positions("discount", 4), scores, grades)
-        assert problem.margin(scores, problem.prepare([grades])[0]) == pytest.approx(expected)
 
 
 def test_a_loss_of_rounding_is_no_loss():

@@ -69,7 +69,7 @@ def linear_log_covering(n_weak: int, *, norm: float = 1.0) -> Callable[[float], 
 
     Examples
     --------
-    >>> from toprank.guarantees import linear_log_covering
+    >>> from experiments.push.deviations import linear_log_covering
     >>> round(linear_log_covering(10)(0.1), 3)
     23.979
     """
@@ -124,7 +124,7 @@ def push_deviation_log_probability(
 
     Examples
     --------
-    >>> from toprank.guarantees import linear_log_covering, push_deviation_log_probability
+    >>> from experiments.push.deviations import linear_log_covering, push_deviation_log_probability
     >>> sizes = {"n_positives": 100_000, "n_negatives": 100_000}
     >>> options = sizes | {"margin": 0.5, "log_covering": linear_log_covering(10)}
     >>> push_deviation_log_probability(0.2, p=1, **options) < -100
@@ -176,7 +176,7 @@ def push_deviation(
 
     Examples
     --------
-    >>> from toprank.guarantees import linear_log_covering, push_deviation
+    >>> from experiments.push.deviations import linear_log_covering, push_deviation
     >>> covering = linear_log_covering(10)
     >>> sizes = {"n_positives": 100_000, "n_negatives": 100_000}
     >>> for p in (1, 2, 4):
@@ -294,7 +294,7 @@ def push_generalization(
 
     Examples
     --------
-    >>> from toprank.guarantees import linear_log_covering, push_generalization
+    >>> from experiments.push.deviations import linear_log_covering, push_generalization
     >>> found = push_generalization(
     ...     [0, 1, 0, 1], [0.1, 0.9, 0.3, 0.7], p=2, margin=0.1, log_covering=linear_log_covering(1)
     ... )

@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from toprank.guarantees.push_heights import log_price, log_sum, priced_heights
+from toprank.guarantees.push_heights import (
+    ROUNDING,
+    check_price,
+    log_price,
+    log_sum,
+    priced_heights,
+)
 from toprank.objectives.prices import Price
 
 if TYPE_CHECKING:
@@ -16,10 +22,7 @@ if TYPE_CHECKING:
 
     from toprank.guarantees.push_heights import PushPrice
 
-__all__ = ["PushChain", "check_price", "push_chain"]
-
-# Sums of up to 1e8 rounded terms differ from the exact ones by less than this.
-ROUNDING = 1e-9
+__all__ = ["PushChain", "push_chain"]
 
 
 @dataclass(frozen=True)
@@ -110,7 +113,7 @@ def push_chain(
     The first list of Table 1:
 
     >>> import math
-    >>> from toprank.guarantees import push_chain
+    >>> from experiments.push.chain import push_chain
     >>> chain = push_chain([-1, 1, -1, 1, -1, -1, 1, 1], [1, 2, 3, 4, 5, 6, 7, 8], price=4)
     >>> chain.holds, chain.r_max, round(math.exp(chain.log_risk), 6)
     (True, 2.0, 33.0)
@@ -142,17 +145,6 @@ def push_chain(
         log_upper=of_all(log_worst),
         log_surrogate=log_sum(log_price(price, heights.log_bounded), heights.bounded_weight),
     )
-
-
-def check_price(price: PushPrice) -> None:
-    """Refuse what is no price of a push."""
-    if isinstance(price, Price) or price in ("identity", "exponential", "log1p"):
-        return
-    if isinstance(price, (str, bool)) or not price >= 1:
-        raise ValueError(
-            "price must be a power ≥ 1 (inf too), 'identity', 'exponential', 'log1p' or a Price, "
-            f"got {price!r}."
-        )
 
 
 def _at_most(smaller: float, larger: float) -> bool:
