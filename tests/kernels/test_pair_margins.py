@@ -61,10 +61,10 @@ def test_the_smallest_margins_are_those_of_all_pairs(table, nu):
     pairs = [(np.array([i]), np.array([j])) for i, j in zip(upper, lower, strict=True)]
     threshold, _, rows = naive_smallest_pairs(scores, pairs, weights, wanted)
     laid_out, upper_rows, lower_rows = blocks.sort(scores)
-    assert pair_threshold(*laid_out, wanted) == threshold
-    below = weight_below(*laid_out, threshold, False)
-    share = (wanted - below) / (weight_below(*laid_out, threshold, True) - below)
-    shares = pair_shares(*laid_out, threshold, share)
+    assert pair_threshold(laid_out, wanted) == threshold
+    below = weight_below(laid_out, threshold, False)
+    share = (wanted - below) / (weight_below(laid_out, threshold, True) - below)
+    shares = pair_shares(laid_out, threshold, share)
     found = blocks.to_rows(upper_rows, shares[0], lower_rows, -shares[1])
     np.testing.assert_allclose(found, rows, atol=1e-9)
 
@@ -75,7 +75,7 @@ def test_scores_without_ties_of_a_thousand_rows_give_the_exact_order_statistic()
     laid_out, _, _ = PairBlocks.of_grades(positives, None, None).sort(scores)
     margins = np.sort((scores[positives][:, None] - scores[~positives][None, :]).ravel())
     for place in (1, 2, 777, margins.size // 2, margins.size - 1, margins.size):
-        assert pair_threshold(*laid_out, float(place)) == margins[place - 1]
+        assert pair_threshold(laid_out, float(place)) == margins[place - 1]
 
 
 @settings(deadline=None, max_examples=100)  # the first call compiles
@@ -85,7 +85,7 @@ def test_hinge_moments_and_products_are_those_of_all_pairs(table, seed):
     blocks = blocks_of(table)
     moves = np.random.default_rng(seed).normal(size=scores.size)
     laid_out, upper_rows, lower_rows = blocks.sort(scores)
-    of_upper, of_lower = active_moments(*laid_out)
+    of_upper, of_lower = active_moments(laid_out)
     upper, lower, mass = blocks.naive_pairs()
     reach = 1.0 - (scores[upper] - scores[lower])
     active = reach > 0
@@ -101,7 +101,7 @@ def test_hinge_moments_and_products_are_those_of_all_pairs(table, seed):
         np.testing.assert_allclose(found, expected, atol=1e-9)
     bent = mass * active * (moves[upper] - moves[lower])
     expected = np.bincount(upper, bent, scores.size) - np.bincount(lower, bent, scores.size)
-    products = active_products(*laid_out, moves[upper_rows], moves[lower_rows])
+    products = active_products(laid_out, moves[upper_rows], moves[lower_rows])
     found = blocks.to_rows(upper_rows, products[0], lower_rows, products[1])
     np.testing.assert_allclose(found, expected, atol=1e-9)
 
@@ -110,5 +110,5 @@ def test_explicit_pairs_may_go_in_a_circle():
     blocks = PairBlocks.of_pairs(np.array([[0, 1], [1, 2], [2, 0]]), None, 3)
     laid_out, _, _ = blocks.sort(np.array([2.0, 1.0, 0.0]))
     assert blocks.pair_weight == 3
-    assert pair_threshold(*laid_out, 1.0) == -2.0
-    assert weight_below(*laid_out, 1.0, True) == 3
+    assert pair_threshold(laid_out, 1.0) == -2.0
+    assert weight_below(laid_out, 1.0, True) == 3

@@ -93,7 +93,7 @@ def margin_slack(scores: NDArray[Any]) -> float:
 def share_at_margin(blocks: PairBlocks, scores: NDArray[Any], rho: float) -> float:
     """Share of the pairs of some blocks with a margin of at least ρ, to the last bit."""
     laid_out, _, _ = blocks.sort(scores)
-    short = weight_below(*laid_out, 2.0 * rho, False)
+    short = weight_below(laid_out, 2.0 * rho, False)
     return 1.0 - short / blocks.pair_weight
 
 

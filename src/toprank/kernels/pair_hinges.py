@@ -8,8 +8,8 @@ active upper rows a run at the bottom::
     lower (ascending)   . . . . a a a        a: active for this upper row
 
 Sweeps carry the moments Σ w·(1 + x)^n of the rows they passed, with x = s_lower - s_upper, about an
-origin that moves along: sums of positive terms, so that nothing cancels. Arguments are those of
-:mod:`toprank.kernels.pair_margins`. Time and memory are O(rows).
+origin that moves along: sums of positive terms, so that nothing cancels. Time and memory are
+O(rows).
 """
 
 from __future__ import annotations
@@ -23,22 +23,19 @@ from toprank.kernels.jit import compiled
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from toprank.kernels.pair_blocks import SortedBlocks
+
     Floats = NDArray[np.float64]
-    Integers = NDArray[np.intp]
 
 __all__ = ["active_moments", "active_products"]
 
 
 @compiled
 def active_moments(
-    upper: Floats,
-    lower: Floats,
-    upper_weights: Floats,
-    lower_weights: Floats,
-    upper_starts: Integers,
-    lower_starts: Integers,
+    blocks: SortedBlocks,
 ) -> tuple[Floats, Floats]:
     """Σ w·(1 + x)^n over the active partners, n = 0, 1, 2: of every upper and every lower row."""
+    upper, lower, upper_weights, lower_weights, upper_starts, lower_starts = blocks
     of_upper = np.zeros((3, upper.size))
     of_lower = np.zeros((3, lower.size))
     for g in range(upper_starts.size - 1):
@@ -77,16 +74,12 @@ def active_moments(
 
 @compiled
 def active_products(
-    upper: Floats,
-    lower: Floats,
-    upper_weights: Floats,
-    lower_weights: Floats,
-    upper_starts: Integers,
-    lower_starts: Integers,
+    blocks: SortedBlocks,
     upper_moves: Floats,
     lower_moves: Floats,
 ) -> tuple[Floats, Floats]:
     """w_i·Σ_j w_j·(v_i - v_j) over the active partners: of every upper and every lower row."""
+    upper, lower, upper_weights, lower_weights, upper_starts, lower_starts = blocks
     of_upper = np.zeros(upper.size)
     of_lower = np.zeros(lower.size)
     for g in range(upper_starts.size - 1):

@@ -1,13 +1,13 @@
 """The smallest pair margins, found without forming a pair: one sort and some sweeps.
 
 Rows are compared in *blocks*: in each, all of its upper rows belong above all of its lower rows.
-Labels make one block, lists one block each, grades one block a list and rung. The margin of a
+Labels make one block, lists one block each, grades one block per list and rung. The margin of a
 pair is the difference of the scores, s_upper - s_lower, in floating point, which is monotone in
 both scores: every sweep below sees the same pairs in the same order.
 
-Arguments shared by all: ``upper`` and ``lower`` are scores ascending within each block, with
-weights ``upper_weights`` and ``lower_weights``; block g has ``upper[upper_starts[g] :
-upper_starts[g + 1]]``, and likewise below. A pair weighs the product of its rows' weights.
+Blocks come sorted (:class:`~toprank.kernels.pair_blocks.SortedBlocks`): ``upper`` and ``lower``
+are scores ascending within each block; block g has ``upper[upper_starts[g] : upper_starts[g +
+1]]``, and likewise below. A pair weighs the product of its rows' weights.
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ from toprank.kernels.jit import compiled
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from toprank.kernels.pair_blocks import SortedBlocks
+
     Floats = NDArray[np.float64]
     Integers = NDArray[np.intp]
 
@@ -32,12 +34,7 @@ FIRST_PAD = 0.1
 
 @compiled
 def _sweep(
-    upper: Floats,
-    lower: Floats,
-    upper_weights: Floats,
-    lower_weights: Floats,
-    upper_starts: Integers,
-    lower_starts: Integers,
+    blocks: SortedBlocks,
     at: float,
 ) -> tuple[float, float, float]:
     """Weight of the pairs with a margin ≤ ``at``, the largest of these and the next one above.
@@ -48,6 +45,7 @@ def _sweep(
         lower   . . . . . | x x x x       x: s_upper - s_lower ≤ at
                           first
     """
+    upper, lower, upper_weights, lower_weights, upper_starts, lower_starts = blocks
     total, below, above = 0.0, -np.inf, np.inf
     for g in range(upper_starts.size - 1):
         begin, end = lower_starts[g], lower_starts[g + 1]
@@ -69,16 +67,12 @@ def _sweep(
 
 @compiled
 def weight_below(
-    upper: Floats,
-    lower: Floats,
-    upper_weights: Floats,
-    lower_weights: Floats,
-    upper_starts: Integers,
-    lower_starts: Integers,
+    blocks: SortedBlocks,
     at: float,
     inclusive: bool,
 ) -> float:
     """Weight of the pairs with a margin below ``at`` (``inclusive``: at most ``at``)."""
+    upper, lower, upper_weights, lower_weights, upper_starts, lower_starts = blocks
     total = 0.0
     for g in range(upper_starts.size - 1):
         begin, end = lower_starts[g], lower_starts[g + 1]
@@ -96,20 +90,16 @@ def weight_below(
 
 @compiled
 def pair_threshold(
-    upper: Floats,
-    lower: Floats,
-    upper_weights: Floats,
-    lower_weights: Floats,
-    upper_starts: Integers,
-    lower_starts: Integers,
+    blocks: SortedBlocks,
     wanted: float,
 ) -> float:
     """The smallest margin t such that the pairs with a margin ≤ t weigh at least ``wanted``.
 
     A bracket of two margins that occur is narrowed by interpolation that aims a little past the
     target, further each time that the same end moves, and each guess is moved onto a margin that
-    occurs; so the answer is exact, ties included. O(rows) a guess; some ten guesses are usual.
+    occurs; so the answer is exact, ties included. O(rows) per guess; some ten guesses are usual.
     """
+    upper, lower, _, _, upper_starts, lower_starts = blocks
     low, high = np.inf, -np.inf
     for g in range(upper_starts.size - 1):
         if upper_starts[g] < upper_starts[g + 1] and lower_starts[g] < lower_starts[g + 1]:
@@ -126,9 +116,7 @@ def pair_threshold(
             middle = low + share * (high - low)
         if not low <= middle < high:
             middle = low
-        weight, below, above = _sweep(
-            upper, lower, upper_weights, lower_weights, upper_starts, lower_starts, middle
-        )
+        weight, below, above = _sweep(blocks, middle)
         rises = weight < wanted
         if rises:
             low, under = above, weight
@@ -141,12 +129,7 @@ def pair_threshold(
 
 @compiled
 def pair_shares(
-    upper: Floats,
-    lower: Floats,
-    upper_weights: Floats,
-    lower_weights: Floats,
-    upper_starts: Integers,
-    lower_starts: Integers,
+    blocks: SortedBlocks,
     at: float,
     tied_share: float,
 ) -> tuple[Floats, Floats]:
@@ -155,6 +138,7 @@ def pair_shares(
     An upper row gets w_i·Σ_j w_j·(1[margin < at] + tied_share·1[margin = at]), a lower row the
     same with the roles exchanged. O(rows).
     """
+    upper, lower, upper_weights, lower_weights, upper_starts, lower_starts = blocks
     of_upper = np.zeros(upper.size)
     of_lower = np.zeros(lower.size)
     for g in range(upper_starts.size - 1):

@@ -90,11 +90,11 @@ class PairMargin(SoftMargin):
 
     def at(self, scores: Floats) -> MarginSlice:
         blocks, upper_rows, lower_rows = self.blocks.sort(scores)
-        threshold = pair_threshold(*blocks, self.wanted * (1.0 - REACHED))
-        below = weight_below(*blocks, threshold, False)
-        tied = weight_below(*blocks, threshold, True) - below
+        threshold = pair_threshold(blocks, self.wanted * (1.0 - REACHED))
+        below = weight_below(blocks, threshold, False)
+        tied = weight_below(blocks, threshold, True) - below
         share = min(max((self.wanted - below) / tied, 0.0), 1.0)
-        upper, lower = pair_shares(*blocks, threshold, share)
+        upper, lower = pair_shares(blocks, threshold, share)
         half = 0.5 / self.wanted
         gradient = self.blocks.to_rows(upper_rows, half * upper, lower_rows, -half * lower)
         return MarginSlice(float(gradient @ scores), gradient, threshold / 2)

@@ -48,7 +48,7 @@ class PairHinge(Criterion):
 
     def value(self, scores: NDArray[Any]) -> float:
         blocks, _, _ = self.blocks.sort(scores)
-        of_upper, _ = active_moments(*blocks)
+        of_upper, _ = active_moments(blocks)
         return float(blocks.upper_weights @ of_upper[self._power]) / self.blocks.pair_weight
 
     def risk(self, scores: NDArray[Any]) -> float:
@@ -56,7 +56,7 @@ class PairHinge(Criterion):
 
     def value_and_gradient(self, scores: NDArray[Any]) -> tuple[float, NDArray[Any]]:
         blocks, upper_rows, lower_rows = self.blocks.sort(scores)
-        of_upper, of_lower = active_moments(*blocks)
+        of_upper, of_lower = active_moments(blocks)
         total = self.blocks.pair_weight
         slope = self._power / total
         gradient = self.blocks.to_rows(
@@ -72,7 +72,7 @@ class PairHinge(Criterion):
         """Gradient and the Hessian's diagonal, which is 0 for the plain hinge."""
         _, gradient = self.value_and_gradient(scores)
         blocks, upper_rows, lower_rows = self.blocks.sort(scores)
-        of_upper, of_lower = active_moments(*blocks)
+        of_upper, of_lower = active_moments(blocks)
         bend = (2.0 if self._power == 2 else 0.0) / self.blocks.pair_weight
         diagonal = self.blocks.to_rows(
             upper_rows,
@@ -83,12 +83,12 @@ class PairHinge(Criterion):
         return gradient, diagonal.astype(scores.dtype, copy=False)
 
     def curvature(self, scores: NDArray[Any]) -> Callable[[Floats], Floats]:
-        """Give v ↦ (Hessian of the squared hinge)·v at these scores: O(rows) a product."""
+        """Give v ↦ (Hessian of the squared hinge)·v at these scores: O(rows) per product."""
         blocks, upper_rows, lower_rows = self.blocks.sort(scores)
         bend = 2.0 / self.blocks.pair_weight
 
         def product(moves: Floats) -> Floats:
-            of_upper, of_lower = active_products(*blocks, moves[upper_rows], moves[lower_rows])
+            of_upper, of_lower = active_products(blocks, moves[upper_rows], moves[lower_rows])
             return self.blocks.to_rows(upper_rows, bend * of_upper, lower_rows, bend * of_lower)
 
         return product

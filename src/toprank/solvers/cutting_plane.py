@@ -4,7 +4,7 @@
 
 Each iteration evaluates the criterion and a sub-gradient at the current point, adds the plane
 that supports it there, and moves to the minimum of the planes' maximum plus the penalty. That is
-a quadratic problem over the simplex with one variable a plane,
+a quadratic problem over the simplex with one variable per plane,
 
     max_{λ ≥ 0, Σλ = 1}  Σ λ_i·b_i - ‖Σ λ_i·a_i‖²/(2·alpha),    w = -Σ λ_i·a_i/alpha,
 

@@ -7,7 +7,7 @@ for a criterion that gives products with its Hessian C in the scores, so that
     ∇J = Hᵀg + alpha·w,      ∇²J·v = Hᵀ(C·(H·v)) + alpha·v.
 
 A direction solves ∇²J·v = -∇J by conjugate gradients to a tolerance that shrinks with the
-gradient. Where features are few, the Hessian of a sample of the rows, formed once a step, is the
+gradient. Where features are few, the Hessian of a sample of the rows, formed once per step, is the
 preconditioner: it has nearly the same spectrum, and three to six products replace some fifty. On
 tables no larger than the sample it is the Hessian itself, and a step is Newton's own. Steps are
 halved until they lower J; along a direction scores move on a line, so a trial costs no product
@@ -65,7 +65,7 @@ class Sample:
         self.criterion = criterion
 
     def hessian(self, weights: Floats, alpha: float) -> Floats:
-        """∇²J on the sample: a product a feature, and one of two thin matrices."""
+        """∇²J on the sample: one product per feature, and one of two thin matrices."""
         product = self.criterion.curvature(self.rows @ weights)
         bent = np.empty_like(self.rows)
         for column in range(self.rows.shape[1]):
