@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 
 from benchmarks.measure import compared, race
 from toprank import PNormPush, RankBoost
+from toprank.objectives.exponential import PushFormula
 from toprank.rankers.survey import survey
 from toprank.solvers.boosting_passes import PassState, binned, fit_stumps
 from toprank.solvers.passes import BlockFeatures, PushPasses
@@ -84,7 +85,8 @@ def passes(path):
     """A pass of each kind, after a look at the rows."""
     blocks = ParquetBlocks(path, target="y", scratch=FOLDER)
     seen, classes = survey(blocks, accepts_missing=True)
-    landscape = PushPasses(blocks, BlockFeatures(seen.low, seen.span, classes[1]), 4.0, {1: 1.0})
+    features = BlockFeatures(seen.low, seen.span, classes[1])
+    landscape = PushPasses(blocks, features, PushFormula(4.0, {1: 1.0}))
     weights = np.linspace(-1, 1, FEATURES)
     stumps = Stumps()
     fit_stumps(stumps, blocks, seen.starts, seen.n_rows)

@@ -100,7 +100,7 @@ def test_pairs(pairs, weights, error, message):
 
 
 def test_pairs_without_a_counting_row():
-    with pytest.raises(ValueError, match="at least one must count"):
+    with pytest.raises(ValueError, match="at least one pair must count"):
         Push().on_pairs([[0, 1], [2, 1]], 3, sample_weight=[1, 0, 1])
 
 
@@ -109,7 +109,7 @@ def test_pairs_without_a_counting_row():
     [
         (["a", "b"], TypeError, "grades must be numbers"),
         ([0.0, math.nan], ValueError, r"grades\[1\] is nan"),
-        (np.zeros((2, 2)), ValueError, "one grade a row"),
+        (np.zeros((2, 2)), ValueError, "one grade per row"),
         ([3, 3, 3], ValueError, "no pair to learn from"),
     ],
 )

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from toprank.blocks import ArrayBlocks
 from toprank.kernels.class_sums import histograms_by_class, histograms_by_class_naive
 from toprank.objectives import ir_push, pnorm_push
+from toprank.objectives.exponential import PushFormula
 from toprank.solvers.passes import BlockFeatures, IRPasses, Moments, PushPasses
 
 CONSTANTS = {"top": {1: 1.0}, "bottom": {-1: 1.0}, "both": {1: 1.0, -1: 0.5}}
@@ -27,7 +28,7 @@ def landscapes(name, blocks, features):
     return (
         IRPasses(blocks, features)
         if name == "ir"
-        else PushPasses(blocks, features, 4.0, CONSTANTS[name])
+        else PushPasses(blocks, features, PushFormula(4.0, CONSTANTS[name]))
     )
 
 
@@ -76,10 +77,10 @@ def test_the_margin_is_the_gap_between_the_classes():
 
 
 def test_moments_of_nothing_change_nothing():
-    nothing = Moments(-np.inf, 0.0, np.zeros(2), None)
-    something = Moments(1.0, 2.0, np.ones(2), None)
+    nothing = Moments(1.0, first=np.zeros(2))
+    something = Moments(1.0, 1.0, 2.0, np.ones(2))
     for total in (nothing + something, something + nothing):
-        assert (total.peak, total.mass, *total.first) == (1.0, 2.0, 1.0, 1.0)
+        assert (total.edge, total.mass, *total.first) == (1.0, 2.0, 1.0, 1.0)
     assert (nothing + nothing).mass == 0.0
 
 

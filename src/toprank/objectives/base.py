@@ -10,18 +10,16 @@ from __future__ import annotations
 import math
 import warnings
 from abc import ABC, abstractmethod
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from toprank.inputs import as_lists, as_positives, as_scores, as_weights, scaled_weights
+from toprank.inputs import as_scores, scaled_weights
+from toprank.truth import Truth
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import ArrayLike, NDArray
-
-    from toprank.inputs import Lists
 
 __all__ = ["Criterion", "Objective", "Relative"]
 
@@ -159,6 +157,10 @@ class ScaledWeights(Criterion):
         gradient, hessian = self._criterion.gradient_and_hessian(scores)
         return self._slopes(gradient), self._slopes(hessian)
 
+    def gradient_and_curvature(self, scores: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+        gradient, curvature = self._criterion.gradient_and_curvature(scores)
+        return self._slopes(gradient), self._slopes(curvature)
+
     def separates(self, scores: NDArray[Any], margin: float) -> bool:
         return self._criterion.separates(scores, margin)
 
@@ -170,6 +172,37 @@ class ScaledWeights(Criterion):
         if not self._degrees.in_logs and self._degrees.value:
             slopes *= times_exponential(1.0, self._degrees.value * self._log_scale)
         return slopes
+
+
+class WholeList(Criterion):
+    """A criterion on the rows that count, for scores of all rows; the others have gradient 0."""
+
+    def __init__(self, criterion: Criterion, truth: Truth) -> None:
+        self.n_rows = truth.n_given
+        self.log_priced_weight = criterion.log_priced_weight
+        self._criterion, self._kept = criterion, truth.kept
+
+    def value(self, scores: NDArray[Any]) -> float:
+        return self._criterion.value(scores[self._kept])
+
+    def risk(self, scores: NDArray[Any]) -> float:
+        return self._criterion.risk(scores[self._kept])
+
+    def value_and_gradient(self, scores: NDArray[Any]) -> tuple[float, NDArray[Any]]:
+        value, gradient = self._criterion.value_and_gradient(scores[self._kept])
+        return value, self._spread(gradient)
+
+    def gradient_and_hessian(self, scores: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+        gradient, hessian = self._criterion.gradient_and_hessian(scores[self._kept])
+        return self._spread(gradient), self._spread(hessian)
+
+    def separates(self, scores: NDArray[Any], margin: float) -> bool:
+        return self._criterion.separates(scores[self._kept], margin)
+
+    def _spread(self, counted: NDArray[Any]) -> NDArray[Any]:
+        rows = np.zeros(self.n_rows, dtype=counted.dtype)
+        rows[self._kept] = counted
+        return rows
 
 
 def times_exponential(value: float, exponent: float) -> float:
@@ -206,13 +239,23 @@ class Objective(ABC):
         return LARGEST_SCORE
 
     @abstractmethod
-    def _criterion(
-        self,
-        positives: NDArray[np.bool_],
-        weights: NDArray[np.float64] | None,
-        lists: Lists | None,
-    ) -> Criterion:
-        """Put the formula on checked labels."""
+    def _criterion(self, truth: Truth) -> Criterion:
+        """Put the formula on a truth whose weights are near 1, or have no degree."""
+
+    def criterion(self, truth: Truth) -> Criterion:
+        """Put the formula on the rows that count; weights that would overflow are scaled first."""
+        weights = truth.weights
+        if weights is None or ORDINARY_WEIGHTS[0] <= weights.max() <= ORDINARY_WEIGHTS[1]:
+            return self._criterion(truth)
+        degrees = self.weight_degrees()
+        if degrees is None:
+            raise ValueError(
+                f"sample_weight reaches {weights.max():g}, and {type(self).__name__} depends on "
+                "the size of the weights; divide them by one number, so that they are near 1."
+            )
+        scaled = scaled_weights(weights)
+        log_scale = math.log(weights.max()) - math.log(scaled.max())
+        return ScaledWeights(self._criterion(replace(truth, weights=scaled)), degrees, log_scale)
 
     def on(
         self,
@@ -222,30 +265,11 @@ class Objective(ABC):
         groups: ArrayLike | None = None,
     ) -> Criterion:
         """Put the formula on labels, weights and lists, checked once."""
-        positives = as_positives(y, name="y")
-        weights = as_weights(sample_weight, positives.size)
-        lists = as_lists(groups, positives.size)
-        counted = None if weights is None else weights > 0
-        _check_both_classes(positives, counted, lists)
-        return self._weighted(weights, lambda scaled: self._criterion(positives, scaled, lists))
+        return self._on_all_rows(Truth.of_labels(y, sample_weight=sample_weight, groups=groups))
 
-    def _weighted(
-        self,
-        weights: NDArray[np.float64] | None,
-        put: Callable[[NDArray[np.float64] | None], Criterion],
-    ) -> Criterion:
-        """Put the formula on weights, scaled first where powers of them would overflow."""
-        if weights is None or ORDINARY_WEIGHTS[0] <= weights.max() <= ORDINARY_WEIGHTS[1]:
-            return put(weights)
-        degrees = self.weight_degrees()
-        if degrees is None:
-            raise ValueError(
-                f"sample_weight reaches {weights.max():g}, and {type(self).__name__} depends on "
-                "the size of the weights; divide them by one number, so that they are near 1."
-            )
-        scaled = scaled_weights(weights)
-        log_scale = math.log(weights.max()) - math.log(scaled.max())
-        return ScaledWeights(put(scaled), degrees, log_scale)
+    def _on_all_rows(self, truth: Truth) -> Criterion:
+        criterion = self.criterion(truth)
+        return criterion if truth.kept is None else WholeList(criterion, truth)
 
     def value(
         self,
@@ -317,28 +341,3 @@ class Objective(ABC):
                 f"beyond ±{bound:g}; divide all scores by one number."
             )
         return checked, criterion
-
-
-def _check_both_classes(
-    positives: NDArray[np.bool_], counted: NDArray[np.bool_] | None, lists: Lists | None
-) -> None:
-    """Refuse labels that leave no pair to compare."""
-    kept = positives if counted is None else positives[counted]
-    n_positives = int(np.count_nonzero(kept))
-    n_negatives = kept.size - n_positives
-    if not n_positives or not n_negatives:
-        missing = "positive" if not n_positives else "negative"
-        raise ValueError(
-            f"y has {n_positives} positive and {n_negatives} negative rows of weight above 0; "
-            f"ranking needs both classes, so add {missing} rows."
-        )
-    if lists is None:
-        return
-    codes = lists.codes if counted is None else lists.codes[counted]
-    has_positive = np.bincount(codes, weights=kept, minlength=lists.n_lists) > 0
-    has_negative = np.bincount(codes, weights=~kept, minlength=lists.n_lists) > 0
-    if not (has_positive & has_negative).any():
-        raise ValueError(
-            "groups puts no positive row in one list with a negative row, so there is no pair to "
-            "learn from; check that groups names the list of each row."
-        )

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 
 from toprank.kernels.exponentials import exponential_adjoint, exponential_mass
+from toprank.kernels.ladder import Ladder
 from toprank.kernels.sweeps import TailKernel, held_back, hinge_moments, tail_sums
 from toprank.objectives.losses import RoundedHinge
 from toprank.objectives.prices import Heights
@@ -24,8 +25,8 @@ from toprank.objectives.prices import Heights
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from toprank.kernels.ladder import Ladder
     from toprank.objectives.losses import Loss
+    from toprank.truth import Truth
 
     Floats = NDArray[np.float64]
     Kind = Literal["value", "slope", "slope_squared", "bend"]
@@ -36,6 +37,7 @@ __all__ = [
     "ExponentialLadder",
     "Snapshot",
     "SortedLadder",
+    "compare",
     "ladder_of",
 ]
 
@@ -69,6 +71,15 @@ class Comparison(ABC):
 def ladder_of(loss: Loss, ladder: Ladder) -> Comparison:
     """Compare the rows of a ladder under a loss, the fastest way there is."""
     return ExponentialLadder(ladder) if loss.name == "exponential" else SortedLadder(ladder, loss)
+
+
+def compare(loss: Loss, truth: Truth, sign: int) -> Comparison:
+    """Compare the rows that a truth compares; with ``sign`` -1 upside down."""
+    if truth.grades is None:
+        assert truth.pairs is not None  # noqa: S101  (a truth has grades or pairs)
+        pairs = truth.pairs[:, ::sign]
+        return ExplicitPairs(loss, pairs, truth.pair_weights, truth.weights, truth.n_rows)
+    return ladder_of(loss, Ladder(sign * truth.grades, truth.weights, truth.lists))
 
 
 class ExponentialLadder(Comparison):

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from toprank.inputs import Lists
+    from toprank.truth import Truth
 
 __all__ = ["KINDS", "PrecisionAtK", "PrecisionCriterion", "Surrogate", "are_whole", "as_top"]
 
@@ -95,13 +96,10 @@ class PrecisionAtK(Objective):
     def weight_degrees(self) -> Degrees | None:
         return Degrees(0.0, 1.0, in_logs=False) if as_top(self.k)[1] else None
 
-    def _criterion(
-        self,
-        positives: NDArray[np.bool_],
-        weights: NDArray[np.float64] | None,
-        lists: Lists | None,
-    ) -> PrecisionCriterion:
-        return PrecisionCriterion(self.k, self.surrogate, positives, weights, lists)
+    def _criterion(self, truth: Truth) -> PrecisionCriterion:
+        return PrecisionCriterion(
+            self.k, self.surrogate, truth.positives, truth.weights, truth.lists
+        )
 
 
 class PrecisionCriterion(Criterion):

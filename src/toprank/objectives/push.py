@@ -16,27 +16,21 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 import numpy as np
 
-from toprank.inputs import as_lists, as_weights
-from toprank.kernels.ladder import Ladder
 from toprank.objectives.base import Criterion, Degrees, Objective
 from toprank.objectives.criterion import PushCriterion, Side
-from toprank.objectives.heights import Comparison, ExplicitPairs, ladder_of
+from toprank.objectives.exponential import ExponentialCriterion, PushFormula
+from toprank.objectives.heights import compare
 from toprank.objectives.losses import LOSSES, Loss, LossName, RoundedHinge, largest_score
-from toprank.objectives.one_list import OneListPush
 from toprank.objectives.prices import Price, aggregate
 from toprank.objectives.top import TopCriterion
-from toprank.objectives.truth import as_grades, as_pairs, check_comparable, check_pairs_count
+from toprank.truth import Truth
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import ArrayLike, NDArray
-
-    from toprank.inputs import Lists
+    from numpy.typing import ArrayLike
 
 __all__ = ["ExponentialIRPush", "ExponentialPush", "Push", "focus_constants"]
 
@@ -76,20 +70,22 @@ class _Push(Objective):
     def _largest_score(self) -> float:
         return largest_score(self._formula().loss)
 
-    def _criterion(
-        self,
-        positives: NDArray[np.bool_],
-        weights: NDArray[np.float64] | None,
-        lists: Lists | None,
-    ) -> Criterion:
+    def _criterion(self, truth: Truth) -> Criterion:
         loss, price, focus, bottom_weight = self._formula()
-        if loss == "exponential" and isinstance(price, int | float) and lists is None:
-            constants = focus_constants(focus, bottom_weight)
-            return OneListPush(float(price), constants, positives, weights)
-        if price == math.inf and focus != "both" and lists is None:
-            sign = 1 if focus == "top" else -1
-            return TopCriterion(LOSSES[loss], math.inf, sign, positives, weights)
-        return self._on_ladders(positives.astype(np.intp), weights, lists)
+        constants = focus_constants(focus, bottom_weight)
+        if truth.is_labels and truth.is_one_list and isinstance(price, int | float):
+            if loss == "exponential":
+                formula = PushFormula(float(price), constants)
+                return ExponentialCriterion(formula, truth.positives, truth.weights)
+            if math.isinf(price) and focus != "both":
+                sign = 1 if focus == "top" else -1
+                return TopCriterion(self._loss(), price, sign, truth.positives, truth.weights)
+        sides = tuple(
+            Side(sign, constant, compare(self._loss(), truth, sign))
+            for sign, constant in constants.items()
+        )
+        in_logs = loss == "exponential"
+        return PushCriterion(aggregate(price, in_logs=in_logs), sides, truth.n_rows)
 
     def on_grades(
         self,
@@ -112,11 +108,9 @@ class _Push(Objective):
         >>> criterion.risk(np.array([2.0, 2.0, 0.0]))
         1.0
         """
-        checked = as_grades(grades)
-        weights = as_weights(sample_weight, checked.size)
-        lists = as_lists(groups, checked.size)
-        check_comparable(checked, weights, lists)
-        return self._weighted(weights, lambda scaled: self._on_ladders(checked, scaled, lists))
+        return self._on_all_rows(
+            Truth.of_grades(grades, sample_weight=sample_weight, groups=groups)
+        )
 
     def on_pairs(
         self,
@@ -149,29 +143,9 @@ class _Push(Objective):
         >>> round(ExponentialPush(p=1).on_pairs(circle, 3).risk(np.zeros(3)), 4)
         3.0
         """
-        checked, pair_weights = as_pairs(pairs, n_rows, pair_weight)
-        weights = as_weights(sample_weight, n_rows)
-        check_pairs_count(checked, pair_weights, weights)
-        loss = self._loss()
-        return self._sides(
-            lambda sign: ExplicitPairs(loss, checked[:, ::sign], pair_weights, weights, n_rows),
-            n_rows,
+        return self.criterion(
+            Truth.of_pairs(pairs, n_rows, pair_weight=pair_weight, sample_weight=sample_weight)
         )
-
-    def _on_ladders(
-        self, grades: NDArray[Any], weights: NDArray[np.float64] | None, lists: Lists | None
-    ) -> Criterion:
-        loss = self._loss()
-        return self._sides(
-            lambda sign: ladder_of(loss, Ladder(sign * grades, weights, lists)), grades.size
-        )
-
-    def _sides(self, compare: Callable[[int], Comparison], n_rows: int) -> Criterion:
-        """Compare top-down, bottom-up (everything negated) or both."""
-        loss, price, focus, bottom_weight = self._formula()
-        constants = focus_constants(focus, bottom_weight)
-        sides = tuple(Side(sign, c, compare(sign)) for sign, c in constants.items())
-        return PushCriterion(aggregate(price, in_logs=loss == "exponential"), sides, n_rows)
 
 
 def focus_constants(focus: Focus, bottom_weight: float) -> dict[int, float]:

@@ -25,8 +25,8 @@ from toprank.objectives.prices import TIED
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from toprank.inputs import Lists
     from toprank.objectives.losses import Loss
+    from toprank.truth import Truth
 
 __all__ = ["SoftTop", "TopCriterion"]
 
@@ -73,14 +73,10 @@ class SoftTop(Objective):
     def _largest_score(self) -> float:
         return 345.0 if self.loss == "exponential" else largest_score(self.loss)
 
-    def _criterion(
-        self,
-        positives: NDArray[np.bool_],
-        weights: NDArray[np.float64] | None,
-        lists: Lists | None,
-    ) -> Criterion:
-        if lists is not None:
+    def _criterion(self, truth: Truth) -> Criterion:
+        if not truth.is_one_list:
             raise ValueError("SoftTop compares within one list; use Push(price=inf) with groups.")
+        positives, weights = truth.positives, truth.weights
         sign = 1 if self.focus == "top" else -1
         if not self.lower_bound:
             return TopCriterion(LOSSES[self.loss], self.sharpness, sign, positives, weights)
@@ -108,8 +104,6 @@ class TopCriterion(Criterion):
         self._q = float(sharpness)
         self._sign = sign
         inner, outer = (positives, ~positives) if sign > 0 else (~positives, positives)
-        if weights is not None:
-            inner, outer = inner & (weights > 0), outer & (weights > 0)
         self._inner, self._outer = np.flatnonzero(inner), np.flatnonzero(outer)
         self._inner_weights = np.ones(self._inner.size) if weights is None else weights[inner]
         self._outer_weights = np.ones(self._outer.size) if weights is None else weights[outer]

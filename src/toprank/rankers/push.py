@@ -11,10 +11,11 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from toprank.objectives import Price, ir_push, pnorm_push
+from toprank.objectives.exponential import PushFormula, Tilt
 from toprank.objectives.push import focus_constants
 from toprank.rankers.cuts import matching_intercept, push_intercept
 from toprank.rankers.push_blocks import LearnsFromBlocks
-from toprank.solvers.passes import IRPasses, PushPasses, Tilt
+from toprank.solvers.passes import IRPasses, PushPasses
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -182,7 +183,8 @@ class PNormPush(LearnsFromBlocks):
 
     def _landscape(self, blocks: Blocks, features: BlockFeatures, p: float | None) -> Landscape:
         constants = focus_constants(self.focus, self.bottom_weight)
-        return PushPasses(blocks, features, float(self.p if p is None else p), constants)
+        power = float(self.p if p is None else p)
+        return PushPasses(blocks, features, PushFormula(power, constants))
 
     def _intercept_tilts(self) -> list[Tilt] | None:
         try:

@@ -19,8 +19,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from toprank.blocks import Blocks
+    from toprank.objectives.exponential import Tilt
     from toprank.solvers import Solution
-    from toprank.solvers.passes import Landscape, Tilt
+    from toprank.solvers.passes import Landscape
 
 __all__ = ["LearnsFromBlocks"]
 
@@ -108,5 +109,5 @@ class LearnsFromBlocks(PushRanker):
         tilts = self._intercept_tilts()
         if tilts is None:
             return matching_intercept_on_blocks(blocks, features, weights)
-        rises, falls = self._landscape(blocks, features, None).log_masses(weights, tilts)
-        return (rises - falls) / (1.0 + float(self.p))
+        rises, falls = self._landscape(blocks, features, None).masses(weights, tilts)
+        return (rises.log - falls.log) / (1.0 + float(self.p))

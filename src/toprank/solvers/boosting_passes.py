@@ -65,7 +65,7 @@ def weights_by_bin(block: Block, tables: NDArray[np.float64]) -> Sums:
     log_weights = np.empty(0) if block.weights is None else block.weights
     peaks, sums = histograms_by_class(block.X, tables, block.y, log_weights)
     return Sums(
-        [Moments(peaks[side], float(sums[side, 0].sum()), sums[side], None) for side in (0, 1)]
+        [Moments(1.0, peaks[side], float(sums[side, 0].sum()), sums[side]) for side in (0, 1)]
     )
 
 
@@ -111,7 +111,7 @@ class PassState(StumpState):
         self._blocks.close()
 
     def class_losses(self) -> tuple[float, float]:
-        return self._positives.log_mass, self._negatives.log_mass
+        return self._positives.log, self._negatives.log
 
     def _fill_masses(self) -> None:
         design = self.design

@@ -13,12 +13,12 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from scipy.special import expit
 
+from toprank.objectives.exponential import PushFormula, Tilt, TiltedMass, pull_of_negatives
 from toprank.solvers.base import SEPARATED, Monitor, Penalty, Solution, floor_of
 from toprank.solvers.descent import Curvature, Iterate, descend
 from toprank.solvers.lasso import minimize_with_l1
@@ -41,7 +41,6 @@ __all__ = [
     "Moments",
     "PushPasses",
     "Sums",
-    "Tilt",
     "block_scores",
     "minimize_by_passes",
 ]
@@ -50,8 +49,6 @@ __all__ = [
 CHUNK = 1 << 14
 # Beyond this many weak rankers a Hessian costs more than the passes it saves.
 MAX_DENSE = 512
-# A power at which a soft maximum is the maximum up to rounding.
-SHARP = 2.0**40
 
 
 class BlockFeatures(NamedTuple):
@@ -62,42 +59,26 @@ class BlockFeatures(NamedTuple):
     positive: Any
 
 
-class Tilt(NamedTuple):
-    """One class under the weights w·e^{power·s}."""
-
-    is_positive: bool
-    power: float
-
-
 @dataclass
-class Moments:
-    """Mass, first and second moments of tilted weights, all in units of e^peak."""
+class Moments(TiltedMass):
+    """A tilted mass with first and second moments of the weak rankers, relative to it."""
 
-    peak: float
-    mass: float
-    first: Vector
-    second: Vector | None
+    first: Vector = field(default_factory=lambda: np.empty(0))
+    second: Vector | None = None
 
-    def __add__(self, other: Moments) -> Moments:
+    def __add__(self, other: TiltedMass) -> Moments:
         """Put the moments of two sets of rows on one scale."""
-        peak = max(self.peak, other.peak)
-        if peak == -math.inf:
+        assert isinstance(other, Moments)  # noqa: S101  (for the type checker)
+        edge = max(self.edge, other.edge)
+        if edge == -math.inf:
             return self
-        ours, theirs = math.exp(self.peak - peak), math.exp(other.peak - peak)
+        ours = math.exp(self.power * (self.edge - edge))
+        theirs = math.exp(self.power * (other.edge - edge))
         second = None
         if self.second is not None and other.second is not None:
             second = ours * self.second + theirs * other.second
-        return Moments(
-            peak,
-            ours * self.mass + theirs * other.mass,
-            ours * self.first + theirs * other.first,
-            second,
-        )
-
-    @property
-    def log_mass(self) -> float:
-        """ln Σ w·e^{c·s}."""
-        return self.peak + math.log(self.mass)
+        mass = ours * self.mass + theirs * other.mass
+        return Moments(self.power, edge, mass, ours * self.first + theirs * other.first, second)
 
     @property
     def mean(self) -> Vector:
@@ -141,10 +122,9 @@ class Landscape(ABC):
         )
         return total.parts
 
-    def log_masses(self, weights: Vector, tilts: list[Tilt]) -> list[float]:
-        """ln Σ w·e^{c·s} for each tilt."""
-        total = self._blocks.total(tilted_moments, self._features, weights, tilts, False)
-        return [part.log_mass for part in total.parts]
+    def masses(self, weights: Vector, tilts: list[Tilt]) -> list[TiltedMass]:
+        """Σ w·e^{c·s} for each tilt."""
+        return self._blocks.total(tilted_moments, self._features, weights, tilts, False).parts
 
 
 class Sight(NamedTuple):
@@ -157,63 +137,44 @@ class Sight(NamedTuple):
 
 
 class PushPasses(Landscape):
-    """(1/p)·ln R_p of the exponential push, by one pass.
+    """(1/p)·ln R_p of the exponential push, by one pass."""
 
-    ``constants`` says what the top push (1) and the bottom push (-1) count, as in
-    :class:`toprank.objectives.one_list.OneListPush`.
-    """
-
-    def __init__(
-        self, blocks: Blocks, features: BlockFeatures, p: float, constants: dict[int, float]
-    ) -> None:
+    def __init__(self, blocks: Blocks, features: BlockFeatures, formula: PushFormula) -> None:
         super().__init__(blocks, features)
-        self._p, self._constants = p, constants
+        self._formula = formula
         self._offset = 0.0
 
     def use_mean(self) -> None:
         """Take the mean of power p over the priced rows, not the sum; costs a pass."""
-        tilts = [Tilt(sign < 0, 1.0) for sign in self._constants]
-        logs = self.log_masses(np.zeros(self.n_weak), tilts)
-        weight = np.logaddexp.reduce(np.log(list(self._constants.values())) + logs)
-        self._offset = float(weight) / self._p
+        constants = self._formula.constants
+        tilts = [Tilt(sign < 0, 1.0) for sign in constants]
+        logs = [mass.log for mass in self.masses(np.zeros(self.n_weak), tilts)]
+        weight = np.logaddexp.reduce(np.log(list(constants.values())) + logs)
+        self._offset = float(weight) / self._formula.p
 
     def largest_term(self, weights: Vector) -> float:
-        """The objective at p = ∞; costs a pass."""
-        terms = []
-        for sign in self._constants:
-            tilts = [Tilt(sign > 0, -float(sign)), Tilt(sign < 0, sign * SHARP)]
-            inner, outer = self.log_masses(weights, tilts)
-            terms.append(inner + outer / SHARP)
-        return max(terms)
+        """Give the objective at p = ∞; costs a pass."""
+        one = PushFormula(1.0, self._formula.constants)
+        return one.largest_term(self.masses(weights, one.tilts()))
 
     def at(self, weights: Vector) -> Sight:
-        p = self._p
-        tilts = [
-            tilt
-            for sign in self._constants
-            for tilt in (Tilt(sign > 0, -float(sign)), Tilt(sign < 0, sign * p))
-        ]
-        moments = self._moments(weights, tilts)
-        values, slopes, bends = [], [], []
-        for sign, inner, outer in zip(self._constants, moments[::2], moments[1::2], strict=True):
-            constant = math.log(self._constants[sign])
-            values.append(inner.log_mass + (outer.log_mass + constant) / p)
-            slopes.append(sign * (outer.mean - inner.mean))
-            if inner.second is not None:
-                bends.append(inner.covariance + p * outer.covariance)  # type: ignore[operator]
-        largest = max(values)
-        shares = np.exp(p * (np.array(values) - largest))
-        value = largest + math.log(shares.sum()) / p - self._offset
-        shares /= shares.sum()
-        gradient = shares @ np.array(slopes)
-        hessian = None
-        if bends:
-            hessian = sum(
-                share * (bend + p * np.outer(slope, slope))
-                for share, bend, slope in zip(shares, bends, slopes, strict=True)
-            ) - p * np.outer(gradient, gradient)
-        # the first tilts are of one class with power ∓1, of the other with power ±p
-        return Sight(value, gradient, hessian, -moments[0].peak - moments[1].peak / p)
+        p = self._formula.p
+        moments = self._moments(weights, self._formula.tilts())
+        value, shares = self._formula.value_and_shares(moments)
+        gradient, hessian = np.zeros(self.n_weak), None
+        if self._with_second:
+            hessian = np.zeros((self.n_weak, self.n_weak))
+        for (sign, share), inner, outer in zip(
+            shares.items(), moments[::2], moments[1::2], strict=True
+        ):
+            slope = sign * (outer.mean - inner.mean)
+            gradient += share * slope
+            if hessian is not None:
+                bend = inner.covariance + p * outer.covariance  # type: ignore[operator]
+                hessian += share * (bend + p * np.outer(slope, slope))
+        if hessian is not None:
+            hessian -= p * np.outer(gradient, gradient)
+        return Sight(value - self._offset, gradient, hessian, self._formula.margin(moments))
 
 
 class IRPasses(Landscape):
@@ -227,14 +188,14 @@ class IRPasses(Landscape):
         (negatives,) = self._moments(weights, [Tilt(is_positive=False, power=1.0)])
         mean = negatives.mean
         total = self._blocks.total(
-            softplus_sums, self._features, weights, negatives.log_mass, mean, self._with_second
+            softplus_sums, self._features, weights, negatives.log, mean, self._with_second
         )
         value, weight, pull, first, lowest, *second = total.parts
         gradient = (pull * mean - first) / weight
         hessian = None
         if second:
             hessian = (second[0] + pull * negatives.covariance) / weight
-        return Sight(value / weight, gradient, hessian, lowest.value - negatives.peak)
+        return Sight(value / weight, gradient, hessian, lowest.value - negatives.edge)
 
 
 @dataclass
@@ -283,8 +244,12 @@ def tilted_moments(
     coef, offset = _linear(features, weights)
     size = features.low.size
     totals = [
-        Moments(-math.inf, 0.0, np.zeros(size), np.zeros((size, size)) if with_second else None)
-        for _ in tilts
+        Moments(
+            abs(tilt.power),
+            first=np.zeros(size),
+            second=np.zeros((size, size)) if with_second else None,
+        )
+        for tilt in tilts
     ]
     for rows in _chunks(block):
         columns = block.X[rows].T
@@ -297,18 +262,20 @@ def tilted_moments(
             if row_weights is not None:
                 members = members & (row_weights > 0)
             taken, absent = _few_or_most(members)
-            exponents = tilt.power * scores[taken]
-            exponents[absent] = -math.inf
-            peak = float(exponents.max(initial=-math.inf))
-            if peak == -math.inf:
+            signed = math.copysign(1.0, tilt.power) * scores[taken]
+            signed[absent] = -math.inf
+            edge = float(signed.max(initial=-math.inf))
+            if edge == -math.inf:
                 continue
-            exponents -= peak
-            masses = np.exp(exponents, out=exponents)
+            signed -= edge
+            signed *= abs(tilt.power)
+            masses = np.exp(signed, out=signed)
             if row_weights is not None:
                 masses *= row_weights[taken]
             second = _second_moments(columns[:, taken], masses) if with_second else None
             first = wide[:, taken] @ masses
-            totals[place] += Moments(peak, float(masses.sum()), first, second)
+            mass = float(masses.sum())
+            totals[place] += Moments(abs(tilt.power), edge, mass, first, second)
     return Sums([_scaled(total, features) for total in totals])
 
 
@@ -334,7 +301,7 @@ def _scaled(raw: Moments, features: BlockFeatures) -> Moments:
         square = np.outer(features.low, features.low)
         second = raw.second - cross - cross.T + raw.mass * square
         second /= np.outer(features.span, features.span)
-    return Moments(raw.peak, raw.mass, first / features.span, second)
+    return Moments(raw.power, raw.edge, raw.mass, first / features.span, second)
 
 
 def softplus_sums(
@@ -361,8 +328,8 @@ def softplus_sums(
         table = block.X[rows][members].astype(np.float64)
         scores = table @ coef + offset
         values = (table - features.low) / features.span
-        slopes = expit(level - scores)
-        value += float(row_weights @ np.logaddexp(0.0, level - scores))
+        terms, slopes = pull_of_negatives(level, scores)
+        value += float(row_weights @ terms)
         weight += float(row_weights.sum())
         pull += float(row_weights @ slopes)
         first += (row_weights * slopes) @ values
