@@ -19,7 +19,7 @@ import experiments.datasets as data
 from toprank import TopRanker
 from toprank.selection import LogisticRanker, compare, split_interval
 from toprank.selection.engines import EngineRanker, installed_engines
-from toprank.selection.labelled import LabelledTable, budget_of_fold
+from toprank.selection.splits import LabelledTable, budget_of_fold
 from toprank.tables import Table
 
 PAGE = Path(__file__).parents[1] / "docs" / "experiments" / "top_ranker.md"

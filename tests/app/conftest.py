@@ -6,15 +6,37 @@ import threading
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
 
 from toprank.app.cli import app
+from toprank.app.fitting import fit_model
+from toprank.app.training_data import label_rows
 from toprank.app.writing import write_table
+from toprank.selection.candidates import make_ranker
+from toprank.tables import Table
 
 
-def invoke(*arguments):
+def call(*arguments):
     return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+@pytest.fixture
+def invoke():
+    """Calls the program in this process."""
+    return call
+
+
+@pytest.fixture
+def words():
+    """The words that a call has printed, if all went well."""
+
+    def said(done):
+        assert done.exit_code == 0, done.output
+        return " ".join(done.output.split())
+
+    return said
 
 
 @pytest.fixture
@@ -68,7 +90,7 @@ def deals(tmp_path_factory):
     write_table(folder / "known.csv", table.slice(0, 300))
     write_table(folder / "new.parquet", table.slice(300))
     write_table(folder / "new.csv", table.slice(300).drop_columns(["bought"]))
-    done = invoke(
+    done = call(
         *(
             "fit",
             folder / "known.csv",
@@ -83,3 +105,57 @@ def deals(tmp_path_factory):
     )
     assert (done.exit_code, done.output) == (0, ""), done.output
     return folder
+
+
+@pytest.fixture(scope="session")
+def data():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(120, 3))
+    job = rng.choice(["clerk", "smith"], 120)
+    positive = x[:, 0] + (job == "smith") + rng.normal(size=120) > 1
+    columns = {"a": x[:, 0], "b": x[:, 1], "c": x[:, 2], "job": job, "sold": positive}
+    return label_rows(Table(pa.table(columns), "deals.csv"), target="sold")
+
+
+@pytest.fixture(scope="session")
+def model(data):
+    return fit_model(data, make_ranker("pnorm-push", {"p": 8}), budget=10, name="pnorm-push")
+
+
+def table_of_people(n_rows=1500, seed=0):
+    """Numbers, texts, dates, booleans, all with gaps; some rows without a target."""
+    rng = np.random.default_rng(seed)
+    age = rng.normal(50, 10, n_rows)
+    job = rng.choice(np.array(["clerk", "smith", "baker", "?", None], dtype=object), n_rows)
+    bad = age + 10 * (job == "smith") + rng.normal(0, 5, n_rows) > 62
+    target = np.where(bad, "ill", "well").astype(object)
+    target[rng.random(n_rows) < 0.03] = None
+
+    def holes(values):
+        return pa.array(values, mask=rng.random(n_rows) < 0.1)
+
+    return pa.table(
+        {
+            "number": np.arange(n_rows),
+            "age": holes(age.round(1)),
+            "visits": holes(rng.integers(0, 9, n_rows)),
+            "job": pa.array(job, pa.string()),
+            "since": holes(np.datetime64("2020-01-01") + rng.integers(0, 900, n_rows)),
+            "smokes": holes(rng.random(n_rows) < 0.3),
+            "heavy": rng.integers(1, 4, n_rows).astype(float),
+            "state": target,
+        }
+    )
+
+
+@pytest.fixture(scope="session")
+def file(tmp_path_factory):
+    path = tmp_path_factory.mktemp("streaming") / "people.parquet"
+    pq.write_table(table_of_people(), path, row_group_size=170)
+    return path
+
+
+@pytest.fixture
+def people():
+    """Makes a table of so many people."""
+    return table_of_people

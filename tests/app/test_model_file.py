@@ -8,34 +8,13 @@ import zipfile
 from hashlib import sha256
 
 import numpy as np
-import pyarrow as pa
 import pytest
 
-from toprank.app.allowed import check_types
 from toprank.app.fitting import fit_model
-from toprank.app.model_file import load_model, save_model
-from toprank.app.options import parse_settings
-from toprank.app.training_data import label_rows
-from toprank.rankers import PNormPush
+from toprank.app.model_file import check_types, load_model, save_model
 from toprank.selection.candidates import RANKERS, make_ranker
-from toprank.tables import Table
 
 FEW_ROUNDS = {"rankboost", "smooth-margin", "adaboost", "soft-rankboost"}
-
-
-@pytest.fixture(scope="module")
-def data():
-    rng = np.random.default_rng(0)
-    x = rng.normal(size=(120, 3))
-    job = rng.choice(["clerk", "smith"], 120)
-    positive = x[:, 0] + (job == "smith") + rng.normal(size=120) > 1
-    columns = {"a": x[:, 0], "b": x[:, 1], "c": x[:, 2], "job": job, "sold": positive}
-    return label_rows(Table(pa.table(columns), "deals.csv"), target="sold")
-
-
-@pytest.fixture(scope="module")
-def model(data):
-    return fit_model(data, make_ranker("pnorm-push", {"p": 8}), budget=10, name="pnorm-push")
 
 
 def sealed(schema, archive):
@@ -67,38 +46,6 @@ def test_every_ranker_comes_back_as_it_was(name, data, tmp_path):
         again.facts["certificate"].startswith(("Training list", "The model", "At least", "The "))
         or "mini-batches" in again.facts["certificate"]
     )
-
-
-def test_contributions_add_up_to_the_score(data):
-    for name in ("pnorm-push", "pnorm-push-stumps"):
-        model = fit_model(data, make_ranker(name), budget=10, name=name)
-        parts = model.contributions(data.in_memory().features).sum(axis=1)
-        scores = model.scores(data.in_memory().features)
-        assert np.allclose(parts - parts.mean(), scores - scores.mean())
-
-
-@pytest.mark.parametrize(
-    ("settings", "words"),
-    [
-        ({"p": 8}, "8-norm of the heights"),
-        ({"price": "exponential", "alpha": 1.0}, "ln Σ e^height"),
-    ],
-)
-def test_the_certificate_of_a_push_is_the_one_that_its_fit_made(data, settings, words, monkeypatch):
-    monkeypatch.setattr(PNormPush, "certify", None)  # a second one would cost a sort
-    made = make_ranker("pnorm-push", settings)
-    model = fit_model(data, made, budget=10, name="pnorm-push")
-    text, _ = str(made.certificate_).rsplit(": ", 1)
-    assert model.facts["certificate"].startswith(text)
-    assert words in text
-
-
-def test_a_push_on_many_rows_is_certified_by_its_own_price(data, monkeypatch):
-    made = make_ranker("pnorm-push", {"price": "exponential", "alpha": 1.0})
-    known = fit_model(data, made, budget=10, name="pnorm-push").facts["certificate"]
-    monkeypatch.setattr("toprank.rankers.push_fit.CERTIFIED_ROWS", 0)
-    again = fit_model(data, made, budget=10, name="pnorm-push").facts["certificate"]
-    assert again == known
 
 
 def test_every_flipped_byte_is_refused(model, tmp_path):
@@ -220,18 +167,3 @@ def test_the_archive_holds_no_pickle(model, tmp_path):
     assert all("." in name for name in check_types(archive))
     names = zipfile.ZipFile(io.BytesIO(archive)).namelist()
     assert {name.rsplit(".", 1)[-1] for name in names} <= {"json", "npy"}
-
-
-def test_settings_are_read_as_people_write_them():
-    assert parse_settings(["p=inf", "loss=logistic", "tol=none", "alpha=1e-2"]) == {
-        "p": np.inf,
-        "loss": "logistic",
-        "tol": None,
-        "alpha": 0.01,
-    }
-    with pytest.raises(ValueError, match="NAME=VALUE"):
-        parse_settings(["p"])
-    with pytest.raises(ValueError, match="no setting 'q'"):
-        make_ranker("pnorm-push", {"q": 1})
-    with pytest.raises(ValueError, match="no ranker 'magic'"):
-        make_ranker("magic")

@@ -1,13 +1,14 @@
-"""Every format gives the same table, and kinds of columns are what a person would say."""
+"""Every format gives the same table, and a large one is read in pieces."""
 
 import gzip
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from typer.testing import CliRunner
 
-from toprank.app.reading import read_table
-from toprank.app.training_data import label_rows
+from toprank.app.cli import app
+from toprank.app.reading import available_memory, is_streamed, read_table
 
 TEXT = """age,job,member,since,sold
 30,clerk,true,2020-01-06,yes
@@ -43,22 +44,33 @@ def test_every_format_gives_the_same_columns(folder, name, tail):
     assert pa.types.is_date(table.columns.column("since").type)
 
 
-@pytest.mark.parametrize("tail", ["", ".gz"])
-def test_sparse_text_has_its_label_list_and_features(tmp_path, tail):
-    text = b"2 qid:7 1:0.5 3:1 # a comment\n0 qid:7 2:4\n"
-    path = write(tmp_path / f"lists.txt{tail}", gzip.compress(text) if tail else text)
-    table = read_table(path)
-    assert table.names == ["label", "qid", "1", "2", "3"]
-    assert table.is_sparse
-    assert table.columns.column("3").to_pylist() == [1.0, 0.0]
-    data = label_rows(table, target=None)
-    assert data.roles.target == "label"
-    assert data.in_memory().groups.tolist() == ["7", "7"]
-    assert data.in_memory().features.names == ["1", "2", "3"]
+def run(*arguments, code=0):
+    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
+    assert result.exit_code == code, result.output
+    return result
 
 
-def test_a_column_that_changes_its_mind_is_read_again(tmp_path):
-    lines = ["n,m"] + ["1,1"] * 400_000 + ["2.5,two"]
-    table = read_table(write(tmp_path / "late.csv", "\n".join(lines)))
-    assert table.columns.column("n")[-1].as_py() == 2.5
-    assert table.columns.column("m")[-1].as_py() == "two"
+def test_files_that_are_no_stream_are_told(file, tmp_path):
+    text = tmp_path / "people.csv"
+    text.write_text("age,state\n1,ill\n2,well\n")
+    output = ("-o", tmp_path / "model.toprank", "--target", "state")
+    assert "needs Parquet" in run("fit", text, "--stream", *output, code=2).stderr
+    assert "without any .parquet" in run("fit", tmp_path, *output, code=2).stderr
+    assert "is a folder" in run("fit", tmp_path, "--in-memory", *output, code=2).stderr
+    broken = tmp_path / "broken.parquet"
+    broken.write_bytes(file.read_bytes()[:2000])
+    assert "cut off, damaged" in run("fit", broken, "--stream", *output, code=2).stderr
+    assert "cut off, damaged" in run("fit", broken, *output, code=2).stderr
+
+
+def test_a_file_is_streamed_where_it_would_fill_half_of_the_memory(file, monkeypatch):
+    assert available_memory() > 1e6
+    assert not is_streamed(file, asked=None)
+    size = 8 * 1500 * 8  # eight columns
+    monkeypatch.setattr("toprank.app.reading.available_memory", lambda: 2 * size + 2)
+    assert not is_streamed(file, asked=None)
+    monkeypatch.setattr("toprank.app.reading.available_memory", lambda: 2 * size - 2)
+    assert is_streamed(file, asked=None)
+    assert not is_streamed(file, asked=False)
+    monkeypatch.setattr("toprank.app.reading.available_memory", lambda: None)
+    assert not is_streamed(file, asked=None)

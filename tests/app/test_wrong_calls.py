@@ -7,16 +7,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from typer.testing import CliRunner
-
-from toprank.app.cli import app
 
 ROWS = "".join(f"{i},{'x' if i % 3 else 'y'},{int(i % 4 == 0)}\n" for i in range(40))
 GOOD = "a,b,t\n" + ROWS
-
-
-def invoke(*arguments):
-    return CliRunner().invoke(app, [str(argument) for argument in arguments])
 
 
 def parquet(columns):
@@ -116,7 +109,9 @@ def one_or_two_lines(done, words):
     TABLES,
     ids=[f"{i}-{t[0]}" for i, t in enumerate(TABLES)],
 )
-def test_a_table_that_cannot_be_learned_from_is_told(name, content, options, words, tmp_path):
+def test_a_table_that_cannot_be_learned_from_is_told(
+    invoke, name, content, options, words, tmp_path
+):
     path = tmp_path / name
     path.write_bytes(content)
     given = {
@@ -158,7 +153,7 @@ def test_a_table_that_cannot_be_learned_from_is_told(name, content, options, wor
         (("compare", "{known}", "--target", "bought", "--report", "no/p.html"), "does not exist"),
     ],
 )
-def test_a_wrong_call_is_told(arguments, words, deals, tmp_path, monkeypatch):
+def test_a_wrong_call_is_told(invoke, arguments, words, deals, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     names = {
         "known": deals / "known.csv",
@@ -179,7 +174,7 @@ def test_a_wrong_call_is_told(arguments, words, deals, tmp_path, monkeypatch):
         (lambda content: content.replace(b"model 1", b"model 2", 1), "layout"),
     ],
 )
-def test_a_model_file_that_is_none_is_told(change, words, deals, tmp_path):
+def test_a_model_file_that_is_none_is_told(invoke, change, words, deals, tmp_path):
     path = tmp_path / "m.toprank"
     path.write_bytes(change((deals / "model.toprank").read_bytes()))
     one_or_two_lines(invoke("rank", path, deals / "new.csv", "-o", tmp_path / "s.csv"), words)
@@ -194,7 +189,7 @@ def test_a_model_file_that_is_none_is_told(change, words, deals, tmp_path):
         (b"age,job,member,branch\ninf,nurse,true,1\n", "infinite"),
     ],
 )
-def test_a_table_with_wrong_columns_is_told_by_name(content, words, deals, tmp_path):
+def test_a_table_with_wrong_columns_is_told_by_name(invoke, content, words, deals, tmp_path):
     path = tmp_path / "new.csv"
     path.write_bytes(content)
     done = invoke("rank", deals / "model.toprank", path, "-o", tmp_path / "s.csv")

@@ -1,25 +1,17 @@
 """Parquet files in blocks: the models of the table in memory, in the memory of a few batches."""
 
-import os
 import subprocess
 import sys
-import tempfile
 import textwrap
 from decimal import Decimal
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from toprank import IRPush, PNormPush, RankBoost
-from toprank.blocks import Block
 from toprank.tables import ParquetBlocks
-from toprank.tables.in_order import added_up
-from toprank.tables.scratch import Scratch
 
 
 def rows(n_rows=3000, n_features=4, seed=0, dtype=np.float32):
@@ -33,10 +25,6 @@ def write(path, X, y, group_rows=700, **more):
     columns = {f"x{j}": column for j, column in enumerate(X.T)} | {"y": y} | more
     pq.write_table(pa.table(columns), path, row_group_size=group_rows)
     return path
-
-
-def numbers(block):
-    return [block.number]
 
 
 def table_of(block):
@@ -74,22 +62,6 @@ def test_threads_change_nothing(ranker, file):
         return ranker.fit_blocks(blocks).weights_.copy()
 
     np.testing.assert_array_equal(weights(1), weights(3))
-
-
-@settings(deadline=None, max_examples=20)
-@given(st.integers(1, 400), st.integers(1, 400), st.integers(1, 3), st.integers(1, 5))
-def test_every_row_comes_once_and_in_order(group_rows, batch_rows, n_files, n_jobs):
-    X, y = rows(300, 2)
-    with tempfile.TemporaryDirectory() as name:
-        for place, part in enumerate(np.array_split(np.arange(300), n_files)):
-            write(Path(name) / f"part-{place}.parquet", X[part], y[part], group_rows)
-        blocks = ParquetBlocks(name, target="y", batch_rows=batch_rows, n_jobs=n_jobs)
-        np.testing.assert_array_equal(np.concatenate(blocks.total(table_of)), X)
-        seen = blocks.total(numbers)
-        assert seen == list(range(len(seen)))
-        kept = blocks.kept(lambda block: block)
-        np.testing.assert_array_equal(np.concatenate(kept.total(table_of)), X)
-        kept.close()
 
 
 def test_weights_and_chosen_columns(tmp_path):
@@ -167,70 +139,6 @@ def test_faults_are_named(tmp_path, file):
     assert "double.parquet has it as double" in refused([file, other])
     holes = write(tmp_path / "holes.parquet", X, pa.array([None, 1] * 25))
     assert "missing in some rows" in refused(holes)
-
-
-def test_a_file_that_is_damaged_inside_is_named(tmp_path):
-    path = write(tmp_path / "rows.parquet", *rows())
-    content = bytearray(path.read_bytes())
-    content[4:4000] = bytes(3996)
-    path.write_bytes(content)
-    with pytest.raises(ValueError, match=r"rows\.parquet cannot be read as Parquet"):
-        ParquetBlocks(path, target="y").total(table_of)
-
-
-# Threads and scratch files ----------------------------------------------------------------
-
-
-def test_an_error_stops_the_other_threads():
-    started = []
-
-    def work(part, stop):
-        started.append(part)
-        if part == 0:
-            raise ValueError("bad part")
-        assert stop.wait(10)
-        return part
-
-    with pytest.raises(ValueError, match="bad part"):
-        added_up(work, range(100), 2)
-    assert len(started) < 5
-
-
-@pytest.mark.parametrize("at_once", [True, False])
-def test_what_is_kept_comes_back_also_where_threads_take_turns(file, monkeypatch, at_once):
-    monkeypatch.setattr("toprank.tables.scratch._AT_ONCE", at_once and os.name == "posix")
-    kept = ParquetBlocks(file, target="y", batch_rows=99, n_jobs=3).kept(lambda block: block)
-    np.testing.assert_array_equal(np.concatenate(kept.total(table_of)), rows()[0])
-    kept.close()
-
-
-def test_a_file_goes_when_its_blocks_go(tmp_path, file):
-    blocks = ParquetBlocks(file, target="y", scratch=tmp_path)
-    kept = blocks.kept(lambda block: block)
-    assert [each.name for each in tmp_path.iterdir()] == ["rows.parquet"]  # unlinked at once
-    kept.close()
-    with pytest.raises(ValueError, match="closed"):
-        kept.total(table_of)
-
-
-def test_a_disk_that_is_too_small_is_told_before_it_is_full(tmp_path, monkeypatch):
-    usage = type("Usage", (), {"free": 10_000})()
-    monkeypatch.setattr("toprank.tables.scratch.shutil.disk_usage", lambda _: usage)
-    scratch = Scratch(tmp_path, n_rows=1000)
-    block = Block(np.zeros((10, 100), np.uint8), np.zeros(100, bool), None, 0)
-    with pytest.raises(OSError, match=r"1e-05 GB free, but 1\.1e-05 are needed"):
-        scratch.put(block, 100)
-    scratch.close()
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="/dev/full is Linux's")
-def test_a_disk_that_fills_up_is_told(tmp_path):
-    scratch = Scratch(tmp_path, n_rows=1)
-    scratch._file.close()
-    scratch._file = open("/dev/full", "r+b", buffering=0)  # noqa: PTH123, SIM115
-    with pytest.raises(OSError, match="is full; name another one"):
-        scratch._write(memoryview(bytes(100)), 0)
-    scratch._file.close()
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="ru_maxrss is in KiB on Linux")

@@ -2,8 +2,8 @@
 
 from toprank.selection.candidates import Candidate, family
 from toprank.selection.comparison import Comparison, compare
-from toprank.selection.intervals import Interval, split_interval
 from toprank.selection.logistic import LogisticRanker
+from toprank.selection.splits import Interval, split_interval
 from toprank.selection.top_ranker import TopRanker
 
 __all__ = [

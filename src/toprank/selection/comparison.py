@@ -10,8 +10,7 @@ from sklearn.base import clone
 
 from toprank.inputs import as_lists
 from toprank.metrics import precision_at_k
-from toprank.selection.intervals import Interval, split_interval
-from toprank.selection.labelled import LabelledTable, encoded
+from toprank.selection.splits import Interval, LabelledTable, encoded, split_interval
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, MutableMapping

@@ -12,7 +12,7 @@ import numpy as np
 from joblib import Parallel, delayed
 from sklearn.base import clone
 
-from toprank.selection.intervals import split_error, split_interval
+from toprank.selection.splits import split_error, split_interval
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from toprank.selection.candidates import Candidate
-    from toprank.selection.labelled import Fold, LabelledTable
+    from toprank.selection.splits import Fold, LabelledTable
 
 __all__ = ["Choice", "Halving", "Trial"]
 

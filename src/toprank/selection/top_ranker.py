@@ -15,8 +15,7 @@ from toprank.inputs import as_lists, as_weights, rounded_up
 from toprank.rankers.base import BaseRanker, binary_labels
 from toprank.selection.candidates import Candidate, family
 from toprank.selection.halving import Choice, Halving, as_results, fit_and_judge
-from toprank.selection.intervals import Interval, split_interval
-from toprank.selection.labelled import LabelledTable, encoded
+from toprank.selection.splits import Interval, LabelledTable, encoded, split_interval
 from toprank.tables import Table, as_table
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""A real browser, driven over its own debugging pipe: no driver, no network."""
+"""A run to tell of, and a real browser, driven over its own debugging pipe: no network."""
 
 import base64
 import json
@@ -8,13 +8,20 @@ import subprocess
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
+from matplotlib.figure import Figure
+
+from toprank.app.report import Contestant, Run, Shortlist, Subject, draw_picture
+from toprank.plots import precision_curve
+from toprank.selection import Comparison
 
 try:
     import fcntl
 except ImportError:  # Windows, where the browser is not driven
     fcntl = None
 
+EVIL = "<script>alert('x')</script> & \"quotes\""
 CHROMIUM = next(
     (
         found
@@ -179,3 +186,44 @@ def browser(tmp_path_factory):
     made = Browser(tmp_path_factory.mktemp("profile"))
     yield made
     made.close()
+
+
+def make_comparison(push, plain):
+    """Two rankers with these precisions at a budget of ten, one a split."""
+    labels = np.arange(40) % 2 == 0
+    return Comparison(
+        budget=10,
+        n_train=40,
+        n_test=40,
+        n_test_positives=20,
+        precision={"plain": np.array(plain), "push": np.array(push)},
+        at_top={"plain": 20 * np.array(plain), "push": 20 * np.array(push)},
+        test_rows=np.arange(40),
+        test_labels=labels,
+        test_scores={"plain": np.arange(40.0), "push": np.arange(40.0) + labels},
+    )
+
+
+@pytest.fixture
+def run():
+    comparison = make_comparison([0.9, 0.8, 1.0], [0.7, 0.6, 0.8])
+
+    def draw(figure: Figure) -> None:
+        scores = {EVIL: comparison.test_scores["push"]}
+        precision_curve(comparison.test_labels, scores, ax=figure.subplots())
+
+    return Run(
+        title=f"Title {EVIL}",
+        subject=Subject(
+            name=EVIL, positive=EVIL, n_rows=80, n_features=3, n_positives=40, source=EVIL
+        ),
+        comparison=comparison,
+        contestants=(
+            Contestant(name="plain", about=EVIL),
+            Contestant(name="push", about="pushes"),
+        ),
+        focus="push",
+        shortlist=Shortlist(caption=EVIL, columns=("Place", EVIL), rows=(("1", EVIL), ("2", "b"))),
+        pictures=tuple(draw_picture(draw, title=EVIL, caption=EVIL, alt=EVIL) for _ in range(2)),
+        settings={EVIL: EVIL},
+    )

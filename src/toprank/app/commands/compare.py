@@ -172,7 +172,7 @@ def run(
     from threadpoolctl import threadpool_limits
 
     from toprank.selection import compare as compare_rankers
-    from toprank.selection.labelled import budget_of_fold
+    from toprank.selection.splits import budget_of_fold
 
     weights = rows.weights
     n_rows = rows.positives.size if weights is None else float(weights.sum())

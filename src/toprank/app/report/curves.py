@@ -9,6 +9,7 @@ import numpy as np
 
 from toprank.plots.bootstrap import Band, resampled_hits
 from toprank.plots.lists import RankedList
+from toprank.rankers.places import places_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -95,10 +96,9 @@ def _ranked(
     counts = np.ones(scores.size) if weights is None else weights
     names = np.zeros(scores.size, dtype=int) if groups is None else groups
     rows = np.flatnonzero(counts)
-    codes = np.unique(names[rows], return_inverse=True)[1]
-    order = np.lexsort((-scores[rows], codes))
+    ranked = places_of(scores[rows], names[rows])
     found = []
-    for members in np.split(rows[order], np.flatnonzero(np.diff(codes[order])) + 1):
+    for members in np.split(rows[ranked.rows], np.flatnonzero(ranked.places == 0)[1:]):
         values = scores[members]
         tie_ends = np.append(np.flatnonzero(values[1:] != values[:-1]), values.size - 1)
         found.append(

@@ -15,7 +15,7 @@ from toprank.metrics import positives_at_top, precision_at_k, roc_auc
 from toprank.plots import push_path
 from toprank.plots.style import COLOURS, GREY
 from toprank.rankers import PNormPush
-from toprank.selection.labelled import LabelledTable
+from toprank.selection.splits import LabelledTable
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""``fit`` and ``rank`` on files read in pieces: models and shortlists as in memory."""
+"""Models of files read in pieces are those of memory, and say what is certain."""
 
 import json
 import signal
@@ -7,53 +7,45 @@ import time
 from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
 
 from toprank.app.cli import app
+from toprank.app.fitting import fit_model
 from toprank.app.model_file import load_model
-from toprank.app.reading import available_memory, is_streamed
+from toprank.rankers import PNormPush
+from toprank.selection.candidates import make_ranker
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"p": 8}, "8-norm of the heights"),
+        ({"price": "exponential", "alpha": 1.0}, "ln Σ e^height"),
+    ],
+)
+def test_the_certificate_of_a_push_is_the_one_that_its_fit_made(data, settings, words, monkeypatch):
+    monkeypatch.setattr(PNormPush, "certify", None)  # a second one would cost a sort
+    made = make_ranker("pnorm-push", settings)
+    model = fit_model(data, made, budget=10, name="pnorm-push")
+    text, _ = str(made.certificate_).rsplit(": ", 1)
+    assert model.facts["certificate"].startswith(text)
+    assert words in text
+
+
+def test_a_push_on_many_rows_is_certified_by_its_own_price(data, monkeypatch):
+    made = make_ranker("pnorm-push", {"price": "exponential", "alpha": 1.0})
+    known = fit_model(data, made, budget=10, name="pnorm-push").facts["certificate"]
+    monkeypatch.setattr("toprank.rankers.push_fit.CERTIFIED_ROWS", 0)
+    again = fit_model(data, made, budget=10, name="pnorm-push").facts["certificate"]
+    assert again == known
 
 
 def run(*arguments, code=0):
     result = CliRunner().invoke(app, [str(argument) for argument in arguments])
     assert result.exit_code == code, result.output
     return result
-
-
-def people(n_rows=1500, seed=0):
-    """Numbers, texts, dates, booleans, all with gaps; some rows without a target."""
-    rng = np.random.default_rng(seed)
-    age = rng.normal(50, 10, n_rows)
-    job = rng.choice(np.array(["clerk", "smith", "baker", "?", None], dtype=object), n_rows)
-    bad = age + 10 * (job == "smith") + rng.normal(0, 5, n_rows) > 62
-    target = np.where(bad, "ill", "well").astype(object)
-    target[rng.random(n_rows) < 0.03] = None
-
-    def holes(values):
-        return pa.array(values, mask=rng.random(n_rows) < 0.1)
-
-    return pa.table(
-        {
-            "number": np.arange(n_rows),
-            "age": holes(age.round(1)),
-            "visits": holes(rng.integers(0, 9, n_rows)),
-            "job": pa.array(job, pa.string()),
-            "since": holes(np.datetime64("2020-01-01") + rng.integers(0, 900, n_rows)),
-            "smokes": holes(rng.random(n_rows) < 0.3),
-            "heavy": rng.integers(1, 4, n_rows).astype(float),
-            "state": target,
-        }
-    )
-
-
-@pytest.fixture(scope="module")
-def file(tmp_path_factory):
-    path = tmp_path_factory.mktemp("streaming") / "people.parquet"
-    pq.write_table(people(), path, row_group_size=170)
-    return path
 
 
 def fitted(file, folder, *options):
@@ -99,13 +91,6 @@ def test_streaming_changes_neither_model_nor_shortlist(file, tmp_path, options):
         assert lists[0].num_rows > 20
 
 
-def test_ties_stay_in_the_order_of_the_file(file, tmp_path):
-    model, _ = fitted(file, tmp_path, "--ranker", "rankboost", "--set", "max_iter=2")
-    for way in ("--in-memory", "--stream"):
-        run("rank", model, file, "--top", "1000", way, "-o", tmp_path / f"{way}.csv", "--quiet")
-    assert (tmp_path / "--stream.csv").read_text() == (tmp_path / "--in-memory.csv").read_text()
-
-
 def test_without_a_name_a_ranker_is_chosen_on_a_sample_and_said(file, tmp_path):
     path = tmp_path / "model.toprank"
     named = ("--target", "state", "--ignore", "number", "--positive", "ill", "--outer", "0")
@@ -149,45 +134,8 @@ def test_what_cannot_be_streamed_is_refused_with_a_remedy(file, tmp_path, option
     assert not output.exists()
 
 
-def test_files_that_are_no_stream_are_told(file, tmp_path):
-    text = tmp_path / "people.csv"
-    text.write_text("age,state\n1,ill\n2,well\n")
-    output = ("-o", tmp_path / "model.toprank", "--target", "state")
-    assert "needs Parquet" in run("fit", text, "--stream", *output, code=2).stderr
-    assert "without any .parquet" in run("fit", tmp_path, *output, code=2).stderr
-    assert "is a folder" in run("fit", tmp_path, "--in-memory", *output, code=2).stderr
-    broken = tmp_path / "broken.parquet"
-    broken.write_bytes(file.read_bytes()[:2000])
-    assert "cut off, damaged" in run("fit", broken, "--stream", *output, code=2).stderr
-    assert "cut off, damaged" in run("fit", broken, *output, code=2).stderr
-
-
-def test_a_file_is_streamed_where_it_would_fill_half_of_the_memory(file, monkeypatch):
-    assert available_memory() > 1e6
-    assert not is_streamed(file, asked=None)
-    size = 8 * 1500 * 8  # eight columns
-    monkeypatch.setattr("toprank.app.reading.available_memory", lambda: 2 * size + 2)
-    assert not is_streamed(file, asked=None)
-    monkeypatch.setattr("toprank.app.reading.available_memory", lambda: 2 * size - 2)
-    assert is_streamed(file, asked=None)
-    assert not is_streamed(file, asked=False)
-    monkeypatch.setattr("toprank.app.reading.available_memory", lambda: None)
-    assert not is_streamed(file, asked=None)
-
-
-def test_a_shortlist_that_does_not_fit_is_refused(file, tmp_path, monkeypatch):
-    model, _ = fitted(file, tmp_path, "--ranker", "ir-push")
-    monkeypatch.setattr("toprank.app.ranking.available_memory", lambda: 20_000)
-    for cut in (("--top", "1400"), ("--cutoff", "-1e9")):
-        output = tmp_path / "list.csv"
-        result = run("rank", model, file, *cut, "--stream", "-o", output, code=2)
-        assert "ask for fewer rows" in result.stderr
-        assert not output.exists()
-    run("rank", model, file, "--top", "5", "--stream", "-o", tmp_path / "list.csv")
-
-
 @pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
-def test_an_interrupted_fit_leaves_nothing(start, tmp_path):
+def test_an_interrupted_fit_leaves_nothing(start, people, tmp_path):
     pq.write_table(people(20_000), tmp_path / "people.parquet", row_group_size=2000)
     scratch = tmp_path / "scratch"
     scratch.mkdir()

@@ -9,63 +9,15 @@ from html.parser import HTMLParser
 
 import numpy as np
 import pytest
-from matplotlib.figure import Figure
 
 from toprank.app.report import (
     Contestant,
-    Run,
-    Shortlist,
-    Subject,
-    draw_picture,
     render_report,
     write_report,
 )
 from toprank.metrics import precision_at_k
-from toprank.plots import precision_curve
-from toprank.selection import Comparison, compare, split_interval
 
 EVIL = "<script>alert('x')</script> & \"quotes\""
-
-
-def make_comparison(push, plain):
-    """Two rankers with these precisions at a budget of ten, one a split."""
-    labels = np.arange(40) % 2 == 0
-    return Comparison(
-        budget=10,
-        n_train=40,
-        n_test=40,
-        n_test_positives=20,
-        precision={"plain": np.array(plain), "push": np.array(push)},
-        at_top={"plain": 20 * np.array(plain), "push": 20 * np.array(push)},
-        test_rows=np.arange(40),
-        test_labels=labels,
-        test_scores={"plain": np.arange(40.0), "push": np.arange(40.0) + labels},
-    )
-
-
-@pytest.fixture
-def run():
-    comparison = make_comparison([0.9, 0.8, 1.0], [0.7, 0.6, 0.8])
-
-    def draw(figure: Figure) -> None:
-        scores = {EVIL: comparison.test_scores["push"]}
-        precision_curve(comparison.test_labels, scores, ax=figure.subplots())
-
-    return Run(
-        title=f"Title {EVIL}",
-        subject=Subject(
-            name=EVIL, positive=EVIL, n_rows=80, n_features=3, n_positives=40, source=EVIL
-        ),
-        comparison=comparison,
-        contestants=(
-            Contestant(name="plain", about=EVIL),
-            Contestant(name="push", about="pushes"),
-        ),
-        focus="push",
-        shortlist=Shortlist(caption=EVIL, columns=("Place", EVIL), rows=(("1", EVIL), ("2", "b"))),
-        pictures=tuple(draw_picture(draw, title=EVIL, caption=EVIL, alt=EVIL) for _ in range(2)),
-        settings={EVIL: EVIL},
-    )
 
 
 class Page(HTMLParser):
@@ -94,9 +46,6 @@ class Page(HTMLParser):
 
     def every(self, name):
         return [attrs for tag, attrs in self.tags if tag == name]
-
-
-# What the page says ---------------------------------------------------------------------
 
 
 def test_texts_of_the_user_are_text_and_never_markup(run):
@@ -166,9 +115,6 @@ def test_no_more_curves_are_drawn_than_can_be_told_apart(run):
     assert data["shaded"] == 3
 
 
-# How it is built ------------------------------------------------------------------------
-
-
 def test_nothing_points_outside_the_page(run):
     source = render_report(run)
     page = Page(source)
@@ -206,17 +152,6 @@ def test_people_who_do_not_see_the_page_can_use_it(run):
     assert [tag for tag, _ in page.tags if tag in ("h1", "h2")].count("h1") == 1
 
 
-def test_drawings_take_the_colours_of_the_page(run):
-    svg = run.pictures[0].svg
-    assert "var(--series-1)" in svg
-    assert "currentColor" in svg
-    assert "#0072b2" not in svg.lower()
-    assert "#010203" not in svg
-
-
-# How it is written ----------------------------------------------------------------------
-
-
 def test_a_report_replaces_an_old_one_and_leaves_nothing_else(run, tmp_path):
     target = tmp_path / "report.html"
     target.write_text("old")
@@ -252,82 +187,6 @@ def test_places_that_cannot_be_written_are_named(run, tmp_path):
         write_report(tmp_path, run)
     with pytest.raises(FileNotFoundError, match="does not exist"):
         write_report(tmp_path / "no" / "report.html", run)
-
-
-# What a comparison says -----------------------------------------------------------------
-
-
-def test_the_interval_is_wider_than_that_of_independent_values():
-    values = np.array([0.0, 1.0, 2.0, 3.0, 4.0])
-    # Student's 97.5 % point with four degrees of freedom is 2.776; the variance is 2.5.
-    low, high = split_interval(values, n_train=50, n_test=50)[1:]
-    assert high - low == pytest.approx(2 * 2.776 * np.sqrt((1 / 5 + 1) * 2.5), rel=1e-3)
-    assert split_interval(values[:1], n_train=50, n_test=50).low == -np.inf
-
-
-@pytest.mark.parametrize(
-    ("push", "plain", "words"),
-    [
-        ([0.9, 0.9, 0.9], [0.5, 0.5, 0.5], ["gained 4.0 rows", "excludes zero"]),
-        ([0.5, 0.5, 0.5], [0.9, 0.9, 0.9], ["lost 4.0 rows", "excludes zero"]),
-        ([0.9, 0.5, 0.8], [0.7, 0.6, 0.7], ["gained 0.7 rows", "includes zero"]),
-        ([0.7, 0.6, 0.7], [0.9, 0.5, 0.8], ["lost 0.7 rows", "includes zero"]),
-        ([0.7, 0.6], [0.6, 0.7], ["gained nothing", "includes zero"]),
-    ],
-)
-def test_the_verdict_follows_the_numbers(push, plain, words):
-    verdict = make_comparison(push, plain).verdict("push", "plain")
-    for word in words:
-        assert word in verdict
-
-
-def test_rankers_are_compared_on_the_same_rows_that_they_did_not_see():
-    seen = []
-
-    class Watcher:
-        """Scores a row by its number, and remembers what it was shown."""
-
-        def get_params(self, **_):
-            return {}
-
-        def fit(self, X, _y):
-            self.trained = set(X[:, 0])
-            return self
-
-        def decision_function(self, X):
-            assert self.trained.isdisjoint(X[:, 0])
-            seen.append(tuple(X[:, 0]))
-            return X[:, 0]
-
-    X = np.arange(60.0)[:, None]
-    y = X[:, 0] >= 40
-    calls = []
-    result = compare(
-        {"a": Watcher(), "b": Watcher()},
-        X,
-        y,
-        budget=5,
-        n_splits=3,
-        after_split=lambda: calls.append(1),
-    )
-    assert seen[0::2] == seen[1::2]
-    assert len(calls) == result.n_splits == 3
-    assert np.all(result.precision["a"] == 1)
-    assert np.all(result.at_top["b"] == result.n_test_positives)
-    assert np.array_equal(result.test_scores["a"], X[result.test_rows, 0])
-
-
-def test_a_focus_that_was_not_compared_is_refused(run):
-    with pytest.raises(ValueError, match="focus='nobody'"):
-        replace(run, focus="nobody")
-
-
-def test_a_shortlist_with_a_missing_cell_is_refused():
-    with pytest.raises(ValueError, match=r"rows\[0\] has 1 cells"):
-        Shortlist(caption="", columns=("a", "b"), rows=(("1",),))
-
-
-# In a browser ---------------------------------------------------------------------------
 
 
 @pytest.fixture

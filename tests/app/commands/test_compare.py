@@ -1,0 +1,62 @@
+"""``toprank compare`` gives a verdict and goes on after an interrupt."""
+
+import json
+import re
+
+
+def test_compare_gives_a_verdict_and_a_report(invoke, words, deals, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    text = words(
+        invoke(
+            *("compare", deals / "known.csv", "--target", "bought", "--budget", "20"),
+            *("--ranker", "pnorm-push", "--no-engines", "--splits", "2", "--report", "page.html"),
+        )
+    )
+    assert "logistic" in text
+    verdicts = ("The push does not help here", "A ranker for the top helps", "rows cannot tell")
+    assert any(verdict in text for verdict in verdicts)
+    typed = f"toprank fit {deals / 'known.csv'} --target bought --budget 20 --ranker"
+    assert re.search(rf"Next: {re.escape(typed)} (pnorm-push|logistic) -o model.toprank", text)
+    assert "Which ranker for known.csv" in (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert [path.name for path in tmp_path.iterdir()] == ["page.html"]
+
+
+def test_an_interrupted_comparison_goes_on_where_it_was(invoke, deals, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    import toprank.selection.comparison as module
+
+    arguments = (
+        *("compare", deals / "known.csv", "--target", "bought", "--budget", "20", "--json"),
+        *("--ranker", "pnorm-push", "--no-engines", "--splits", "2"),
+    )
+    whole = json.loads(invoke(*arguments).stdout)
+    real, calls = module.judge, []
+
+    def interrupted(*given):
+        calls.append(1)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        return real(*given)
+
+    monkeypatch.setattr(module, "judge", interrupted)
+    stopped = invoke(*arguments)
+    assert stopped.exit_code == 130
+    assert "go on with --resume" in stopped.stderr
+    monkeypatch.setattr(module, "judge", real)
+    journal = tmp_path / "toprank-compare.journal"
+    journal.write_text(journal.read_text() + '{"key": "cut o')  # as a kill would leave it
+    resumed = invoke(*arguments, "--resume")
+    assert "2 finished fits are taken" in resumed.stderr
+    assert json.loads(resumed.stdout) == whole
+    assert not journal.exists()
+
+
+def test_a_journal_of_another_comparison_is_refused(invoke, deals, tmp_path):
+    journal = tmp_path / "j"
+    journal.write_text('{"toprank": "journal", "of": "another"}\n')
+    done = invoke(
+        *("compare", deals / "known.csv", "--target", "bought", "--budget", "20"),
+        *("--ranker", "pnorm-push", "--no-engines", "--journal", journal, "--resume"),
+    )
+    assert done.exit_code == 2
+    assert "another comparison" in done.stderr

@@ -1,0 +1,127 @@
+"""The demo tells what the top gained, in a process of its own."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from toprank.app.commands import demo as demo_file
+
+
+def toprank_command(*arguments, **options):
+    """Run the command line in a process of its own."""
+    return subprocess.run(
+        [sys.executable, "-c", "from toprank.app.cli import app; app()", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        timeout=300,
+        check=False,
+        env=os.environ | {"PYTHONIOENCODING": "utf-8", "COLUMNS": "100"},
+        **options,
+    )
+
+
+@pytest.fixture
+def few_splits(monkeypatch):
+    """Two splits instead of twenty: enough to see that everything is told."""
+    import toprank.app.commands.demo as module
+
+    monkeypatch.setattr(module, "N_SPLITS", 2)
+
+
+def test_the_demo_tells_what_the_top_gained_and_writes_the_report(tmp_path):
+    done = toprank_command("demo", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    words = " ".join(done.stdout.split())
+    guide = Path(__file__).parents[3] / "docs" / "guide" / "commands" / "demo.md"
+    shown = guide.read_text(encoding="utf-8").split("$ toprank demo\n")[1].split("```")[0]
+    in_words = re.compile(r"[-+−]?[\d.]+")  # numbers round differently elsewhere
+    assert in_words.sub("#", words) == in_words.sub("#", " ".join(shown.split()))
+    for ranker in (demo_file.LOGISTIC, demo_file.NO_PUSH, demo_file.PUSH):
+        assert ranker in words
+    for other in (demo_file.LOGISTIC, demo_file.NO_PUSH):
+        assert re.search(rf"Over {other} the top (gained|lost) [\d.]+ rows", words) or (
+            f"Over {other} the top gained nothing" in words
+        )
+    assert words.endswith("toprank-demo.html")
+    page = (tmp_path / "toprank-demo.html").read_text(encoding="utf-8")
+    sentence = re.search(r"Over logistic regression.*?(ahead|excludes zero)\.", words)[0]
+    assert sentence in page
+    assert [path.name for path in tmp_path.iterdir()] == ["toprank-demo.html"]
+
+
+@pytest.mark.usefixtures("few_splits")
+def test_quiet_writes_the_report_and_says_nothing(invoke, tmp_path):
+    target = tmp_path / "page.html"
+    done = invoke("demo", "--quiet", "--output", target, "--budget", 30, "--seed", 3)
+    assert (done.exit_code, done.output) == (0, "")
+    page = target.read_text(encoding="utf-8")
+    assert "in the first 30" in page
+    assert "seed 3" in page
+
+
+@pytest.mark.usefixtures("few_splits")
+def test_the_same_seed_gives_the_same_words_and_page(invoke, tmp_path):
+    outputs = []
+    for _ in range(2):
+        done = invoke("demo", "--output", tmp_path / "page.html")
+        outputs.append((done.output, (tmp_path / "page.html").read_bytes()))
+    assert outputs[0] == outputs[1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--output", "no/such/folder.html"), "does not exist"),
+        (("--output", "."), "is a folder"),
+        (("--budget", "5000"), "--budget 5000 is not a shortlist"),
+        (("--budget", "0"), "Invalid value for '--budget'"),
+        (("--budget", "many"), "Invalid value for '--budget'"),
+        (("--seed", "-1"), "Invalid value for '--seed'"),
+        (("--colour", "red"), "No such option"),
+    ],
+)
+def test_wrong_input_is_told_on_stderr(invoke, arguments, words, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    done = invoke("demo", *arguments)
+    assert done.exit_code == 2
+    assert words in done.stderr
+    assert done.stdout == ""
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_failure_is_one_line_on_stderr_and_no_traceback(tmp_path):
+    done = toprank_command("demo", "--output", "no/folder.html", cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr.startswith("toprank: ")
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such signal")
+def test_an_interrupt_exits_with_130_and_writes_nothing(start, tmp_path):
+    # The process says when its fits begin, so that the interrupt meets it at work.
+    code = """
+import toprank.selection
+from toprank.app.cli import app
+real = toprank.selection.compare
+def announced(*args, **kwargs):
+    print("at work", flush=True)
+    return real(*args, **kwargs)
+toprank.selection.compare = announced
+app(["demo"])
+"""
+    process = start(code, cwd=tmp_path)
+    assert process.stdout.readline() == "at work\n"
+    time.sleep(0.3)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert errors.strip().endswith("toprank: interrupted; nothing was written.")
+    assert "Traceback" not in errors
+    assert list(tmp_path.iterdir()) == []

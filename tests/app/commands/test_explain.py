@@ -1,0 +1,28 @@
+"""``toprank explain`` names what drives a model and a row."""
+
+from toprank.app.model_file import load_model
+from toprank.app.reading import read_table
+
+
+def test_explain_names_what_drives_the_model_and_a_row(invoke, words, deals):
+    text = words(invoke("explain", deals / "model.toprank"))
+    assert text.index("age") < text.index("member")
+    assert "nurse: +" in text
+    assert "Training list of" in text
+    row = words(invoke("explain", deals / "model.toprank", deals / "new.csv", "--row", 3))
+    assert "Row 3 of new.csv has the score" in row
+
+
+def test_a_row_is_placed_within_its_list(invoke, words, deals, tmp_path):
+    path = tmp_path / "m.toprank"
+    invoke(
+        *("fit", deals / "known.csv", "--target", "bought", "--ranker", "ir-push"),
+        *("--group", "branch", "--budget", "5", "-o", path),
+    )
+    table = read_table(deals / "new.csv")
+    branches = table.columns.column("branch").to_numpy()
+    scores = load_model(path).scores(table)
+    rivals = scores[branches == branches[2]]
+    place = (rivals > scores[2]).sum() + 1
+    text = words(invoke("explain", path, deals / "new.csv", "--row", 3))
+    assert f"place {place} of {rivals.size} in its list." in text

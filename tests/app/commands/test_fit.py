@@ -1,0 +1,107 @@
+"""``toprank fit`` says what it learned and writes the model."""
+
+import json
+import os
+import signal
+import time
+
+import pytest
+
+from toprank.app.model_file import load_model
+from toprank.app.reading import read_table
+
+
+def test_fit_says_what_it_learned_and_writes_the_model(invoke, words, deals, tmp_path):
+    text = words(
+        invoke(
+            *("fit", deals / "known.csv", "--target", "bought", "--budget", "10%"),
+            *("--ranker", "rankboost", "--set", "max_iter=20", "-o", tmp_path / "m.toprank"),
+            *("--group", "branch", "--weight", "weight"),
+        )
+    )
+    assert "300 rows" in text
+    assert "bought is yes" in text
+    model = load_model(tmp_path / "m.toprank")
+    assert model.budget == 0.1
+    assert model.roles.group == "branch"
+    assert "branch" not in model.columns
+    assert [path.name for path in tmp_path.iterdir()] == ["m.toprank"]
+
+
+def test_fit_without_a_name_chooses_and_says_how_sure_it_is(invoke, deals, tmp_path):
+    done = invoke(
+        *("fit", deals / "known.csv", "--target", "bought", "--budget", "20", "--outer", "2"),
+        *("--ignore", "weight", "--json", "-o", tmp_path / "m.toprank"),
+    )
+    assert done.exit_code == 0, done.output
+    facts = json.loads(done.stdout)
+    mean, low, high = facts["precision"]
+    assert 0 <= low <= mean <= high <= 1
+    assert mean > 0.2
+    assert len(facts["finalists"]) == 6
+    assert "toprank: choosing a ranker:" in done.stderr
+
+
+def test_the_model_carries_the_cutoff_of_its_budget(invoke, words, deals, tmp_path):
+    above = tmp_path / "above.csv"
+    model = load_model(deals / "model.toprank")
+    known = read_table(deals / "known.csv")
+    assert (model.scores(known) > model.cutoff).sum() == 20
+    done = invoke(
+        *("rank", deals / "model.toprank", deals / "known.csv", "--cutoff", "model", "-o", above)
+    )
+    assert words(done).startswith("20 of 300 rows")
+    assert read_table(above).n_rows == 20
+    # on other rows: those above it, however many they are
+    invoke("rank", deals / "model.toprank", deals / "new.csv", "--cutoff", "model", "-o", above)
+    scores = model.scores(read_table(deals / "new.csv"))
+    assert read_table(above).n_rows == (scores > model.cutoff).sum()
+
+
+def test_with_lists_the_cutoff_admits_as_many_rows_as_all_shortlists(invoke, deals, tmp_path):
+    path = tmp_path / "m.toprank"
+    invoke(
+        *("fit", deals / "known.csv", "--target", "bought", "--ranker", "ir-push"),
+        *("--group", "branch", "--budget", "5", "-o", path),
+    )
+    model = load_model(path)
+    assert (model.scores(read_table(deals / "known.csv")) > model.cutoff).sum() == 8 * 5
+
+
+def test_in_the_cutoff_a_row_of_weight_two_counts_twice(invoke, deals, tmp_path):
+    path = tmp_path / "m.toprank"
+    invoke(
+        *("fit", deals / "known.csv", "--target", "bought", "--ranker", "ir-push"),
+        *("--weight", "weight", "--budget", "20", "-o", path),
+    )
+    known, model = read_table(deals / "known.csv"), load_model(path)
+    above = model.scores(known) > model.cutoff
+    weights = known.columns.column("weight").to_numpy()
+    assert 19 < weights[above].sum() <= 20
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has other signals")
+@pytest.mark.parametrize(("how", "code"), [(signal.SIGINT, 130), (signal.SIGKILL, -9)])
+def test_an_interrupt_or_a_kill_during_fit_leaves_the_old_model(start, deals, tmp_path, how, code):
+    target = tmp_path / "m.toprank"
+    target.write_bytes((deals / "model.toprank").read_bytes())
+    script = """
+import sys, toprank.app.fitting
+from toprank.app.cli import app
+real = toprank.app.fitting.fit_model
+def announced(*args, **kwargs):
+    print("at work", flush=True)
+    return real(*args, **kwargs)
+toprank.app.fitting.fit_model = announced
+app(sys.argv[1:])
+"""
+    arguments = ("fit", deals / "known.csv", "--target", "bought", "--budget", "20", "-o", target)
+    process = start(script, *arguments)
+    assert process.stdout.readline() == "at work\n"
+    time.sleep(0.3)
+    process.send_signal(how)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == code
+    assert "Traceback" not in errors
+    assert load_model(target).facts["class"] == "PNormPush"
+    assert [path.name for path in tmp_path.iterdir()] == ["m.toprank"]

@@ -1,0 +1,15 @@
+"""``toprank report`` writes a page, with or without the target."""
+
+import json
+
+
+def test_a_report_says_what_it_shows(invoke, deals, tmp_path):
+    page = tmp_path / "page.html"
+    options = ("--no-push-path", "--top", "30", "-o", page)
+    done = invoke("report", deals / "model.toprank", deals / "new.parquet", *options, "--json")
+    assert json.loads(done.stdout) == {"report": str(page), "rows": 30, "has_target": True}
+    assert "What the top is worth" in page.read_text(encoding="utf-8")
+    done = invoke("report", deals / "model.toprank", deals / "new.csv", *options, "--json")
+    assert json.loads(done.stdout) == {"report": str(page), "rows": 30, "has_target": False}
+    assert "has no column 'bought': the page tells the order only" in done.stderr
+    assert "What the top is worth" not in page.read_text(encoding="utf-8")

@@ -1,0 +1,58 @@
+"""What a person at a terminal sees, also when something is wrong."""
+
+import ctypes
+import os
+import signal
+import time
+
+import pytest
+import typer
+
+from toprank.app.console import Console, in_one_line
+
+
+@pytest.fixture
+def interruptible():
+    """A run of the tests in the background ignores interrupts."""
+    former = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, former)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such signal")
+@pytest.mark.usefixtures("interruptible")
+def test_an_interrupt_that_a_callback_swallows_comes_through(capfd):
+    @ctypes.CFUNCTYPE(None)
+    def callback():  # Python can raise nothing through the C code that calls this
+        signal.raise_signal(signal.SIGINT)
+
+    @in_one_line
+    def works():
+        callback()
+        for _ in range(600):
+            time.sleep(0.1)
+
+    with pytest.raises(typer.Exit) as stopped:
+        works()
+    assert stopped.value.exit_code == 130
+    assert capfd.readouterr().err == "toprank: interrupted; nothing was written.\n"
+
+
+def test_tables_put_numbers_to_the_right_and_words_to_the_left(capsys):
+    Console().table(
+        ["column", "share", "through"],
+        [["32", "8.2%", "+1.98"], ["job", "10.1%", "nurse: +0.3; smith: -0.1"]],
+    )
+    assert capsys.readouterr().out == (
+        "column  share  through\n32       8.2%  +1.98\njob     10.1%  nurse: +0.3; smith: -0.1\n"
+    )
+
+
+def test_messages_of_the_system_name_the_file(capsys):
+    @in_one_line
+    def fails():
+        raise PermissionError(13, "Permission denied", "page.html")
+
+    with pytest.raises(Exception, match="2"):
+        fails()
+    assert capsys.readouterr().err == "toprank: page.html: Permission denied\n"

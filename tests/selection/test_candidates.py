@@ -1,0 +1,40 @@
+"""Rankers by name: every name makes its ranker, with its settings."""
+
+import numpy as np
+import pytest
+
+import toprank
+from toprank.selection import family
+from toprank.selection.candidates import DEFAULT, RANKERS, STREAMED, make_ranker
+
+
+@pytest.mark.parametrize("name", RANKERS)
+def test_every_setting_that_is_tried_is_one_of_the_ranker(name):
+    for candidate in family([name]):
+        parameters = candidate.estimator.get_params(deep=False)
+        assert parameters.items() >= candidate.params.items()
+        assert parameters.items() >= RANKERS[name].given.items()
+
+
+def test_the_streamed_are_those_that_learn_from_blocks():
+    can = {name for name in RANKERS if hasattr(make_ranker(name), "fit_blocks")}
+    assert set(STREAMED) == can - {"pnorm-push-stumps"}
+    assert set(DEFAULT) <= set(RANKERS)
+
+
+def test_every_bipartite_ranker_has_a_name():
+    named = {kind.class_name for kind in RANKERS.values()}
+    rankers = {
+        name
+        for name in dir(toprank)
+        if isinstance(kind := getattr(toprank, name), type)
+        and kind.__module__.startswith("toprank.rankers")
+    }
+    assert rankers - named <= {"AdaBoostMH", "AdaBoostMR"}
+
+
+def test_a_seed_reaches_the_stochastic_rankers_and_a_setting_outlives_it():
+    assert make_ranker("precision-at-k", seed=3).random_state == 3
+    assert make_ranker("precision-at-k", {"random_state": 5}, seed=3).random_state == 5
+    assert family(["precision-at-k"], share_of_positives=0.5)[2].params["k"] == 0.5
+    assert np.isinf(make_ranker("pnorm-push", {"p": np.inf}).p)

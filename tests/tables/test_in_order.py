@@ -1,0 +1,20 @@
+"""Work in threads stops where one of them fails."""
+
+import pytest
+
+from toprank.tables.in_order import added_up
+
+
+def test_an_error_stops_the_other_threads():
+    started = []
+
+    def work(part, stop):
+        started.append(part)
+        if part == 0:
+            raise ValueError("bad part")
+        assert stop.wait(10)
+        return part
+
+    with pytest.raises(ValueError, match="bad part"):
+        added_up(work, range(100), 2)
+    assert len(started) < 5

@@ -1,0 +1,59 @@
+"""Every row of a file comes once and in order, and what is damaged is named."""
+
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from toprank.tables import ParquetBlocks
+
+
+def rows(n_rows=3000, n_features=4, seed=0, dtype=np.float32):
+    rng = np.random.default_rng(seed)
+    X = (rng.normal(size=(n_rows, n_features)) * np.arange(1, n_features + 1)).astype(dtype)
+    y = (X[:, 0] + rng.normal(size=n_rows) > 1).astype(np.int8)
+    return X, y
+
+
+def write(path, X, y, group_rows=700, **more):
+    columns = {f"x{j}": column for j, column in enumerate(X.T)} | {"y": y} | more
+    pq.write_table(pa.table(columns), path, row_group_size=group_rows)
+    return path
+
+
+def numbers(block):
+    return [block.number]
+
+
+def table_of(block):
+    return [block.X]
+
+
+@settings(deadline=None, max_examples=20)
+@given(st.integers(1, 400), st.integers(1, 400), st.integers(1, 3), st.integers(1, 5))
+def test_every_row_comes_once_and_in_order(group_rows, batch_rows, n_files, n_jobs):
+    X, y = rows(300, 2)
+    with tempfile.TemporaryDirectory() as name:
+        for place, part in enumerate(np.array_split(np.arange(300), n_files)):
+            write(Path(name) / f"part-{place}.parquet", X[part], y[part], group_rows)
+        blocks = ParquetBlocks(name, target="y", batch_rows=batch_rows, n_jobs=n_jobs)
+        np.testing.assert_array_equal(np.concatenate(blocks.total(table_of)), X)
+        seen = blocks.total(numbers)
+        assert seen == list(range(len(seen)))
+        kept = blocks.kept(lambda block: block)
+        np.testing.assert_array_equal(np.concatenate(kept.total(table_of)), X)
+        kept.close()
+
+
+def test_a_file_that_is_damaged_inside_is_named(tmp_path):
+    path = write(tmp_path / "rows.parquet", *rows())
+    content = bytearray(path.read_bytes())
+    content[4:4000] = bytes(3996)
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match=r"rows\.parquet cannot be read as Parquet"):
+        ParquetBlocks(path, target="y").total(table_of)
