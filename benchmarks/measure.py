@@ -8,9 +8,12 @@ interval holds the true median 97 times in 100, whatever the distribution.
 
 import multiprocessing
 import statistics
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import NamedTuple
 
 import psutil
@@ -86,20 +89,42 @@ def race(
     *,
     turns: int = TURNS,
     notes: dict[str, str] | None = None,
+    processor: bool = False,
 ) -> Iterator[Row]:
-    """Seconds of our call beside each peer's, after one turn to warm up: a row a peer."""
+    """Seconds of our call beside each peer's, after one turn to warm up: a row per peer.
+
+    With ``processor`` there is a second row per peer, for the processor time of all threads.
+    """
     label, call = ours
     calls = {label: call, **peers}
     taken: dict[str, list[float]] = {name: [] for name in calls}
+    worked: dict[str, list[float]] = {name: [] for name in calls}
     for turn in range(turns + 1):
         for name, run in calls.items():
-            start = time.perf_counter()
+            start, work = time.perf_counter(), time.process_time()
             run()
             if turn:
                 taken[name].append(time.perf_counter() - start)
+                worked[name].append(time.process_time() - work)
     for peer in peers:
         note = (notes or {}).get(peer, "")
         yield compared(section, task, (label, taken[label]), (peer, taken[peer]), "s", note)
+        if processor:
+            ours_worked, theirs = (label, worked[label]), (peer, worked[peer])
+            yield compared(section, f"{task}, processor time", ours_worked, theirs, "s", note)
+
+
+@contextmanager
+def busy_processes(number: int) -> Iterator[None]:
+    """Run processes that only count until the end, as other users of the machine would."""
+    count = [sys.executable, "-c", "while True: pass"]
+    running = [subprocess.Popen(count) for _ in range(number)]  # noqa: S603
+    try:
+        yield
+    finally:
+        for process in running:
+            process.kill()
+            process.wait()
 
 
 def memory_race(

@@ -16,7 +16,7 @@ SUITE = (
     "predtron", "engines", "prediction", "metrics", "memory", "objectives", "growth",
     "growth_of_metrics", "roofline",
 )  # fmt: skip
-SECTIONS = ("training", "prediction", "metrics", "memory")
+SECTIONS = ("training", "training on a busy machine", "prediction", "metrics", "memory")
 SORTS = "beside one sort"
 STEEP, SLACK_TOLD = 1.05, 2.0
 
@@ -27,7 +27,8 @@ benchmark again and writes the page anew. Rivals take turns in one process on th
 is measured in processes of their own. **A ratio is the peer's figure over ours: above 1 toprank is
 ahead.** It is the median over the turns; the interval goes from the smallest to the largest, which
 with six turns holds the true median 97 times in 100. A row is *ahead* or *behind* where the whole
-interval lies on one side of 1, and *level* otherwise.
+interval lies on one side of 1, and *level* otherwise. Rows of processor time add up all threads;
+on a busy machine as many other processes as there are cores count without end beside the rivals.
 
 {machine} {meanwhile}
 

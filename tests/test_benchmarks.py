@@ -39,3 +39,13 @@ def test_a_race_puts_the_peer_over_ours(benchmarks):
     assert benchmarks.verdict(row) == "ahead"
     assert benchmarks.verdict(row._replace(low=0.9)) == "level"
     assert benchmarks.verdict(row._replace(low=0.5, ratio=0.6, high=0.9)) == "**behind**"
+
+
+def test_a_race_can_tell_of_processor_time_too(benchmarks):
+    measure = sys.modules["benchmarks.measure"]
+    calls = ("ours", lambda: None), {"peer": lambda: sum(range(10_000))}
+    wall, processor = measure.race("training", "a task", *calls, turns=1, processor=True)
+    assert (wall.task, processor.task) == ("a task", "a task, processor time")
+    assert "training on a busy machine" in benchmarks.SECTIONS
+    with measure.busy_processes(1):
+        pass

@@ -12,6 +12,7 @@ from dask import delayed
 from toprank.blocks import Block, Blocks
 from toprank.inputs import check_columns
 from toprank.integrations.dask.columns import as_array
+from toprank.kernels.threads import one_blas_thread
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -104,7 +105,8 @@ class DaskBlocks(Blocks):
 
 
 def _work(work: Callable[..., Any], block: Block, arguments: tuple[Any, ...]) -> Any:
-    return work(block, *arguments)
+    with one_blas_thread():  # a worker has as many tasks at a time as it may use processors
+        return work(block, *arguments)
 
 
 def _added(parts: list[Any]) -> Any:
