@@ -7,17 +7,18 @@ Parquet file larger than memory and a cluster, and gives the same model on all.
 
 from __future__ import annotations
 
-import functools
-import operator
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
+
+from toprank.kernels.in_order import Total, added_up
+from toprank.kernels.threads import allowed_threads
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
 
-__all__ = ["ArrayBlocks", "Block", "Blocks", "Summable"]
+__all__ = ["ArrayBlocks", "Block", "Blocks"]
 
 
 class Block(NamedTuple):
@@ -27,16 +28,6 @@ class Block(NamedTuple):
     y: NDArray[Any]
     weights: NDArray[Any] | None
     number: int
-
-
-class Summable(Protocol):
-    """What can be added up."""
-
-    def __add__(self, other: Self, /) -> Self:
-        """Put two results together; the left one is of the earlier blocks."""
-
-
-Total = TypeVar("Total", bound=Summable)
 
 
 class Blocks(ABC):
@@ -78,9 +69,15 @@ class ArrayBlocks(Blocks):
     15.0
     """
 
-    def __init__(self, blocks: list[Block], feature_names: list[str] | None = None) -> None:
+    def __init__(
+        self,
+        blocks: list[Block],
+        feature_names: list[str] | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
         self._blocks = blocks
         self.feature_names = feature_names
+        self._n_jobs = n_jobs
 
     @classmethod
     def cut(
@@ -90,18 +87,23 @@ class ArrayBlocks(Blocks):
         weights: NDArray[Any] | None = None,
         *,
         size: int = 1 << 16,
+        n_jobs: int | None = None,
     ) -> Self:
-        """Cut a table into blocks of ``size`` rows."""
+        """Cut a table into blocks of ``size`` rows; ``n_jobs`` threads share them in a pass."""
         cuts = [slice(start, start + size) for start in range(0, len(X), size)]
         return cls(
             [
                 Block(X[rows], y[rows], None if weights is None else weights[rows], number)
                 for number, rows in enumerate(cuts)
-            ]
+            ],
+            n_jobs=n_jobs,
         )
 
     def total(self, work: Callable[..., Total], *arguments: Any) -> Total:
-        return functools.reduce(operator.add, (work(block, *arguments) for block in self._blocks))
+        return added_up(
+            lambda block, _: work(block, *arguments), self._blocks, allowed_threads(self._n_jobs)
+        )
 
     def kept(self, work: Callable[..., Block], *arguments: Any) -> ArrayBlocks:
-        return ArrayBlocks([work(block, *arguments) for block in self._blocks], self.feature_names)
+        blocks = [work(block, *arguments) for block in self._blocks]
+        return ArrayBlocks(blocks, self.feature_names, self._n_jobs)

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from toprank import PNormPush
+from toprank import LinearRankSVM, PNormPush
+from toprank.blocks import ArrayBlocks
 from toprank.kernels.threads import Threads, one_blas_thread, threads_for
 from toprank.weak_rankers import Features, Stumps
 
@@ -103,3 +104,36 @@ def test_a_push_does_not_depend_on_the_number_of_threads(weak_rankers):
     for model in models[1:]:
         np.testing.assert_array_equal(model.weights_, models[0].weights_)
         np.testing.assert_array_equal(model.intercept_, models[0].intercept_)
+
+
+def test_blocks_in_memory_and_predictions_do_not_depend_on_the_number_of_threads():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40_000, 3)).astype(np.float32)
+    y = X[:, 0] + rng.normal(size=len(X)) > 2
+    one, two = (
+        PNormPush(p=8, n_jobs=n_jobs).fit_blocks(ArrayBlocks.cut(X, y, size=3000, n_jobs=n_jobs))
+        for n_jobs in (1, 2)
+    )
+    np.testing.assert_array_equal(one.weights_, two.weights_)
+    np.testing.assert_array_equal(one.decision_function(X), two.decision_function(X))
+    assert two.decision_function(X).dtype == np.float32
+
+
+def test_a_linear_svm_does_not_depend_on_the_number_of_threads():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40_000, 3)).astype(np.float32)
+    y = X[:, 0] + rng.normal(size=len(X)) > 2
+    one, two = (LinearRankSVM(max_iter=2, tol=None, n_jobs=n_jobs).fit(X, y) for n_jobs in (1, 2))
+    np.testing.assert_array_equal(one.weights_, two.weights_)
+
+
+@needs_blas
+def test_work_on_a_dask_chunk_has_one_blas_thread():
+    dask_array = pytest.importorskip("dask.array")
+    dask = pytest.importorskip("dask")
+    from toprank.integrations.dask import DaskBlocks
+
+    rows = dask_array.from_array(np.zeros((4, 2)), chunks=(2, 2))
+    blocks = DaskBlocks(rows, np.zeros(4))
+    with threadpool_limits(2, user_api="blas"), dask.config.set(scheduler="synchronous"):
+        assert blocks.total(lambda _: sorted(blas_threads())) == [1, 1]

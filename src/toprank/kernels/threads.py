@@ -20,7 +20,14 @@ from threadpoolctl import ThreadpoolController
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-__all__ = ["Threads", "one_blas_thread", "spans", "threads_for"]
+__all__ = [
+    "Threads",
+    "allowed_threads",
+    "hold_in_thread",
+    "one_blas_thread",
+    "spans",
+    "threads_for",
+]
 
 Result = TypeVar("Result")
 
@@ -40,7 +47,7 @@ class Threads:
         self.n_threads = max(1, int(n_threads))
         self._pool: ThreadPoolExecutor | None = None
         if self.n_threads > 1:
-            self._pool = ThreadPoolExecutor(self.n_threads, initializer=_BLAS.limit)
+            self._pool = ThreadPoolExecutor(self.n_threads, initializer=hold_in_thread)
         self._held = ExitStack()
 
     def over(self, size: int, work: Callable[[int, int], Any]) -> None:
@@ -85,15 +92,25 @@ class Threads:
 
 
 def threads_for(n_jobs: int | None) -> Threads:
-    """Threads as asked for by ``n_jobs``.
+    """Threads as asked for by ``n_jobs``, see :func:`allowed_threads`."""
+    return Threads(allowed_threads(n_jobs))
+
+
+def allowed_threads(n_jobs: int | None) -> int:
+    """How many threads ``n_jobs`` asks for.
 
     None is as many as BLAS may use now, at most one per processor that this process may run on:
     limits of ``threadpoolctl``, of environment variables and of joblib's workers are kept. Other
     values are those of joblib.
     """
     if n_jobs is None:
-        return Threads(min([*_BLAS.numbers(), int(cpu_count())]))
-    return Threads(effective_n_jobs(n_jobs))
+        return min([*_BLAS.numbers(), int(cpu_count())])
+    return int(effective_n_jobs(n_jobs))
+
+
+def hold_in_thread() -> None:
+    """Hold BLAS to one thread in a thread of a pool: limits of OpenMP are each thread's own."""
+    _BLAS.limit()
 
 
 @contextmanager
@@ -130,7 +147,7 @@ class _Blas:
         return [int(library.num_threads or 1) for library in self._libraries]
 
     def limit(self) -> None:
-        """Set one thread; of OpenMP it is the thread that calls whose limit this is."""
+        """Set one thread."""
         for library in self._libraries:
             library.set_num_threads(1)
 

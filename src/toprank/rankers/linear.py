@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
+from toprank.kernels.products import linear_scores
 from toprank.rankers.supervised import SupervisedRanker
 from toprank.rankers.tables import check_table
 from toprank.weak_rankers import Features
@@ -39,8 +40,8 @@ class LinearRanker(SupervisedRanker):
     def _scores(self, table: Any) -> NDArray[Any]:
         """Score the rows of a checked table."""
         if hasattr(self, "coef_"):
-            coef = self.coef_[0].astype(table.dtype)
-            return np.asarray(table @ coef + table.dtype.type(self.intercept_[0]))
+            n_jobs = getattr(self, "n_jobs", None)
+            return linear_scores(table, self.coef_[0], float(self.intercept_[0]), n_jobs)
         return np.asarray(self.weak_rankers_.scores(table, self.weights_) + self.intercept_[0])
 
     def _attributes(

@@ -6,11 +6,11 @@ from contextlib import closing
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from toprank.guarantees.precision_mistakes import GapCertificate
 from toprank.inputs import check_number
 from toprank.kernels.pair_blocks import PairBlocks
+from toprank.kernels.threads import Threads, threads_for
 from toprank.objectives.pairs import PairHinge
 from toprank.rankers.callbacks import Watch
 from toprank.rankers.cuts import matching_intercept
@@ -60,6 +60,10 @@ class LinearRankSVM(GradesMixin, PairsMixin, LinearRanker):
         weights. False leaves them as they are.
     warm_start : bool, default=False
         Start from the weights of the last fit.
+    n_jobs : int or None, default=None
+        Threads that share the products with the table. None is as many as this process may use,
+        so that limits of ``threadpoolctl`` are kept; numbers mean what they mean in scikit-learn.
+        The model does not depend on it.
     tol : float or None, default=1e-5
         Stop when the gradient has fallen to this share of that at w = 0 (an error of about its
         square); for the plain hinge, at this relative duality gap. None never stops before
@@ -95,6 +99,7 @@ class LinearRankSVM(GradesMixin, PairsMixin, LinearRanker):
         alpha: float = 1e-3,
         scale: bool = True,
         warm_start: bool = False,
+        n_jobs: int | None = None,
         tol: float | None = 1e-5,
         max_iter: int | None = None,
         verbose: int = 0,
@@ -103,6 +108,7 @@ class LinearRankSVM(GradesMixin, PairsMixin, LinearRanker):
         self.alpha = alpha
         self.scale = scale
         self.warm_start = warm_start
+        self.n_jobs = n_jobs
         self.tol = tol
         self.max_iter = max_iter
         self.verbose = verbose
@@ -129,8 +135,12 @@ class LinearRankSVM(GradesMixin, PairsMixin, LinearRanker):
     def _fit(self, table: Any, truth: Truth, given: dict[str, Any], **_: Any) -> Self:
         check_values(table, scale=self.scale, limits=UNSCALED)
         truth, _scale = truth.scaled()
-        family = self._family().fit(table)
-        design = family.design(table)
+        with threads_for(self.n_jobs) as threads:
+            return self._learn(table, truth, given, threads)
+
+    def _learn(self, table: Any, truth: Truth, given: dict[str, Any], threads: Threads) -> Self:
+        family = self._family().fit(table, threads=threads)
+        design = family.design(table, threads=threads)
 
         def learned(weights: Floats) -> dict[str, Any]:
             cut = 0.0
@@ -141,8 +151,7 @@ class LinearRankSVM(GradesMixin, PairsMixin, LinearRanker):
         watch = Watch(
             self, max_iter=self._steps(), verbose=self.verbose, learned=learned, data=given
         )
-        # the products are many and short: a second thread would wait more than it works
-        with threadpool_limits(limits=1, user_api="blas"), closing(watch):
+        with closing(watch):
             solution, certificate = self._solve(design, truth, watch)
         self._store_solution(solution, learned(solution.weights) | {"certificate_": certificate})
         self._warn_of(solution)

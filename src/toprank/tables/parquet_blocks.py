@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from toprank.blocks import Summable
+    from toprank.kernels.in_order import Summable
     from toprank.tables.table import Batch
 
     Total = TypeVar("Total", bound=Summable)

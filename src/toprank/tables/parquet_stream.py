@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from toprank.tables.in_order import Stopped, added_up
+from toprank.kernels.in_order import Stopped, added_up
 from toprank.tables.table import Batch, Table, check_names, listing
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from toprank.blocks import Summable
+    from toprank.kernels.in_order import Summable
 
 __all__ = ["ParquetStream"]
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import numpy as np
 
 from toprank.blocks import Block, Blocks
-from toprank.tables.in_order import Stopped, added_up
+from toprank.kernels.in_order import Stopped, added_up
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from toprank.blocks import Summable
+    from toprank.kernels.in_order import Summable
 
 __all__ = ["Scratch", "ScratchBlocks"]
 

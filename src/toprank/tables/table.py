@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from toprank.blocks import Summable
+    from toprank.kernels.in_order import Summable
 
 __all__ = ["Batch", "RowSource", "Table", "as_table", "listing"]
 

@@ -17,7 +17,7 @@ from toprank.kernels.threads import one_blas_thread
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from toprank.blocks import Total
+    from toprank.kernels.in_order import Total
 
 __all__ = ["DaskBlocks"]
 

@@ -5,20 +5,27 @@ from __future__ import annotations
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from threading import Event
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Protocol, Self, TypeVar
 
-from threadpoolctl import threadpool_limits
+from toprank.kernels.threads import hold_in_thread, one_blas_thread
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from concurrent.futures import Future
 
-    from toprank.blocks import Summable
-
-__all__ = ["Stopped", "added_up"]
+__all__ = ["Stopped", "Summable", "Total", "added_up"]
 
 Part = TypeVar("Part")
-Total = TypeVar("Total", bound="Summable")
+
+
+class Summable(Protocol):
+    """What can be added up."""
+
+    def __add__(self, other: Self, /) -> Self:
+        """Put two results together; the left one is of the earlier parts."""
+
+
+Total = TypeVar("Total", bound=Summable)
 
 
 class Stopped(Exception):  # noqa: N818  (not an error: the one who asked has left)
@@ -33,7 +40,7 @@ def added_up(
 ) -> Total:
     """Add up ``work(part, stop)`` over the parts from first to last.
 
-    Two parts a thread are under way at most, so memory does not grow with their number. After an
+    Two parts per thread are under way at most, so memory does not grow with their number. After an
     error or Ctrl-C ``stop`` is set: long work looks at it from time to time and raises
     :class:`Stopped`. Linear algebra keeps to the thread that calls it: others would be in the way,
     and sums would depend on their number.
@@ -49,7 +56,8 @@ def added_up(
         if watch is not None:
             watch(part)
 
-    with threadpool_limits(1), ThreadPoolExecutor(n_threads) as pool:
+    pool = ThreadPoolExecutor(n_threads, initializer=hold_in_thread)
+    with one_blas_thread(), pool:
         try:
             for part in parts:
                 if len(waiting) >= 2 * n_threads:
