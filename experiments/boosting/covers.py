@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from toprank.guarantees.ranking_bounds import check_at_least_two, check_crucial, check_positive
+from toprank.guarantees.ranking_margins import check_at_least_two, check_crucial, check_positive
 
 __all__ = ["convex_cover", "cover_confidence", "finite_slack"]
 

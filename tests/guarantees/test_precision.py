@@ -10,10 +10,9 @@ from toprank import PrecisionAtKRanker
 from toprank.guarantees import (
     MistakeCertificate,
     mistake_bound,
-    separable_mistake_bound,
     top_margins,
 )
-from toprank.guarantees.precision_mistakes import reach_of
+from toprank.guarantees.precision import reach_of
 from toprank.inputs import as_lists
 from toprank.metrics import precision_at_k
 from toprank.objectives import PrecisionAtK
@@ -54,7 +53,7 @@ def test_mistakes_stay_under_corollaries_8_and_10(surrogate, margin, seed):
     gap = getattr(top_margins(y, X[:, 0], k=K, groups=groups), margin)
     assert gap > 0.1
     reach = reach_of(X, np.zeros(6), np.ones(6))
-    bound = separable_mistake_bound(gap, reach, K)
+    bound = mistake_bound(1 / gap, reach, K, surrogate_sum=0.0)  # 4k·R²/γ²
     stream = run_perceptron(X, y, groups, surrogate, passes=200)
     assert 0 < stream.tally.mistakes <= bound
     # a finite number of mistakes on the same lists again and again: the last passes make none
@@ -176,4 +175,3 @@ def test_margins_of_lists_are_the_smallest(share):
 
 def test_one_class_has_no_margin():
     assert all(math.isnan(margin) for margin in top_margins([1, 1], [0.0, 1.0], k=1))
-    assert separable_mistake_bound(0.0, 1.0, 3) == math.inf

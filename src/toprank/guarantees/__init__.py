@@ -1,45 +1,39 @@
 """Margins, certificates and bounds of the papers, computed on your data."""
 
-from toprank.guarantees.best_margin import (
-    BestMargin,
-    best_margin,
-    best_margin_of_matrix,
-    best_margin_of_pairs,
-)
-from toprank.guarantees.boosting_certificates import MarginCertificate, SoftMarginCertificate
-from toprank.guarantees.precision_margins import TopMargins, top_margins
-from toprank.guarantees.precision_mistakes import (
+from toprank.guarantees.best_margin import BestMargin, best_margin, best_margin_of_matrix
+from toprank.guarantees.certificates import (
     GapCertificate,
+    MarginCertificate,
+    SoftMarginCertificate,
+)
+from toprank.guarantees.precision import (
     MistakeCertificate,
     StreamCertificate,
+    TopMargins,
     mistake_bound,
-    separable_mistake_bound,
+    top_margins,
 )
-from toprank.guarantees.predtron_bounds import (
+from toprank.guarantees.predtron import (
     PredtronCertificate,
     loss_driven_bound,
-    predtron_bound,
-    predtron_step,
-)
-from toprank.guarantees.predtron_margins import (
     ndcg_margin,
     precision_margin,
+    predtron_bound,
+    predtron_step,
     subset_margin,
     table_margin,
 )
 from toprank.guarantees.push_promises import PushCertificate, push_certificate
-from toprank.guarantees.ranking_bounds import (
-    MarginBound,
-    Slack,
-    convex_slack,
-    misranking_bound,
-)
 from toprank.guarantees.ranking_margins import (
     ClassLosses,
+    MarginBound,
+    Slack,
     class_losses,
+    convex_slack,
     crucial_share,
     f_skew,
     margin_share,
+    misranking_bound,
     ranking_margin,
     smooth_margin,
 )
@@ -63,7 +57,6 @@ __all__ = [
     "auc_at_margin",
     "best_margin",
     "best_margin_of_matrix",
-    "best_margin_of_pairs",
     "class_losses",
     "convex_slack",
     "crucial_share",
@@ -79,7 +72,6 @@ __all__ = [
     "push_certificate",
     "ranking_bound",
     "ranking_margin",
-    "separable_mistake_bound",
     "smooth_margin",
     "subset_margin",
     "table_margin",

@@ -8,14 +8,13 @@ import numpy as np
 from scipy import sparse
 from scipy.optimize import linprog
 
-from toprank.inputs import as_lists
 from toprank.kernels.ladder import Ladder
-from toprank.objectives.truth import as_grades, as_pairs, check_comparable
+from toprank.truth import Truth
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["BestMargin", "best_margin", "best_margin_of_matrix", "best_margin_of_pairs"]
+__all__ = ["BestMargin", "best_margin", "best_margin_of_matrix"]
 
 Directions = Literal["both", "increasing"]
 # A margin below this share of the largest value is 0 and rounding.
@@ -47,22 +46,6 @@ def best_margin_of_matrix(M: ArrayLike, *, directions: Directions = "increasing"
     # ρ - (Mλ)_i ≤ 0
     rows = np.column_stack([-matrix, np.ones(matrix.shape[0])])
     return _solve(sparse.csr_array(rows), matrix.shape[1], 0, directions)
-
-
-def best_margin_of_pairs(
-    H: ArrayLike, pairs: ArrayLike, *, directions: Directions = "both"
-) -> BestMargin:
-    """ρ for explicit pairs (better, worse) of rows of H, the values of the weak rankers.
-
-    Examples
-    --------
-    >>> round(best_margin_of_pairs([[0.0], [1.0]], [[1, 0]]).margin, 6)
-    1.0
-    """
-    values = _checked_values(H)
-    checked, _ = as_pairs(pairs, values.shape[0], None)
-    moved = values[checked[:, 0]] - values[checked[:, 1]]
-    return best_margin_of_matrix(moved, directions=directions)
 
 
 def best_margin(
@@ -100,12 +83,11 @@ def best_margin(
     1.0
     """
     values = _checked_values(H)
-    grades = as_grades(y_true)
-    if grades.size != values.shape[0]:
-        raise ValueError(f"y_true has {grades.size} rows, but H has {values.shape[0]}.")
-    lists = as_lists(groups, grades.size)
-    check_comparable(grades, None, lists)
-    ladder = Ladder(grades, None, lists)
+    if np.size(y_true) != values.shape[0]:
+        raise ValueError(f"y_true has {np.size(y_true)} rows, but H has {values.shape[0]}.")
+    truth = Truth.of_grades(y_true, groups=groups)
+    assert truth.grades is not None  # noqa: S101  (made of grades)
+    ladder = Ladder(truth.grades, None, truth.lists)
     laid_out: Any = sparse.csr_array(values[ladder.rows])
     rungs = np.repeat(np.arange(ladder.rungs.size - 1), np.diff(ladder.rungs))
     n_rows, n_rungs = rungs.size, ladder.rungs.size - 1

@@ -25,9 +25,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from toprank.inputs import as_lists, as_positives, as_scores, as_weights, scaled_weights
+from toprank.inputs import as_positives, as_scores
 from toprank.kernels.pair_blocks import PairBlocks
 from toprank.kernels.pair_margins import weight_below
+from toprank.truth import Truth
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -74,15 +75,11 @@ def _blocks(
     sample_weight: ArrayLike | None,
     groups: ArrayLike | None,
 ) -> tuple[PairBlocks, NDArray[Any]]:
-    """Pairs of a positive and a negative, and the scores, checked."""
+    """Pairs of a positive and a negative, and the scores of the rows that count."""
     checked = as_scores(scores)
     positives = as_positives(y_true, n_rows=checked.size)
-    weights = as_weights(sample_weight, checked.size)
-    lists = as_lists(groups, checked.size)
-    if positives.all() or not positives.any():
-        raise ValueError("y_true has one class only; there is no pair to count.")
-    scaled = None if weights is None else scaled_weights(weights)
-    return PairBlocks.of_grades(positives, scaled, lists), checked
+    truth, _ = Truth.of_labels(positives, sample_weight=sample_weight, groups=groups).scaled()
+    return PairBlocks.of_truth(truth), truth.rows_of(checked)
 
 
 def margin_slack(scores: NDArray[Any]) -> float:

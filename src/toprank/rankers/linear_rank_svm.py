@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 
-from toprank.guarantees.precision_mistakes import GapCertificate
+from toprank.guarantees.certificates import GapCertificate
 from toprank.inputs import check_number
 from toprank.kernels.pair_blocks import PairBlocks
 from toprank.kernels.threads import Threads, threads_for

@@ -11,12 +11,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from toprank.guarantees.precision_mistakes import (
-    GapCertificate,
-    StreamCertificate,
-    certify_mistakes,
-    reach_of,
-)
+from toprank.guarantees.certificates import GapCertificate
+from toprank.guarantees.precision import StreamCertificate, certify_mistakes, reach_of
 from toprank.objectives.precision import PrecisionAtK, PrecisionCriterion, are_whole, as_top
 from toprank.rankers.base import BaseRanker
 from toprank.rankers.callbacks import CallbackSupportMixin, Watch, with_callbacks

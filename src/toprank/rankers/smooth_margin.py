@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from toprank.guarantees.boosting_certificates import MarginCertificate
+from toprank.guarantees.certificates import MarginCertificate
 from toprank.rankers.boosting import (
     BoostedGradesMixin,
     BoostedPairsMixin,

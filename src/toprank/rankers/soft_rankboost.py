@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from toprank.guarantees.boosting_certificates import SoftMarginCertificate
+from toprank.guarantees.certificates import SoftMarginCertificate
 from toprank.inputs import check_number
 from toprank.rankers.boosting import BoostedPairsMixin, BoostedRanker, boosting_documented
 from toprank.rankers.callbacks import with_callbacks

@@ -1,10 +1,11 @@
-"""What a boosted ranker knows of its margin when a fit ends."""
+"""What a fit knows of its optimum when it ends: two sides of it, and what they promise."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
-__all__ = ["MarginCertificate", "SoftMarginCertificate"]
+__all__ = ["GapCertificate", "MarginCertificate", "SoftMarginCertificate"]
 
 
 class MarginCertificate(NamedTuple):
@@ -28,3 +29,16 @@ class SoftMarginCertificate(NamedTuple):
     soft_margin: float
     ceiling: float
     share: float
+
+
+@dataclass(frozen=True)
+class GapCertificate:
+    """Bounds on the optimum: ``lower`` ≤ min J ≤ ``upper``, the objective that was reached."""
+
+    lower: float
+    upper: float
+
+    @property
+    def gap(self) -> float:
+        """What is left to gain at most."""
+        return self.upper - self.lower

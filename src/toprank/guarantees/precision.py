@@ -1,4 +1,4 @@
-"""What is guaranteed about a run that learned precision at k (Kar et al. 2015, section 4).
+"""What is guaranteed about precision at k (Kar et al. 2015): margins, and mistakes of a run.
 
 Δ_T^C is the number of negatives that stood in the top k, summed over the batches of a run, each
 batch judged by the model from before it. R bounds the norms of the (scaled) rows.
@@ -9,27 +9,29 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
-from toprank.kernels.top_k import surrogate_of_lists
+from toprank.inputs import as_lists, as_positives, as_scores
+from toprank.kernels.top_k import k_of, surrogate_of_lists
+from toprank.objectives.precision import as_top
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
     from toprank.kernels.mini_batches import Aim, Batches
     from toprank.solvers.mini_batch import MiniBatches, Rows, Tally
 
 __all__ = [
-    "GapCertificate",
     "MistakeCertificate",
     "StreamCertificate",
+    "TopMargins",
     "certify_mistakes",
     "mistake_bound",
     "reach_of",
-    "separable_mistake_bound",
+    "top_margins",
 ]
 
 # Rows whose norms are taken at a time.
@@ -37,6 +39,90 @@ CHUNK = 1 << 14
 # Batches on which the length of the comparator is chosen, and the lengths tried.
 TRIED_BATCHES = 200
 TRIED_SCALES = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
+
+
+class TopMargins(NamedTuple):
+    """The largest γ of each notion that the scores realise; negative where none is positive.
+
+    ``strong`` ≤ ``average`` ≤ ``weak``: the hierarchy of Figure 1. Where scores are multiplied by
+    1/γ, the surrogate that goes with the notion is 0: ramp with ``weak`` (Claim 3), avg with
+    ``average`` (Claim 6), max with ``strong``.
+    """
+
+    weak: float
+    average: float
+    strong: float
+
+
+def top_margins(
+    y_true: ArrayLike,
+    scores: ArrayLike,
+    *,
+    k: float,
+    groups: ArrayLike | None = None,
+    pos_label: Any = None,
+) -> TopMargins:
+    """How far k positives, k positives on average, or all positives stand above the negatives.
+
+    With s⁺ best first and t the highest score of a negative::
+
+        weak     = s⁺_k - t                                             (Definition 2)
+        average  = mean of the n₊ - k + 1 lowest s⁺ - t                 (Definition 5)
+        strong   = s⁺_{n₊} - t                                          (Definition 4)
+
+    With lists the smallest over all of them; a list of one class does not count. One partition
+    per list: O(n).
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_rows,)
+        Two classes.
+    scores : array-like of shape (n_rows,)
+        Higher is better. For the margin of a linear scorer in the sense of Corollaries 8 and 10
+        divide by the norm of its weights.
+    k : int or float
+        Length of the top, as in :class:`toprank.objectives.PrecisionAtK`.
+    groups : array-like of shape (n_rows,), optional
+        The list of each row.
+    pos_label : label, optional
+        The positive label; by default the larger of the two.
+
+    Returns
+    -------
+    TopMargins
+        ``nan`` three times where no list holds both classes.
+
+    Examples
+    --------
+    >>> from toprank.guarantees import top_margins
+    >>> top_margins([1, 1, 0, 1], [5.0, 4.0, 3.0, 2.0], k=2)
+    TopMargins(weak=1.0, average=0.0, strong=-1.0)
+    """
+    checked = as_scores(scores).astype(np.float64, copy=False)
+    positives = as_positives(y_true, pos_label=pos_label, n_rows=checked.size)
+    amount, is_share = as_top(k)
+    lists = as_lists(groups, checked.size)
+    starts = np.array([0, checked.size]) if lists is None else lists.starts
+    order = np.arange(checked.size) if lists is None else lists.order
+    found = [
+        _of_list(checked[rows], positives[rows], amount, is_share)
+        for rows in np.split(order, starts[1:-1])
+        if positives[rows].any() and not positives[rows].all()
+    ]
+    if not found:
+        return TopMargins(float("nan"), float("nan"), float("nan"))
+    return TopMargins(*(float(margin) for margin in np.min(found, axis=0)))
+
+
+def _of_list(
+    scores: NDArray[np.float64], positives: NDArray[np.bool_], amount: float, is_share: bool
+) -> tuple[float, float, float]:
+    own = scores[positives]
+    k = int(k_of(amount, is_share, float(own.size), True))
+    lowest = own.size - k + 1
+    own = np.partition(own, lowest - 1)[:lowest]
+    top = scores[~positives].max()
+    return own[-1] - top, own.mean() - top, own.min() - top
 
 
 def mistake_bound(norm: float, reach: float, k: float, surrogate_sum: float) -> float:
@@ -56,25 +142,6 @@ def mistake_bound(norm: float, reach: float, k: float, surrogate_sum: float) -> 
     80.0
     """
     return (norm * reach * math.sqrt(4.0 * k) + math.sqrt(max(surrogate_sum, 0.0))) ** 2
-
-
-def separable_mistake_bound(margin: float, reach: float, k: float) -> float:
-    """Most mistakes where a unit vector has a margin in every batch (Corollaries 8 and 10).
-
-    ::
-
-        Δ_T^C ≤ 4k·R²/γ²
-
-    with the (k, γ)-margin for Algorithm 1 and the strong γ-margin for Algorithm 2
-    (:func:`toprank.guarantees.top_margins`). Without a positive margin nothing is promised: inf.
-
-    Examples
-    --------
-    >>> from toprank.guarantees import separable_mistake_bound
-    >>> separable_mistake_bound(margin=0.5, reach=1.0, k=5)
-    80.0
-    """
-    return 4.0 * k * (reach / margin) ** 2 if margin > 0 else math.inf
 
 
 @dataclass(frozen=True)
@@ -119,19 +186,6 @@ class MistakeCertificate(StreamCertificate):
     def holds(self) -> bool:
         """Whether the mistakes stayed under the bound, as they must."""
         return self.mistakes <= self.bound * (1.0 + 1e-9)
-
-
-@dataclass(frozen=True)
-class GapCertificate:
-    """Bounds on the optimum: ``lower`` ≤ min J ≤ ``upper``, the objective that was reached."""
-
-    lower: float
-    upper: float
-
-    @property
-    def gap(self) -> float:
-        """What is left to gain at most."""
-        return self.upper - self.lower
 
 
 def reach_of(X: Any, low: NDArray[np.float64], span: NDArray[np.float64]) -> float:
