@@ -36,7 +36,7 @@ def file(tmp_path):
     return write(tmp_path / "rows.parquet", *rows())
 
 
-@pytest.mark.parametrize("ranker", [PNormPush(4), IRPush()], ids=["p-norm", "ir"])
+@pytest.mark.parametrize("ranker", [PNormPush(4, tol=1e-8), IRPush(tol=1e-8)], ids=["p-norm", "ir"])
 def test_a_push_on_a_file_is_the_push_in_memory(ranker, file):
     X, y = rows()
     found = ranker.fit_blocks(ParquetBlocks(file, target="y", batch_rows=256))
