@@ -33,7 +33,7 @@ __all__ = [
 
 
 def as_scores(scores: ArrayLike, *, name: str = "scores") -> NDArray[np.floating[Any]]:
-    """One finite score a row: float32 stays float32, everything else becomes float64."""
+    """One finite score per row: float32 stays float32, everything else becomes float64."""
     array = np.asarray(scores)
     if array.dtype.kind not in "biuf":
         raise TypeError(f"{name} must be numbers, got dtype {array.dtype}.")
@@ -41,7 +41,7 @@ def as_scores(scores: ArrayLike, *, name: str = "scores") -> NDArray[np.floating
         array = array[:, 0]
     if array.ndim != 1:
         raise ValueError(
-            f"{name} must hold one number a row, got shape {array.shape}; "
+            f"{name} must hold one number per row, got shape {array.shape}; "
             f"pass a 1-D array, for instance model.decision_function(X)."
         )
     if array.dtype != np.float32:
@@ -72,7 +72,7 @@ def as_positives(
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     if array.ndim != 1:
-        raise ValueError(f"{name} must hold one label a row, got shape {array.shape}.")
+        raise ValueError(f"{name} must hold one label per row, got shape {array.shape}.")
     if n_rows is not None and array.shape[0] != n_rows:
         raise ValueError(
             f"{name} has {array.shape[0]} rows, but the scores have {n_rows}; "
@@ -187,7 +187,8 @@ def as_weights(
         weights = np.full(n_rows, float(weights))
     if weights.shape != (n_rows,):
         raise ValueError(
-            f"{name} has shape {weights.shape}, but there are {n_rows} rows; pass one weight a row."
+            f"{name} has shape {weights.shape}, but there are {n_rows} rows; "
+            "pass one weight per row."
         )
     if n_rows and not np.isfinite(weights).all():
         bad = np.flatnonzero(~np.isfinite(weights))[0]
@@ -261,7 +262,7 @@ def as_lists(groups: ArrayLike | None, n_rows: int, *, name: str = "groups") -> 
         ids = ids[:, 0]
     if ids.shape != (n_rows,):
         raise ValueError(
-            f"{name} has shape {ids.shape}, but there are {n_rows} rows; pass one list id a row "
+            f"{name} has shape {ids.shape}, but there are {n_rows} rows; pass one list id per row "
             "(not the sizes of the lists)."
         )
     _check_none_missing(ids, name, "every row must name its list")

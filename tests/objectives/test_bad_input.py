@@ -68,7 +68,7 @@ def test_scores_and_weights(method):
         call([1.0, math.inf], [0, 1])
     with pytest.raises(TypeError, match="numbers"):
         call(["a", "b"], [0, 1])
-    with pytest.raises(ValueError, match="one number a row"):
+    with pytest.raises(ValueError, match="one number per row"):
         call(np.zeros((2, 2)), [0, 1])
     with pytest.raises(ValueError, match="negative"):
         call([1.0, 0.0], [0, 1], sample_weight=[1, -1])

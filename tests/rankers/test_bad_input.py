@@ -31,7 +31,7 @@ def broken(value):
         ((X, Y, [0] * 6), "zero for every row"),
         ((X, Y, [1, 0, 1, 0, 0, 1]), "needs both classes"),
         ((X, Y, [1, 1, np.inf, 1, 1, 1]), "must be finite"),
-        ((X, Y, [1, 1]), "one weight a row"),
+        ((X, Y, [1, 1]), "one weight per row"),
         ((X, Y, None, [0, 1]), "groups has 2 rows, but X has 6"),
         ((X, Y, None, ["a", "b", "c", "d", "e", "f"]), "no positive row in one list"),
         ((broken(np.nan), Y), "NaN"),

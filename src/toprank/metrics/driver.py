@@ -62,13 +62,16 @@ pos_label : label, default=None
 ties : {{{choices}}}, default="{default}"
     {meanings}.
 undefined : {{"skip", "error"}} or float, default="skip"
-    What becomes of a list without {needs}: it does not count (and where no list is left the
-    result is nan, with a warning), it is an error, or this number stands for it."""
+    What to do with a list without {needs}: leave it out (where no list
+    is left the result is nan, with a warning), raise an error, or count it as this number."""
 
+
+_LABELS = "Two classes: booleans, {0, 1}, {-1, 1} or any two labels."
+_GRADES = "Grades of at least 0, or two classes."
 
 _ROWS = """\
 y_true : array-like of shape (n_rows,)
-    Two classes: booleans, {0, 1}, {-1, 1} or any two labels.
+    {labels}
 scores : array-like of shape (n_rows,)
     Higher is better."""
 
@@ -123,16 +126,18 @@ def metric(
     *,
     needs: str,
     ties: tuple[str, ...],
+    returns: str,
     graded: bool = False,
     head: Callable[..., float | None] | None = None,
     prepare: Callable[..., Rows] | None = None,
 ) -> Callable[[Callable[..., Floats]], Metric]:
-    """Make a metric of a function that judges ranked lists, one value a list.
+    """Make a metric of a function that judges ranked lists, one value per list.
 
-    ``ties`` are the choices it offers, the default first. ``head(rows, **options)`` may name the
-    score below which one long unweighted list need not be sorted; ``prepare(rows, ties=...,
-    **options)`` may change the rows first. ``graded`` metrics take an option ``gain`` and see each
-    row's gain instead of a mask.
+    ``ties`` are the choices it offers, the default first; ``returns`` documents the value. The
+    docstring gives a summary, the metric's own parameters and examples. ``head(rows, **options)``
+    may name the score below which one long unweighted list need not be sorted; ``prepare(rows,
+    ties=..., **options)`` may change the rows first. ``graded`` metrics take an option ``gain``
+    and see each row's gain instead of a mask.
     """
 
     def decorate(judge: Callable[..., Floats]) -> Metric:
@@ -163,7 +168,7 @@ def metric(
         choices = ties
         signature = _signature(judge, measured)
         vars(measured)["__signature__"] = signature
-        measured.__doc__ = _document(judge, needs, choices)
+        measured.__doc__ = _document(judge, needs, choices, returns, graded=graded)
         METRICS[name] = measured
         DECLARATIONS[name] = Declaration(judge, needs, choices, graded, head, prepare)
         return METRICS[name]
@@ -174,7 +179,7 @@ def metric(
 def judge_lists(
     declared: Declaration, rows: Rows, ties: str, options: dict[str, Any]
 ) -> tuple[Floats, NDArray[np.bool_]]:
-    """One value a list of checked rows, and whether the metric is defined there."""
+    """One value per list of checked rows, and whether the metric is defined there."""
     if declared.prepare is not None:
         rows = declared.prepare(rows, ties=ties, **options)
     gain_order = order_in_ties(declared, ties)
@@ -360,14 +365,21 @@ def _signature(judge: Callable[..., Any], measured: Callable[..., Any]) -> inspe
     return inspect.Signature([*shared[:2], *own, *shared[2:]], return_annotation="float")
 
 
-def _document(judge: Callable[..., Any], needs: str, choices: tuple[str, ...]) -> str:
+def _document(
+    judge: Callable[..., Any], needs: str, choices: tuple[str, ...], returns: str, *, graded: bool
+) -> str:
+    """Docstring of a metric: its own, with the parameters that all share and what it returns."""
     shared = _SHARED.format(
         choices=", ".join(f'"{choice}"' for choice in choices),
         default=choices[0],
         meanings=";\n    ".join(f"{choice}: {_TIES[choice]}" for choice in choices),
         needs=_NEEDS[needs].replace(" and ", " or "),
     )
-    text = inspect.cleandoc(judge.__doc__ or "")
-    for marker, block in (("{rows}", _ROWS), ("{k}", _K), ("{shared}", shared)):
-        text = text.replace(f"\n{marker}\n", f"\n{block}\n")
-    return text
+    text, _, examples = inspect.cleandoc(judge.__doc__ or "").partition("\nExamples\n")
+    text, _, own = text.partition("\nParameters\n----------\n")
+    rows = _ROWS.format(labels=_GRADES if graded else _LABELS)
+    parameters = "\n".join(filter(None, (rows, own.strip().replace("{k}", _K), shared)))
+    return (
+        f"{text}\nParameters\n----------\n{parameters}\n\n"
+        f"Returns\n-------\nfloat\n    {returns}\n\nExamples\n{examples}"
+    )

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["bedroc"]
 
 
-@metric(needs="both", ties=(AVERAGE, PESSIMISTIC, OPTIMISTIC))
+@metric(needs="both", ties=(AVERAGE, PESSIMISTIC, OPTIMISTIC), returns="Between 0 and 1.")
 def bedroc(ranked: Ranked, *, ties: str, alpha: float = 20.0) -> Floats:
     """Boltzmann-enhanced discrimination of ROC: exponentially weighted early recognition.
 
@@ -30,15 +30,8 @@ def bedroc(ranked: Ranked, *, ties: str, alpha: float = 20.0) -> Floats:
 
     Parameters
     ----------
-    {rows}
     alpha : float, default=20
         How early: with 20, the first 8 % of the list make 80 % of the score, as its authors advise.
-    {shared}
-
-    Returns
-    -------
-    float
-        Between 0 and 1.
 
     Examples
     --------

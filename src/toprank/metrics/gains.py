@@ -23,7 +23,11 @@ def _head_if_k(rows: Rows, *, k: float | None = None, **_: object) -> float | No
 
 
 @metric(
-    needs="rows", ties=(AVERAGE, PESSIMISTIC, OPTIMISTIC, TOGETHER), graded=True, head=_head_if_k
+    needs="rows",
+    ties=(AVERAGE, PESSIMISTIC, OPTIMISTIC, TOGETHER),
+    graded=True,
+    head=_head_if_k,
+    returns="At least 0.",
 )
 def dcg(
     ranked: Ranked,
@@ -46,22 +50,12 @@ def dcg(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_rows,)
-        Grades of at least 0, or two classes.
-    scores : array-like of shape (n_rows,)
-        Higher is better.
     {k}
         By default the whole list counts.
     log_base : float, default=2
         Base b of the discount's logarithm, above 1; two is the convention of the field.
     gain : {"exponential", "linear"}, default="exponential"
         Whether a grade y is worth 2^y − 1 or y.
-    {shared}
-
-    Returns
-    -------
-    float
-        At least 0.
 
     Examples
     --------
@@ -74,7 +68,13 @@ def dcg(
     return _discounted(ranked, budget, log_base, together=ties == TOGETHER)
 
 
-@metric(needs="positives", ties=(AVERAGE, PESSIMISTIC, OPTIMISTIC), graded=True, head=_head_if_k)
+@metric(
+    needs="positives",
+    ties=(AVERAGE, PESSIMISTIC, OPTIMISTIC),
+    graded=True,
+    head=_head_if_k,
+    returns="Between 0 and 1.",
+)
 def ndcg(
     ranked: Ranked,
     *,
@@ -95,22 +95,12 @@ def ndcg(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_rows,)
-        Grades of at least 0, or two classes.
-    scores : array-like of shape (n_rows,)
-        Higher is better.
     {k}
         By default the whole list counts.
     log_base : float, default=2
         Base of the discount's logarithm; it cancels, but for rounding.
     gain : {"exponential", "linear"}, default="exponential"
         Whether a grade y is worth 2^y − 1 or y.
-    {shared}
-
-    Returns
-    -------
-    float
-        Between 0 and 1.
 
     Examples
     --------
@@ -158,7 +148,7 @@ def _reciprocal(places: Floats) -> Floats:
     return 1.0 / places
 
 
-@metric(needs="positives", ties=(TOGETHER, AVERAGE, PESSIMISTIC, OPTIMISTIC))
+@metric(needs="positives", ties=(TOGETHER, AVERAGE, PESSIMISTIC, OPTIMISTIC), returns="Above 0.")
 def average_reciprocal_rank(ranked: Ranked, *, ties: str, normalize: bool = False) -> Floats:
     """Sum of the reciprocal ranks of the positives, the AveR of Rudin (2009).
 
@@ -173,15 +163,8 @@ def average_reciprocal_rank(ranked: Ranked, *, ties: str, normalize: bool = Fals
 
     Parameters
     ----------
-    {rows}
     normalize : bool, default=False
         Whether to divide by the number of positives.
-    {shared}
-
-    Returns
-    -------
-    float
-        Above 0.
 
     Examples
     --------

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 import warnings
 from typing import TYPE_CHECKING, Any
 
@@ -22,27 +24,58 @@ from toprank.metrics.ranked import Ranked, rank_sorted, sort_rows
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
-    from toprank.metrics.ranked import Floats, Rows, Sorted
+    from toprank.metrics.ranked import Floats, Rows
 
 __all__ = ["height", "pnorm_error", "price_of_heights", "ranks", "reverse_height"]
 
 # A difference of two scores is known up to this share of their size.
 _ROUNDING = 4 * np.finfo(np.float64).eps
 
-_CHOICES = (PESSIMISTIC, AVERAGE, OPTIMISTIC)
+# The share of the tied rows that count.
+_SHARE = {PESSIMISTIC: 1.0, AVERAGE: 0.5, OPTIMISTIC: 0.0}
 
 
-def height(
-    y_true: ArrayLike,
-    scores: ArrayLike,
-    *,
-    sample_weight: ArrayLike | None = None,
-    groups: ArrayLike | None = None,
-    pos_label: Any = None,
-    ties: str = PESSIMISTIC,
-) -> Floats:
+def _of_each_row(
+    *, of: str
+) -> Callable[[Callable[[Ranked, float], Floats]], Callable[..., Floats]]:
+    """Make a function of rows out of one of ties, with one value per positive or negative."""
+
+    def decorate(judge: Callable[[Ranked, float], Floats]) -> Callable[..., Floats]:
+        @functools.wraps(judge)
+        def measured(
+            y_true: ArrayLike,
+            scores: ArrayLike,
+            *,
+            sample_weight: ArrayLike | None = None,
+            groups: ArrayLike | None = None,
+            pos_label: Any = None,
+            ties: str = PESSIMISTIC,
+        ) -> Floats:
+            check_choice("ties", ties, tuple(_SHARE))
+            # Rows of weight 0 are counted by nobody, yet they have a height of their own.
+            rows, _ = check_rows(
+                y_true, scores, sample_weight, groups, pos_label, keep_weightless=True
+            )
+            if not rows.scores.size:
+                raise ValueError("y_true is empty; there is no row to rank.")
+            by_score = sort_rows(rows)
+            totals = rows.per_list(rows.gain), rows.per_list(~rows.gain)
+            values = by_score.for_each_row(
+                judge(rank_sorted(rows, by_score, *totals), _SHARE[ties])
+            )
+            of_class: Floats = values[rows.gain if of == "positives" else ~rows.gain]
+            return of_class
+
+        vars(measured)["__signature__"] = inspect.signature(measured, follow_wrapped=False)
+        return measured
+
+    return decorate
+
+
+@_of_each_row(of="negatives")
+def height(ranked: Ranked, share: float) -> Floats:
     """Height of each negative: how many positives it is ranked above.
 
     ::
@@ -56,7 +89,7 @@ def height(
     Returns
     -------
     ndarray of shape (n_negatives,)
-        One height a negative row, in the order of the rows.
+        One height per negative row, in the order of the rows.
 
     Examples
     --------
@@ -64,21 +97,11 @@ def height(
     >>> height([0, 1, 0, 1], [4, 3, 2, 1])
     array([2., 1.])
     """
-    ranked, by_score, positive = _rows_in_ties(
-        y_true, scores, sample_weight, groups, pos_label, ties
-    )
-    return by_score.for_each_row(_heights(ranked, _SHARE[ties]))[~positive]
+    return _heights(ranked, share)
 
 
-def reverse_height(
-    y_true: ArrayLike,
-    scores: ArrayLike,
-    *,
-    sample_weight: ArrayLike | None = None,
-    groups: ArrayLike | None = None,
-    pos_label: Any = None,
-    ties: str = PESSIMISTIC,
-) -> Floats:
+@_of_each_row(of="positives")
+def reverse_height(ranked: Ranked, share: float) -> Floats:
     """Reverse height of each positive: how many negatives are ranked above it.
 
     ::
@@ -92,7 +115,7 @@ def reverse_height(
     Returns
     -------
     ndarray of shape (n_positives,)
-        One reverse height a positive row, in the order of the rows.
+        One reverse height per positive row, in the order of the rows.
 
     Examples
     --------
@@ -100,21 +123,11 @@ def reverse_height(
     >>> reverse_height([0, 1, 0, 1], [4, 3, 2, 1])
     array([1., 2.])
     """
-    ranked, by_score, positive = _rows_in_ties(
-        y_true, scores, sample_weight, groups, pos_label, ties
-    )
-    return by_score.for_each_row(_reverse_heights(ranked, _SHARE[ties]))[positive]
+    return _reverse_heights(ranked, share)
 
 
-def ranks(
-    y_true: ArrayLike,
-    scores: ArrayLike,
-    *,
-    sample_weight: ArrayLike | None = None,
-    groups: ArrayLike | None = None,
-    pos_label: Any = None,
-    ties: str = PESSIMISTIC,
-) -> Floats:
+@_of_each_row(of="positives")
+def ranks(ranked: Ranked, share: float) -> Floats:
     """Rank of each positive among all rows, 1 the best.
 
     ::
@@ -128,7 +141,7 @@ def ranks(
     Returns
     -------
     ndarray of shape (n_positives,)
-        One rank a positive row, in the order of the rows.
+        One rank per positive row, in the order of the rows.
 
     Examples
     --------
@@ -136,34 +149,8 @@ def ranks(
     >>> ranks([0, 1, 0, 1], [4, 3, 2, 1])
     array([2., 4.])
     """
-    ranked, by_score, positive = _rows_in_ties(
-        y_true, scores, sample_weight, groups, pos_label, ties
-    )
     first = np.minimum(ranked.weight, 1.0)
-    place = first + _SHARE[ties] * (ranked.weight - first)
-    return by_score.for_each_row(ranked.above(ranked.weight) + place)[positive]
-
-
-_SHARE = {PESSIMISTIC: 1.0, AVERAGE: 0.5, OPTIMISTIC: 0.0}
-
-
-def _rows_in_ties(
-    y_true: ArrayLike,
-    scores: ArrayLike,
-    sample_weight: ArrayLike | None,
-    groups: ArrayLike | None,
-    pos_label: Any,
-    ties: str,
-) -> tuple[Ranked, Sorted, NDArray[np.bool_]]:
-    """Lists of all rows, how they were sorted, and which rows are positive."""
-    check_choice("ties", ties, _CHOICES)
-    # Rows of weight 0 are counted by nobody, yet they have a height of their own.
-    rows, _ = check_rows(y_true, scores, sample_weight, groups, pos_label, keep_weightless=True)
-    if not rows.scores.size:
-        raise ValueError("y_true is empty; there is no row to rank.")
-    by_score = sort_rows(rows)
-    ranked = rank_sorted(rows, by_score, rows.per_list(rows.gain), rows.per_list(~rows.gain))
-    return ranked, by_score, rows.gain
+    return ranked.above(ranked.weight) + first + share * (ranked.weight - first)
 
 
 def _heights(ranked: Ranked, share: float) -> Floats:
@@ -196,7 +183,12 @@ def _won_by_margin(
     return rows._replace(scores=rows.scores - (margin + slack) * rows.gain)
 
 
-@metric(needs="both", ties=(PESSIMISTIC, AVERAGE, OPTIMISTIC), prepare=_won_by_margin)
+@metric(
+    needs="both",
+    ties=(PESSIMISTIC, AVERAGE, OPTIMISTIC),
+    prepare=_won_by_margin,
+    returns="At least 0; smaller is better.",
+)
 def pnorm_error(
     ranked: Ranked, *, ties: str, p: float = 4.0, normalize: bool = False, margin: float = 0.0
 ) -> Floats:
@@ -215,7 +207,6 @@ def pnorm_error(
 
     Parameters
     ----------
-    {rows}
     p : float, default=4
         Steepness of the price, at least 1; ``inf`` with ``normalize`` only. Four is where the
         paper's tables begin to favour the top.
@@ -223,12 +214,6 @@ def pnorm_error(
         Whether to return R^empirical, between 0 and 1.
     margin : float, default=0
         θ of R^empirical_{p,1,θ}: a positive must win by more than this. Ties are errors then.
-    {shared}
-
-    Returns
-    -------
-    float
-        At least 0; smaller is better.
 
     Examples
     --------
@@ -272,7 +257,11 @@ def _normalized(ranked: Ranked, ties: str, p: float) -> Floats:
     return (largest / ranked.positives) * mean
 
 
-@metric(needs="both", ties=(TOGETHER, PESSIMISTIC, AVERAGE, OPTIMISTIC))
+@metric(
+    needs="both",
+    ties=(TOGETHER, PESSIMISTIC, AVERAGE, OPTIMISTIC),
+    returns="The sum of the prices.",
+)
 def price_of_heights(
     ranked: Ranked, *, ties: str, price: Callable[[Floats], Floats], on: str = "height"
 ) -> Floats:
@@ -290,17 +279,10 @@ def price_of_heights(
 
     Parameters
     ----------
-    {rows}
     price : callable
         g, from an array of heights to an array of prices, such as ``np.exp`` or ``np.log1p``.
     on : {"height", "reverse_height", "rank"}, default="height"
         What the price is paid for.
-    {shared}
-
-    Returns
-    -------
-    float
-        The sum of the prices.
 
     Examples
     --------
@@ -316,7 +298,7 @@ def price_of_heights(
         if prices.shape != places.shape:
             raise ValueError(
                 f"price returned shape {prices.shape} for an array of shape {places.shape}; "
-                "it must return one price a height."
+                "it must return one price per height."
             )
         return prices
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 __all__ = ["partial_auc", "positives_at_top", "r_max", "roc_auc", "winner_take_all"]
 
 
-@metric(needs="both", ties=(AVERAGE, PESSIMISTIC, OPTIMISTIC))
+@metric(needs="both", ties=(AVERAGE, PESSIMISTIC, OPTIMISTIC), returns="Between 0 and 1.")
 def roc_auc(ranked: Ranked, *, ties: str) -> Floats:
     """Share of positive-negative pairs in which the positive scores higher.
 
@@ -25,16 +25,6 @@ def roc_auc(ranked: Ranked, *, ties: str) -> Floats:
     A tied pair counts one half by default, the area under the ROC curve with diagonal steps;
     with "pessimistic" it is an error, as in the papers' 1[s_i ≤ s_k].
     One sort: O(n log n) time, O(n) memory.
-
-    Parameters
-    ----------
-    {rows}
-    {shared}
-
-    Returns
-    -------
-    float
-        Between 0 and 1.
 
     Examples
     --------
@@ -69,7 +59,12 @@ def _head_to_first_negative(rows: Rows) -> float:
     return float(np.max(rows.scores, where=~rows.gain, initial=-np.inf))
 
 
-@metric(needs="both", ties=(AVERAGE, PESSIMISTIC, OPTIMISTIC), head=_head_to_max_fpr)
+@metric(
+    needs="both",
+    ties=(AVERAGE, PESSIMISTIC, OPTIMISTIC),
+    head=_head_to_max_fpr,
+    returns="Between 0 and 1.",
+)
 def partial_auc(
     ranked: Ranked, *, ties: str, max_fpr: float = 0.1, standardize: bool = True
 ) -> Floats:
@@ -87,18 +82,11 @@ def partial_auc(
 
     Parameters
     ----------
-    {rows}
     max_fpr : float, default=0.1
         Where the area ends, in (0, 1]. A tenth of the negatives is already a long list to read;
         choose the rate that your budget allows.
     standardize : bool, default=True
         Whether to rescale the area as above; otherwise it is at most ``max_fpr``.
-    {shared}
-
-    Returns
-    -------
-    float
-        Between 0 and 1.
 
     Examples
     --------
@@ -142,7 +130,12 @@ def _around_first_negative(ranked: Ranked, ties: str) -> tuple[Floats, Floats]:
     return before, ranked.total(np.where(is_first, under, 0.0))
 
 
-@metric(needs="both", ties=(PESSIMISTIC, AVERAGE, OPTIMISTIC), head=_head_to_first_negative)
+@metric(
+    needs="both",
+    ties=(PESSIMISTIC, AVERAGE, OPTIMISTIC),
+    head=_head_to_first_negative,
+    returns="Between 0 and 1.",
+)
 def positives_at_top(ranked: Ranked, *, ties: str) -> Floats:
     """Share of the positives that score above every negative.
 
@@ -154,16 +147,6 @@ def positives_at_top(ranked: Ranked, *, ties: str) -> Floats:
     (Li, Jin and Zhou 2014); with "average", p/(n + 1) of p positives tied with n
     negatives are. O(n) time, plus a sort of the rows above the highest negative.
 
-    Parameters
-    ----------
-    {rows}
-    {shared}
-
-    Returns
-    -------
-    float
-        Between 0 and 1.
-
     Examples
     --------
     >>> from toprank.metrics import positives_at_top
@@ -174,7 +157,12 @@ def positives_at_top(ranked: Ranked, *, ties: str) -> Floats:
     return before / (before + under)
 
 
-@metric(needs="both", ties=(PESSIMISTIC, AVERAGE, OPTIMISTIC), head=_head_to_first_negative)
+@metric(
+    needs="both",
+    ties=(PESSIMISTIC, AVERAGE, OPTIMISTIC),
+    head=_head_to_first_negative,
+    returns="Between 0 (every positive on top) and the number of positives; smaller is better.",
+)
 def r_max(ranked: Ranked, *, ties: str) -> Floats:
     """Number of positives below the highest negative.
 
@@ -185,16 +173,6 @@ def r_max(ranked: Ranked, *, ties: str) -> Floats:
     By default a tied positive counts as below, as in Rudin (2009), section 2; with "average", of p
     positives tied with n negatives n·p/(n + 1) do.
     O(n) time, plus a sort of the rows above the highest negative.
-
-    Parameters
-    ----------
-    {rows}
-    {shared}
-
-    Returns
-    -------
-    float
-        Between 0 (every positive on top) and the number of positives; smaller is better.
 
     Examples
     --------
@@ -209,7 +187,12 @@ def _head_to_first_row(rows: Rows) -> float:
     return float(rows.scores.max())
 
 
-@metric(needs="both", ties=(PESSIMISTIC, AVERAGE, OPTIMISTIC), head=_head_to_first_row)
+@metric(
+    needs="both",
+    ties=(PESSIMISTIC, AVERAGE, OPTIMISTIC),
+    head=_head_to_first_row,
+    returns="Between 0 and 1 (with lists: the share of lists lost); smaller is better.",
+)
 def winner_take_all(ranked: Ranked, *, ties: str) -> Floats:
     """Loss of the winner: 1 if a negative leads the list, 0 if a positive does.
 
@@ -219,16 +202,6 @@ def winner_take_all(ranked: Ranked, *, ties: str) -> Floats:
 
     By default a tie at the top is lost, as in Rudin (2009), section 2; with "average" it is the
     share of negatives in that tie. O(n) time.
-
-    Parameters
-    ----------
-    {rows}
-    {shared}
-
-    Returns
-    -------
-    float
-        Between 0 and 1 (with lists: the share of lists lost); smaller is better.
 
     Examples
     --------

@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 __all__ = ["average_precision"]
 
 
-@metric(needs="positives", ties=(TOGETHER, AVERAGE, PESSIMISTIC, OPTIMISTIC))
+@metric(
+    needs="positives", ties=(TOGETHER, AVERAGE, PESSIMISTIC, OPTIMISTIC), returns="Between 0 and 1."
+)
 def average_precision(ranked: Ranked, *, ties: str) -> Floats:
     """Mean, over the positives, of the precision of the list that ends at each.
 
@@ -27,16 +29,6 @@ def average_precision(ranked: Ranked, *, ties: str) -> Floats:
     alone does not change when all weights are scaled. The other choices take the rows of a tie
     (and the copies that a weight stands for) one after another; "average" is the mean over all
     orders in closed form, through harmonic sums. One sort: O(n log n) time, O(n) memory.
-
-    Parameters
-    ----------
-    {rows}
-    {shared}
-
-    Returns
-    -------
-    float
-        Between 0 and 1.
 
     Examples
     --------

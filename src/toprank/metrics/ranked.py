@@ -1,4 +1,4 @@
-"""Lists in descending score, one entry a tie: the form in which every metric sees its input."""
+"""Lists in descending score, one entry per tie: the form in which every metric sees its input."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class Rows(NamedTuple):
 
 
 class Ranked(NamedTuple):
-    """Lists in descending score, one entry a tie.
+    """Lists in descending score, one entry per tie.
 
     ::
 
@@ -160,13 +160,13 @@ class Ranked(NamedTuple):
         return np.maximum.reduceat(values, self.starts)
 
     def spread(self, values: NDArray[Any]) -> NDArray[Any]:
-        """One value a list, as one value a tie."""
+        """One value per list, as one value per tie."""
         if self.starts.size == 1:
             return values
         return np.repeat(values, np.diff(self.starts, append=self.gain.size))
 
     def spread_over(self, values: NDArray[Any], live: NDArray[Any] | slice) -> NDArray[Any]:
-        """One value a list, as one value for each of some ties."""
+        """One value per list, as one value for each of some ties."""
         return values if self.starts.size == 1 else self.spread(values)[live]
 
     def best(self) -> Ranked:
@@ -224,7 +224,7 @@ class Sorted(NamedTuple):
     is_first: NDArray[np.bool_]
 
     def for_each_row(self, values: Floats) -> Floats:
-        """One value a tie, as one value a row, in the order in which the rows came."""
+        """One value per tie, as one value per row, in the order in which the rows came."""
         if values.size < self.order.size:
             values = values[np.cumsum(self.is_first) - 1]
         result = np.empty(self.order.size)

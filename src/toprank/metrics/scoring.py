@@ -121,7 +121,7 @@ class Scorer:
 
 
 def _scores(estimator: Any, X: Any, pos_label: Any) -> Any:
-    """One score a row, higher for the positive class."""
+    """One score per row, higher for the positive class."""
     classes = getattr(estimator, "classes_", None)
     is_first = classes is not None and pos_label is not None and classes[0] == pos_label
     if hasattr(estimator, "decision_function"):

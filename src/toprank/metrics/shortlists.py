@@ -96,7 +96,12 @@ def _hits(ranked: Ranked, budget: Floats, ties: str) -> Floats:
     return ranked.total(hits)
 
 
-@metric(needs="rows", ties=(AVERAGE, PESSIMISTIC, OPTIMISTIC), head=head_of_k)
+@metric(
+    needs="rows",
+    ties=(AVERAGE, PESSIMISTIC, OPTIMISTIC),
+    head=head_of_k,
+    returns="Between 0 and 1.",
+)
 def precision_at_k(ranked: Ranked, *, ties: str, k: float) -> Floats:
     """Share of positives among the k best rows.
 
@@ -109,14 +114,7 @@ def precision_at_k(ranked: Ranked, *, ties: str, k: float) -> Floats:
 
     Parameters
     ----------
-    {rows}
     {k}
-    {shared}
-
-    Returns
-    -------
-    float
-        Between 0 and 1.
 
     Examples
     --------
@@ -130,7 +128,12 @@ def precision_at_k(ranked: Ranked, *, ties: str, k: float) -> Floats:
     return _hits(ranked, budget, ties) / budget
 
 
-@metric(needs="positives", ties=(AVERAGE, PESSIMISTIC, OPTIMISTIC), head=head_of_k)
+@metric(
+    needs="positives",
+    ties=(AVERAGE, PESSIMISTIC, OPTIMISTIC),
+    head=head_of_k,
+    returns="Between 0 and 1.",
+)
 def recall_at_k(ranked: Ranked, *, ties: str, k: float) -> Floats:
     """Share of all positives that are among the k best rows.
 
@@ -143,14 +146,7 @@ def recall_at_k(ranked: Ranked, *, ties: str, k: float) -> Floats:
 
     Parameters
     ----------
-    {rows}
     {k}
-    {shared}
-
-    Returns
-    -------
-    float
-        Between 0 and 1.
 
     Examples
     --------
@@ -162,7 +158,12 @@ def recall_at_k(ranked: Ranked, *, ties: str, k: float) -> Floats:
     return _hits(ranked, budget, ties) / ranked.positives
 
 
-@metric(needs="positives", ties=(AVERAGE, PESSIMISTIC, OPTIMISTIC), head=head_of_k)
+@metric(
+    needs="positives",
+    ties=(AVERAGE, PESSIMISTIC, OPTIMISTIC),
+    head=head_of_k,
+    returns="1 for a random order.",
+)
 def lift(ranked: Ranked, *, ties: str, k: float) -> Floats:
     """How many times more positives the k best rows hold than k random ones.
 
@@ -175,14 +176,7 @@ def lift(ranked: Ranked, *, ties: str, k: float) -> Floats:
 
     Parameters
     ----------
-    {rows}
     {k}
-    {shared}
-
-    Returns
-    -------
-    float
-        1 for a random order.
 
     Examples
     --------
@@ -194,7 +188,12 @@ def lift(ranked: Ranked, *, ties: str, k: float) -> Floats:
     return (_hits(ranked, budget, ties) / budget) * (ranked.rows / ranked.positives)
 
 
-@metric(needs="positives", ties=(AVERAGE, PESSIMISTIC, OPTIMISTIC), head=_head_of_fraction)
+@metric(
+    needs="positives",
+    ties=(AVERAGE, PESSIMISTIC, OPTIMISTIC),
+    head=_head_of_fraction,
+    returns="1 for a random order, at most ``1 / fraction``.",
+)
 def enrichment_factor(ranked: Ranked, *, ties: str, fraction: float = 0.01) -> Floats:
     """Enrichment of actives in the best fraction of a screened list.
 
@@ -207,16 +206,9 @@ def enrichment_factor(ranked: Ranked, *, ties: str, fraction: float = 0.01) -> F
 
     Parameters
     ----------
-    {rows}
     fraction : float, default=0.01
         Fraction of the list in (0, 1), rounded up to a whole row; one per cent is what screening
         papers print most.
-    {shared}
-
-    Returns
-    -------
-    float
-        1 for a random order, at most ``1 / fraction``.
 
     Examples
     --------
@@ -234,7 +226,12 @@ def _checked_fraction(fraction: Any) -> float:
     raise ValueError(f"fraction={fraction!r} must lie in (0, 1); for a number of rows use lift.")
 
 
-@metric(needs="positives", ties=(AVERAGE, PESSIMISTIC, OPTIMISTIC), head=_head_of_positives)
+@metric(
+    needs="positives",
+    ties=(AVERAGE, PESSIMISTIC, OPTIMISTIC),
+    head=_head_of_positives,
+    returns="Between 0 and 1.",
+)
 def prbep(ranked: Ranked, *, ties: str) -> Floats:
     """Precision-recall break-even point: precision, and recall, at as many rows as positives.
 
@@ -244,16 +241,6 @@ def prbep(ranked: Ranked, *, ties: str) -> Floats:
 
     Rows tied at the cut count by their share by default, the mean over all orders of the tie.
     One partition: O(n) time for one list.
-
-    Parameters
-    ----------
-    {rows}
-    {shared}
-
-    Returns
-    -------
-    float
-        Between 0 and 1.
 
     Examples
     --------

@@ -88,7 +88,7 @@ def pair_contributions(
 
 
 def shares(high: NDArray[np.float64], low: NDArray[np.float64], power: Any) -> NDArray[np.float64]:
-    """Share of each pair in the objective: one row a positive, one column a negative."""
+    """Share of each pair in the objective: one row per positive, one column per negative."""
     if power == "ir":
         losses = logsumexp(low[None, :] - high[:, None], axis=1)
         parts = np.logaddexp(0.0, losses)[:, None] * softmax(low)[None, :]

@@ -1,4 +1,4 @@
-"""The lists a picture shows: one a name, checked and sorted best first."""
+"""The lists a picture shows: one per name, checked and sorted best first."""
 
 from __future__ import annotations
 

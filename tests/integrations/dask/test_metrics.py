@@ -265,7 +265,7 @@ def two_chunks(*values):
     [
         ({"scores": two_chunks(1.0, 2.0, 3.0, np.nan)}, r"in chunk 1.*scores\[1\] is nan"),
         ({"scores": two_chunks(1.0, 2.0)}, "y_true has 4 rows, but scores has 2"),
-        ({"scores": da.zeros((4, 2))}, "scores must hold one value a row"),
+        ({"scores": da.zeros((4, 2))}, "scores must hold one value per row"),
         ({"y_true": two_chunks(0, 1, 2, 3)}, "must have two classes, got 4"),
         ({"sample_weight": np.zeros(4)}, "sample_weight is zero for every row"),
         ({"sample_weight": np.zeros(4), "groups": [0, 0, 1, 1]}, "is zero for every row"),

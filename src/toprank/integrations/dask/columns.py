@@ -23,12 +23,12 @@ _MOST_CHUNKS = 256
 
 
 def as_array(column: Any, name: str) -> Any:
-    """A Dask array of one value a row, of a Dask or in-memory array, series or frame."""
+    """A Dask array of one value per row, of a Dask or in-memory array, series or frame."""
     array = _of_frame(column) if hasattr(column, "to_dask_array") else da.asarray(column)
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     if array.ndim != 1:
-        raise ValueError(f"{name} must hold one value a row, got shape {array.shape}.")
+        raise ValueError(f"{name} must hold one value per row, got shape {array.shape}.")
     return array
 
 

@@ -24,7 +24,7 @@ __all__ = ["Judged", "judge_every_list"]
 
 
 class Judged(NamedTuple):
-    """One value a list, whether the metric is defined there, and the list's name."""
+    """One value per list, whether the metric is defined there, and the list's name."""
 
     values: Floats
     defined: NDArray[np.bool_]

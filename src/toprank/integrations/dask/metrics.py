@@ -1,6 +1,6 @@
 """The metrics of :mod:`toprank.metrics` on Dask collections: the same names, the same values.
 
-Every argument that holds one value a row may be a Dask array, series or one-column dataframe, or
+Every argument that holds one value per row may be a Dask array, series or one-column dataframe, or
 an array in memory, in any chunks, of known sizes or not. The values are exact: scores are sorted
 into ranges across the cluster and judged by the formulas of one machine, nothing is sampled. What
 differs from memory is the order in which weights that are not whole are summed.

@@ -57,7 +57,7 @@ def predict(model: Any, X: Any) -> Any:
 
 
 def on_chunks(model: Any, method: str, X: Any) -> Any:
-    """Call a method that gives one value a row on every chunk of a table."""
+    """Call a method that gives one value per row on every chunk of a table."""
     dtype = np.dtype(np.float64) if method == "decision_function" else model.classes_.dtype
     if hasattr(X, "map_partitions"):
         return X.map_partitions(_on_frame, model, method, dtype, meta=(method, dtype), token=method)
