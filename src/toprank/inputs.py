@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 __all__ = [
+    "SLACK",
     "Lists",
     "as_lists",
     "as_positives",
@@ -30,6 +31,9 @@ __all__ = [
     "scaled_weights",
     "within_budget",
 ]
+
+# Relative rounding error of a sum of weights, at the most.
+SLACK = 1e-9
 
 
 def as_scores(scores: ArrayLike, *, name: str = "scores") -> NDArray[np.floating[Any]]:

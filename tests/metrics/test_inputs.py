@@ -72,7 +72,10 @@ def test_input_is_left_as_it_was(name):
         ({"y": Y[:-1]}, r"y_true has 5 rows, but the scores have 6"),
         ({"s": np.append(S[:-1], np.nan)}, r"scores\[5\] is nan .* remove or impute"),
         ({"s": np.append(S[:-1], -np.inf)}, r"scores\[5\] is -inf"),
-        ({"s": np.stack([S, S], axis=1)}, r"scores must hold one number per row, got shape \(6, 2\)"),
+        (
+            {"s": np.stack([S, S], axis=1)},
+            r"scores must hold one number per row, got shape \(6, 2\)",
+        ),
         ({"sample_weight": [1, 1]}, r"sample_weight has shape \(2,\), but there are 6 rows"),
         ({"sample_weight": [1, 1, -1, 1, 1, 1]}, r"sample_weight\[2\] is -1.0; to drop a row"),
         ({"sample_weight": np.zeros(6)}, r"sample_weight is zero for every row"),

@@ -215,3 +215,12 @@ def test_wrong_axes_are_refused():
 def test_a_share_of_the_list_is_a_length(ranked):
     places, _ = drawn(gain_curve(*ranked, max_k=0.1, n_resamples=0))
     assert places[-1] == 30
+
+
+def test_weights_that_sum_to_three_rows_are_three_rows():
+    y, scores, weights = np.arange(30) % 2, np.arange(30), np.full(30, 0.1)
+    for curve in (precision_curve, gain_curve):
+        places, _ = drawn(curve(y, scores, sample_weight=weights, max_k=3, n_resamples=0))
+        assert places.tolist() == [1, 2, 3]
+    places, _ = drawn(gain_curve(y, scores, sample_weight=weights, n_resamples=0))
+    assert places.tolist() == [1, 2, 3]

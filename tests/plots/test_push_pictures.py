@@ -1,4 +1,4 @@
-"""Pictures of the push itself: its path over p, its pairs, and its discount factors."""
+"""Pictures of the push itself: its path over p, and its pairs."""
 
 import math
 
@@ -7,7 +7,7 @@ import pytest
 
 from toprank import IRPush, PNormPush
 from toprank.objectives import ir_push, pnorm_push
-from toprank.plots import discount_factors, fit_push_path, pair_contributions, push_path
+from toprank.plots import fit_push_path, pair_contributions, push_path
 from toprank.plots.contributions import shares
 
 LABELS = [1, 1, 0, 1, 0, 1, 1, 0, 0, 1]
@@ -71,14 +71,6 @@ def test_too_many_pairs_for_an_eye_are_refused():
 def test_one_class_has_no_pairs():
     with pytest.raises(ValueError, match="a pair is one of each"):
         pair_contributions([1, 1], [1, 2])
-
-
-def test_discount_factors_stand_in_the_papers_order():
-    ax = discount_factors()
-    upper, middle, lower = (line.get_ydata()[-1] for line in ax.lines)
-    assert upper > middle > lower
-    with pytest.raises(ValueError, match="max_rank"):
-        discount_factors(max_rank=1)
 
 
 @pytest.fixture

@@ -104,5 +104,5 @@ def test_strange_grades_are_refused(X, y, complaint, error):
 
 
 def test_group_ids_must_fit_the_rows(rng, X):
-    with pytest.raises(ValueError, match="one list id a row"):
+    with pytest.raises(ValueError, match="one list id per row"):
         PredtronSubsetRanker().fit(X, rng.integers(0, 2, N), groups=[10, 30])

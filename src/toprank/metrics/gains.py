@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from toprank.inputs import SLACK
 from toprank.metrics.driver import AVERAGE, OPTIMISTIC, PESSIMISTIC, TOGETHER, metric
 from toprank.metrics.places import places_of_positives, sum_over_places
-from toprank.metrics.shortlists import SLACK, budgets, head_of_k
+from toprank.metrics.shortlists import budgets, head_of_k
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from toprank.inputs import SLACK, rounded_up
 from toprank.metrics.driver import AVERAGE, OPTIMISTIC, PESSIMISTIC, metric
 
 if TYPE_CHECKING:
     from toprank.metrics.ranked import Floats, Ranked, Rows
 
 __all__ = [
-    "SLACK",
     "budgets",
     "enrichment_factor",
     "head_of_k",
@@ -22,10 +22,6 @@ __all__ = [
     "precision_at_k",
     "recall_at_k",
 ]
-
-
-# Relative rounding error of a sum of weights, at the most.
-SLACK = 1e-9
 
 
 def budgets(k: Any, rows: Floats, *, whole: bool, name: str = "k") -> Floats:
@@ -48,8 +44,7 @@ def budgets(k: Any, rows: Floats, *, whole: bool, name: str = "k") -> Floats:
             f"{name}={k} must be a whole number of rows (an int) or a fraction in (0, 1)."
         )
     share: Floats = float(k) * rows
-    # 0.07 · 100 is 7.000000000000001 in floating point, and still seven rows.
-    return np.ceil(share * (1.0 - 1e-12)) if whole else share
+    return np.maximum(rounded_up(share), 1.0) if whole else share
 
 
 # Heaps of fewer rows do not pay for the looks at them.

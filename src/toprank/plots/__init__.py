@@ -6,11 +6,10 @@ in dash, so that they can be told apart without colour.
 """
 
 from toprank.plots.contributions import pair_contributions
-from toprank.plots.discounts import discount_factors
 from toprank.plots.path import fit_push_path, push_path
 from toprank.plots.roc import roc_curve
-from toprank.plots.roots import root_bounds
 from toprank.plots.shortlist import gain_curve, precision_curve
+from toprank.plots.theory import discount_factors, root_bounds
 
 __all__ = [
     "discount_factors",

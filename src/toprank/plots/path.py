@@ -60,7 +60,7 @@ def fit_push_path(
     Returns
     -------
     dict
-        For each power the values of each measure, one a split: what :func:`push_path` draws.
+        For each power the values of each measure, one per split: what :func:`push_path` draws.
 
     Examples
     --------
@@ -92,7 +92,7 @@ def push_path(
     *,
     ax: Axes | Sequence[Axes] | None = None,
 ) -> Axes | NDArray[Any]:
-    """Draw measures of a list against the power p, one panel a measure.
+    """Draw measures of a list against the power p, one panel per measure.
 
     The thick line joins the means; thin lines are single splits, so that the eye sees whether
     they agree on the trend. The axis of p is logarithmic, with ∞ at its right end.

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from matplotlib.ticker import FuncFormatter
 
+from toprank.inputs import SLACK
 from toprank.plots.bootstrap import Band, resampled_hits
 from toprank.plots.lists import ranked_lists
 from toprank.plots.style import GREY, dress, one_axes, percent, series
@@ -151,7 +152,8 @@ def _places(max_k: float | None, lists: list[RankedList], *, default: float) -> 
     end = default if max_k is None else _checked_length(max_k, most)
     shortest = min(1.0, end)
     if end <= _POINTS:
-        whole = np.arange(1.0, np.floor(end) + 1.0)
+        # Thirty weights of 0.1 are three rows, however their sum is rounded.
+        whole = np.arange(1.0, np.floor(end * (1.0 + SLACK)) + 1.0)
         return whole if whole.size else np.array([end])
     return np.unique(np.append(np.linspace(shortest, end, _POINTS).round(), end))
 
@@ -162,7 +164,7 @@ def _checked_length(max_k: Any, most: float) -> float:
     value = float(max_k)
     if 0 < value < 1 and not isinstance(max_k, Integral):
         return value * most
-    if not 1 <= value <= most:
+    if not 1 <= value <= most * (1.0 + SLACK):
         raise ValueError(
             f"max_k={max_k} must be between 1 and the {most:g} rows of the list, or a share of it."
         )

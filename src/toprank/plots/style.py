@@ -67,7 +67,7 @@ def axes_row(ax: Sequence[Axes] | NDArray[Any] | Axes | None, n_panels: int) -> 
     row = np.atleast_1d(np.asarray(ax, dtype=object)).ravel()
     if row.size != n_panels or not all(isinstance(each, Axes) for each in row):
         raise ValueError(
-            f"ax must be None or {n_panels} Axes, one a panel, got {row.size} of type "
+            f"ax must be None or {n_panels} Axes, one per panel, got {row.size} of type "
             f"{type(row[0]).__name__ if row.size else 'nothing'}."
         )
     return row

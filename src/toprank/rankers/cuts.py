@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from toprank.inputs import SLACK
 from toprank.kernels.segments import log_sum_exp
 from toprank.solvers.passes import Least, Sums, block_scores
 
@@ -27,8 +28,6 @@ __all__ = [
 # A window of scores is cut into this many until it holds no more rows than can be gathered.
 BINS = 1 << 12
 GATHERED = 1 << 18
-# Relative rounding error of a sum of weights, at the most.
-SLACK = 1e-9
 # Scores closer than this, relative to their size, may be equal on another machine.
 TIED = 1e-12
 

@@ -2,7 +2,15 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from toprank.plots import root_bounds
+from toprank.plots import discount_factors, root_bounds
+
+
+def test_discount_factors_stand_in_the_papers_order():
+    ax = discount_factors()
+    upper, middle, lower = (line.get_ydata()[-1] for line in ax.lines)
+    assert upper > middle > lower
+    with pytest.raises(ValueError, match="max_rank"):
+        discount_factors(max_rank=1)
 
 
 @pytest.mark.parametrize(("p", "a"), [(4.0, 0.4), (1.0, 1.0), (64.0, 1e-3)])
