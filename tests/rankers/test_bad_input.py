@@ -32,7 +32,7 @@ def broken(value):
         ((X, Y, [1, 0, 1, 0, 0, 1]), "needs both classes"),
         ((X, Y, [1, 1, np.inf, 1, 1, 1]), "must be finite"),
         ((X, Y, [1, 1]), "one weight per row"),
-        ((X, Y, None, [0, 1]), "groups has 2 rows, but X has 6"),
+        ((X, Y, None, [0, 1]), r"groups has shape \(2,\), but there are 6 rows"),
         ((X, Y, None, ["a", "b", "c", "d", "e", "f"]), "no positive row in one list"),
         ((broken(np.nan), Y), "NaN"),
         ((broken(np.inf), Y), "infinity"),

@@ -3,13 +3,14 @@ import pytest
 from scipy import optimize
 
 from experiments.datasets import load_housing, load_ionosphere, load_magic
-from toprank.objectives import ExponentialIRPush, ExponentialPush, Relative
+from toprank.objectives import ExponentialIRPush, ExponentialPush
 from toprank.solvers import (
     Penalty,
     minimize_by_continuation,
     minimize_by_coordinates,
     minimize_by_lbfgs,
 )
+from toprank.truth import Truth
 from toprank.weak_rankers import Features, Stumps
 
 SOLVERS = [minimize_by_lbfgs, minimize_by_coordinates]
@@ -165,20 +166,15 @@ def test_continuation_reaches_the_optimum_at_infinity():
         method="SLSQP",
         options={"ftol": 1e-12, "maxiter": 500},
     )
-    largest = ExponentialPush(np.inf).on(y)
 
-    def solve(power, weights, n_done, max_iter):
-        criterion = ExponentialPush(power).on(y)
-        mean = Relative(criterion, 1.0, criterion.log_priced_weight / power)
-        return minimize_by_lbfgs(
-            design, mean, Penalty(alpha), weights=weights, max_iter=max_iter - n_done
-        )
+    class Problem:
+        def minimize(self, power, penalty, **options):
+            criterion = ExponentialPush(np.inf).bound_at(power, Truth.of_labels(y))
+            return minimize_by_lbfgs(design, criterion, penalty, **options)
 
-    solution = minimize_by_continuation(
-        solve,
-        lambda w: largest.value(design.scores(w)) + Penalty(alpha).value(w),
-        max_iter=1000,
-        tol=1e-8,
-    )
+        def largest_term(self, weights):
+            return ExponentialPush(np.inf).value(design.scores(weights), y)
+
+    solution = minimize_by_continuation(Problem(), Penalty(alpha), max_iter=1000, tol=1e-8)
     assert solution.converged
     assert direct.fun - 1e-6 <= solution.path[-1] <= direct.fun + 1e-4

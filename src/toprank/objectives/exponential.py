@@ -122,6 +122,16 @@ class PushFormula(NamedTuple):
         total = sum(parts.values())
         return largest + math.log(total) / self.p, {s: part / total for s, part in parts.items()}
 
+    def intercept(self, masses: Sequence[TiltedMass]) -> float:
+        """b with P(y=1|x) = 1/(1 + e^{-(1+p)(s+b)}) for a saturated push at one end.
+
+        b = ln(Σe^{-s⁺} / Σe^{p·s⁻}) / (1+p); for the bottom push the power is on the positives.
+        At p = 1 this is Corollary 13 of Rudin and Schapire (2009).
+        """
+        ((sign, _),) = self.constants.items()
+        inner, outer = masses
+        return sign * (inner.log - outer.log) / (1.0 + self.p)
+
     def largest_term(self, masses: Sequence[TiltedMass]) -> float:
         """Value at p = ∞, from the masses at any p."""
         pairs = zip(masses[::2], masses[1::2], strict=True)
@@ -244,6 +254,10 @@ class ExponentialCriterion(Criterion):
                     for sign, share in shares.items()
                 ],
             )
+
+    def masses(self, scores: NDArray[Any]) -> list[TiltedMass]:
+        """Tilted masses in the order of the formula's tilts."""
+        return [mass for pair in self._all_masses(scores).values() for mass in pair]
 
     def _all_masses(self, scores: NDArray[Any]) -> dict[int, tuple[TiltedMass, TiltedMass]]:
         return {sign: self._masses(scores, sign) for sign in self._formula.constants}

@@ -20,13 +20,13 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 import numpy as np
 
-from toprank.objectives.base import Criterion, Degrees, Objective
+from toprank.objectives.base import Criterion, Degrees, Objective, Relative
 from toprank.objectives.criterion import PushCriterion, Side
 from toprank.objectives.exponential import ExponentialCriterion, PushFormula
 from toprank.objectives.heights import compare
 from toprank.objectives.losses import LOSSES, Loss, LossName, RoundedHinge, largest_score
 from toprank.objectives.prices import Price, aggregate
-from toprank.objectives.top import TopCriterion
+from toprank.objectives.top import SoftTop, TopCriterion
 from toprank.truth import Truth
 
 if TYPE_CHECKING:
@@ -56,6 +56,23 @@ class _Push(Objective):
 
     def _loss(self) -> Loss:
         return LOSSES[self._formula().loss]
+
+    def is_logarithm(self) -> bool:
+        """Whether the value is a logarithm, so that its slopes do not depend on the weights."""
+        loss, price, *_ = self._formula()
+        return loss == "exponential" and not isinstance(price, Price)
+
+    def bound_at(self, power: float, truth: Truth) -> Criterion:
+        """Mean of this power over the priced rows: smooth, and never above the push at p = ∞."""
+        loss, _, focus, bottom_weight = self._formula()
+        if loss == "exponential":
+            criterion = ExponentialPush(power, focus, bottom_weight).criterion(truth)
+            return Relative(criterion, 1.0, criterion.log_priced_weight / power)
+        if truth.is_labels and truth.is_one_list and focus != "both":
+            return SoftTop(loss, power, focus, lower_bound=True).criterion(truth)
+        rounded = Push(loss, power, focus, bottom_weight, rounding=1.0 / power)
+        criterion = rounded.criterion(truth)
+        return Relative(criterion, math.exp(criterion.log_priced_weight / power))
 
     def weight_degrees(self) -> Degrees | None:
         loss, price, *_ = self._formula()

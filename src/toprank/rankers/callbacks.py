@@ -45,7 +45,6 @@ class Watch:
         self._verbose = verbose
         self._learned = learned
         self._data = data
-        self.n_before = 0  # iterations of the solves before this one
         self._context: Any = None
         if getattr(estimator, "_skl_callbacks", None):
             self._context = estimator._init_callback_context(max_subtasks=max_iter)  # noqa: SLF001
@@ -58,7 +57,7 @@ class Watch:
 
     def __call__(self, progress: Progress) -> bool:
         """Report an iteration; true asks the solver to stop with what it has."""
-        n_iter = self.n_before + progress.n_iter
+        n_iter = progress.n_iter
         if self._verbose and (self._verbose > 1 or n_iter % 10 == 0):
             print(f"iteration {n_iter:>5}   objective {progress.value:.10g}")  # noqa: T201
         if self._context is None:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from toprank.inputs import SLACK
-from toprank.kernels.segments import log_sum_exp
 from toprank.solvers.passes import Least, Sums, block_scores
 
 if TYPE_CHECKING:
@@ -22,7 +21,6 @@ __all__ = [
     "matching_intercept",
     "matching_intercept_on_blocks",
     "midway",
-    "push_intercept",
 ]
 
 # A window of scores is cut into this many until it holds no more rows than can be gathered.
@@ -30,25 +28,6 @@ BINS = 1 << 12
 GATHERED = 1 << 18
 # Scores closer than this, relative to their size, may be equal on another machine.
 TIED = 1e-12
-
-
-def push_intercept(
-    scores: NDArray[np.float64],
-    positives: NDArray[np.bool_],
-    weights: NDArray[np.float64] | None,
-    *,
-    p: float,
-    bottom: bool = False,
-) -> float:
-    """b with P(y=1|x) = 1/(1 + e^{-(1+p)(s+b)}) for a saturated exponential push.
-
-    b = ln(Σe^{-s⁺} / Σe^{p·s⁻}) / (1+p); for the bottom push the power is on the positives. At
-    p = 1 this is Corollary 13 of Rudin and Schapire (2009).
-    """
-    on_positives, on_negatives = (p, 1.0) if bottom else (1.0, p)
-    rises = log_sum_exp(scores, -on_positives, positives, weights)
-    falls = log_sum_exp(scores, on_negatives, ~positives, weights)
-    return (rises - falls) / (1.0 + p)
 
 
 def matching_intercept(

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from toprank.solvers import Solution
-    from toprank.truth import Truth
     from toprank.weak_rankers import WeakRankers
 
     Floats = NDArray[np.float64]
@@ -45,7 +44,12 @@ class LinearRanker(SupervisedRanker):
         return np.asarray(self.weak_rankers_.scores(table, self.weights_) + self.intercept_[0])
 
     def _attributes(
-        self, family: WeakRankers, weights: Floats, cut: float, truth: Truth, dtype: Any
+        self,
+        family: WeakRankers,
+        weights: Floats,
+        cut: float,
+        classes: NDArray[Any] | None,
+        dtype: Any,
     ) -> dict[str, Any]:
         """What a fit leaves behind."""
         attributes: dict[str, Any] = {"weak_rankers_": family, "weights_": weights}
@@ -54,8 +58,8 @@ class LinearRanker(SupervisedRanker):
             attributes["coef_"] = coef.astype(dtype)[None, :]
             cut += offset
         attributes["intercept_"] = np.array([cut])
-        if truth.classes is not None:
-            attributes["classes_"] = truth.classes
+        if classes is not None:
+            attributes["classes_"] = classes
         return attributes
 
     def _start_weights(self, n_weak: int) -> Floats | None:

@@ -146,7 +146,7 @@ class LinearRankSVM(GradesMixin, PairsMixin, LinearRanker):
             cut = 0.0
             if truth.is_labels:
                 cut = matching_intercept(design.scores(weights), truth.positives, truth.weights)
-            return self._attributes(family, weights, cut, truth, table.dtype)
+            return self._attributes(family, weights, cut, truth.classes, table.dtype)
 
         watch = Watch(
             self, max_iter=self._steps(), verbose=self.verbose, learned=learned, data=given

@@ -10,19 +10,15 @@ from scipy.special import expit
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from toprank.objectives import Price, ir_push, pnorm_push
-from toprank.objectives.exponential import PushFormula, Tilt
+from toprank.objectives import ir_push, pnorm_push
+from toprank.objectives.exponential import PushFormula
 from toprank.objectives.push import focus_constants
-from toprank.rankers.cuts import matching_intercept, push_intercept
-from toprank.rankers.push_blocks import LearnsFromBlocks
-from toprank.solvers.passes import IRPasses, PushPasses
+from toprank.rankers.push_fit import PushRanker
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from toprank.blocks import Blocks
     from toprank.objectives.losses import LossName
-    from toprank.solvers.passes import BlockFeatures, Landscape
 
 __all__ = ["IRPush", "PNormPush"]
 
@@ -41,7 +37,7 @@ def _has_probabilities(ranker: Any) -> bool:
     )
 
 
-class PNormPush(LearnsFromBlocks):
+class PNormPush(PushRanker):
     """Ranks so that few negatives come near the top: the P-Norm Push.
 
     Minimises (1/p)·log Σ_k ( Σ_i e^{-(f(x_i) - f(x̃_k))} )^p over positives i and negatives k,
@@ -150,52 +146,27 @@ class PNormPush(LearnsFromBlocks):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _power(self) -> float:
-        return float(self.p) if self.price is None else 1.0
-
     def _priced_end(self) -> tuple[Any, Literal["top", "bottom", "both"]]:
         return (float(self.p) if self.price is None else self.price), self.focus
 
-    def _is_relative(self) -> bool:
-        return self.loss != "exponential" or isinstance(self.price, Price)
-
-    def _objective(self, p: float | None = None) -> Any:
+    def _objective(self) -> Any:
         return pnorm_push(
-            self.p if p is None else p,
+            self.p,
             loss=self.loss,
             price=self.price,
             focus=self.focus,
             bottom_weight=self.bottom_weight,
         )
 
-    def _intercept(
-        self,
-        scores: NDArray[np.float64],
-        positives: NDArray[np.bool_],
-        weights: NDArray[np.float64] | None,
-    ) -> float:
-        try:
-            _has_probabilities(self)
-        except AttributeError:
-            return matching_intercept(scores, positives, weights)
-        bottom = self.focus == "bottom"
-        return push_intercept(scores, positives, weights, p=float(self.p), bottom=bottom)
+    def _formula(self) -> PushFormula:
+        return PushFormula(float(self.p), focus_constants(self.focus, self.bottom_weight))
 
-    def _landscape(self, blocks: Blocks, features: BlockFeatures, p: float | None) -> Landscape:
-        constants = focus_constants(self.focus, self.bottom_weight)
-        power = float(self.p if p is None else p)
-        return PushPasses(blocks, features, PushFormula(power, constants))
-
-    def _intercept_tilts(self) -> list[Tilt] | None:
+    def _probability_formula(self) -> PushFormula | None:
         try:
             _has_probabilities(self)
         except AttributeError:
             return None
-        on_positives, on_negatives = (self.p, 1.0) if self.focus == "bottom" else (1.0, self.p)
-        return [
-            Tilt(is_positive=True, power=-float(on_positives)),
-            Tilt(is_positive=False, power=float(on_negatives)),
-        ]
+        return self._formula()
 
     @available_if(_has_probabilities)
     def predict_proba(self, X: Any) -> NDArray[Any]:
@@ -210,7 +181,7 @@ class PNormPush(LearnsFromBlocks):
         return np.column_stack([1.0 - positive, positive])
 
 
-class IRPush(LearnsFromBlocks):
+class IRPush(PushRanker):
     """Pulls positives up, those near the top most: the IR Push.
 
     Minimises the mean over positives i of ln(1 + Σ_k e^{-(f(x_i) - f(x̃_k))}) (Rudin 2009,
@@ -278,8 +249,8 @@ class IRPush(LearnsFromBlocks):
     def _priced_end(self) -> tuple[Any, Literal["top", "bottom", "both"]]:
         return "log1p", "bottom"
 
-    def _objective(self, p: float | None = None) -> Any:  # noqa: ARG002
+    def _objective(self) -> Any:
         return ir_push(loss=self.loss)
 
-    def _landscape(self, blocks: Blocks, features: BlockFeatures, p: float | None) -> Landscape:  # noqa: ARG002
-        return IRPasses(blocks, features)
+    def _formula(self) -> None:
+        return None

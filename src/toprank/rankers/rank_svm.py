@@ -232,7 +232,7 @@ class RankSVM(GradesMixin, PairsMixin, LinearRanker):
     ) -> dict[str, Any]:
         """What a fit leaves behind; a linear model speaks in the units of the table."""
         if self.kernel == "linear":
-            attributes = self._attributes(family, weights, cut, truth, table.dtype)
+            attributes = self._attributes(family, weights, cut, truth.classes, table.dtype)
             return attributes | {"n_nonzero_": int(np.count_nonzero(weights))}
         support = np.flatnonzero(weights)
         attributes = {

@@ -9,15 +9,14 @@ says how far they can be from it.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Protocol
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     import numpy as np
     from numpy.typing import NDArray
 
-    from toprank.solvers.base import Solution
+    from toprank.solvers.base import Monitor, Penalty, Progress, Solution
 
 __all__ = ["NEAR", "minimize_by_continuation"]
 
@@ -29,36 +28,56 @@ USUAL = 9
 NEAR = 1e-4
 
 
-class Solve(Protocol):
-    """A solver of the problem at a finite power."""
+class PowerProblem(Protocol):
+    """A problem whose power can be replaced by a finite one."""
 
-    def __call__(
-        self, power: float, weights: NDArray[np.float64] | None, n_done: int, max_iter: int
-    ) -> Solution:
-        """Minimise the mean of this power from ``weights``, after ``n_done`` iterations."""
+    def minimize(self, power: float | None, penalty: Penalty, **options: Any) -> Solution:
+        """Minimise the mean of this power."""
+
+    def largest_term(self, weights: NDArray[np.float64]) -> float:
+        """Value at p = ∞, without the penalty."""
+
+
+@dataclass
+class _Counted:
+    """A monitor that counts the iterations of earlier powers too."""
+
+    monitor: Monitor
+    n_before: int
+
+    def __call__(self, progress: Progress) -> bool:
+        return self.monitor(replace(progress, n_iter=self.n_before + progress.n_iter))
 
 
 def minimize_by_continuation(
-    solve: Solve,
-    largest_term: Callable[[NDArray[np.float64]], float],
+    problem: PowerProblem,
+    penalty: Penalty,
     *,
-    max_iter: int,
-    tol: float | None,
+    weights: NDArray[np.float64] | None = None,
+    max_iter: int = 1000,
+    tol: float | None = 1e-8,
+    monitor: Monitor | None = None,
 ) -> Solution:
     """Minimise means of growing power until they are within max(tol, 1e-4) of the largest term.
 
-    ``largest_term`` gives the objective at p = ∞ with its penalty. The path holds the means, and
-    at its end the objective itself. All powers together take at most ``max_iter`` iterations.
+    The path holds the means, and at its end the objective itself. All powers together take at most
+    ``max_iter`` iterations.
     """
     goal = NEAR if tol is None else max(tol, NEAR)
-    n_done, path, weights = 0, list[float](), None
+    n_done, path = 0, list[float]()
     for stage, power in enumerate(POWERS):
-        share = math.ceil((max_iter - n_done) / max(USUAL - stage, 1))
-        solution = solve(power, weights, n_done, share)
+        solution = problem.minimize(
+            power,
+            penalty,
+            weights=weights,
+            max_iter=math.ceil((max_iter - n_done) / max(USUAL - stage, 1)),
+            tol=tol,
+            monitor=None if monitor is None else _Counted(monitor, n_done),
+        )
         weights = solution.weights
         n_done += solution.n_iter
         path += solution.path[1:] if path else solution.path
-        objective = largest_term(weights)
+        objective = problem.largest_term(weights) + penalty.value(weights)
         is_near = objective - solution.path[-1] <= goal
         is_solved = tol is not None and solution.converged and is_near
         if is_solved or n_done >= max_iter or solution.status in ("separated", "stopped"):
