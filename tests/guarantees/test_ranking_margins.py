@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.kernels.boosting_twins import ladder_pairs_naive
 from toprank.guarantees import (
     best_margin,
     best_margin_of_matrix,
@@ -19,7 +20,6 @@ from toprank.guarantees import (
     ranking_margin,
     smooth_margin,
 )
-from toprank.kernels.pair_stumps import ladder_pairs_naive
 
 SEEDS = st.integers(0, 2**32 - 1)
 

@@ -7,22 +7,28 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.kernels.boosting_twins import (
+    bin_rows_naive,
+    label_masses_naive,
+    ladder_pairs_naive,
+    pair_masses_naive,
+)
 from toprank.inputs import as_lists
-from toprank.kernels.bins import MISSING, bin_rows, bin_rows_naive, padded
+from toprank.kernels.bins import MISSING, bin_rows, padded
 from toprank.kernels.class_sums import (
     add_changes,
     add_weights,
     classification_masses,
     multiply,
-    pair_masses_naive,
     ranking_masses,
 )
-from toprank.kernels.label_sums import label_masses, label_masses_naive
+from toprank.kernels.label_sums import label_masses
 from toprank.kernels.ladder import Ladder
 from toprank.kernels.pair_stumps import (
+    LocalCodes,
+    RungWeights,
     ladder_masses,
     ladder_masses_of,
-    ladder_pairs_naive,
     local_codes,
     pair_masses,
     pair_masses_of,
@@ -113,7 +119,7 @@ def test_two_histograms_tell_the_shares_of_all_pairs(missing, seed):
     add_weights(design.codes, weights, 0, positives.sum(), 0, 3, sums[0])
     add_weights(design.codes, weights, positives.sum(), 23, 0, 3, sums[1])
     masses = np.empty((4, design.n_weak))
-    ranking_masses(sums[0], sums[1], design.sizes, design.doubled, design.offsets, masses)
+    ranking_masses(sums[0], sums[1], design.layout, masses)
     pairs = np.array(
         [(i, k) for i in np.flatnonzero(positives) for k in np.flatnonzero(~positives)]
     )
@@ -135,8 +141,7 @@ def test_the_same_histograms_tell_the_rows_a_classifier_gets_right(missing, seed
     add_weights(design.codes, weights, 0, (signs > 0).sum(), 0, 3, sums[0])
     add_weights(design.codes, weights, (signs > 0).sum(), 23, 0, 3, sums[1])
     masses = np.empty((4, design.n_weak))
-    tail = (design.sizes, design.doubled, design.offsets, masses)
-    classification_masses(sums[0], sums[1], scale, *tail)
+    classification_masses(sums[0], sums[1], scale, design.layout, masses)
     scaled = np.where(signs > 0, weights, scale * weights)
     for index in range(design.n_weak):
         margins = signs * (2 * design.column(index) - 1)
@@ -184,18 +189,20 @@ def test_contests_and_pairs_tell_the_shares_of_all_pairs(missing, seed):
     design = family.design(X, ladder.rows)
     pairs = ladder_pairs_naive(grades, groups)
     losses = weights[pairs].prod(axis=1) * np.exp(scores[pairs[:, 1]] - scores[pairs[:, 0]])
-    log_loss, *contests = rung_weights(
+    log_loss, *parts = rung_weights(
         scores[ladder.rows], np.log(ladder.weights), ladder.rungs, ladder.first_rungs
     )
     assert log_loss == pytest.approx(math.log(losses.sum()), abs=1e-12)
-    local, distinct = np.empty_like(design.codes), np.empty_like(design.codes)
-    n_codes = np.empty((3, ladder.n_rungs.size), dtype=np.intp)
-    local_codes(design.codes, ladder.lists, 0, 3, local, distinct, n_codes)
-    by_ladder, by_pairs = np.zeros((4, design.n_weak)), np.zeros((4, design.n_weak))
-    tail = (design.sizes, design.doubled, design.offsets, 0, 3)
-    ladder_masses(
-        local, distinct, n_codes, ladder.rungs, ladder.first_rungs, *contests, *tail, by_ladder
+    contests = RungWeights(*parts)
+    coded = LocalCodes(
+        np.empty_like(design.codes),
+        np.empty_like(design.codes),
+        np.empty((3, ladder.n_rungs.size), dtype=np.intp),
     )
+    local_codes(design.codes, ladder.lists, 0, 3, coded)
+    by_ladder, by_pairs = np.zeros((4, design.n_weak)), np.zeros((4, design.n_weak))
+    tail = (design.layout, 0, 3)
+    ladder_masses(coded, ladder.rungs, ladder.first_rungs, contests, *tail, by_ladder)
     in_table = family.design(X)
     better, worse = np.ascontiguousarray(pairs.T)
     normalised = losses / losses.sum()
@@ -205,7 +212,7 @@ def test_contests_and_pairs_tell_the_shares_of_all_pairs(missing, seed):
         np.testing.assert_allclose(by_ladder[:, index], naive, atol=1e-12)
         np.testing.assert_allclose(by_pairs[:, index], naive, atol=1e-12)
         twice = (2 * in_table.column(index)).astype(np.uint8)
-        direct = ladder_masses_of(twice[ladder.rows], ladder.rungs, ladder.first_rungs, *contests)
+        direct = ladder_masses_of(twice[ladder.rows], ladder.rungs, ladder.first_rungs, contests)
         np.testing.assert_allclose(direct, naive, rtol=1e-10, atol=1e-300)
         direct = pair_masses_of(twice, better, worse, normalised)
         np.testing.assert_allclose(direct, naive, rtol=1e-10, atol=1e-300)
@@ -214,11 +221,11 @@ def test_contests_and_pairs_tell_the_shares_of_all_pairs(missing, seed):
 def test_contests_take_scores_of_any_size():
     ladder = Ladder(np.array([0, 1, 2, 0, 1]), None, None)
     scores = np.array([1e5, -1e5, 0.0, 3e4, 1e5])[ladder.rows]
-    log_loss, *contests = rung_weights(
+    log_loss, *parts = rung_weights(
         scores, np.log(ladder.weights), ladder.rungs, ladder.first_rungs
     )
     assert log_loss == pytest.approx(2e5)
-    assert all(np.isfinite(part).all() for part in contests)
+    assert all(np.isfinite(part).all() for part in parts)
 
 
 @settings(deadline=None)
@@ -228,9 +235,7 @@ def test_labels_are_summed_above_every_threshold(seed):
     relevant, weights = rng.random(23) < 0.4, rng.random(23)
     design = Stumps(missing="learned").fit(X).design(X)
     above = np.zeros((2, design.n_weak))
-    label_masses(
-        design.codes, weights, relevant, design.sizes, design.doubled, design.offsets, 0, 3, above
-    )
+    label_masses(design.codes, weights, relevant, design.layout, 0, 3, above)
     for index in range(design.n_weak):
         naive = label_masses_naive(design.column(index), weights, relevant)
         np.testing.assert_allclose(above[:, index], naive, atol=1e-14)

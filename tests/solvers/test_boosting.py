@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from experiments.boosting.matrix_boosting import boost_matrix
-from toprank.kernels.pair_stumps import ladder_pairs_naive
+from tests.kernels.boosting_twins import ladder_pairs_naive
 from toprank.kernels.threads import Threads, spans
 from toprank.objectives import pnorm_push
 from toprank.solvers.boosting import boost

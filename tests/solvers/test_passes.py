@@ -5,8 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.kernels.boosting_twins import histograms_by_class_naive
 from toprank.blocks import ArrayBlocks
-from toprank.kernels.class_sums import histograms_by_class, histograms_by_class_naive
+from toprank.kernels.class_sums import histograms_by_class
 from toprank.objectives import ir_push, pnorm_push
 from toprank.objectives.exponential import PushFormula
 from toprank.solvers.passes import BlockFeatures, IRPasses, Moments, PushPasses

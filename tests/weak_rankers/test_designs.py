@@ -5,7 +5,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.preprocessing import PolynomialFeatures
 
-from toprank.kernels.bins import MISSING, histogram, histogram_naive
+from tests.kernels.boosting_twins import histogram_naive
+from toprank.kernels.bins import MISSING, histogram
 from toprank.weak_rankers import CustomWeakRankers, Features, Stumps, weak_rankers_from
 
 

@@ -6,7 +6,7 @@ A column of codes 0 … n_thresholds says how many thresholds a value exceeds; t
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -18,13 +18,25 @@ if TYPE_CHECKING:
 __all__ = [
     "MAX_BINS",
     "MISSING",
+    "Layout",
     "add_lookup",
     "bin_rows",
-    "bin_rows_naive",
     "histogram",
-    "histogram_naive",
     "padded",
 ]
+
+
+class Layout(NamedTuple):
+    """Where the stumps of each column lie among all stumps.
+
+    Column j has ``sizes[j]`` thresholds; its stumps lie at ``offsets[j]:offsets[j + 1]``, twice
+    as many where it is ``doubled``: all with missing values below, then all with them above.
+    """
+
+    sizes: NDArray[np.intp]
+    doubled: NDArray[np.bool_]
+    offsets: NDArray[np.intp]
+
 
 MAX_BINS = 255  # codes 0 … 254, so that the 256th value of a byte is free for MISSING
 MISSING = 255
@@ -37,11 +49,6 @@ def histogram(codes: NDArray[np.uint8], values: NDArray[Any]) -> NDArray[np.floa
     for row in range(codes.size):
         sums[codes[row]] += values[row]
     return sums
-
-
-def histogram_naive(codes: NDArray[np.uint8], values: NDArray[Any]) -> NDArray[np.float64]:
-    """The twin of :func:`histogram`: 256 masked sums."""
-    return np.array([values[codes == code].sum(dtype=np.float64) for code in range(256)])
 
 
 @compiled
@@ -159,15 +166,3 @@ def bin_rows(
             for k in range(size):
                 if np.isnan(values[k]):
                     mine[k] = 255
-
-
-def bin_rows_naive(
-    X: NDArray[Any], rows: NDArray[np.intp], thresholds: list[NDArray[np.float64]]
-) -> NDArray[np.uint8]:
-    """The twin of :func:`bin_rows`: every value beside every threshold."""
-    codes = np.empty((X.shape[1], rows.size), dtype=np.uint8)
-    for j, mine in enumerate(thresholds):
-        values = X[rows, j].astype(np.float64)
-        codes[j] = (values[:, None] > mine).sum(axis=1)
-        codes[j, np.isnan(values)] = MISSING
-    return codes

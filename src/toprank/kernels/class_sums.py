@@ -21,6 +21,8 @@ from toprank.kernels.jit import compiled
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from toprank.kernels.bins import Layout
+
     Floats = NDArray[np.float64]
     Codes = NDArray[np.uint8]
     Integers = NDArray[Any]
@@ -30,9 +32,7 @@ __all__ = [
     "add_weights",
     "classification_masses",
     "histograms_by_class",
-    "histograms_by_class_naive",
     "multiply",
-    "pair_masses_naive",
     "ranking_masses",
 ]
 
@@ -146,22 +146,6 @@ def histograms_by_class(
     return peaks, np.ascontiguousarray(sums.reshape(n_columns, 2, 256).transpose(1, 0, 2))
 
 
-def histograms_by_class_naive(
-    codes: Codes, tables: Floats, positives: NDArray[np.bool_], log_weights: Floats
-) -> Floats:
-    """The sums of :func:`histograms_by_class` themselves, one column and code after the other."""
-    scores = sum(table[mine] for table, mine in zip(tables, codes, strict=True))
-    masses = np.exp(np.where(positives, -scores, scores))
-    if log_weights.size:
-        masses *= np.exp(log_weights)
-    sums = np.empty((2, len(codes), 256))
-    for side, members in enumerate((positives, ~positives)):
-        for j, mine in enumerate(codes):
-            for code in range(256):
-                sums[side, j, code] = masses[members & (mine == code)].sum()
-    return sums
-
-
 @compiled
 def _sides(sums: Floats, size: int, column: int, below: Floats, above: Floats) -> float:
     """Weight below and above each threshold of one column; the missing weight comes back."""
@@ -180,9 +164,7 @@ def _sides(sums: Floats, size: int, column: int, below: Floats, above: Floats) -
 def ranking_masses(
     positives: Floats,
     negatives: Floats,
-    sizes: Integers,
-    doubled: NDArray[np.bool_],
-    offsets: Integers,
+    layout: Layout,
     masses: Floats,
 ) -> None:
     """Shares p₁, p½, m½, m₁ of the pair weight for every stump (see kernels.steps).
@@ -190,6 +172,7 @@ def ranking_masses(
     With shares a₀, a½, a₁ of the positives' weight where h is 0, 1/2, 1, and b of the negatives',
     p₁ = a₁b₀, p½ = a₁b½ + a½b₀, m½ = a½b₁ + a₀b½, m₁ = a₀b₁.
     """
+    sizes, doubled, offsets = layout
     a0, a1, b0, b1 = np.empty(255), np.empty(255), np.empty(255), np.empty(255)
     for j in range(sizes.size):
         size = sizes[j]
@@ -219,15 +202,14 @@ def classification_masses(
     positives: Floats,
     negatives: Floats,
     scale: float,
-    sizes: Integers,
-    doubled: NDArray[np.bool_],
-    offsets: Integers,
+    layout: Layout,
     masses: Floats,
 ) -> None:
     """Shares of the row weight that the classifier 2h - 1 gets right (first) and wrong (last).
 
     ``scale`` multiplies the negatives' sums. A missing value on which h abstains is neither.
     """
+    sizes, doubled, offsets = layout
     a0, a1, b0, b1 = np.empty(255), np.empty(255), np.empty(255), np.empty(255)
     masses[1:3] = 0.0
     for j in range(sizes.size):
@@ -244,11 +226,3 @@ def classification_masses(
                 masses[0, place], masses[3, place] = (right + am) * unit, (wrong + bm) * unit
             else:
                 masses[0, place], masses[3, place] = right * unit, wrong * unit
-
-
-def pair_masses_naive(values: Floats, pairs: NDArray[np.intp], weights: Floats) -> Floats:
-    """The four shares from a list of all pairs and the values of one weak ranker."""
-    moved = values[pairs[:, 0]] - values[pairs[:, 1]]
-    shares = np.array([weights[moved == level].sum() for level in (1.0, 0.5, -0.5, -1.0)])
-    shares /= weights.sum()
-    return shares

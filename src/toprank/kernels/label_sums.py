@@ -11,9 +11,11 @@ from toprank.kernels.jit import compiled
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from toprank.kernels.bins import Layout
+
     Floats = NDArray[np.float64]
 
-__all__ = ["label_masses", "label_masses_naive"]
+__all__ = ["label_masses"]
 
 
 @compiled
@@ -21,9 +23,7 @@ def label_masses(
     codes: NDArray[np.uint8],
     weights: Floats,
     relevant: NDArray[np.bool_],
-    sizes: NDArray[np.intp],
-    doubled: NDArray[np.bool_],
-    offsets: NDArray[np.intp],
+    layout: Layout,
     first: int,
     last: int,
     above: Floats,
@@ -33,6 +33,7 @@ def label_masses(
     ``above[0]`` is of the rows for which the label is relevant, ``above[1]`` of the others. A
     doubled column has its stumps with missing values below, then those with them above.
     """
+    sizes, doubled, offsets = layout
     sums = np.empty((2, 256))
     for j in range(first, last):
         sums[:] = 0.0
@@ -47,11 +48,3 @@ def label_masses(
                 above[side, offsets[j] + threshold] = total
                 if doubled[j]:
                     above[side, offsets[j] + size + threshold] = total + sums[side, 255]
-
-
-def label_masses_naive(
-    values: Floats, weights: Floats, relevant: NDArray[np.bool_]
-) -> tuple[float, float]:
-    """The twin for one weak ranker: two masked sums."""
-    on = values == 1
-    return float(weights[on & relevant].sum()), float(weights[on & ~relevant].sum())

@@ -18,7 +18,7 @@ Whole-array expressions are written as loops: the compiler needs seconds for eac
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -27,11 +27,15 @@ from toprank.kernels.jit import compiled
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from toprank.kernels.bins import Layout
+
     Floats = NDArray[np.float64]
     Codes = NDArray[np.uint8]
     Integers = NDArray[np.intp]
 
 __all__ = [
+    "LocalCodes",
+    "RungWeights",
     "ladder_masses",
     "ladder_masses_of",
     "local_codes",
@@ -41,14 +45,36 @@ __all__ = [
 ]
 
 
-@compiled
-def local_codes(
-    codes: Codes, lists: Integers, first: int, last: int, local: Codes, distinct: Codes, n: Integers
-) -> None:
-    """Number the codes of each list and column 0, 1, … in their order.
+class LocalCodes(NamedTuple):
+    """Codes of each list and column, numbered 0, 1, … in their order.
 
     ``distinct[j, lists[g]:]`` starts with the codes that occur in list g, ``n[j, g]`` of them.
     """
+
+    local: Codes
+    distinct: Codes
+    n: Integers
+
+
+class RungWeights(NamedTuple):
+    """Weight of each row above and on a rung; factor and share of each contest.
+
+    A row enters the contest below its own rung with ``above[row]``; from there to the next contest
+    down all rows above are multiplied by ``carry[rung]`` ≤ 1. Weights on a rung, and those above
+    it after ``share[rung]`` was divided by their sum, are distributions, so no score is too large
+    and no weight too small.
+    """
+
+    above: Floats
+    on: Floats
+    carry: Floats
+    share: Floats
+
+
+@compiled
+def local_codes(codes: Codes, lists: Integers, first: int, last: int, coded: LocalCodes) -> None:
+    """Number the codes of each list in columns ``first`` to ``last``."""
+    local, distinct, n = coded
     number = np.empty(256, np.uint8)
     occurs = np.empty(256, np.bool_)
     for j in range(first, last):
@@ -82,14 +108,9 @@ def _log_sum(logs: Floats) -> float:
 def rung_weights(
     scores: Floats, log_weights: Floats, rungs: Integers, first_rungs: Integers
 ) -> tuple[float, Floats, Floats, Floats, Floats]:
-    """ln F̃; weight of each row above and on a rung; factor and share of each contest.
+    """ln F̃, and the four parts of :class:`RungWeights`.
 
     A row of weight w and score s counts as one of score s - ln w above, s + ln w on a rung.
-
-    A row enters the contest below its own rung with ``above[row]``; from there to the next contest
-    down all rows above are multiplied by ``carry[rung]`` ≤ 1. Weights on a rung, and those above
-    it after ``share[rung]`` was divided by their sum, are distributions, so no score is too large
-    and no weight too small.
     """
     above, on = np.zeros(scores.size), np.zeros(scores.size)
     n_rungs = rungs.size - 1
@@ -186,23 +207,19 @@ def _write(differences: Floats, size: int, place: int, masses: Floats) -> None:
 
 @compiled
 def ladder_masses(
-    local: Codes,
-    distinct: Codes,
-    n_codes: Integers,
+    coded: LocalCodes,
     rungs: Integers,
     first_rungs: Integers,
-    above: Floats,
-    on: Floats,
-    carry: Floats,
-    share: Floats,
-    sizes: Integers,
-    doubled: NDArray[np.bool_],
-    offsets: Integers,
+    weights: RungWeights,
+    layout: Layout,
     first: int,
     last: int,
     masses: Floats,
 ) -> None:
     """Shares of every stump of columns ``first`` to ``last`` over all contests."""
+    local, distinct, n_codes = coded
+    above, on, carry, share = weights
+    sizes, doubled, offsets = layout
     up, down = np.empty(256), np.empty(256)
     low, high = np.empty((4, 257)), np.empty((4, 257))
     for j in range(first, last):
@@ -229,15 +246,10 @@ def ladder_masses(
 
 @compiled
 def ladder_masses_of(
-    twice: Codes,
-    rungs: Integers,
-    first_rungs: Integers,
-    above: Floats,
-    on: Floats,
-    carry: Floats,
-    share: Floats,
+    twice: Codes, rungs: Integers, first_rungs: Integers, weights: RungWeights
 ) -> Floats:
-    """Shares of one weak ranker, 2h in {0, 1, 2} a row, without differences."""
+    """Shares of one weak ranker, 2h in {0, 1, 2} per row, without differences."""
+    above, on, carry, share = weights
     masses = np.zeros(4)
     for g in range(first_rungs.size - 1):
         up = np.zeros(3)
@@ -262,14 +274,13 @@ def pair_masses(
     better: Integers,
     worse: Integers,
     weights: Floats,
-    sizes: Integers,
-    doubled: NDArray[np.bool_],
-    offsets: Integers,
+    layout: Layout,
     first: int,
     last: int,
     masses: Floats,
 ) -> None:
     """Shares of every stump of columns ``first`` to ``last`` over a list of pairs."""
+    sizes, doubled, offsets = layout
     low, high = np.empty((4, 257)), np.empty((4, 257))
     for j in range(first, last):
         low[:] = 0.0
@@ -303,7 +314,7 @@ def pair_masses(
 
 @compiled
 def pair_masses_of(twice: Codes, better: Integers, worse: Integers, weights: Floats) -> Floats:
-    """Shares of one weak ranker, 2h in {0, 1, 2} a row, over a list of pairs."""
+    """Shares of one weak ranker, 2h in {0, 1, 2} per row, over a list of pairs."""
     masses = np.zeros(4)
     for pair in range(better.size):
         moved = np.int64(twice[better[pair]]) - np.int64(twice[worse[pair]])
@@ -312,14 +323,3 @@ def pair_masses_of(twice: Codes, better: Integers, worse: Integers, weights: Flo
         elif moved < 0:
             masses[1 - moved] += weights[pair]
     return masses
-
-
-def ladder_pairs_naive(grades: NDArray[Any], groups: NDArray[Any]) -> Integers:
-    """All pairs (better, worse) of rows that the ladder stands for."""
-    pairs = [
-        (i, k)
-        for i in range(grades.size)
-        for k in range(grades.size)
-        if groups[i] == groups[k] and grades[i] > grades[k]
-    ]
-    return np.array(pairs, dtype=np.intp).reshape(-1, 2)

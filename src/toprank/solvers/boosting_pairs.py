@@ -9,6 +9,8 @@ import numpy as np
 
 from toprank.kernels.bins import add_lookup
 from toprank.kernels.pair_stumps import (
+    LocalCodes,
+    RungWeights,
     ladder_masses,
     ladder_masses_of,
     local_codes,
@@ -71,20 +73,14 @@ class LadderState(ScoredState):
         self._by_class = by_class
         self._log_weights = np.log(ladder.weights)
         shape = design.codes.shape
-        self._local = np.empty(shape, dtype=np.uint8)
-        self._distinct = np.empty(shape, dtype=np.uint8)
-        self._n_codes = np.empty((shape[0], ladder.n_rungs.size), dtype=np.intp)
+        self._coded = coded = LocalCodes(
+            np.empty(shape, dtype=np.uint8),
+            np.empty(shape, dtype=np.uint8),
+            np.empty((shape[0], ladder.n_rungs.size), dtype=np.intp),
+        )
         self.threads.over(
             shape[0],
-            lambda first, last: local_codes(
-                design.codes,
-                ladder.lists,
-                first,
-                last,
-                self._local,
-                self._distinct,
-                self._n_codes,
-            ),
+            lambda first, last: local_codes(design.codes, ladder.lists, first, last, coded),
         )
         self._weigh()
 
@@ -95,43 +91,22 @@ class LadderState(ScoredState):
 
     def _weigh(self) -> None:
         ladder = self._ladder
-        self.log_loss, *contests = rung_weights(
+        self.log_loss, *parts = rung_weights(
             self.scores, self._log_weights, ladder.rungs, ladder.first_rungs
         )
-        self._above, self._on, self._carry, self._share = contests
+        self._weights = RungWeights(*parts)
 
     def _fill_masses(self) -> None:
-        design, ladder = self.design, self._ladder
+        lists = self._coded, self._ladder.rungs, self._ladder.first_rungs, self._weights
+        layout, masses = self.design.layout, self._masses
         self.threads.over(
-            design.codes.shape[0],
-            lambda first, last: ladder_masses(
-                self._local,
-                self._distinct,
-                self._n_codes,
-                ladder.rungs,
-                ladder.first_rungs,
-                self._above,
-                self._on,
-                self._carry,
-                self._share,
-                design.sizes,
-                design.doubled,
-                design.offsets,
-                first,
-                last,
-                self._masses,
-            ),
+            self.design.codes.shape[0],
+            lambda first, last: ladder_masses(*lists, layout, first, last, masses),
         )
 
     def _measure(self, index: int) -> NDArray[np.float64]:
         found: NDArray[np.float64] = ladder_masses_of(
-            self._twice(index),
-            self._ladder.rungs,
-            self._ladder.first_rungs,
-            self._above,
-            self._on,
-            self._carry,
-            self._share,
+            self._twice(index), self._ladder.rungs, self._ladder.first_rungs, self._weights
         )
         return found
 
@@ -163,21 +138,11 @@ class PairState(ScoredState):
         self.log_loss = peak + float(np.log(total))
 
     def _fill_masses(self) -> None:
-        design = self.design
+        pairs = self.design.codes, self._better, self._worse, self._weights
+        layout, masses = self.design.layout, self._masses
         self.threads.over(
-            design.codes.shape[0],
-            lambda first, last: pair_masses(
-                design.codes,
-                self._better,
-                self._worse,
-                self._weights,
-                design.sizes,
-                design.doubled,
-                design.offsets,
-                first,
-                last,
-                self._masses,
-            ),
+            self.design.codes.shape[0],
+            lambda first, last: pair_masses(*pairs, layout, first, last, masses),
         )
 
     def _measure(self, index: int) -> NDArray[np.float64]:

@@ -114,15 +114,8 @@ class PassState(StumpState):
         return self._positives.log, self._negatives.log
 
     def _fill_masses(self) -> None:
-        design = self.design
-        ranking_masses(
-            self._positives.first,
-            self._negatives.first,
-            design.sizes,
-            design.doubled,
-            design.offsets,
-            self._masses,
-        )
+        sums = self._positives.first, self._negatives.first
+        ranking_masses(*sums, self.design.layout, self._masses)
 
     def _measure(self, index: int) -> NDArray[np.float64]:
         found: NDArray[np.float64] = self._masses[:, index]

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from toprank.inputs import log_scale, scaled_weights
-from toprank.kernels.bins import histogram
+from toprank.kernels.bins import Layout, histogram
 from toprank.kernels.class_sums import (
     add_changes,
     add_weights,
@@ -185,7 +185,7 @@ class ClassState(StumpState):
 
     The rows of the design are ordered positives first. Weights are kept apart by class with a
     logarithmic scale each; a round costs a pass over the rows of the smaller side of the chosen
-    stump in every column. Memory beside the design is some 30 bytes a row.
+    stump in every column. Memory beside the design is some 30 bytes per row.
 
     Parameters
     ----------
@@ -257,13 +257,15 @@ class ClassState(StumpState):
     # rating -------------------------------------------------------------------------------
 
     def _fill_masses(self) -> None:
-        design = self.design
-        tail = (design.sizes, design.doubled, design.offsets, self._masses)
+        self._fill(self._sums, self.design.layout, self._masses)
+
+    def _fill(self, sums: NDArray[np.float64], layout: Layout, masses: NDArray[np.float64]) -> None:
+        """Write the shares of all stumps of some columns from the histograms of these columns."""
         if self._classify:
             scale = math.exp(min(self._scales[1] - self._scales[0], MOST))
-            classification_masses(self._sums[0], self._sums[1], scale, *tail)
+            classification_masses(sums[0], sums[1], scale, layout, masses)
         else:
-            ranking_masses(self._sums[0], self._sums[1], *tail)
+            ranking_masses(sums[0], sums[1], layout, masses)
 
     def rates(self, selection: Selection) -> NDArray[np.float64]:
         found = super().rates(selection)
@@ -286,30 +288,22 @@ class ClassState(StumpState):
         found: NDArray[np.float64] = self._masses[:, index]
         if found[found > 0].min(initial=1.0) >= SMALL:
             return found
-        return self._shares_from(index, [self._direct(index, side) for side in (0, 1)])
+        return self._measure_anew(index)
 
-    def _direct(self, index: int, side: int) -> NDArray[np.float64]:
-        column, _, _ = self.design.place(index)
-        rows = slice(self._bounds[side], self._bounds[side + 1])
-        sums: NDArray[np.float64] = histogram(self.design.codes[column, rows], self._weights[rows])
-        return sums
-
-    def _shares_from(self, index: int, sums: list[NDArray[np.float64]]) -> NDArray[np.float64]:
-        """Shares of one stump from the histograms of its column."""
-        _, values = self.design.values_by_code(index)
-        (a0, ah, a1), (b0, bh, b1) = (
-            [mine[values == level].sum() for level in (0.0, 0.5, 1.0)] for mine in sums
-        )
-        if self._classify:
-            scale = math.exp(min(self._scales[1] - self._scales[0], MOST))
-            right, wrong = a1 + scale * b0, a0 + scale * b1
-            unit = 1.0 / (right + wrong + ah + scale * bh)
-            return np.array([right * unit, 0.0, 0.0, wrong * unit])
-        unit = 1.0 / ((a0 + ah + a1) * (b0 + bh + b1))
-        masses: NDArray[np.float64] = np.array(
-            [a1 * b0, a1 * bh + ah * b0, ah * b1 + a0 * bh, a0 * b1]
-        )
-        return np.asarray(masses * unit)
+    def _measure_anew(self, index: int) -> NDArray[np.float64]:
+        """Shares of one stump from new histograms of its column."""
+        design = self.design
+        column, _, _ = design.place(index)
+        sums = np.empty((2, 1, 256))
+        for side in (0, 1):
+            rows = slice(self._bounds[side], self._bounds[side + 1])
+            sums[side, 0] = histogram(design.codes[column, rows], self._weights[rows])
+        first, end = design.offsets[column : column + 2]
+        masses = np.empty((4, end - first))
+        mine = slice(column, column + 1)
+        alone = Layout(design.sizes[mine], design.doubled[mine], np.array([0, end - first]))
+        self._fill(sums, alone, masses)
+        return masses[:, index - first]
 
     # moving -------------------------------------------------------------------------------
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
 import numpy as np
 
-from toprank.kernels.bins import MAX_BINS, MISSING, add_lookup, bin_rows, histogram, padded
+from toprank.kernels.bins import MAX_BINS, MISSING, Layout, add_lookup, bin_rows, histogram, padded
 from toprank.kernels.threads import Threads
 from toprank.weak_rankers.base import Design, WeakRankers
 
@@ -202,6 +202,7 @@ class StumpDesign(Design):
         self.sizes = sizes
         self.doubled = doubled
         self.offsets = np.concatenate([[0], np.cumsum(sizes * (1 + doubled))]).astype(np.intp)
+        self.layout = Layout(sizes, doubled, self.offsets)
         self.n_rows = codes.shape[1]
         self.n_weak = int(self.offsets[-1])
 
