@@ -309,7 +309,7 @@ def test_soft_boosting_comes_within_delta_of_the_best_soft_margin(seed):
     best = best_soft_margin(H, y, 0.5, 0.4)
     criterion = CappedClasses(y, None, 0.5, 0.4)
     state = ColumnState(Features().fit(H).design(H), criterion)
-    run, margins, ceiling = soft_boost(state, criterion, delta=0.1, max_iter=100_000)
+    run, margins, ceiling = soft_boost(state, delta=0.1, max_iter=100_000)
     assert run.status == "converged"
     assert 0.9 * best - 1e-9 <= margins[-1] <= best + 1e-9
     assert ceiling >= best - 1e-9

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from toprank.rankers.boosting import BoostedRanker, ProbabilityMixin, boosting_documented
-from toprank.rankers.callbacks import with_callbacks
+from toprank.rankers.boosting import BoostedRanker, OneListMixin, ProbabilityMixin, shared_docs
 from toprank.solvers.boosting import boost
 from toprank.solvers.boosting_setup import state_on
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import NDArray
 
     from toprank.kernels.threads import Threads
     from toprank.solvers.boosting import Boosted, BoostMonitor
@@ -24,9 +23,9 @@ if TYPE_CHECKING:
 __all__ = ["AdaBoostRanker"]
 
 
-@boosting_documented(patience=20)
+@shared_docs(patience=20)
 @dataclass(kw_only=True, eq=False, repr=False)
-class AdaBoostRanker(ProbabilityMixin, BoostedRanker):
+class AdaBoostRanker(ProbabilityMixin, OneListMixin, BoostedRanker):
     """Classifies with AdaBoost and ranks by its score.
 
     Minimises F = Σ e^{-y_i·f(x_i)} over rows with y = ±1, with weak classifiers 2h - 1 for weak
@@ -62,29 +61,10 @@ number of weak rankers in a round of the constant, and the path is of ln F
 
     _coefficient = 2.0  # a step moves the score of a row from -step to step
 
-    @with_callbacks
-    def fit(
-        self,
-        X: Any,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-        validation: tuple[Any, ...] | None = None,
-    ) -> Self:
-        """Learn from a table and its labels; rows are classified one by one, so without lists.
+    def _state(self, family: WeakRankers, table: Any, truth: Truth, threads: Threads) -> Any:
+        return state_on(family, table, truth, classify=True, threads=threads)
 
-        The arguments are those of :meth:`RankBoost.fit`.
-        """
-        return self._fit_labels(X, y, sample_weight, None, validation=validation)
-
-    def _boost(
-        self,
-        family: WeakRankers,
-        table: Any,
-        truth: Truth,
-        threads: Threads,
-        monitor: BoostMonitor,
-    ) -> Boosted:
-        state = state_on(family, table, truth, classify=True, threads=threads)
+    def _boost(self, state: Any, monitor: BoostMonitor) -> Boosted:
         constant = state.n_weak - 1
         run = boost(state, selection="steepest", free=constant, monitor=monitor, **self._rules())
         steps, is_constant = np.array(run.steps), np.array(run.indices, dtype=np.intp) == constant

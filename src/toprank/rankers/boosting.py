@@ -37,14 +37,14 @@ if TYPE_CHECKING:
     from toprank.weak_rankers import WeakRankers
 
 __all__ = [
-    "BoostedGradesMixin",
     "BoostedPairsMixin",
     "BoostedRanker",
+    "OneListMixin",
+    "PairBoostedRanker",
     "ProbabilityMixin",
     "RoundMonitor",
-    "boosting_documented",
+    "shared_docs",
     "warn_if_equal",
-    "with_intercepts",
 ]
 
 
@@ -79,7 +79,7 @@ verbose : int, default=0
 """
 
 
-def boosting_documented(patience: int) -> Callable[[Estimator], Estimator]:
+def shared_docs(patience: int) -> Callable[[Estimator], Estimator]:
     """Fill the parameters that boosted rankers share into a docstring."""
     stopping = EARLY_STOPPING.replace("PATIENCE", str(patience))
     return documented(weak_rankers=WEAK_RANKERS, early_stopping=stopping)
@@ -89,8 +89,9 @@ def boosting_documented(patience: int) -> Callable[[Estimator], Estimator]:
 class BoostedRanker(LinearRanker):
     """A weighted sum of weak rankers, one per round.
 
-    A subclass gives :meth:`_rules` or :meth:`_boost`. Scores are f(x) = Σ weights_·h(x) +
-    intercept_.
+    A subclass says what is different: :meth:`_state`, where it starts, :meth:`_rules` and
+    :meth:`_boost`, how it goes on. Scores are f(x) = Σ weights_·h(x) + intercept_. The intercept of
+    a round is that of Corollary 13, ½·ln(F₊/F₋).
     """
 
     weak_rankers: Any = "stumps"
@@ -116,7 +117,7 @@ class BoostedRanker(LinearRanker):
         y: ArrayLike,
         sample_weight: ArrayLike | None = None,
         groups: ArrayLike | None = None,
-        validation: tuple[Any, ...] | None = None,
+        validation: Any = None,
     ) -> Self:
         """Learn from a table and its labels.
 
@@ -142,7 +143,7 @@ class BoostedRanker(LinearRanker):
             family.fit(table, threads=threads)
             monitor = RoundMonitor(self, family, held_out, truth.classes, given)
             try:
-                run = self._boost(family, table, truth, threads, monitor)
+                run = self._boost(self._state(family, table, truth, threads), monitor)
             finally:
                 monitor.close()
         self._store_run(family, truth.classes, monitor.best_rounds(run))
@@ -151,17 +152,17 @@ class BoostedRanker(LinearRanker):
         warn_if_equal(self, stacklevel=6)
         return self
 
-    def _boost(
-        self,
-        family: WeakRankers,
-        table: Any,
-        truth: Truth,
-        threads: Threads,
-        monitor: BoostMonitor,
-    ) -> Boosted:
+    def _state(self, family: WeakRankers, table: Any, truth: Truth, threads: Threads) -> Any:
+        """The state to start from."""
+        return state_on(family, table, truth, threads=threads)
+
+    def _boost(self, state: Any, monitor: BoostMonitor) -> Boosted:
         """Take the rounds, and give each its intercept."""
-        state = state_on(family, table, truth, threads=threads)
-        return with_intercepts(boost(state, monitor=monitor, **self._rules()))
+        run = boost(state, monitor=monitor, **self._rules())
+        run.intercepts = [
+            0.5 * (positives - negatives) for positives, negatives in run.class_losses
+        ]
+        return run
 
     def _rules(self) -> dict[str, Any]:
         """Arguments of :func:`toprank.solvers.boosting.boost` that the parameters give."""
@@ -287,12 +288,23 @@ class BoostedRanker(LinearRanker):
         if self.directions not in ("both", "increasing"):
             raise ValueError(f"directions must be 'both' or 'increasing', got {self.directions!r}.")
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        family = self._family()
-        tags.input_tags.sparse = family.accepts_sparse
-        tags.input_tags.allow_nan = family.accepts_missing
-        return tags
+
+class OneListMixin:
+    """``fit`` of a :class:`BoostedRanker` that knows no lists."""
+
+    @with_callbacks
+    def fit(
+        self: Any,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        validation: Any = None,
+    ) -> Any:
+        """Learn from a table and its labels, in one list.
+
+        The arguments are those of :meth:`RankBoost.fit`.
+        """
+        return self._fit_labels(X, y, sample_weight, None, validation=validation)
 
 
 class BoostedGradesMixin(GradesMixin):
@@ -305,7 +317,7 @@ class BoostedGradesMixin(GradesMixin):
         grades: ArrayLike,
         sample_weight: ArrayLike | None = None,
         groups: ArrayLike | None = None,
-        validation: tuple[Any, ...] | None = None,
+        validation: Any = None,
     ) -> Any:
         """Learn from grades: of two rows of one list the one with the higher grade belongs above.
 
@@ -324,7 +336,7 @@ class BoostedPairsMixin(PairsMixin):
         X: Any,
         pairs: ArrayLike,
         pair_weight: ArrayLike | None = None,
-        validation: tuple[Any, ...] | None = None,
+        validation: Any = None,
     ) -> Any:
         """Learn from crucial pairs: row ``pairs[j, 0]`` belongs above row ``pairs[j, 1]``.
 
@@ -356,6 +368,10 @@ class ProbabilityMixin:
         self._check_has_cut()  # type: ignore[attr-defined]
         positive = expit(2.0 * self.decision_function(X))  # type: ignore[attr-defined]
         return np.column_stack([1.0 - positive, positive])
+
+
+class PairBoostedRanker(ProbabilityMixin, BoostedGradesMixin, BoostedPairsMixin, BoostedRanker):
+    """Minimises the exponential loss of crucial pairs, whoever names them."""
 
 
 class RoundMonitor:
@@ -414,12 +430,6 @@ class RoundMonitor:
         if self._held_out is not None:
             run.truncate(self._held_out.best)
         return run
-
-
-def with_intercepts(run: Boosted) -> Boosted:
-    """Give each round the intercept of Corollary 13, b = ½·ln(F₊/F₋)."""
-    run.intercepts = [0.5 * (positives - negatives) for positives, negatives in run.class_losses]
-    return run
 
 
 def warn_if_equal(model: Any, stacklevel: int) -> None:

@@ -17,6 +17,7 @@ from toprank.inputs import as_weights, check_number, log_scale, scaled_weights
 from toprank.kernels.threads import Threads
 from toprank.rankers.boosting import warn_if_equal
 from toprank.rankers.cuts import matching_intercept
+from toprank.rankers.documentation import documented
 from toprank.rankers.tables import check_table
 from toprank.solvers.label_boosting import LabelState, boost_labels
 from toprank.weak_rankers import Stumps
@@ -27,6 +28,21 @@ if TYPE_CHECKING:
     from toprank.solvers.label_boosting import Form, LabelRun
 
 __all__ = ["AdaBoostMH", "AdaBoostMR"]
+
+
+PARAMETERS = """
+max_iter : int, default=1000
+    Most rounds; each improves one label only, so there are more than in RankBoost.
+n_bins : int, default=255
+    Most bins per feature (2 to 255).
+tol : float or None, default=1e-8
+    Stop when no stump has a larger rate, or when all is right and the loss is below e^-30 of its
+    start; None stops at ``max_iter`` only.
+n_jobs : int or None, default=None
+    Threads. The model does not depend on it.
+verbose : int, default=0
+    1 prints every tenth round, 2 every one.
+"""
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -183,6 +199,7 @@ class LabelBooster(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
 
+@documented(parameters=PARAMETERS)
 @dataclass(kw_only=True, eq=False, repr=False)
 class AdaBoostMH(LabelBooster):
     """Multilabel boosting that asks of every (row, label) whether the label is relevant.
@@ -194,17 +211,7 @@ class AdaBoostMH(LabelBooster):
 
     Parameters
     ----------
-    max_iter : int, default=1000
-        Most rounds; each improves one label only, so there are more than in RankBoost.
-    n_bins : int, default=255
-        Most bins a feature may have (2 to 255).
-    tol : float or None, default=1e-8
-        Stop when no stump has a larger rate, or when all labels are right and the loss is below
-        e^-30 of its start; None stops at ``max_iter`` only.
-    n_jobs : int or None, default=None
-        Threads. The model does not depend on it.
-    verbose : int, default=0
-        1 prints every tenth round, 2 every one.
+    {parameters}
 
     Attributes
     ----------
@@ -230,6 +237,7 @@ class AdaBoostMH(LabelBooster):
         return 0.0
 
 
+@documented(parameters=PARAMETERS)
 @dataclass(eq=False, repr=False)
 class AdaBoostMR(LabelBooster):
     """Multilabel boosting that ranks relevant labels above irrelevant ones.
@@ -245,17 +253,7 @@ class AdaBoostMR(LabelBooster):
         which the equivalence with :class:`AdaBoostMH` applies (Rudin and Schapire 2009,
         section 5.1). A round costs O(rows·features) for "global" and that times the number of
         labels for "within".
-    max_iter : int, default=1000
-        Most rounds; each improves one label only.
-    n_bins : int, default=255
-        Most bins a feature may have (2 to 255).
-    tol : float or None, default=1e-8
-        Stop when no stump has a larger rate, or when all pairs are right and the loss is below
-        e^-30 of its start; None stops at ``max_iter`` only.
-    n_jobs : int or None, default=None
-        Threads. The model does not depend on it.
-    verbose : int, default=0
-        1 prints every tenth round, 2 every one.
+    {parameters}
 
     Attributes
     ----------

@@ -6,19 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 from toprank.rankers.base import keep_columns
-from toprank.rankers.boosting import (
-    BoostedGradesMixin,
-    BoostedPairsMixin,
-    BoostedRanker,
-    ProbabilityMixin,
-    RoundMonitor,
-    boosting_documented,
-    warn_if_equal,
-    with_intercepts,
-)
+from toprank.rankers.boosting import PairBoostedRanker, RoundMonitor, shared_docs, warn_if_equal
 from toprank.rankers.callbacks import with_callbacks
 from toprank.rankers.survey import survey
-from toprank.solvers.boosting import boost
 from toprank.solvers.boosting_passes import PassState, fit_stumps
 from toprank.weak_rankers import Stumps
 
@@ -28,9 +18,9 @@ if TYPE_CHECKING:
 __all__ = ["RankBoost"]
 
 
-@boosting_documented(patience=20)
+@shared_docs(patience=20)
 @dataclass(eq=False, repr=False)
-class RankBoost(ProbabilityMixin, BoostedGradesMixin, BoostedPairsMixin, BoostedRanker):
+class RankBoost(PairBoostedRanker):
     """Ranks by a weighted sum of weak rankers, one added in each round.
 
     Minimises F̃ = Σ e^{-(f(x_i) - f(x_k))} over crucial pairs (i belongs above k) by coordinate
@@ -87,13 +77,7 @@ class RankBoost(ProbabilityMixin, BoostedGradesMixin, BoostedPairsMixin, Boosted
         """Learn from labelled rows in blocks, in one list: the same stumps as :meth:`fit` finds.
 
         Two passes find thresholds, one puts the rows into bins, each round is one more. Needs
-        stumps, and no early stopping.
-
-        Parameters
-        ----------
-        blocks : Blocks
-            Such as ``toprank.tables.ParquetBlocks`` (a file larger than memory) or
-            ``toprank.integrations.dask.DaskBlocks`` (a cluster).
+        stumps, and no early stopping. ``blocks`` are those of :meth:`PNormPush.fit_blocks`.
 
         Examples
         --------
@@ -123,11 +107,11 @@ class RankBoost(ProbabilityMixin, BoostedGradesMixin, BoostedPairsMixin, Boosted
         state = PassState.on(blocks, family, classes[1], seen.largest_weight)
         monitor = RoundMonitor(self, family, None, None, {})
         try:
-            run = boost(state, monitor=monitor, **self._rules())
+            run = self._boost(state, monitor)
         finally:
             monitor.close()
             state.close()
-        self._store_run(family, classes, with_intercepts(run))
+        self._store_run(family, classes, run)
         warn_if_equal(self, stacklevel=4)
         return self
 

@@ -8,13 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from toprank.guarantees.certificates import MarginCertificate
-from toprank.rankers.boosting import (
-    BoostedGradesMixin,
-    BoostedPairsMixin,
-    BoostedRanker,
-    ProbabilityMixin,
-    boosting_documented,
-)
+from toprank.rankers.boosting import PairBoostedRanker, shared_docs
 from toprank.solvers.boosting import POSITIVE
 
 if TYPE_CHECKING:
@@ -26,9 +20,9 @@ if TYPE_CHECKING:
 __all__ = ["SmoothMarginRanker"]
 
 
-@boosting_documented(patience=200)
+@shared_docs(patience=200)
 @dataclass(kw_only=True, eq=False, repr=False)
-class SmoothMarginRanker(ProbabilityMixin, BoostedGradesMixin, BoostedPairsMixin, BoostedRanker):
+class SmoothMarginRanker(PairBoostedRanker):
     """Ranks with the largest margin that a weighted sum of weak rankers can have.
 
     Maximises the smooth margin G̃ = -ln F̃ / ‖λ‖₁ with F̃ = Σ e^{-(f(x_i) - f(x_k))} over crucial

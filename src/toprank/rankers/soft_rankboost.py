@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from toprank.guarantees.certificates import SoftMarginCertificate
 from toprank.inputs import check_number
-from toprank.rankers.boosting import BoostedPairsMixin, BoostedRanker, boosting_documented
-from toprank.rankers.callbacks import with_callbacks
+from toprank.rankers.boosting import BoostedPairsMixin, BoostedRanker, OneListMixin, shared_docs
 from toprank.rankers.cuts import matching_intercept
 from toprank.solvers.boosting_columns import ColumnState
 from toprank.solvers.soft_boosting import CappedClasses, CappedPairs, soft_boost
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import NDArray
 
     from toprank.kernels.threads import Threads
     from toprank.solvers.boosting import Boosted, BoostMonitor
@@ -27,9 +26,9 @@ if TYPE_CHECKING:
 __all__ = ["SoftRankBoost"]
 
 
-@boosting_documented(patience=200)
+@shared_docs(patience=200)
 @dataclass(eq=False, repr=False)
-class SoftRankBoost(BoostedPairsMixin, BoostedRanker):
+class SoftRankBoost(BoostedPairsMixin, OneListMixin, BoostedRanker):
     """Ranks by boosting whose weights stay bounded, so that no wrong label gets all of them.
 
     Maximises the soft margin of f/‖λ‖₁: the mean of the lowest ν⁺·p positives minus that of the
@@ -80,60 +79,34 @@ converged_, objective_path_, validation_path_ : as in :class:`RankBoost`; the pa
     max_iter: int = 1000
     n_iter_no_change: int = 200
 
-    @with_callbacks
-    def fit(
-        self,
-        X: Any,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-        validation: tuple[Any, ...] | None = None,
-    ) -> Self:
-        """Learn from a table and its labels; the bound is on rows of one list.
-
-        The arguments are those of :meth:`RankBoost.fit`.
-        """
-        return self._fit_labels(X, y, sample_weight, None, validation=validation)
-
     def _nus(self) -> tuple[float, float]:
         plus = float(np.sqrt(self.nu)) if self.nu_plus is None else float(self.nu_plus)
         return plus, float(self.nu) / plus
 
-    def _boost(
-        self,
-        family: WeakRankers,
-        table: Any,
-        truth: Truth,
-        threads: Threads,
-        monitor: BoostMonitor,
-    ) -> Boosted:
+    def _state(self, family: WeakRankers, table: Any, truth: Truth, threads: Threads) -> Any:
         truth, _ = truth.scaled()  # the criterion does not depend on the size of the weights
-        criterion, intercept = self._criterion(truth), None
-        if truth.is_labels:
-            intercept = partial(
-                matching_intercept, positives=truth.positives, weights=truth.weights
-            )
-        state = ColumnState(family.design(table, threads=threads), criterion)
-        result = soft_boost(
-            state,
-            criterion,
-            delta=float(self.delta),
-            intercept=intercept,
-            monitor=monitor,
-            **self._rules(),
-        )
-        self._soft = result.soft_margins, result.ceiling, self._promise(truth)
-        return result.rounds
-
-    def _criterion(self, truth: Truth) -> CappedClasses | CappedPairs:
+        criterion: CappedClasses | CappedPairs
         if truth.pairs is None:
-            return CappedClasses(truth.positives, truth.weights, *self._nus())
-        return CappedPairs(truth.pairs, truth.pair_weights, float(self.nu), truth.n_rows)
+            criterion = CappedClasses(truth.positives, truth.weights, *self._nus())
+        else:
+            criterion = CappedPairs(truth.pairs, truth.pair_weights, float(self.nu), truth.n_rows)
+        return ColumnState(family.design(table, threads=threads), criterion)
 
-    def _promise(self, truth: Truth) -> float:
-        if truth.pairs is not None:
-            return 1.0 - float(self.nu)
+    def _boost(self, state: Any, monitor: BoostMonitor) -> Boosted:
         plus, minus = self._nus()
-        return (1.0 - plus) * (1.0 - minus)
+        share, intercept = 1.0 - float(self.nu), None
+        if isinstance(state.criterion, CappedClasses):
+            share = (1.0 - plus) * (1.0 - minus)
+            intercept = partial(
+                matching_intercept,
+                positives=state.criterion.positives,
+                weights=state.criterion.weights,
+            )
+        result = soft_boost(
+            state, delta=float(self.delta), intercept=intercept, monitor=monitor, **self._rules()
+        )
+        self._soft = result.soft_margins, result.ceiling, share
+        return result.rounds
 
     def _store_run(self, family: WeakRankers, classes: NDArray[Any] | None, run: Boosted) -> None:
         super()._store_run(family, classes, run)

@@ -51,7 +51,7 @@ class ColumnState(BoostingState):
     ) -> None:
         self.design = design
         self.n_weak = design.n_weak + classify
-        self._criterion = criterion
+        self.criterion = criterion
         self._by_class = by_class
         self._classify = classify
         self.scores = np.zeros(design.n_rows)
@@ -103,7 +103,7 @@ class ColumnState(BoostingState):
 
     def advance(self, index: int, step: float) -> None:
         self.scores += step * self.column(index)
-        self.log_loss, self._gradient = self._criterion.value_and_gradient(self.scores)
+        self.log_loss, self._gradient = self.criterion.value_and_gradient(self.scores)
 
     def class_losses(self) -> tuple[float, float]:
         return (
@@ -118,7 +118,7 @@ class ColumnState(BoostingState):
 
     def look(self, scores: NDArray[np.float64]) -> tuple[float, NDArray[Any]]:
         """Log loss and its gradient at other scores."""
-        return self._criterion.value_and_gradient(scores)
+        return self.criterion.value_and_gradient(scores)
 
 
 def _flat(value: float, slope: float, step: float) -> float:  # noqa: ARG001

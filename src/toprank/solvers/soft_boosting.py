@@ -107,6 +107,7 @@ class CappedClasses:
         nu_plus: float,
         nu_minus: float,
     ) -> None:
+        self.positives, self.weights = positives, weights
         counts = np.ones(positives.size) if weights is None else weights
         self._parts = [
             (rows, _measure(counts[rows]), sign, nu)
@@ -169,7 +170,6 @@ class SoftRun(NamedTuple):
 
 def soft_boost(
     state: ColumnState,
-    criterion: CappedClasses | CappedPairs,
     *,
     delta: float,
     both: bool = True,
@@ -178,7 +178,12 @@ def soft_boost(
     intercept: Callable[[Floats], float] | None = None,
     monitor: BoostMonitor | None = None,
 ) -> SoftRun:
-    """Take rounds until the soft margin is within the share ``delta`` of the best possible."""
+    """Take rounds until the soft margin is within the share ``delta`` of the best possible.
+
+    The criterion of the state is :class:`CappedClasses` or :class:`CappedPairs`; ``intercept``
+    gives that of the scores of a round.
+    """
+    criterion: Any = state.criterion
     run = Boosted([state.log_loss])
     soft_margins: list[float] = []
     coefficients, ceiling = np.zeros(state.n_weak), math.inf
