@@ -177,13 +177,13 @@ class PredtronCertificate:
     (16.0, True)
     """
 
-    cumulative_loss: float
-    n_rounds: int
-    n_mistakes: int
-    radius: float
-    smallest_loss: float
-    largest_loss: float
-    eta: float
+    cumulative_loss: float = 0.0
+    n_rounds: int = 0
+    n_mistakes: int = 0
+    radius: float = 0.0
+    smallest_loss: float = math.inf
+    largest_loss: float = 0.0
+    eta: float = math.nan
     loss_driven: bool = False
     growth: float = 1.0
     start: float = 0.0

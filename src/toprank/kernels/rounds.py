@@ -77,7 +77,7 @@ class RankingRounds(NamedTuple):
 
 
 def _decide(problem: Any, scores: Floats, label: Any, loss_driven: bool, step: Floats) -> float:
-    """Give the loss of the decoded prediction σ and, if there is any, the step.
+    """Return the loss of the decoded prediction σ and, if there is any, the step.
 
     The step is rep(σ̃) − rep(σ_y), with σ̃ the loss-augmented prediction, or with ``loss_driven``
     L·(rep(σ) − rep(σ_y)). σ_y is the correct prediction most similar to the scores.

@@ -6,7 +6,7 @@ from abc import abstractmethod
 from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass, replace
-from numbers import Integral, Real
+from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
@@ -16,7 +16,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from toprank.guarantees import PredtronCertificate, predtron_step
-from toprank.inputs import check_columns
+from toprank.inputs import check_columns, check_number
 from toprank.kernels.rounds import score_list
 from toprank.kernels.rows import rows_of
 from toprank.predtron.inputs import RowInputs
@@ -29,12 +29,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from toprank.predtron.inputs import StreamInputs
     from toprank.predtron.problem import Problem
 
     Floats = NDArray[np.float64]
 
-__all__ = ["BasePredtron", "OnlineEstimator", "RowPredtron", "check_whole"]
+__all__ = ["BasePredtron", "OnlineEstimator", "RowPredtron"]
 
 # Scores are sums of products of two rows: 1e280 leaves room for 1e28 rounds.
 LARGEST_ENTRY = 1e140
@@ -55,7 +54,7 @@ class OnlineEstimator(BaseEstimator):  # type: ignore[misc]
 
     @abstractmethod
     def _check_labels(self, y: Any, table: Any) -> Any:
-        """Give the labels as arrays; refuse those that make no sense."""
+        """Return the labels as arrays; refuse those that make no sense."""
 
     @abstractmethod
     def _start(self, labels: Any, classes: Any) -> None:
@@ -63,14 +62,14 @@ class OnlineEstimator(BaseEstimator):  # type: ignore[misc]
 
     @abstractmethod
     def _stream(self, table: Any, labels: Any) -> tuple[Any, Any]:
-        """Give the inputs of the rounds and what rounds read of their labels."""
+        """Return the inputs of the rounds and what rounds read of their labels."""
 
     @abstractmethod
     def _play(self, inputs: Any, labels: Any, *, passes: int, shuffle: bool) -> Self:
         """Play the inputs so many times, or until a pass without a loss."""
 
     def _check_parameters(self) -> None:
-        check_whole("max_iter", self.max_iter)
+        check_number("max_iter", self.max_iter, 1, whole=True)
 
     def fit(self, X: Any, y: Any) -> Self:
         """Learn from a table and its labels, in passes.
@@ -142,17 +141,18 @@ class OnlineEstimator(BaseEstimator):  # type: ignore[misc]
 
     @contextmanager
     def _unchanged_if_it_fails(self) -> Iterator[None]:
-        """Give the estimator its old self back if anything goes wrong.
-
-        Input is checked before anything is learned, so that a shallow copy is enough.
-        """
-        before = dict(vars(self))
+        """Restore the estimator if anything goes wrong."""
+        before = self._snapshot()
         try:
             yield
         except BaseException:
             self.__dict__.clear()
             self.__dict__.update(before)
             raise
+
+    def _snapshot(self) -> dict[str, Any]:
+        """Copy the state; input is checked before anything is learned, so not deeply."""
+        return dict(vars(self))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -187,7 +187,7 @@ class BasePredtron(OnlineEstimator):
         if self.kernel is None and (self.budget is not None or self.kernel_params is not None):
             raise ValueError("budget and kernel_params belong to a kernel; pass kernel='rbf', say.")
         if self.budget is not None:
-            check_whole("budget", self.budget)
+            check_number("budget", self.budget, 1, whole=True)
         eta: Any = self.eta
         is_step = isinstance(eta, Real) and 0 < float(eta) < np.inf
         if not is_step and not (isinstance(eta, str) and eta == "auto"):
@@ -220,33 +220,18 @@ class BasePredtron(OnlineEstimator):
             )
         self.n_rounds_ = 0
         self.eta_: float | None = None
+        growth = 1.0
+        if self._link is not None:
+            growth = self._link.growth((n_features + intercept, dimension))
         self.certificate_ = PredtronCertificate(
-            0.0,
-            0,
-            0,
-            0.0,
-            np.inf,
-            0.0,
-            np.nan,
-            self.variant == "loss_driven",
-            1.0 if self._link is None else self._link.growth((n_features + intercept, dimension)),
+            loss_driven=self.variant == "loss_driven", growth=growth
         )
 
     def _set_initial_offset(self, offset: float) -> None:
         """Start with the same constant term on every score instead of at W = 0."""
-        if isinstance(self._model, KernelModel):
-            self._model.offset[:] = offset
-            start = float(np.linalg.norm(self._model.offset))
-        else:
-            self._model.theta[-1] = offset
-            if self._link is None:
-                start = float(np.linalg.norm(self._model.theta))
-            else:
-                self._model.weights = self._link.weights(self._model.theta)
-                start = self._link.norm(self._model.weights)
-        self.certificate_ = replace(self.certificate_, start=start)
+        self.certificate_ = replace(self.certificate_, start=self._model.set_offset(offset))
 
-    def _play(self, inputs: StreamInputs, labels: Any, *, passes: int, shuffle: bool) -> Self:
+    def _play(self, inputs: Any, labels: Any, *, passes: int, shuffle: bool) -> Self:
         self._look_ahead(inputs, labels)
 
         def play(order: NDArray[np.intp]) -> Floats:
@@ -266,7 +251,7 @@ class BasePredtron(OnlineEstimator):
             self._model.forget_inputs()
         return self
 
-    def _look_ahead(self, inputs: StreamInputs, labels: Any) -> None:
+    def _look_ahead(self, inputs: Any, labels: Any) -> None:
         """Constants of the bound, and the step as soon as some label can be got wrong."""
         low, high = self._problem.loss_range(labels)
         radius = (
@@ -296,9 +281,7 @@ class BasePredtron(OnlineEstimator):
             )
         self.certificate_ = replace(run, eta=np.nan if self.eta_ is None else self.eta_)
 
-    def _certify(
-        self, inputs: StreamInputs, labels: Any, coef: Any, intercept: Any
-    ) -> PredtronCertificate:
+    def _certify(self, inputs: Any, labels: Any, coef: Any, intercept: Any) -> PredtronCertificate:
         """The certificate beside the margin that reference weights have on these inputs."""
         model = self._model
         if not isinstance(model, LinearModel):
@@ -322,19 +305,12 @@ class BasePredtron(OnlineEstimator):
         ]
         return replace(self.certificate_, margin=min(margins) / norm)
 
-    @contextmanager
-    def _unchanged_if_it_fails(self) -> Iterator[None]:
-        # The user's own functions may fail in the middle of a stream: the model is copied too.
-        before = None
-        if isinstance(vars(self).get("_problem"), Composed) or callable(self.kernel):
-            before = deepcopy(vars(self).get("_model"))
-        with super()._unchanged_if_it_fails():
-            try:
-                yield
-            except BaseException:
-                if before is not None:
-                    vars(self)["_model"].__dict__.update(vars(before))
-                raise
+    def _snapshot(self) -> dict[str, Any]:
+        # Functions of the user may fail in the middle of a stream: the model is copied too.
+        before = super()._snapshot()
+        if isinstance(before.get("_problem"), Composed) or callable(self.kernel):
+            before["_model"] = deepcopy(before.get("_model"))
+        return before
 
     def _scores(self, X: Any) -> Floats:
         """Scores of every row: n × d."""
@@ -353,42 +329,39 @@ class BasePredtron(OnlineEstimator):
                 scores = scores + final[table.shape[1]]
         return np.asarray(scores, dtype=np.float64)
 
+    def _fitted(self, kind: type[LinearModel | KernelModel]) -> Any:
+        model = vars(self).get("_model")
+        if not isinstance(model, kind):
+            raise AttributeError(  # noqa: TRY004
+                "coef_ and intercept_ exist after a fit without a kernel, support_vectors_ and "
+                "dual_coef_ after a fit with one."
+            )
+        return model
+
     @property
     def coef_(self) -> Floats:
         """Weights, one row for each axis of the representation."""
-        coef: Floats = self._linear_final()[: self.n_features_in_].T
-        return coef
+        final: Floats = self._fitted(LinearModel).final(self.n_rounds_)
+        return final[: self.n_features_in_].T
 
     @property
     def intercept_(self) -> Floats:
         """Constant term of each score."""
-        final = self._linear_final()
-        if final.shape[0] == self.n_features_in_:
-            return np.zeros(final.shape[1])
-        last: Floats = final[self.n_features_in_]
-        return last
-
-    def _linear_final(self) -> Floats:
-        model = vars(self).get("_model")
-        if not isinstance(model, LinearModel):
-            raise AttributeError("weights exist after a fit without a kernel only.")  # noqa: TRY004
-        return model.final(self.n_rounds_)
+        final: Floats = self._fitted(LinearModel).final(self.n_rounds_)
+        constant = final[self.n_features_in_ :]
+        return constant[0] if constant.size else np.zeros(final.shape[1])
 
     @property
     def support_vectors_(self) -> Floats:
         """Rows that a kernel's scores are made of."""
-        return self._kernel_model().vectors
+        vectors: Floats = self._fitted(KernelModel).vectors
+        return vectors
 
     @property
     def dual_coef_(self) -> Floats:
         """What each support vector adds to the scores: n_support × d."""
-        return self._kernel_model().final(self.n_rounds_)
-
-    def _kernel_model(self) -> KernelModel:
-        model = vars(self).get("_model")
-        if not isinstance(model, KernelModel):
-            raise AttributeError("there are support vectors after a fit with a kernel only.")  # noqa: TRY004
-        return model
+        final: Floats = self._fitted(KernelModel).final(self.n_rounds_)
+        return final
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -413,7 +386,7 @@ class RowPredtron(BasePredtron):
         return inputs, self._problem.prepare(labels)
 
     def certify(self, X: Any, y: Any, coef: Any, intercept: Any = None) -> PredtronCertificate:
-        """Put the run's cumulative loss beside the bound that reference weights give.
+        """Compare the cumulative loss of the run with the bound for given reference weights.
 
         Parameters
         ----------
@@ -425,12 +398,6 @@ class RowPredtron(BasePredtron):
         table = self._table(X, reset=False)
         inputs, labels = self._stream(table, self._check_labels(y, table))
         return self._certify(inputs, labels, coef, intercept)
-
-
-def check_whole(name: str, value: Any) -> None:
-    """Refuse what is not a whole number of at least 1."""
-    if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
-        raise ValueError(f"{name} must be a whole number, at least 1, got {value!r}.")
 
 
 def _check_scale(table: Any) -> None:

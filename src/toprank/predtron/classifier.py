@@ -74,7 +74,7 @@ class ClassPredtron(ClassLearner, RowPredtron):
 
     @abstractmethod
     def _problem_of_classes(self) -> PredictionTable:
-        """Give the problem that belongs to ``classes_``."""
+        """Return the problem that belongs to ``classes_``."""
 
     def _start_classes(self) -> None:
         problem = self._problem_of_classes()
@@ -91,13 +91,13 @@ class ClassPredtron(ClassLearner, RowPredtron):
         return numbers
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Give the class of every row."""
+        """Return the class of every row."""
         numbers = self._decoded(X)
         predicted: NDArray[Any] = self.classes_[numbers]
         return predicted
 
     def decision_function(self, X: Any) -> Floats:
-        """Give the scores of every row: (n_rows,) for two classes, else (n_rows, n_classes)."""
+        """Return the scores of every row: (n_rows,) for two classes, else (n_rows, n_classes)."""
         scores = self._scores(X)
         if scores.shape[1] == 2 and self.classes_.size == 2:
             difference: Floats = scores[:, 1] - scores[:, 0]
@@ -105,7 +105,7 @@ class ClassPredtron(ClassLearner, RowPredtron):
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
 
-@documented()
+@documented(classes="sorted classes")
 @dataclass(kw_only=True, eq=False, repr=False)
 class PredtronClassifier(ClassPredtron):
     """Perceptron for two or more classes, with any costs and a reject option.
@@ -134,11 +134,6 @@ class PredtronClassifier(ClassPredtron):
     reject_label : object, default=-1
         What ``predict`` says for REJECT; not one of the classes, but of their type.
     {shared}
-
-    Attributes
-    ----------
-    classes_ : sorted classes
-    {attributes}
 
     Examples
     --------
@@ -204,14 +199,14 @@ class PredtronClassifier(ClassPredtron):
             )
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Give the class of every row, or ``reject_label``."""
+        """Return the class of every row, or ``reject_label``."""
         numbers = self._decoded(X)
         if self.reject_cost is None:
             return np.asarray(self.classes_[numbers])
         return np.asarray(np.append(self.classes_, self.reject_label)[numbers])
 
     def decision_function(self, X: Any) -> Floats:
-        """Give the scores of every row: (n_rows, n_classes), or (n_rows,) for two classes.
+        """Return the scores of every row: (n_rows, n_classes), or (n_rows,) for two classes.
 
         With a reject option two classes have two scores.
         """

@@ -44,10 +44,6 @@ class Predtron(RowPredtron):
         too many to try one by one; then ``loss`` also has a method ``correct(label)``.
     {shared}
 
-    Attributes
-    ----------
-    {attributes}
-
     Examples
     --------
     Which way up is a picture? Quarter turns are four points on a circle, and half a turn is
@@ -100,11 +96,11 @@ class Predtron(RowPredtron):
         self._begin(problem, self.n_features_in_, self.representation.dimension)
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """Give the scores t = Wx of every row: (n_rows, d)."""
+        """Return the scores t = Wx of every row: (n_rows, d)."""
         return self._scores(X)
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Give the prediction of every row, most similar to its scores; ties go to the first."""
+        """Return the prediction of every row, most similar to its scores; ties go to the first."""
         scores = self._scores(X)
         if isinstance(self.representation, Vectors):
             numbers = (scores @ self.representation.table.T).argmax(axis=1)
@@ -112,7 +108,7 @@ class Predtron(RowPredtron):
         return _gathered([self.representation.decode(row) for row in scores])
 
     def score(self, X: Any, y: Sequence[Any] | ArrayLike) -> float:
-        """Give minus the mean loss, so that more is better."""
+        """Return minus the mean loss, so that more is better."""
         predicted = self.predict(X)
         labels: Any = y
         check_length(labels, len(predicted))

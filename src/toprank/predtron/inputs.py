@@ -1,14 +1,12 @@
-"""What a round is played on: one row of a table or all rows of a list, and their labels.
+"""The input of a round, a row of a table or all rows of a list, and its label.
 
-Rows and lists give scores from weights kept feature by feature (p × d) and add steps to them. A
-row has d scores, one for each axis of the representation; a list has one weight vector (d = 1)
-and as many scores as rows.
+Rows and lists compute scores from weights kept feature by feature (p × d), and add steps to the
+weights.
 """
 
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,7 +28,6 @@ if TYPE_CHECKING:
 __all__ = [
     "ListInputs",
     "RowInputs",
-    "StreamInputs",
     "as_class_vector",
     "as_grades",
     "as_label_matrix",
@@ -42,39 +39,16 @@ __all__ = [
 LARGEST_GRADE = 1000
 
 
-class StreamInputs(ABC):
-    """The inputs of a stream by number."""
+class RowInputs:
+    """One row per round, which has d scores: one for each axis of the representation.
 
-    X: Any
-    intercept: bool
-
-    @abstractmethod
-    def __len__(self) -> int: ...
-
-    @abstractmethod
-    def scores(self, number: int, weights: Floats) -> Floats:
-        """Give t = WX of one input."""
-
-    @abstractmethod
-    def add(self, number: int, step: Floats, weights: Floats) -> None:
-        """Add the step's outer product with the input to the weights, in place."""
-
-    @abstractmethod
-    def block(self, number: int) -> Any:
-        """Give the rows of one input."""
-
-    @abstractmethod
-    def radius(self, link: Link | None) -> float:
-        """Give the largest R of the inputs in the norm of the bound."""
-
-
-class RowInputs(StreamInputs):
-    """One row per round. With an intercept the last feature of the weights is always 1."""
+    With an intercept the last feature of the weights is always 1.
+    """
 
     def __init__(self, X: Any, *, intercept: bool) -> None:
         self.X = X
         self.intercept = intercept
-        self._sparse = _is_sparse(X)
+        self._sparse: bool = sparse.issparse(X)
         self._n_features = X.shape[1]
 
     def __len__(self) -> int:
@@ -87,6 +61,7 @@ class RowInputs(StreamInputs):
         return slice(0, self._n_features), self.X[number]
 
     def scores(self, number: int, weights: Floats) -> Floats:
+        """Compute t = Wx of one row."""
         features, values = self._entries(number)
         scores = values @ weights[features]
         if self.intercept:
@@ -94,21 +69,24 @@ class RowInputs(StreamInputs):
         return np.asarray(scores, dtype=np.float64)
 
     def add(self, number: int, step: Floats, weights: Floats) -> None:
+        """Add x·stepᵀ to the weights, in place."""
         features, values = self._entries(number)
         weights[features] += np.multiply.outer(values, step)
         if self.intercept:
             weights[self._n_features] += step
 
     def block(self, number: int) -> Any:
+        """Return one row as a table."""
         return self.X[number : number + 1]
 
     def radius(self, link: Link | None) -> float:
+        """Return the R of the bound: the longest row, or with some links the largest entry."""
         if link is not None and link.by_entries:
             return max(float(abs(self.X).max()), float(self.intercept))
-        return math.hypot(_largest_row(self.X), float(self.intercept))
+        return math.hypot(_longest(self.X, axis=1), float(self.intercept))
 
 
-class ListInputs(StreamInputs):
+class ListInputs:
     """One list per round, in the order of their first rows; one weight vector scores all rows."""
 
     def __init__(self, X: Any, lists: Lists | None) -> None:
@@ -124,22 +102,26 @@ class ListInputs(StreamInputs):
         return len(self._rows)
 
     def rows(self, number: int) -> NDArray[np.intp]:
-        """Give the rows of the table that make up one list."""
+        """Return the row numbers of one list."""
         return self._rows[number]
 
     def scores(self, number: int, weights: Floats) -> Floats:
+        """Compute t = Xw of one list."""
         return score_list(self._table, self._rows[number], weights)
 
     def add(self, number: int, step: Floats, weights: Floats) -> None:
+        """Add Xᵀstep to the weights, in place."""
         add_list(self._table, self._rows[number], step, weights)
 
     def block(self, number: int) -> Any:
+        """Return the rows of one list as a table."""
         return self.X[self._rows[number]]
 
     def radius(self, link: Link | None) -> float:
+        """Return the R of the bound: the largest operator norm, or the longest column."""
         blocks = [self.block(number) for number in range(len(self))]
         if link is not None and link.by_entries:
-            return max(map(_longest_column, blocks))
+            return max(_longest(block, axis=0) for block in blocks)
         # No singular value exceeds the length of all entries: most lists need no decomposition.
         lengths = np.sqrt([_squares(block, 1).sum() for block in blocks])
         largest = 0.0
@@ -150,34 +132,29 @@ class ListInputs(StreamInputs):
         return largest
 
 
-def _is_sparse(X: Any) -> bool:
-    return bool(sparse.issparse(X))
-
-
 def _squares(block: Any, axis: int) -> Floats:
     """Sums of squares, in float64, of a dense or sparse block."""
-    if _is_sparse(block):
+    is_sparse: bool = sparse.issparse(block)
+    if is_sparse:
         return np.asarray(block.multiply(block).sum(axis=axis), dtype=np.float64)
     return np.asarray(np.square(block, dtype=np.float64).sum(axis=axis))
 
 
-def _largest_row(X: Any) -> float:
-    return math.sqrt(float(_squares(X, 1).max(initial=0.0)))
-
-
-def _longest_column(block: Any) -> float:
-    return math.sqrt(float(_squares(block, 0).max(initial=0.0)))
+def _longest(block: Any, axis: int) -> float:
+    """Length of the longest row (axis 1) or column (axis 0)."""
+    return math.sqrt(float(_squares(block, axis).max(initial=0.0)))
 
 
 def _operator_norm(block: Any) -> float:
     """Largest singular value, from the smaller of the two Gram matrices."""
     gram = block @ block.T if block.shape[0] <= block.shape[1] else block.T @ block
-    gram = gram.toarray() if _is_sparse(gram) else np.asarray(gram)
+    is_sparse: bool = sparse.issparse(gram)
+    gram = gram.toarray() if is_sparse else np.asarray(gram)
     return math.sqrt(max(float(np.linalg.eigvalsh(gram.astype(np.float64))[-1]), 0.0))
 
 
 def check_length(y: Any, n_rows: int) -> None:
-    """Refuse labels that are not as many as the rows."""
+    """Raise unless there is one label per row."""
     if len(y) != n_rows:
         raise ValueError(f"y has {len(y)} rows, but X has {n_rows}; they must match.")
 

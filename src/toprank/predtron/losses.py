@@ -77,7 +77,7 @@ class SubsetLoss:
         return float(subset_loss(predicted, truth, self.code))
 
     def correct(self, label: ArrayLike) -> NDArray[np.bool_]:
-        """Give the truth itself, which costs nothing."""
+        """Return the truth itself, which costs nothing."""
         return np.asarray(label, dtype=bool)
 
     def range(self, n_labels: int) -> tuple[float, float]:

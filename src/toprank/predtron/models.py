@@ -23,7 +23,6 @@ from toprank.predtron.inputs import RowInputs
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from toprank.predtron.inputs import StreamInputs
     from toprank.predtron.links import Link
     from toprank.predtron.problem import Problem
 
@@ -39,7 +38,7 @@ ROWS_AT_ONCE = 256
 ROUNDING = 1e-9
 
 
-def _chunks(inputs: StreamInputs, order: NDArray[np.intp]) -> list[NDArray[np.intp]]:
+def _chunks(inputs: Any, order: NDArray[np.intp]) -> list[NDArray[np.intp]]:
     """The order in pieces of about so many rows."""
     size = max(1, ROWS_AT_ONCE * len(inputs) // int(inputs.X.shape[0]))
     return [order[start : start + size] for start in range(0, order.size, size)]
@@ -56,14 +55,15 @@ class LinearModel:
         self.drift = np.zeros(shape if average else (0, shape[1]))
         self._since = 0
 
-    def look_at(self, inputs: StreamInputs, numbers: NDArray[np.intp]) -> None:
-        """Nothing has to be made ready."""
+    def look_at(self, inputs: Any, numbers: NDArray[np.intp]) -> None:
+        """Nothing to prepare."""
 
-    def scores(self, inputs: StreamInputs, number: int) -> Floats:
+    def scores(self, inputs: Any, number: int) -> Floats:
         """Scores of one input."""
-        return inputs.scores(number, self.weights)
+        scores: Floats = inputs.scores(number, self.weights)
+        return scores
 
-    def move(self, inputs: StreamInputs, number: int, step: Floats, clock: int) -> None:
+    def move(self, inputs: Any, number: int, step: Floats, clock: int) -> None:
         """Add a step to θ; ``clock`` rounds came before this one."""
         if self.link is None:
             inputs.add(number, step, self.theta)
@@ -76,6 +76,14 @@ class LinearModel:
             self._since = clock
         inputs.add(number, step, self.theta)
         self.weights = self.link.weights(self.theta)
+
+    def set_offset(self, offset: float) -> float:
+        """Start with this constant term on every score; return the norm of the weights."""
+        self.theta[-1] = offset
+        if self.link is None:
+            return float(np.linalg.norm(self.theta))
+        self.weights = self.link.weights(self.theta)
+        return self.link.norm(self.weights)
 
     def final(self, clock: int) -> Floats:
         """Weights to predict with after so many rounds: p × d."""
@@ -119,6 +127,11 @@ class KernelModel:
         self._numbers = np.empty(0, dtype=np.intp)
         self.forget_inputs()
 
+    def set_offset(self, offset: float) -> float:
+        """Start with this constant term on every score; return the norm of the terms."""
+        self.offset[:] = offset
+        return float(np.linalg.norm(self.offset))
+
     def gram(self, rows: Any, others: Any) -> Floats:
         """k(rows, others), one more with an intercept."""
         if callable(self._kernel):
@@ -127,7 +140,7 @@ class KernelModel:
             values = pairwise_kernels(rows, others, metric=self._kernel, **self._kernel_params)
         return np.asarray(values, dtype=np.float64) + self._intercept
 
-    def look_at(self, inputs: StreamInputs, numbers: NDArray[np.intp]) -> None:
+    def look_at(self, inputs: Any, numbers: NDArray[np.intp]) -> None:
         """Have the kernel of the inputs that come next ready: one call for many rounds."""
         blocks = [inputs.block(number) for number in numbers]
         stops = np.cumsum([block.shape[0] for block in blocks])
@@ -144,7 +157,7 @@ class KernelModel:
             else np.empty((self._rows.shape[0], 0))
         )
 
-    def scores(self, inputs: StreamInputs, number: int) -> Floats:
+    def scores(self, inputs: Any, number: int) -> Floats:
         """Scores of one of the inputs looked at."""
         del inputs  # they have been looked at
         cross = self._cross[self._spans[int(number)]]
@@ -156,8 +169,8 @@ class KernelModel:
             return np.tile(self.offset, (rows.shape[0], 1))
         return self.gram(rows, self.vectors) @ coefficients + self.offset
 
-    def move(self, inputs: StreamInputs, number: int, step: Floats, clock: int) -> None:
-        """Give the rows of an input their share of a step; ``clock`` rounds came before."""
+    def move(self, inputs: Any, number: int, step: Floats, clock: int) -> None:
+        """Return the rows of an input their share of a step; ``clock`` rounds came before."""
         del inputs  # they have been looked at
         span = self._spans[int(number)]
         rows = self._rows[span]
@@ -203,7 +216,7 @@ class KernelModel:
         self._rows, self._within, self._cross = np.empty((3, 0, 0))
         self._spans = {}
 
-    def radius(self, inputs: StreamInputs) -> float:
+    def radius(self, inputs: Any) -> float:
         """Largest length (operator norm, for lists) of the inputs in the kernel's space."""
         largest = 0.0
         for numbers in _chunks(inputs, np.arange(len(inputs))):

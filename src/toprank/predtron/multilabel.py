@@ -41,7 +41,7 @@ class LabelSetPredtron(RowPredtron):
 
     @abstractmethod
     def _problem_of_labels(self, n_labels: int) -> Problem:
-        """Give the problem for m labels."""
+        """Return the problem for m labels."""
 
     def _check_labels(self, y: Any, table: Any) -> NDArray[Any]:
         n_rows = table.shape[0]
@@ -89,7 +89,7 @@ def _is_matrix(y: Any) -> bool:
     return len(shape) == 2 and shape[1] != 1
 
 
-@documented()
+@documented(classes="classes, or 0, ..., m - 1 for a matrix of labels")
 @dataclass(kw_only=True, eq=False, repr=False)
 class PredtronMultilabel(ClassifierMixin, LabelSetPredtron):  # type: ignore[misc]
     """Predicts any subset of m labels, under one of three losses.
@@ -107,19 +107,15 @@ class PredtronMultilabel(ClassifierMixin, LabelSetPredtron):  # type: ignore[mis
         Hamming loss is the only one that every wrong label adds to.
     {shared}
 
-    Attributes
-    ----------
-    classes_ : classes, or 0, ..., m - 1 for a matrix of labels
-    {attributes}
-
     Examples
     --------
+    >>> import numpy as np
     >>> from toprank import PredtronMultilabel
-    >>> from sklearn.datasets import make_multilabel_classification
-    >>> X, Y = make_multilabel_classification(n_samples=300, random_state=0)
+    >>> X = np.random.default_rng(0).normal(size=(300, 4))
+    >>> Y = X[:, :3] + X[:, 1:] > 0.5
     >>> model = PredtronMultilabel(random_state=0).fit(X[:200], Y[:200])
-    >>> round(float((model.predict(X[200:]) == Y[200:]).mean()), 2)
-    0.8
+    >>> bool((model.predict(X[200:]) == Y[200:]).mean() > 0.9)
+    True
     """
 
     loss: Literal["hamming", "subset", "error_set_size"] = "hamming"
@@ -135,7 +131,7 @@ class PredtronMultilabel(ClassifierMixin, LabelSetPredtron):  # type: ignore[mis
         return SubsetProblem(LOSSES[self.loss](), Indicators(n_labels))
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Give the subset of every row as 0 and 1 (n_rows, n_labels).
+        """Return the subset of every row as 0 and 1 (n_rows, n_labels).
 
         After a fit on a vector of classes: the class with the largest score.
         """
@@ -146,7 +142,7 @@ class PredtronMultilabel(ClassifierMixin, LabelSetPredtron):  # type: ignore[mis
         return (scores > 0).astype(np.int64)
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """Give the score of every label: (n_rows, n_labels), or (n_rows,) for two classes."""
+        """Return the score of every label: (n_rows, n_labels), or (n_rows,) for two classes."""
         scores = self._scores(X)
         if self._one_class_per_row and scores.shape[1] == 2:
             difference: NDArray[np.float64] = scores[:, 1] - scores[:, 0]

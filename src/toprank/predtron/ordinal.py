@@ -26,6 +26,7 @@ __all__ = ["PRank", "PredtronOrdinal"]
 
 @documented(
     variant="loss_driven",
+    classes="grades in their order (numbers by size, text by alphabet)",
     reason="Its step grows with the distance, and its bound is smaller by the factor ℓ − 1.",
 )
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -40,11 +41,6 @@ class PredtronOrdinal(ClassPredtron):
     Parameters
     ----------
     {shared}
-
-    Attributes
-    ----------
-    classes_ : grades in their order (numbers by size, text by alphabet)
-    {attributes}
 
     Examples
     --------
@@ -138,13 +134,13 @@ class PRank(ClassLearner):
         return np.subtract.outer(scores, self.thresholds_)
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Give the grade of every row."""
+        """Return the grade of every row."""
         distances = self._distances(X)
         predicted: NDArray[Any] = self.classes_[(distances >= 0).sum(axis=1)]
         return predicted
 
     def decision_function(self, X: Any) -> Floats:
-        """Give a score for every grade, largest for the predicted one; for two grades one score.
+        """Return a score for every grade, largest for the predicted one; for two grades one score.
 
         Grade r has Σ_{s < r} (⟨w, x⟩ − b_s): it grows as long as thresholds are passed.
         """

@@ -94,7 +94,7 @@ class Problem(ABC):
         return labels
 
     def play(self, scores: Floats, label: Any, *, loss_driven: bool) -> Round:
-        """Give the loss of the decoded prediction and the step.
+        """Return the loss of the decoded prediction and the step.
 
         The step is rep(σ̃) − rep(σ_y) for the loss-augmented σ̃; with ``loss_driven`` it is
         L·(rep(σ) − rep(σ_y)) for the decoded σ. σ_y is the correct prediction most similar to
@@ -107,7 +107,7 @@ class Problem(ABC):
 
     @abstractmethod
     def margin(self, scores: Floats, label: Any) -> float:
-        """Give the margin of scores on a prepared label."""
+        """Return the margin of scores on a prepared label."""
 
     @abstractmethod
     def loss_range(self, labels: Any) -> tuple[float, float]:
@@ -173,8 +173,7 @@ class PredictionTable(Problem):
 
     def loss_range(self, labels: Any) -> tuple[float, float]:
         del labels  # all columns: the table knows labels that have not come up yet
-        above = self.losses[self.losses > 0]
-        return (float(above.min()), float(above.max())) if above.size else (np.inf, 0.0)
+        return _extremes(self.losses)
 
 
 class SubsetProblem(Problem):
@@ -317,9 +316,13 @@ class Composed(Problem):
             listed = list(self.representation.predictions())
         except NotImplementedError:
             return np.nan, np.nan
-        losses = np.array([self.loss(one, label) for one in listed for label in labels])
-        above = losses[losses > ROUNDING]
-        return (float(above.min()), float(above.max())) if above.size else (np.inf, 0.0)
+        return _extremes(np.array([self.loss(one, label) for one in listed for label in labels]))
+
+
+def _extremes(losses: Floats) -> tuple[float, float]:
+    """Smallest loss above 0 and largest loss; (inf, 0) where there is none."""
+    above = losses[losses > ROUNDING * losses.max(initial=0.0)]
+    return (float(above.min()), float(above.max())) if above.size else (np.inf, 0.0)
 
 
 def compose(loss: Loss, representation: Representation, search: Search | None = None) -> Problem:

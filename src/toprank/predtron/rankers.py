@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from toprank.inputs import as_lists
-from toprank.predtron.base import BasePredtron, check_whole
+from toprank.inputs import as_lists, check_number
+from toprank.predtron.base import BasePredtron
 from toprank.predtron.documentation import documented
 from toprank.predtron.inputs import ListInputs, as_grades
 from toprank.predtron.losses import NDCGLoss, PrecisionAtKLoss
@@ -56,7 +56,11 @@ class RankingPredtron(BasePredtron):
         return RankingProblem(PrecisionAtKLoss(self.k), Positions(self.representation))
 
 
-@documented(variant="loss_driven", reason=WHY_LOSS_DRIVEN)
+@documented(
+    variant="loss_driven",
+    reason=WHY_LOSS_DRIVEN,
+    classes="classes, or 0, ..., m - 1 for a matrix of labels",
+)
 @dataclass(kw_only=True, eq=False, repr=False)
 class PredtronLabelRanker(RankingPredtron, LabelSetPredtron):
     """Ranks m labels for every row, so that those that apply come first (multilabel ranking).
@@ -70,11 +74,6 @@ class PredtronLabelRanker(RankingPredtron, LabelSetPredtron):
     ----------
     {ranking}
     {shared}
-
-    Attributes
-    ----------
-    classes_ : classes, or 0, ..., m - 1 for a matrix of labels
-    {attributes}
 
     Examples
     --------
@@ -94,11 +93,11 @@ class PredtronLabelRanker(RankingPredtron, LabelSetPredtron):
         return problem
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """Give the score of every label: (n_rows, n_labels)."""
+        """Compute the score of every label: (n_rows, n_labels)."""
         return self._scores(X)
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Give the ranking of every row, as :meth:`rank` does.
+        """Rank the labels of every row, as :meth:`rank` does.
 
         After a fit on a vector of classes: the best class of every row.
         """
@@ -106,23 +105,23 @@ class PredtronLabelRanker(RankingPredtron, LabelSetPredtron):
         return self.top(X, 1)[:, 0] if self._one_class_per_row else self.rank(X)
 
     def rank(self, X: Any) -> NDArray[np.intp]:
-        """Give the position of every label for every row, 1 for the best: (n_rows, n_labels)."""
+        """Return the rank of every label for every row, 1 for the best: (n_rows, n_labels)."""
         order = np.argsort(-self._scores(X), axis=1, kind="stable")
         places = np.empty_like(order)
         np.put_along_axis(places, order, np.arange(1, order.shape[1] + 1)[None, :], axis=1)
         return places
 
     def top(self, X: Any, k: int) -> NDArray[Any]:
-        """Give the ``k`` best labels of every row, best first (as entries of ``classes_``)."""
+        """Return the ``k`` best labels of every row, best first (as entries of ``classes_``)."""
         scores = self._scores(X)
-        check_whole("k", k)
+        check_number("k", k, 1, whole=True)
         if k > scores.shape[1]:
             raise ValueError(f"k={k} is more than the {scores.shape[1]} labels; ask for fewer.")
         best: NDArray[Any] = self.classes_[np.argsort(-scores, axis=1, kind="stable")[:, :k]]
         return best
 
     def score(self, X: Any, y: ArrayLike) -> float:
-        """Give the mean of 1 − loss over the rows (NDCG, or precision at k of what can be had)."""
+        """Return the mean of 1 − loss over the rows: NDCG, or the share of the best precision."""
         places = self.rank(X)
         grades = self._matrix(self._check_labels(y, places))
         loss = self._problem.loss
@@ -137,17 +136,13 @@ class PredtronSubsetRanker(RankingPredtron, RowRanker):
     A round is a list: its rows are sorted by falling score (equal scores in their order), the
     loss is 1 − NDCG or 1 − precision at k, and a step moves w by Xᵀ(rep(σ̃) − rep(σ_y)).
     Corollaries 5 and 6 bound the sum of the losses. A list of one row, of equal grades or of
-    grades 0 only is always right: it counts as a round and teaches nothing. Constant terms would
-    change no ranking, so there are none.
+    grades 0 only is always right: it counts as a round and changes nothing. A constant term would
+    change no ranking, so there is none.
 
     Parameters
     ----------
     {ranking}
     {shared}
-
-    Attributes
-    ----------
-    {attributes}
 
     Examples
     --------
@@ -190,7 +185,7 @@ class PredtronSubsetRanker(RankingPredtron, RowRanker):
     def certify(
         self, X: Any, y: ArrayLike, coef: ArrayLike, groups: ArrayLike | None = None
     ) -> PredtronCertificate:
-        """Put the run's cumulative loss beside the bound that reference weights give.
+        """Compare the cumulative loss of the run with the bound for given reference weights.
 
         Parameters
         ----------
@@ -229,7 +224,7 @@ class PredtronSubsetRanker(RankingPredtron, RowRanker):
         return self.decision_function(X)
 
     def score(self, X: Any, y: ArrayLike, groups: ArrayLike | None = None) -> float:
-        """Give the mean of 1 − loss over the lists (NDCG, or precision at k of what can be had).
+        """Return the mean of 1 − loss over the lists: NDCG, or the share of the best precision.
 
         Lists that cannot be wrong count 1.
         """

@@ -29,8 +29,6 @@ __all__ = [
     "Representation",
     "Signs",
     "Vectors",
-    "heights_of",
-    "positions_of",
 ]
 
 
@@ -45,17 +43,17 @@ class Representation(ABC):
 
     @abstractmethod
     def vector(self, prediction: Any) -> NDArray[np.float64]:
-        """Give the unit vector of a prediction."""
+        """Return the unit vector of a prediction."""
 
     def predictions(self) -> Iterable[Any]:
-        """Give all predictions, one after the other."""
+        """Return all predictions, one after the other."""
         raise NotImplementedError(
             f"{type(self).__name__} does not list its predictions; give it a method predictions(), "
             "or a method decode(scores) and pass search= to Predtron."
         )
 
     def decode(self, scores: NDArray[np.float64]) -> Any:
-        """Give the prediction most similar to the scores; ties go to the first."""
+        """Return the prediction most similar to the scores; ties go to the first."""
         return max(self.predictions(), key=lambda one: float(self.vector(one) @ scores))
 
 
@@ -177,17 +175,8 @@ class Indicators(Representation):
         return np.asarray(scores) > 0
 
 
-def heights_of(profile: Any, n_items: int) -> NDArray[np.float64]:
-    """f(1)/Z, ..., f(m)/Z with Z = √Σf²: the representation's entries from the top down.
-
-    Parameters
-    ----------
-    profile : {"discount", "reciprocal"}, number or callable
-        f(i) = 1/log₂(1 + i), 1/i, −i^α for a number α > 0, or any strictly decreasing function
-        of an array of positions.
-    n_items : int
-        m, the length of the ranking.
-    """
+def _heights(profile: Any, n_items: int) -> NDArray[np.float64]:
+    """f(1)/Z, ..., f(m)/Z with Z = √Σf²; see :class:`Positions` for the profiles f."""
     places = np.arange(1.0, n_items + 1.0)
     if isinstance(profile, str) and profile in ("discount", "reciprocal"):
         values = discounts(n_items) if profile == "discount" else 1.0 / places
@@ -211,13 +200,6 @@ def heights_of(profile: Any, n_items: int) -> NDArray[np.float64]:
     if not length > 0:
         raise ValueError("representation must not be 0 at every position.")
     return values / length
-
-
-def positions_of(order: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Turn items in order (best first) into the position of every item, counted from 1."""
-    places = np.empty(order.size, dtype=np.intp)
-    places[order] = np.arange(1, order.size + 1)
-    return places
 
 
 class Positions(Representation):
@@ -246,7 +228,7 @@ class Positions(Representation):
     def __init__(self, profile: Any = "discount", n_items: int | None = None) -> None:
         self.profile = profile
         self._heights: dict[int, NDArray[np.float64]] = {}
-        heights_of(profile, 2)
+        _heights(profile, 2)
         self.n_items = n_items
         if n_items is not None:
             self.dimension = int(n_items)
@@ -254,7 +236,7 @@ class Positions(Representation):
     def heights(self, n_items: int) -> NDArray[np.float64]:
         """f(1)/Z, ..., f(m)/Z, computed once for every length."""
         if n_items not in self._heights:
-            self._heights[n_items] = heights_of(self.profile, n_items)
+            self._heights[n_items] = _heights(self.profile, n_items)
         return self._heights[n_items]
 
     def predictions(self) -> Iterable[NDArray[np.intp]]:
@@ -267,4 +249,7 @@ class Positions(Representation):
         return self.heights(places.size)[places - 1]
 
     def decode(self, scores: ArrayLike) -> NDArray[np.intp]:
-        return positions_of(best_first(np.asarray(scores, dtype=np.float64)))
+        order = best_first(np.asarray(scores, dtype=np.float64))
+        places = np.empty(order.size, dtype=np.intp)
+        places[order] = np.arange(1, order.size + 1)
+        return places
