@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tests.objectives.naive import Truth, largest_height, push_risk, reverse_height_risk
 from toprank.objectives import ExponentialIRPush, ExponentialPush, Price, Push
-from toprank.objectives.naive import Truth, largest_height, push_risk, reverse_height_risk
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from tests.objectives.naive import Truth
 from toprank.objectives import ExponentialPush, Push, Relative, SoftTop
-from toprank.objectives.naive import Truth
 
 LOSSES = ("exponential", "logistic", "hinge", "squared_hinge")
 

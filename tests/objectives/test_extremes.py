@@ -8,8 +8,8 @@ import numba
 import numpy as np
 import pytest
 
+from tests.objectives.naive import Truth, push_risk
 from toprank.objectives import ExponentialIRPush, ExponentialPush, PrecisionAtK, Push
-from toprank.objectives.naive import Truth, push_risk
 
 POWERS = (1.0, 1.5, 4.0, 64.0, 1e4, math.inf)
 LOSSES = ("exponential", "logistic", "hinge", "squared_hinge")

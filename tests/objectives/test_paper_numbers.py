@@ -8,8 +8,8 @@ from decimal import Decimal
 import numpy as np
 import pytest
 
+from tests.objectives.naive import Truth, largest_height, push_risk
 from toprank.objectives import Price, Push, pnorm_push
-from toprank.objectives.naive import Truth, largest_height, push_risk
 
 LABELS = np.array([-1, 1, -1, 1, -1, -1, 1, 1])
 ORIGINAL = np.arange(1.0, 9.0)

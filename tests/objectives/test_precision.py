@@ -7,9 +7,9 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from tests.objectives.naive_precision import NAIVE, precision_loss
 from toprank.guarantees import top_margins
 from toprank.objectives import PrecisionAtK
-from toprank.objectives.naive_precision import NAIVE, precision_loss
 
 SURROGATES = ("struct", "ramp", "max", "avg")
 CONVEX = ("struct", "max", "avg")

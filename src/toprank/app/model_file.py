@@ -45,7 +45,15 @@ _MAGIC = b"toprank model "
 _LAYOUT = 1
 _LENGTH = struct.Struct("<Q")
 # What a fit leaves behind that neither scores nor explains; certificates are kept in words.
-_LEFT_OUT = ("_stream", "certificate_", "ensemble_", "_skl_callbacks", "_cut")
+_LEFT_OUT = (
+    "_stream",
+    "certificate_",
+    "_certified",
+    "_training_list",
+    "ensemble_",
+    "_skl_callbacks",
+    "_cut",
+)
 
 # Which types a file may hold beside rankers and plain values. A file cannot add to them.
 _BESIDE_RANKERS = (TableEncoder, Features, StandardFeatures, Stumps, SymmetricFeatures)

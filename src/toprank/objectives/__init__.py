@@ -1,10 +1,9 @@
 """What is minimised: formulas that see scores and labels, never the table."""
 
 from toprank.objectives.base import Criterion, Objective, Relative
-from toprank.objectives.factory import ir_push, pnorm_push, precision_at_k
-from toprank.objectives.precision import PrecisionAtK
+from toprank.objectives.precision import PrecisionAtK, precision_at_k
 from toprank.objectives.prices import Price
-from toprank.objectives.push import ExponentialIRPush, ExponentialPush, Push
+from toprank.objectives.push import ExponentialIRPush, ExponentialPush, Push, ir_push, pnorm_push
 from toprank.objectives.top import SoftTop
 
 __all__ = [

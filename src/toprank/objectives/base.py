@@ -8,14 +8,14 @@ which is all that a solver, a tree engine or a network ever needs.
 from __future__ import annotations
 
 import math
+import sys
 import warnings
 from abc import ABC, abstractmethod
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from toprank.inputs import as_scores, scaled_weights
+from toprank.inputs import as_scores
 from toprank.truth import Truth
 
 if TYPE_CHECKING:
@@ -64,54 +64,95 @@ class Criterion(ABC):
         return False
 
 
-class Relative(Criterion):
-    """A criterion in units of what it is where all scores tie: (value - offset) / unit.
+TOO_LARGE = "the objective is more than a float can hold; divide sample_weight by one number."
 
-    A sum over pairs grows with the list; this does not. So a penalty and a tolerance mean the
-    same on a hundred rows and on a million.
+
+class Adapted(Criterion):
+    """scale·criterion + offset, for scores of more rows than the criterion looks at.
 
     Parameters
     ----------
     criterion : Criterion
-    unit : float or None, default=None
-        None is the value where all scores tie.
-    offset : float, default=0
-        Subtracted first.
+    scale, offset : float
+        What the value is multiplied by, then what is added.
+    risk_scale : float
+        What the risk is multiplied by.
+    truth : Truth or None
+        Says which rows count, where not all do; the others have gradient 0.
     """
 
     def __init__(
-        self, criterion: Criterion, unit: float | None = None, offset: float = 0.0
+        self,
+        criterion: Criterion,
+        scale: float = 1.0,
+        offset: float = 0.0,
+        *,
+        risk_scale: float = 1.0,
+        truth: Truth | None = None,
     ) -> None:
-        self.n_rows = criterion.n_rows
+        self.n_rows = criterion.n_rows if truth is None else truth.n_given
+        self.log_priced_weight = criterion.log_priced_weight
         self._criterion = criterion
-        self._unit = criterion.value(np.zeros(criterion.n_rows)) if unit is None else unit
-        self._offset = offset
+        self._scale, self._offset, self._risk_scale = scale, offset, risk_scale
+        self._kept = None if truth is None else truth.kept
 
     def value(self, scores: NDArray[Any]) -> float:
-        return (self._criterion.value(scores) - self._offset) / self._unit
+        return self._affine(self._criterion.value(self._counted(scores)))
 
     def risk(self, scores: NDArray[Any]) -> float:
-        return self._criterion.risk(scores)
+        risk = self._risk_scale * self._criterion.risk(self._counted(scores))
+        if math.isinf(risk):
+            warnings.warn(TOO_LARGE, RuntimeWarning, stacklevel=3)
+        return risk
 
     def value_and_gradient(self, scores: NDArray[Any]) -> tuple[float, NDArray[Any]]:
-        value, gradient = self._criterion.value_and_gradient(scores)
-        gradient /= self._unit
-        return (value - self._offset) / self._unit, gradient
+        value, gradient = self._criterion.value_and_gradient(self._counted(scores))
+        return self._affine(value), self._spread(gradient)
 
     def gradient_and_hessian(self, scores: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-        gradient, hessian = self._criterion.gradient_and_hessian(scores)
-        gradient /= self._unit
-        hessian /= self._unit
-        return gradient, hessian
+        gradient, hessian = self._criterion.gradient_and_hessian(self._counted(scores))
+        return self._spread(gradient), self._spread(hessian)
 
     def gradient_and_curvature(self, scores: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-        gradient, curvature = self._criterion.gradient_and_curvature(scores)
-        gradient /= self._unit
-        curvature /= self._unit
-        return gradient, curvature
+        gradient, curvature = self._criterion.gradient_and_curvature(self._counted(scores))
+        return self._spread(gradient), self._spread(curvature)
 
     def separates(self, scores: NDArray[Any], margin: float) -> bool:
-        return self._criterion.separates(scores, margin)
+        return self._criterion.separates(self._counted(scores), margin)
+
+    def loss(self, scores: NDArray[Any]) -> float:
+        """Give what a surrogate bounds, where the criterion is one."""
+        surrogate: Any = self._criterion
+        return float(surrogate.loss(self._counted(scores)))
+
+    def _counted(self, scores: NDArray[Any]) -> NDArray[Any]:
+        return scores if self._kept is None else scores[self._kept]
+
+    def _affine(self, value: float) -> float:
+        affine = self._scale * value + self._offset
+        if math.isinf(affine):
+            warnings.warn(TOO_LARGE, RuntimeWarning, stacklevel=4)
+        return affine
+
+    def _spread(self, slopes: NDArray[Any]) -> NDArray[Any]:
+        slopes *= self._scale
+        if self._kept is None:
+            return slopes
+        rows = np.zeros(self.n_rows, dtype=slopes.dtype)
+        rows[self._kept] = slopes
+        return rows
+
+
+class Relative(Adapted):
+    """A criterion in units of what it is where all scores tie.
+
+    A sum over pairs grows with the list; this does not. So a penalty and a tolerance mean the
+    same on a hundred rows and on a million.
+    """
+
+    def __init__(self, criterion: Criterion, unit: float | None = None) -> None:
+        at_ties = criterion.value(np.zeros(criterion.n_rows)) if unit is None else unit
+        super().__init__(criterion, 1.0 / at_ties)
 
 
 # Scores beyond this are refused: the sum of two of them is still finite.
@@ -120,6 +161,7 @@ LARGEST_SCORE = 1e300
 
 # Weights whose largest lies outside these are scaled or refused: powers of them overflow.
 ORDINARY_WEIGHTS = (2.0**-200, 2.0**200)
+LARGEST_EXPONENT = math.log(sys.float_info.max)
 
 
 class Degrees(NamedTuple):
@@ -132,94 +174,19 @@ class Degrees(NamedTuple):
     risk: float
     in_logs: bool
 
-
-class ScaledWeights(Criterion):
-    """A criterion for weights e^log_scale times those that it was put on."""
-
-    def __init__(self, criterion: Criterion, degrees: Degrees, log_scale: float) -> None:
-        self.n_rows = criterion.n_rows
-        self.log_priced_weight = criterion.log_priced_weight + log_scale
-        self._criterion, self._degrees = criterion, degrees
-        self._log_scale = log_scale
-
-    def value(self, scores: NDArray[Any]) -> float:
-        return self._scaled(self._criterion.value(scores))
-
-    def risk(self, scores: NDArray[Any]) -> float:
-        risk = self._criterion.risk(scores)
-        return times_exponential(risk, self._degrees.risk * self._log_scale)
-
-    def value_and_gradient(self, scores: NDArray[Any]) -> tuple[float, NDArray[Any]]:
-        value, gradient = self._criterion.value_and_gradient(scores)
-        return self._scaled(value), self._slopes(gradient)
-
-    def gradient_and_hessian(self, scores: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-        gradient, hessian = self._criterion.gradient_and_hessian(scores)
-        return self._slopes(gradient), self._slopes(hessian)
-
-    def gradient_and_curvature(self, scores: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-        gradient, curvature = self._criterion.gradient_and_curvature(scores)
-        return self._slopes(gradient), self._slopes(curvature)
-
-    def separates(self, scores: NDArray[Any], margin: float) -> bool:
-        return self._criterion.separates(scores, margin)
-
-    def _scaled(self, value: float) -> float:
-        growth = self._degrees.value * self._log_scale
-        return value + growth if self._degrees.in_logs else times_exponential(value, growth)
-
-    def _slopes(self, slopes: NDArray[Any]) -> NDArray[Any]:
-        if not self._degrees.in_logs and self._degrees.value:
-            slopes *= times_exponential(1.0, self._degrees.value * self._log_scale)
-        return slopes
+    def adapt(self, criterion: Criterion, log_scale: float) -> Criterion:
+        """Give a criterion for weights e^log_scale times those that it was put on."""
+        growth = self.value * log_scale
+        scale, offset = (1.0, growth) if self.in_logs else (exponential(growth), 0.0)
+        risk_scale = exponential(self.risk * log_scale)
+        adapted = Adapted(criterion, scale, offset, risk_scale=risk_scale)
+        adapted.log_priced_weight += log_scale
+        return adapted
 
 
-class WholeList(Criterion):
-    """A criterion on the rows that count, for scores of all rows; the others have gradient 0."""
-
-    def __init__(self, criterion: Criterion, truth: Truth) -> None:
-        self.n_rows = truth.n_given
-        self.log_priced_weight = criterion.log_priced_weight
-        self._criterion, self._kept = criterion, truth.kept
-
-    def value(self, scores: NDArray[Any]) -> float:
-        return self._criterion.value(scores[self._kept])
-
-    def risk(self, scores: NDArray[Any]) -> float:
-        return self._criterion.risk(scores[self._kept])
-
-    def value_and_gradient(self, scores: NDArray[Any]) -> tuple[float, NDArray[Any]]:
-        value, gradient = self._criterion.value_and_gradient(scores[self._kept])
-        return value, self._spread(gradient)
-
-    def gradient_and_hessian(self, scores: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-        gradient, hessian = self._criterion.gradient_and_hessian(scores[self._kept])
-        return self._spread(gradient), self._spread(hessian)
-
-    def separates(self, scores: NDArray[Any], margin: float) -> bool:
-        return self._criterion.separates(scores[self._kept], margin)
-
-    def _spread(self, counted: NDArray[Any]) -> NDArray[Any]:
-        rows = np.zeros(self.n_rows, dtype=counted.dtype)
-        rows[self._kept] = counted
-        return rows
-
-
-def times_exponential(value: float, exponent: float) -> float:
-    """value·e^exponent for a value ≥ 0, or infinity with a warning."""
-    if value == 0:
-        return 0.0
-    log = math.log(value) + exponent
-    try:
-        return math.exp(log)
-    except OverflowError:
-        warnings.warn(
-            f"the objective is e^{log:.6g}, more than a float can hold; divide sample_weight by "
-            "one number.",
-            RuntimeWarning,
-            stacklevel=4,
-        )
-        return math.inf
+def exponential(exponent: float) -> float:
+    """e^exponent, or infinity where that is too large for a float."""
+    return math.exp(exponent) if exponent < LARGEST_EXPONENT else math.inf
 
 
 class Objective(ABC):
@@ -253,9 +220,8 @@ class Objective(ABC):
                 f"sample_weight reaches {weights.max():g}, and {type(self).__name__} depends on "
                 "the size of the weights; divide them by one number, so that they are near 1."
             )
-        scaled = scaled_weights(weights)
-        log_scale = math.log(weights.max()) - math.log(scaled.max())
-        return ScaledWeights(self._criterion(replace(truth, weights=scaled)), degrees, log_scale)
+        scaled, log_scale = truth.scaled()
+        return degrees.adapt(self._criterion(scaled), log_scale)
 
     def on(
         self,
@@ -269,7 +235,7 @@ class Objective(ABC):
 
     def _on_all_rows(self, truth: Truth) -> Criterion:
         criterion = self.criterion(truth)
-        return criterion if truth.kept is None else WholeList(criterion, truth)
+        return criterion if truth.kept is None else Adapted(criterion, truth=truth)
 
     def value(
         self,

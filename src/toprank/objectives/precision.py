@@ -28,7 +28,15 @@ if TYPE_CHECKING:
     from toprank.inputs import Lists
     from toprank.truth import Truth
 
-__all__ = ["KINDS", "PrecisionAtK", "PrecisionCriterion", "Surrogate", "are_whole", "as_top"]
+__all__ = [
+    "KINDS",
+    "PrecisionAtK",
+    "PrecisionCriterion",
+    "Surrogate",
+    "are_whole",
+    "as_top",
+    "precision_at_k",
+]
 
 Surrogate = Literal["avg", "max", "ramp", "struct"]
 KINDS = {"struct": STRUCT, "ramp": RAMP, "max": MAX, "avg": AVG}
@@ -100,6 +108,18 @@ class PrecisionAtK(Objective):
         return PrecisionCriterion(
             self.k, self.surrogate, truth.positives, truth.weights, truth.lists
         )
+
+
+def precision_at_k(k: float = 0.25, *, surrogate: Surrogate = "avg") -> PrecisionAtK:
+    """Precision at k, bounded by a surrogate.
+
+    Examples
+    --------
+    >>> from toprank.objectives import precision_at_k
+    >>> precision_at_k(100)
+    PrecisionAtK(k=100, surrogate='avg')
+    """
+    return PrecisionAtK(k, surrogate)
 
 
 class PrecisionCriterion(Criterion):

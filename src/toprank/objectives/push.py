@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 import numpy as np
 
-from toprank.objectives.base import Criterion, Degrees, Objective, Relative
+from toprank.objectives.base import Adapted, Criterion, Degrees, Objective, Relative
 from toprank.objectives.criterion import PushCriterion, Side
 from toprank.objectives.exponential import ExponentialCriterion, PushFormula
 from toprank.objectives.heights import compare
@@ -32,7 +32,14 @@ from toprank.truth import Truth
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-__all__ = ["ExponentialIRPush", "ExponentialPush", "Push", "focus_constants"]
+__all__ = [
+    "ExponentialIRPush",
+    "ExponentialPush",
+    "Push",
+    "focus_constants",
+    "ir_push",
+    "pnorm_push",
+]
 
 Focus = Literal["top", "bottom", "both"]
 PriceName = Literal["identity", "exponential", "log1p"]
@@ -67,7 +74,7 @@ class _Push(Objective):
         loss, _, focus, bottom_weight = self._formula()
         if loss == "exponential":
             criterion = ExponentialPush(power, focus, bottom_weight).criterion(truth)
-            return Relative(criterion, 1.0, criterion.log_priced_weight / power)
+            return Adapted(criterion, offset=-criterion.log_priced_weight / power)
         if truth.is_labels and truth.is_one_list and focus != "both":
             return SoftTop(loss, power, focus, lower_bound=True).criterion(truth)
         rounded = Push(loss, power, focus, bottom_weight, rounding=1.0 / power)
@@ -305,6 +312,48 @@ class ExponentialIRPush(_Push):
 
     def _formula(self) -> Formula:
         return Formula("exponential", "log1p", "bottom", 1.0)
+
+
+def pnorm_push(
+    p: float = 4.0,
+    *,
+    loss: LossName = "exponential",
+    price: float | PriceName | Price | None = None,
+    focus: Focus = "top",
+    bottom_weight: float = 1.0,
+) -> ExponentialPush | Push:
+    """P-Norm Push with any loss; a ``price`` takes the place of the power p.
+
+    Examples
+    --------
+    >>> from toprank.objectives import pnorm_push
+    >>> pnorm_push(8)
+    ExponentialPush(p=8, focus='top', bottom_weight=1.0)
+    >>> pnorm_push(8, loss="hinge")
+    Push(loss='hinge', price=8, focus='top', bottom_weight=1.0)
+    """
+    if loss == "exponential" and price is None:
+        return ExponentialPush(p=p, focus=focus, bottom_weight=bottom_weight)
+    return Push(
+        loss=loss,
+        price=p if price is None else price,
+        focus=focus,
+        bottom_weight=bottom_weight,
+    )
+
+
+def ir_push(*, loss: LossName = "exponential") -> ExponentialIRPush | Push:
+    """IR Push, equation (2), with any loss; convex with the exponential one only.
+
+    Examples
+    --------
+    >>> from toprank.objectives import ir_push
+    >>> ir_push()
+    ExponentialIRPush()
+    """
+    if loss == "exponential":
+        return ExponentialIRPush()
+    return Push(loss=loss, price="log1p", focus="bottom")
 
 
 def _check_price(price: object) -> None:

@@ -25,7 +25,15 @@ if TYPE_CHECKING:
 __all__ = ["LinearRanker"]
 
 # What an earlier fit may have stored that the new one does not have.
-STALE = ("weights_", "coef_", "support_", "classes_", "certificate_")
+STALE = (
+    "weights_",
+    "coef_",
+    "support_",
+    "classes_",
+    "certificate_",
+    "_certified",
+    "_training_list",
+)
 
 
 class LinearRanker(SupervisedRanker):

@@ -73,9 +73,9 @@ class PushRanker(GradesMixin, PairsMixin, LinearRanker):
             self._solve(problem, given)
             self._warn_of_ties(problem)
             if truth.is_labels and truth.n_rows <= CERTIFIED_ROWS:
-                scores = problem.design.scores(self.weights_)
                 codes = None if truth.lists is None else truth.lists.codes
-                self.certificate_ = self._certificate(truth.positives, scores, truth.weights, codes)
+                scores = problem.design.scores(self.weights_)
+                self._training_list = truth.positives, scores, truth.weights, codes
         return self
 
     @with_callbacks
@@ -183,6 +183,27 @@ class PushRanker(GradesMixin, PairsMixin, LinearRanker):
         if self.max_iter is not None:
             return int(self.max_iter)
         return {"lbfgs": 1000, "coordinate": 100}[self._solver_name()]
+
+    @property
+    def certificate_(self) -> PushCertificate:
+        """What was measured on the training list beside what the objective promises.
+
+        It costs a sort, so it is made when it is first asked for; the list is kept until then.
+        """
+        if "_training_list" in self.__dict__:
+            self._certified = self._certificate(*self.__dict__.pop("_training_list"))
+        if "_certified" not in self.__dict__:
+            raise AttributeError(
+                f"this {type(self).__name__} has no certificate_: it learned from labels of more "
+                f"than {CERTIFIED_ROWS} rows, from blocks, grades or pairs, or not at all; certify "
+                "makes one for any labelled list."
+            )
+        return self._certified
+
+    def __getstate__(self) -> Any:
+        if "_training_list" in self.__dict__:
+            self.certificate_  # noqa: B018  (the list does not go along)
+        return super().__getstate__()
 
     def certify(
         self,
