@@ -55,6 +55,10 @@ def test_a_problem_of_ones_own_takes_new_labels_and_refuses_hopeless_ones(X):
     before = model.coef_.copy()
     with pytest.raises(ValueError, match="at least one prediction must cost nothing"):
         model.partial_fit(X, ["cherry"] * N)
+    for bad in (np.inf, np.nan, -1.0):
+        strange = Predtron(lambda p, y, bad=bad: 0.0 if p == y else bad, corners)
+        with pytest.raises(ValueError, match="finite and at least 0"):
+            strange.fit(X, ["a", "b"] * (N // 2))
     assert np.array_equal(model.coef_, before)
 
 

@@ -154,7 +154,9 @@ class PredictionTable(Problem):
 
     def _column(self, loss: Loss, label: Any) -> Floats:
         column = np.array([[float(loss(name, label))] for name in self._names])
-        column[np.abs(column) <= ROUNDING * np.abs(column).max()] = 0.0
+        largest = float(column.max())
+        if np.isfinite(largest):
+            column[np.abs(column) <= ROUNDING * largest] = 0.0
         if not (np.isfinite(column).all() and (column >= 0).all() and (column == 0).any()):
             raise ValueError(
                 f"loss gives {column[:, 0].tolist()} for label {label!r}; every loss must be "
