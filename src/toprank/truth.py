@@ -86,11 +86,16 @@ class Truth:
         sample_weight: ArrayLike | None = None,
         groups: ArrayLike | None = None,
         classes: NDArray[Any] | None = None,
+        is_part: bool = False,
     ) -> Truth:
-        """Positive rows belong above negative ones of their list."""
+        """Positive rows belong above negative ones of their list.
+
+        Part of a stream (``is_part``) may hold one class only.
+        """
         positives = as_positives(y, name="y")
         truth = cls._of_rows(positives.astype(np.intp), sample_weight, groups, is_labels=True)
-        truth.check_pairs()
+        if not is_part:
+            truth.check_pairs()
         return truth if classes is None else replace(truth, classes=classes)
 
     @classmethod

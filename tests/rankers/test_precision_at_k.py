@@ -311,7 +311,7 @@ def test_bad_streams_are_named():
         PrecisionAtKRanker().partial_fit(X[y], y[y])
     with pytest.raises(ValueError, match="y has 3 rows, but X has 200"):
         PrecisionAtKRanker().fit(X, [0, 1, 1])
-    with pytest.raises(ValueError, match="leaves one class only"):
+    with pytest.raises(ValueError, match="0 negative rows of weight above 0"):
         PrecisionAtKRanker().fit(X, y, sample_weight=y)
     with pytest.raises(AttributeError, match="partial_fit"):
         PrecisionAtKRanker(solver="cutting_plane").partial_fit  # noqa: B018

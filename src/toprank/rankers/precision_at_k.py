@@ -3,42 +3,44 @@
 from __future__ import annotations
 
 import warnings
+from contextlib import closing
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
 
 from toprank.guarantees.certificates import GapCertificate
 from toprank.guarantees.precision import StreamCertificate, certify_mistakes, reach_of
 from toprank.objectives.precision import PrecisionAtK, PrecisionCriterion, are_whole, as_top
-from toprank.rankers.base import BaseRanker
-from toprank.rankers.callbacks import CallbackSupportMixin, Watch, with_callbacks
+from toprank.rankers.callbacks import Watch
 from toprank.rankers.cuts import matching_intercept
+from toprank.rankers.linear import LinearRanker
 from toprank.rankers.precision_inputs import (
-    Learning,
     check_parameters,
-    chunk_rows,
     hold_out,
-    learning_rows,
+    labels_of_stream,
+    with_ordinary_weights,
 )
+from toprank.rankers.supervised import check_length
 from toprank.rankers.tables import check_table
 from toprank.solvers.cutting_plane import minimize_by_cutting_planes
-from toprank.solvers.mini_batch import MiniBatches, Patience, Stream
+from toprank.solvers.mini_batch import LabelledRows, MiniBatches, Patience, Stream
 from toprank.solvers.perceptron import perceptron_aim
 from toprank.solvers.sgd import sgd_aim
+from toprank.truth import Truth
 from toprank.weak_rankers.standard import StandardFeatures
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import ArrayLike, NDArray
 
     from toprank.kernels.mini_batches import Aim
     from toprank.objectives.precision import Surrogate
-    from toprank.solvers import Solution
+    from toprank.weak_rankers import Design
+
+    Floats = NDArray[np.float64]
 
 __all__ = ["PrecisionAtKRanker"]
 
@@ -54,7 +56,7 @@ def _is_stochastic(ranker: Any) -> bool:
     return True
 
 
-class PrecisionAtKRanker(CallbackSupportMixin, BaseRanker):  # type: ignore[misc]
+class PrecisionAtKRanker(LinearRanker):
     """Ranks so that the k best rows hold as few negatives as possible.
 
     Minimises a surrogate of precision at k, divided by k, of a linear scorer, plus
@@ -184,96 +186,81 @@ class PrecisionAtKRanker(CallbackSupportMixin, BaseRanker):  # type: ignore[misc
         self.random_state = random_state
         self.verbose = verbose
 
-    @with_callbacks
-    def fit(
-        self,
-        X: Any,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-        groups: ArrayLike | None = None,
-    ) -> Self:
-        """Learn from a table and its labels.
-
-        Parameters
-        ----------
-        X : table of shape (n_rows, n_features)
-            Array, CSR matrix, pandas, polars or pyarrow table of numbers.
-        y : array-like of shape (n_rows,)
-            Two classes; ``classes_[1]``, the larger label, is the positive one.
-        sample_weight : array-like of shape (n_rows,), optional
-            Weight 2 is the row twice, weight 0 no row.
-        groups : array-like of shape (n_rows,), optional
-            List ids: every list has its own top k, and is one mini-batch.
-        """
+    def _check_parameters(self) -> None:
         check_parameters(self)
-        table = check_table(self, X, StandardFeatures(), reset=True)
-        self.classes_, learning = learning_rows(table, y, sample_weight, groups, self.k)
-        is_warm = self.warm_start and getattr(self, "weights_", np.empty(0)).size == table.shape[1]
-        if not is_warm:
-            self.weak_rankers_ = self._scaling(learning)
+
+    def _family(self) -> StandardFeatures:
+        return StandardFeatures()
+
+    def _fit(self, table: Any, truth: Truth, given: dict[str, Any], **_: Any) -> Self:
+        truth = with_ordinary_weights(truth, self.k)
+        rows = LabelledRows.of(table, truth)
+        self.classes_: Any = truth.classes
+        start = self._start_weights(table.shape[1])
+        if start is None:
+            self.weak_rankers_ = self._scaling(rows)
+        learned = partial(self._learned, rows)
         watch = Watch(
-            self,
-            max_iter=self._passes(),
-            verbose=self.verbose,
-            learned=lambda weights: self._attributes(weights, learning),
-            data={"X": X, "y": y, "metadata": learning.metadata},
+            self, max_iter=self._passes(), verbose=self.verbose, learned=learned, data=given
         )
-        try:
+        with closing(watch):
             if self.solver == "cutting_plane":
-                self._fit_by_planes(learning, watch, is_warm)
+                self._fit_by_planes(rows, truth, watch, start)
             else:
-                self._fit_by_batches(learning, watch, is_warm)
-        finally:
-            watch.close()
+                self._fit_by_batches(rows, truth, watch, start)
         return self
 
-    def _scaling(self, learning: Learning) -> StandardFeatures:
+    def _scaling(self, rows: LabelledRows) -> StandardFeatures:
         names = getattr(self, "feature_names_in_", None)
-        return StandardFeatures().fit(learning.rows.X, learning.rows.weights, names=names)
+        return self._family().fit(rows.X, rows.weights, names=names)
 
     def _passes(self) -> int:
         if self.max_iter is not None:
             return self.max_iter
         return PLANES if self.solver == "cutting_plane" else PASSES
 
-    def _fit_by_planes(self, learning: Learning, watch: Watch, is_warm: bool) -> None:
-        rows = learning.rows
-        criterion = PrecisionAtK(self.k, self.surrogate).on(
-            rows.positives, sample_weight=rows.weights, groups=learning.groups
-        )
+    def _fit_by_planes(
+        self, rows: LabelledRows, truth: Truth, watch: Watch, start: Floats | None
+    ) -> None:
+        criterion = PrecisionAtK(self.k, self.surrogate).criterion(truth)
         solution = minimize_by_cutting_planes(
             self.weak_rankers_.design(rows.X),
             criterion,
             float(self.alpha),
-            weights=self.weights_ if is_warm else None,
+            weights=start,
             max_iter=self._passes(),
             tol=self.tol,
             monitor=watch,
         )
-        self._keep(self._attributes(solution.weights, learning), solution)
+        self._store_solution(solution, self._learned(rows, solution.weights))
         self.__dict__.pop("_stream", None)  # a stream that goes on from here begins with this model
         self.certificate_ = GapCertificate(solution.lower, solution.upper)
-        complaint = solution.complaint()
-        if complaint is None and not solution.weights.any():
-            complaint = (
-                f"the surrogate {self.surrogate!r} is lowest at w = 0, where every row has the "
-                "same score: its margin condition is too far from these rows. Use surrogate="
-                "'ramp', another k, or a stochastic solver, whose path to 0 still ranks."
+        self._warn_of(solution)
+        if solution.complaint() is None and not solution.weights.any() and self.tol is not None:
+            warnings.warn(
+                f"{type(self).__name__}: the surrogate {self.surrogate!r} is lowest at w = 0, "
+                "where every row has the same score: its margin condition is too far from these "
+                "rows. Use surrogate='ramp', another k, or a stochastic solver, whose path to 0 "
+                "still ranks.",
+                ConvergenceWarning,
+                stacklevel=5,
             )
-        if complaint is not None and self.tol is not None:
-            warnings.warn(f"{type(self).__name__}: {complaint}", ConvergenceWarning, stacklevel=4)
 
-    def _fit_by_batches(self, learning: Learning, watch: Watch, is_warm: bool) -> None:
+    def _fit_by_batches(
+        self, rows: LabelledRows, truth: Truth, watch: Watch, start: Floats | None
+    ) -> None:
         rng = check_random_state(self.random_state)
-        k, kept, judge = self._share(learning), learning, None
+        k, kept, judge = self._share(rows), rows, None
         if self.early_stopping:
-            kept, aside = hold_out(learning, self.validation_fraction, rng)
-            judge = self._judge(k, aside)
-        batches = MiniBatches(kept.rows, self.batch_size, int(rng.randint(2**31 - 1)))
+            inside, outside = hold_out(truth, self.validation_fraction, rng)
+            kept = LabelledRows.of(rows.X[inside], truth.part(inside))
+            aside = LabelledRows.of(rows.X[outside], truth.part(outside))
+            judge = partial(_share_of_negatives, self._criterion(k, aside), self._design(aside))
+        batches = MiniBatches(kept, self.batch_size, int(rng.randint(2**31 - 1)))
         ensemble: list[NDArray[np.float64]] | None = [] if self.keep_ensemble else None
-        stream = self._stream_on(k, kept, is_warm)
+        stream = self._stream_on(k, kept, start)
         solution = stream.fit(
-            kept.rows,
+            kept,
             batches,
             max_iter=self._passes(),
             patience=Patience(self.tol, self.n_iter_no_change, judge),
@@ -285,22 +272,20 @@ class PrecisionAtKRanker(CallbackSupportMixin, BaseRanker):  # type: ignore[misc
                 f"none of the {stream.tally.n_skipped} mini-batches holds a positive and a "
                 f"negative row; raise batch_size (now {self.batch_size}) or check groups."
             )
-        self._keep(self._attributes(solution.weights, learning), solution)
+        self._store_solution(solution, self._learned(rows, solution.weights))
         if ensemble is not None:
             self.ensemble_ = np.concatenate(ensemble)
-        self._certify(kept, batches, solution.n_iter, is_warm)
+        self._certify(kept, batches, solution.n_iter, is_new=start is None)
 
-    def _judge(self, k: float, aside: Learning) -> Callable[[NDArray[np.float64]], float]:
-        """Share of negatives in the top k of the rows kept aside, as a function of the weights."""
-        rows = aside.rows
-        criterion = PrecisionCriterion(k, self.surrogate, rows.positives, rows.weights, rows.lists)
-        design = self.weak_rankers_.design(rows.X)
-        return lambda weights: criterion.loss(design.scores(weights))
+    def _criterion(self, k: float, rows: LabelledRows) -> PrecisionCriterion:
+        return PrecisionCriterion(k, self.surrogate, rows.positives, rows.weights, rows.lists)
 
-    def _share(self, learning: Learning) -> float:
+    def _design(self, rows: LabelledRows) -> Design:
+        return self.weak_rankers_.design(rows.X)
+
+    def _share(self, rows: LabelledRows) -> float:
         """What a batch of these rows has as its top: k itself, or its share of the positives."""
         amount, is_share = as_top(self.k)
-        rows = learning.rows
         if is_share or rows.lists is not None:
             return self.k
         counts = rows.positives if rows.weights is None else rows.weights[rows.positives]
@@ -312,8 +297,8 @@ class PrecisionAtKRanker(CallbackSupportMixin, BaseRanker):  # type: ignore[misc
             )
         return amount / most
 
-    def _aim(self, k: float, learning: Learning) -> Aim:
-        whole = are_whole(learning.rows.weights)
+    def _aim(self, k: float, rows: LabelledRows) -> Aim:
+        whole = are_whole(rows.weights)
         if self.solver == "perceptron":
             return perceptron_aim(k, self.surrogate, whole=whole, average=self.average)
         return sgd_aim(
@@ -326,33 +311,32 @@ class PrecisionAtKRanker(CallbackSupportMixin, BaseRanker):  # type: ignore[misc
             average=self.average,
         )
 
-    def _stream_on(self, k: float, learning: Learning, is_warm: bool) -> Stream:
+    def _stream_on(self, k: float, rows: LabelledRows, start: Floats | None) -> Stream:
         """Go on with the stream of the last fit, or begin one."""
-        aim = self._aim(k, learning)
-        if is_warm and hasattr(self, "_stream"):
+        aim = self._aim(k, rows)
+        if start is not None and hasattr(self, "_stream"):
             self._stream.aim = aim
         else:
-            weights = getattr(self, "weights_", None) if is_warm else None
-            self._stream = Stream(aim, self.weak_rankers_.low_, self.weak_rankers_.span_, weights)
+            self._stream = Stream(aim, self.weak_rankers_.low_, self.weak_rankers_.span_, start)
         return self._stream
 
     def _certify(
-        self, learning: Learning, batches: MiniBatches, n_passes: int, is_warm: bool
+        self, rows: LabelledRows, batches: MiniBatches, n_passes: int, *, is_new: bool
     ) -> None:
         """Say what the run has shown; a run that went on from another has its batches no more."""
         stream = self._stream
         self.certificate_ = StreamCertificate.of(stream.tally)
-        if self.solver == "perceptron" and not is_warm:
-            family, X = self.weak_rankers_, learning.rows.X
+        if self.solver == "perceptron" and is_new:
+            family = self.weak_rankers_
             self.certificate_ = certify_mistakes(
                 stream.aim,
                 stream.tally,
-                learning.rows,
+                rows,
                 batches,
                 n_passes,
-                scores=family.design(X).scores(self.weights_),
+                scores=self._design(rows).scores(self.weights_),
                 norm=float(np.linalg.norm(self.weights_)),
-                reach=reach_of(X, family.low_, family.span_),
+                reach=reach_of(rows.X, family.low_, family.span_),
             )
 
     @available_if(_is_stochastic)
@@ -383,56 +367,38 @@ class PrecisionAtKRanker(CallbackSupportMixin, BaseRanker):  # type: ignore[misc
         sample_weight, groups : array-like of shape (n_rows,), optional
             As in :meth:`fit`.
         """
-        check_parameters(self)
+        self._check_parameters()
         is_first = not hasattr(self, "weights_")
-        table = check_table(self, X, StandardFeatures(), reset=is_first)
+        table = check_table(self, X, self._family(), reset=is_first)
         known = None if is_first else self.classes_
-        self.classes_, learning = chunk_rows(
-            table, y, known, classes, sample_weight, groups, self.k
-        )
+        self.classes_, positives = labels_of_stream(y, known, classes)
+        check_length("y", positives.size, table)
+        truth = Truth.of_labels(positives, sample_weight=sample_weight, groups=groups, is_part=True)
+        truth = with_ordinary_weights(truth, self.k)
+        rows = LabelledRows.of(truth.rows_of(table), truth)
         if is_first:
-            self.weak_rankers_ = self._scaling(learning)
-        stream = self._stream_on(self.k, learning, is_warm=True)
-        if learning.rows.positives.size:
-            batches = MiniBatches(learning.rows, self.batch_size, seed=None)
-            stream.learn(learning.rows, next(batches.passes()), batches.longest)
-        self._set(self._attributes(stream.weights, learning))
+            self.weak_rankers_ = self._scaling(rows)
+        start = getattr(self, "weights_", np.zeros(table.shape[1]))
+        stream = self._stream_on(self.k, rows, start)
+        if truth.n_rows:
+            batches = MiniBatches(rows, self.batch_size, seed=None)
+            stream.learn(rows, next(batches.passes()), batches.longest)
+        for name, value in self._learned(rows, stream.weights).items():
+            setattr(self, name, value)
         self.n_iter_ = getattr(self, "n_iter_", 0) + 1
         self.certificate_ = StreamCertificate.of(stream.tally)
         return self
 
-    def _attributes(self, weights: NDArray[np.float64], learning: Learning) -> dict[str, Any]:
-        """What a fit leaves behind, in the units of the table."""
-        rows, family = learning.rows, self.weak_rankers_
-        coef, offset = family.linear(weights)
+    def _learned(self, rows: LabelledRows, weights: Floats) -> dict[str, Any]:
+        """Fitted attributes that belong to some weights."""
         cut = getattr(self, "_cut", 0.0)
         if rows.positives.any() and not rows.positives.all():
-            cut = matching_intercept(family.design(rows.X).scores(weights), *rows[1:3])
-        return {
-            "weights_": weights,
-            "coef_": coef.astype(rows.X.dtype)[None, :],
-            "intercept_": np.array([cut + offset]),
-            "_cut": cut,
-        }
+            scores = self._design(rows).scores(weights)
+            cut = matching_intercept(scores, rows.positives, rows.weights)
+        attributes = self._attributes(self.weak_rankers_, weights, cut, self.classes_, rows.X.dtype)
+        return attributes | {"_cut": cut}
 
-    def _set(self, attributes: dict[str, Any]) -> None:
-        for name, value in attributes.items():
-            setattr(self, name, value)
 
-    def _keep(self, attributes: dict[str, Any], solution: Solution) -> None:
-        self._set(attributes)
-        self.n_iter_ = solution.n_iter
-        self.objective_path_ = np.array(solution.path)
-        self.converged_ = solution.converged
-
-    def decision_function(self, X: Any) -> NDArray[Any]:
-        """Score every row of a table; higher is better, above 0 is predicted positive."""
-        check_is_fitted(self, "weights_")
-        table = check_table(self, X, self.weak_rankers_, reset=False)
-        scores = table @ self.coef_[0].astype(table.dtype) + table.dtype.type(self.intercept_[0])
-        return np.asarray(scores)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
+def _share_of_negatives(criterion: PrecisionCriterion, design: Design, weights: Floats) -> float:
+    """Share of negatives in the top k."""
+    return criterion.loss(design.scores(weights))

@@ -1,92 +1,33 @@
-"""What users hand to the precision-at-k ranker, checked and cut to the rows that count."""
+"""What users hand to the precision-at-k ranker: parameters, streams, rows kept aside."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy import sparse
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
-from toprank.inputs import as_lists, check_number, scaled_weights
+from toprank.inputs import check_number
 from toprank.objectives.base import ORDINARY_WEIGHTS
 from toprank.objectives.precision import PrecisionAtK, as_top
-from toprank.rankers.base import binary_labels, counted_rows
-from toprank.solvers.mini_batch import Rows
+from toprank.rankers.base import binary_labels
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["Learning", "check_parameters", "chunk_rows", "hold_out", "learning_rows"]
+    from toprank.truth import Truth
+
+__all__ = ["check_parameters", "hold_out", "labels_of_stream", "with_ordinary_weights"]
 
 SOLVERS = ("sgd", "perceptron", "cutting_plane")
 
 
-class Learning(NamedTuple):
-    """Rows to learn from, their list ids, and the metadata that callbacks see."""
-
-    rows: Rows
-    groups: NDArray[Any] | None
-    metadata: dict[str, Any] | None
-
-    def only(self, index: NDArray[np.intp]) -> Learning:
-        """Keep some of the rows."""
-        rows = self.rows
-        weights = None if rows.weights is None else rows.weights[index]
-        return _learning(
-            rows.X[index],
-            rows.positives[index],
-            weights,
-            None if self.groups is None else self.groups[index],
-            self.metadata,
-        )
-
-
-def _learning(
-    X: Any,
-    positives: NDArray[np.bool_],
-    weights: NDArray[np.float64] | None,
-    groups: NDArray[Any] | None,
-    metadata: dict[str, Any] | None,
-) -> Learning:
-    lists = as_lists(groups, positives.size)
-    is_sparse: bool = sparse.issparse(X)
-    if not is_sparse:
-        X = np.ascontiguousarray(X)  # batches are read row by row; most tables lie so already
-    return Learning(Rows(X, positives, weights, lists), groups, metadata)
-
-
-def learning_rows(
-    table: Any,
-    y: ArrayLike,
-    sample_weight: ArrayLike | None,
-    groups: ArrayLike | None,
-    k: float,
-) -> tuple[NDArray[Any], Learning]:
-    """Classes, and the rows of weight above 0."""
-    classes, positives = binary_labels(y)
-    learning = _weighted(table, positives, sample_weight, groups, k)
-    kept = learning.rows.positives
-    if kept.all() or not kept.any():
-        missing = "positive" if not kept.any() else "negative"
-        raise ValueError(
-            f"sample_weight leaves one class only, no {missing} row has a weight above 0; ranking "
-            "needs positive and negative rows."
-        )
-    return classes, learning
-
-
-def chunk_rows(
-    table: Any,
-    y: ArrayLike,
-    known: NDArray[Any] | None,
-    classes: ArrayLike | None,
-    sample_weight: ArrayLike | None,
-    groups: ArrayLike | None,
-    k: float,
-) -> tuple[NDArray[Any], Learning]:
-    """Classes of a stream, and the rows of its next chunk, which may hold one class only."""
+def labels_of_stream(
+    y: ArrayLike, known: NDArray[Any] | None, classes: ArrayLike | None
+) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    """Classes of a stream, and which rows of its next part are positive: perhaps all or none."""
     if classes is not None:
         named = np.unique(column_or_1d(classes))
         if named.size != 2:
@@ -107,65 +48,45 @@ def chunk_rows(
             f"y holds {foreign[0]!r}, which is not one of the classes {known.tolist()}; name both "
             "classes in the first call to partial_fit."
         )
-    return known, _weighted(table, labels == known[1], sample_weight, groups, k)
+    return known, labels == known[1]
 
 
-def _weighted(
-    table: Any,
-    positives: NDArray[np.bool_],
-    sample_weight: ArrayLike | None,
-    groups: ArrayLike | None,
-    k: float,
-) -> Learning:
-    n_rows = table.shape[0]
-    if positives.size != n_rows:
-        raise ValueError(f"y has {positives.size} rows, but X has {n_rows}; they must match.")
-    weights, kept = counted_rows(sample_weight, n_rows)
-    ids = None if groups is None else np.asarray(groups)
-    as_lists(ids, n_rows)
-    given = {"sample_weight": sample_weight, "groups": groups}
-    metadata = {name: value for name, value in given.items() if value is not None} or None
-    if kept is not None:
-        table, positives = table[kept], positives[kept]
-        ids = None if ids is None else ids[kept]
-    return _learning(table, positives, _near_one(weights, k), ids, metadata)
-
-
-def _near_one(weights: NDArray[np.float64] | None, k: float) -> NDArray[np.float64] | None:
+def with_ordinary_weights(truth: Truth, k: float) -> Truth:
     """Divide weights by the largest where sums of them would overflow."""
-    if weights is None or ORDINARY_WEIGHTS[0] <= weights.max() <= ORDINARY_WEIGHTS[1]:
-        return weights
+    weights = truth.weights
+    if weights is None or ORDINARY_WEIGHTS[0] <= weights.max(initial=1.0) <= ORDINARY_WEIGHTS[1]:
+        return truth
     if not as_top(k)[1]:
         raise ValueError(
             f"sample_weight reaches {weights.max():g}, and k={k} counts weight; divide the weights "
             "by one number, so that they are near 1, or pass k as a share of the positives."
         )
-    scaled = scaled_weights(weights)
-    return np.asarray(scaled / scaled.max())
+    scaled, _ = truth.scaled()
+    assert scaled.weights is not None  # noqa: S101  (for the type checker)
+    return replace(scaled, weights=scaled.weights / scaled.weights.max())
 
 
 def hold_out(
-    learning: Learning, fraction: float, rng: np.random.RandomState
-) -> tuple[Learning, Learning]:
+    truth: Truth, fraction: float, rng: np.random.RandomState
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Rows to learn from and rows kept aside: of each class alike, or whole lists."""
-    rows = learning.rows
-    if rows.lists is not None:
-        n_aside = max(1, round(fraction * rows.lists.n_lists))
-        chosen = rng.permutation(rows.lists.n_lists)[:n_aside]
-        aside = np.isin(rows.lists.codes, chosen)
+    positives = truth.positives
+    if truth.lists is not None:
+        n_aside = max(1, round(fraction * truth.lists.n_lists))
+        chosen = rng.permutation(truth.lists.n_lists)[:n_aside]
+        aside = np.isin(truth.lists.codes, chosen)
     else:
-        aside = np.zeros(rows.positives.size, dtype=np.bool_)
-        for members in (np.flatnonzero(rows.positives), np.flatnonzero(~rows.positives)):
+        aside = np.zeros(truth.n_rows, dtype=np.bool_)
+        for members in (np.flatnonzero(positives), np.flatnonzero(~positives)):
             n_aside = max(1, round(fraction * members.size))
             aside[rng.permutation(members)[:n_aside]] = True
-    halves = learning.only(np.flatnonzero(~aside)), learning.only(np.flatnonzero(aside))
-    for half in halves:
-        if half.rows.positives.all() or not half.rows.positives.any():
+    for half in (positives[aside], positives[~aside]):
+        if half.all() or not half.any():
             raise ValueError(
                 f"validation_fraction={fraction} leaves the rows to learn from, or those kept "
                 "aside, with one class only; choose another, or early_stopping=False."
             )
-    return halves
+    return np.flatnonzero(~aside), np.flatnonzero(aside)
 
 
 def check_parameters(ranker: Any) -> None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from toprank.weak_rankers import WeakRankers
 
-__all__ = ["GradesMixin", "PairsMixin", "SupervisedRanker"]
+__all__ = ["GradesMixin", "PairsMixin", "SupervisedRanker", "check_length"]
 
 
 class SupervisedRanker(CallbackSupportMixin, BaseRanker):  # type: ignore[misc]
@@ -73,7 +73,7 @@ class SupervisedRanker(CallbackSupportMixin, BaseRanker):  # type: ignore[misc]
         """Learn from labels; ``options`` go through to :meth:`_fit`."""
         table = self._check_table(X)
         classes, positives = binary_labels(y)
-        _check_length("y", positives.size, table)
+        check_length("y", positives.size, table)
         truth = Truth.of_labels(
             positives, sample_weight=sample_weight, groups=groups, classes=classes
         )
@@ -118,7 +118,7 @@ class GradesMixin:
         **options: Any,
     ) -> Any:
         table = self._check_table(X)
-        _check_length("grades", np.shape(grades)[0] if np.ndim(grades) else 0, table)
+        check_length("grades", np.shape(grades)[0] if np.ndim(grades) else 0, table)
         truth = Truth.of_grades(grades, sample_weight=sample_weight, groups=groups)
         metadata = _present(sample_weight=sample_weight, groups=groups)
         given = {"X": X, "y": grades, "metadata": metadata}
@@ -154,7 +154,8 @@ class PairsMixin:
         return self._fit(table, truth, given, **options)
 
 
-def _check_length(name: str, n_given: int, table: Any) -> None:
+def check_length(name: str, n_given: int, table: Any) -> None:
+    """Refuse labels of another number of rows than the table has."""
     if n_given != table.shape[0]:
         raise ValueError(f"{name} has {n_given} rows, but X has {table.shape[0]}; they must match.")
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from scipy import sparse
 
 from toprank.kernels.mini_batches import (
     LARGEST_K,
@@ -37,21 +38,29 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from toprank.inputs import Lists
+    from toprank.truth import Truth
 
-__all__ = ["MiniBatches", "Patience", "Rows", "Stream", "Tally"]
+__all__ = ["LabelledRows", "MiniBatches", "Patience", "Stream", "Tally"]
 
 # Entries of the table that one call of a compiled loop visits at most: a tenth of a second, after
 # which Python can look whether the user wants to stop.
 ENTRIES = 1 << 26
 
 
-class Rows(NamedTuple):
+class LabelledRows(NamedTuple):
     """A table and its labels, checked."""
 
     X: Any
     positives: NDArray[np.bool_]
     weights: NDArray[np.float64] | None
     lists: Lists | None
+
+    @classmethod
+    def of(cls, table: Any, truth: Truth) -> LabelledRows:
+        """Rows of a table; batches are read row by row, so a dense one is laid out so."""
+        is_sparse: bool = sparse.issparse(table)
+        X = table if is_sparse else np.ascontiguousarray(table)
+        return cls(X, truth.positives, truth.weights, truth.lists)
 
 
 class MiniBatches:
@@ -60,7 +69,7 @@ class MiniBatches:
     Without a seed the rows stay in their order, as they came from the stream.
     """
 
-    def __init__(self, rows: Rows, batch_size: int, seed: int | None) -> None:
+    def __init__(self, rows: LabelledRows, batch_size: int, seed: int | None) -> None:
         self._n_rows = rows.positives.size
         self._batch_size = batch_size
         self._lists = rows.lists
@@ -182,7 +191,7 @@ class Stream:
 
     def learn(
         self,
-        rows: Rows,
+        rows: LabelledRows,
         batches: Batches,
         longest: int,
         ensemble: NDArray[np.float64] | None = None,
@@ -210,7 +219,7 @@ class Stream:
 
     def fit(
         self,
-        rows: Rows,
+        rows: LabelledRows,
         batches: MiniBatches,
         *,
         max_iter: int,
