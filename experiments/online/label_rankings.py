@@ -6,7 +6,7 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.preprocessing import StandardScaler, normalize
 
 from experiments.datasets import load_mulan
-from toprank.predtron import NDCGLoss, PrecisionAtKLoss, PredtronLabelRanker, PredtronMultilabel
+from toprank.predtron import NDCGLoss, PredtronLabelRanker, PredtronMultilabel, ShortlistLoss
 
 SETS = ("emotions", "scene", "yeast", "enron", "bibtex")
 SEEDS = range(5)
@@ -44,7 +44,7 @@ def measures(scores, Y):
     places = places_of(scores)
     return [
         np.mean([1.0 - loss(places[row], Y[row]) for row in rows])
-        for loss in (NDCGLoss(), PrecisionAtKLoss(1), PrecisionAtKLoss(3))
+        for loss in (NDCGLoss(), ShortlistLoss(1), ShortlistLoss(3))
     ]
 
 

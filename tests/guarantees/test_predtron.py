@@ -21,13 +21,13 @@ from toprank.predtron import (
     Indicators,
     NDCGLoss,
     Positions,
-    PrecisionAtKLoss,
     Predtron,
     PredtronClassifier,
     PredtronLabelRanker,
     PredtronMultilabel,
     PredtronOrdinal,
     PredtronSubsetRanker,
+    ShortlistLoss,
     SubsetZeroOne,
     Vectors,
 )
@@ -285,7 +285,7 @@ def test_precision_margin_is_the_definition(rng, profile):
         m = int(rng.integers(1, 6))
         truth, k = rng.integers(0, 2, size=m), int(rng.integers(1, 6))
         scores = truth * 2.0 if rng.random() < 0.5 else rng.normal(size=m)
-        expected = by_enumeration(PrecisionAtKLoss(k), Positions(profile, m), scores, truth)
+        expected = by_enumeration(ShortlistLoss(k), Positions(profile, m), scores, truth)
         found = precision_margin(scores, truth, Positions(profile).heights(m), k=k)
         assert found == pytest.approx(expected, abs=1e-12)
 

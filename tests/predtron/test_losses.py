@@ -8,7 +8,7 @@ import pytest
 from toprank.predtron import (
     NDCGLoss,
     Positions,
-    PrecisionAtKLoss,
+    ShortlistLoss,
 )
 from toprank.predtron.losses import discounts, gains
 
@@ -37,7 +37,7 @@ def test_extremes_of_the_ndcg_loss_are_those_over_all_rankings(rng, m):
 def test_extremes_of_the_precision_loss_are_those_over_all_rankings(rng):
     for _ in range(200):
         m = int(rng.integers(1, 6))
-        loss, truth = PrecisionAtKLoss(int(rng.integers(1, 7))), rng.integers(0, 2, size=m)
+        loss, truth = ShortlistLoss(int(rng.integers(1, 7))), rng.integers(0, 2, size=m)
         losses = np.array([loss(one, truth) for one in Positions(n_items=m).predictions()])
         above = losses[losses > 0]
         expected = (above.min(), above.max()) if above.size else (np.inf, 0.0)

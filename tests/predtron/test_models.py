@@ -14,12 +14,12 @@ from toprank.predtron import (
     NDCGLoss,
     Positions,
     PRank,
-    PrecisionAtKLoss,
     PredtronClassifier,
     PredtronLabelRanker,
     PredtronMultilabel,
     PredtronOrdinal,
     PredtronSubsetRanker,
+    ShortlistLoss,
     SubsetZeroOne,
 )
 from toprank.predtron.inputs import RowInputs
@@ -38,7 +38,7 @@ def problems(rng, n_rows):
     yield PredictionTable(Basis(range(4)).table, costs), rng.integers(0, 4, n_rows)
     for loss in (Hamming(), SubsetZeroOne(), ErrorSetSize()):
         yield SubsetProblem(loss, Indicators(4)), rng.random((n_rows, 4)) < 0.4
-    for loss in (NDCGLoss(), PrecisionAtKLoss(2)):
+    for loss in (NDCGLoss(), ShortlistLoss(2)):
         for profile in ("discount", 1.1):
             problem = RankingProblem(loss, Positions(profile))
             yield problem, problem.prepare(rng.integers(0, 3, (n_rows, 4)))

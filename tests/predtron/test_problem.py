@@ -14,7 +14,7 @@ from toprank.predtron import (
     Indicators,
     NDCGLoss,
     Positions,
-    PrecisionAtKLoss,
+    ShortlistLoss,
     Signs,
     ZeroOne,
     compose,
@@ -105,7 +105,7 @@ def test_rounds_in_closed_form_equal_rounds_by_enumeration(rng, case, loss_drive
         loss, representation, label = {
             "ndcg": (NDCGLoss(), Positions(1.1, m), rng.integers(0, 3, size=m)),
             "precision": (
-                PrecisionAtKLoss(int(rng.integers(1, m + 1))),
+                ShortlistLoss(int(rng.integers(1, m + 1))),
                 Positions("reciprocal", m),
                 rng.integers(0, 2, size=m),
             ),
@@ -144,7 +144,7 @@ def test_rounds_in_closed_form_equal_rounds_by_enumeration(rng, case, loss_drive
         (Hamming(), Indicators(4), list(product([0, 1], repeat=4))),
         (ErrorSetSize(), Indicators(4), list(product([0, 1], repeat=4))),
         (NDCGLoss(), Positions(2, 4), list(product([0, 1, 2], repeat=4))),
-        (PrecisionAtKLoss(2), Positions("discount", 4), list(product([0, 1], repeat=4))),
+        (ShortlistLoss(2), Positions("discount", 4), list(product([0, 1], repeat=4))),
     ],
 )
 def test_surrogate_is_convex_and_bounds_the_loss(rng, loss, representation, labels):
@@ -180,7 +180,7 @@ def by_enumeration(loss, representation, scores, label):
 
 def test_problems_know_their_margins(rng):
     scores, grades = rng.normal(size=4), np.array([2, 0, 1, 1])
-    for loss in (NDCGLoss(), PrecisionAtKLoss(2)):
+    for loss in (NDCGLoss(), ShortlistLoss(2)):
         problem = compose(loss, Positions("discount", 4))
         expected = by_enumeration(loss, Positions("discount", 4), scores, grades)
         assert problem.margin(scores, problem.prepare([grades])[0]) == pytest.approx(expected)

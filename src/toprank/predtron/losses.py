@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from toprank.inputs import check_number
 from toprank.kernels.permutations import ndcg_loss, precision_loss
 from toprank.kernels.subsets import ERROR_SET_SIZE, HAMMING, SUBSET_ZERO_ONE, subset_loss
 
@@ -25,7 +26,7 @@ __all__ = [
     "Hamming",
     "Loss",
     "NDCGLoss",
-    "PrecisionAtKLoss",
+    "ShortlistLoss",
     "SubsetLoss",
     "SubsetZeroOne",
     "ZeroOne",
@@ -180,7 +181,7 @@ class NDCGLoss:
 
 
 @dataclass(frozen=True)
-class PrecisionAtKLoss:
+class ShortlistLoss:
     """1 − (relevant among the first k) / min(k, relevant): what a shortlist of k misses.
 
     A prediction σ holds the position of every item (1 = best); items with a label above 0 are
@@ -193,16 +194,15 @@ class PrecisionAtKLoss:
 
     Examples
     --------
-    >>> from toprank.predtron import PrecisionAtKLoss
-    >>> PrecisionAtKLoss(k=2)([1, 2, 3], [0, 1, 1])
+    >>> from toprank.predtron import ShortlistLoss
+    >>> ShortlistLoss(k=2)([1, 2, 3], [0, 1, 1])
     0.5
     """
 
     k: int
 
     def __post_init__(self) -> None:
-        if isinstance(self.k, bool) or not isinstance(self.k, (int, np.integer)) or self.k < 1:
-            raise ValueError(f"k must be a whole number of items, at least 1, got {self.k!r}.")
+        check_number("k", self.k, 1, whole=True)
 
     def __call__(self, prediction: ArrayLike, label: ArrayLike) -> float:
         order = np.argsort(np.asarray(prediction))

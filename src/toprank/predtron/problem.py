@@ -33,7 +33,7 @@ from toprank.kernels.rounds import RankingRounds, SubsetRounds, TableRounds, pla
 from toprank.predtron.losses import (
     ErrorSetSize,
     NDCGLoss,
-    PrecisionAtKLoss,
+    ShortlistLoss,
     SubsetLoss,
     discounts,
     gains,
@@ -209,10 +209,10 @@ class SubsetProblem(Problem):
 class RankingProblem(Problem):
     """Rankings of items with grades, under 1 − NDCG or 1 − precision at k."""
 
-    def __init__(self, loss: NDCGLoss | PrecisionAtKLoss, representation: Positions) -> None:
+    def __init__(self, loss: NDCGLoss | ShortlistLoss, representation: Positions) -> None:
         self.loss = loss
         self.representation = representation
-        self.k = int(loss.k) if isinstance(loss, PrecisionAtKLoss) else 0
+        self.k = int(loss.k) if isinstance(loss, ShortlistLoss) else 0
         self._shapes: dict[int, tuple[Floats, Floats, float | None]] = {}
 
     def prepare(self, labels: Any) -> Any:
@@ -254,7 +254,7 @@ class RankingProblem(Problem):
 
     def margin(self, scores: Floats, label: Any) -> float:
         heights, _, _ = self.shape(scores.size)
-        if isinstance(self.loss, PrecisionAtKLoss):
+        if isinstance(self.loss, ShortlistLoss):
             return precision_margin(scores, label, heights, k=self.loss.k)
         return ndcg_margin(scores, label, heights)
 
@@ -345,7 +345,7 @@ def compose(loss: Loss, representation: Representation, search: Search | None = 
             return PredictionTable(representation.table, loss=loss, names=representation.names)
         if isinstance(representation, Indicators) and isinstance(loss, SubsetLoss):
             return SubsetProblem(loss, representation)
-        if isinstance(representation, Positions) and isinstance(loss, NDCGLoss | PrecisionAtKLoss):
+        if isinstance(representation, Positions) and isinstance(loss, NDCGLoss | ShortlistLoss):
             return RankingProblem(loss, representation)
     return Composed(loss, representation, search)
 

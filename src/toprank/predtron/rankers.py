@@ -12,7 +12,7 @@ from toprank.inputs import as_lists, check_number
 from toprank.predtron.base import BasePredtron
 from toprank.predtron.documentation import documented
 from toprank.predtron.inputs import ListInputs, as_grades
-from toprank.predtron.losses import NDCGLoss, PrecisionAtKLoss
+from toprank.predtron.losses import NDCGLoss, ShortlistLoss
 from toprank.predtron.multilabel import LabelSetPredtron
 from toprank.predtron.problem import RankingProblem
 from toprank.predtron.representations import Positions
@@ -53,7 +53,7 @@ class RankingPredtron(BasePredtron):
             return RankingProblem(NDCGLoss(), Positions(self.representation))
         if self.k is None:
             raise ValueError("k=None: say how long the shortlist of loss='precision_at_k' is.")
-        return RankingProblem(PrecisionAtKLoss(self.k), Positions(self.representation))
+        return RankingProblem(ShortlistLoss(self.k), Positions(self.representation))
 
 
 @documented(
