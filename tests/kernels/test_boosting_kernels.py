@@ -179,7 +179,7 @@ def test_changes_bring_histograms_to_where_new_sums_would(seed):
 @pytest.mark.parametrize("missing", ["abstain", "learned"])
 @settings(deadline=None)
 @given(SEEDS)
-def test_contests_and_pairs_tell_the_shares_of_all_pairs(missing, seed):
+def test_comparisons_and_pairs_tell_the_shares_of_all_pairs(missing, seed):
     rng, X = table(seed, 30)
     grades, groups = rng.integers(0, 4, 30), rng.integers(0, 3, 30)
     grades[:2], groups[:2] = (0, 1), 0
@@ -193,7 +193,7 @@ def test_contests_and_pairs_tell_the_shares_of_all_pairs(missing, seed):
         scores[ladder.rows], np.log(ladder.weights), ladder.rungs, ladder.first_rungs
     )
     assert log_loss == pytest.approx(math.log(losses.sum()), abs=1e-12)
-    contests = RungWeights(*parts)
+    comparisons = RungWeights(*parts)
     coded = LocalCodes(
         np.empty_like(design.codes),
         np.empty_like(design.codes),
@@ -202,7 +202,7 @@ def test_contests_and_pairs_tell_the_shares_of_all_pairs(missing, seed):
     local_codes(design.codes, ladder.lists, 0, 3, coded)
     by_ladder, by_pairs = np.zeros((4, design.n_weak)), np.zeros((4, design.n_weak))
     tail = (design.layout, 0, 3)
-    ladder_masses(coded, ladder.rungs, ladder.first_rungs, contests, *tail, by_ladder)
+    ladder_masses(coded, ladder.rungs, ladder.first_rungs, comparisons, *tail, by_ladder)
     in_table = family.design(X)
     better, worse = np.ascontiguousarray(pairs.T)
     normalised = losses / losses.sum()
@@ -212,13 +212,13 @@ def test_contests_and_pairs_tell_the_shares_of_all_pairs(missing, seed):
         np.testing.assert_allclose(by_ladder[:, index], naive, atol=1e-12)
         np.testing.assert_allclose(by_pairs[:, index], naive, atol=1e-12)
         twice = (2 * in_table.column(index)).astype(np.uint8)
-        direct = ladder_masses_of(twice[ladder.rows], ladder.rungs, ladder.first_rungs, contests)
+        direct = ladder_masses_of(twice[ladder.rows], ladder.rungs, ladder.first_rungs, comparisons)
         np.testing.assert_allclose(direct, naive, rtol=1e-10, atol=1e-300)
         direct = pair_masses_of(twice, better, worse, normalised)
         np.testing.assert_allclose(direct, naive, rtol=1e-10, atol=1e-300)
 
 
-def test_contests_take_scores_of_any_size():
+def test_comparisons_take_scores_of_any_size():
     ladder = Ladder(np.array([0, 1, 2, 0, 1]), None, None)
     scores = np.array([1e5, -1e5, 0.0, 3e4, 1e5])[ladder.rows]
     log_loss, *parts = rung_weights(

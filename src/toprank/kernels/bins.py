@@ -1,4 +1,4 @@
-"""Sums over binned columns: one pass a column, one byte a cell.
+"""Sums over binned columns: one pass per column, one byte per cell.
 
 A column of codes 0 … n_thresholds says how many thresholds a value exceeds; the code
 :data:`MISSING` stands for a missing value.
@@ -144,7 +144,7 @@ def bin_rows(
 
     ``thresholds`` is :func:`padded`. A grid pays where rows are many and thresholds lie apart.
     Rows are taken a few thousand at a time, so that a table stored row by row is read from memory
-    once, not once a column.
+    once, not once per column.
     """
     block = 2048
     values, cells = np.empty(block), np.empty(block, dtype=np.int32)

@@ -1,4 +1,4 @@
-"""Stumps on two classes: weights are products, so two histograms a column tell all pairs.
+"""Stumps on two classes: weights are products, so two histograms per column describe all pairs.
 
 Rows lie positives first. A round multiplies the weights of the rows on one side of a stump, so a
 histogram changes only by what those rows lost or gained::

@@ -1,12 +1,12 @@
 """Stumps on graded lists and on explicit pairs: the shares p₁, p½, m½, m₁ of every threshold.
 
-Graded lists are a sum of contests, one for every rung but the highest of a list: the rows above
-the rung against the rows on it. Within a contest pair weights are a product, so two histograms
+Graded lists are a sum of comparisons, one for every rung but the highest of a list: the rows above
+the rung against the rows on it. Within a comparison pair weights are a product, so two histograms
 tell all its pairs. From rung to rung downwards the histogram of the rows above only grows, and
 a list is summed over the codes that occur in it, so a column costs O(rows + rungs·codes)::
 
-    rung 2   a a        contest of rung 1:   a a     against  b b b
-    rung 1   b b b      contest of rung 0:   a a b b b  against  c c c c
+    rung 2   a a        comparison of rung 1:   a a     against  b b b
+    rung 1   b b b      comparison of rung 0:   a a b b b  against  c c c c
     rung 0   c c c c
 
 Shares of one column are collected as differences along its thresholds, so their error is that
@@ -57,12 +57,12 @@ class LocalCodes(NamedTuple):
 
 
 class RungWeights(NamedTuple):
-    """Weight of each row above and on a rung; factor and share of each contest.
+    """Weight of each row above and on a rung; factor and share of each comparison.
 
-    A row enters the contest below its own rung with ``above[row]``; from there to the next contest
-    down all rows above are multiplied by ``carry[rung]`` ≤ 1. Weights on a rung, and those above
-    it after ``share[rung]`` was divided by their sum, are distributions, so no score is too large
-    and no weight too small.
+    A row enters the comparison below its own rung with ``above[row]``; from there to the next
+    comparison down all rows above are multiplied by ``carry[rung]`` ≤ 1. Weights on a rung, and
+    those above it after ``share[rung]`` was divided by their sum, are distributions, so no score
+    is too large and no weight too small.
     """
 
     above: Floats
@@ -162,7 +162,7 @@ def _collect(
     low: Floats,
     high: Floats,
 ) -> None:
-    """Add one contest to the differences of a column (``high``: missing values above)."""
+    """Add one comparison to the differences of a column (``high``: missing values above)."""
     n = codes.size
     am, bm = 0.0, 0.0
     if n and codes[n - 1] == 255:
@@ -216,7 +216,7 @@ def ladder_masses(
     last: int,
     masses: Floats,
 ) -> None:
-    """Shares of every stump of columns ``first`` to ``last`` over all contests."""
+    """Shares of every stump of columns ``first`` to ``last`` over all comparisons."""
     local, distinct, n_codes = coded
     above, on, carry, share = weights
     sizes, doubled, offsets = layout

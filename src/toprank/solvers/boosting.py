@@ -1,4 +1,4 @@
-"""Boosting on crucial pairs: one weak ranker a round (Rudin and Schapire 2009, Figure 1).
+"""Boosting on crucial pairs: one weak ranker per round (Rudin and Schapire 2009, Figure 1).
 
     min_λ  F̃(λ) = Σ_pairs e^{-(f(x_i) - f(x_k))},      f = Σ_j λ_j·h_j
 

@@ -58,7 +58,7 @@ class LadderState(ScoredState):
     """Stumps on graded rows in lists: F̃ = Σ w_i·w_k·e^{-(s_i - s_k)} over i graded above k.
 
     Rows of the design lie as in the ladder, list by list and rung by rung. Memory is O(rows)
-    beside two bytes a cell, time a round and column O(rows + rungs·bins); no pair is formed.
+    beside two bytes per cell, time O(rows + rungs·bins) per round and column; no pair is formed.
     """
 
     def __init__(

@@ -2,8 +2,8 @@
 
 A sum of stumps is, feature by feature, a table looked up by the bin of a value. So the scores of a
 block follow from the model alone: no block keeps anything between two rounds, and one that is lost
-is made again. With two classes the pair weights are products, so that two histograms a feature,
-added up over the blocks, say all that a round must know.
+is made again. With two classes the pair weights are products, so two histograms per
+feature, added up over the blocks, are all that a round needs.
 """
 
 from __future__ import annotations

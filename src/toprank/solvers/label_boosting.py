@@ -8,7 +8,7 @@ ranker is a stump on one label, h(x, l') = 1[l' = l]·1[x_j > t], or the constan
     MR within  Σ_i Σ_{l relevant, l' not} e^{-(f(x_i, l) - f(x_i, l'))}, pairs of one row
 
 MH and the global MR reach the same minimum (Rudin and Schapire 2009, section 5.1). A round on
-label l changes the weights of that label only, so it costs one histogram a column; within rows
+label l changes the weights of that label only, so it costs one histogram per column; within rows
 it changes those of all labels.
 """
 

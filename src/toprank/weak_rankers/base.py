@@ -1,7 +1,7 @@
 """What a solver sees of weak rankers: a linear map from weights to scores.
 
 With the values h_j(x_i) as a matrix H, the scores are f = H·λ. H itself need not exist: features
-are scaled on the fly, stumps live in one byte a cell.
+are scaled on the fly, stumps take one byte per cell.
 """
 
 from __future__ import annotations

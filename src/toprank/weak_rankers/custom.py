@@ -22,7 +22,7 @@ class CustomWeakRankers(WeakRankers):
     """A transformer whose output columns are the weak rankers, or a list of functions.
 
     A transformer is cloned and fitted on the training table. A function takes the table and
-    returns one number a row. The values are used as they are, without scaling.
+    returns one number per row. The values are used as they are, without scaling.
     """
 
     accepts_missing = True
@@ -87,7 +87,7 @@ class CustomWeakRankers(WeakRankers):
         if values.shape != (X.shape[0],):
             raise ValueError(
                 f"weak ranker {name} returned shape {values.shape} for {X.shape[0]} rows; "
-                "it must return one number a row."
+                "it must return one number per row."
             )
         if not np.isfinite(values).all():
             raise ValueError(f"weak ranker {name} returned a value that is not finite.")

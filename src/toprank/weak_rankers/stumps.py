@@ -43,7 +43,7 @@ class Stumps(WeakRankers):
     Parameters
     ----------
     n_bins : int, default=255
-        Most bins a feature may have (2 to 255). One byte holds 255 bins and the missing value.
+        Most bins per feature (2 to 255). One byte holds 255 bins and the missing value.
     missing : {"abstain", "learned"}, default="abstain"
         "abstain" gives a missing value 1/2, halfway between the two sides. "learned" offers
         every stump of a feature with missing values twice, with 0 and with 1 for them, so that
@@ -97,7 +97,7 @@ class Stumps(WeakRankers):
     def design(
         self, X: Any, rows: NDArray[np.intp] | None = None, threads: Threads | None = None
     ) -> StumpDesign:
-        """Bin a table: one byte a cell, column by column; ``rows`` names rows and their order."""
+        """Bin a table, one byte per cell, column by column; ``rows`` gives the order of rows."""
         order = np.arange(X.shape[0]) if rows is None else rows
         codes = np.empty((X.shape[1], order.size), dtype=np.uint8)
         table = padded(self.thresholds_)

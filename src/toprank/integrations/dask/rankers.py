@@ -90,8 +90,8 @@ class IRPush(_OnCluster, toprank.rankers.IRPush):
 
 
 class RankBoost(_OnCluster, toprank.rankers.RankBoost):
-    """:class:`toprank.RankBoost` on a cluster: one reduction a round.
+    """:class:`toprank.RankBoost` on a cluster: one reduction per round.
 
-    Needs ``weak_rankers="stumps"`` and no early stopping. The bins, one byte a cell, are held on
+    Needs ``weak_rankers="stumps"`` and no early stopping. The bins, one byte per cell, are held on
     the cluster during the fit.
     """
