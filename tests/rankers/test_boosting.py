@@ -6,13 +6,12 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from sklearn.base import clone
-from sklearn.calibration import CalibratedClassifierCV
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import cross_val_score
 from sklearn.preprocessing import PolynomialFeatures
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from tests.rankers.boosting_problems import RANKERS, all_pairs, data
 from toprank import (
     AdaBoostMH,
     AdaBoostMR,
@@ -22,21 +21,8 @@ from toprank import (
     SoftRankBoost,
 )
 from toprank.blocks import ArrayBlocks
-from toprank.guarantees import f_skew, margin_share
-from toprank.metrics import roc_auc, scorer
+from toprank.metrics import scorer
 from toprank.weak_rankers import Stumps
-
-RANKERS = [RankBoost, SmoothMarginRanker, AdaBoostRanker, SoftRankBoost]
-PAIRWISE = [RankBoost, SmoothMarginRanker]
-
-
-def data(seed=0, n_rows=200, missing=0.0):
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n_rows, 4)).round(2)
-    y = (X[:, 0] - X[:, 1] + rng.normal(size=n_rows) > 0.5).astype(int)
-    X[rng.random(X.shape) < missing] = np.nan
-    return X, y
-
 
 FITS = {
     "labels": lambda X, y, w: RankBoost(max_iter=15).fit(X, y, w),
@@ -66,10 +52,6 @@ FITS = {
 }
 
 
-def all_pairs(y):
-    return np.array([(i, k) for i in np.flatnonzero(y == 1) for k in np.flatnonzero(y == 0)])
-
-
 @parametrize_with_checks(
     [
         RankBoost(),
@@ -84,9 +66,6 @@ def all_pairs(y):
 )
 def test_scikit_learns_conventions(estimator, check):
     check(estimator)
-
-
-# The order of sums ------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", FITS)
@@ -119,46 +98,6 @@ def test_a_fit_ends_where_only_rounding_is_left(kind):
     assert rounds.pop() < 200
 
 
-# Three kinds of supervision ---------------------------------------------------------------
-
-
-@pytest.mark.parametrize("weak_rankers", ["stumps", "features", Stumps(missing="abstain")])
-@pytest.mark.parametrize("kind", PAIRWISE)
-def test_labels_grades_and_pairs_of_one_problem_give_one_model(kind, weak_rankers):
-    X, y = data(missing=0.0 if weak_rankers == "features" else 0.1)
-    model = kind(weak_rankers=weak_rankers, max_iter=30)
-    by_labels = clone(model).fit(X, y)
-    by_grades = clone(model).fit_grades(X, 3 * y + 1)
-    by_pairs = clone(model).fit_pairs(X, all_pairs(y))
-    for other in (by_grades, by_pairs):
-        np.testing.assert_allclose(other.weights_, by_labels.weights_, rtol=0, atol=1e-10)
-        shift = by_labels.intercept_ - other.intercept_
-        scores = other.decision_function(X) + shift
-        np.testing.assert_allclose(scores, by_labels.decision_function(X), atol=1e-10)
-
-
-def test_lists_are_ranked_within_themselves():
-    rng = np.random.default_rng(0)
-    groups = np.repeat(np.arange(40), 10)
-    level = rng.normal(size=40)[groups]  # shifts a list as a whole, so it must not matter
-    x = rng.normal(size=400)
-    grades = np.digitize(x + 0.3 * rng.normal(size=400), [-0.5, 0.5])
-    X = np.column_stack([x, level + 0.1 * grades])
-    model = RankBoost(max_iter=50).fit_grades(X, grades, groups=groups)
-    assert margin_share(grades, model.decision_function(X), 0.0, groups=groups) < 0.1
-    binary = RankBoost(max_iter=50).fit(X, grades > 1, groups=groups)
-    assert binary.score(X, grades > 1, groups=groups) > 0.95
-
-
-def test_pairs_and_grades_name_no_classes():
-    X, y = data()
-    model = RankBoost(max_iter=5).fit(X, y).fit_pairs(X, all_pairs(y))
-    assert not hasattr(model, "classes_")
-    assert set(model.rank(X[:5])) == {1, 2, 3, 4, 5}
-    with pytest.raises(AttributeError, match="learned from pairs or grades"):
-        model.predict(X)
-
-
 @pytest.mark.parametrize("kind", RANKERS)
 def test_weight_two_is_the_row_twice(kind):
     X, y = data(n_rows=60)
@@ -168,15 +107,6 @@ def test_weight_two_is_the_row_twice(kind):
     np.testing.assert_allclose(
         weighted.decision_function(X), repeated.decision_function(X), atol=1e-8
     )
-
-
-def test_pair_weights_count_as_repeated_pairs():
-    X, y = data(n_rows=40)
-    pairs = all_pairs(y)[::3]
-    counts = np.arange(len(pairs)) % 3 + 1
-    weighted = RankBoost(max_iter=20).fit_pairs(X, pairs, counts)
-    repeated = RankBoost(max_iter=20).fit_pairs(X, np.repeat(pairs, counts, axis=0))
-    np.testing.assert_allclose(weighted.weights_, repeated.weights_, atol=1e-10)
 
 
 def assert_same_model(first, second, **tolerance):
@@ -219,15 +149,6 @@ def test_a_class_of_hardly_any_weight_is_ranked_all_the_same(name):
     if name != "SoftRankBoost":  # Corollary 13
         shift = found.intercept_[0] - expected.intercept_[0]
         assert shift == pytest.approx(-150 * np.log(10))
-
-
-def test_a_light_pair_is_no_reason_to_believe_in_a_margin():
-    X, y = np.array([[0.0], [1.0], [1.0], [2.0]]), np.array([0, 1, 0, 1])
-    model = SmoothMarginRanker(max_iter=50).fit(X, y, sample_weight=[1, 1e-9, 1e-9, 1])
-    assert not model.certificate_.separable
-
-
-# What f is built from ---------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kind", RANKERS)
@@ -331,9 +252,6 @@ def test_float32_tables_are_ranked_as_float64_ones(kind):
     )
 
 
-# Rounds -----------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("kind", RANKERS)
 def test_stages_are_the_models_of_fewer_rounds(kind):
     X, y = data(missing=0.1)
@@ -352,71 +270,12 @@ def test_every_round_lowers_the_loss(kind):
     assert (np.diff(kind(max_iter=80).fit(X, y).objective_path_) < 0).all()
 
 
-@pytest.mark.parametrize("kind", RANKERS)
-@pytest.mark.parametrize("scoring", [None, "average_precision", scorer("precision_at_k", k=10)])
-def test_early_stopping_keeps_the_best_round(kind, scoring):
-    X, y = data(n_rows=400)
-    model = kind(
-        max_iter=120,
-        early_stopping=True,
-        scoring=scoring,
-        validation_fraction=0.25,
-        n_iter_no_change=10,
-        random_state=0,
-    ).fit(X, y)
-    assert model.n_iter_ == np.argmax(model.validation_path_)
-    assert len(model.validation_path_) <= model.n_iter_ + 11
-    assert model.weights_.size
-    assert len(list(model.staged_decision_function(X))) == model.n_iter_
-
-
-def test_a_last_bit_makes_no_later_round_the_best():
-    X, y = data()
-    scores = iter([0.5, 0.7, 0.7 - 1e-16, 0.7 + 1e-16, 0.6])
-    model = RankBoost(max_iter=4, scoring=lambda *_, **__: next(scores))
-    assert model.fit(X, y, validation=(X, y)).n_iter_ == 1
-
-
-@pytest.mark.parametrize("kind", RANKERS)
-def test_a_held_out_list_can_be_given(kind):
-    X, y = data(n_rows=400)
-    train, held = slice(0, 300), slice(300, 400)
-    model = kind(max_iter=60, n_iter_no_change=10)
-    model.fit(X[train], y[train], validation=(X[held], y[held]))
-    best = roc_auc(y[held], model.decision_function(X[held]))
-    assert best == pytest.approx(model.validation_path_.max())
-
-
-def test_held_out_lists_are_whole_lists_and_judged_by_ndcg():
-    X, y = data(n_rows=400)
-    grades, groups = y + (X[:, 0] > 1), np.repeat(np.arange(40), 10)
-    options = {"early_stopping": True, "random_state": 0, "max_iter": 40}
-    model = RankBoost(**options).fit_grades(X, grades, groups=groups)
-    assert 0 < model.validation_path_.max() <= 1
-    with pytest.raises(ValueError, match=r"pass validation=\(X, y\) to fit_pairs"):
-        RankBoost(**options).fit_pairs(X, [[0, 1]])
-    stopped = RankBoost(max_iter=40).fit_pairs(X, all_pairs(y)[:500], validation=(X, y))
-    assert len(stopped.validation_path_) > 1
-
-
-def test_separated_pairs_end_the_fit():
-    X, y = np.arange(20.0)[:, None], np.arange(20) >= 10
-    model = RankBoost(max_iter=1000).fit(X, y)
-    assert model.converged_
-    assert model.n_iter_ < 50
-    assert model.score(X, y) == 1.0
-    assert RankBoost(max_iter=60, tol=None).fit(X, y).n_iter_ == 60
-
-
 @pytest.mark.parametrize("kind", [*RANKERS, AdaBoostMH, AdaBoostMR])
 def test_the_model_does_not_depend_on_the_threads(kind):
     X, y = data(n_rows=500, missing=0.1)
     one = kind(max_iter=15, n_jobs=1).fit(X, y)
     two = kind(max_iter=15, n_jobs=2).fit(X, y)
     np.testing.assert_array_equal(one.weights_, two.weights_)
-
-
-# Classes and probabilities ----------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kind", [RankBoost, SmoothMarginRanker, AdaBoostRanker])
@@ -428,51 +287,6 @@ def test_probabilities_belong_to_predictions(kind):
     np.testing.assert_array_equal(model.predict(X), model.classes_[shares.argmax(axis=1)])
     assert abs(shares[:, 1].mean() - y.mean()) < 0.02
     np.testing.assert_allclose(shares[:, 1], 1 / (1 + np.exp(-2 * model.decision_function(X))))
-
-
-@pytest.mark.parametrize("weak_rankers", ["stumps", "features"])
-def test_corollary_13s_intercept_makes_the_skew_vanish_in_every_round(weak_rankers):
-    X, y = data()
-    model = RankBoost(max_iter=10, weak_rankers=weak_rankers).fit(X, y)
-    for scores in model.staged_decision_function(X):
-        assert f_skew(y, scores) == pytest.approx(0, abs=1e-9)
-    with_lists = RankBoost(max_iter=10, weak_rankers=weak_rankers)
-    with_lists.fit(X, y, groups=np.arange(200) % 4)
-    assert f_skew(y, with_lists.decision_function(X)) == pytest.approx(0, abs=1e-9)
-
-
-def test_soft_rankboost_cuts_where_the_positives_would_end_and_calibrates():
-    X, y = data()
-    model = SoftRankBoost(max_iter=30).fit(X, y)
-    assert not hasattr(model, "predict_proba")
-    # Rows tied at the cut are left out, whatever the last bits of their scores.
-    above = model.decision_function(X) - np.sort(model.decision_function(X))[-y.sum()]
-    assert (above > 1e-9).sum() <= model.predict(X).sum() <= y.sum()
-    calibrated = CalibratedClassifierCV(SoftRankBoost(max_iter=10), cv=2).fit(X, y)
-    assert calibrated.predict_proba(X).shape == (200, 2)
-
-
-def test_soft_rankboost_keeps_its_promise():
-    rng = np.random.default_rng(0)
-    X = (rng.random((80, 5)) < 0.5).astype(float)
-    y = (X[:, 0] + X[:, 1] + X[:, 2] > 1).astype(int)
-    flipped = rng.random(80) < 0.05
-    y[flipped] = 1 - y[flipped]
-    for model, pairs in (
-        (SoftRankBoost(nu=0.25, max_iter=5000).fit(X, y), None),
-        (SoftRankBoost(nu=0.2, max_iter=5000).fit_pairs(X, all_pairs(y)), all_pairs(y)),
-    ):
-        soft_margin, ceiling, share = model.certificate_
-        assert model.converged_
-        assert 0 < 0.9 * ceiling - 1e-12 <= soft_margin <= ceiling
-        scores = model.decision_function(X) / np.abs(model.weights_).sum()
-        margins = scores[all_pairs(y)]
-        reached = margins[:, 0] - margins[:, 1] >= soft_margin - 1e-12
-        assert reached.mean() >= share
-        assert share == pytest.approx((1 - 0.5) ** 2 if pairs is None else 0.8)
-
-
-# Around scikit-learn ----------------------------------------------------------------------
 
 
 def test_cross_validation_and_pickling():
@@ -515,9 +329,6 @@ def test_callbacks_see_every_round():
         assert len(seen) >= 4
 
 
-# Bad input --------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -534,21 +345,6 @@ def test_bad_parameters_are_named(options, message):
     X, y = data()
     with pytest.raises(ValueError, match=message):
         RankBoost(**options).fit(X, y)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"nu": 0}, "nu must be above 0, got 0"),
-        ({"nu": 1.5}, "nu must be a number between 0 and 1, got 1.5"),
-        ({"nu": 0.2, "nu_plus": 0.1}, "nu_plus must be a number between 0.2 and 1, got 0.1"),
-        ({"delta": 1.0}, "delta must lie between 0 and 1, got 1.0"),
-    ],
-)
-def test_bad_bounds_are_named(options, message):
-    X, y = data()
-    with pytest.raises(ValueError, match=message):
-        SoftRankBoost(**options).fit(X, y)
 
 
 def test_truth_without_a_pair_is_refused():

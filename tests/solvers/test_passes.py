@@ -5,9 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.kernels.boosting_twins import histograms_by_class_naive
 from toprank.blocks import ArrayBlocks
-from toprank.kernels.class_sums import histograms_by_class
 from toprank.objectives import ir_push, pnorm_push
 from toprank.objectives.exponential import PushFormula
 from toprank.solvers.passes import BlockFeatures, IRPasses, Moments, PushPasses
@@ -83,25 +81,3 @@ def test_moments_of_nothing_change_nothing():
     for total in (nothing + something, something + nothing):
         assert (total.edge, total.mass, *total.first) == (1.0, 2.0, 1.0, 1.0)
     assert (nothing + nothing).mass == 0.0
-
-
-@given(
-    st.integers(0, 10_000), st.integers(1, 9000), st.booleans(), st.sampled_from([1e-3, 1.0, 40.0])
-)
-@settings(max_examples=15, deadline=None)
-def test_histograms_by_class_are_sums_of_exponentials(seed, n_rows, weighted, scale):
-    rng = np.random.default_rng(seed)
-    codes = rng.integers(0, 256, (3, n_rows), dtype=np.uint8)
-    tables = scale * rng.normal(size=(3, 256))
-    positives = rng.random(n_rows) < 0.5
-    weights = rng.random(n_rows) if weighted else np.empty(0)
-    peaks, sums = histograms_by_class(codes, tables, positives, weights)
-    expected = histograms_by_class_naive(codes, tables, positives, weights)
-    for side in (0, 1):
-        if not np.isfinite(peaks[side]):
-            assert not expected[side].any()
-            continue
-        smallest = 1e-300 * np.exp(peaks[side])  # far below the peak sums underflow
-        np.testing.assert_allclose(
-            np.exp(peaks[side]) * sums[side], expected[side], rtol=1e-9, atol=smallest
-        )

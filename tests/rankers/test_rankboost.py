@@ -1,0 +1,81 @@
+"""RankBoost: lists, grades and pairs."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+from tests.rankers.boosting_problems import all_pairs, data
+from toprank import (
+    RankBoost,
+    SmoothMarginRanker,
+)
+from toprank.guarantees import f_skew, margin_share
+from toprank.weak_rankers import Stumps
+
+PAIRWISE = [RankBoost, SmoothMarginRanker]
+
+
+@pytest.mark.parametrize("weak_rankers", ["stumps", "features", Stumps(missing="abstain")])
+@pytest.mark.parametrize("kind", PAIRWISE)
+def test_labels_grades_and_pairs_of_one_problem_give_one_model(kind, weak_rankers):
+    X, y = data(missing=0.0 if weak_rankers == "features" else 0.1)
+    model = kind(weak_rankers=weak_rankers, max_iter=30)
+    by_labels = clone(model).fit(X, y)
+    by_grades = clone(model).fit_grades(X, 3 * y + 1)
+    by_pairs = clone(model).fit_pairs(X, all_pairs(y))
+    for other in (by_grades, by_pairs):
+        np.testing.assert_allclose(other.weights_, by_labels.weights_, rtol=0, atol=1e-10)
+        shift = by_labels.intercept_ - other.intercept_
+        scores = other.decision_function(X) + shift
+        np.testing.assert_allclose(scores, by_labels.decision_function(X), atol=1e-10)
+
+
+def test_lists_are_ranked_within_themselves():
+    rng = np.random.default_rng(0)
+    groups = np.repeat(np.arange(40), 10)
+    level = rng.normal(size=40)[groups]  # shifts a list as a whole, so it must not matter
+    x = rng.normal(size=400)
+    grades = np.digitize(x + 0.3 * rng.normal(size=400), [-0.5, 0.5])
+    X = np.column_stack([x, level + 0.1 * grades])
+    model = RankBoost(max_iter=50).fit_grades(X, grades, groups=groups)
+    assert margin_share(grades, model.decision_function(X), 0.0, groups=groups) < 0.1
+    binary = RankBoost(max_iter=50).fit(X, grades > 1, groups=groups)
+    assert binary.score(X, grades > 1, groups=groups) > 0.95
+
+
+def test_pairs_and_grades_name_no_classes():
+    X, y = data()
+    model = RankBoost(max_iter=5).fit(X, y).fit_pairs(X, all_pairs(y))
+    assert not hasattr(model, "classes_")
+    assert set(model.rank(X[:5])) == {1, 2, 3, 4, 5}
+    with pytest.raises(AttributeError, match="learned from pairs or grades"):
+        model.predict(X)
+
+
+def test_pair_weights_count_as_repeated_pairs():
+    X, y = data(n_rows=40)
+    pairs = all_pairs(y)[::3]
+    counts = np.arange(len(pairs)) % 3 + 1
+    weighted = RankBoost(max_iter=20).fit_pairs(X, pairs, counts)
+    repeated = RankBoost(max_iter=20).fit_pairs(X, np.repeat(pairs, counts, axis=0))
+    np.testing.assert_allclose(weighted.weights_, repeated.weights_, atol=1e-10)
+
+
+def test_separated_pairs_end_the_fit():
+    X, y = np.arange(20.0)[:, None], np.arange(20) >= 10
+    model = RankBoost(max_iter=1000).fit(X, y)
+    assert model.converged_
+    assert model.n_iter_ < 50
+    assert model.score(X, y) == 1.0
+    assert RankBoost(max_iter=60, tol=None).fit(X, y).n_iter_ == 60
+
+
+@pytest.mark.parametrize("weak_rankers", ["stumps", "features"])
+def test_corollary_13s_intercept_makes_the_skew_vanish_in_every_round(weak_rankers):
+    X, y = data()
+    model = RankBoost(max_iter=10, weak_rankers=weak_rankers).fit(X, y)
+    for scores in model.staged_decision_function(X):
+        assert f_skew(y, scores) == pytest.approx(0, abs=1e-9)
+    with_lists = RankBoost(max_iter=10, weak_rankers=weak_rankers)
+    with_lists.fit(X, y, groups=np.arange(200) % 4)
+    assert f_skew(y, with_lists.decision_function(X)) == pytest.approx(0, abs=1e-9)

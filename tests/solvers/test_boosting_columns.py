@@ -1,0 +1,66 @@
+"""Boosting on columns of any values: the same as on bins, and the best steps."""
+
+import numpy as np
+import pytest
+
+from tests.solvers.boosting_problems import labels, problem
+from toprank.objectives import pnorm_push
+from toprank.solvers.boosting import boost
+from toprank.solvers.boosting_columns import ColumnState
+from toprank.solvers.boosting_setup import state_on
+from toprank.solvers.boosting_states import ClassificationLoss
+from toprank.weak_rankers import Features, Stumps
+
+
+@pytest.mark.parametrize("missing", ["abstain", "learned"])
+@pytest.mark.parametrize("selection", ["largest_decrease", "steepest"])
+def test_stumps_boost_alike_whether_binned_or_brought_as_columns(selection, missing):
+    _, X, y, weights = problem(3, missing=0.2)
+    family = Stumps(n_bins=6, missing=missing).fit(X)
+    binned = state_on(family, X, labels(y, weights))
+    criterion = pnorm_push(1.0).on(y, sample_weight=weights)
+    columns = ColumnState(family.design(X), criterion)
+    runs = [boost(state, selection=selection, max_iter=15) for state in (binned, columns)]
+    assert runs[0].indices == runs[1].indices
+    np.testing.assert_allclose(runs[0].path, runs[1].path, atol=1e-9)
+
+
+@pytest.mark.parametrize("missing", ["abstain", "learned"])
+def test_classifiers_boost_alike_whether_binned_or_brought_as_columns(missing):
+    _, X, y, weights = problem(4, missing=0.2)
+    weights[y] *= 9
+    family = Stumps(n_bins=2, missing=missing).fit(X)
+    binned = state_on(family, X, labels(y, weights), classify=True)
+    loss = ClassificationLoss(y, weights)
+    columns = ColumnState(family.design(X), loss, loss, classify=True)
+    runs = [boost(state, selection="steepest", max_iter=20) for state in (binned, columns)]
+    assert runs[0].indices == runs[1].indices
+    assert family.design(X).n_weak in runs[0].indices  # the constant is used
+    np.testing.assert_allclose(runs[0].path, runs[1].path, atol=1e-9)
+    losses = np.add(binned.class_losses(), binned.log_unit)
+    np.testing.assert_allclose(losses, columns.class_losses(), atol=1e-9)
+
+
+@pytest.mark.parametrize("smooth", [False, True])
+def test_steps_of_real_valued_weak_rankers_are_best_along_the_line(smooth):
+    rng = np.random.default_rng(2)
+    X = rng.random((30, 2))
+    y = X[:, 0] > 0.5
+    X[:, 0] += 0.2 * y  # separable, so that the smooth margin gets positive
+    state = state_on(Features().fit(X), X, labels(y))
+    run = boost(state, selection="steepest", smooth=smooth, max_iter=60, tol=None)
+    weights = run.weights(2, run.n_iter - 1)
+    length = np.abs(run.steps[:-1]).sum()
+    design, criterion = Features().fit(X).design(X), pnorm_push(1.0).on(y)
+
+    def goodness(step):
+        moved = weights.copy()
+        moved[run.indices[-1]] += step
+        value = -criterion.value(design.scores(moved))
+        return value / (length + abs(step)) if smooth else value
+
+    best = goodness(run.steps[-1])
+    if abs(run.steps[-1]) < 2.0:
+        assert all(best >= goodness(run.steps[-1] * f) - 1e-12 for f in (0.9, 0.99, 1.01, 1.1))
+    if smooth:
+        assert run.smooth_margins[-1] > 0
