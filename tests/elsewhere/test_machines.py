@@ -11,10 +11,11 @@ HERE = Path(__file__).parent
 
 
 @pytest.mark.skipif("TOPRANK_ELSEWHERE" in os.environ, reason="the settings are in place here")
-def test_settings_that_did_nothing_are_named():
+def test_settings_that_did_nothing_are_named(tmp_path):
     path = os.pathsep.join([str(HERE), *sys.path])
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-p", "machines", "--collect-only", str(HERE)],
+        [sys.executable, "-m", "pytest", "-p", "machines"],
+        cwd=tmp_path,
         env=os.environ | {"TOPRANK_ELSEWHERE": "old", "PYTHONPATH": path},
         capture_output=True,
         text=True,

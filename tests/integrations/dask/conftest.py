@@ -11,7 +11,7 @@ def two_processes():
     from distributed import LocalCluster
 
     with LocalCluster(
-        n_workers=2, threads_per_worker=1, memory_limit="800MB", dashboard_address=":0"
+        n_workers=2, threads_per_worker=1, memory_limit="600MB", dashboard_address=":0"
     ) as cluster:
         yield cluster
 
