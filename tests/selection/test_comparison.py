@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 from toprank import TopRanker
-from toprank.selection import Comparison, LogisticRanker, compare
+from toprank.selection import LogisticRanker, RankerComparison, compare
 
 
 def make_comparison(push, plain):
     """Two rankers with these precisions at a budget of ten, one a split."""
     labels = np.arange(40) % 2 == 0
-    return Comparison(
+    return RankerComparison(
         budget=10,
         n_train=40,
         n_test=40,
@@ -66,10 +66,11 @@ def test_rankers_are_compared_on_the_same_rows_that_they_did_not_see():
         y,
         budget=5,
         n_splits=3,
-        after_split=lambda: calls.append(1),
+        watch=lambda *numbers: calls.append(numbers),
     )
     assert seen[0::2] == seen[1::2]
-    assert len(calls) == result.n_splits == 3
+    assert result.n_splits == 3
+    assert calls == [(done, 6) for done in range(1, 7)]
     assert np.all(result.precision["a"] == 1)
     assert np.all(result.at_top["b"] == result.n_test_positives)
     assert np.array_equal(result.test_scores["a"], X[result.test_rows, 0])

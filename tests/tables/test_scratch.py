@@ -10,7 +10,7 @@ import pytest
 
 from toprank.blocks import Block
 from toprank.tables import ParquetBlocks
-from toprank.tables.scratch import Scratch
+from toprank.tables.scratch import ScratchFile
 
 
 def rows(n_rows=3000, n_features=4, seed=0, dtype=np.float32):
@@ -55,7 +55,7 @@ def test_a_file_goes_when_its_blocks_go(tmp_path, file):
 def test_a_disk_that_is_too_small_is_told_before_it_is_full(tmp_path, monkeypatch):
     usage = type("Usage", (), {"free": 10_000})()
     monkeypatch.setattr("toprank.tables.scratch.shutil.disk_usage", lambda _: usage)
-    scratch = Scratch(tmp_path, n_rows=1000)
+    scratch = ScratchFile(tmp_path, n_rows=1000)
     block = Block(np.zeros((10, 100), np.uint8), np.zeros(100, bool), None, 0)
     with pytest.raises(OSError, match=r"1e-05 GB free, but 1\.1e-05 are needed"):
         scratch.put(block, 100)
@@ -64,7 +64,7 @@ def test_a_disk_that_is_too_small_is_told_before_it_is_full(tmp_path, monkeypatc
 
 @pytest.mark.skipif(sys.platform != "linux", reason="/dev/full is Linux's")
 def test_a_disk_that_fills_up_is_told(tmp_path):
-    scratch = Scratch(tmp_path, n_rows=1)
+    scratch = ScratchFile(tmp_path, n_rows=1)
     scratch._file.close()
     scratch._file = open("/dev/full", "r+b", buffering=0)  # noqa: PTH123, SIM115
     with pytest.raises(OSError, match="is full; name another one"):

@@ -25,12 +25,12 @@ _R = TypeVar("_R")
 
 _WRONG_INPUT = 2
 _INTERRUPTED = 130
-# Off a terminal a fit of a hundred quick passes would fill the log with them.
+# Without a terminal, a fit of a hundred quick passes would fill the log with lines.
 _SECONDS_PER_LINE = 5.0
 
 
 class Console:
-    """Words on stdout, notes and progress on stderr; nothing where quiet, JSON where asked."""
+    """Prints text on stdout, notes and progress on stderr; nothing if quiet, JSON if asked."""
 
     def __init__(self, *, quiet: bool = False, as_json: bool = False) -> None:
         self.quiet = quiet
@@ -38,22 +38,22 @@ class Console:
         self._pass_numbers = itertools.count(1)
 
     def say(self, text: str = "") -> None:
-        """A line for people; not printed beside JSON."""
+        """Print a line on stdout, unless the result is printed as JSON."""
         if not self.quiet and not self.as_json:
             typer.echo(text)
 
     def note(self, text: str) -> None:
-        """A line on stderr about something to know."""
+        """Print a note on stderr."""
         if not self.quiet:
             typer.echo(f"toprank: note: {text}", err=True)
 
     def result(self, values: dict[str, Any]) -> None:
-        """The result as JSON, where that was asked for."""
+        """Print the result as JSON, if that was asked for."""
         if self.as_json:
             typer.echo(json.dumps(values, ensure_ascii=False, indent=2, default=str))
 
     def table(self, headings: list[str], rows: list[list[str]]) -> None:
-        """Columns as wide as their words; those of numbers, but for the first, to the right."""
+        """Print aligned columns: numbers to the right, except in the first column."""
         if self.quiet or self.as_json or not rows:
             return
         columns: list[list[str]] = []
@@ -69,7 +69,7 @@ class Console:
 
     @contextlib.contextmanager
     def progress(self, what: str) -> Iterator[Callable[[int, int], None]]:
-        """A bar with the time that remains on a terminal, a line at every tenth elsewhere."""
+        """Show a progress bar on a terminal, elsewhere a line at every tenth."""
         if self.quiet:
             yield lambda _done, _total: None
         elif (console := _terminal()) is not None:
@@ -89,7 +89,7 @@ class Console:
 
     @contextlib.contextmanager
     def passes(self, source: Any) -> Iterator[None]:
-        """Show how far each pass over a stream has come: a bar, or off a terminal some lines."""
+        """Show how far each pass over a stream has come: a bar, or lines without a terminal."""
         if not hasattr(source, "watch"):  # a table in memory
             yield
             return
@@ -118,13 +118,13 @@ class Console:
 
     @staticmethod
     def _lines(what: str) -> Callable[[int, int], None]:
-        told = 0
+        last = 0
 
         def line(done: int, total: int) -> None:
-            nonlocal told
+            nonlocal last
             tenth = 10 * done // max(total, 1)
-            if tenth > told:
-                told = tenth
+            if tenth > last:
+                last = tenth
                 typer.echo(f"toprank: {what}: {done} of {total}", err=True)
 
         return line
@@ -142,7 +142,7 @@ class Console:
 
 
 def _terminal() -> Any:
-    """Rich's console on stderr, or None where that is no terminal."""
+    """Rich's console on stderr, or None if that is no terminal."""
     from rich.console import Console as RichConsole
 
     console = RichConsole(stderr=True)
@@ -150,7 +150,7 @@ def _terminal() -> Any:
 
 
 def in_budget_words(budget: float, *, of_lists: bool = False) -> str:
-    """A budget as people say it.
+    """A budget in words.
 
     Examples
     --------

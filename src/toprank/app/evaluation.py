@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from toprank.app.model import Model
+    from toprank.app.model import RankingModel
     from toprank.app.training_data import LabelledRows
 
-__all__ = ["Judged", "Measured", "Shortlists", "compare_shortlists", "judged_by", "measure"]
+__all__ = ["JudgedRows", "Measured", "Shortlists", "compare_shortlists", "judged_by", "measure"]
 
 
-class Judged(NamedTuple):
+class JudgedRows(NamedTuple):
     """Labels with weights and lists, and the rows that count: of the list, or of each list.
 
     Below 1, ``k`` is the share of each list that counts.
@@ -70,7 +70,7 @@ _METRICS: dict[str, tuple[Callable[..., float], bool]] = {
 }
 
 
-def judged_by(model: Model, rows: LabelledRows, budget: float | None = None) -> Judged:
+def judged_by(model: RankingModel, rows: LabelledRows, budget: float | None = None) -> JudgedRows:
     """Labels, weights and lists of a table, with the rows that the budget lets count.
 
     As in the metrics a row of weight 2 counts as two; lists shorter than the budget count whole.
@@ -89,11 +89,11 @@ def judged_by(model: Model, rows: LabelledRows, budget: float | None = None) -> 
         )
     is_plain = rows.groups is None and rows.weights is None
     k = amount if amount < 1 and not is_plain else model.in_budget(int(longest), amount)
-    return Judged(rows.positives, k, rows.weights, rows.groups)
+    return JudgedRows(rows.positives, k, rows.weights, rows.groups)
 
 
 def measure(
-    judged: Judged, scores: NDArray[np.float64], *, n_resamples: int = 200, seed: int = 0
+    judged: JudgedRows, scores: NDArray[np.float64], *, n_resamples: int = 200, seed: int = 0
 ) -> dict[str, Measured]:
     """All metrics at the budget; where there are lists, lists are resampled, not rows."""
     values = _values(judged, scores)
@@ -107,7 +107,7 @@ def measure(
 
 
 def compare_shortlists(
-    judged: Judged,
+    judged: JudgedRows,
     first: NDArray[np.float64],
     second: NDArray[np.float64],
     *,
@@ -138,7 +138,7 @@ def compare_shortlists(
     )
 
 
-def _values(judged: Judged, scores: NDArray[np.float64]) -> dict[str, float]:
+def _values(judged: JudgedRows, scores: NDArray[np.float64]) -> dict[str, float]:
     given = {"sample_weight": judged.weights, "groups": judged.groups}
     return {
         name: float(
@@ -148,14 +148,14 @@ def _values(judged: Judged, scores: NDArray[np.float64]) -> dict[str, float]:
     }
 
 
-def _shortlist(judged: Judged, scores: NDArray[np.float64]) -> NDArray[np.bool_]:
+def _shortlist(judged: JudgedRows, scores: NDArray[np.float64]) -> NDArray[np.bool_]:
     chosen = np.zeros(scores.size, dtype=bool)
     found = places_of(scores, judged.groups)
     chosen[found.first(within_budget(judged.k, found.sizes))] = True
     return chosen
 
 
-def _resampled(judged: Judged, n_resamples: int, seed: int) -> Any:
+def _resampled(judged: JudgedRows, n_resamples: int, seed: int) -> Any:
     """Rows drawn with replacement (whole lists where there are lists), with both classes."""
     rng = np.random.default_rng(seed)
     n_rows = judged.positives.size
@@ -176,7 +176,7 @@ def _resampled(judged: Judged, n_resamples: int, seed: int) -> Any:
             weights = None if judged.weights is None else judged.weights[rows]
             longest = int(_longest(lists, weights, rows.size))
             if longest or judged.k < 1:
-                yield rows, Judged(positives, min(judged.k, longest or 1), weights, lists)
+                yield rows, JudgedRows(positives, min(judged.k, longest or 1), weights, lists)
 
 
 def _longest(lists: NDArray[Any] | None, weights: NDArray[np.float64] | None, n_rows: int) -> float:

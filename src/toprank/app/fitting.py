@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import clone
 
 import toprank
-from toprank.app.model import Model, contributions, mean_and_spread
+from toprank.app.model import RankingModel, contributions, mean_and_spread
 from toprank.app.ranking import BestRows
 from toprank.guarantees import PushCertificate
 from toprank.inputs import within_budget
@@ -41,7 +41,7 @@ def fit_model(
     name: str,
     facts: dict[str, Any] | None = None,
     scratch: str | os.PathLike[str] | None = None,
-) -> Model:
+) -> RankingModel:
     """Learn the encoder and fit the ranker.
 
     Parameters
@@ -65,7 +65,7 @@ def fit_model(
     chosen = ranker.summary() if isinstance(ranker, TopRanker) else {}
     sample = data.sample(SAMPLE).features
     baseline, spread = mean_and_spread(contributions(fitted, encoder.transform(sample)))
-    model = Model(
+    model = RankingModel(
         encoder=encoder,
         ranker=fitted,
         roles=data.roles,
@@ -116,7 +116,7 @@ class _Head:
         return _Head(self.best + other.best, highest, above[above > highest])
 
 
-def _head_of_list(data: TrainingData, model: Model) -> _Head:
+def _head_of_list(data: TrainingData, model: RankingModel) -> _Head:
     """Score all rows and keep those within the budget; with lists, the sum of their budgets."""
     totals = np.array([data.weight])
     if data.whole is not None and data.whole.groups is not None:
@@ -134,8 +134,8 @@ def _head_of_list(data: TrainingData, model: Model) -> _Head:
     return data.total(look)
 
 
-def _certificate_in_words(model: Model, data: TrainingData, n_above: int) -> str:
-    """Say what is certain about a fitted model on its training list, and what is not.
+def _certificate_in_words(model: RankingModel, data: TrainingData, n_above: int) -> str:
+    """Describe what is certain about a fitted model on its training list, and what is not.
 
     ``n_above`` positives stand above every negative.
     """
@@ -146,7 +146,7 @@ def _certificate_in_words(model: Model, data: TrainingData, n_above: int) -> str
         X = model.encoder.transform(rows.features)
         known = ranker.certify(X, rows.positives, rows.weights, rows.groups)
     if isinstance(known, PushCertificate):
-        # A function in Python is no help to people with a terminal or a page.
+        # Users of the command have another way to measure.
         words = str(known).removesuffix("measure them on held-out rows.")
         return f"{words}toprank evaluate measures what is true of them."
     words = _in_words(known)
@@ -196,7 +196,7 @@ def _plain_parameters(ranker: Any) -> dict[str, Any]:
 def choose_on_sample(data: TrainingData, chooser: TopRanker) -> tuple[Any, dict[str, Any]]:
     """Choose among the rankers that learn by passes, on rows spread evenly over a stream.
 
-    The unfitted choice comes back, and what is known of it.
+    Returns the unfitted choice and the facts about it.
     """
     rows = data.sample(CHOICE)
     n_rows, n_positives = rows.positives.size, int(rows.positives.sum())

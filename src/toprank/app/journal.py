@@ -58,5 +58,5 @@ class Journal(UserDict[str, dict[str, Any]]):
             stream.write(json.dumps({"key": key, "value": value}) + "\n")
 
     def remove(self) -> None:
-        """Drop the file: the comparison is complete."""
+        """Delete the file: the comparison is complete."""
         self.path.unlink(missing_ok=True)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from toprank.app.training_data import Roles
     from toprank.tables import Table, TableEncoder
 
-__all__ = ["Driver", "Model", "Part", "contributions", "mean_and_spread"]
+__all__ = ["Driver", "Part", "RankingModel", "contributions", "mean_and_spread"]
 
 
 class Part(NamedTuple):
@@ -48,7 +48,7 @@ class Driver(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Model:
+class RankingModel:
     """All that ranks a table: encoder, ranker, and the facts of the training.
 
     Attributes
@@ -178,7 +178,7 @@ def _gathered(owners: list[str], values: NDArray[np.float64]) -> tuple[list[str]
     return names, sums
 
 
-def _drivers_of(model: Model) -> list[Driver]:
+def _drivers_of(model: RankingModel) -> list[Driver]:
     """The columns of a model, the one that moves scores most first."""
     owners = model.encoder.owners_
     names = list(dict.fromkeys(owners))
@@ -196,7 +196,7 @@ def _drivers_of(model: Model) -> list[Driver]:
     ]
 
 
-def _parts(model: Model) -> dict[str, list[Part]]:
+def _parts(model: RankingModel) -> dict[str, list[Part]]:
     found: dict[str, list[Part]] = {name: [] for name in dict.fromkeys(model.encoder.owners_)}
     features = model.encoder.get_feature_names_out()
     ranker = model.ranker

@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import toprank
-from toprank.app.model import Model
+from toprank.app.model import RankingModel
 from toprank.app.training_data import Roles
 from toprank.app.writing import write_atomically
 from toprank.selection.candidates import RANKERS, class_of
@@ -84,7 +84,7 @@ _MOST_BYTES = 64 << 20
 _DEEPEST = 60
 
 
-def save_model(path: str | os.PathLike[str], model: Model) -> Path:
+def save_model(path: str | os.PathLike[str], model: RankingModel) -> Path:
     """Write a model; an interrupted write leaves an old file whole.
 
     Raises
@@ -127,7 +127,7 @@ def save_model(path: str | os.PathLike[str], model: Model) -> Path:
     return write_atomically(path, content)
 
 
-def load_model(path: str | os.PathLike[str]) -> Model:
+def load_model(path: str | os.PathLike[str]) -> RankingModel:
     """Read a model file, refusing damage, other formats and types that are not on the list."""
     file = Path(path)
     if file.is_dir():
@@ -143,7 +143,7 @@ def load_model(path: str | os.PathLike[str]) -> Model:
         check_types(archive)
         return _model(schema, archive)
     except Exception as error:
-        # Whatever a made-up file provokes in the parsers is one thing to the reader: no model.
+        # Whatever the parsers raise on a made-up file means one thing to the reader: no model.
         reason = " ".join(str(error).split()) or type(error).__name__
         raise ValueError(f"{file.name} is no model of ours: {reason[:300]}") from error
 
@@ -170,17 +170,17 @@ def _checked_payload(content: bytes, name: str) -> bytes:
     return payload
 
 
-def _model(schema: dict[str, Any], archive: bytes) -> Model:
+def _model(schema: dict[str, Any], archive: bytes) -> RankingModel:
     from skops import io as skops_io
 
     with warnings.catch_warnings():
-        # Another scikit-learn version is told by the schema; our rankers keep plain arrays.
+        # The schema names the scikit-learn version; our rankers keep plain arrays.
         warnings.simplefilter("ignore")
         unknown = skops_io.get_untrusted_types(data=archive)
         parts = skops_io.loads(archive, trusted=unknown)  # check_types has allowed all of them
     roles = schema["roles"]
     cutoff = schema.get("cutoff")  # files of the first version have none
-    return Model(
+    return RankingModel(
         encoder=parts["encoder"],
         ranker=parts["ranker"],
         roles=Roles(

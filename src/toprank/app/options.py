@@ -1,4 +1,4 @@
-"""Options that several commands share, and how their texts are read."""
+"""Options that several commands share, and how they are parsed."""
 
 from __future__ import annotations
 
@@ -37,7 +37,9 @@ TableFile = Annotated[
         metavar="TABLE", help="CSV, TSV, Parquet, LIBSVM or LETOR file, gzipped or not."
     ),
 ]
-ModelFile = Annotated[Path, typer.Argument(metavar="MODEL", help="A file that toprank fit made.")]
+ModelFile = Annotated[
+    Path, typer.Argument(metavar="MODEL", help="Model file written by toprank fit.")
+]
 Target = Annotated[str | None, typer.Option(help="Target column [LIBSVM files: the label].")]
 Positive = Annotated[
     list[str] | None,
@@ -56,7 +58,7 @@ Ignore = Annotated[
     typer.Option(help="Column to exclude, e.g. a row ID; may be given more than once."),
 ]
 Budget = Annotated[
-    str, typer.Option(help="Rows of the list that can be looked at: 100, or 1% of them.")
+    str, typer.Option(help="Rows of the list that can be looked at, e.g. 100 or 1%.")
 ]
 Stream = Annotated[
     bool | None,
@@ -66,8 +68,8 @@ Stream = Annotated[
         "[default: if it would fill half of the memory].",
     ),
 ]
-Seed = Annotated[int, typer.Option(min=0, help="Seed of everything random.")]
-Jobs = Annotated[int, typer.Option(help="Processes to fit with; -1 takes all cores.")]
+Seed = Annotated[int, typer.Option(min=0, help="Random seed.")]
+Jobs = Annotated[int, typer.Option(help="Number of processes; -1 uses all cores.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 
@@ -93,7 +95,7 @@ def parse_budget(text: str) -> float:
 
 
 def check_budget(budget: float, data: TrainingData) -> None:
-    """Raise where the shortlist would be the whole list; a row of weight 2 counts as two."""
+    """Raise if the shortlist would be the whole list; a row of weight 2 counts as two."""
     if data.roles.group is None and budget >= data.weight:
         weighing = "" if data.roles.weight is None else f" that weigh {data.weight:g} in all"
         raise ValueError(
@@ -103,7 +105,7 @@ def check_budget(budget: float, data: TrainingData) -> None:
 
 
 def parse_settings(texts: Sequence[str]) -> dict[str, Any]:
-    """Read ``p=8``, ``loss=logistic`` and their kin: numbers, true, false, none, else text.
+    """Read ``p=8``, ``loss=logistic`` and the like: numbers, true, false, none, else text.
 
     Examples
     --------

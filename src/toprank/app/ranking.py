@@ -1,4 +1,4 @@
-"""From a model and rows to a shortlist: the best rows, in memory that grows with them alone."""
+"""The best rows of a table or a stream, in memory that grows with the shortlist only."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from toprank.tables.parquet_stream import ParquetStream
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from toprank.app.model import Model
-    from toprank.tables.table import Batch
+    from toprank.app.model import RankingModel
+    from toprank.tables.table import RowBatch
 
 __all__ = ["BestRows", "RankedRows", "rank_rows"]
 
-# Rows beyond those kept that may wait for the next sorting.
+# Rows beyond those kept that are collected before the next sorting.
 WAITING = 1 << 17
 
 
@@ -55,7 +55,7 @@ class BestRows:
         return cls(allowed, scores, np.arange(first_row, first_row + scores.size), weights)
 
     def __add__(self, other: BestRows) -> BestRows:
-        """Put rows together; those of ``other`` come later in the list."""
+        """Join rows; those of ``other`` come later in the list."""
         weights = None
         if self.weights is not None and other.weights is not None:
             weights = np.concatenate([self.weights, other.weights])
@@ -69,7 +69,7 @@ class BestRows:
         return merged.best() if merged.rows.size > 2 * merged.n_sorted + WAITING else merged
 
     def best(self) -> BestRows:
-        """Sort, and let go of what cannot be among the best."""
+        """Sort, and drop rows that cannot be among the best."""
         if self.weights is None:
             kept = _first(self.scores, max(2, self._inside(None) + 1))
             weights = None
@@ -119,7 +119,7 @@ class RankedRows:
 
 
 def rank_rows(
-    model: Model, source: Table | ParquetStream, top: int | None, cutoff: float | None
+    model: RankingModel, source: Table | ParquetStream, top: int | None, cutoff: float | None
 ) -> RankedRows:
     """The ``top`` best rows, by default those of the budget, or all above a cutoff."""
     model.encoder.check_columns(Table(source.schema.empty_table(), source.name, _is_sparse(source)))
@@ -147,9 +147,9 @@ def rank_rows(
 
 
 def _best_rows(
-    model: Model, source: Table | ParquetStream, count: float, cutoff: float | None
+    model: RankingModel, source: Table | ParquetStream, count: float, cutoff: float | None
 ) -> BestRows:
-    def score(batch: Batch) -> BestRows:
+    def score(batch: RowBatch) -> BestRows:
         found = BestRows.of(count, model.scores(batch.table), batch.first_row)
         if cutoff is None:
             return found
@@ -160,7 +160,7 @@ def _best_rows(
 
 
 def _ranked_lists(
-    model: Model, table: Table, group: str, top: int | None, cutoff: float | None
+    model: RankingModel, table: Table, group: str, top: int | None, cutoff: float | None
 ) -> RankedRows:
     scores = model.scores(table)
     found = places_of(scores, lists_of(table, group))

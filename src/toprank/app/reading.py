@@ -8,17 +8,13 @@ import os
 import re
 import zlib
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from toprank.app.text_tables import read_delimited, read_sparse_text
-from toprank.tables.parquet_stream import CELLS, ParquetStream
+from toprank.tables.parquet_stream import CELLS, ParquetStream, unreadable
 from toprank.tables.table import Table, check_names
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 __all__ = ["FORMATS", "available_memory", "format_of", "open_rows", "read_table"]
 
@@ -60,12 +56,12 @@ def open_rows(path: Path, stream: bool | None, width: int | None = None) -> Tabl
 
 
 def is_streamed(path: Path, asked: bool | None) -> bool:
-    """Say whether a table is read in pieces: as asked, or where it is large beside the memory."""
+    """Whether a table is read in pieces: as asked, or if it would fill half of the memory."""
     if path.is_dir():
         if asked is False:
             raise ValueError(f"{str(path)!r} is a folder, which is read with --stream only.")
         return True
-    if asked is False or not path.is_file():  # what is not there is told by whoever reads it
+    if asked is False or not path.is_file():  # a missing file is reported when it is read
         return False
     if format_of(path) != "parquet":
         if asked:
@@ -77,7 +73,7 @@ def is_streamed(path: Path, asked: bool | None) -> bool:
         return True
     try:
         found = ParquetStream(path)
-    except ValueError:  # told by whoever reads it
+    except ValueError:  # reported when it is read
         return False
     free = available_memory()
     needed = max(found.decoded_bytes(), 8 * found.n_rows * len(found.schema.names))
@@ -85,7 +81,7 @@ def is_streamed(path: Path, asked: bool | None) -> bool:
 
 
 def available_memory() -> int | None:
-    """Bytes that can be taken without pushing anything out; None where no one says."""
+    """Bytes of memory that are free, or None if the system does not say."""
     found = []
     with contextlib.suppress(OSError, ValueError):
         lines = Path("/proc/meminfo").read_text(encoding="utf-8").splitlines()
@@ -107,8 +103,8 @@ def _most_columns(kind: pa.DataType) -> int:
     return 2 if is_number or pa.types.is_boolean(kind) else 41
 
 
-def read_table(path: str | os.PathLike[str], columns: Sequence[str] | None = None) -> Table:
-    """Read a table, whatever of the formats it has.
+def read_table(path: str | os.PathLike[str]) -> Table:
+    """Read a table of any of the formats.
 
     CSV (with commas, or semicolons where the header has no comma) and TSV have a header line and
     are UTF-8; empty cells, ``NA``, ``NaN``, ``null`` and ``?`` are missing values. LIBSVM and
@@ -119,8 +115,6 @@ def read_table(path: str | os.PathLike[str], columns: Sequence[str] | None = Non
     ----------
     path : path
         A file, gzipped or not.
-    columns : sequence of str, optional
-        Of a Parquet file, read these alone; other formats are read whole.
 
     Returns
     -------
@@ -139,7 +133,7 @@ def read_table(path: str | os.PathLike[str], columns: Sequence[str] | None = Non
     content = _unzipped(file) if is_zipped else None
     kind = format_of(file, content)
     if kind == "parquet":
-        arrow = _read_parquet(file, content, columns)
+        arrow = _read_parquet(file, content)
     elif kind == "libsvm":
         arrow = read_sparse_text(file.read_bytes() if content is None else content, file.name)
     else:
@@ -190,19 +184,11 @@ def _unzipped(path: Path) -> bytes:
     return content
 
 
-def _read_parquet(path: Path, content: bytes | None, columns: Sequence[str] | None) -> pa.Table:
+def _read_parquet(path: Path, content: bytes | None) -> pa.Table:
     source = path if content is None else pa.BufferReader(content)
     try:
         file = pq.ParquetFile(source)
-        names = file.schema_arrow.names
-        check_names(names, path.name)
-        wanted = None if columns is None else [name for name in columns if name in names]
-        return file.read(columns=wanted)
+        check_names(file.schema_arrow.names, path.name)
+        return file.read()
     except (pa.ArrowException, OSError) as error:
-        if isinstance(error, (FileNotFoundError, PermissionError)):
-            raise
-        reason = " ".join(str(error).split())[:160]
-        raise ValueError(
-            f"{path.name} cannot be read as Parquet: it is cut off, damaged or another format "
-            f"({reason}); write it again."
-        ) from error
+        raise unreadable(path, error) from error

@@ -1,4 +1,4 @@
-"""Tables written as text: CSV and TSV, whose types are found by looking, LIBSVM and LETOR."""
+"""Tables in text formats: CSV and TSV, whose types are inferred, LIBSVM and LETOR."""
 
 from __future__ import annotations
 

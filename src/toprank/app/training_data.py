@@ -14,7 +14,7 @@ from toprank.tables import Table
 from toprank.tables.columns import as_row_weights, as_words, coded_words, counted_words
 from toprank.tables.parquet_blocks import StreamBlocks
 from toprank.tables.parquet_stream import ParquetStream
-from toprank.tables.table import Batch, listing
+from toprank.tables.table import RowBatch, listing
 
 if TYPE_CHECKING:
     import os
@@ -101,7 +101,7 @@ class TrainingData:
     n_rows, n_positives : int
         Labelled rows.
     weight : float
-        What all labelled rows weigh; their number where there are no weights.
+        Total weight of the labelled rows; their number if there are no weights.
     starts : array
         For each batch, the labelled rows before it.
     whole : LabelledRows or None
@@ -128,7 +128,7 @@ class TrainingData:
             raise ValueError(f"{self.source.name} is read in pieces; this needs it in memory.")
         return self.whole
 
-    def rows(self, batch: Batch) -> LabelledRows:
+    def rows(self, batch: RowBatch) -> LabelledRows:
         """The labelled rows of a batch."""
         table = batch.table
         is_known, is_positive = _labels(table, self.roles.target, self.roles.positives)
@@ -169,7 +169,7 @@ class TrainingData:
         """Encode every batch of a stream in the thread that has read it."""
         stream: Any = self.source
 
-        def as_block(batch: Batch) -> Block:
+        def as_block(batch: RowBatch) -> Block:
             rows = self.rows(batch)
             X = encoder.transform(rows.features)
             return Block(X, rows.positives.astype(int), rows.weights, batch.number)
@@ -215,7 +215,7 @@ def label_rows(
     weight: str | None = None,
     ignored: tuple[str, ...] = (),
 ) -> TrainingData:
-    """Say which columns are features, labels, lists and weights, and look at the labels.
+    """Name the columns that are features, labels, lists and weights, and check the labels.
 
     Where ``positives`` is empty the target must have two values, of which the larger is the
     positive one, as in scikit-learn. LIBSVM and LETOR files name their target and lists. Of a
@@ -247,12 +247,12 @@ def label_rows(
     starts = np.concatenate([[0], np.cumsum(seen.known)[:-1]]).astype(np.int64)
     data = TrainingData(source, roles, features, n_rows, n_positives, seen.weight, starts)
     if isinstance(source, Table):
-        return replace(data, whole=data.rows(Batch(source.select(data.columns), 0, 0)))
+        return replace(data, whole=data.rows(RowBatch(source.select(data.columns), 0, 0)))
     return data
 
 
 def _look_at_target(source: Table | ParquetStream, target: str, weight: str | None) -> _TargetSeen:
-    def look(batch: Batch) -> _TargetSeen:
+    def look(batch: RowBatch) -> _TargetSeen:
         is_known, _ = _labels(batch.table, target, ())
         weights = _weights(batch.table, weight)
         total = float(is_known.sum() if weights is None else weights[is_known].sum())

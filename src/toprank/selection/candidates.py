@@ -61,13 +61,13 @@ RANKERS = {
     "adaboost": RankerKind("AdaBoostRanker", {"max_iter": [50, 200]}),
     "soft-rankboost": RankerKind("SoftRankBoost", {"nu": [0.1, 0.3]}),
 }
-# By default those that paid in our own comparisons; the others can be named.
+# Those that helped most in our own comparisons; the others can be named.
 DEFAULT = ("logistic", "pnorm-push", "ir-push", "precision-at-k", "pnorm-push-stumps", "rankboost")
 STREAMED = tuple(name for name, kind in RANKERS.items() if kind.is_streamed)
 
 
 def class_of(name: str) -> Any:
-    """The class of a ranker; of those in :data:`RANKERS`."""
+    """The class of a ranker in :data:`RANKERS`."""
     class_name = RANKERS[name].class_name
     return LogisticRanker if class_name == "LogisticRanker" else getattr(toprank, class_name)
 

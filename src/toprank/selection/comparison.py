@@ -1,4 +1,4 @@
-"""Rankers on the same repeated splits, with intervals that know the splits share their rows."""
+"""Rankers on the same repeated splits, with intervals that allow for shared rows."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["Comparison", "compare", "judge"]
+__all__ = ["RankerComparison", "compare", "judge"]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Comparison:
+class RankerComparison:
     """What each ranker placed at the top of the test rows, split by split.
 
     ``precision`` is the share of positives in the first ``budget`` test rows, ``at_top`` the
@@ -101,9 +101,8 @@ def compare(
     groups: NDArray[Any] | None = None,
     sample_weight: NDArray[np.float64] | None = None,
     journal: MutableMapping[str, dict[str, Any]] | None = None,
-    after_split: Callable[[], object] = lambda: None,
-    after_fit: Callable[[], object] = lambda: None,
-) -> Comparison:
+    watch: Callable[[int, int], object] = lambda _done, _total: None,
+) -> RankerComparison:
     """Fit every ranker on the same random splits and judge it on the other rows.
 
     Half the rows for testing by default: the longer the test list, the more a budget of rows
@@ -120,7 +119,7 @@ def compare(
         Lists, which are never split, and row weights.
     journal : mapping, optional
         Remembers finished fits, so that an interrupted comparison can go on.
-    after_split, after_fit : functions
+    watch : function of the fits done and of all fits
         Called after each, for a progress bar.
     """
     data = LabelledTable(X, np.asarray(y, dtype=bool), sample_weight, groups, budget)
@@ -131,7 +130,7 @@ def compare(
     for number, (train, test) in enumerate(splits):
         known, judged = data.rows(train), data.rows(test)
         tables: tuple[Any, Any] | None = None
-        for name, ranker in rankers.items():
+        for place, (name, ranker) in enumerate(rankers.items(), start=1):
             key = f"{number}/{name}"
             found = journal.get(key) if journal is not None else None
             if found is None:
@@ -148,10 +147,9 @@ def compare(
             at_top[name].append(found["at_top"])
             if not number:
                 first[name] = np.asarray(found["scores"], dtype=np.float64)
-            after_fit()
-        after_split()
+            watch(number * len(rankers) + place, len(splits) * len(rankers))
     train, test = splits[0]
-    return Comparison(
+    return RankerComparison(
         budget=budget,
         n_train=train.size,
         n_test=test.size,

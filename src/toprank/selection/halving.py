@@ -48,7 +48,7 @@ class Trial(NamedTuple):
     @property
     def merit(self) -> tuple[float, float]:
         """What trials are ordered by: mean precision at the budget, then average precision."""
-        # Rounded, so that what is level stays so whichever way sums are rounded.
+        # Rounded, so that equal means stay equal whichever way sums are rounded.
         return round(float(self.precision.mean()), 9), round(float(self.average.mean()), 9)
 
 
@@ -194,7 +194,7 @@ def simplest_of_the_best(trials: list[Trial]) -> Trial:
     def is_close(trial: Trial) -> bool:
         gaps = best.precision - trial.precision
         error = split_error(gaps, n_train=best.n_train, n_test=best.n_test)
-        # Rounding must not decide between two that are level.
+        # Rounding must not decide between two that are equal.
         return bool(gaps.mean() <= (error if math.isfinite(error) else 0.0) + 1e-9)
 
     return min(filter(is_close, sound), key=lambda trial: trial.candidate.simplicity)

@@ -1,4 +1,4 @@
-"""Logistic regression as a ranker: the one to beat."""
+"""Logistic regression as a ranker: the baseline."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class LogisticRanker(BaseRanker):
     """scikit-learn's LogisticRegression on standardised features, with what a ranker can do.
 
     It learns probabilities, not an order, and lists (``groups``) mean nothing to it; it is here
-    because it is hard to beat, and a choice that leaves it out would be none.
+    because it is hard to beat.
 
     Parameters
     ----------

@@ -26,7 +26,7 @@ __all__ = [
     "split_interval",
 ]
 
-# Splits that leave one side without a class are drawn again, up to this often each.
+# Splits that leave one side without a class are drawn again, up to this many times each.
 _TRIES = 20
 
 
@@ -177,7 +177,7 @@ class LabelledTable:
         return bool(self.positives[rows].any() and not self.positives[rows].all())
 
     def sample(self, n_rows: int, seed: int) -> LabelledTable:
-        """At most so many rows, both classes in proportion; whole lists where there are lists."""
+        """At most ``n_rows`` rows, both classes in proportion; whole lists if there are lists."""
         if n_rows >= self.n_rows:
             return self
         rng = np.random.default_rng(seed)

@@ -1,4 +1,4 @@
-"""The ranker that chooses a ranker: the family under nested cross-validation, for one budget."""
+"""A ranker chosen for a budget by nested cross-validation."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class TopRanker(BaseRanker):
     True
     """
 
-    # Comparisons hand it columns, not numbers, so that it can encode them within its own folds.
+    # Comparisons pass it columns, not numbers, so that it encodes them within its own folds.
     takes_tables = True
 
     def __init__(
@@ -179,7 +179,7 @@ class TopRanker(BaseRanker):
         return validate_data(self, X, reset=reset, dtype=[np.float64, np.float32])
 
     def _counter(self, data: LabelledTable, halving: Halving) -> Callable[[], None]:
-        """Tell whoever watches how many of how many fits are done."""
+        """Count the fits that are done, for a progress bar."""
         watch = getattr(self, "_watch", None)
         if watch is None or not data.can_split():
             return lambda: None
@@ -212,7 +212,7 @@ class TopRanker(BaseRanker):
         return halving.choose(data, candidates, tick)
 
     def _estimate(self, data: LabelledTable, halving: Halving, tick: Callable[[], object]) -> None:
-        """Make the whole choice on one side of each outer split, and judge it on the other."""
+        """Repeat the whole choice on one side of each outer split, and judge it on the other."""
         self.precision_: Interval | None = None
         self.outer_scores_ = np.empty(0)
         if not self.outer_splits or not data.can_split():

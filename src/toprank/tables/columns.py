@@ -1,4 +1,4 @@
-"""The kinds of columns that become numbers, and each kind's way there."""
+"""The kinds of columns that become numbers, and how each kind does."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _UNKNOWN = pa.array(["", "?"])
 
 
 def kind_of_type(kind: pa.DataType, name: str) -> str:
-    """Say what a column of this type holds, if it holds anything."""
+    """What a column of this type holds, if it holds anything."""
     if pa.types.is_dictionary(kind):
         kind = kind.value_type
     if pa.types.is_null(kind):
@@ -120,7 +120,7 @@ def coded_words(column: pa.ChunkedArray) -> tuple[list[str | None], NDArray[np.i
 
 
 def counted_words(column: pa.ChunkedArray) -> Counter[str]:
-    """How often each text comes."""
+    """How often each text occurs."""
     words, codes = coded_words(column)
     counts: Counter[str] = Counter()
     for word, size in zip(words, np.bincount(codes, minlength=len(words)), strict=True):

@@ -34,10 +34,10 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Turns numbers, booleans, dates and text categories into a table of numbers.
 
     Numbers and booleans keep their column; a missing one becomes the median of the training
-    rows, and where the training rows had missing values a column tells of them. Dates become
+    rows, and if training rows had missing values a column says which rows do. Dates become
     days since 1970, month and day of the week. A text column becomes one column for each of its
     frequent values; a rare, new or missing value is 0 in all of them, and where training rows
-    had missing values a column tells of them. Columns without any value are passed over.
+    had missing values a column says which do. Columns without any value are skipped.
 
     Everything is learned from the rows given to ``fit``, so that inside cross-validation nothing
     of the held-out rows leaks.

@@ -61,7 +61,7 @@ class _Window:
 
 
 @dataclass
-class _Search:
+class _MedianSearch:
     """Where an order statistic lies: its rank among the rows whose first bits are ``prefix``."""
 
     column: str
@@ -121,7 +121,7 @@ def medians(
         for part, digits in enumerate(parts):
             size = int(digits.sum())
             for rank in ((size - 1) // 2, size // 2):  # of an even number the middle of two
-                searches.append(_Search(column, part, rank))
+                searches.append(_MedianSearch(column, part, rank))
                 searches[-1].narrow(digits)
     while sum(search.size for search in searches) > GATHERED:
         _look_closer(passes, keys_of, [search for search in searches if search.size])
@@ -132,7 +132,7 @@ def medians(
     return found
 
 
-def _look_closer(passes: Passes, keys_of: KeysOf, searches: list[_Search]) -> None:
+def _look_closer(passes: Passes, keys_of: KeysOf, searches: list[_MedianSearch]) -> None:
     """One more digit of each search, or its end where all rows that are left are equal."""
 
     def look(table: Table) -> Parts:
@@ -154,7 +154,7 @@ def _look_closer(passes: Passes, keys_of: KeysOf, searches: list[_Search]) -> No
             search.narrow(window.digits)
 
 
-def _gather(passes: Passes, keys_of: KeysOf, searches: list[_Search]) -> None:
+def _gather(passes: Passes, keys_of: KeysOf, searches: list[_MedianSearch]) -> None:
     """Sort the rows that are left."""
     if not searches:
         return
@@ -167,8 +167,8 @@ def _gather(passes: Passes, keys_of: KeysOf, searches: list[_Search]) -> None:
 
 
 def _windows(
-    table: Table, keys_of: KeysOf, searches: list[_Search]
-) -> Iterator[tuple[_Search, Keys]]:
+    table: Table, keys_of: KeysOf, searches: list[_MedianSearch]
+) -> Iterator[tuple[_MedianSearch, Keys]]:
     """For each search the keys of its column that begin as its prefix does."""
     column, parts = "", list[Any]()
     for search in searches:  # in the order of their columns: one column at a time is decoded

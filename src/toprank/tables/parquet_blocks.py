@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from toprank.kernels.in_order import Summable
-    from toprank.tables.table import Batch
+    from toprank.tables.table import RowBatch
 
     Total = TypeVar("Total", bound=Summable)
 
@@ -45,7 +45,7 @@ class StreamBlocks(SpillingBlocks):
         self,
         stream: ParquetStream,
         columns: Sequence[str],
-        as_block: Callable[[Batch], Block],
+        as_block: Callable[[RowBatch], Block],
         feature_names: list[str] | None,
         scratch: str | os.PathLike[str] | None = None,
     ) -> None:
@@ -131,7 +131,7 @@ class ParquetBlocks(StreamBlocks):
         self._dtype = _common_type([stream.schema.field(name).type for name in names])
         super().__init__(stream, [*names, *given], self._block, names, scratch)
 
-    def _block(self, batch: Batch) -> Block:
+    def _block(self, batch: RowBatch) -> Block:
         columns, weights = batch.table.columns, None
         if self._weight is not None:
             weights = as_row_weights(columns.column(self._weight), self._weight)

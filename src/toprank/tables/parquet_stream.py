@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from toprank.kernels.in_order import Stopped, added_up
-from toprank.tables.table import Batch, Table, check_names, listing
+from toprank.tables.table import RowBatch, Table, check_names, listing
 
 if TYPE_CHECKING:
     import os
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from toprank.kernels.in_order import Summable
 
-__all__ = ["ParquetStream"]
+__all__ = ["ParquetStream", "unreadable"]
 
 Total = TypeVar("Total", bound="Summable")
 
@@ -123,14 +123,11 @@ class ParquetStream:
                     column = row_group.column(place)
                     if column.path_in_schema.split(".")[0] in wanted:
                         width = _WIDTHS.get(column.physical_type)
-                        total += (
-                            width * row_group.num_rows
-                            if width
-                            else (column.total_uncompressed_size)
-                        )
+                        plain = column.total_uncompressed_size
+                        total += width * row_group.num_rows if width else plain
         return total
 
-    def total(self, work: Callable[[Batch], Total], columns: Sequence[str]) -> Total:
+    def total(self, work: Callable[[RowBatch], Total], columns: Sequence[str]) -> Total:
         """Add up ``work(batch)`` over all batches, in their order: one pass over the rows.
 
         Only ``columns`` are read. The sum does not depend on the number of threads.
@@ -164,7 +161,7 @@ class ParquetStream:
 
         return pa.concat_tables(added_up(of_group, wanted, self.n_jobs))
 
-    def _batches(self, group: _Group, columns: list[str], stop: Event) -> Iterator[Batch]:
+    def _batches(self, group: _Group, columns: list[str], stop: Event) -> Iterator[RowBatch]:
         number, first_row = group.first_batch, group.first_row
         try:
             with pq.ParquetFile(
@@ -180,10 +177,10 @@ class ParquetStream:
                     if stop.is_set():
                         raise Stopped
                     table = Table(pa.Table.from_batches([batch]).select(columns), self.name)
-                    yield Batch(table, number, first_row)
+                    yield RowBatch(table, number, first_row)
                     number, first_row = number + 1, first_row + batch.num_rows
         except (pa.ArrowException, OSError) as error:
-            raise _unreadable(group.path, error) from error
+            raise unreadable(group.path, error) from error
 
 
 _WIDTHS = {"BOOLEAN": 1, "INT32": 4, "INT64": 8, "INT96": 8, "FLOAT": 4, "DOUBLE": 8}
@@ -214,10 +211,11 @@ def _footer(path: Path) -> pq.FileMetaData:
     try:
         return pq.read_metadata(path)
     except (pa.ArrowException, OSError) as error:
-        raise _unreadable(path, error) from error
+        raise unreadable(path, error) from error
 
 
-def _unreadable(path: Path, error: Exception) -> Exception:
+def unreadable(path: Path, error: Exception) -> Exception:
+    """What to raise where Parquet cannot be read, in words."""
     if isinstance(error, (FileNotFoundError, PermissionError)):
         return error
     reason = " ".join(str(error).split())[:160]

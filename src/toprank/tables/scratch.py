@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from toprank.kernels.in_order import Summable
 
-__all__ = ["Scratch", "ScratchBlocks"]
+__all__ = ["ScratchBlocks", "ScratchFile"]
 
 Total = TypeVar("Total", bound="Summable")
 
@@ -44,7 +44,7 @@ class _Kept(NamedTuple):
     number: int
 
 
-class Scratch:
+class ScratchFile:
     """A file to which threads append blocks, and from which they read them back.
 
     Parameters
@@ -157,7 +157,7 @@ class SpillingBlocks(Blocks):
         self.watch: Callable[[int, int], None] | None = None
 
     def kept(self, work: Callable[..., Block], *arguments: Any) -> ScratchBlocks:
-        scratch = Scratch(self.folder, self.n_rows)
+        scratch = ScratchFile(self.folder, self.n_rows)
         try:
             return ScratchBlocks(self, scratch, self.total(_put, scratch, work, arguments))
         except BaseException:
@@ -166,7 +166,7 @@ class SpillingBlocks(Blocks):
 
 
 def _put(
-    block: Block, scratch: Scratch, work: Callable[..., Block], arguments: tuple[Any, ...]
+    block: Block, scratch: ScratchFile, work: Callable[..., Block], arguments: tuple[Any, ...]
 ) -> list[_Kept]:
     return scratch.put(work(block, *arguments), len(block.y))
 
@@ -174,7 +174,7 @@ def _put(
 class ScratchBlocks(SpillingBlocks):
     """Blocks in a scratch file, worked on in threads and added up in order."""
 
-    def __init__(self, source: SpillingBlocks, scratch: Scratch, kept: list[_Kept]) -> None:
+    def __init__(self, source: SpillingBlocks, scratch: ScratchFile, kept: list[_Kept]) -> None:
         super().__init__(source.n_rows, source.n_jobs, source.folder)
         self.feature_names, self.watch = source.feature_names, source.watch
         self._scratch, self._blocks = scratch, kept

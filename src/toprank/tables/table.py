@@ -1,9 +1,9 @@
-"""Rows of columns: a table in memory, and what a file larger than memory has in common with it."""
+"""A table in memory, which passes go over like a file that is read in batches."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import pyarrow as pa
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from toprank.kernels.in_order import Summable
 
-__all__ = ["Batch", "RowSource", "Table", "as_table", "listing"]
+__all__ = ["RowBatch", "Table", "as_table", "listing"]
 
 Total = TypeVar("Total", bound="Summable")
 
@@ -24,7 +24,7 @@ Total = TypeVar("Total", bound="Summable")
 class Table:
     """Columns with unique names, and where they came from.
 
-    ``is_sparse`` tells of a format in which a feature that is not written is 0; such a file has
+    ``is_sparse`` marks a format in which a feature that is not written is 0; such a file has
     its target in the column ``label`` and, where it holds lists, their ids in ``qid``.
     """
 
@@ -56,43 +56,21 @@ class Table:
         kept = [name for name in names if not self.is_sparse or name in self.names]
         return Table(self.columns.select(kept), self.name, self.is_sparse)
 
-    def total(self, work: Callable[[Batch], Total], columns: Sequence[str]) -> Total:
+    def total(self, work: Callable[[RowBatch], Total], columns: Sequence[str]) -> Total:
         """Do ``work`` on the rows, which are one batch."""
-        return work(Batch(self.select(columns), 0, 0))
+        return work(RowBatch(self.select(columns), 0, 0))
 
     def take(self, rows: NDArray[np.int64]) -> pa.Table:
         """These rows with all their columns."""
         return self.rows(rows).columns
 
 
-class Batch(NamedTuple):
+class RowBatch(NamedTuple):
     """Some rows of a source: how many batches and how many rows come before them."""
 
     table: Table
     number: int
     first_row: int
-
-
-class RowSource(Protocol):
-    """Rows that a pass goes over batch by batch: a table in memory, or a Parquet file."""
-
-    @property
-    def name(self) -> str:
-        """The file, for messages."""
-
-    @property
-    def n_rows(self) -> int:
-        """Number of rows."""
-
-    @property
-    def schema(self) -> pa.Schema:
-        """Names and types of the columns."""
-
-    def total(self, work: Callable[[Batch], Total], columns: Sequence[str]) -> Total:
-        """Add up ``work(batch)`` over all batches, in their order; only ``columns`` are read."""
-
-    def take(self, rows: NDArray[np.int64]) -> pa.Table:
-        """These rows with all their columns; ``rows`` is sorted."""
 
 
 def as_table(X: Any, *, name: str = "X") -> Table:

@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 
 from toprank.app.report import Contestant, Run, Shortlist, Subject, draw_picture
 from toprank.plots import precision_curve
-from toprank.selection import Comparison
+from toprank.selection import RankerComparison
 
 try:
     import fcntl
@@ -191,7 +191,7 @@ def browser(tmp_path_factory):
 def make_comparison(push, plain):
     """Two rankers with these precisions at a budget of ten, one a split."""
     labels = np.arange(40) % 2 == 0
-    return Comparison(
+    return RankerComparison(
         budget=10,
         n_train=40,
         n_test=40,

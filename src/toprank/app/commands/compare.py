@@ -1,4 +1,4 @@
-"""``toprank compare``: whether a ranker for the top pays on this table, and which one."""
+"""``toprank compare``: whether a ranker for the top helps on this table, and which one."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from toprank.app.options import (
 if TYPE_CHECKING:
     from toprank.app.journal import Journal
     from toprank.app.training_data import LabelledRows, TrainingData
-    from toprank.selection import Comparison
+    from toprank.selection import RankerComparison
 
 __all__ = ["compare"]
 
@@ -90,7 +90,7 @@ def compare(
     if resume and len(notes):
         console.note(f"{len(notes)} finished fits are taken from {journal}.")
     found = run(console, rankers, data.in_memory(), amount, splits, seed, notes)
-    tell(console, found, data)
+    print_comparison(console, found, data)
     typed = {"--target": [target], "--positive": positive, "--group": [group], "--weight": [weight]}
     typed |= {"--ignore": ignore, "--budget": [budget], "--ranker": [best_of_ours(found)]}
     console.say(f"\nNext: {next_call(table, typed)}")
@@ -144,7 +144,7 @@ def contestants(names: list[str], data: TrainingData, budget: float, seed: int) 
 
 
 def fingerprint(path: Path, settings: list[Any]) -> str:
-    """What is compared, as one number: the table's bytes and every option."""
+    """A digest of what is compared: the table's bytes and every option."""
     import hashlib
 
     import toprank
@@ -164,8 +164,8 @@ def run(
     splits: int,
     seed: int,
     notes: Journal,
-) -> Comparison:
-    """All fits, with progress."""
+) -> RankerComparison:
+    """Fit and judge all rankers, with progress."""
     import warnings
 
     import numpy as np
@@ -181,19 +181,12 @@ def run(
     else:
         longest = int(np.unique(rows.groups, return_counts=True)[1].max())
         within = budget_of_fold(budget, longest, longest)
-    total, done = splits * len(rankers), 0
     with (
         console.progress("comparing") as step,
         threadpool_limits(1),
         warnings.catch_warnings(),
     ):
         warnings.simplefilter("ignore")
-
-        def after_fit() -> None:
-            nonlocal done
-            done += 1
-            step(done, total)
-
         return compare_rankers(
             rankers,
             rows.features,
@@ -204,7 +197,7 @@ def run(
             groups=rows.groups,
             sample_weight=rows.weights,
             journal=notes,
-            after_fit=after_fit,
+            watch=step,
         )
 
 
@@ -218,8 +211,8 @@ def next_call(table: Path, typed: dict[str, Any]) -> str:
     return shlex.join([*words, "-o", "model.toprank"])
 
 
-def tell(console: Console, found: Comparison, data: TrainingData) -> None:
-    """The table and the verdict."""
+def print_comparison(console: Console, found: RankerComparison, data: TrainingData) -> None:
+    """Print the table of rankers and the verdict."""
     where = "of each list" if data.roles.group is not None else f"of {found.n_test:,}"
     console.say(
         f"{data.n_rows:,} rows, {data.n_positives / data.n_rows:.1%} positive. "
@@ -245,7 +238,7 @@ def tell(console: Console, found: Comparison, data: TrainingData) -> None:
     console.say(verdict(found))
 
 
-def best_of_ours(found: Comparison) -> str:
+def best_of_ours(found: RankerComparison) -> str:
     """The best contestant that can be kept in a model file."""
     from toprank.selection.engines import ENGINES
 
@@ -253,8 +246,8 @@ def best_of_ours(found: Comparison) -> str:
     return max(ours, key=lambda name: float(found.precision[name].mean()))
 
 
-def verdict(found: Comparison) -> str:
-    """Say whether a ranker for the top pays here, and against whom it does not."""
+def verdict(found: RankerComparison) -> str:
+    """Say whether a ranker for the top helps here, and against which others it does not."""
     from toprank.selection.engines import ENGINES
 
     ours = [name for name in found.names if name not in ENGINES and name != LOGISTIC]
@@ -282,7 +275,7 @@ def verdict(found: Comparison) -> str:
     return " ".join(words)
 
 
-def as_values(found: Comparison) -> dict[str, Any]:
+def as_values(found: RankerComparison) -> dict[str, Any]:
     """The comparison as plain values."""
     return {
         "budget": found.budget,

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from toprank.app.report import Contestant, Picture, Run
     from toprank.datasets import Dataset
-    from toprank.selection import Comparison
+    from toprank.selection import RankerComparison
 
 __all__ = ["demo"]
 
@@ -36,10 +36,10 @@ PUSH = f"the push (p = {POWER})"
 @in_one_line
 def demo(
     *,
-    output: Annotated[
-        Path, typer.Option("--output", "-o", help="Where to write the report.")
-    ] = Path("toprank-demo.html"),
-    budget: Annotated[int, typer.Option(min=1, help="How many rows at the top count.")] = 50,
+    output: Annotated[Path, typer.Option("--output", "-o", help="HTML report to write.")] = Path(
+        "toprank-demo.html"
+    ),
+    budget: Annotated[int, typer.Option(min=1, help="Rows at the top that count.")] = 50,
     seed: Seed = 0,
     quiet: Quiet = False,
 ) -> None:
@@ -58,13 +58,13 @@ def demo(
     check_budget(budget, data)
     console = Console(quiet=quiet)
     comparison = run_contest(console, data, budget=budget, seed=seed)
-    tell(console, data, comparison)
+    print_comparison(console, data, comparison)
     path = write_report(output, describe_run(data, comparison, seed=seed))
     console.say(f"\nThe report, with pictures and the shortlist: {path}")
 
 
 def check_budget(budget: int, data: Dataset) -> None:
-    """Raise unless the shortlist is shorter than the list it is cut from."""
+    """Raise unless the budget is smaller than the test list."""
     n_test = data.y.size - data.y.size // 2
     if budget >= n_test:
         raise ValueError(
@@ -99,21 +99,14 @@ def contestants() -> dict[str, Any]:
     }
 
 
-def run_contest(console: Console, data: Dataset, *, budget: int, seed: int) -> Comparison:
+def run_contest(console: Console, data: Dataset, *, budget: int, seed: int) -> RankerComparison:
     """Compare the rankers, with progress."""
     from threadpoolctl import threadpool_limits
 
     from toprank.selection import compare
 
-    done = 0
     # Threads cost more than they give on matrices this small.
     with console.progress("ranking digits") as step, threadpool_limits(1):
-
-        def after_split() -> None:
-            nonlocal done
-            done += 1
-            step(done, N_SPLITS)
-
         return compare(
             contestants(),
             data.X,
@@ -121,12 +114,12 @@ def run_contest(console: Console, data: Dataset, *, budget: int, seed: int) -> C
             budget=budget,
             n_splits=N_SPLITS,
             seed=seed,
-            after_split=after_split,
+            watch=step,
         )
 
 
-def tell(console: Console, data: Dataset, comparison: Comparison) -> None:
-    """The table of the top, and in words what the push gained or lost."""
+def print_comparison(console: Console, data: Dataset, comparison: RankerComparison) -> None:
+    """Print the table of rankers, and in words what the push gained or lost."""
     console.say(
         f"{data.y.size:,} handwritten digits, {int(data.y.sum())} of them eights, which are to "
         f"come first.\n{comparison.n_splits} random splits: learn from {comparison.n_train} rows, "
@@ -149,8 +142,8 @@ def tell(console: Console, data: Dataset, comparison: Comparison) -> None:
         console.say(comparison.verdict(PUSH, other))
 
 
-def describe_run(data: Dataset, comparison: Comparison, *, seed: int) -> Run:
-    """Everything that the report tells."""
+def describe_run(data: Dataset, comparison: RankerComparison, *, seed: int) -> Run:
+    """Everything that the report shows."""
     from toprank.app.report import Run, Subject, shortlist_of
 
     n_rows, n_features = data.X.shape
@@ -198,8 +191,8 @@ def describe_contestants() -> tuple[Contestant, ...]:
     )
 
 
-def draw_pictures(data: Dataset, comparison: Comparison) -> tuple[Picture, ...]:
-    """The shortlist itself."""
+def draw_pictures(data: Dataset, comparison: RankerComparison) -> tuple[Picture, ...]:
+    """The shortlist as images."""
     from toprank.app.report import draw_picture
 
     shown = min(comparison.budget, _MOST_IMAGES)
@@ -219,7 +212,7 @@ _IMAGES_PER_LINE = 13
 _MOST_IMAGES = 52
 
 
-def _draw_digits(figure: Figure, data: Dataset, comparison: Comparison) -> None:
+def _draw_digits(figure: Figure, data: Dataset, comparison: RankerComparison) -> None:
     best = _shortlist(comparison)[:_MOST_IMAGES]
     n_lines = -(-best.size // _IMAGES_PER_LINE)
     grid = figure.subplots(n_lines, _IMAGES_PER_LINE, squeeze=False).ravel()
@@ -235,7 +228,7 @@ def _draw_digits(figure: Figure, data: Dataset, comparison: Comparison) -> None:
                 spine.set(color="#D55E00", linewidth=3)
 
 
-def _misplaced(comparison: Comparison) -> str:
+def _misplaced(comparison: RankerComparison) -> str:
     best = _shortlist(comparison)
     places = [str(place) for place, row in enumerate(best, 1) if not comparison.test_labels[row]]
     if not places:
@@ -243,7 +236,7 @@ def _misplaced(comparison: Comparison) -> str:
     return f"Images of the shortlist: all are eights but those at place {', '.join(places)}."
 
 
-def _shortlist(comparison: Comparison) -> NDArray[np.intp]:
+def _shortlist(comparison: RankerComparison) -> NDArray[np.intp]:
     from toprank.rankers.places import places_of
 
     return places_of(comparison.test_scores[PUSH], None).rows[: comparison.budget]

@@ -11,8 +11,8 @@ from toprank.app.console import Console, in_one_line
 from toprank.app.options import Json, ModelFile, Positive, Quiet, Seed, TableFile, Target
 
 if TYPE_CHECKING:
-    from toprank.app.evaluation import Judged, Shortlists
-    from toprank.app.model import Model
+    from toprank.app.evaluation import JudgedRows, Shortlists
+    from toprank.app.model import RankingModel
     from toprank.app.training_data import LabelledRows
     from toprank.tables import Table
 
@@ -73,13 +73,13 @@ def evaluate(
     if other is not None:
         theirs = other.scores(rows.features)
         lists = compare_shortlists(judged, scores, theirs, n_resamples=n_resamples, seed=seed)
-        tell_difference(console, lists, str(against))
+        print_difference(console, lists, str(against))
         values["against"] = {**lists._asdict(), "gained": lists.gained._asdict()}
     console.result(values)
 
 
 def labelled_as(
-    model: Model, table: Table, target: str | None, positives: tuple[str, ...]
+    model: RankingModel, table: Table, target: str | None, positives: tuple[str, ...]
 ) -> LabelledRows:
     """The labelled rows of a table, by default as in the model's own training."""
     from toprank.app.training_data import label_rows
@@ -95,8 +95,8 @@ def labelled_as(
     ).in_memory()
 
 
-def what_is_judged(judged: Judged) -> str:
-    """Which rows count, out of how many, in words."""
+def what_is_judged(judged: JudgedRows) -> str:
+    """Say in words which rows count, out of how many."""
     import numpy as np
 
     rows = f"{judged.positives.size:,} rows"
@@ -108,8 +108,8 @@ def what_is_judged(judged: Judged) -> str:
     return f"The first {first} of {rows}{weighed}; {n_positives:,} rows are positive:"
 
 
-def tell_difference(console: Console, lists: Shortlists, other: str) -> None:
-    """Two shortlists in words."""
+def print_difference(console: Console, lists: Shortlists, other: str) -> None:
+    """Compare two shortlists in words."""
     gained = lists.gained
     console.say()
     console.say(

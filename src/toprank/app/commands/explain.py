@@ -11,7 +11,7 @@ from toprank.app.console import Console, in_budget_words, in_one_line
 from toprank.app.options import Json, ModelFile, Quiet
 
 if TYPE_CHECKING:
-    from toprank.app.model import Model
+    from toprank.app.model import RankingModel
     from toprank.tables import Table
 
 __all__ = ["explain"]
@@ -21,13 +21,13 @@ __all__ = ["explain"]
 def explain(
     model: ModelFile,
     table: Annotated[
-        Path | None, typer.Argument(metavar="[TABLE]", help="A table, to explain a row of it.")
+        Path | None, typer.Argument(metavar="[TABLE]", help="Table with the row to explain.")
     ] = None,
     *,
     row: Annotated[
-        int | None, typer.Option(min=1, help="Number of the row in TABLE; the first is 1.")
+        int | None, typer.Option(min=1, help="Row of TABLE to explain; the first is 1.")
     ] = None,
-    most: Annotated[int, typer.Option(min=1, help="How many columns to show.")] = 15,
+    most: Annotated[int, typer.Option(min=1, help="Number of columns to show.")] = 15,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
@@ -49,7 +49,7 @@ def explain(
     explain_row(console, ranker, rows, row, most)
 
 
-def explain_model(console: Console, model: Model, most: int) -> None:
+def explain_model(console: Console, model: RankingModel, most: int) -> None:
     """The model's facts, and its columns by how far they move scores."""
     facts = model.facts
     drivers = model.drivers()
@@ -88,7 +88,7 @@ def explain_model(console: Console, model: Model, most: int) -> None:
     )
 
 
-def explain_row(console: Console, model: Model, table: Table, row: int, most: int) -> None:
+def explain_row(console: Console, model: RankingModel, table: Table, row: int, most: int) -> None:
     """One row's score, column by column."""
     import numpy as np
 

@@ -27,7 +27,7 @@ from toprank.app.options import (
 )
 
 if TYPE_CHECKING:
-    from toprank.app.model import Model
+    from toprank.app.model import RankingModel
     from toprank.app.training_data import TrainingData
 
 __all__ = ["fit"]
@@ -108,7 +108,7 @@ def fit(
         console.note(f"{data.n_left_out:,} rows without a target are left out.")
     options = {"outer_splits": outer, "n_jobs": jobs, "random_state": seed}
     model = learn(console, data, (ranker, given), amount, options, scratch)
-    tell(console, model, save_model(output, model))
+    print_summary(console, model, save_model(output, model))
 
 
 def check_streamed(ranker: str, table: str) -> None:
@@ -129,7 +129,7 @@ def learn(
     budget: float,
     options: dict[str, Any],
     scratch: Path | None,
-) -> Model:
+) -> RankingModel:
     """Choose a ranker or make the named one, and fit it, with notes and progress."""
     from toprank import TopRanker
     from toprank.app.fitting import choose_on_sample, fit_model
@@ -154,8 +154,8 @@ def learn(
         return fit_model(data, made, budget=budget, name=name, facts=facts, scratch=scratch)
 
 
-def tell(console: Console, model: Model, path: Path) -> None:
-    """What was learned, from what, and how good it is."""
+def print_summary(console: Console, model: RankingModel, path: Path) -> None:
+    """Say what was learned, from what, and how good it is."""
     facts = model.facts
     settings = ", ".join(f"{name}={value}" for name, value in _settings(facts).items())
     chosen = facts.get("chosen", facts["ranker"])

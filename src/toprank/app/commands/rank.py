@@ -11,7 +11,7 @@ from toprank.app.console import Console, in_one_line
 from toprank.app.options import Json, ModelFile, Quiet, Stream, TableFile
 
 if TYPE_CHECKING:
-    from toprank.app.model import Model
+    from toprank.app.model import RankingModel
 
 __all__ = ["rank"]
 
@@ -77,7 +77,7 @@ def rank(
     )
 
 
-def parse_cutoff(text: str, model: Model) -> float:
+def parse_cutoff(text: str, model: RankingModel) -> float:
     """Read a score, or ``model`` for the cutoff that the model file holds."""
     import math
 

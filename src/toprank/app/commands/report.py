@@ -1,4 +1,4 @@
-"""``toprank report``: a page about a model and a table that a manager can read."""
+"""``toprank report``: an HTML page about a model and a table."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def report(
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Write one HTML file about a model on a table; with the target, what its top is worth."""
+    """Write an HTML page about a model on a table; if the target is known, with its quality."""
     from toprank.app.commands.evaluate import labelled_as
     from toprank.app.model_file import load_model
     from toprank.app.reading import read_table

@@ -1,4 +1,4 @@
-"""What the page about a comparison of rankers tells: plain values, everything already computed."""
+"""What the page about a comparison of rankers shows: plain values, everything already computed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from toprank.app.report.picture import Picture
     from toprank.app.training_data import TrainingData
-    from toprank.selection import Comparison
+    from toprank.selection import RankerComparison
 
 __all__ = ["Contestant", "Run", "Shortlist", "Subject", "build_comparison_page", "shortlist_of"]
 
@@ -64,7 +64,7 @@ class Shortlist:
 
 @dataclass(frozen=True, kw_only=True)
 class Run:
-    """Everything that one page tells.
+    """Everything that one page shows.
 
     Attributes
     ----------
@@ -72,7 +72,7 @@ class Run:
         The page's heading.
     subject : Subject
         What was ranked.
-    comparison : Comparison
+    comparison : RankerComparison
         What each ranker placed at the top.
     contestants : tuple of Contestant
         The rankers in the order of the table; each must be in ``comparison``.
@@ -88,7 +88,7 @@ class Run:
 
     title: str
     subject: Subject
-    comparison: Comparison
+    comparison: RankerComparison
     contestants: tuple[Contestant, ...]
     focus: str
     shortlist: Shortlist
@@ -111,9 +111,9 @@ class Run:
 
 
 def build_comparison_page(
-    found: Comparison, data: TrainingData, rankers: dict[str, Any], focus: str, seed: int
+    found: RankerComparison, data: TrainingData, rankers: dict[str, Any], focus: str, seed: int
 ) -> Run:
-    """Everything that the page about a comparison of rankers tells."""
+    """Everything that the page about a comparison of rankers shows."""
     roles = data.roles
     return Run(
         title=f"Which ranker for {data.source.name}",
@@ -138,7 +138,7 @@ def build_comparison_page(
 
 
 def shortlist_of(
-    found: Comparison,
+    found: RankerComparison,
     focus: str,
     numbers: NDArray[np.intp] | None = None,
     positive: str = "Is positive",

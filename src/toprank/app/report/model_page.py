@@ -1,4 +1,4 @@
-"""What the page about a model and a table tells: plain values, everything already computed."""
+"""What the page about a model and a table shows: plain values, everything already computed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from toprank.app.model import Model
+    from toprank.app.model import RankingModel
     from toprank.app.report.curves import Curve
     from toprank.app.report.picture import Picture
     from toprank.app.training_data import LabelledRows
@@ -55,7 +55,7 @@ class Quality:
 
 @dataclass(frozen=True, kw_only=True)
 class ModelRun:
-    """Everything that the page about a model and a table tells.
+    """Everything that the page about a model and a table shows.
 
     Attributes
     ----------
@@ -101,7 +101,7 @@ class ModelRun:
 
 
 def build_model_page(
-    model: Model,
+    model: RankingModel,
     table: Table,
     labelled: LabelledRows | None,
     *,
@@ -109,10 +109,10 @@ def build_model_page(
     push: bool = True,
     seed: int = 0,
 ) -> ModelRun:
-    """Everything that the page about a model and a table tells.
+    """Everything that the page about a model and a table shows.
 
     ``labelled`` are the rows with a target, where there is one. ``top`` rows are shown, by default
-    ten budgets; with lists, so many of each list, by default the budget; never more than 10,000.
+    ten budgets; with lists, of each list, by default the budget; never more than 10,000.
     """
     ranked = table if labelled is None else table.rows(labelled.numbers)
     scores = model.scores(ranked)
@@ -163,7 +163,7 @@ def _rows_in_words(budget: float, rows: int) -> str:
     return f"{rows:,}" if budget >= 1 else f"{100 * budget:g} %"
 
 
-def _settings(model: Model) -> dict[str, str]:
+def _settings(model: RankingModel) -> dict[str, str]:
     facts = model.facts
     settings = {
         "Ranker": f"{facts['class']}, {_words(facts['parameters'])}",
@@ -181,7 +181,7 @@ def _settings(model: Model) -> dict[str, str]:
     return settings
 
 
-def _row_drivers(model: Model, table: Table, rows: NDArray[np.intp]) -> tuple[Any, ...]:
+def _row_drivers(model: RankingModel, table: Table, rows: NDArray[np.intp]) -> tuple[Any, ...]:
     chosen = table.rows(rows)
     names, parts = model.row_drivers(chosen)
     values = {
@@ -201,7 +201,7 @@ def _row_drivers(model: Model, table: Table, rows: NDArray[np.intp]) -> tuple[An
 
 
 def _quality(
-    model: Model,
+    model: RankingModel,
     labelled: LabelledRows,
     scores: NDArray[np.float64],
     budget: int,
@@ -224,7 +224,7 @@ def _quality(
 
 
 def _calibration(
-    model: Model, labelled: LabelledRows, scores: NDArray[np.float64]
+    model: RankingModel, labelled: LabelledRows, scores: NDArray[np.float64]
 ) -> tuple[Reliability, ...]:
     """Each tenth of all rows by score, whatever their list, weighted as they are."""
     chances = None

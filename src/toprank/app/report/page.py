@@ -1,4 +1,4 @@
-"""Pages about a comparison or a model, each one HTML file that needs nothing beside it."""
+"""Pages about a comparison or a model, each a self-contained HTML file."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def write_report(path: str | os.PathLike[str], run: Run) -> Path:
     path : path
         Where to write; the folder must exist. An old file is replaced.
     run : Run
-        What to tell.
+        What to show.
 
     Returns
     -------
@@ -155,7 +155,7 @@ def _curve_data(curves: dict[str, Curve], shaded: str) -> dict[str, Any]:
 
 
 def _rendered(template: str, data: dict[str, Any], **values: Any) -> str:
-    """A page with its style, its data and its one script, which its policy names by its hash."""
+    """A page with its style, its data and its script, which the policy allows by its hash."""
     script = "\n" + _template_text("page.js")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     made = Environment(
