@@ -1,6 +1,7 @@
 """What the metrics say of themselves, and what importing them costs."""
 
 import inspect
+import re
 import subprocess
 import sys
 
@@ -16,9 +17,7 @@ METRICS = [*metrics.names(), "price_of_heights"]
 def test_every_argument_is_documented(name):
     call = getattr(metrics, name)
     text = inspect.getdoc(call)
-    assert "{shared}" not in text
-    assert "{rows}" not in text
-    assert "{k}" not in text
+    assert not re.search(r"(?<!#)\{[a-z]+\}", text)
     for parameter in inspect.signature(call).parameters:
         assert f"\n{parameter} : " in text
 
@@ -42,10 +41,10 @@ def test_importing_the_metrics_loads_nothing_heavy():
     assert done.stdout.strip() == "[]"
 
 
-def test_a_hundred_thousand_lists_take_no_loop():
-    """Each list is a segment of one computation: the calls of numpy do not grow with them."""
+def calls_on(n_lists):
+    """How many functions five metrics of this many lists call."""
     rng = np.random.default_rng(0)
-    groups = rng.permutation(np.repeat(np.arange(20_000), 5))
+    groups = rng.permutation(np.repeat(np.arange(n_lists), 5))
     y, scores = rng.integers(0, 2, groups.size), rng.integers(0, 4, groups.size)
     calls = 0
 
@@ -59,4 +58,10 @@ def test_a_hundred_thousand_lists_take_no_loop():
             getattr(metrics, name)(y, scores, groups=groups)
     finally:
         sys.setprofile(None)
-    assert calls < 5_000
+    return calls
+
+
+def test_a_hundred_thousand_lists_take_no_loop():
+    """Each list is a segment of one computation: the calls of numpy do not grow with them."""
+    calls_on(10)  # what is imported and cached in the first call does not count
+    assert calls_on(20_000) <= 1.1 * calls_on(2_000) < 10_000

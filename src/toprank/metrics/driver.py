@@ -6,12 +6,12 @@ import functools
 import inspect
 import warnings
 from numbers import Real
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, cast
 
 import numpy as np
 
 from toprank.inputs import as_lists, as_positives, as_scores, as_weights
-from toprank.metrics.ranked import Ranked, Rows, head_of, rank_rows
+from toprank.metrics.ranked import Ranked, ScoredRows, head_of, rank_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,7 +31,9 @@ __all__ = [
     "judge_lists",
     "metric",
     "order_in_ties",
+    "read_call",
     "settle",
+    "shared_parameters",
 ]
 
 Undefined = Literal["skip", "error"] | float
@@ -82,6 +84,8 @@ k : int or float
     fraction of weights that are not whole is not rounded). A list shorter than k is judged at its
     own length; k longer than every list is an error."""
 
+_WHOLE_LIST = "    By default the whole list counts."
+
 
 class Metric(Protocol):
     """How every metric is called; its own options are keywords too."""
@@ -116,7 +120,7 @@ class Declaration(NamedTuple):
     ties: tuple[str, ...]
     graded: bool
     head: Callable[..., float | None] | None
-    prepare: Callable[..., Rows] | None
+    prepare: Callable[..., ScoredRows] | None
 
 
 DECLARATIONS: dict[str, Declaration] = {}
@@ -129,7 +133,7 @@ def metric(
     returns: str,
     graded: bool = False,
     head: Callable[..., float | None] | None = None,
-    prepare: Callable[..., Rows] | None = None,
+    prepare: Callable[..., ScoredRows] | None = None,
 ) -> Callable[[Callable[..., Floats]], Metric]:
     """Make a metric of a function that judges ranked lists, one value per list.
 
@@ -142,42 +146,50 @@ def metric(
 
     def decorate(judge: Callable[..., Floats]) -> Metric:
         name = judge.__name__
-        default = ties[0]
+        signature = _signature(judge, ties[0])
+        declared = Declaration(judge, needs, ties, graded, head, prepare)
 
         @functools.wraps(judge)
-        def measured(
-            y_true: ArrayLike,
-            scores: ArrayLike,
-            *,
-            sample_weight: ArrayLike | None = None,
-            groups: ArrayLike | None = None,
-            pos_label: Any = None,
-            ties: str = default,
-            undefined: Undefined = "skip",
-            **options: Any,
-        ) -> float:
-            signature.bind(y_true, scores, **options)
-            check_choice("ties", ties, choices)
-            gains = {"gain": options.get("gain", "exponential")} if graded else {}
-            rows, names = check_rows(y_true, scores, sample_weight, groups, pos_label, **gains)
+        def measured(*arguments: Any, **keywords: Any) -> float:
+            given, options = read_call(signature, arguments, keywords)
+            chosen, undefined = given.pop("ties"), given.pop("undefined")
+            check_choice("ties", chosen, ties)
+            rows, names = check_rows(**given, gain=options.get("gain"))
             if rows.scores.size == 0:
                 return settle(name, needs, np.empty(0), np.empty(0, np.bool_), names, undefined)
-            values, defined = judge_lists(DECLARATIONS[name], rows, ties, options)
+            values, defined = judge_lists(declared, rows, chosen, options)
             return settle(name, needs, values, defined, names, undefined)
 
-        choices = ties
-        signature = _signature(judge, measured)
         vars(measured)["__signature__"] = signature
-        measured.__doc__ = _document(judge, needs, choices, returns, graded=graded)
-        METRICS[name] = measured
-        DECLARATIONS[name] = Declaration(judge, needs, choices, graded, head, prepare)
+        measured.__doc__ = _document(judge, declared, returns)
+        METRICS[name], DECLARATIONS[name] = cast("Metric", measured), declared
         return METRICS[name]
 
     return decorate
 
 
+# What all metrics share: the parameters of Metric.__call__ but self and **options.
+_SHARED_PARAMETERS = list(inspect.signature(Metric.__call__).parameters.values())[1:-1]
+
+
+def shared_parameters(ties: str) -> list[inspect.Parameter]:
+    """Parameters that all metrics share, with this default for ties."""
+    return [p.replace(default=ties) if p.name == "ties" else p for p in _SHARED_PARAMETERS]
+
+
+def read_call(
+    signature: inspect.Signature, arguments: tuple[Any, ...], keywords: dict[str, Any]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What every metric is given, and the options of this one."""
+    call = signature.bind(*arguments, **keywords)
+    call.apply_defaults()
+    options = dict(call.arguments)
+    shared = [p.name for p in _SHARED_PARAMETERS if p.name in options]
+    return {name: options.pop(name) for name in shared}, options
+
+
 def judge_lists(
-    declared: Declaration, rows: Rows, ties: str, options: dict[str, Any]
+    declared: Declaration, rows: ScoredRows, ties: str, options: dict[str, Any]
 ) -> tuple[Floats, NDArray[np.bool_]]:
     """One value per list of checked rows, and whether the metric is defined there."""
     if declared.prepare is not None:
@@ -211,7 +223,7 @@ def check_rows(
     *,
     gain: str | None = None,
     keep_weightless: bool = False,
-) -> tuple[Rows, NDArray[Any] | None]:
+) -> tuple[ScoredRows, NDArray[Any] | None]:
     """Checked rows and the names of their lists; rows of weight 0 are dropped unless kept."""
     # float32 becomes float64 exactly, and sorts faster.
     checked = as_scores(scores).astype(np.float64, copy=False)
@@ -231,8 +243,8 @@ def check_rows(
         checked, worth, weights = checked[keep], worth[keep], weights[keep]
         codes = None if lists is None else lists.codes
     if lists is None or lists.n_lists == 1:
-        return Rows(checked, worth, weights, None, 1), None if lists is None else lists.names
-    return Rows(checked, worth, weights, codes, lists.n_lists), lists.names
+        return ScoredRows(checked, worth, weights, None, 1), None if lists is None else lists.names
+    return ScoredRows(checked, worth, weights, codes, lists.n_lists), lists.names
 
 
 def check_sums(worth: NDArray[Any], weights: Floats | None) -> None:
@@ -289,7 +301,7 @@ def _gains(y_true: ArrayLike, pos_label: Any, n_rows: int, gain: str) -> NDArray
 
 
 def _ranked(
-    rows: Rows,
+    rows: ScoredRows,
     needs: str,
     gain_order: str | None,
     head: Callable[..., float | None] | None,
@@ -307,8 +319,8 @@ def _ranked(
         threshold = head(rows, **options)
         if threshold is not None:
             sorted_rows = head_of(rows, threshold)
-    ranked = rank_rows(sorted_rows, positives, negatives, gain_order=gain_order, source=rows)
-    return ranked, defined
+    ranked = rank_rows(sorted_rows, positives, negatives, gain_order=gain_order)
+    return ranked._replace(source=rows), defined
 
 
 def settle(
@@ -356,29 +368,29 @@ def _warn_undefined(message: str) -> None:
     warnings.warn(message, UndefinedMetricWarning, stacklevel=4)
 
 
-def _signature(judge: Callable[..., Any], measured: Callable[..., Any]) -> inspect.Signature:
+def _signature(judge: Callable[..., Any], ties: str) -> inspect.Signature:
     """Options of the judge first, then what all metrics share."""
     own = [
         p for p in inspect.signature(judge).parameters.values() if p.name not in ("ranked", "ties")
     ]
-    shared = list(inspect.signature(measured, follow_wrapped=False).parameters.values())[:-1]
+    shared = shared_parameters(ties)
     return inspect.Signature([*shared[:2], *own, *shared[2:]], return_annotation="float")
 
 
-def _document(
-    judge: Callable[..., Any], needs: str, choices: tuple[str, ...], returns: str, *, graded: bool
-) -> str:
+def _document(judge: Callable[..., Any], declared: Declaration, returns: str) -> str:
     """Docstring of a metric: its own, with the parameters that all share and what it returns."""
     shared = _SHARED.format(
-        choices=", ".join(f'"{choice}"' for choice in choices),
-        default=choices[0],
-        meanings=";\n    ".join(f"{choice}: {_TIES[choice]}" for choice in choices),
-        needs=_NEEDS[needs].replace(" and ", " or "),
+        choices=", ".join(f'"{choice}"' for choice in declared.ties),
+        default=declared.ties[0],
+        meanings=";\n    ".join(f"{choice}: {_TIES[choice]}" for choice in declared.ties),
+        needs=_NEEDS[declared.needs].replace(" and ", " or "),
     )
     text, _, examples = inspect.cleandoc(judge.__doc__ or "").partition("\nExamples\n")
     text, _, own = text.partition("\nParameters\n----------\n")
-    rows = _ROWS.format(labels=_GRADES if graded else _LABELS)
-    parameters = "\n".join(filter(None, (rows, own.strip().replace("{k}", _K), shared)))
+    rows = _ROWS.format(labels=_GRADES if declared.graded else _LABELS)
+    k = inspect.signature(judge).parameters.get("k")
+    length = "" if k is None else _K if k.default is k.empty else f"{_K}\n{_WHOLE_LIST}"
+    parameters = "\n".join(filter(None, (rows, length, own.strip(), shared)))
     return (
         f"{text}\nParameters\n----------\n{parameters}\n\n"
         f"Returns\n-------\nfloat\n    {returns}\n\nExamples\n{examples}"

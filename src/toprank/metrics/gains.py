@@ -14,12 +14,12 @@ from toprank.metrics.shortlists import budgets, head_of_k
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from toprank.metrics.ranked import Floats, Ranked, Rows
+    from toprank.metrics.ranked import Floats, Ranked, ScoredRows
 
 __all__ = ["average_reciprocal_rank", "dcg", "ndcg"]
 
 
-def _head_if_k(rows: Rows, *, k: float | None = None, **_: object) -> float | None:
+def _head_if_k(rows: ScoredRows, *, k: float | None = None, **_: object) -> float | None:
     return None if k is None else head_of_k(rows, k=k)
 
 
@@ -51,8 +51,6 @@ def dcg(
 
     Parameters
     ----------
-    {k}
-        By default the whole list counts.
     log_base : float, default=2
         Base b of the discount's logarithm, above 1; two is the convention of the field.
     gain : {"exponential", "linear"}, default="exponential"
@@ -96,8 +94,6 @@ def ndcg(
 
     Parameters
     ----------
-    {k}
-        By default the whole list counts.
     log_base : float, default=2
         Base of the discount's logarithm; it cancels, but for rounding.
     gain : {"exponential", "linear"}, default="exponential"

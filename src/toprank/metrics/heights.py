@@ -17,6 +17,8 @@ from toprank.metrics.driver import (
     check_choice,
     check_rows,
     metric,
+    read_call,
+    shared_parameters,
 )
 from toprank.metrics.places import places_of_positives, sum_over_places
 from toprank.metrics.ranked import Ranked, rank_sorted, sort_rows
@@ -24,9 +26,7 @@ from toprank.metrics.ranked import Ranked, rank_sorted, sort_rows
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import ArrayLike
-
-    from toprank.metrics.ranked import Floats, Rows
+    from toprank.metrics.ranked import Floats, ScoredRows
 
 __all__ = ["height", "pnorm_error", "price_of_heights", "ranks", "reverse_height"]
 
@@ -41,23 +41,17 @@ def _of_each_row(
     *, of: str
 ) -> Callable[[Callable[[Ranked, float], Floats]], Callable[..., Floats]]:
     """Make a function of rows out of one of ties, with one value per positive or negative."""
+    parameters = shared_parameters(PESSIMISTIC)[:-1]  # all lists are defined
+    signature = inspect.Signature(parameters, return_annotation="Floats")
 
     def decorate(judge: Callable[[Ranked, float], Floats]) -> Callable[..., Floats]:
         @functools.wraps(judge)
-        def measured(
-            y_true: ArrayLike,
-            scores: ArrayLike,
-            *,
-            sample_weight: ArrayLike | None = None,
-            groups: ArrayLike | None = None,
-            pos_label: Any = None,
-            ties: str = PESSIMISTIC,
-        ) -> Floats:
+        def measured(*arguments: Any, **keywords: Any) -> Floats:
+            given, _ = read_call(signature, arguments, keywords)
+            ties = given.pop("ties")
             check_choice("ties", ties, tuple(_SHARE))
             # Rows of weight 0 are counted by nobody, yet they have a height of their own.
-            rows, _ = check_rows(
-                y_true, scores, sample_weight, groups, pos_label, keep_weightless=True
-            )
+            rows, _ = check_rows(**given, keep_weightless=True)
             if not rows.scores.size:
                 raise ValueError("y_true is empty; there is no row to rank.")
             by_score = sort_rows(rows)
@@ -68,7 +62,7 @@ def _of_each_row(
             of_class: Floats = values[rows.gain if of == "positives" else ~rows.gain]
             return of_class
 
-        vars(measured)["__signature__"] = inspect.signature(measured, follow_wrapped=False)
+        vars(measured)["__signature__"] = signature
         return measured
 
     return decorate
@@ -165,8 +159,8 @@ def _reverse_heights(ranked: Ranked, share: float) -> Floats:
 
 
 def _won_by_margin(
-    rows: Rows, *, ties: str, p: float = 4.0, normalize: bool = False, margin: float = 0.0
-) -> Rows:
+    rows: ScoredRows, *, ties: str, p: float = 4.0, normalize: bool = False, margin: float = 0.0
+) -> ScoredRows:
     """Positives lowered by the margin, so that s_i − margin ≤ s_k is an error of the plain kind."""
     if not p >= 1:
         raise ValueError(f"p={p} must be at least 1.")

@@ -16,7 +16,7 @@ from toprank.metrics.driver import (
     check_rows,
     settle,
 )
-from toprank.metrics.ranked import Rows, are_whole, rank_sorted, sort_rows
+from toprank.metrics.ranked import ScoredRows, are_whole, rank_sorted, sort_rows
 from toprank.metrics.shortlists import budgets
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ class _Shortlist(NamedTuple):
     budget: Floats
 
 
-def _shortlist(rows: Rows, k: float) -> _Shortlist:
+def _shortlist(rows: ScoredRows, k: float) -> _Shortlist:
     total = rows.per_list()
     whole = rows.weights is None or are_whole(rows.weights)
     budget = budgets(k, total, whole=whole)
@@ -97,7 +97,7 @@ def _shortlist(rows: Rows, k: float) -> _Shortlist:
     return _Shortlist(inside, tied, budget - rows.per_list(inside), budget)
 
 
-def _scores_at_cut(rows: Rows, total: Floats, budget: Floats) -> Floats:
+def _scores_at_cut(rows: ScoredRows, total: Floats, budget: Floats) -> Floats:
     """Score of the tie, in each list, in which the budget is spent."""
     if rows.codes is None and rows.weights is None:
         place = rows.scores.size - int(np.ceil(budget[0]))
@@ -111,7 +111,7 @@ def _scores_at_cut(rows: Rows, total: Floats, budget: Floats) -> Floats:
     return cut
 
 
-def _mean(rows: Rows, a: _Shortlist, b: _Shortlist) -> Floats:
+def _mean(rows: ScoredRows, a: _Shortlist, b: _Shortlist) -> Floats:
     """A tied row is in a shortlist with the chance quota/tied, independently of the other."""
     tied_a, tied_b = rows.per_list(a.tied), rows.per_list(b.tied)
     common = rows.per_list(a.inside & b.inside)
@@ -121,7 +121,7 @@ def _mean(rows: Rows, a: _Shortlist, b: _Shortlist) -> Floats:
     return common + both * (a.quota / tied_a) * (b.quota / tied_b)
 
 
-def _largest(rows: Rows, a: _Shortlist, b: _Shortlist) -> Floats:
+def _largest(rows: ScoredRows, a: _Shortlist, b: _Shortlist) -> Floats:
     """Tied rows that the other list surely holds go first, then rows tied in both."""
     for_b = np.minimum(rows.per_list(a.inside & b.tied), b.quota)
     for_a = np.minimum(rows.per_list(a.tied & b.inside), a.quota)
@@ -130,7 +130,7 @@ def _largest(rows: Rows, a: _Shortlist, b: _Shortlist) -> Floats:
     return rows.per_list(a.inside & b.inside) + for_a + for_b + both
 
 
-def _least(rows: Rows, a: _Shortlist, b: _Shortlist) -> Floats:
+def _least(rows: ScoredRows, a: _Shortlist, b: _Shortlist) -> Floats:
     """Each list fills its quota from rows the other surely lacks, then from rows tied in both."""
     spare_a = rows.per_list(a.tied & ~b.inside & ~b.tied)
     spare_b = rows.per_list(b.tied & ~a.inside & ~a.tied)

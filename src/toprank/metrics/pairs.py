@@ -9,7 +9,7 @@ import numpy as np
 from toprank.metrics.driver import AVERAGE, OPTIMISTIC, PESSIMISTIC, metric
 
 if TYPE_CHECKING:
-    from toprank.metrics.ranked import Floats, Ranked, Rows
+    from toprank.metrics.ranked import Floats, Ranked, ScoredRows
 
 __all__ = ["partial_auc", "positives_at_top", "r_max", "roc_auc", "winner_take_all"]
 
@@ -43,19 +43,19 @@ def _tied_share(ties: str) -> float:
     return {AVERAGE: 0.5, PESSIMISTIC: 0.0, OPTIMISTIC: 1.0}[ties]
 
 
-def _score_of_negative(rows: Rows, place: int) -> float:
+def _score_of_negative(rows: ScoredRows, place: int) -> float:
     """Score of the negative at this place, 1 the highest."""
     scores = rows.scores[~rows.gain]
     return float(np.partition(scores, scores.size - place)[scores.size - place])
 
 
-def _head_to_max_fpr(rows: Rows, *, max_fpr: float = 0.1, **_: object) -> float | None:
+def _head_to_max_fpr(rows: ScoredRows, *, max_fpr: float = 0.1, **_: object) -> float | None:
     n_negatives = int(rows.scores.size - np.count_nonzero(rows.gain))
     place = int(np.ceil(max_fpr * n_negatives)) if 0 < max_fpr < 0.5 else n_negatives
     return _score_of_negative(rows, place) if place < n_negatives else None
 
 
-def _head_to_first_negative(rows: Rows) -> float:
+def _head_to_first_negative(rows: ScoredRows) -> float:
     return float(np.max(rows.scores, where=~rows.gain, initial=-np.inf))
 
 
@@ -183,7 +183,7 @@ def r_max(ranked: Ranked, *, ties: str) -> Floats:
     return _around_first_negative(ranked, ties)[1]
 
 
-def _head_to_first_row(rows: Rows) -> float:
+def _head_to_first_row(rows: ScoredRows) -> float:
     return float(rows.scores.max())
 
 

@@ -21,7 +21,7 @@ LONGEST = 2.0**53
 __all__ = [
     "LONGEST",
     "Ranked",
-    "Rows",
+    "ScoredRows",
     "Sorted",
     "are_whole",
     "head_of",
@@ -31,7 +31,7 @@ __all__ = [
 ]
 
 
-class Rows(NamedTuple):
+class ScoredRows(NamedTuple):
     """Checked rows of one or many lists; rows of weight 0 are gone.
 
     ``gain`` is a mask of the positives, or what each row is worth where labels are graded.
@@ -56,9 +56,9 @@ class Rows(NamedTuple):
             return np.array([values.sum()])
         return np.bincount(self.codes, weights=values, minlength=self.n_lists).astype(float)
 
-    def take(self, rows: NDArray[Any]) -> Rows:
+    def take(self, rows: NDArray[Any]) -> ScoredRows:
         """Only these rows, by index or mask."""
-        return Rows(
+        return ScoredRows(
             self.scores[rows],
             self.gain[rows],
             None if self.weights is None else self.weights[rows],
@@ -90,7 +90,7 @@ class Ranked(NamedTuple):
     positives: Floats
     negatives: Floats
     whole: bool
-    source: Rows
+    source: ScoredRows
     others: Floats | None = None
 
     @property
@@ -233,37 +233,22 @@ class Sorted(NamedTuple):
 
 
 def rank_rows(
-    rows: Rows,
-    positives: Floats,
-    negatives: Floats,
-    *,
-    gain_order: str | None = None,
-    source: Rows | None = None,
+    rows: ScoredRows, positives: Floats, negatives: Floats, *, gain_order: str | None = None
 ) -> Ranked:
     """Sort rows into ties, in O(n log n).
 
-    ``gain_order`` "ascending" or "descending" splits each tie by gain, in that order. ``source``
-    are all rows of the list, where the rows given are its head only.
+    ``gain_order`` "ascending" or "descending" splits each tie by gain, in that order.
     """
     plain = rows.codes is None and rows.weights is None and gain_order is None
     worths = _few_worths(rows.gain) if plain else None
     if worths is not None:
         gain, weight = _ties_of_classes(rows.scores, rows.gain, worths)
         start = np.zeros(1, dtype=np.intp)
-        return Ranked(gain, weight, start, positives, negatives, whole=True, source=source or rows)
-    return rank_sorted(
-        rows, sort_rows(rows, gain_order=gain_order), positives, negatives, source=source
-    )
+        return Ranked(gain, weight, start, positives, negatives, whole=True, source=rows)
+    return rank_sorted(rows, sort_rows(rows, gain_order=gain_order), positives, negatives)
 
 
-def rank_sorted(
-    rows: Rows,
-    by_score: Sorted,
-    positives: Floats,
-    negatives: Floats,
-    *,
-    source: Rows | None = None,
-) -> Ranked:
+def rank_sorted(rows: ScoredRows, by_score: Sorted, positives: Floats, negatives: Floats) -> Ranked:
     """Ties of rows that were sorted before."""
     order = by_score.order
     starts = np.flatnonzero(by_score.is_first)
@@ -284,7 +269,7 @@ def rank_sorted(
         weight = np.ones(order.size)
     whole = rows.weights is None or are_whole(rows.weights)
     list_starts = _list_starts(rows, order, starts)
-    return Ranked(gain, weight, list_starts, positives, negatives, whole, source or rows, others)
+    return Ranked(gain, weight, list_starts, positives, negatives, whole, rows, others)
 
 
 def _few_worths(gain: NDArray[Any]) -> NDArray[Any] | None:
@@ -350,7 +335,7 @@ def _order(values: Floats) -> NDArray[np.intp]:
     return argsort_floats(values)
 
 
-def sort_rows(rows: Rows, *, gain_order: str | None = None) -> Sorted:
+def sort_rows(rows: ScoredRows, *, gain_order: str | None = None) -> Sorted:
     """Order by list and falling score, ties split by gain where asked."""
     if rows.codes is None:
         order = _order(rows.scores)[::-1]
@@ -371,12 +356,12 @@ def sort_rows(rows: Rows, *, gain_order: str | None = None) -> Sorted:
     return Sorted(order, is_first)
 
 
-def head_of(rows: Rows, threshold: float) -> Rows:
+def head_of(rows: ScoredRows, threshold: float) -> ScoredRows:
     """The rows of one list that score at least the threshold."""
     return rows.take(np.flatnonzero(rows.scores >= threshold))
 
 
-def _begins_tie(rows: Rows, order: NDArray[np.intp]) -> NDArray[np.bool_]:
+def _begins_tie(rows: ScoredRows, order: NDArray[np.intp]) -> NDArray[np.bool_]:
     is_first = np.ones(order.size, dtype=np.bool_)
     scores = rows.scores[order]
     np.not_equal(scores[1:], scores[:-1], out=is_first[1:])
@@ -386,7 +371,9 @@ def _begins_tie(rows: Rows, order: NDArray[np.intp]) -> NDArray[np.bool_]:
     return is_first
 
 
-def _list_starts(rows: Rows, order: NDArray[np.intp], starts: NDArray[np.intp]) -> NDArray[np.intp]:
+def _list_starts(
+    rows: ScoredRows, order: NDArray[np.intp], starts: NDArray[np.intp]
+) -> NDArray[np.intp]:
     if rows.codes is None:
         return np.zeros(1, dtype=np.intp)
     return np.searchsorted(rows.codes[order][starts], np.arange(rows.n_lists)).astype(np.intp)

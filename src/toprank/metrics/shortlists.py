@@ -11,7 +11,7 @@ from toprank.inputs import SLACK, rounded_up
 from toprank.metrics.driver import AVERAGE, OPTIMISTIC, PESSIMISTIC, metric
 
 if TYPE_CHECKING:
-    from toprank.metrics.ranked import Floats, Ranked, Rows
+    from toprank.metrics.ranked import Floats, Ranked, ScoredRows
 
 __all__ = [
     "budgets",
@@ -51,7 +51,7 @@ def budgets(k: Any, rows: Floats, *, whole: bool, name: str = "k") -> Floats:
 LEAST_HEIGHT = 8
 
 
-def head_of_k(rows: Rows, *, k: float, **_: object) -> float:
+def head_of_k(rows: ScoredRows, *, k: float, **_: object) -> float:
     """Score of the row at place k."""
     size = rows.scores.size
     taken = int(budgets(k, np.array([float(size)]), whole=True)[0])
@@ -71,11 +71,11 @@ def kth_highest(scores: Floats, k: int) -> float:
     return float(np.partition(scores, -k)[-k])
 
 
-def _head_of_fraction(rows: Rows, *, fraction: float = 0.01, **_: object) -> float:
+def _head_of_fraction(rows: ScoredRows, *, fraction: float = 0.01, **_: object) -> float:
     return head_of_k(rows, k=_checked_fraction(fraction))
 
 
-def _head_of_positives(rows: Rows, **_: object) -> float:
+def _head_of_positives(rows: ScoredRows, **_: object) -> float:
     return head_of_k(rows, k=int(np.count_nonzero(rows.gain)))
 
 
@@ -107,10 +107,6 @@ def precision_at_k(ranked: Ranked, *, ties: str, k: float) -> Floats:
     Rows tied at the cut count by their share by default, the mean over all orders of the tie, so
     the result does not depend on the order of the rows. One partition: O(n) time for one list.
 
-    Parameters
-    ----------
-    {k}
-
     Examples
     --------
     >>> from toprank.metrics import precision_at_k
@@ -136,12 +132,7 @@ def recall_at_k(ranked: Ranked, *, ties: str, k: float) -> Floats:
 
         recall@k = #{positives among the k highest scores} / #{positives}
 
-    Rows tied at the cut count by their share by default, the mean over all orders of the tie.
     One partition: O(n) time for one list.
-
-    Parameters
-    ----------
-    {k}
 
     Examples
     --------
@@ -166,12 +157,7 @@ def lift(ranked: Ranked, *, ties: str, k: float) -> Floats:
 
         lift@k = prec@k / (#{positives} / #{all rows})
 
-    Rows tied at the cut count by their share by default, the mean over all orders of the tie.
     One partition: O(n) time for one list.
-
-    Parameters
-    ----------
-    {k}
 
     Examples
     --------
@@ -234,7 +220,6 @@ def prbep(ranked: Ranked, *, ties: str) -> Floats:
 
         PRBEP = prec@I = recall@I,    I = #{positives}
 
-    Rows tied at the cut count by their share by default, the mean over all orders of the tie.
     One partition: O(n) time for one list.
 
     Examples

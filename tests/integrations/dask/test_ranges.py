@@ -15,7 +15,7 @@ from toprank.integrations.dask.ranges import (
     sort_chunks,
     split_chunks,
 )
-from toprank.metrics.ranked import Rows, rank_rows
+from toprank.metrics.ranked import ScoredRows, rank_rows
 
 pytestmark = pytest.mark.usefixtures("at_once")
 
@@ -24,7 +24,7 @@ QUICK = settings(max_examples=60)
 
 def cut(scores, gain, weights, n_chunks):
     parts = np.array_split(np.arange(scores.size), n_chunks)
-    rows = Rows(scores, gain, weights, None, 1)
+    rows = ScoredRows(scores, gain, weights, None, 1)
     return [delayed(rows.take(part)) for part in parts]
 
 
@@ -54,7 +54,9 @@ def test_ranges_laid_end_to_end_are_the_list(scores, n_chunks, weighted):
     gain = np.arange(scores.size) % 3 == 0
     weights = 1.0 + np.arange(scores.size) % 4 if weighted else None
     totals = totals_of(gain, weights)
-    expected = rank_rows(Rows(scores, gain, weights, None, 1), totals.positives, totals.negatives)
+    expected = rank_rows(
+        ScoredRows(scores, gain, weights, None, 1), totals.positives, totals.negatives
+    )
     found = ranges_of(cut(scores, gain, weights, n_chunks), totals, Reach())
     for values, name in zip(ties_of(found), ("gain", "weight"), strict=True):
         np.testing.assert_array_equal(values, getattr(expected, name))

@@ -11,7 +11,7 @@ from dask import compute, delayed
 from toprank.inputs import as_lists, as_scores, as_weights
 from toprank.integrations.dask.keeping import keep
 from toprank.metrics.driver import check_rows, check_sums
-from toprank.metrics.ranked import LONGEST, Rows, are_whole
+from toprank.metrics.ranked import LONGEST, ScoredRows, are_whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -55,7 +55,7 @@ def _some_labels(y: Any) -> NDArray[Any]:
 def check_chunks(
     chunks: Sequence[dict[str, Any]],
     labels: Labels,
-    prepare: Callable[[Rows], Rows] | None = None,
+    prepare: Callable[[ScoredRows], ScoredRows] | None = None,
 ) -> tuple[Any, ...]:
     """Checked rows of every chunk, kept on the cluster; rows of weight 0 are gone.
 
@@ -69,8 +69,8 @@ def _checked(
     number: int,
     columns: dict[str, Any],
     labels: Labels,
-    prepare: Callable[[Rows], Rows] | None,
-) -> Rows:
+    prepare: Callable[[ScoredRows], ScoredRows] | None,
+) -> ScoredRows:
     given, groups = columns.get("sample_weight"), columns.get("groups")
     try:
         scores = as_scores(columns["scores"]).astype(np.float64, copy=False)
@@ -82,13 +82,13 @@ def _checked(
         check_sums(gain, weights)
     except (TypeError, ValueError) as error:
         raise type(error)(f"in chunk {number}, rows counted from its first: {error}") from None
-    rows = Rows(scores, gain, weights, None if groups is None else np.asarray(groups), 1)
+    rows = ScoredRows(scores, gain, weights, None if groups is None else np.asarray(groups), 1)
     if weights is not None and not weights.all():
         rows = rows.take(weights > 0)
     return rows if prepare is None else prepare(rows)
 
 
-def weights_of(rows: Rows) -> Floats:
+def weights_of(rows: ScoredRows) -> Floats:
     """The weight of each row, 1 where none were given."""
     return np.ones(rows.scores.size) if rows.weights is None else rows.weights
 
@@ -129,7 +129,7 @@ def _sum(parts: Sequence[float]) -> float:
         return math.inf
 
 
-def _sums(rows: Rows, worths: Floats) -> tuple[Floats, bool]:
+def _sums(rows: ScoredRows, worths: Floats) -> tuple[Floats, bool]:
     classes = np.searchsorted(worths, rows.gain)
     sums = np.bincount(classes, weights=rows.weights, minlength=worths.size)
     whole = rows.weights is None or are_whole(rows.weights)

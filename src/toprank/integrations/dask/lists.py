@@ -11,7 +11,7 @@ from pandas.util import hash_array  # type: ignore[import-untyped]
 from toprank.integrations.dask.chunks import weights_of
 from toprank.integrations.dask.keeping import keep
 from toprank.metrics.driver import DECLARATIONS, judge_lists
-from toprank.metrics.ranked import Rows, are_whole
+from toprank.metrics.ranked import ScoredRows, are_whole
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
     from toprank.metrics.ranked import Floats
 
-__all__ = ["Judged", "judge_every_list"]
+__all__ = ["JudgedLists", "judge_every_list"]
 
 
-class Judged(NamedTuple):
+class JudgedLists(NamedTuple):
     """One value per list, whether the metric is defined there, and the list's name."""
 
     values: Floats
@@ -34,13 +34,13 @@ class Judged(NamedTuple):
 class _Part(NamedTuple):
     """Rows and the lists that they belong to."""
 
-    rows: Rows
+    rows: ScoredRows
     names: NDArray[Any]
 
 
 def judge_every_list(
     name: str, chunks: Sequence[Any], ties: str, options: dict[str, Any]
-) -> Judged:
+) -> JudgedLists:
     """Send the rows of a list to one task, by a hash of its name, and judge them there."""
     n_parts = len(chunks)
     split = delayed(_split, nout=n_parts)
@@ -54,10 +54,10 @@ def judge_every_list(
     judged = compute(*(judge(name, part, strangers, ties, options) for part in parts))
     columns = [np.concatenate(column) for column in zip(*judged, strict=True)]
     order = np.argsort(columns[-1], kind="stable")
-    return Judged(*(column[order] for column in columns))
+    return JudgedLists(*(column[order] for column in columns))
 
 
-def _split(rows: Rows, n_parts: int) -> list[Rows]:
+def _split(rows: ScoredRows, n_parts: int) -> list[ScoredRows]:
     ids = np.asarray(rows.codes)
     # pandas hashes text as objects only; the hash is the same in every process, unlike Python's.
     hashes = hash_array(ids.astype(object) if ids.dtype.kind in "SU" else ids, categorize=False)
@@ -66,14 +66,14 @@ def _split(rows: Rows, n_parts: int) -> list[Rows]:
     return [rows.take(part) for part in np.split(np.argsort(home, kind="stable"), ends[:-1])]
 
 
-def _whole_lists(pieces: list[Rows]) -> _Part:
+def _whole_lists(pieces: list[ScoredRows]) -> _Part:
     scores, gain, ids = (
         np.concatenate([getattr(piece, name) for piece in pieces])
         for name in ("scores", "gain", "codes")
     )
     names, codes = np.unique(ids, return_inverse=True)
     weights = np.concatenate([weights_of(piece) for piece in pieces])
-    return _Part(Rows(scores, gain, weights, codes.astype(np.intp), names.size), names)
+    return _Part(ScoredRows(scores, gain, weights, codes.astype(np.intp), names.size), names)
 
 
 def _extent(part: _Part) -> tuple[float, bool]:
@@ -81,7 +81,9 @@ def _extent(part: _Part) -> tuple[float, bool]:
     return part.rows.per_list().max(initial=0.0), are_whole(weights_of(part.rows))
 
 
-def _judge(name: str, part: _Part, strangers: Floats, ties: str, options: dict[str, Any]) -> Judged:
+def _judge(
+    name: str, part: _Part, strangers: Floats, ties: str, options: dict[str, Any]
+) -> JudgedLists:
     """Judge the lists of a part, in the company of others.
 
     Whether k is too long and whether a share of k is rounded depends on all lists. Lists of one
@@ -89,8 +91,8 @@ def _judge(name: str, part: _Part, strangers: Floats, ties: str, options: dict[s
     """
     rows, n_lists = part.rows, part.rows.n_lists
     if not n_lists:
-        return Judged(np.empty(0), np.empty(0, np.bool_), part.names)
-    company = Rows(
+        return JudgedLists(np.empty(0), np.empty(0, np.bool_), part.names)
+    company = ScoredRows(
         np.append(rows.scores, np.zeros(strangers.size)),
         np.append(rows.gain, np.ones(strangers.size, rows.gain.dtype)),
         np.append(weights_of(rows), strangers),
@@ -98,4 +100,4 @@ def _judge(name: str, part: _Part, strangers: Floats, ties: str, options: dict[s
         n_lists + strangers.size,
     )
     values, defined = judge_lists(DECLARATIONS[name], company, ties, options)
-    return Judged(values[:n_lists], defined[:n_lists], part.names)
+    return JudgedLists(values[:n_lists], defined[:n_lists], part.names)

@@ -30,76 +30,67 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from toprank import metrics as in_memory
 from toprank.integrations.dask.chunks import check_chunks, labels_of, totals_of
 from toprank.integrations.dask.columns import cut_alike
 from toprank.integrations.dask.lists import judge_every_list
 from toprank.integrations.dask.ranges import Reach, rank_ranges, sort_chunks, split_chunks
 from toprank.integrations.dask.sections import judge_sections
-from toprank.metrics.driver import DECLARATIONS, check_choice, order_in_ties, settle
+from toprank.metrics.driver import (
+    DECLARATIONS,
+    METRICS,
+    check_choice,
+    order_in_ties,
+    read_call,
+    settle,
+)
 from toprank.metrics.shortlists import budgets
 
 if TYPE_CHECKING:
     from toprank.integrations.dask.chunks import Totals
-    from toprank.metrics.driver import Metric, Undefined
+    from toprank.metrics.driver import Metric
 
-__all__ = [
-    "average_precision",
-    "average_reciprocal_rank",
-    "bedroc",
-    "dcg",
-    "enrichment_factor",
-    "lift",
-    "ndcg",
-    "partial_auc",
-    "pnorm_error",
-    "positives_at_top",
-    "prbep",
-    "precision_at_k",
-    "price_of_heights",
-    "r_max",
-    "recall_at_k",
-    "roc_auc",
-    "winner_take_all",
-]
+__all__ = list(METRICS)
 
 
-def _on_collections(metric: Metric) -> Metric:
+def __getattr__(name: str) -> Metric:
+    """Give the metric of this name; it is made when it is asked for."""
+    if name not in METRICS:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}.")
+    return _on_collections(name)
+
+
+@functools.cache
+def _on_collections(name: str) -> Metric:
     """The same metric, of columns on a cluster."""
-    name = metric.__name__
-    declared = DECLARATIONS[name]
+    metric, declared = METRICS[name], DECLARATIONS[name]
     signature = inspect.signature(metric)
 
     @functools.wraps(metric)
-    def measured(
-        y_true: Any,
-        scores: Any,
-        *,
-        sample_weight: Any = None,
-        groups: Any = None,
-        pos_label: Any = None,
-        ties: str = declared.ties[0],
-        undefined: Undefined = "skip",
-        **options: Any,
-    ) -> float:
-        signature.bind(y_true, scores, **options)
+    def measured(*arguments: Any, **keywords: Any) -> float:
+        columns, options = read_call(signature, arguments, keywords)
+        pos_label, ties, undefined = (
+            columns.pop(each) for each in ("pos_label", "ties", "undefined")
+        )
         check_choice("ties", ties, declared.ties)
-        columns = {"scores": scores, "y_true": y_true}
-        columns |= {} if sample_weight is None else {"sample_weight": sample_weight}
-        columns |= {} if groups is None else {"groups": groups}
+        grouped = columns["groups"] is not None
+        # The scores come first: they decide about the chunks.
+        columns = {
+            name: columns[name]
+            for name in ("scores", "y_true", "sample_weight", "groups")
+            if columns[name] is not None
+        }
         n_rows, chunks = cut_alike(columns)
         if n_rows == 0:
             return settle(name, declared.needs, np.empty(0), np.empty(0, bool), None, undefined)
-        gain = options.get("gain", "exponential") if declared.graded else None
-        labels = labels_of(chunks, pos_label, gain)
+        labels = labels_of(chunks, pos_label, options.get("gain"))
         # Lists are prepared when they are judged.
-        prepare = None if groups is not None else declared.prepare
+        prepare = None if grouped else declared.prepare
         if prepare is not None:
             prepare = functools.partial(prepare, ties=ties, **options)
         checked = check_chunks(chunks, labels, prepare)
         del chunks  # what is not needed any more need not stay on the cluster
         totals = totals_of(checked, labels)
-        if groups is not None:
+        if grouped:
             judged = judge_every_list(name, checked, ties, options)
             return settle(name, declared.needs, *judged, undefined)
         defined = _is_defined(declared.needs, totals)
@@ -145,22 +136,3 @@ def _reach(name: str, totals: Totals, options: dict[str, Any]) -> Reach:
         return Reach()
     rows = totals.positives + totals.negatives
     return Reach(budgets(k, rows, whole=totals.whole)[0])
-
-
-average_precision = _on_collections(in_memory.average_precision)
-average_reciprocal_rank = _on_collections(in_memory.average_reciprocal_rank)
-bedroc = _on_collections(in_memory.bedroc)
-dcg = _on_collections(in_memory.dcg)
-enrichment_factor = _on_collections(in_memory.enrichment_factor)
-lift = _on_collections(in_memory.lift)
-ndcg = _on_collections(in_memory.ndcg)
-partial_auc = _on_collections(in_memory.partial_auc)
-pnorm_error = _on_collections(in_memory.pnorm_error)
-positives_at_top = _on_collections(in_memory.positives_at_top)
-prbep = _on_collections(in_memory.prbep)
-precision_at_k = _on_collections(in_memory.precision_at_k)
-price_of_heights = _on_collections(in_memory.price_of_heights)
-r_max = _on_collections(in_memory.r_max)
-recall_at_k = _on_collections(in_memory.recall_at_k)
-roc_auc = _on_collections(in_memory.roc_auc)
-winner_take_all = _on_collections(in_memory.winner_take_all)

@@ -12,7 +12,7 @@ from toprank.inputs import as_scores, rows_within_budget
 from toprank.integrations.dask.columns import cut_alike
 from toprank.integrations.dask.keeping import keep
 from toprank.integrations.dask.ranges import Reach, lowest_score
-from toprank.metrics.ranked import Rows
+from toprank.metrics.ranked import ScoredRows
 from toprank.rankers.cuts import cut_above
 
 if TYPE_CHECKING:
@@ -130,12 +130,12 @@ def _scored(model: Any, X: Any) -> tuple[int, tuple[Any, ...]]:
     return n_rows, keep(delayed(_rows)(columns["scores"]) for columns in chunks)
 
 
-def _rows(scores: Any) -> Rows:
+def _rows(scores: Any) -> ScoredRows:
     checked = as_scores(scores).astype(np.float64, copy=False)
-    return Rows(checked, np.ones(checked.size, np.bool_), None, None, 1)
+    return ScoredRows(checked, np.ones(checked.size, np.bool_), None, None, 1)
 
 
-def _head(rows: Rows, floor: float) -> tuple[NDArray[np.intp], NDArray[np.float64], int]:
+def _head(rows: ScoredRows, floor: float) -> tuple[NDArray[np.intp], NDArray[np.float64], int]:
     """Which rows score at least as much as the floor, their scores, and how many rows there are."""
     head = np.flatnonzero(rows.scores >= floor)
     return head, rows.scores[head], rows.scores.size

@@ -21,7 +21,7 @@ from dask import compute, delayed
 
 from toprank.integrations.dask.chunks import weights_of
 from toprank.integrations.dask.keeping import keep
-from toprank.metrics.ranked import Ranked, Rows, head_of, rank_sorted, sort_rows
+from toprank.metrics.ranked import Ranked, ScoredRows, head_of, rank_sorted, sort_rows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -97,7 +97,7 @@ def _floor(chunks: Sequence[Any], reach: Reach) -> float:
     return max(*alone, min(shared))
 
 
-def _scores_at(rows: Rows, places: tuple[float, ...], of: str) -> list[float]:
+def _scores_at(rows: ScoredRows, places: tuple[float, ...], of: str) -> list[float]:
     """Scores of the rows at these places from the top, all rows or the negatives counted.
 
     Rows with weights are not selected but sorted later on: they count as if none were enough.
@@ -109,7 +109,7 @@ def _scores_at(rows: Rows, places: tuple[float, ...], of: str) -> list[float]:
     return [float(np.partition(counted, up)[up]) if up >= 0 else -math.inf for up in ups]
 
 
-def _sorted(rows: Rows, floor: float) -> Rows:
+def _sorted(rows: ScoredRows, floor: float) -> ScoredRows:
     """Rows by falling score, those alike in score and gain put together as one."""
     rows = rows if math.isinf(floor) else head_of(rows, floor)
     by_score = sort_rows(rows, gain_order="descending")
@@ -128,7 +128,7 @@ class _Blocks(NamedTuple):
     negatives: Floats
 
 
-def _blocks(rows: Rows) -> _Blocks:
+def _blocks(rows: ScoredRows) -> _Blocks:
     size, weights = rows.scores.size, weights_of(rows)
     if not size:
         return _Blocks(np.empty(0), np.empty(0, np.intp), np.empty(0), np.empty(0))
@@ -158,14 +158,14 @@ def _splitters(chunks: tuple[_Blocks, ...], reach: Reach) -> Floats:
     return splitters
 
 
-def _split(rows: Rows, splitters: Floats) -> list[Rows]:
+def _split(rows: ScoredRows, splitters: Floats) -> list[ScoredRows]:
     ends = np.searchsorted(-rows.scores, -splitters, side="right")
     starts = np.append(0, ends[:-1])
     return [rows.take(np.arange(start, end)) for start, end in zip(starts, ends, strict=True)]
 
 
-def _ranked(pieces: list[Rows], totals: Totals, gain_order: str | None) -> Ranked:
-    rows = Rows(
+def _ranked(pieces: list[ScoredRows], totals: Totals, gain_order: str | None) -> Ranked:
+    rows = ScoredRows(
         np.concatenate([piece.scores for piece in pieces]),
         np.concatenate([piece.gain for piece in pieces]),
         np.concatenate([weights_of(piece) for piece in pieces]),
