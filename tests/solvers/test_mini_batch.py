@@ -7,7 +7,7 @@ from scipy import sparse
 from toprank.inputs import as_lists
 from toprank.objectives import PrecisionAtK
 from toprank.solvers import mini_batch
-from toprank.solvers.mini_batch import LabelledRows, MiniBatches, Patience, Stream
+from toprank.solvers.mini_batch import BatchRows, MiniBatches, Patience, Stream
 from toprank.solvers.perceptron import perceptron_aim
 from toprank.solvers.sgd import sgd_aim
 
@@ -19,7 +19,7 @@ def problem(n=600, d=5, seed=0, share=0.3):
     rng = np.random.default_rng(seed)
     y = rng.random(n) < share
     X = rng.normal(size=(n, d)) + np.outer(y, np.linspace(1.0, 0.0, d))
-    return LabelledRows(X, y, None, None)
+    return BatchRows(X, y, None, None)
 
 
 def sgd(surrogate="avg", k=0.25, **options):
@@ -172,7 +172,7 @@ def test_a_row_beside_the_origin_is_the_classical_perceptron_too(surrogate):
     X = np.stack([x, np.zeros_like(x)], axis=1).reshape(100, 3)
     labels = np.stack([y, ~y], axis=1).ravel()
     lists = as_lists(np.repeat(np.arange(50), 2), 100)
-    rows = LabelledRows(X, labels, None, lists)
+    rows = BatchRows(X, labels, None, lists)
     aim = perceptron_aim(1, surrogate, **FIXED)
     _, solution = run(aim, rows, passes=1, seed=None)
     assert np.allclose(solution.weights, w)
@@ -181,7 +181,7 @@ def test_a_row_beside_the_origin_is_the_classical_perceptron_too(surrogate):
 def test_weights_in_a_batch_are_repetitions():
     rows = problem(n=80)
     counts = np.arange(80) % 3 + 1.0
-    repeated = LabelledRows(
+    repeated = BatchRows(
         np.repeat(rows.X, counts.astype(int), axis=0),
         np.repeat(rows.positives, counts.astype(int)),
         None,
@@ -196,8 +196,8 @@ def test_batches_without_a_class_are_passed_over():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(100, 2)), np.arange(100) < 10
     stream = Stream(sgd(), np.zeros(2), np.ones(2))
-    batches = MiniBatches(LabelledRows(X, y, None, None), 5, seed=None)
-    value = stream.learn(LabelledRows(X, y, None, None), next(batches.passes()), 5)
+    batches = MiniBatches(BatchRows(X, y, None, None), 5, seed=None)
+    value = stream.learn(BatchRows(X, y, None, None), next(batches.passes()), 5)
     assert np.isnan(value)
     assert stream.tally.n_batches == 0
     assert stream.tally.n_skipped == 20

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from toprank.kernels.mini_batches import Aim, Batches
-    from toprank.solvers.mini_batch import LabelledRows, MiniBatches, Tally
+    from toprank.solvers.mini_batch import BatchRows, MiniBatches, Tally
 
 __all__ = [
     "MistakeCertificate",
@@ -208,7 +208,7 @@ def reach_of(X: Any, low: NDArray[np.float64], span: NDArray[np.float64]) -> flo
 def certify_mistakes(
     aim: Aim,
     tally: Tally,
-    rows: LabelledRows,
+    rows: BatchRows,
     batches: MiniBatches,
     n_passes: int,
     scores: NDArray[np.float64],
@@ -247,7 +247,7 @@ def certify_mistakes(
 
 
 def _surrogate_sum(
-    aim: Aim, rows: LabelledRows, batches: Batches, scores: NDArray[np.float64]
+    aim: Aim, rows: BatchRows, batches: Batches, scores: NDArray[np.float64]
 ) -> float:
     """Σ_t surrogate(w; batch t); a batch of one row is judged beside the origin."""
     total, _, _ = surrogate_of_lists(

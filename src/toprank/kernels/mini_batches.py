@@ -43,15 +43,15 @@ __all__ = [
     "STEEPNESS",
     "TOTAL_K",
     "Aim",
+    "BatchScratch",
     "Batches",
-    "Model",
-    "Scratch",
+    "StreamModel",
     "average_of",
     "fold",
     "run_pass",
 ]  # fmt: skip
 
-# Places in Model.state.
+# Places in StreamModel.state.
 FACTOR, AREA, COUNT, STEEPNESS, SQUARE = 0, 1, 2, 3, 4
 # Places in what a pass adds up: surrogate/k, prec@k/k, prec@k, batches that count, largest k,
 # sum of the k.
@@ -82,7 +82,7 @@ class Batches(NamedTuple):
     starts: Integers
 
 
-class Model(NamedTuple):
+class StreamModel(NamedTuple):
     """Coefficients and what averaging needs; ``mean`` and ``spread`` scale the columns."""
 
     coef: Floats
@@ -92,14 +92,14 @@ class Model(NamedTuple):
     spread: Floats
 
     @classmethod
-    def zero(cls, mean: Floats, spread: Floats) -> Model:
+    def zero(cls, mean: Floats, spread: Floats) -> StreamModel:
         """Make the model w = 0."""
         state = np.zeros(5)
         state[FACTOR] = 1.0
         return cls(np.zeros(mean.size), np.zeros(mean.size), state, mean, spread)
 
 
-class Scratch(NamedTuple):
+class BatchScratch(NamedTuple):
     """Memory that every batch uses again."""
 
     scores: Floats
@@ -111,7 +111,7 @@ class Scratch(NamedTuple):
     gradient: RowSum
 
     @classmethod
-    def of(cls, longest: int, n_columns: int) -> Scratch:
+    def of(cls, longest: int, n_columns: int) -> BatchScratch:
         """Make room for the longest batch."""
         return cls(
             np.empty(longest), np.empty(longest), np.empty(longest, np.bool_), np.empty(longest),
@@ -119,7 +119,7 @@ class Scratch(NamedTuple):
         )  # fmt: skip
 
 
-def average_of(model: Model) -> Floats:
+def average_of(model: StreamModel) -> Floats:
     """v of the averaged model, or of the last one where nothing was averaged."""
     state = model.state
     if state[COUNT] == 0:
@@ -137,8 +137,8 @@ def run_pass(
     positives: Mask,
     weights: Floats | None,
     reference: Floats | None,
-    model: Model,
-    scratch: Scratch,
+    model: StreamModel,
+    scratch: BatchScratch,
     ensemble: Floats,
     sums: Floats,
 ) -> None:
@@ -181,7 +181,7 @@ def run_pass(
 
 
 @compiled
-def _offset(model: Model) -> float:
+def _offset(model: StreamModel) -> float:
     """mean·v, the score of the mean row."""
     total = 0.0
     for column in range(model.coef.size):
@@ -205,7 +205,7 @@ def _judge(
     chosen: Mask,
     weights: Any,
     reference: Any,
-    scratch: Scratch,
+    scratch: BatchScratch,
     size: int,
 ) -> tuple[float, float, float]:
     """Surrogate of a batch, with weights and reference where there are any."""
@@ -219,7 +219,7 @@ def _judge(
 
 @compiled
 def _lone_row(
-    scores: Floats, chosen: Mask, weights: Floats | None, scratch: Scratch
+    scores: Floats, chosen: Mask, weights: Floats | None, scratch: BatchScratch
 ) -> tuple[float, float, float]:
     """A row without company is compared with the origin, of score 0 and the other class.
 
@@ -238,8 +238,8 @@ def _move(
     rows: Integers,
     k: float,
     is_shifted: bool,
-    model: Model,
-    scratch: Scratch,
+    model: StreamModel,
+    scratch: BatchScratch,
 ) -> None:
     """w ← Π_W[(1 - η·alpha)·w - η·g], and the average of the models so far."""
     gradient, n_touched, mass = scratch.gradient, 0, 0.0
@@ -282,7 +282,7 @@ def _move(
 
 
 @compiled
-def _project(aim: Aim, model: Model) -> None:
+def _project(aim: Aim, model: StreamModel) -> None:
     """Back onto the ball ‖w‖ ≤ radius; a factor that became small is folded into v."""
     state = model.state
     norm = state[FACTOR] * math.sqrt(state[SQUARE])
@@ -293,7 +293,7 @@ def _project(aim: Aim, model: Model) -> None:
 
 
 @compiled
-def fold(model: Model) -> None:
+def fold(model: StreamModel) -> None:
     """Write the same model with factor 1, the sum of the past with area 0, and a fresh norm."""
     state, square = model.state, 0.0
     for column in range(model.coef.size):

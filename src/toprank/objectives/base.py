@@ -11,7 +11,7 @@ import math
 import sys
 import warnings
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, Unpack
 
 import numpy as np
 
@@ -189,6 +189,13 @@ def exponential(exponent: float) -> float:
     return math.exp(exponent) if exponent < LARGEST_EXPONENT else math.inf
 
 
+class RowOptions(TypedDict, total=False):
+    """What may be said of the rows: their weights, and the ids of their lists."""
+
+    sample_weight: ArrayLike | None
+    groups: ArrayLike | None
+
+
 class Objective(ABC):
     """A formula for how bad a scored list is.
 
@@ -223,77 +230,40 @@ class Objective(ABC):
         scaled, log_scale = truth.scaled()
         return degrees.adapt(self._criterion(scaled), log_scale)
 
-    def on(
-        self,
-        y: ArrayLike,
-        *,
-        sample_weight: ArrayLike | None = None,
-        groups: ArrayLike | None = None,
-    ) -> Criterion:
+    def on(self, y: ArrayLike, **rows: Unpack[RowOptions]) -> Criterion:
         """Put the formula on labels, weights and lists, checked once."""
-        return self._on_all_rows(Truth.of_labels(y, sample_weight=sample_weight, groups=groups))
+        return self._on_all_rows(Truth.of_labels(y, **rows))
 
     def _on_all_rows(self, truth: Truth) -> Criterion:
         criterion = self.criterion(truth)
         return criterion if truth.kept is None else Adapted(criterion, truth=truth)
 
-    def value(
-        self,
-        scores: ArrayLike,
-        y: ArrayLike,
-        *,
-        sample_weight: ArrayLike | None = None,
-        groups: ArrayLike | None = None,
-    ) -> float:
+    def value(self, scores: ArrayLike, y: ArrayLike, **rows: Unpack[RowOptions]) -> float:
         """What is minimised, on a scale that does not overflow."""
-        checked, criterion = self._checked(scores, y, sample_weight, groups)
-        return criterion.value(checked)
+        criterion = self.on(y, **rows)
+        return criterion.value(self._checked(scores, criterion))
 
-    def risk(
-        self,
-        scores: ArrayLike,
-        y: ArrayLike,
-        *,
-        sample_weight: ArrayLike | None = None,
-        groups: ArrayLike | None = None,
-    ) -> float:
+    def risk(self, scores: ArrayLike, y: ArrayLike, **rows: Unpack[RowOptions]) -> float:
         """Give the papers' number itself."""
-        checked, criterion = self._checked(scores, y, sample_weight, groups)
-        return criterion.risk(checked)
+        criterion = self.on(y, **rows)
+        return criterion.risk(self._checked(scores, criterion))
 
     def value_and_gradient(
-        self,
-        scores: ArrayLike,
-        y: ArrayLike,
-        *,
-        sample_weight: ArrayLike | None = None,
-        groups: ArrayLike | None = None,
+        self, scores: ArrayLike, y: ArrayLike, **rows: Unpack[RowOptions]
     ) -> tuple[float, NDArray[Any]]:
         """Value and its derivative with respect to every score."""
-        checked, criterion = self._checked(scores, y, sample_weight, groups)
-        return criterion.value_and_gradient(checked)
+        criterion = self.on(y, **rows)
+        return criterion.value_and_gradient(self._checked(scores, criterion))
 
     def gradient_and_hessian(
-        self,
-        scores: ArrayLike,
-        y: ArrayLike,
-        *,
-        sample_weight: ArrayLike | None = None,
-        groups: ArrayLike | None = None,
+        self, scores: ArrayLike, y: ArrayLike, **rows: Unpack[RowOptions]
     ) -> tuple[NDArray[Any], NDArray[Any]]:
         """Gradient and the diagonal of the Hessian."""
-        checked, criterion = self._checked(scores, y, sample_weight, groups)
-        return criterion.gradient_and_hessian(checked)
+        criterion = self.on(y, **rows)
+        return criterion.gradient_and_hessian(self._checked(scores, criterion))
 
-    def _checked(
-        self,
-        scores: ArrayLike,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None,
-        groups: ArrayLike | None,
-    ) -> tuple[NDArray[Any], Criterion]:
+    def _checked(self, scores: ArrayLike, criterion: Criterion) -> NDArray[Any]:
         checked = as_scores(scores)
-        criterion = self.on(y, sample_weight=sample_weight, groups=groups)
         if checked.size != criterion.n_rows:
             raise ValueError(
                 f"scores has {checked.size} rows, but y has {criterion.n_rows}; "
@@ -306,4 +276,4 @@ class Objective(ABC):
                 f"scores hold {checked[np.abs(checked).argmax()]:g}, but this objective overflows "
                 f"beyond ±{bound:g}; divide all scores by one number."
             )
-        return checked, criterion
+        return checked

@@ -12,18 +12,18 @@ from toprank.objectives.prices import Heights
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from toprank.objectives.heights import Comparison, Snapshot
+    from toprank.objectives.heights import PairComparison, Snapshot
     from toprank.objectives.prices import Aggregate
 
-__all__ = ["PushCriterion", "Side"]
+__all__ = ["PushCriterion", "PushSide"]
 
 
-class Side(NamedTuple):
+class PushSide(NamedTuple):
     """One push: ``sign`` +1 prices worse rows, -1 better rows (on negated scores)."""
 
     sign: int
     constant: float
-    comparison: Comparison
+    comparison: PairComparison
 
     def seen(self, scores: NDArray[Any]) -> NDArray[Any]:
         """Scores as this side sees them."""
@@ -33,7 +33,7 @@ class Side(NamedTuple):
 class PushCriterion(Criterion):
     """Push on given labels, grades or pairs."""
 
-    def __init__(self, aggregate: Aggregate, sides: tuple[Side, ...], n_rows: int) -> None:
+    def __init__(self, aggregate: Aggregate, sides: tuple[PushSide, ...], n_rows: int) -> None:
         self.n_rows = n_rows
         self._aggregate = aggregate
         self._sides = sides

@@ -1,6 +1,6 @@
 """Heights u_k = Σ_i w_i·ℓ(s_i - s_k) of the rows that are judged, and the way back to scores.
 
-A :class:`Comparison` knows who is compared with whom. At given scores it makes a
+A :class:`PairComparison` knows who is compared with whom. At given scores it makes a
 :class:`Snapshot`: the heights, and the chain rule from heights to rows. Three kinds exist, each
 without forming more pairs than it was given:
 
@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     Kind = Literal["value", "slope", "slope_squared", "bend"]
 
 __all__ = [
-    "Comparison",
     "ExplicitPairs",
     "ExponentialLadder",
+    "PairComparison",
     "Snapshot",
     "SortedLadder",
     "compare",
@@ -56,7 +56,7 @@ class Snapshot(ABC):
         """Gradient, and Σ_k second_k·(∂size_k/∂s)² + first_k·∂²size_k/∂s² for every row."""
 
 
-class Comparison(ABC):
+class PairComparison(ABC):
     """Who is compared with whom, under one loss."""
 
     @abstractmethod
@@ -68,12 +68,12 @@ class Comparison(ABC):
         """Smallest s_i - s_k of all pairs."""
 
 
-def ladder_of(loss: Loss, ladder: Ladder) -> Comparison:
+def ladder_of(loss: Loss, ladder: Ladder) -> PairComparison:
     """Compare the rows of a ladder under a loss, the fastest way there is."""
     return ExponentialLadder(ladder) if loss.name == "exponential" else SortedLadder(ladder, loss)
 
 
-def compare(loss: Loss, truth: Truth, sign: int) -> Comparison:
+def compare(loss: Loss, truth: Truth, sign: int) -> PairComparison:
     """Compare the rows that a truth compares; with ``sign`` -1 upside down."""
     if truth.grades is None:
         assert truth.pairs is not None  # noqa: S101  (a truth has grades or pairs)
@@ -82,7 +82,7 @@ def compare(loss: Loss, truth: Truth, sign: int) -> Comparison:
     return ladder_of(loss, Ladder(sign * truth.grades, truth.weights, truth.lists))
 
 
-class ExponentialLadder(Comparison):
+class ExponentialLadder(PairComparison):
     """The exponential loss on rungs: u_k = e^{s_k - lowest}·mass, shared by all rows of a rung."""
 
     def __init__(self, ladder: Ladder) -> None:
@@ -154,7 +154,7 @@ _SIGMOID_SQUARED = TailKernel(
 )
 
 
-class SortedLadder(Comparison):
+class SortedLadder(PairComparison):
     """The logistic loss and the hinges on rungs: one sort, then sweeps."""
 
     def __init__(self, ladder: Ladder, loss: Loss) -> None:
@@ -317,7 +317,7 @@ class _RoundedHingeSnapshot(_HingeSnapshot):
         return np.asarray(np.maximum(sums, 0.0))
 
 
-class ExplicitPairs(Comparison):
+class ExplicitPairs(PairComparison):
     """Pairs as given, sorted by their worse row: any truth function, circles included.
 
     ::

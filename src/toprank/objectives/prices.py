@@ -97,7 +97,7 @@ class Heights(NamedTuple):
         return np.exp(np.minimum(log, LARGEST))
 
 
-class Curvature(NamedTuple):
+class HeightCurvature(NamedTuple):
     """Second derivatives: with sizes v, V'' = Σ second·v'² + first·v'' + bend·V'²."""
 
     first: Floats
@@ -113,7 +113,7 @@ class Aggregate(ABC):
         """Value V and ∂V/∂size."""
 
     @abstractmethod
-    def curvature(self, heights: Heights) -> Curvature:
+    def curvature(self, heights: Heights) -> HeightCurvature:
         """Give what the Hessian's diagonal needs."""
 
     @abstractmethod
@@ -153,10 +153,10 @@ class _LogPower(Aggregate):
         value, shares = self._value_and_shares(heights)
         return value, shares / heights.size
 
-    def curvature(self, heights: Heights) -> Curvature:
+    def curvature(self, heights: Heights) -> HeightCurvature:
         _refuse_infinite(self.p)
         first = self._value_and_shares(heights)[1] / heights.size
-        return Curvature(first, (self.p - 1.0) * first / heights.size, -self.p)
+        return HeightCurvature(first, (self.p - 1.0) * first / heights.size, -self.p)
 
     def risk(self, heights: Heights) -> float:
         value = self.value(heights)
@@ -187,13 +187,13 @@ class _RootPower(Aggregate):
         value, first, _ = self._parts(heights)
         return value, first
 
-    def curvature(self, heights: Heights) -> Curvature:
+    def curvature(self, heights: Heights) -> HeightCurvature:
         _refuse_infinite(self.p)
         value, first, _ = self._parts(heights)
         second = (self.p - 1.0) * np.divide(
             first, heights.size, out=np.zeros_like(first), where=heights.size > 0
         )
-        return Curvature(first, second, (1.0 - self.p) / value if value else 0.0)
+        return HeightCurvature(first, second, (1.0 - self.p) / value if value else 0.0)
 
     def risk(self, heights: Heights) -> float:
         value, _, log_value = self._parts(heights)
@@ -232,9 +232,9 @@ class _LogExponential(Aggregate):
         value, first, _ = self._parts(heights)
         return value, first
 
-    def curvature(self, heights: Heights) -> Curvature:
+    def curvature(self, heights: Heights) -> HeightCurvature:
         _, first, scale = self._parts(heights)
-        return Curvature(first, first * scale, -1.0)
+        return HeightCurvature(first, first * scale, -1.0)
 
     def risk(self, heights: Heights) -> float:
         return exponential_or_warn(self.value(heights))
@@ -262,9 +262,9 @@ class _MeanLog1p(Aggregate):
     def risk(self, heights: Heights) -> float:
         return float(heights.weight @ np.logaddexp(0.0, heights.log()))
 
-    def curvature(self, heights: Heights) -> Curvature:
+    def curvature(self, heights: Heights) -> HeightCurvature:
         share, rate = self._rates(heights)
-        return Curvature(share * rate, -share * rate * rate, 0.0)
+        return HeightCurvature(share * rate, -share * rate * rate, 0.0)
 
     def _rates(self, heights: Heights) -> tuple[Floats, Floats]:
         """Give w / Σ w and d ln(1 + u)/dsize = 1 / (e^-shift + size)."""
@@ -287,11 +287,11 @@ class _MeanPrice(Aggregate):
     def risk(self, heights: Heights) -> float:
         return float(heights.weight @ self._call("value", heights.plain()))
 
-    def curvature(self, heights: Heights) -> Curvature:
+    def curvature(self, heights: Heights) -> HeightCurvature:
         share, plain, scale = self._parts(heights)
         slope = self._call("derivative", plain)
         second = share * self._bend(plain, slope, float(share @ plain)) * scale * scale
-        return Curvature(share * slope * scale, second, 0.0)
+        return HeightCurvature(share * slope * scale, second, 0.0)
 
     def _bend(self, plain: Floats, slope: Floats, mean: float) -> Floats:
         """g'', or a difference of g' over a millionth of the height and of the mean height."""

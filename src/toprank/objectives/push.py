@@ -16,12 +16,12 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Literal, NamedTuple, Unpack, get_args
 
 import numpy as np
 
-from toprank.objectives.base import Adapted, Criterion, Degrees, Objective, Relative
-from toprank.objectives.criterion import PushCriterion, Side
+from toprank.objectives.base import Adapted, Criterion, Degrees, Objective, Relative, RowOptions
+from toprank.objectives.criterion import PushCriterion, PushSide
 from toprank.objectives.exponential import ExponentialCriterion, PushFormula
 from toprank.objectives.heights import compare
 from toprank.objectives.losses import LOSSES, Loss, LossName, RoundedHinge, largest_score
@@ -45,7 +45,7 @@ Focus = Literal["top", "bottom", "both"]
 PriceName = Literal["identity", "exponential", "log1p"]
 
 
-class Formula(NamedTuple):
+class PushParts(NamedTuple):
     """What a push is made of."""
 
     loss: LossName
@@ -58,7 +58,7 @@ class _Push(Objective):
     """A formula, put on labels, grades or pairs."""
 
     @abstractmethod
-    def _formula(self) -> Formula:
+    def _formula(self) -> PushParts:
         """Give loss, price and focus."""
 
     def _loss(self) -> Loss:
@@ -105,19 +105,13 @@ class _Push(Objective):
                 sign = 1 if focus == "top" else -1
                 return TopCriterion(self._loss(), price, sign, truth.positives, truth.weights)
         sides = tuple(
-            Side(sign, constant, compare(self._loss(), truth, sign))
+            PushSide(sign, constant, compare(self._loss(), truth, sign))
             for sign, constant in constants.items()
         )
         in_logs = loss == "exponential"
         return PushCriterion(aggregate(price, in_logs=in_logs), sides, truth.n_rows)
 
-    def on_grades(
-        self,
-        grades: ArrayLike,
-        *,
-        sample_weight: ArrayLike | None = None,
-        groups: ArrayLike | None = None,
-    ) -> Criterion:
+    def on_grades(self, grades: ArrayLike, **rows: Unpack[RowOptions]) -> Criterion:
         """Put the formula on graded labels: π(i, k) = 1 where i has the higher grade.
 
         Only rows of one list are compared. No pair is formed: each grade is one bipartite
@@ -132,9 +126,7 @@ class _Push(Objective):
         >>> criterion.risk(np.array([2.0, 2.0, 0.0]))
         1.0
         """
-        return self._on_all_rows(
-            Truth.of_grades(grades, sample_weight=sample_weight, groups=groups)
-        )
+        return self._on_all_rows(Truth.of_grades(grades, **rows))
 
     def on_pairs(
         self,
@@ -248,8 +240,8 @@ class Push(_Push):
         is_rounded = self.loss == "hinge" and self.rounding > 0
         return RoundedHinge(self.rounding) if is_rounded else LOSSES[self.loss]
 
-    def _formula(self) -> Formula:
-        return Formula(self.loss, self.price, self.focus, self.bottom_weight)
+    def _formula(self) -> PushParts:
+        return PushParts(self.loss, self.price, self.focus, self.bottom_weight)
 
 
 @dataclass(frozen=True)
@@ -291,8 +283,8 @@ class ExponentialPush(_Push):
             raise ValueError(f"p must be a number ≥ 1 or inf, got {self.p!r}.")
         _check_focus(self.focus, self.bottom_weight)
 
-    def _formula(self) -> Formula:
-        return Formula("exponential", self.p, self.focus, self.bottom_weight)
+    def _formula(self) -> PushParts:
+        return PushParts("exponential", self.p, self.focus, self.bottom_weight)
 
 
 @dataclass(frozen=True)
@@ -310,8 +302,8 @@ class ExponentialIRPush(_Push):
     1.6265
     """
 
-    def _formula(self) -> Formula:
-        return Formula("exponential", "log1p", "bottom", 1.0)
+    def _formula(self) -> PushParts:
+        return PushParts("exponential", "log1p", "bottom", 1.0)
 
 
 def pnorm_push(

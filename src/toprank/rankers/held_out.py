@@ -58,7 +58,7 @@ def split_rows(
     return np.sort(kept), np.sort(held)
 
 
-class _Scored(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class _GivenScores(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Scores of the held-out rows, in the shape that a scorer asks for."""
 
     def __init__(self, scores: Any = None) -> None:
@@ -105,7 +105,7 @@ class HeldOut:
         self._scorer = scorer_named(scoring) if isinstance(scoring, str) else scoring
         self._patience = patience
         self._coefficient = coefficient
-        self._scored = _Scored(np.zeros(design.n_rows))
+        self._scored = _GivenScores(np.zeros(design.n_rows))
         if classes is not None:
             self._scored.classes_ = classes
         self.path = [self._score()]

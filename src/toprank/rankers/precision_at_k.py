@@ -27,7 +27,7 @@ from toprank.rankers.precision_inputs import (
 from toprank.rankers.supervised import check_length
 from toprank.rankers.tables import check_table
 from toprank.solvers.cutting_plane import minimize_by_cutting_planes
-from toprank.solvers.mini_batch import LabelledRows, MiniBatches, Patience, Stream
+from toprank.solvers.mini_batch import BatchRows, MiniBatches, Patience, Stream
 from toprank.solvers.perceptron import perceptron_aim
 from toprank.solvers.sgd import sgd_aim
 from toprank.truth import Truth
@@ -194,7 +194,7 @@ class PrecisionAtKRanker(LinearRanker):
 
     def _fit(self, table: Any, truth: Truth, given: dict[str, Any], **_: Any) -> Self:
         truth = with_ordinary_weights(truth, self.k)
-        rows = LabelledRows.of(table, truth)
+        rows = BatchRows.of(table, truth)
         self.classes_: Any = truth.classes
         start = self._start_weights(table.shape[1])
         if start is None:
@@ -210,7 +210,7 @@ class PrecisionAtKRanker(LinearRanker):
                 self._fit_by_batches(rows, truth, watch, start)
         return self
 
-    def _scaling(self, rows: LabelledRows) -> StandardFeatures:
+    def _scaling(self, rows: BatchRows) -> StandardFeatures:
         names = getattr(self, "feature_names_in_", None)
         return self._family().fit(rows.X, rows.weights, names=names)
 
@@ -220,7 +220,7 @@ class PrecisionAtKRanker(LinearRanker):
         return PLANES if self.solver == "cutting_plane" else PASSES
 
     def _fit_by_planes(
-        self, rows: LabelledRows, truth: Truth, watch: Watch, start: Floats | None
+        self, rows: BatchRows, truth: Truth, watch: Watch, start: Floats | None
     ) -> None:
         criterion = PrecisionAtK(self.k, self.surrogate).criterion(truth)
         solution = minimize_by_cutting_planes(
@@ -247,14 +247,14 @@ class PrecisionAtKRanker(LinearRanker):
             )
 
     def _fit_by_batches(
-        self, rows: LabelledRows, truth: Truth, watch: Watch, start: Floats | None
+        self, rows: BatchRows, truth: Truth, watch: Watch, start: Floats | None
     ) -> None:
         rng = check_random_state(self.random_state)
         k, kept, judge = self._share(rows), rows, None
         if self.early_stopping:
             inside, outside = hold_out(truth, self.validation_fraction, rng)
-            kept = LabelledRows.of(rows.X[inside], truth.part(inside))
-            aside = LabelledRows.of(rows.X[outside], truth.part(outside))
+            kept = BatchRows.of(rows.X[inside], truth.part(inside))
+            aside = BatchRows.of(rows.X[outside], truth.part(outside))
             judge = partial(_share_of_negatives, self._criterion(k, aside), self._design(aside))
         batches = MiniBatches(kept, self.batch_size, int(rng.randint(2**31 - 1)))
         ensemble: list[NDArray[np.float64]] | None = [] if self.keep_ensemble else None
@@ -277,13 +277,13 @@ class PrecisionAtKRanker(LinearRanker):
             self.ensemble_ = np.concatenate(ensemble)
         self._certify(kept, batches, solution.n_iter, is_new=start is None)
 
-    def _criterion(self, k: float, rows: LabelledRows) -> PrecisionCriterion:
+    def _criterion(self, k: float, rows: BatchRows) -> PrecisionCriterion:
         return PrecisionCriterion(k, self.surrogate, rows.positives, rows.weights, rows.lists)
 
-    def _design(self, rows: LabelledRows) -> Design:
+    def _design(self, rows: BatchRows) -> Design:
         return self.weak_rankers_.design(rows.X)
 
-    def _share(self, rows: LabelledRows) -> float:
+    def _share(self, rows: BatchRows) -> float:
         """What a batch of these rows has as its top: k itself, or its share of the positives."""
         amount, is_share = as_top(self.k)
         if is_share or rows.lists is not None:
@@ -297,7 +297,7 @@ class PrecisionAtKRanker(LinearRanker):
             )
         return amount / most
 
-    def _aim(self, k: float, rows: LabelledRows) -> Aim:
+    def _aim(self, k: float, rows: BatchRows) -> Aim:
         whole = are_whole(rows.weights)
         if self.solver == "perceptron":
             return perceptron_aim(k, self.surrogate, whole=whole, average=self.average)
@@ -311,7 +311,7 @@ class PrecisionAtKRanker(LinearRanker):
             average=self.average,
         )
 
-    def _stream_on(self, k: float, rows: LabelledRows, start: Floats | None) -> Stream:
+    def _stream_on(self, k: float, rows: BatchRows, start: Floats | None) -> Stream:
         """Go on with the stream of the last fit, or begin one."""
         aim = self._aim(k, rows)
         if start is not None and hasattr(self, "_stream"):
@@ -321,7 +321,7 @@ class PrecisionAtKRanker(LinearRanker):
         return self._stream
 
     def _certify(
-        self, rows: LabelledRows, batches: MiniBatches, n_passes: int, *, is_new: bool
+        self, rows: BatchRows, batches: MiniBatches, n_passes: int, *, is_new: bool
     ) -> None:
         """Say what the run has shown; a run that went on from another has its batches no more."""
         stream = self._stream
@@ -375,7 +375,7 @@ class PrecisionAtKRanker(LinearRanker):
         check_length("y", positives.size, table)
         truth = Truth.of_labels(positives, sample_weight=sample_weight, groups=groups, is_part=True)
         truth = with_ordinary_weights(truth, self.k)
-        rows = LabelledRows.of(truth.rows_of(table), truth)
+        rows = BatchRows.of(truth.rows_of(table), truth)
         if is_first:
             self.weak_rankers_ = self._scaling(rows)
         start = getattr(self, "weights_", np.zeros(table.shape[1]))
@@ -389,7 +389,7 @@ class PrecisionAtKRanker(LinearRanker):
         self.certificate_ = StreamCertificate.of(stream.tally)
         return self
 
-    def _learned(self, rows: LabelledRows, weights: Floats) -> dict[str, Any]:
+    def _learned(self, rows: BatchRows, weights: Floats) -> dict[str, Any]:
         """Fitted attributes that belong to some weights."""
         cut = getattr(self, "_cut", 0.0)
         if rows.positives.any() and not rows.positives.all():

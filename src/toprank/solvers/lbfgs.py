@@ -81,7 +81,7 @@ class _ScoredIterate(Iterate):
         start = Point(0.0, self.value, float(self.gradient @ direction))
         if not start.slope < 0:
             return False
-        line = _Line(self, direction, self._design.scores(direction))
+        line = _ScoreLine(self, direction, self._design.scores(direction))
         best = minimize_on_line(line.at, start, reduction=0.3, floor=self._floor)
         if best.step == 0:
             return False
@@ -93,7 +93,7 @@ class _ScoredIterate(Iterate):
         return True
 
 
-class _Line:
+class _ScoreLine:
     """The penalised value along a direction, from the scores alone."""
 
     def __init__(

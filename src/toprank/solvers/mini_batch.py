@@ -23,8 +23,8 @@ from toprank.kernels.mini_batches import (
     TOTAL_K,
     Aim,
     Batches,
-    Model,
-    Scratch,
+    BatchScratch,
+    StreamModel,
     average_of,
     run_pass,
 )
@@ -40,14 +40,14 @@ if TYPE_CHECKING:
     from toprank.inputs import Lists
     from toprank.truth import Truth
 
-__all__ = ["LabelledRows", "MiniBatches", "Patience", "Stream", "Tally"]
+__all__ = ["BatchRows", "MiniBatches", "Patience", "Stream", "Tally"]
 
 # Entries of the table that one call of a compiled loop visits at most: a tenth of a second, after
 # which Python can look whether the user wants to stop.
 ENTRIES = 1 << 26
 
 
-class LabelledRows(NamedTuple):
+class BatchRows(NamedTuple):
     """A table and its labels, checked."""
 
     X: Any
@@ -56,7 +56,7 @@ class LabelledRows(NamedTuple):
     lists: Lists | None
 
     @classmethod
-    def of(cls, table: Any, truth: Truth) -> LabelledRows:
+    def of(cls, table: Any, truth: Truth) -> BatchRows:
         """Rows of a table; batches are read row by row, so a dense one is laid out so."""
         is_sparse: bool = sparse.issparse(table)
         X = table if is_sparse else np.ascontiguousarray(table)
@@ -69,7 +69,7 @@ class MiniBatches:
     Without a seed the rows stay in their order, as they came from the stream.
     """
 
-    def __init__(self, rows: LabelledRows, batch_size: int, seed: int | None) -> None:
+    def __init__(self, rows: BatchRows, batch_size: int, seed: int | None) -> None:
         self._n_rows = rows.positives.size
         self._batch_size = batch_size
         self._lists = rows.lists
@@ -178,7 +178,7 @@ class Stream:
         weights: NDArray[np.float64] | None = None,
     ) -> None:
         self.aim = aim
-        self.model = Model.zero(low, span)
+        self.model = StreamModel.zero(low, span)
         self.tally = Tally()
         if weights is not None:
             self.model.coef[:] = weights / span
@@ -191,7 +191,7 @@ class Stream:
 
     def learn(
         self,
-        rows: LabelledRows,
+        rows: BatchRows,
         batches: Batches,
         longest: int,
         ensemble: NDArray[np.float64] | None = None,
@@ -205,7 +205,7 @@ class Stream:
         sums = np.zeros(6)
         reference = average_of(self.model) if self.aim.kind == RAMP else None
         n_columns, n_batches = self.model.coef.size, batches.starts.size - 1
-        table, scratch = rows_of(rows.X), Scratch.of(longest, n_columns)
+        table, scratch = rows_of(rows.X), BatchScratch.of(longest, n_columns)
         models = np.empty((0, n_columns)) if ensemble is None else ensemble
         stride = max(1, ENTRIES // (longest * max(1, n_columns)))
         for first in range(0, n_batches, stride):
@@ -219,7 +219,7 @@ class Stream:
 
     def fit(
         self,
-        rows: LabelledRows,
+        rows: BatchRows,
         batches: MiniBatches,
         *,
         max_iter: int,
