@@ -37,7 +37,7 @@ def test_the_certificate_of_a_push_is_the_one_that_its_fit_made(data, settings, 
 def test_a_push_on_many_rows_is_certified_by_its_own_price(data, monkeypatch):
     made = make_ranker("pnorm-push", {"price": "exponential", "alpha": 1.0})
     known = fit_model(data, made, budget=10, name="pnorm-push").facts["certificate"]
-    monkeypatch.setattr("toprank.rankers.push_fit.CERTIFIED_ROWS", 0)
+    monkeypatch.setattr("toprank.rankers.push.CERTIFIED_ROWS", 0)
     again = fit_model(data, made, budget=10, name="pnorm-push").facts["certificate"]
     assert again == known
 

@@ -15,12 +15,16 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from toprank.inputs import check_number
 from toprank.kernels.threads import Threads
-from toprank.rankers.callbacks import Watch, with_callbacks
 from toprank.rankers.documentation import documented
 from toprank.rankers.held_out import HeldOut, HeldOutRows, split_rows
-from toprank.rankers.linear import LinearRanker
-from toprank.rankers.supervised import GradesMixin, PairsMixin
-from toprank.rankers.tables import check_table
+from toprank.rankers.supervised import (
+    GradesMixin,
+    LinearRanker,
+    PairsMixin,
+    Watch,
+    check_table,
+    with_callbacks,
+)
 from toprank.solvers.base import Progress
 from toprank.solvers.boosting import boost
 from toprank.solvers.boosting_setup import state_on

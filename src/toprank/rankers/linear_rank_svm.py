@@ -12,11 +12,9 @@ from toprank.inputs import check_number
 from toprank.kernels.pair_blocks import PairBlocks
 from toprank.kernels.threads import Threads, threads_for
 from toprank.objectives.pairs import PairHinge
-from toprank.rankers.callbacks import Watch
 from toprank.rankers.cuts import matching_intercept
-from toprank.rankers.linear import LinearRanker
 from toprank.rankers.rank_svm_problem import check_stopping
-from toprank.rankers.supervised import GradesMixin, PairsMixin
+from toprank.rankers.supervised import GradesMixin, LinearRanker, PairsMixin, Watch
 from toprank.solvers.cutting_plane import minimize_by_cutting_planes
 from toprank.solvers.truncated_newton import Sample, minimize_by_newton
 from toprank.weak_rankers.symmetric import SymmetricFeatures, check_values

@@ -18,7 +18,7 @@ from toprank.kernels.threads import Threads
 from toprank.rankers.boosting import warn_if_equal
 from toprank.rankers.cuts import matching_intercept
 from toprank.rankers.documentation import documented
-from toprank.rankers.tables import check_table
+from toprank.rankers.supervised import check_table
 from toprank.solvers.label_boosting import LabelState, boost_labels
 from toprank.weak_rankers import Stumps
 

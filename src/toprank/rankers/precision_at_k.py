@@ -15,17 +15,14 @@ from sklearn.utils.metaestimators import available_if
 from toprank.guarantees.certificates import GapCertificate
 from toprank.guarantees.precision import StreamCertificate, certify_mistakes, reach_of
 from toprank.objectives.precision import PrecisionAtK, PrecisionCriterion, are_whole, as_top
-from toprank.rankers.callbacks import Watch
 from toprank.rankers.cuts import matching_intercept
-from toprank.rankers.linear import LinearRanker
 from toprank.rankers.precision_inputs import (
     check_parameters,
     hold_out,
     labels_of_stream,
     with_ordinary_weights,
 )
-from toprank.rankers.supervised import check_length
-from toprank.rankers.tables import check_table
+from toprank.rankers.supervised import LinearRanker, Watch, check_length, check_table
 from toprank.solvers.cutting_plane import minimize_by_cutting_planes
 from toprank.solvers.mini_batch import BatchRows, MiniBatches, Patience, Stream
 from toprank.solvers.perceptron import perceptron_aim

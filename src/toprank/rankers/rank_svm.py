@@ -12,9 +12,7 @@ from sklearn.metrics.pairwise import pairwise_kernels
 from threadpoolctl import threadpool_limits
 
 from toprank.guarantees.svm import SvmCertificate, margin_slack, ranking_bound, share_at_margin
-from toprank.rankers.callbacks import Watch
 from toprank.rankers.cuts import matching_intercept
-from toprank.rankers.linear import LinearRanker
 from toprank.rankers.rank_svm_problem import (
     Solved,
     SvmProblem,
@@ -22,7 +20,7 @@ from toprank.rankers.rank_svm_problem import (
     check_form,
     check_parameters,
 )
-from toprank.rankers.supervised import GradesMixin, PairsMixin
+from toprank.rankers.supervised import GradesMixin, LinearRanker, PairsMixin, Watch
 from toprank.weak_rankers.symmetric import SymmetricFeatures, check_values
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 from toprank.rankers.base import keep_columns
 from toprank.rankers.boosting import PairBoostedRanker, RoundMonitor, shared_docs, warn_if_equal
-from toprank.rankers.callbacks import with_callbacks
+from toprank.rankers.supervised import with_callbacks
 from toprank.rankers.survey import survey
 from toprank.solvers.boosting_passes import PassState, fit_stumps
 from toprank.weak_rankers import Stumps

@@ -1,23 +1,71 @@
-"""Learning from a table: labels, grades or pairs become one truth, and every ranker fits that."""
+"""Learning from a table: what rankers share from the call of ``fit`` to the stored model.
+
+Labels, grades or pairs become one truth, and every ranker fits that. Scores of most are a weighted
+sum of weak rankers (:class:`LinearRanker`). scikit-learn's callbacks are served where the installed
+version has them (1.9 and later).
+"""
 
 from __future__ import annotations
 
+import warnings
 from abc import abstractmethod
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted, validate_data
 
+from toprank.inputs import check_columns
+from toprank.kernels.products import linear_scores
 from toprank.rankers.base import BaseRanker, binary_labels
-from toprank.rankers.callbacks import CallbackSupportMixin, with_callbacks
-from toprank.rankers.tables import check_table
 from toprank.truth import Truth
+from toprank.weak_rankers import Features
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
+    from collections.abc import Callable
 
+    from numpy.typing import ArrayLike, NDArray
+    from sklearn.base import BaseEstimator
+
+    from toprank.solvers import Progress, Solution
     from toprank.weak_rankers import WeakRankers
 
-__all__ = ["GradesMixin", "PairsMixin", "SupervisedRanker", "check_length"]
+    Floats = NDArray[np.float64]
+
+try:
+    from sklearn.callback import CallbackSupportMixin, with_callbacks
+except ImportError:
+
+    class CallbackSupportMixin:  # type: ignore[no-redef]
+        """Stands in where scikit-learn has no callbacks; there is nothing to set."""
+
+    def with_callbacks(method: Any) -> Any:
+        """Stand in for the decorator."""
+        return method
+
+
+__all__ = [
+    "CallbackSupportMixin",
+    "GradesMixin",
+    "LinearRanker",
+    "PairsMixin",
+    "SupervisedRanker",
+    "Watch",
+    "check_length",
+    "check_table",
+    "with_callbacks",
+]
+
+# What an earlier fit may have stored that the new one does not have.
+STALE = (
+    "weights_",
+    "coef_",
+    "support_",
+    "classes_",
+    "certificate_",
+    "_certified",
+    "_training_list",
+)
 
 
 class SupervisedRanker(CallbackSupportMixin, BaseRanker):  # type: ignore[misc]
@@ -152,6 +200,142 @@ class PairsMixin:
         truth = Truth.of_pairs(pairs, table.shape[0], pair_weight=pair_weight)
         given = {"X": X, "y": None, "metadata": _present(pair_weight=pair_weight)}
         return self._fit(table, truth, given, **options)
+
+
+class LinearRanker(SupervisedRanker):
+    """f(x) = weights_·h(x) + a cut; with features, coef_·x + intercept_ in the table's units."""
+
+    def decision_function(self, X: Any) -> NDArray[Any]:
+        """Score every row of a table; higher is better, above 0 is predicted positive."""
+        check_is_fitted(self, "weak_rankers_")
+        return self._scores(check_table(self, X, self.weak_rankers_, reset=False))
+
+    def _scores(self, table: Any) -> NDArray[Any]:
+        """Score the rows of a checked table."""
+        if hasattr(self, "coef_"):
+            n_jobs = getattr(self, "n_jobs", None)
+            return linear_scores(table, self.coef_[0], float(self.intercept_[0]), n_jobs)
+        return np.asarray(self.weak_rankers_.scores(table, self.weights_) + self.intercept_[0])
+
+    def _attributes(
+        self,
+        family: WeakRankers,
+        weights: Floats,
+        cut: float,
+        classes: NDArray[Any] | None,
+        dtype: Any,
+    ) -> dict[str, Any]:
+        """What a fit leaves behind."""
+        attributes: dict[str, Any] = {"weak_rankers_": family, "weights_": weights}
+        if isinstance(family, Features):
+            coef, offset = family.linear(weights)
+            attributes["coef_"] = coef.astype(dtype)[None, :]
+            cut += offset
+        attributes["intercept_"] = np.array([cut])
+        if classes is not None:
+            attributes["classes_"] = classes
+        return attributes
+
+    def _start_weights(self, n_weak: int) -> Floats | None:
+        """Weights of the last fit, where ``warm_start`` asks for them and they fit."""
+        start: Floats | None = getattr(self, "weights_", None) if self.warm_start else None
+        return start if start is not None and start.size == n_weak else None
+
+    def _store_solution(self, solution: Solution, attributes: dict[str, Any]) -> None:
+        """Store what was learned and how the fit went."""
+        for name in STALE:
+            if name not in attributes:
+                self.__dict__.pop(name, None)
+        for name, value in attributes.items():
+            setattr(self, name, value)
+        self.n_iter_ = solution.n_iter
+        self.objective_path_ = np.array(solution.path)
+        self.converged_ = solution.converged
+
+    def _warn_of(self, solution: Solution) -> None:
+        """Warn of a fit that did not end as asked for; ``tol=None`` asks for ``max_iter``."""
+        complaint = solution.complaint()
+        if complaint is not None and self.tol is not None:
+            warnings.warn(f"{type(self).__name__}: {complaint}", ConvergenceWarning, stacklevel=5)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        family = self._family()
+        tags.input_tags.sparse = family.accepts_sparse
+        tags.input_tags.allow_nan = family.accepts_missing
+        return tags
+
+
+class Watch:
+    """Tells callbacks and the terminal how a fit goes on, and asks whether to stop.
+
+    ``learned(weights)`` gives the fitted attributes that belong to the weights of an iteration,
+    so that a callback can look at the model as if the fit had ended there.
+    """
+
+    def __init__(
+        self,
+        estimator: Any,
+        *,
+        max_iter: int,
+        verbose: int,
+        learned: Callable[[Any], dict[str, Any]],
+        data: dict[str, Any],
+    ) -> None:
+        self._estimator = estimator
+        self._max_iter = max_iter
+        self._verbose = verbose
+        self._learned = learned
+        self._data = data
+        self._context: Any = None
+        if getattr(estimator, "_skl_callbacks", None):
+            self._context = estimator._init_callback_context(max_subtasks=max_iter)  # noqa: SLF001
+            self._context.call_on_fit_task_begin(estimator=estimator, **data)
+            self._begin()
+
+    def _begin(self) -> None:
+        self._task = self._context.subcontext(task_name="iteration")
+        self._task.call_on_fit_task_begin(estimator=self._estimator, **self._data)
+
+    def __call__(self, progress: Progress) -> bool:
+        """Report an iteration; true asks the solver to stop with what it has."""
+        n_iter = progress.n_iter
+        if self._verbose and (self._verbose > 1 or n_iter % 10 == 0):
+            print(f"iteration {n_iter:>5}   objective {progress.value:.10g}")  # noqa: T201
+        if self._context is None:
+            return False
+        stop = self._task.call_on_fit_task_end(
+            estimator=self._estimator,
+            reconstruction_attributes=lambda: self._learned(progress.weights),
+            **self._data,
+        )
+        if not stop and n_iter < self._max_iter:
+            self._begin()
+        else:
+            self._task = None
+        return bool(stop)
+
+    def close(self) -> None:
+        """End the task that never ran, and the fit."""
+        if self._context is None:
+            return
+        if self._task is not None:
+            self._task.call_on_fit_task_end(estimator=self._estimator)
+        self._context.call_on_fit_task_end(estimator=self._estimator, **self._data)
+
+
+def check_table(estimator: BaseEstimator, X: Any, family: WeakRankers, *, reset: bool) -> Any:
+    """Return the table as a float array (or CSR), with frames' columns looked at first."""
+    check_columns(X)
+    with np.errstate(over="ignore", invalid="ignore"):  # sums of huge numbers may overflow
+        return validate_data(
+            estimator,
+            X,
+            reset=reset,
+            dtype=[np.float64, np.float32],
+            accept_sparse="csr" if family.accepts_sparse else False,
+            ensure_all_finite="allow-nan" if family.accepts_missing else True,
+        )
 
 
 def check_length(name: str, n_given: int, table: Any) -> None:

@@ -10,7 +10,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.utils.validation import check_is_fitted
 
 from toprank.rankers.base import BaseRanker, binary_labels, counted_rows
-from toprank.rankers.tables import check_table
+from toprank.rankers.supervised import check_table
 from toprank.weak_rankers.standard import StandardFeatures
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 from toprank.solvers.base import Penalty, Progress, Solution
 from toprank.solvers.continuation import minimize_by_continuation
 from toprank.solvers.coordinate import minimize_by_coordinates
-from toprank.solvers.lbfgs import minimize_by_lbfgs
+from toprank.solvers.descent import minimize_by_lbfgs
 
 __all__ = [
     "Penalty",

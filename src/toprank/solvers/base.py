@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 __all__ = [
+    "MEMORY",
     "ROUNDING",
     "SEPARATED",
     "Monitor",
@@ -43,6 +44,9 @@ SEPARATED = 30.0
 # derivative is below this: the value is off by about its square. Float32 sums stall near 1e-6,
 # hinges, whose derivative jumps from kink to kink, near 1e-5.
 ROUNDING = 1e-4
+
+# Pairs of moves and changes of the gradient that L-BFGS keeps; more rarely pays when convex.
+MEMORY = 10
 
 # Iterations without progress after which no step improves anything.
 PATIENCE = 5

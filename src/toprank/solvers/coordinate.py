@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from toprank.solvers.base import SEPARATED, Monitor, Penalty, Progress, Solution, floor_of
-from toprank.solvers.line_search import Point, minimize_on_line
+from toprank.solvers.descent import Point, minimize_on_line
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import optimize
 
-from toprank.solvers.base import Monitor, Penalty, Progress, Solution
-from toprank.solvers.descent import MEMORY
+from toprank.solvers.base import MEMORY, Monitor, Penalty, Progress, Solution
 
 if TYPE_CHECKING:
     from collections.abc import Callable

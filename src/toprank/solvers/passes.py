@@ -20,9 +20,8 @@ import numpy as np
 
 from toprank.objectives.exponential import PushFormula, Tilt, TiltedMass, pull_of_negatives
 from toprank.solvers.base import SEPARATED, Monitor, Penalty, Solution, floor_of
-from toprank.solvers.descent import Curvature, Iterate, descend
+from toprank.solvers.descent import Curvature, Iterate, Point, descend, minimize_on_line
 from toprank.solvers.lasso import minimize_with_l1
-from toprank.solvers.line_search import Point, minimize_on_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from toprank.solvers.line_search import Point, minimize_on_line
+from toprank.solvers.descent import Point, minimize_on_line
 
 
 def search(value, slope, **options):
