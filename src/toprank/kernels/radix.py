@@ -105,7 +105,7 @@ def _argsort(
 def sort_floats(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Values in rising order, as ``np.sort`` gives them; none may be NaN.
 
-    O(n) time and 16 bytes a value.
+    O(n) time and 16 bytes per value.
 
     Examples
     --------
@@ -123,7 +123,7 @@ def sort_floats(values: NDArray[np.float64]) -> NDArray[np.float64]:
 def argsort_floats(values: NDArray[np.float64]) -> NDArray[np.intp]:
     """Rows in rising order of their values, equal ones as they came; none may be NaN.
 
-    O(n) time and 32 bytes a value.
+    O(n) time and 32 bytes per value.
 
     Examples
     --------

@@ -1,7 +1,6 @@
 """How good a ranked list is, with ties, weights and lists said out loud."""
 
-from toprank.metrics.enrichment import bedroc
-from toprank.metrics.gains import average_reciprocal_rank, dcg, ndcg
+from toprank.metrics.gains import average_reciprocal_rank, bedroc, dcg, ndcg
 from toprank.metrics.heights import height, pnorm_error, price_of_heights, ranks, reverse_height
 from toprank.metrics.overlap import shortlist_overlap
 from toprank.metrics.pairs import partial_auc, positives_at_top, r_max, roc_auc, winner_take_all

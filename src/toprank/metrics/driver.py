@@ -39,6 +39,9 @@ __all__ = [
 Undefined = Literal["skip", "error"] | float
 
 AVERAGE, PESSIMISTIC, OPTIMISTIC, TOGETHER = "average", "pessimistic", "optimistic", "together"
+# Choices for ties, the default first.
+MEAN_FIRST = AVERAGE, PESSIMISTIC, OPTIMISTIC
+WORST_FIRST = PESSIMISTIC, AVERAGE, OPTIMISTIC
 
 _NEEDS = {
     "rows": "a row",
@@ -129,8 +132,8 @@ DECLARATIONS: dict[str, Declaration] = {}
 def metric(
     *,
     needs: str,
-    ties: tuple[str, ...],
-    returns: str,
+    ties: tuple[str, ...] = MEAN_FIRST,
+    returns: str = "Between 0 and 1.",
     graded: bool = False,
     head: Callable[..., float | None] | None = None,
     prepare: Callable[..., ScoredRows] | None = None,

@@ -14,6 +14,7 @@ from toprank.metrics.driver import (
     OPTIMISTIC,
     PESSIMISTIC,
     TOGETHER,
+    WORST_FIRST,
     check_choice,
     check_rows,
     metric,
@@ -178,10 +179,7 @@ def _won_by_margin(
 
 
 @metric(
-    needs="both",
-    ties=(PESSIMISTIC, AVERAGE, OPTIMISTIC),
-    prepare=_won_by_margin,
-    returns="At least 0; smaller is better.",
+    needs="both", ties=WORST_FIRST, prepare=_won_by_margin, returns="At least 0; smaller is better."
 )
 def pnorm_error(
     ranked: Ranked, *, ties: str, p: float = 4.0, normalize: bool = False, margin: float = 0.0
@@ -251,11 +249,7 @@ def _normalized(ranked: Ranked, ties: str, p: float) -> Floats:
     return (largest / ranked.positives) * mean
 
 
-@metric(
-    needs="both",
-    ties=(TOGETHER, PESSIMISTIC, AVERAGE, OPTIMISTIC),
-    returns="The sum of the prices.",
-)
+@metric(needs="both", ties=(TOGETHER, *WORST_FIRST), returns="The sum of the prices.")
 def price_of_heights(
     ranked: Ranked, *, ties: str, price: Callable[[Floats], Floats], on: str = "height"
 ) -> Floats:

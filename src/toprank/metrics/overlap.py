@@ -9,6 +9,7 @@ import numpy as np
 from toprank.inputs import as_scores
 from toprank.metrics.driver import (
     AVERAGE,
+    MEAN_FIRST,
     OPTIMISTIC,
     PESSIMISTIC,
     Undefined,
@@ -60,7 +61,7 @@ def shortlist_overlap(
     >>> shortlist_overlap([4, 3, 2, 1], [4, 1, 3, 2], k=2)
     0.5
     """
-    check_choice("ties", ties, (AVERAGE, PESSIMISTIC, OPTIMISTIC))
+    check_choice("ties", ties, MEAN_FIRST)
     a, b = as_scores(scores_a, name="scores_a"), as_scores(scores_b, name="scores_b")
     if a.shape != b.shape:
         raise ValueError(

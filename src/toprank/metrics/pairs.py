@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from toprank.metrics.driver import AVERAGE, OPTIMISTIC, PESSIMISTIC, metric
+from toprank.metrics.driver import AVERAGE, OPTIMISTIC, PESSIMISTIC, WORST_FIRST, metric
 
 if TYPE_CHECKING:
     from toprank.metrics.ranked import Floats, Ranked, ScoredRows
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 __all__ = ["partial_auc", "positives_at_top", "r_max", "roc_auc", "winner_take_all"]
 
 
-@metric(needs="both", ties=(AVERAGE, PESSIMISTIC, OPTIMISTIC), returns="Between 0 and 1.")
+@metric(needs="both")
 def roc_auc(ranked: Ranked, *, ties: str) -> Floats:
     """Share of positive-negative pairs in which the positive scores higher.
 
@@ -59,12 +59,7 @@ def _head_to_first_negative(rows: ScoredRows) -> float:
     return float(np.max(rows.scores, where=~rows.gain, initial=-np.inf))
 
 
-@metric(
-    needs="both",
-    ties=(AVERAGE, PESSIMISTIC, OPTIMISTIC),
-    head=_head_to_max_fpr,
-    returns="Between 0 and 1.",
-)
+@metric(needs="both", head=_head_to_max_fpr)
 def partial_auc(
     ranked: Ranked, *, ties: str, max_fpr: float = 0.1, standardize: bool = True
 ) -> Floats:
@@ -130,12 +125,7 @@ def _around_first_negative(ranked: Ranked, ties: str) -> tuple[Floats, Floats]:
     return before, ranked.total(np.where(is_first, under, 0.0))
 
 
-@metric(
-    needs="both",
-    ties=(PESSIMISTIC, AVERAGE, OPTIMISTIC),
-    head=_head_to_first_negative,
-    returns="Between 0 and 1.",
-)
+@metric(needs="both", ties=WORST_FIRST, head=_head_to_first_negative)
 def positives_at_top(ranked: Ranked, *, ties: str) -> Floats:
     """Share of the positives that score above every negative.
 
@@ -159,7 +149,7 @@ def positives_at_top(ranked: Ranked, *, ties: str) -> Floats:
 
 @metric(
     needs="both",
-    ties=(PESSIMISTIC, AVERAGE, OPTIMISTIC),
+    ties=WORST_FIRST,
     head=_head_to_first_negative,
     returns="Between 0 (every positive on top) and the number of positives; smaller is better.",
 )
@@ -189,7 +179,7 @@ def _head_to_first_row(rows: ScoredRows) -> float:
 
 @metric(
     needs="both",
-    ties=(PESSIMISTIC, AVERAGE, OPTIMISTIC),
+    ties=WORST_FIRST,
     head=_head_to_first_row,
     returns="Between 0 and 1 (with lists: the share of lists lost); smaller is better.",
 )

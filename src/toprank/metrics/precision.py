@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from toprank.metrics.driver import AVERAGE, OPTIMISTIC, PESSIMISTIC, TOGETHER, metric
+from toprank.metrics.driver import AVERAGE, MEAN_FIRST, OPTIMISTIC, PESSIMISTIC, TOGETHER, metric
 from toprank.metrics.places import harmonic_between
 
 if TYPE_CHECKING:
@@ -15,9 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["average_precision"]
 
 
-@metric(
-    needs="positives", ties=(TOGETHER, AVERAGE, PESSIMISTIC, OPTIMISTIC), returns="Between 0 and 1."
-)
+@metric(needs="positives", ties=(TOGETHER, *MEAN_FIRST))
 def average_precision(ranked: Ranked, *, ties: str) -> Floats:
     """Mean, over the positives, of the precision of the list that ends at each.
 

@@ -74,16 +74,11 @@ class Scorer:
         self.options = dict(options)
         self._requests: dict[str, bool | str | None] = {}
 
-    def __call__(
-        self,
-        estimator: Any,
-        X: Any,
-        y: ArrayLike,
-        *,
-        sample_weight: ArrayLike | None = None,
-        groups: ArrayLike | None = None,
-    ) -> float:
-        """The metric of the estimator's scores on X, greater is better."""
+    def __call__(self, estimator: Any, X: Any, y: ArrayLike, **given: Any) -> float:
+        """The metric of the estimator's scores on X, greater is better.
+
+        ``given`` are ``sample_weight`` and ``groups``, as the metric takes them.
+        """
         classes = getattr(estimator, "classes_", None)
         options = dict(self.options)
         if classes is not None and self.name not in _GRADED:
@@ -94,7 +89,7 @@ class Scorer:
                 )
             options.setdefault("pos_label", classes[1])
         scores = _scores(estimator, X, options.get("pos_label"))
-        value = METRICS[self.name](y, scores, sample_weight=sample_weight, groups=groups, **options)
+        value = METRICS[self.name](y, scores, **given, **options)
         return -value if self.name in LOSSES else value
 
     def set_score_request(self, **requests: bool | str | None) -> Scorer:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from toprank.inputs import SLACK, rounded_up
-from toprank.metrics.driver import AVERAGE, OPTIMISTIC, PESSIMISTIC, metric
+from toprank.metrics.driver import AVERAGE, PESSIMISTIC, metric
 
 if TYPE_CHECKING:
     from toprank.metrics.ranked import Floats, Ranked, ScoredRows
@@ -91,12 +91,7 @@ def _hits(ranked: Ranked, budget: Floats, ties: str) -> Floats:
     return ranked.total(hits)
 
 
-@metric(
-    needs="rows",
-    ties=(AVERAGE, PESSIMISTIC, OPTIMISTIC),
-    head=head_of_k,
-    returns="Between 0 and 1.",
-)
+@metric(needs="rows", head=head_of_k)
 def precision_at_k(ranked: Ranked, *, ties: str, k: float) -> Floats:
     """Share of positives among the k best rows.
 
@@ -119,12 +114,7 @@ def precision_at_k(ranked: Ranked, *, ties: str, k: float) -> Floats:
     return _hits(ranked, budget, ties) / budget
 
 
-@metric(
-    needs="positives",
-    ties=(AVERAGE, PESSIMISTIC, OPTIMISTIC),
-    head=head_of_k,
-    returns="Between 0 and 1.",
-)
+@metric(needs="positives", head=head_of_k)
 def recall_at_k(ranked: Ranked, *, ties: str, k: float) -> Floats:
     """Share of all positives that are among the k best rows.
 
@@ -144,12 +134,7 @@ def recall_at_k(ranked: Ranked, *, ties: str, k: float) -> Floats:
     return _hits(ranked, budget, ties) / ranked.positives
 
 
-@metric(
-    needs="positives",
-    ties=(AVERAGE, PESSIMISTIC, OPTIMISTIC),
-    head=head_of_k,
-    returns="1 for a random order.",
-)
+@metric(needs="positives", head=head_of_k, returns="1 for a random order.")
 def lift(ranked: Ranked, *, ties: str, k: float) -> Floats:
     """How many times more positives the k best rows hold than k random ones.
 
@@ -171,7 +156,6 @@ def lift(ranked: Ranked, *, ties: str, k: float) -> Floats:
 
 @metric(
     needs="positives",
-    ties=(AVERAGE, PESSIMISTIC, OPTIMISTIC),
     head=_head_of_fraction,
     returns="1 for a random order, at most ``1 / fraction``.",
 )
@@ -207,12 +191,7 @@ def _checked_fraction(fraction: Any) -> float:
     raise ValueError(f"fraction={fraction!r} must lie in (0, 1); for a number of rows use lift.")
 
 
-@metric(
-    needs="positives",
-    ties=(AVERAGE, PESSIMISTIC, OPTIMISTIC),
-    head=_head_of_positives,
-    returns="Between 0 and 1.",
-)
+@metric(needs="positives", head=_head_of_positives)
 def prbep(ranked: Ranked, *, ties: str) -> Floats:
     """Precision-recall break-even point: precision, and recall, at as many rows as positives.
 

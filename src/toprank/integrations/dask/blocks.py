@@ -26,7 +26,7 @@ FAN_IN = 16
 
 
 class DaskBlocks(Blocks):
-    """Rows of a Dask array or dataframe, a block a chunk.
+    """Rows of a Dask array or dataframe, one block per chunk.
 
     Every pass computes the collections anew, so one that is read from files need not fit into the
     memory of the cluster; one that fits is faster after ``X.persist()``. A chunk that is lost with

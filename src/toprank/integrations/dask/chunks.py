@@ -9,7 +9,7 @@ import numpy as np
 from dask import compute, delayed
 
 from toprank.inputs import as_lists, as_scores, as_weights
-from toprank.integrations.dask.keeping import keep
+from toprank.integrations.dask.columns import keep
 from toprank.metrics.driver import check_rows, check_sums
 from toprank.metrics.ranked import LONGEST, ScoredRows, are_whole
 

@@ -1,20 +1,23 @@
-"""Columns of a table on a cluster, cut into the same chunks."""
+"""Columns of a table on a cluster, cut into the same chunks, and results that stay there."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import dask
 import dask.array as da
 import numpy as np
 from dask.delayed import Delayed
+from distributed import futures_of, wait
 from pandas.api.types import (  # type: ignore[import-untyped]
     is_extension_array_dtype,
     is_numeric_dtype,
 )
 
-from toprank.integrations.dask.keeping import keep
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
-__all__ = ["as_array", "cut_alike"]
+__all__ = ["as_array", "cut_alike", "keep"]
 
 # Every chunk is split over every range of scores: chunks of fewer rows than this are put
 # together, and so are chunks beyond this many, for their pieces would outnumber what they hold.
@@ -77,3 +80,15 @@ def _chunks(array: Any) -> Any:
     if array.numblocks[0] <= most:
         return array.chunks[0]
     return da.core.normalize_chunks(-(-n_rows // most), (n_rows,))[0]
+
+
+def keep(tasks: Iterable[Any]) -> tuple[Any, ...]:
+    """Compute the tasks and leave their results where they are.
+
+    They are done when this returns: a cluster cancels tasks whose inputs are let go too early.
+    """
+    results: tuple[Any, ...] = dask.persist(*tasks)
+    futures = futures_of(results)
+    if futures:  # there is a cluster to wait for
+        wait(futures)
+    return results

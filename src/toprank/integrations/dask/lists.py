@@ -9,7 +9,7 @@ from dask import compute, delayed
 from pandas.util import hash_array  # type: ignore[import-untyped]
 
 from toprank.integrations.dask.chunks import weights_of
-from toprank.integrations.dask.keeping import keep
+from toprank.integrations.dask.columns import keep
 from toprank.metrics.driver import DECLARATIONS, judge_lists
 from toprank.metrics.ranked import ScoredRows, are_whole
 
