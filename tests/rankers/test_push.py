@@ -1,7 +1,9 @@
 """What the push rankers learn and what people do with it."""
 
+import sys
 import time
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -12,6 +14,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.preprocessing import SplineTransformer
 
+import toprank
 from toprank import IRPush, PNormPush
 from toprank.datasets import load_digits_eights
 from toprank.metrics import pnorm_error, precision_at_k, roc_auc
@@ -483,3 +486,25 @@ def test_a_wide_table_costs_little(ranker, loss):
         start = time.process_time()
         model.fit(X, np.arange(20) % 2)
     assert time.process_time() - start < 2.0
+
+
+def test_a_fit_passes_through_few_files():
+    # estimator → truth → design → solver ↔ objective → stored solution
+    X, y = data()
+    files = set()
+
+    def note(frame, event, _):
+        code = frame.f_code
+        if event == "call" and code.co_name != "<module>":
+            files.add(code.co_filename)
+
+    PNormPush(p=8).fit(X, y)  # imports and compiles
+    before = sys.getprofile()
+    sys.setprofile(note)
+    try:
+        PNormPush(p=8).fit(X, y)
+    finally:
+        sys.setprofile(before)
+    package = str(Path(toprank.__file__).parent)
+    ours = sorted(name for name in files if name.startswith(package))
+    assert 0 < len(ours) <= 12, ours

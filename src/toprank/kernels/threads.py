@@ -14,18 +14,25 @@ from itertools import pairwise
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
+import numpy as np
 from joblib import cpu_count, effective_n_jobs
 from threadpoolctl import ThreadpoolController
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from numpy.typing import NDArray
+
 __all__ = [
+    "CHUNK",
     "Threads",
     "allowed_threads",
     "hold_in_thread",
+    "linear_scores",
     "one_blas_thread",
+    "rows_times",
     "spans",
+    "sum_of_rows",
     "threads_for",
 ]
 
@@ -178,3 +185,44 @@ def spans(size: int, n_parts: int) -> list[tuple[int, int]]:
     """
     ends = [size * part // n_parts for part in range(n_parts + 1)]
     return [(start, stop) for start, stop in pairwise(ends) if stop > start]
+
+
+# Rows multiplied at a time: few enough that float32 partial sums stay short before they are added
+# up in float64.
+CHUNK = 1 << 14
+
+
+def rows_times(
+    X: NDArray[Any], coef: NDArray[Any], offset: float, threads: Threads, dtype: Any = np.float64
+) -> NDArray[Any]:
+    """X·coef + offset, multiplied in the table's own precision."""
+    narrow = coef.astype(X.dtype)
+    scores = np.empty(X.shape[0], dtype=dtype)
+
+    def multiply(rows: slice) -> None:
+        np.add(X[rows] @ narrow, offset, out=scores[rows], dtype=dtype)
+
+    threads.chunks(X.shape[0], CHUNK, multiply)
+    return scores
+
+
+def linear_scores(
+    X: Any, coef: NDArray[Any], intercept: float, n_jobs: int | None = None
+) -> NDArray[Any]:
+    """X·coef + intercept of a table or a CSR matrix, in its own precision: for predictions."""
+    if not isinstance(X, np.ndarray):
+        return np.asarray(X @ coef.astype(X.dtype) + X.dtype.type(intercept))
+    with threads_for(n_jobs) as threads:
+        return rows_times(X, coef, intercept, threads, X.dtype)
+
+
+def sum_of_rows(X: NDArray[Any], weights: NDArray[Any], threads: Threads) -> NDArray[np.float64]:
+    """Xᵀ·weights: chunks in the table's own precision, their sum in float64."""
+
+    def multiply(rows: slice) -> NDArray[Any]:
+        return np.asarray(weights[rows].astype(X.dtype, copy=False) @ X[rows])
+
+    total = np.zeros(X.shape[1])
+    for part in threads.chunks(X.shape[0], CHUNK, multiply):
+        total += part
+    return total

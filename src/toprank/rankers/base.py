@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.multiclass import check_classification_targets, type_of_target
-from sklearn.utils.validation import check_is_fitted, column_or_1d
+from sklearn.utils.validation import check_is_fitted
 
-from toprank.inputs import as_weights, rows_within_budget
+from toprank.inputs import rows_within_budget
 from toprank.rankers.cuts import cut_above
 from toprank.rankers.places import places_of
 
@@ -20,9 +19,6 @@ if TYPE_CHECKING:
 __all__ = [
     "BaseRanker",
     "RowRanker",
-    "binary_labels",
-    "counted_lists",
-    "counted_rows",
     "keep_columns",
 ]
 
@@ -130,12 +126,6 @@ class BaseRanker(ClassifierMixin, RowRanker):  # type: ignore[misc]
                 "use decision_function, rank or top."
             )
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        tags.classifier_tags.poor_score = False
-        return tags
-
 
 def keep_columns(ranker: BaseRanker, n_columns: int, names: list[str] | None) -> None:
     """Remember the columns of a fit, as scikit-learn does for tables in memory."""
@@ -144,48 +134,3 @@ def keep_columns(ranker: BaseRanker, n_columns: int, names: list[str] | None) ->
         ranker.__dict__.pop("feature_names_in_", None)
     else:
         ranker.feature_names_in_ = np.array(names, dtype=object)
-
-
-def binary_labels(y: ArrayLike | None) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-    """Classes, and a mask of the rows of ``classes[1]``, the positive one."""
-    if y is None:
-        raise ValueError("requires y to be passed, but the target y is None; pass one label a row.")
-    labels = column_or_1d(y, warn=True)
-    if labels.dtype.kind == "f" and not np.isfinite(labels).all():
-        raise ValueError("y contains NaN or infinity; drop the rows without a label.")
-    check_classification_targets(labels)
-    kind = type_of_target(labels, input_name="y")
-    if kind != "binary":
-        raise ValueError(
-            f"Only binary classification is supported. The type of the target is {kind}. "
-            "For one class against the rest pass y == that class; grades are learned by "
-            "fit_grades of PNormPush, RankBoost or LinearRankSVM."
-        )
-    classes = np.unique(labels)
-    if classes.size < 2:
-        raise ValueError(
-            f"y has one class only ({classes[0]!r}); ranking needs positive and negative rows."
-        )
-    return classes, labels == classes[1]
-
-
-def counted_rows(sample_weight: ArrayLike | None, n_rows: int) -> tuple[Any, Any]:
-    """Weights of the rows that count and which rows these are, ``None`` where all rows count."""
-    weights = as_weights(sample_weight, n_rows)
-    if weights is None or (weights > 0).all():
-        return weights, None
-    kept = np.flatnonzero(weights)
-    return weights[kept], kept
-
-
-def counted_lists(groups: ArrayLike | None, n_rows: int, kept: NDArray[np.intp] | None) -> Any:
-    """List ids of the rows that count."""
-    if groups is None:
-        return None
-    lists = np.asarray(groups)
-    if lists.shape[:1] != (n_rows,):
-        raise ValueError(
-            f"groups has {lists.shape[0] if lists.ndim else 1} rows, but X has {n_rows}; "
-            "pass one list id a row."
-        )
-    return lists if kept is None else lists[kept]

@@ -12,7 +12,7 @@ from sklearn.utils.validation import column_or_1d
 from toprank.inputs import check_number
 from toprank.objectives.base import ORDINARY_WEIGHTS
 from toprank.objectives.precision import PrecisionAtK, as_top
-from toprank.rankers.base import binary_labels
+from toprank.rankers.supervised import binary_labels
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

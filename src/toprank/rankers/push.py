@@ -6,6 +6,7 @@ import math
 import warnings
 from abc import abstractmethod
 from contextlib import closing
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, Self
 
@@ -18,10 +19,12 @@ from toprank.guarantees import push_certificate
 from toprank.inputs import check_number
 from toprank.kernels.threads import threads_for
 from toprank.objectives import ir_push, pnorm_push
-from toprank.objectives.exponential import PushFormula
+from toprank.objectives.base import Relative
+from toprank.objectives.exponential import ExponentialCriterion, PushFormula
 from toprank.objectives.push import focus_constants
 from toprank.rankers.base import keep_columns
-from toprank.rankers.push_problem import BlockProblem, TableProblem
+from toprank.rankers.cuts import matching_intercept
+from toprank.rankers.push_blocks import BlockProblem
 from toprank.rankers.supervised import (
     GradesMixin,
     LinearRanker,
@@ -30,14 +33,22 @@ from toprank.rankers.supervised import (
     with_callbacks,
 )
 from toprank.rankers.survey import survey
-from toprank.solvers import Penalty, minimize_by_continuation
+from toprank.solvers import (
+    Penalty,
+    minimize_by_continuation,
+    minimize_by_coordinates,
+    minimize_by_lbfgs,
+)
 from toprank.weak_rankers import Features, Stumps, weak_rankers_from
+from toprank.weak_rankers.features import check_spans
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from toprank.blocks import Blocks
     from toprank.guarantees import PushCertificate
+    from toprank.kernels.threads import Threads
+    from toprank.objectives.base import Criterion
     from toprank.objectives.losses import LossName
     from toprank.solvers import Solution
     from toprank.truth import Truth
@@ -49,6 +60,77 @@ __all__ = ["IRPush", "PNormPush"]
 
 # Beyond this many rows the sort behind a certificate would cost more than a step of the fit.
 CERTIFIED_ROWS = 100_000
+
+SOLVERS = {"lbfgs": minimize_by_lbfgs, "coordinate": minimize_by_coordinates}
+
+
+class TableProblem:
+    """A push on the rows of a table.
+
+    Objectives that are no logarithm are taken in units of their value where all rows tie, so that
+    a penalty means the same on tables of every size.
+    """
+
+    def __init__(
+        self,
+        family: WeakRankers,
+        table: Any,
+        truth: Truth,
+        objective: Any,
+        solver: str,
+        threads: Threads,
+        names: NDArray[Any] | None,
+    ) -> None:
+        if isinstance(family, Features):
+            check_spans(family.span_, table.dtype, names)
+        self.family, self.classes, self.dtype = family, truth.classes, table.dtype
+        self.design = family.design(table, threads=threads)
+        self.n_weak = self.design.n_weak
+        self._solver, self._objective = SOLVERS[solver], objective
+        self._truth = truth if objective.is_logarithm() else _near_one(truth, objective)
+        self._criterion: Criterion = objective.criterion(self._truth)
+        self._unit = 1.0
+        if not objective.is_logarithm():
+            self._unit = self._criterion.value(np.zeros(truth.n_rows))
+
+    def minimize(self, power: float | None, penalty: Penalty, **options: Any) -> Solution:
+        """Run the solver; a power stands for the mean of that power, which bounds p = ∞."""
+        criterion = self._criterion
+        if power is not None:
+            criterion = self._objective.bound_at(power, self._truth)
+        if self._unit != 1.0:
+            criterion = Relative(criterion, self._unit)
+        return self._solver(self.design, criterion, penalty, **options)
+
+    def largest_term(self, weights: Floats) -> float:
+        """Value of the objective itself."""
+        return self._criterion.value(self.design.scores(weights)) / self._unit
+
+    def matching_cut(self, weights: Floats) -> float:
+        """Cut the list where the rows above weigh as much as the positives."""
+        scores = self.design.scores(weights)
+        return matching_intercept(scores, self._truth.positives, self._truth.weights)
+
+    def probability_cut(self, weights: Floats, formula: PushFormula) -> float:
+        """Cut the list where the probability is 1/2."""
+        criterion = ExponentialCriterion(formula, self._truth.positives, self._truth.weights)
+        return formula.intercept(criterion.masses(self.design.scores(weights)))
+
+    def is_constant(self) -> bool:
+        """Whether no weak ranker tells any two rows apart."""
+        return all(np.ptp(self.design.column(index)) == 0 for index in range(self.n_weak))
+
+
+def _near_one(truth: Truth, objective: Any) -> Truth:
+    """Truth whose largest weight is 1, where the objective does not depend on their size."""
+    if objective.weight_degrees() is None:
+        return truth
+    scaled, _ = truth.scaled()
+    return (
+        scaled
+        if scaled.weights is None
+        else replace(scaled, weights=scaled.weights / scaled.weights.max())
+    )
 
 
 class PushRanker(GradesMixin, PairsMixin, LinearRanker):

@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from toprank.inputs import check_columns
-from toprank.kernels.products import linear_scores
-from toprank.rankers.base import BaseRanker, binary_labels
+from toprank.kernels.threads import linear_scores
+from toprank.rankers.base import BaseRanker
 from toprank.truth import Truth
 from toprank.weak_rankers import Features
 
@@ -51,6 +52,7 @@ __all__ = [
     "PairsMixin",
     "SupervisedRanker",
     "Watch",
+    "binary_labels",
     "check_length",
     "check_table",
     "with_callbacks",
@@ -132,6 +134,12 @@ class SupervisedRanker(CallbackSupportMixin, BaseRanker):  # type: ignore[misc]
         """Check the parameters and the table of a new fit."""
         self._check_parameters()
         return check_table(self, X, self._family(), reset=True)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        tags.classifier_tags.poor_score = False
+        return tags
 
 
 class GradesMixin:
@@ -336,6 +344,31 @@ def check_table(estimator: BaseEstimator, X: Any, family: WeakRankers, *, reset:
             accept_sparse="csr" if family.accepts_sparse else False,
             ensure_all_finite="allow-nan" if family.accepts_missing else True,
         )
+
+
+def binary_labels(y: ArrayLike | None) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    """Classes, and a mask of the rows of ``classes[1]``, the positive one."""
+    if y is None:
+        raise ValueError(
+            "requires y to be passed, but the target y is None; pass one label per row."
+        )
+    labels = column_or_1d(y, warn=True)
+    if labels.dtype.kind == "f" and not np.isfinite(labels).all():
+        raise ValueError("y contains NaN or infinity; drop the rows without a label.")
+    check_classification_targets(labels)
+    kind = type_of_target(labels, input_name="y")
+    if kind != "binary":
+        raise ValueError(
+            f"Only binary classification is supported. The type of the target is {kind}. "
+            "For one class against the rest pass y == that class; grades are learned by "
+            "fit_grades of PNormPush, RankBoost or LinearRankSVM."
+        )
+    classes = np.unique(labels)
+    if classes.size < 2:
+        raise ValueError(
+            f"y has one class only ({classes[0]!r}); ranking needs positive and negative rows."
+        )
+    return classes, labels == classes[1]
 
 
 def check_length(name: str, n_given: int, table: Any) -> None:

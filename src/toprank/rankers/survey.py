@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from toprank.rankers.base import binary_labels
+from toprank.rankers.supervised import binary_labels
 from toprank.weak_rankers.stumps import missing_columns
 
 if TYPE_CHECKING:

@@ -7,19 +7,20 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
-from sklearn.utils.validation import check_is_fitted
 
-from toprank.rankers.base import BaseRanker, binary_labels, counted_rows
-from toprank.rankers.supervised import check_table
+from toprank.inputs import check_number
+from toprank.rankers.supervised import LinearRanker
 from toprank.weak_rankers.standard import StandardFeatures
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import NDArray
+
+    from toprank.truth import Truth
 
 __all__ = ["LogisticRanker"]
 
 
-class LogisticRanker(BaseRanker):
+class LogisticRanker(LinearRanker):
     """scikit-learn's LogisticRegression on standardised features, with what a ranker can do.
 
     It learns probabilities, not an order, and lists (``groups``) mean nothing to it; it is here
@@ -50,46 +51,31 @@ class LogisticRanker(BaseRanker):
         self.C = C
         self.max_iter = max_iter
 
-    def fit(
-        self,
-        X: Any,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-        groups: ArrayLike | None = None,  # noqa: ARG002
-    ) -> Self:
-        """Learn from a table and its labels; ``groups`` is taken and not used."""
-        family = StandardFeatures()
-        table = check_table(self, X, family, reset=True)
-        self.classes_, positives = binary_labels(y)
-        if positives.size != table.shape[0]:
-            raise ValueError(f"y has {positives.size} rows, but X has {table.shape[0]}.")
-        weights, kept = counted_rows(sample_weight, table.shape[0])
-        if kept is not None:
-            table, positives = table[kept], positives[kept]
-        family.fit(table, weights)
-        is_dense = isinstance(table, np.ndarray)
-        scaled = (table - family.low_) / family.span_ if is_dense else table
+    def _check_parameters(self) -> None:
+        check_number("C", self.C, 0.0)
+        check_number("max_iter", self.max_iter, 1, whole=True)
+
+    def _family(self) -> StandardFeatures:
+        return StandardFeatures()
+
+    def _fit(self, table: Any, truth: Truth, given: dict[str, Any], **_: Any) -> Self:  # noqa: ARG002
+        family = self._family().fit(table, truth.weights)
+        if isinstance(table, np.ndarray):
+            scaled = (table - family.low_) / family.span_
+        else:  # a sparse table stays sparse, so it is not scaled
+            scaled = table
+            family.low_, family.span_ = np.zeros_like(family.low_), np.ones_like(family.span_)
         model = LogisticRegression(C=self.C, max_iter=self.max_iter)
-        model.fit(scaled, positives, sample_weight=weights)
-        weights_found = model.coef_[0].astype(np.float64)
-        coef, offset = family.linear(weights_found) if is_dense else (weights_found, 0.0)
-        self.coef_ = coef[None, :]
-        self.intercept_ = np.array([float(model.intercept_[0]) + offset])
+        model.fit(scaled, truth.positives, sample_weight=truth.weights)
+        weights, cut = model.coef_[0].astype(np.float64), float(model.intercept_[0])
+        for name, value in self._attributes(
+            family, weights, cut, truth.classes, np.dtype(np.float64)
+        ).items():
+            setattr(self, name, value)
         self.n_iter_ = int(model.n_iter_[0])
         return self
-
-    def decision_function(self, X: Any) -> NDArray[Any]:
-        """Score every row: the logarithm of the odds."""
-        check_is_fitted(self, "coef_")
-        table = check_table(self, X, StandardFeatures(), reset=False)
-        return np.asarray(table @ self.coef_[0] + self.intercept_[0])
 
     def predict_proba(self, X: Any) -> NDArray[Any]:
         """Give the probability of each class."""
         positive = expit(self.decision_function(X))
         return np.column_stack([1.0 - positive, positive])
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags

@@ -12,7 +12,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import threadpool_limits
 
 from toprank.inputs import as_lists, as_weights, rounded_up
-from toprank.rankers.base import BaseRanker, binary_labels
+from toprank.rankers.base import BaseRanker
+from toprank.rankers.supervised import binary_labels
 from toprank.selection.candidates import Candidate, family
 from toprank.selection.halving import Choice, Halving, as_results, fit_and_judge
 from toprank.selection.splits import Interval, LabelledTable, encoded, split_interval
@@ -287,6 +288,12 @@ class TopRanker(BaseRanker):
                 raise ValueError(f"{name} must be a whole number ≥ {least}, got {value!r}.")
         if not 0 < self.test_size < 1:
             raise ValueError(f"test_size must lie between 0 and 1, got {self.test_size!r}.")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        tags.classifier_tags.poor_score = False
+        return tags
 
 
 def _is_frame(X: Any) -> bool:

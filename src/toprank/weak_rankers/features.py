@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from scipy import sparse
 
-from toprank.kernels.products import CHUNK, rows_times, sum_of_rows
-from toprank.kernels.threads import Threads
+from toprank.kernels.threads import CHUNK, Threads, rows_times, sum_of_rows
 from toprank.weak_rankers.base import Design, WeakRankers
 
 if TYPE_CHECKING:

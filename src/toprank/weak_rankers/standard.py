@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from scipy import sparse
 
-from toprank.kernels.products import CHUNK
-from toprank.kernels.threads import Threads, one_blas_thread
+from toprank.kernels.threads import CHUNK, Threads, one_blas_thread
 from toprank.weak_rankers.features import Features, check_spans
 
 if TYPE_CHECKING:
