@@ -152,7 +152,7 @@ class SchattenLink(Link):
     --------
     >>> import numpy as np
     >>> from toprank.predtron import SchattenLink
-    >>> SchattenLink(r=1.25).weights(np.diag([3.0, 1.0])).round(3)
+    >>> SchattenLink(r=1.25).weights(np.diag([3.0, 1.0])).round(3) + 0.0
     array([[2.993, 0.   ],
            [0.   , 0.037]])
     """
