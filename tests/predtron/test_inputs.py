@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from toprank.inputs import as_lists
 from toprank.predtron import (
     PredtronSubsetRanker,
 )
-from toprank.predtron.inputs import ListInputs
+from toprank.predtron.inputs import StreamInputs, lists_of_rows
 
 
 def table(rng, n_rows=300, n_features=9, sparsity=0.6):
@@ -37,7 +36,7 @@ def test_equal_rows_of_a_list_tie_wherever_they_stand(rng):
     for _ in range(50):
         n_rows, n_features = rng.integers(2, 40), rng.integers(2, 60)
         X = np.tile(rng.normal(size=n_features), (n_rows, 1))
-        inputs, weights = ListInputs(X, None), rng.normal(size=(n_features, 1))
+        inputs, weights = StreamInputs(X, [np.arange(n_rows)]), rng.normal(size=(n_features, 1))
         assert np.unique(inputs.scores(0, weights)).size == 1
         y = rng.integers(0, 2, n_rows)
         model = PredtronSubsetRanker().fit(np.vstack([X, -X]), np.r_[y, 0 * y])
@@ -47,7 +46,7 @@ def test_equal_rows_of_a_list_tie_wherever_they_stand(rng):
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
 def test_rows_of_a_list_are_scored_and_added_like_a_matrix(rng, kind):
     X = table(rng, 30)
-    inputs = ListInputs(kind(X), as_lists(rng.integers(0, 4, 30), 30))
+    inputs = StreamInputs(kind(X), lists_of_rows(rng.integers(0, 4, 30), 30))
     for number in range(len(inputs)):
         rows, weights = inputs.rows(number), rng.normal(size=(9, 1))
         np.testing.assert_allclose(inputs.scores(number, weights), X[rows] @ weights[:, 0])

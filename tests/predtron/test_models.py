@@ -22,7 +22,7 @@ from toprank.predtron import (
     ShortlistLoss,
     SubsetZeroOne,
 )
-from toprank.predtron.inputs import RowInputs
+from toprank.predtron.inputs import StreamInputs
 from toprank.predtron.models import KernelModel, LinearModel, Pace, play_rounds, play_stream
 from toprank.predtron.problem import PredictionTable, RankingProblem, SubsetProblem
 
@@ -50,7 +50,7 @@ def problems(rng, n_rows):
 def test_compiled_loops_equal_rounds_one_by_one(rng, loss_driven, kind, intercept):
     X = table(rng)
     X = {"dense": X, "csr": sparse.csr_array(X), "float32": X.astype(np.float32)}[kind]
-    inputs = RowInputs(X, intercept=intercept)
+    inputs = StreamInputs(X, intercept=intercept)
     order = rng.permutation(300)
     for problem, labels in problems(rng, 300):
         results = []

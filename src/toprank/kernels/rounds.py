@@ -40,10 +40,10 @@ __all__ = [
     "RankingRounds",
     "SubsetRounds",
     "TableRounds",
-    "add_list",
+    "add_rows",
     "play_round",
     "play_rows",
-    "score_list",
+    "score_rows",
 ]
 
 
@@ -226,21 +226,20 @@ def play_rows(
 
 
 @compiled
-def score_list(table: Any, rows: Any, weights: Floats) -> Floats:
-    """x·w of the given rows, for weights of shape p × 1.
+def score_rows(table: Any, rows: Any, weights: Floats) -> Floats:
+    """x·W of the given rows: n × d, for weights of shape p × d.
 
     Equal rows get equal scores to the last bit, wherever they stand: a matrix product of BLAS
     sums the last rows of a block in another order.
     """
-    scores, score = np.empty(rows.size), np.empty(1)
+    scores = np.empty((rows.size, weights.shape[1]))
     for i in range(rows.size):
-        score_row(table, rows[i], weights, score)
-        scores[i] = score[0]
+        score_row(table, rows[i], weights, scores[i])
     return scores
 
 
 @compiled
-def add_list(table: Any, rows: Any, step: Floats, weights: Floats) -> None:
-    """Add Σ_i step_i·x_i over the given rows to weights of shape p × 1."""
+def add_rows(table: Any, rows: Any, steps: Floats, weights: Floats) -> None:
+    """Add Σ_i x_i·step_iᵀ over the given rows to the weights."""
     for i in range(rows.size):
-        add_outer(table, rows[i], 1.0, step[i : i + 1], weights)
+        add_outer(table, rows[i], 1.0, steps[i], weights)

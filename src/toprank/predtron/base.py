@@ -17,9 +17,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from toprank.guarantees import PredtronCertificate, predtron_step
 from toprank.inputs import check_columns, check_number
-from toprank.kernels.rounds import score_list
+from toprank.kernels.rounds import score_rows
 from toprank.kernels.rows import rows_of
-from toprank.predtron.inputs import RowInputs
+from toprank.predtron.inputs import StreamInputs
 from toprank.predtron.links import link_from
 from toprank.predtron.models import KernelModel, LinearModel, Pace, play_stream
 from toprank.predtron.problem import Composed
@@ -322,7 +322,7 @@ class BasePredtron(OnlineEstimator):
         else:
             weights = final[: table.shape[1]]
             if final.shape[1] == 1:
-                scores = score_list(rows_of(table), np.arange(table.shape[0]), weights)[:, None]
+                scores = score_rows(rows_of(table), np.arange(table.shape[0]), weights)
             else:
                 scores = table @ weights
             if final.shape[0] > table.shape[1]:
@@ -381,8 +381,8 @@ class RowPredtron(BasePredtron):
     def _has_intercept(self) -> bool:
         return bool(self.fit_intercept)
 
-    def _stream(self, table: Any, labels: Any) -> tuple[RowInputs, Any]:
-        inputs = RowInputs(table, intercept=self._has_intercept())
+    def _stream(self, table: Any, labels: Any) -> tuple[StreamInputs, Any]:
+        inputs = StreamInputs(table, intercept=self._has_intercept())
         return inputs, self._problem.prepare(labels)
 
     def certify(self, X: Any, y: Any, coef: Any, intercept: Any = None) -> PredtronCertificate:

@@ -19,7 +19,7 @@ from toprank.predtron.representations import Basis, Signs
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from toprank.predtron.inputs import RowInputs
+    from toprank.predtron.inputs import StreamInputs
     from toprank.predtron.representations import Vectors
 
     Floats = NDArray[np.float64]
@@ -80,7 +80,7 @@ class ClassPredtron(ClassLearner, RowPredtron):
         problem = self._problem_of_classes()
         self._begin(problem, self.n_features_in_, problem.vectors.shape[1])
 
-    def _stream(self, table: Any, labels: Any) -> tuple[RowInputs, Any]:
+    def _stream(self, table: Any, labels: Any) -> tuple[StreamInputs, Any]:
         return super()._stream(table, class_codes(labels, self.classes_))
 
     def _decoded(self, X: Any) -> NDArray[np.intp]:

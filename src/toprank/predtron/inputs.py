@@ -14,113 +14,83 @@ from scipy import sparse
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
-from toprank.kernels.rounds import add_list, score_list
+from toprank.inputs import as_lists
+from toprank.kernels.rounds import add_rows, score_rows
 from toprank.kernels.rows import rows_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from toprank.inputs import Lists
     from toprank.predtron.links import Link
 
     Floats = NDArray[np.float64]
 
 __all__ = [
-    "ListInputs",
-    "RowInputs",
+    "StreamInputs",
     "as_class_vector",
     "as_grades",
     "as_label_matrix",
     "check_length",
     "class_codes",
+    "lists_of_rows",
 ]
 
 # 2^1000 is near the largest number there is; beyond, gains would be infinite.
 LARGEST_GRADE = 1000
 
 
-class RowInputs:
-    """One row per round, which has d scores: one for each axis of the representation.
+class StreamInputs:
+    """The inputs of a stream by number: the rows of a table, or lists of its rows.
 
-    With an intercept the last feature of the weights is always 1.
+    A row has d scores, one for each axis of the representation; the rows of a list are scored by
+    one weight vector (d = 1). With an intercept the last feature of the weights is always 1.
+
+    Parameters
+    ----------
+    X : array or CSR matrix
+    lists : list of arrays of row numbers, or None for one row per round
     """
 
-    def __init__(self, X: Any, *, intercept: bool) -> None:
+    def __init__(
+        self, X: Any, lists: list[NDArray[np.intp]] | None = None, *, intercept: bool = False
+    ) -> None:
         self.X = X
         self.intercept = intercept
-        self._sparse: bool = sparse.issparse(X)
-        self._n_features = X.shape[1]
-
-    def __len__(self) -> int:
-        return int(self.X.shape[0])
-
-    def _entries(self, number: int) -> tuple[Any, Any]:
-        if self._sparse:
-            own = slice(self.X.indptr[number], self.X.indptr[number + 1])
-            return self.X.indices[own], self.X.data[own]
-        return slice(0, self._n_features), self.X[number]
-
-    def scores(self, number: int, weights: Floats) -> Floats:
-        """Compute t = Wx of one row."""
-        features, values = self._entries(number)
-        scores = values @ weights[features]
-        if self.intercept:
-            scores = scores + weights[self._n_features]
-        return np.asarray(scores, dtype=np.float64)
-
-    def add(self, number: int, step: Floats, weights: Floats) -> None:
-        """Add x·stepᵀ to the weights, in place."""
-        features, values = self._entries(number)
-        weights[features] += np.multiply.outer(values, step)
-        if self.intercept:
-            weights[self._n_features] += step
-
-    def block(self, number: int) -> Any:
-        """Return one row as a table."""
-        return self.X[number : number + 1]
-
-    def radius(self, link: Link | None) -> float:
-        """Return the R of the bound: the longest row, or with some links the largest entry."""
-        if link is not None and link.by_entries:
-            return max(float(abs(self.X).max()), float(self.intercept))
-        return math.hypot(_longest(self.X, axis=1), float(self.intercept))
-
-
-class ListInputs:
-    """One list per round, in the order of their first rows; one weight vector scores all rows."""
-
-    def __init__(self, X: Any, lists: Lists | None) -> None:
-        self.X = X
-        self.intercept = False
+        self.lists = lists
         self._table = rows_of(X)
-        self._rows = [np.arange(X.shape[0])]
-        if lists is not None:
-            parts = np.split(lists.order, lists.starts[1:-1])
-            self._rows = sorted(parts, key=lambda rows: int(rows[0]))
 
     def __len__(self) -> int:
-        return len(self._rows)
+        return int(self.X.shape[0]) if self.lists is None else len(self.lists)
 
     def rows(self, number: int) -> NDArray[np.intp]:
-        """Return the row numbers of one list."""
-        return self._rows[number]
-
-    def scores(self, number: int, weights: Floats) -> Floats:
-        """Compute t = Xw of one list."""
-        return score_list(self._table, self._rows[number], weights)
-
-    def add(self, number: int, step: Floats, weights: Floats) -> None:
-        """Add Xᵀstep to the weights, in place."""
-        add_list(self._table, self._rows[number], step, weights)
+        """Return the row numbers of one input."""
+        return np.array([number]) if self.lists is None else self.lists[number]
 
     def block(self, number: int) -> Any:
-        """Return the rows of one list as a table."""
-        return self.X[self._rows[number]]
+        """Return one input as a table."""
+        return self.X[self.rows(number)]
+
+    def scores(self, number: int, weights: Floats) -> Floats:
+        """Compute t = WX of one input."""
+        scores = score_rows(self._table, self.rows(number), weights).ravel()
+        return scores + weights[-1] if self.intercept else scores
+
+    def add(self, number: int, step: Floats, weights: Floats) -> None:
+        """Add the outer product of one input and the step to the weights, in place."""
+        rows = self.rows(number)
+        add_rows(self._table, rows, step.reshape(rows.size, -1), weights)
+        if self.intercept:
+            weights[-1] += step
 
     def radius(self, link: Link | None) -> float:
         """Return the R of the bound: the largest operator norm, or the longest column."""
+        by_entries = link is not None and link.by_entries
+        if self.lists is None and by_entries:
+            return max(float(abs(self.X).max()), float(self.intercept))
+        if self.lists is None:
+            return math.hypot(_longest(self.X, axis=1), float(self.intercept))
         blocks = [self.block(number) for number in range(len(self))]
-        if link is not None and link.by_entries:
+        if by_entries:
             return max(_longest(block, axis=0) for block in blocks)
         # No singular value exceeds the length of all entries: most lists need no decomposition.
         lengths = np.sqrt([_squares(block, 1).sum() for block in blocks])
@@ -130,6 +100,15 @@ class ListInputs:
                 break
             largest = max(largest, _operator_norm(blocks[number]))
         return largest
+
+
+def lists_of_rows(groups: Any, n_rows: int) -> list[NDArray[np.intp]]:
+    """Row numbers of every list, by their first rows; without groups all rows are one list."""
+    lists = as_lists(groups, n_rows)
+    if lists is None:
+        return [np.arange(n_rows)]
+    parts = np.split(lists.order, lists.starts[1:-1])
+    return sorted(parts, key=lambda rows: int(rows[0]))
 
 
 def _squares(block: Any, axis: int) -> Floats:

@@ -18,7 +18,6 @@ from sklearn.metrics.pairwise import pairwise_kernels
 
 from toprank.kernels.rounds import play_rows
 from toprank.kernels.rows import rows_of
-from toprank.predtron.inputs import RowInputs
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -252,7 +251,7 @@ def play_stream(
     eta, loss_driven, clock = pace
     rounds = None
     is_linear = isinstance(model, LinearModel) and model.link is None
-    if is_linear and isinstance(inputs, RowInputs):
+    if is_linear and inputs.lists is None:
         rounds = problem.compiled_rounds(model.theta.shape[1], loss_driven=loss_driven)
     if rounds is None:
         return play_rounds(model, problem, inputs, labels, order, pace)

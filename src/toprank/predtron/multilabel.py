@@ -20,7 +20,7 @@ from toprank.predtron.representations import Indicators
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from toprank.predtron.inputs import RowInputs
+    from toprank.predtron.inputs import StreamInputs
 
 __all__ = ["LabelSetPredtron", "PredtronMultilabel"]
 
@@ -61,7 +61,7 @@ class LabelSetPredtron(RowPredtron):
         n_labels = self.classes_.size
         self._begin(self._problem_of_labels(n_labels), self.n_features_in_, n_labels)
 
-    def _stream(self, table: Any, labels: NDArray[Any]) -> tuple[RowInputs, Any]:
+    def _stream(self, table: Any, labels: NDArray[Any]) -> tuple[StreamInputs, Any]:
         if (labels.ndim == 1) != self._one_class_per_row:
             raise ValueError(
                 "y changed between a matrix of labels and a vector of classes; "

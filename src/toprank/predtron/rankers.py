@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from toprank.inputs import as_lists, check_number
+from toprank.inputs import check_number
 from toprank.predtron.base import BasePredtron
 from toprank.predtron.documentation import documented
-from toprank.predtron.inputs import ListInputs, as_grades
+from toprank.predtron.inputs import StreamInputs, as_grades, lists_of_rows
 from toprank.predtron.losses import NDCGLoss, ShortlistLoss
 from toprank.predtron.multilabel import LabelSetPredtron
 from toprank.predtron.problem import RankingProblem
@@ -200,15 +200,15 @@ class PredtronSubsetRanker(RankingPredtron, RowRanker):
 
     def _check_labels(self, y: Any, table: Any) -> Any:
         grades, groups = y
-        return as_grades(grades, table.shape[0]), as_lists(groups, table.shape[0])
+        return as_grades(grades, table.shape[0]), lists_of_rows(groups, table.shape[0])
 
     def _start(self, labels: Any, classes: Any) -> None:
         del labels, classes  # grades are grades
         self._begin(self._ranking_problem(), self.n_features_in_, 1)
 
-    def _stream(self, table: Any, labels: Any) -> tuple[ListInputs, Any]:
+    def _stream(self, table: Any, labels: Any) -> tuple[StreamInputs, Any]:
         grades, lists = labels
-        inputs = ListInputs(table, lists)
+        inputs = StreamInputs(table, lists)
         by_list = [grades[inputs.rows(number)] for number in range(len(inputs))]
         # a function of the user's must suit every length before the stream starts
         for length in {own.size for own in by_list}:
