@@ -27,7 +27,7 @@ TOPS = [
     (PrecisionAtKLoss(k, surrogate=s), PrecisionAtK(k, s))
     for k, s in itertools.product((1, 7, 0.25, 1.0), ("avg", "max", "ramp", "struct"))
 ]
-# one of each kind; the formulas themselves are compared in tests/objectives/test_arrays.py
+# one of each kind; the formulas themselves are compared in test_formulas.py
 FEW = [*PUSHES[:12], *PUSHES[-4:], *TOPS[:8]]
 
 
@@ -209,7 +209,7 @@ def test_the_fused_push_equals_its_formula(p, focus, dtype, use):
     scores, y, weight, _ = draw(50_001, dtype=dtype)
     weight = (weight - 0.5).cuda() if use == "weight" else None  # with weights of 0
     module = PushLoss(p, focus=focus, bottom_weight=0.5)
-    exact = scores.detach().cuda().double().requires_grad_()  # float64 goes the array way
+    exact = scores.detach().cuda().double().requires_grad_()  # float64 has no kernels
     expected = module(exact, y.cuda(), weight)
     here = scores.detach().cuda().requires_grad_()
     loss = module(here, y.cuda(), weight)
@@ -263,7 +263,7 @@ def test_bad_input_is_named():
             PushLoss(**options)
     with pytest.raises(ValueError, match="y has 2 rows, but scores has 3"):
         PushLoss()(s, y[:2])
-    with pytest.raises(ValueError, match=r"one number a row, got shape \(3, 2\)"):
+    with pytest.raises(ValueError, match=r"one number per row, got shape \(3, 2\)"):
         PushLoss()(torch.zeros(3, 2), y)
     with pytest.raises(ValueError, match="scores holds no row"):
         PushLoss()(s[:0], y[:0])
@@ -284,3 +284,12 @@ def test_bad_input_is_named():
         PairLoss("exponential")
     with pytest.raises(ValueError, match="loss must be one of"):
         IRPushLoss(loss="cubic")
+
+
+@pytest.mark.parametrize("module", EVERY, ids=repr)
+def test_float32_gradients_of_long_lists_keep_their_digits(module):
+    scores, y, _, _ = draw(20_000, dtype=torch.float32)
+    exact = scores.detach().double().requires_grad_()
+    (expected,) = torch.autograd.grad(module(exact, y), exact)
+    (gradient,) = torch.autograd.grad(module(scores, y), scores)
+    assert (gradient.double() - expected).abs().max() <= 1e-4 * expected.abs().max()

@@ -1,12 +1,12 @@
 """Losses for PyTorch networks that look at the top of the list, and batches that suit them.
 
 Every loss is called as ``loss(scores, y, weight=None, groups=None)`` on 1-D tensors: one score and
-one label a row (positive where y > 0), row weights, and list ids. It computes on the device of the
-scores, in float32 (sums in float64) or float64, and gives a 0-D tensor. A batch that leaves no pair
-to compare costs 0 and has no gradient.
+one label per row (positive where y > 0), row weights, and list ids. It computes on the device of
+the scores, in float32 (sums in float64) or float64, and gives a 0-D tensor. A batch that leaves no
+pair to compare costs 0 and has a gradient of 0.
 
-The formulas are those of :mod:`toprank.objectives.arrays`, which numpy runs line by line too; what
-is here are modules, checks and the bridge to autograd.
+The losses are forward formulas under autograd. The exponential push on a CUDA device has kernels of
+its own, and the logistic loss its own derivative.
 """
 
 from toprank.integrations.torch.losses import (

@@ -1,6 +1,6 @@
 """The exponential push of one list on a CUDA device: each score is read twice and written once.
 
-The compiled twin of :mod:`toprank.objectives.arrays.exponential`, in Triton. With ``low`` the
+The compiled twin of :mod:`toprank.integrations.torch.exponential`, in Triton. With ``low`` the
 lowest positive and ``high`` the highest negative score, every row has one distance
 d = low - s or s - high, at most 0, and both ends of the list are pushed by its e^d and e^{p·d}::
 
@@ -14,15 +14,12 @@ joins them, and the backward pass writes the gradient.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 import triton
 import triton.language as tl
 from torch import Tensor
-
-if TYPE_CHECKING:
-    from toprank.objectives.arrays import Push
 
 __all__ = ["FusedPush"]
 
@@ -255,18 +252,24 @@ def _(scores: Tensor, *_: Any) -> Tensor:
 
 
 class FusedPush(torch.autograd.Function):
-    """The value of a :class:`~toprank.objectives.arrays.Push` with the exponential loss."""
+    """The value of :func:`~toprank.integrations.torch.exponential.log_power` on one list."""
 
     @staticmethod
     def forward(
-        ctx: Any, scores: Tensor, y: Tensor, weight: Tensor | None, formula: Push
+        ctx: Any,
+        scores: Tensor,
+        y: Tensor,
+        weight: Tensor | None,
+        p: float,
+        focus: str,
+        bottom_weight: float,
     ) -> Tensor:
         scores, y = scores.contiguous(), y.contiguous()
         weight = None if weight is None else weight.contiguous()
         find = _boxed_find if torch.compiler.is_compiling() else _find
-        value, numbers = find(scores, y, weight, formula.p, formula.focus, formula.bottom_weight)
+        value, numbers = find(scores, y, weight, p, focus, bottom_weight)
         ctx.save_for_backward(scores, y, weight, numbers)
-        ctx.p, ctx.focus = formula.p, formula.focus
+        ctx.p, ctx.focus = p, focus
         # compiled, a value that is handed through as it is loses its gradient (PyTorch 2.11)
         return value.clone() if torch.compiler.is_compiling() else value
 
@@ -274,4 +277,5 @@ class FusedPush(torch.autograd.Function):
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
         scores, y, weight, numbers = ctx.saved_tensors
         slopes = _boxed_slopes if torch.compiler.is_compiling() else _slopes
-        return slopes(scores, y, weight, numbers, grads[0], ctx.p, ctx.focus), None, None, None
+        gradient = slopes(scores, y, weight, numbers, grads[0], ctx.p, ctx.focus)
+        return gradient, None, None, None, None, None

@@ -1,20 +1,31 @@
-"""The objectives as modules of a network; the formulas are :mod:`toprank.objectives.arrays`."""
+"""The objectives as modules of a network: forward formulas, differentiated by autograd."""
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Literal, get_args
+from abc import abstractmethod
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
+import torch
 from torch import Tensor, nn
 
-from toprank.integrations.torch.scored import scored
-from toprank.objectives.arrays import IRPush, NDCGHinge, Pairs, PrecisionAtK, Push
+from toprank.integrations.torch.exponential import log_power, mean_softplus
+from toprank.integrations.torch.ndcg import ndcg_hinge
+from toprank.integrations.torch.pairs import mean_log1p, mean_of_pairs, root_power
+from toprank.integrations.torch.precision import precision_at_k
+from toprank.integrations.torch.rows import check_batch
 from toprank.objectives.losses import LossName
 from toprank.objectives.precision import Surrogate, as_top
-from toprank.objectives.push import Focus
+from toprank.objectives.push import Focus, focus_constants
 
 if TYPE_CHECKING:
-    from toprank.objectives.arrays import Formula
+    from toprank.integrations.torch.rows import Batch
+
+# Triton comes with PyTorch where there is a graphics card for it.
+HAS_TRITON = torch.cuda.is_available() and find_spec("triton") is not None
+if HAS_TRITON:
+    from toprank.integrations.torch.fused import FusedPush
 
 __all__ = ["IRPushLoss", "NDCGHingeLoss", "PairLoss", "PrecisionAtKLoss", "PushLoss"]
 
@@ -23,19 +34,26 @@ Gain = Literal["exponential", "linear"]
 
 
 class _Loss(nn.Module):
-    """A formula on the scores of a batch."""
+    """A formula on the scores of a batch; ``options`` are what it was made with."""
 
-    formula: Formula
+    def __init__(self, **options: Any) -> None:
+        super().__init__()
+        self.options = options
 
     def forward(
         self, scores: Tensor, y: Tensor, weight: Tensor | None = None, groups: Tensor | None = None
     ) -> Tensor:
         """The value of one batch."""
-        return scored(self.formula, scores, y, weight, groups)
+        value = self._value(check_batch(scores, y, weight, groups))
+        return value.to(torch.promote_types(scores.dtype, torch.float32))
+
+    @abstractmethod
+    def _value(self, batch: Batch) -> Tensor:
+        """The formula itself."""
 
     def extra_repr(self) -> str:
         """Options, for print(model)."""
-        return ", ".join(f"{name}={value!r}" for name, value in vars(self.formula).items())
+        return ", ".join(f"{name}={value!r}" for name, value in self.options.items())
 
 
 class PushLoss(_Loss):
@@ -78,14 +96,26 @@ class PushLoss(_Loss):
         focus: Focus = "top",
         bottom_weight: float = 1.0,
     ) -> None:
-        super().__init__()
         if not p >= 1:
             raise ValueError(f"p must be a number ≥ 1 or inf, got {p!r}.")
         _check("loss", loss, get_args(LossName))
         _check("focus", focus, get_args(Focus))
         if not 0 < bottom_weight < math.inf:
             raise ValueError(f"bottom_weight must be above 0 and finite, got {bottom_weight}.")
-        self.formula = Push(loss, float(p), focus, bottom_weight)
+        super().__init__(p=float(p), loss=loss, focus=focus, bottom_weight=bottom_weight)
+
+    def _value(self, batch: Batch) -> Tensor:
+        p, loss, focus, bottom_weight = self.options.values()
+        scores, y, weight, groups = batch
+        is_fused = HAS_TRITON and scores.is_cuda and scores.dtype == torch.float32
+        if is_fused and groups is None and loss == "exponential":
+            value: Tensor = FusedPush.apply(scores, y, weight, p, focus, bottom_weight)
+            return value
+        constants = focus_constants(focus, bottom_weight)
+        sides, counts = batch.sides(tuple(constants)), list(constants.values())
+        if loss == "exponential":
+            return log_power(sides, counts, p)
+        return root_power(sides, counts, loss, p)
 
 
 class IRPushLoss(_Loss):
@@ -109,9 +139,12 @@ class IRPushLoss(_Loss):
     """
 
     def __init__(self, *, loss: LossName = "exponential") -> None:
-        super().__init__()
         _check("loss", loss, get_args(LossName))
-        self.formula = IRPush(loss)
+        super().__init__(loss=loss)
+
+    def _value(self, batch: Batch) -> Tensor:
+        loss, (side,) = self.options["loss"], batch.sides((-1,))
+        return mean_softplus(side) if loss == "exponential" else mean_log1p(side, loss)
 
 
 class PairLoss(_Loss):
@@ -135,9 +168,11 @@ class PairLoss(_Loss):
     """
 
     def __init__(self, loss: PairLossName = "squared_hinge") -> None:
-        super().__init__()
         _check("loss", loss, get_args(PairLossName))
-        self.formula = Pairs(loss)
+        super().__init__(loss=loss)
+
+    def _value(self, batch: Batch) -> Tensor:
+        return mean_of_pairs(batch.sides((1,))[0], self.options["loss"])
 
 
 class PrecisionAtKLoss(_Loss):
@@ -169,16 +204,21 @@ class PrecisionAtKLoss(_Loss):
     """
 
     def __init__(self, k: float = 0.25, *, surrogate: Surrogate = "avg") -> None:
-        super().__init__()
         as_top(k)
         _check("surrogate", surrogate, get_args(Surrogate))
-        self.formula = PrecisionAtK(k, surrogate)
+        super().__init__(k=k, surrogate=surrogate)
+
+    def _value(self, batch: Batch) -> Tensor:
+        weight = batch.weight
+        whole = None if weight is None else (weight == weight.floor()).all()
+        k, surrogate = self.options.values()
+        return _mean([precision_at_k(one, k, surrogate, whole) for one in batch.lists()])
 
 
 class NDCGHingeLoss(_Loss):
     """Structured hinge of NDCG on graded or binary labels, a mean over the lists.
 
-    The formula is printed in :mod:`toprank.objectives.arrays.ndcg`. The loss is at least
+    The formula is printed in :mod:`toprank.integrations.torch.ndcg`. The loss is at least
     1 - NDCG of the ranking by the scores, 0 where every better grade leads by enough, and a
     difference of convex functions. Row weights have no meaning here. Time: one sort of the scores
     and two of the grades, which are quick where the labels are booleans or bytes; memory O(rows).
@@ -197,17 +237,19 @@ class NDCGHingeLoss(_Loss):
     """
 
     def __init__(self, gain: Gain = "exponential") -> None:
-        super().__init__()
         _check("gain", gain, get_args(Gain))
-        self.formula = NDCGHinge(gain)
+        super().__init__(gain=gain)
 
-    def forward(
-        self, scores: Tensor, y: Tensor, weight: Tensor | None = None, groups: Tensor | None = None
-    ) -> Tensor:
-        """The value of one batch."""
-        if weight is not None:
+    def _value(self, batch: Batch) -> Tensor:
+        if batch.weight is not None:
             raise ValueError("NDCGHingeLoss has no row weights; leave weight out.")
-        return super().forward(scores, y, None, groups)
+        return _mean([ndcg_hinge(one, self.options["gain"]) for one in batch.lists()])
+
+
+def _mean(lists: list[tuple[Tensor, Tensor]]) -> Tensor:
+    """Mean of the values over the lists that have one."""
+    values, found = (torch.stack(part) for part in zip(*lists, strict=True))
+    return values.sum() / found.sum().clamp(min=1)
 
 
 def _check(name: str, value: object, choices: tuple[str, ...]) -> None:

@@ -1,0 +1,91 @@
+"""Heights of the hinges and of the logistic loss, and what is paid for them.
+
+With the inner rows a margin lower, τ_i = t_i - 1 and τ_k = t_k, a pair counts where τ_i < τ_k,
+and it counts (τ_k - τ_i)^n. So one sort of τ is enough, and along it the moments grow by the
+gaps Δ between neighbours alone::
+
+    τ       -1+  0-   0+   2-        M_0 =  1   1   2   2     Σ a                  (+ inner)
+    Δ        0   1    0    2         M_1 =  0   1   1   5     Σ Δ·M_0, M_0 before the gap
+                                     M_2 =  0   1   1  13     Σ Δ·(M_1 before + M_1 after)
+
+Every term is positive. At the kink, τ_i = τ_k, the inner row stands behind: the sub-gradient is 0.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+import torch
+
+from toprank.integrations.torch.logistic import logistic_heights
+from toprank.objectives.prices import TIED
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from toprank.integrations.torch.rows import Side
+
+__all__ = ["mean_log1p", "mean_of_pairs", "root_power"]
+
+
+class _Heights(NamedTuple):
+    """Heights in some order of the rows, what each counts, and the weight of the inner rows."""
+
+    size: Tensor
+    amount: Tensor
+    weight: Tensor
+
+
+def root_power(sides: list[Side], constants: list[float], loss: str, p: float) -> Tensor:
+    """(Σ_k c·w_k·u_k^p)^(1/p), at p = ∞ the largest; the sub-gradient is 0 where all are 0."""
+    heights = [_heights(side, loss) for side in sides]
+    size = torch.cat([each.size for each in heights])
+    amount = torch.cat([c * each.amount for c, each in zip(constants, heights, strict=True)])
+    largest = torch.where(amount > 0, size.detach(), 0.0).amax()
+    ratio = size / torch.where(largest > 0, largest, 1.0)
+    if math.isinf(p):
+        tied = torch.where((ratio >= 1.0 - TIED) & (largest > 0), amount, 0.0).detach()
+        share = tied / torch.where(tied.sum() > 0, tied.sum(), 1.0)
+        return largest + (share * (size - size.detach())).sum()
+    total = (amount * ratio**p).sum()
+    root = torch.where(total > 0, total, 1.0) ** (1.0 / p)
+    return torch.where(total > 0, largest * root, 0.0)
+
+
+def mean_log1p(side: Side, loss: str) -> Tensor:
+    """Σ w·ln(1 + u) / Σ w over the outer rows."""
+    size, amount, _ = _heights(side, loss)
+    total = amount.sum()
+    return (amount * size.log1p()).sum() / torch.where(total > 0, total, 1.0)
+
+
+def mean_of_pairs(side: Side, loss: str) -> Tensor:
+    """Mean loss of all pairs; 0 without a pair."""
+    size, amount, weight = _heights(side, loss)
+    n_pairs = (amount * side.total(weight)).sum()
+    return (amount * size).sum() / torch.where(n_pairs > 0, n_pairs, 1.0)
+
+
+def _heights(side: Side, loss: str) -> _Heights:
+    if loss == "logistic":
+        return _Heights(*logistic_heights(side))
+    tau = side.t - side.inner.to(side.t.dtype)
+    order = side.ascending(_tagged(tau.detach(), side.inner))
+    # unlike that of tau[order], the derivative of gather needs no sort; it is a difference of
+    # long sums, so gaps are float64
+    gaps = side.gaps(tau.gather(0, order).double())
+    weight, amount = side.amounts(order)
+    before = side.prefix(weight) - weight
+    size = reach = side.prefix(gaps * before)
+    if loss == "squared_hinge":
+        size = side.prefix(gaps * (2.0 * reach - gaps * before))
+    return _Heights(size.clamp(min=0.0), amount, weight)
+
+
+def _tagged(values: Tensor, flags: Tensor) -> Tensor:
+    """Values with a flag for their last bit: among equals it decides a sort."""
+    bits = values.view(torch.int32 if values.dtype == torch.float32 else torch.int64)
+    # among negative numbers the last bit makes a value smaller
+    tags = (flags ^ (bits < 0)).to(bits.dtype)
+    return ((bits & ~1) | tags).view(values.dtype)
