@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from toprank.app.model import RankingModel
-    from toprank.app.training_data import LabelledRows
+    from toprank.app.training_data import LabelledFeatures
 
 __all__ = ["JudgedRows", "Measured", "Shortlists", "compare_shortlists", "judged_by", "measure"]
 
@@ -70,7 +70,9 @@ _METRICS: dict[str, tuple[Callable[..., float], bool]] = {
 }
 
 
-def judged_by(model: RankingModel, rows: LabelledRows, budget: float | None = None) -> JudgedRows:
+def judged_by(
+    model: RankingModel, rows: LabelledFeatures, budget: float | None = None
+) -> JudgedRows:
     """Labels, weights and lists of a table, with the rows that the budget lets count.
 
     As in the metrics a row of weight 2 counts as two; lists shorter than the budget count whole.

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from toprank.app.training_data import LabelledRows, TrainingData
+    from toprank.app.training_data import LabelledFeatures, TrainingData
 
 __all__ = ["choose_on_sample", "fit_model"]
 
@@ -124,7 +124,7 @@ def _head_of_list(data: TrainingData, model: RankingModel) -> _Head:
         totals = np.bincount(codes, data.whole.weights)
     allowed = float(np.sum(within_budget(model.budget, totals)))
 
-    def look(rows: LabelledRows) -> _Head:
+    def look(rows: LabelledFeatures) -> _Head:
         scores = model.scores(rows.features)
         highest = float(scores[~rows.positives].max(initial=-math.inf))
         positives = scores[rows.positives]

@@ -27,6 +27,7 @@ __all__ = [
     "Target",
     "Weight",
     "check_budget",
+    "given_roles",
     "parse_budget",
     "parse_settings",
 ]
@@ -72,6 +73,23 @@ Seed = Annotated[int, typer.Option(min=0, help="Random seed.")]
 Jobs = Annotated[int, typer.Option(help="Number of processes; -1 uses all cores.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+
+
+def given_roles(
+    target: str | None,
+    positive: list[str] | None,
+    group: str | None,
+    weight: str | None,
+    ignore: list[str] | None,
+) -> dict[str, Any]:
+    """The options that say what columns are for, as ``label_rows`` takes them."""
+    return {
+        "target": target,
+        "positives": tuple(positive or ()),
+        "group": group,
+        "weight": weight,
+        "ignored": tuple(ignore or ()),
+    }
 
 
 def parse_budget(text: str) -> float:

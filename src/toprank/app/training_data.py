@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     Total = TypeVar("Total", bound=Summable)
 
-__all__ = ["LabelledRows", "Roles", "TrainingData", "label_rows", "lists_of"]
+__all__ = ["LabelledFeatures", "Roles", "TrainingData", "label_rows", "lists_of"]
 
 # A target with more values is no target; remembering them all would fill the memory.
 MOST_VALUES = 100_000
@@ -51,7 +51,7 @@ class Roles:
         return tuple(name for name in named if name is not None)
 
 
-class LabelledRows(NamedTuple):
+class LabelledFeatures(NamedTuple):
     """Rows that have a target, with their labels, weights and lists.
 
     ``numbers`` are the places of these rows in the table; ``first_row`` counts the labelled rows
@@ -104,7 +104,7 @@ class TrainingData:
         Total weight of the labelled rows; their number if there are no weights.
     starts : array
         For each batch, the labelled rows before it.
-    whole : LabelledRows or None
+    whole : LabelledFeatures or None
         All rows, where they are in memory.
     """
 
@@ -115,27 +115,27 @@ class TrainingData:
     n_positives: int
     weight: float
     starts: NDArray[np.int64]
-    whole: LabelledRows | None = None
+    whole: LabelledFeatures | None = None
 
     @property
     def n_left_out(self) -> int:
         """Rows without a target."""
         return int(self.source.n_rows - self.n_rows)
 
-    def in_memory(self) -> LabelledRows:
+    def in_memory(self) -> LabelledFeatures:
         """All rows; raises where they are read in pieces."""
         if self.whole is None:
             raise ValueError(f"{self.source.name} is read in pieces; this needs it in memory.")
         return self.whole
 
-    def rows(self, batch: RowBatch) -> LabelledRows:
+    def rows(self, batch: RowBatch) -> LabelledFeatures:
         """The labelled rows of a batch."""
         table = batch.table
         is_known, is_positive = _labels(table, self.roles.target, self.roles.positives)
         numbers = np.flatnonzero(is_known)
         if numbers.size < table.n_rows:
             table, is_positive = table.rows(numbers), is_positive[numbers]
-        return LabelledRows(
+        return LabelledFeatures(
             table.select(self.features),
             is_positive,
             _weights(table, self.roles.weight),
@@ -144,7 +144,7 @@ class TrainingData:
             int(self.starts[batch.number]),
         )
 
-    def total(self, work: Callable[[LabelledRows], Total]) -> Total:
+    def total(self, work: Callable[[LabelledFeatures], Total]) -> Total:
         """Add up ``work(rows)`` over all batches, in their order."""
         if self.whole is not None:
             return work(self.whole)
@@ -178,11 +178,11 @@ class TrainingData:
         found.watch = stream.watch
         return found
 
-    def sample(self, size: int) -> LabelledRows:
+    def sample(self, size: int) -> LabelledFeatures:
         """Rows at equal distances, ``size`` of them or up to twice as many, as if in memory."""
         step = max(1, self.n_rows // size)
 
-        def taken(rows: LabelledRows) -> list[LabelledRows]:
+        def taken(rows: LabelledFeatures) -> list[LabelledFeatures]:
             places = np.arange(-rows.first_row % step, rows.positives.size, step)
             return [
                 rows._replace(
@@ -197,7 +197,7 @@ class TrainingData:
         tables = [rows.features.columns for rows in found]
         weights = [rows.weights for rows in found if rows.weights is not None]
         first = found[0].features
-        return LabelledRows(
+        return LabelledFeatures(
             Table(pa.concat_tables(tables).combine_chunks(), first.name, first.is_sparse),
             np.concatenate([rows.positives for rows in found]),
             np.concatenate(weights) if weights else None,

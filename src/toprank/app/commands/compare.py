@@ -20,12 +20,13 @@ from toprank.app.options import (
     Target,
     Weight,
     check_budget,
+    given_roles,
     parse_budget,
 )
 
 if TYPE_CHECKING:
     from toprank.app.journal import Journal
-    from toprank.app.training_data import LabelledRows, TrainingData
+    from toprank.app.training_data import LabelledFeatures, TrainingData
     from toprank.selection import RankerComparison
 
 __all__ = ["compare"]
@@ -74,13 +75,7 @@ def compare(
     for path in (journal, report):
         if path is not None:
             check_writable(path)
-    roles: dict[str, Any] = {
-        "target": target,
-        "positives": tuple(positive or ()),
-        "group": group,
-        "weight": weight,
-        "ignored": tuple(ignore or ()),
-    }
+    roles = given_roles(target, positive, group, weight, ignore)
     data = label_rows(read_table(table), **roles)
     check_budget(amount, data)
     names = chosen_names(ranker, engines=engines)
@@ -159,7 +154,7 @@ def fingerprint(path: Path, settings: list[Any]) -> str:
 def run(
     console: Console,
     rankers: dict[str, Any],
-    rows: LabelledRows,
+    rows: LabelledFeatures,
     budget: float,
     splits: int,
     seed: int,

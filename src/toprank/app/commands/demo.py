@@ -131,7 +131,7 @@ def print_comparison(console: Console, data: Dataset, comparison: RankerComparis
         rows.append(
             [
                 name,
-                f"{precision.mean:6.1%}  ({precision.low:.1%} to {precision.high:.1%})",
+                f"{precision.mean:.1%}  ({precision.low:.1%} to {precision.high:.1%})",
                 f"{at_top.mean:.1f}  ({at_top.low:.1f} to {at_top.high:.1f})",
             ]
         )

@@ -13,7 +13,7 @@ from toprank.app.options import Json, ModelFile, Positive, Quiet, Seed, TableFil
 if TYPE_CHECKING:
     from toprank.app.evaluation import JudgedRows, Shortlists
     from toprank.app.model import RankingModel
-    from toprank.app.training_data import LabelledRows
+    from toprank.app.training_data import LabelledFeatures
     from toprank.tables import Table
 
 __all__ = ["evaluate"]
@@ -80,7 +80,7 @@ def evaluate(
 
 def labelled_as(
     model: RankingModel, table: Table, target: str | None, positives: tuple[str, ...]
-) -> LabelledRows:
+) -> LabelledFeatures:
     """The labelled rows of a table, by default as in the model's own training."""
     from toprank.app.training_data import label_rows
 

@@ -22,6 +22,7 @@ from toprank.app.options import (
     Target,
     Weight,
     check_budget,
+    given_roles,
     parse_budget,
     parse_settings,
 )
@@ -95,14 +96,7 @@ def fit(
         check_streamed(ranker, source.name)
         console.note(f"{source.n_rows:,} rows are read in pieces, once in every pass.")
     with console.passes(source):
-        data = label_rows(
-            source,
-            target=target,
-            positives=tuple(positive or ()),
-            group=group,
-            weight=weight,
-            ignored=tuple(ignore or ()),
-        )
+        data = label_rows(source, **given_roles(target, positive, group, weight, ignore))
     check_budget(amount, data)
     if data.n_left_out:
         console.note(f"{data.n_left_out:,} rows without a target are left out.")

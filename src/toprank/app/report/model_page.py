@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from toprank.app.model import RankingModel
     from toprank.app.report.curves import Curve
     from toprank.app.report.picture import Picture
-    from toprank.app.training_data import LabelledRows
+    from toprank.app.training_data import LabelledFeatures
     from toprank.tables import Table
 
 __all__ = ["ModelRun", "Quality", "Reliability", "build_model_page"]
@@ -103,7 +103,7 @@ class ModelRun:
 def build_model_page(
     model: RankingModel,
     table: Table,
-    labelled: LabelledRows | None,
+    labelled: LabelledFeatures | None,
     *,
     top: int | None = None,
     push: bool = True,
@@ -202,7 +202,7 @@ def _row_drivers(model: RankingModel, table: Table, rows: NDArray[np.intp]) -> t
 
 def _quality(
     model: RankingModel,
-    labelled: LabelledRows,
+    labelled: LabelledFeatures,
     scores: NDArray[np.float64],
     budget: int,
     *,
@@ -224,7 +224,7 @@ def _quality(
 
 
 def _calibration(
-    model: RankingModel, labelled: LabelledRows, scores: NDArray[np.float64]
+    model: RankingModel, labelled: LabelledFeatures, scores: NDArray[np.float64]
 ) -> tuple[Reliability, ...]:
     """Each tenth of all rows by score, whatever their list, weighted as they are."""
     chances = None

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from toprank.app.model import RankingModel
-    from toprank.app.training_data import LabelledRows
+    from toprank.app.training_data import LabelledFeatures
 
 __all__ = ["Picture", "draw_picture", "draw_push_path"]
 
@@ -112,7 +112,9 @@ def _inline(document: str) -> str:
     return opening + body
 
 
-def draw_push_path(model: RankingModel, labelled: LabelledRows, *, seed: int = 0) -> Picture | None:
+def draw_push_path(
+    model: RankingModel, labelled: LabelledFeatures, *, seed: int = 0
+) -> Picture | None:
     """Fit each power on three random splits, with weights and lists; None where rows are few."""
     used = labelled.features.select(model.columns)
     rows = LabelledTable(used, labelled.positives, labelled.weights, labelled.groups, _SHARE)
