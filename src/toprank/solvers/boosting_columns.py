@@ -78,7 +78,7 @@ class ColumnState(BoostingState):
             return edges
         found = np.zeros(self.n_weak)
         for index in np.flatnonzero(edges):
-            line = _Line(self, int(index))
+            line = WeakRankerLine(self, int(index))
             step = line.root(_flat)
             gained = -np.expm1(min(line.at(step)[0] - self.log_loss, 0.0))
             found[index] = np.copysign(np.sqrt(gained), edges[index])
@@ -88,7 +88,7 @@ class ColumnState(BoostingState):
         return float(-self._gradient @ self.column(index))
 
     def loss_step(self, index: int) -> float:
-        return _Line(self, index).root(_flat)
+        return WeakRankerLine(self, index).root(_flat)
 
     def margin_step(self, index: int, sign: float, smooth_margin: float, length: float) -> float:
         """Step at which G̃ is largest along the weak ranker (equation 10).
@@ -97,7 +97,7 @@ class ColumnState(BoostingState):
         which falls, as φ is concave: one root. Before the step φ is G̃·‖λ‖₁.
         """
         origin = self.log_loss + smooth_margin * length
-        return _Line(self, index).root(
+        return WeakRankerLine(self, index).root(
             lambda value, slope, step: (length + abs(step)) * slope - sign * (value - origin), sign
         )
 
@@ -114,7 +114,7 @@ class ColumnState(BoostingState):
 
     def target_step(self, index: int, sign: float, target: float) -> float:
         """Step of the given sign at which the edge has fallen to ``target``."""
-        return _Line(self, index).root(lambda _, slope, __: slope + sign * target, sign)
+        return WeakRankerLine(self, index).root(lambda _, slope, __: slope + sign * target, sign)
 
     def look(self, scores: NDArray[np.float64]) -> tuple[float, NDArray[Any]]:
         """Log loss and its gradient at other scores."""
@@ -126,7 +126,7 @@ def _flat(value: float, slope: float, step: float) -> float:  # noqa: ARG001
     return slope
 
 
-class _Line:
+class WeakRankerLine:
     """The log loss along one weak ranker."""
 
     def __init__(self, state: ColumnState, index: int) -> None:

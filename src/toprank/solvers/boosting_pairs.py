@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -48,6 +48,14 @@ class ScoredState(StumpState):
         column, values = self.design.values_by_code(index)
         doubled: NDArray[np.uint8] = (2 * values).astype(np.uint8)[self.design.codes[column]]
         return doubled
+
+    def _fill_with(self, kernel: Any, *rows: Any) -> None:
+        """Let a kernel write the shares of all stumps, columns shared by the threads."""
+        layout, masses = self.design.layout, self._masses
+        self.threads.over(
+            layout.sizes.size,
+            lambda first, last: kernel(*rows, layout, first, last, masses),
+        )
 
     @abstractmethod
     def _weigh(self) -> None:
@@ -98,11 +106,7 @@ class LadderState(ScoredState):
 
     def _fill_masses(self) -> None:
         lists = self._coded, self._ladder.rungs, self._ladder.first_rungs, self._weights
-        layout, masses = self.design.layout, self._masses
-        self.threads.over(
-            self.design.codes.shape[0],
-            lambda first, last: ladder_masses(*lists, layout, first, last, masses),
-        )
+        self._fill_with(ladder_masses, *lists)
 
     def _measure(self, index: int) -> NDArray[np.float64]:
         found: NDArray[np.float64] = ladder_masses_of(
@@ -139,11 +143,7 @@ class PairState(ScoredState):
 
     def _fill_masses(self) -> None:
         pairs = self.design.codes, self._better, self._worse, self._weights
-        layout, masses = self.design.layout, self._masses
-        self.threads.over(
-            self.design.codes.shape[0],
-            lambda first, last: pair_masses(*pairs, layout, first, last, masses),
-        )
+        self._fill_with(pair_masses, *pairs)
 
     def _measure(self, index: int) -> NDArray[np.float64]:
         found: NDArray[np.float64] = pair_masses_of(
