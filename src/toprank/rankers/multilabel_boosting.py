@@ -19,13 +19,15 @@ from toprank.rankers.boosting import warn_if_equal
 from toprank.rankers.cuts import matching_intercept
 from toprank.rankers.documentation import documented
 from toprank.rankers.supervised import check_table
-from toprank.solvers.label_boosting import LabelState, boost_labels
+from toprank.solvers.boosting import boost
+from toprank.solvers.label_boosting import LabelState
 from toprank.weak_rankers import Stumps
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from toprank.solvers.label_boosting import Form, LabelRun
+    from toprank.solvers.boosting import Boosted
+    from toprank.solvers.label_boosting import Form
 
 __all__ = ["AdaBoostMH", "AdaBoostMR"]
 
@@ -92,15 +94,13 @@ class LabelBooster(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         with Threads(effective_n_jobs(self.n_jobs)) as threads:
             design = family.fit(table, threads).design(table, threads=threads)
             state = LabelState(design, relevant, weights, self._form(), threads)
-            run = boost_labels(
-                state, max_iter=self.max_iter, tol=self.tol, monitor=self._say_progress
-            )
+            if given is not None and weights is not None:
+                power = 2 if self._form() == "global" else 1  # pair weights are products
+                state.log_unit = power * log_scale(given, weights)
+            run = boost(state, max_iter=self.max_iter, tol=self.tol, monitor=self._say_progress)
         self.weak_rankers_ = family
         self._store_run(run, relevant.shape[0], design.n_weak)
         self.cut_ = self._cut(state, relevant, weights)
-        if given is not None and weights is not None:
-            power = 2 if self._form() == "global" else 1  # pair weights are products
-            self.objective_path_ += power * log_scale(given, weights)
         if not design.n_weak:
             warn_if_equal(self, stacklevel=3)
         return self
@@ -108,10 +108,9 @@ class LabelBooster(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _check_pairs(self, relevant: NDArray[np.bool_]) -> None:
         """Refuse labels that leave no pair, where pairs are formed within rows."""
 
-    def _say_progress(self, run: LabelRun) -> bool:
-        n = len(run.steps)
-        if self.verbose and (self.verbose > 1 or n % 10 == 0):
-            print(f"iteration {n:>5}   objective {run.path[-1]:.10g}")  # noqa: T201
+    def _say_progress(self, run: Boosted) -> bool:
+        if self.verbose and (self.verbose > 1 or run.n_iter % 10 == 0):
+            print(f"iteration {run.n_iter:>5}   objective {run.path[-1]:.10g}")  # noqa: T201
         return False
 
     def _indicators(self, y: Any, n_rows: int) -> NDArray[np.bool_]:
@@ -144,18 +143,19 @@ class LabelBooster(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError(f"y has one class only ({self.classes_[0]!r}); pass at least two.")
         return np.ascontiguousarray(codes == np.arange(self.classes_.size)[:, None])
 
-    def _store_run(self, run: LabelRun, n_labels: int, n_weak: int) -> None:
+    def _store_run(self, run: Boosted, n_labels: int, n_weak: int) -> None:
         factor = 2.0 if self._form() == "mh" else 1.0
         self.weights_ = np.zeros((n_labels, n_weak))
         self.intercepts_ = np.zeros(n_labels)
-        for label, stump, step in zip(run.labels, run.stumps, run.steps, strict=True):
+        for index, step in zip(run.indices, run.steps, strict=True):
+            label, stump = divmod(index, n_weak + 1)
             if stump == n_weak:
                 self.intercepts_[label] += step
                 continue
             self.weights_[label, stump] += factor * step
             self.intercepts_[label] += (1.0 - factor) * step
-        self.n_iter_ = len(run.steps)
-        self.converged_ = run.converged
+        self.n_iter_ = run.n_iter
+        self.converged_ = run.status in ("converged", "separated")
         self.objective_path_ = np.array(run.path)
 
     def label_scores(self, X: Any) -> NDArray[np.float64]:

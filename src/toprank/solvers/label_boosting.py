@@ -15,42 +15,30 @@ it changes those of all labels.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from toprank.kernels.label_sums import label_masses
-from toprank.kernels.steps import FLAT, loss_step, pick, rates
-from toprank.kernels.threads import Threads
-from toprank.solvers.base import SEPARATED
+from toprank.solvers.boosting_states import StumpState
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
 
+    from toprank.kernels.threads import Threads
     from toprank.weak_rankers.stumps import StumpDesign
 
     Floats = NDArray[np.float64]
     Form = Literal["mh", "global", "within"]
 
-__all__ = ["LabelRun", "LabelState", "boost_labels"]
+__all__ = ["LabelState"]
 
 
-@dataclass
-class LabelRun:
-    """Rounds: label, stump (its number for the constant) and step, and the log loss around them."""
-
-    path: list[float]
-    labels: list[int] = field(default_factory=list)
-    stumps: list[int] = field(default_factory=list)
-    steps: list[float] = field(default_factory=list)
-    converged: bool = False
-
-
-class LabelState:
+class LabelState(StumpState):
     """Scores of every (row, label), the weights they make, and what every stump has above it.
+
+    Weak ranker ``label·(n_stumps + 1) + stump`` is a stump on that label; the last stump of a
+    label is its constant.
 
     Parameters
     ----------
@@ -72,15 +60,15 @@ class LabelState:
         form: Form,
         threads: Threads | None = None,
     ) -> None:
-        self._design = design
+        super().__init__(design, threads)
         self._relevant = relevant
         self._log_weights = np.zeros(design.n_rows) if weights is None else np.log(weights)
         self._form = form
-        self._threads = threads or Threads()
-        n_labels = len(relevant)
         self.scores: Floats = np.zeros(relevant.shape)
         # weight where h = 1, for every label and stump; the last stump is the constant
-        self.above: Floats = np.zeros((2, n_labels, design.n_weak + 1))
+        self.above: Floats = np.zeros((2, len(relevant), design.n_weak + 1))
+        self.n_weak = self.above[0].size
+        self._masses = np.zeros((4, self.n_weak))
         self._signs = np.where(relevant, -1.0, 1.0)
         self._reweigh()
 
@@ -123,10 +111,10 @@ class LabelState:
         self._weights = scale * (up * down.sum(axis=0) + down * up.sum(axis=0))
 
     def _sum(self, label: int) -> None:
-        design, relevant = self._design, self._relevant[label]
+        design, relevant = self.design, self._relevant[label]
         weights = self._weights[label]
         above = self.above[:, label]
-        self._threads.over(
+        self.threads.over(
             design.codes.shape[0],
             lambda first, last: label_masses(
                 design.codes,
@@ -141,7 +129,6 @@ class LabelState:
         above[:, -1] = weights @ relevant, weights @ ~relevant
 
     def class_losses(self) -> tuple[float, float]:
-        """ln F₊ and ln F₋."""
         totals = self.above[:, :, -1].sum(axis=1)
         positives, negatives = (
             math.log(total) + peak if total > 0 else -math.inf
@@ -162,7 +149,11 @@ class LabelState:
 
     # rounds -------------------------------------------------------------------------------
 
-    def shares(self) -> tuple[Floats, Floats]:
+    def _fill_masses(self) -> None:
+        right, wrong = self._right_and_wrong()
+        self._masses[0], self._masses[3] = right.ravel(), wrong.ravel()
+
+    def _right_and_wrong(self) -> tuple[Floats, Floats]:
         """Share of the weight that every stump of every label gets right, and wrong."""
         up, down = self.above
         if self._form == "within":
@@ -174,10 +165,14 @@ class LabelState:
         a, b = up / all_up.sum(), down / all_down.sum()
         return a * (1.0 - b), (1.0 - a) * b
 
-    def advance(self, label: int, stump: int, step: float) -> None:
+    def _measure(self, index: int) -> Floats:
+        return np.asarray(np.maximum(self._masses[:, index], 0.0))
+
+    def _move(self, index: int, step: float) -> None:
         """Move the scores of one label."""
-        constant = stump == self._design.n_weak
-        values = np.ones(self._design.n_rows) if constant else self._design.column(stump)
+        label, stump = divmod(index, self.above.shape[2])
+        constant = stump == self.design.n_weak
+        values = np.ones(self.design.n_rows) if constant else self.design.column(stump)
         if self._form == "mh" and not constant:
             values = 2.0 * values - 1.0
         self.scores[label] += step * values
@@ -192,37 +187,3 @@ class LabelState:
         if totals.max() > 1e100 or totals.min() < 1e-100:
             self._reweigh()
         self._set_loss()
-
-
-def boost_labels(
-    state: LabelState,
-    *,
-    max_iter: int,
-    tol: float | None,
-    monitor: Callable[[LabelRun], bool] | None = None,
-) -> LabelRun:
-    """Take the stump and label that lower the loss most, and go to the minimum along it."""
-    run = LabelRun([state.log_loss])
-    while len(run.steps) < max_iter:
-        right, wrong = state.shares()
-        silent = np.zeros(right.size)
-        masses = np.stack([right.ravel(), silent, silent, wrong.ravel()])
-        worth = np.abs(rates(masses, True))
-        chosen = int(pick(worth))
-        is_done = tol is not None and (
-            worth[chosen] <= tol or run.path[-1] <= run.path[0] - SEPARATED + 1e-6
-        )
-        if is_done or worth[chosen] <= FLAT:
-            run.converged = True
-            break
-        label, stump = divmod(chosen, right.shape[1])
-        shares = max(right[label, stump], 0.0), max(wrong[label, stump], 0.0)
-        step = float(loss_step(shares[0], 0.0, 0.0, shares[1]))
-        state.advance(label, stump, step)
-        run.labels.append(label)
-        run.stumps.append(stump)
-        run.steps.append(step)
-        run.path.append(state.log_loss)
-        if monitor is not None and monitor(run):
-            break
-    return run
