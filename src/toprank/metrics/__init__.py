@@ -1,4 +1,4 @@
-"""How good a ranked list is, with ties, weights and lists said out loud."""
+"""Metrics of ranked lists, with explicit rules for ties, weights and groups."""
 
 from toprank.metrics.gains import average_reciprocal_rank, bedroc, dcg, ndcg
 from toprank.metrics.heights import height, pnorm_error, price_of_heights, ranks, reverse_height

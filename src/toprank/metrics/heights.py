@@ -162,7 +162,7 @@ def _reverse_heights(ranked: Ranked, share: float) -> Floats:
 def _won_by_margin(
     rows: ScoredRows, *, ties: str, p: float = 4.0, normalize: bool = False, margin: float = 0.0
 ) -> ScoredRows:
-    """Positives lowered by the margin, so that s_i − margin ≤ s_k is an error of the plain kind."""
+    """Positives lowered by the margin, so that a plain comparison finds s_i − margin ≤ s_k."""
     if not p >= 1:
         raise ValueError(f"p={p} must be at least 1.")
     if np.isinf(p) and not normalize:

@@ -33,9 +33,9 @@ def shortlist_overlap(
     scores_b: ArrayLike,
     *,
     k: float,
+    ties: str = AVERAGE,
     sample_weight: ArrayLike | None = None,
     groups: ArrayLike | None = None,
-    ties: str = AVERAGE,
     undefined: Undefined = "skip",
 ) -> float:
     """Share of the k best rows by one score that are also among the k best by another.

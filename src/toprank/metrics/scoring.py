@@ -31,7 +31,7 @@ def names() -> list[str]:
 
 
 def scorer(name: str, **options: Any) -> Scorer:
-    """Scorer of a metric, for ``cross_validate``, ``GridSearchCV`` and their kin.
+    """Scorer of a metric, for ``cross_validate``, ``GridSearchCV`` and similar tools.
 
     It takes the scores from ``decision_function``, or else the probability of the positive class
     ``classes_[1]`` from ``predict_proba``, or else (for regressors) from ``predict``. Losses

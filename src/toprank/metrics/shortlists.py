@@ -47,7 +47,7 @@ def budgets(k: Any, rows: Floats, *, whole: bool, name: str = "k") -> Floats:
     return np.maximum(rounded_up(share), 1.0) if whole else share
 
 
-# Heaps of fewer rows do not pay for the looks at them.
+# Heaps of fewer rows than this cost more than they save.
 LEAST_HEIGHT = 8
 
 

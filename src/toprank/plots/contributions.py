@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["pair_contributions"]
 
-# A picture of more squares than this has none that an eye could find.
+# More squares than this cannot be told apart in a picture.
 _MOST_PAIRS = 250_000
 
 

@@ -34,7 +34,7 @@ class Labels(NamedTuple):
 
 
 def labels_of(chunks: Sequence[dict[str, Any]], pos_label: Any, gain: str | None) -> Labels:
-    """All labels of the list: which of them are positive is a matter of all."""
+    """All labels of the list: which of them are positive depends on all chunks."""
     parts = compute(*(delayed(_some_labels)(columns["y_true"]) for columns in chunks))
     values = np.unique(np.concatenate(parts))
     if gain is not None and max(part.size for part in parts) > _MOST_LABELS:
@@ -59,7 +59,7 @@ def check_chunks(
 ) -> tuple[Any, ...]:
     """Checked rows of every chunk, kept on the cluster; rows of weight 0 are gone.
 
-    Lists go by their own names still, for codes would be a matter of all chunks.
+    Lists go by their own names still, for codes would depend on all chunks.
     """
     check = delayed(_checked)
     return keep(check(number, columns, labels, prepare) for number, columns in enumerate(chunks))

@@ -48,10 +48,12 @@ def judge_every_list(
     parts = keep(delayed(_whole_lists)(list(pieces[at::n_parts])) for at in range(n_parts))
     del pieces
     longest, whole = zip(*compute(*(delayed(_extent)(part) for part in parts)), strict=True)
-    # A second stranger of a weight that is not whole, and not longer than the longest list.
-    strangers = np.array([max(longest)] if all(whole) else [max(longest), min(max(longest), 0.5)])
+    # A second one of a weight that is not whole, and not longer than the longest list.
+    placeholders = np.array(
+        [max(longest)] if all(whole) else [max(longest), min(max(longest), 0.5)]
+    )
     judge = delayed(_judge)
-    judged = compute(*(judge(name, part, strangers, ties, options) for part in parts))
+    judged = compute(*(judge(name, part, placeholders, ties, options) for part in parts))
     columns = [np.concatenate(column) for column in zip(*judged, strict=True)]
     order = np.argsort(columns[-1], kind="stable")
     return JudgedLists(*(column[order] for column in columns))
@@ -82,9 +84,9 @@ def _extent(part: _Part) -> tuple[float, bool]:
 
 
 def _judge(
-    name: str, part: _Part, strangers: Floats, ties: str, options: dict[str, Any]
+    name: str, part: _Part, placeholders: Floats, ties: str, options: dict[str, Any]
 ) -> JudgedLists:
-    """Judge the lists of a part, in the company of others.
+    """Judge the lists of a part, beside placeholders for the lists of other parts.
 
     Whether k is too long and whether a share of k is rounded depends on all lists. Lists of one
     row, of these weights, stand for those that other tasks hold; their values are dropped.
@@ -92,12 +94,12 @@ def _judge(
     rows, n_lists = part.rows, part.rows.n_lists
     if not n_lists:
         return JudgedLists(np.empty(0), np.empty(0, np.bool_), part.names)
-    company = ScoredRows(
-        np.append(rows.scores, np.zeros(strangers.size)),
-        np.append(rows.gain, np.ones(strangers.size, rows.gain.dtype)),
-        np.append(weights_of(rows), strangers),
-        np.append(cast("NDArray[np.intp]", rows.codes), n_lists + np.arange(strangers.size)),
-        n_lists + strangers.size,
+    with_placeholders = ScoredRows(
+        np.append(rows.scores, np.zeros(placeholders.size)),
+        np.append(rows.gain, np.ones(placeholders.size, rows.gain.dtype)),
+        np.append(weights_of(rows), placeholders),
+        np.append(cast("NDArray[np.intp]", rows.codes), n_lists + np.arange(placeholders.size)),
+        n_lists + placeholders.size,
     )
-    values, defined = judge_lists(DECLARATIONS[name], company, ties, options)
+    values, defined = judge_lists(DECLARATIONS[name], with_placeholders, ties, options)
     return JudgedLists(values[:n_lists], defined[:n_lists], part.names)

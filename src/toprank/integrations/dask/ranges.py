@@ -60,7 +60,7 @@ def sort_chunks(chunks: Sequence[Any], reach: Reach) -> InOrder:
 
 
 def lowest_score(chunks: Sequence[Any], reach: Reach) -> float:
-    """A score that as much weight as the reach asks for is sure to attain, and little more."""
+    """A score that at least as much weight as the reach attains, and little more."""
     return float(sort_chunks(chunks, reach).splitters[-1])
 
 

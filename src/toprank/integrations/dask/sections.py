@@ -70,7 +70,7 @@ class _Section(Ranked):
         return np.array([self._ask("largest", values.max())])
 
     def best(self) -> Ranked:
-        """Few worths make the best order: each section can lay it out by itself."""
+        """The best order, which every section can compute from the totals alone."""
         falling = np.flatnonzero(self.totals.weights)[::-1]
         weight = self.totals.weights[falling]
         return Ranked(*self)._replace(gain=self.totals.worths[falling] * weight, weight=weight)
