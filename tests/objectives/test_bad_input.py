@@ -130,7 +130,7 @@ def test_prices_of_your_own():
         Price(np.cosh, None)
     with pytest.raises(TypeError, match="second_derivative of a Price"):
         Price(np.cosh, np.sinh, 1.0)
-    with pytest.raises(ValueError, match="one number a height"):
+    with pytest.raises(ValueError, match="one number per height"):
         Push(price=Price(np.sum, np.sinh)).value(SCORES, [1, 0, 0])
     nan = Price(lambda u: u * math.nan, np.sinh)
     with pytest.raises(ValueError, match="NaN at height"):

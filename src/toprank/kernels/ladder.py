@@ -1,4 +1,4 @@
-"""Who is compared with whom: rows stand on rungs, one ladder a list.
+"""Who is compared with whom: rows stand on rungs, one ladder per list.
 
 Rows of one list are compared when their grades differ; labels are the grades 0 and 1. The rows
 that count are laid out list by list, and within a list rung by rung::

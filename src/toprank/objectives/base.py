@@ -27,7 +27,7 @@ __all__ = ["Criterion", "Objective", "Relative"]
 class Criterion(ABC):
     """An objective on given labels: a function of the scores alone.
 
-    Scores are trusted here: one finite number a row, float32 or float64. Gradients come back
+    Scores are trusted here: one finite number per row, float32 or float64. Gradients come back
     in the dtype of the scores; sums are taken in float64.
     """
 
@@ -200,7 +200,7 @@ class Objective(ABC):
     """A formula for how bad a scored list is.
 
     All methods take ``(scores, y, *, sample_weight=None, groups=None)``: one score and one label
-    a row, row weights (weight 2 is the row twice), and list ids (only rows of one list are
+    per row, row weights (weight 2 is the row twice), and list ids (only rows of one list are
     compared with each other).
     """
 

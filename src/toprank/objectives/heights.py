@@ -5,7 +5,7 @@ A :class:`PairComparison` knows who is compared with whom. At given scores it ma
 without forming more pairs than it was given:
 
 * :class:`ExponentialLadder`: O(rows), the sums factorise;
-* :class:`SortedLadder`: logistic and hinges, one sort and a sweep a rung;
+* :class:`SortedLadder`: logistic and hinges, one sort and one sweep per rung;
 * :class:`ExplicitPairs`: O(pairs), for any truth function.
 """
 

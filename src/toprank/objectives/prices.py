@@ -312,7 +312,7 @@ class _MeanPrice(Aggregate):
         prices: Any = np.asarray(getattr(self.price, name)(plain), dtype=np.float64)
         if prices.shape != plain.shape:
             raise ValueError(
-                f"{name} of the Price must give one number a height: it got shape {plain.shape} "
+                f"{name} of the Price must give one number per height: it got shape {plain.shape} "
                 f"and gave {prices.shape}."
             )
         if np.isnan(prices).any():

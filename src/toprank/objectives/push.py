@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, NamedTuple, Unpack, get_args
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypedDict, Unpack, get_args
 
 import numpy as np
 
@@ -43,6 +43,13 @@ __all__ = [
 
 Focus = Literal["top", "bottom", "both"]
 PriceName = Literal["identity", "exponential", "log1p"]
+
+
+class PairOptions(TypedDict, total=False):
+    """What may be said of pairs: what each counts, and what the rows count."""
+
+    pair_weight: ArrayLike | None
+    sample_weight: ArrayLike | None
 
 
 class PushParts(NamedTuple):
@@ -128,14 +135,7 @@ class _Push(Objective):
         """
         return self._on_all_rows(Truth.of_grades(grades, **rows))
 
-    def on_pairs(
-        self,
-        pairs: ArrayLike,
-        n_rows: int,
-        *,
-        pair_weight: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-    ) -> Criterion:
+    def on_pairs(self, pairs: ArrayLike, n_rows: int, **weights: Unpack[PairOptions]) -> Criterion:
         """Put the formula on crucial pairs (section 7): π(i, k) = 1 for the pairs given.
 
         The truth may be non-transitive. Cost O(pairs) in time and memory.
@@ -159,9 +159,7 @@ class _Push(Objective):
         >>> round(ExponentialPush(p=1).on_pairs(circle, 3).risk(np.zeros(3)), 4)
         3.0
         """
-        return self.criterion(
-            Truth.of_pairs(pairs, n_rows, pair_weight=pair_weight, sample_weight=sample_weight)
-        )
+        return self.criterion(Truth.of_pairs(pairs, n_rows, **weights))
 
 
 def focus_constants(focus: Focus, bottom_weight: float) -> dict[int, float]:

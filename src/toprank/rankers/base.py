@@ -16,6 +16,8 @@ from toprank.rankers.places import places_of
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
+    Given = ArrayLike | None
+
 __all__ = [
     "BaseRanker",
     "RowRanker",
@@ -100,11 +102,7 @@ class BaseRanker(ClassifierMixin, RowRanker):  # type: ignore[misc]
         return predicted
 
     def score(
-        self,
-        X: Any,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-        groups: ArrayLike | None = None,
+        self, X: Any, y: ArrayLike, sample_weight: Given = None, groups: Given = None
     ) -> float:
         """Give the ROC AUC (with ``groups``, its mean over the lists)."""
         from toprank.metrics import roc_auc  # noqa: PLC0415

@@ -108,7 +108,7 @@ class PrecisionAtKRanker(LinearRanker):
     n_iter_no_change : int, default=5
         Passes without a gain before a stochastic solver stops, enough to outlast the noise.
     keep_ensemble : bool, default=False
-        Let ``fit`` keep the coefficients after every batch in ``ensemble_`` (8 bytes a feature
+        Let ``fit`` keep the coefficients after every batch in ``ensemble_`` (8 bytes per feature
         and batch).
     warm_start : bool, default=False
         Go on from the last fit: its model, its step lengths and its scaling of the features.
@@ -123,7 +123,7 @@ class PrecisionAtKRanker(LinearRanker):
     coef_, intercept_ : of shapes (1, n_features) and (1,), in the units of the table
     weak_rankers_, weights_ : the fitted scaling of the features and their weights w
     n_iter_, converged_, objective_path_ : how the fit went. For stochastic solvers the path has
-        one entry a pass, the mean over its batches, each judged before the model learned from it
+        one entry per pass, the mean over its batches, each judged before the model learned from it
     certificate_ : :class:`~toprank.guarantees.StreamCertificate` ("sgd"),
         :class:`~toprank.guarantees.MistakeCertificate` ("perceptron", Theorems 7 and 9 on this
         run; in ``partial_fit`` the rows are gone, so there it has no bound), or

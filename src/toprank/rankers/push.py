@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from toprank.weak_rankers import WeakRankers
 
     Floats = NDArray[np.float64]
+    Given = ArrayLike | None
 
 __all__ = ["IRPush", "PNormPush"]
 
@@ -298,11 +299,7 @@ class PushRanker(GradesMixin, PairsMixin, LinearRanker):
         return super().__getstate__()
 
     def certify(
-        self,
-        X: Any,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-        groups: ArrayLike | None = None,
+        self, X: Any, y: ArrayLike, sample_weight: Given = None, groups: Given = None
     ) -> PushCertificate:
         """Compare the measured ranking quality of a list with what the objective promises there.
 
@@ -385,7 +382,7 @@ class PNormPush(PushRanker):
         abstain), the output columns of a transformer, or functions of the table.
     solver : {"auto", "lbfgs", "coordinate"}, default="auto"
         "lbfgs" moves all weights at once; "coordinate" is the paper's boosting-style algorithm,
-        one weak ranker a round, sparse when stopped early. "auto" takes "coordinate" for stumps,
+        one weak ranker per round, sparse when stopped early. "auto" takes "coordinate" for stumps,
         of which there are many, and "lbfgs" otherwise.
     alpha : float, default=1e-3
         Weight of the penalty. Small, but above 0, so that separable data have an optimum; the

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from toprank.weak_rankers import WeakRankers
 
     Floats = NDArray[np.float64]
+    Given = ArrayLike | None
 
 try:
     from sklearn.callback import CallbackSupportMixin, with_callbacks
@@ -90,13 +92,7 @@ class SupervisedRanker(CallbackSupportMixin, BaseRanker):  # type: ignore[misc]
         """Learn; ``given`` is what the user handed over, which callbacks are shown."""
 
     @with_callbacks
-    def fit(
-        self,
-        X: Any,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-        groups: ArrayLike | None = None,
-    ) -> Self:
+    def fit(self, X: Any, y: ArrayLike, sample_weight: Given = None, groups: Given = None) -> Self:
         """Learn from a table and its labels.
 
         Parameters
@@ -113,12 +109,7 @@ class SupervisedRanker(CallbackSupportMixin, BaseRanker):  # type: ignore[misc]
         return self._fit_labels(X, y, sample_weight, groups)
 
     def _fit_labels(
-        self,
-        X: Any,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None,
-        groups: ArrayLike | None,
-        **options: Any,
+        self, X: Any, y: ArrayLike, sample_weight: Given, groups: Given, **options: Any
     ) -> Self:
         """Learn from labels; ``options`` go through to :meth:`_fit`."""
         table = self._check_table(X)
@@ -147,11 +138,7 @@ class GradesMixin:
 
     @with_callbacks
     def fit_grades(
-        self: Any,
-        X: Any,
-        grades: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-        groups: ArrayLike | None = None,
+        self: Any, X: Any, grades: ArrayLike, sample_weight: Given = None, groups: Given = None
     ) -> Any:
         """Learn from graded rows: of two rows in one list the one of higher grade belongs above.
 
@@ -166,12 +153,7 @@ class GradesMixin:
         return self._fit_grades(X, grades, sample_weight, groups)
 
     def _fit_grades(
-        self: Any,
-        X: Any,
-        grades: ArrayLike,
-        sample_weight: ArrayLike | None,
-        groups: ArrayLike | None,
-        **options: Any,
+        self: Any, X: Any, grades: ArrayLike, sample_weight: Given, groups: Given, **options: Any
     ) -> Any:
         table = self._check_table(X)
         check_length("grades", np.shape(grades)[0] if np.ndim(grades) else 0, table)
@@ -274,6 +256,7 @@ class LinearRanker(SupervisedRanker):
         return tags
 
 
+@dataclass(eq=False)
 class Watch:
     """Tells callbacks and the terminal how a fit goes on, and asks whether to stop.
 
@@ -281,43 +264,37 @@ class Watch:
     so that a callback can look at the model as if the fit had ended there.
     """
 
-    def __init__(
-        self,
-        estimator: Any,
-        *,
-        max_iter: int,
-        verbose: int,
-        learned: Callable[[Any], dict[str, Any]],
-        data: dict[str, Any],
-    ) -> None:
-        self._estimator = estimator
-        self._max_iter = max_iter
-        self._verbose = verbose
-        self._learned = learned
-        self._data = data
+    estimator: Any
+    max_iter: int
+    verbose: int
+    learned: Callable[[Any], dict[str, Any]]
+    data: dict[str, Any]
+
+    def __post_init__(self) -> None:
         self._context: Any = None
+        estimator, data = self.estimator, self.data
         if getattr(estimator, "_skl_callbacks", None):
-            self._context = estimator._init_callback_context(max_subtasks=max_iter)  # noqa: SLF001
+            self._context = estimator._init_callback_context(max_subtasks=self.max_iter)  # noqa: SLF001
             self._context.call_on_fit_task_begin(estimator=estimator, **data)
             self._begin()
 
     def _begin(self) -> None:
         self._task = self._context.subcontext(task_name="iteration")
-        self._task.call_on_fit_task_begin(estimator=self._estimator, **self._data)
+        self._task.call_on_fit_task_begin(estimator=self.estimator, **self.data)
 
     def __call__(self, progress: Progress) -> bool:
         """Report an iteration; true asks the solver to stop with what it has."""
         n_iter = progress.n_iter
-        if self._verbose and (self._verbose > 1 or n_iter % 10 == 0):
+        if self.verbose and (self.verbose > 1 or n_iter % 10 == 0):
             print(f"iteration {n_iter:>5}   objective {progress.value:.10g}")  # noqa: T201
         if self._context is None:
             return False
         stop = self._task.call_on_fit_task_end(
-            estimator=self._estimator,
-            reconstruction_attributes=lambda: self._learned(progress.weights),
-            **self._data,
+            estimator=self.estimator,
+            reconstruction_attributes=lambda: self.learned(progress.weights),
+            **self.data,
         )
-        if not stop and n_iter < self._max_iter:
+        if not stop and n_iter < self.max_iter:
             self._begin()
         else:
             self._task = None
@@ -328,8 +305,8 @@ class Watch:
         if self._context is None:
             return
         if self._task is not None:
-            self._task.call_on_fit_task_end(estimator=self._estimator)
-        self._context.call_on_fit_task_end(estimator=self._estimator, **self._data)
+            self._task.call_on_fit_task_end(estimator=self.estimator)
+        self._context.call_on_fit_task_end(estimator=self.estimator, **self.data)
 
 
 def check_table(estimator: BaseEstimator, X: Any, family: WeakRankers, *, reset: bool) -> Any:

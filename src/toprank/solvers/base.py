@@ -28,6 +28,7 @@ __all__ = [
     "Monitor",
     "Penalty",
     "Progress",
+    "Run",
     "Solution",
     "Status",
     "floor_of",
@@ -90,6 +91,32 @@ class Progress:
 
 Monitor = Callable[[Progress], bool]
 """Called after every iteration; a true answer asks the solver to stop with what it has."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """Where a solver starts and when it stops.
+
+    From ``weights`` (None is 0), until the largest derivative is at most ``tol`` (None is never)
+    or after ``max_iter`` iterations; ``monitor`` is called after each.
+    """
+
+    weights: NDArray[np.float64] | None = None
+    max_iter: int = 1000
+    tol: float | None = 1e-8
+    monitor: Monitor | None = None
+
+    def start(self, n_weak: int) -> NDArray[np.float64]:
+        """Weights to start from, as a copy."""
+        return np.zeros(n_weak) if self.weights is None else self.weights.astype(np.float64)
+
+    def is_met(self, slope: float) -> bool:
+        """Whether the largest derivative is small enough."""
+        return slope == 0 or (self.tol is not None and slope <= self.tol)
+
+    def stops(self, progress: Progress) -> bool:
+        """Tell the monitor of an iteration; true where it asks to stop."""
+        return self.monitor is not None and self.monitor(progress)
 
 
 @dataclass

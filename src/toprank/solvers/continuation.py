@@ -12,6 +12,8 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
+from toprank.solvers.base import Run
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -49,40 +51,33 @@ class _Counted:
         return self.monitor(replace(progress, n_iter=self.n_before + progress.n_iter))
 
 
-def minimize_by_continuation(
-    problem: PowerProblem,
-    penalty: Penalty,
-    *,
-    weights: NDArray[np.float64] | None = None,
-    max_iter: int = 1000,
-    tol: float | None = 1e-8,
-    monitor: Monitor | None = None,
-) -> Solution:
+def minimize_by_continuation(problem: PowerProblem, penalty: Penalty, **options: Any) -> Solution:
     """Minimise means of growing power until they are within max(tol, 1e-4) of the largest term.
 
-    The path holds the means, and at its end the objective itself. All powers together take at most
-    ``max_iter`` iterations.
+    ``options`` are those of a :class:`~toprank.solvers.base.Run`. The path holds the means, and at
+    its end the objective itself. All powers together take at most ``max_iter`` iterations.
     """
-    goal = NEAR if tol is None else max(tol, NEAR)
-    n_done, path = 0, list[float]()
+    run = Run(**options)
+    goal = NEAR if run.tol is None else max(run.tol, NEAR)
+    weights, n_done, path = run.weights, 0, list[float]()
     for stage, power in enumerate(POWERS):
         solution = problem.minimize(
             power,
             penalty,
             weights=weights,
-            max_iter=math.ceil((max_iter - n_done) / max(USUAL - stage, 1)),
-            tol=tol,
-            monitor=None if monitor is None else _Counted(monitor, n_done),
+            max_iter=math.ceil((run.max_iter - n_done) / max(USUAL - stage, 1)),
+            tol=run.tol,
+            monitor=None if run.monitor is None else _Counted(run.monitor, n_done),
         )
         weights = solution.weights
         n_done += solution.n_iter
         path += solution.path[1:] if path else solution.path
         objective = problem.largest_term(weights) + penalty.value(weights)
         is_near = objective - solution.path[-1] <= goal
-        is_solved = tol is not None and solution.converged and is_near
-        if is_solved or n_done >= max_iter or solution.status in ("separated", "stopped"):
+        is_solved = run.tol is not None and solution.converged and is_near
+        if is_solved or n_done >= run.max_iter or solution.status in ("separated", "stopped"):
             break
     if solution.converged and not is_near:
-        solution.status = "max_iter" if n_done >= max_iter else "smoothed"
+        solution.status = "max_iter" if n_done >= run.max_iter else "smoothed"
     solution.n_iter, solution.path = n_done, [*path[:-1], objective]
     return solution

@@ -3,16 +3,16 @@
     min_λ  criterion(H·λ) + (l2/2)·‖λ‖² + l1·‖λ‖₁
 
 Each iteration takes the weak ranker with the largest absolute derivative and goes to the exact
-minimum along it (equation 1). An iteration costs one Hᵀr, one column and O(rows) a trial.
+minimum along it (equation 1). An iteration costs one Hᵀr, one column and O(rows) per trial.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from toprank.solvers.base import SEPARATED, Monitor, Penalty, Progress, Solution, floor_of
+from toprank.solvers.base import SEPARATED, Penalty, Progress, Run, Solution, floor_of
 from toprank.solvers.descent import Point, minimize_on_line
 
 if TYPE_CHECKING:
@@ -31,17 +31,14 @@ def minimize_by_coordinates(
     design: Design,
     criterion: Criterion,
     penalty: Penalty,
-    *,
-    weights: NDArray[np.float64] | None = None,
-    max_iter: int = 1000,
-    tol: float | None = 1e-8,
-    monitor: Monitor | None = None,
+    **options: Any,
 ) -> Solution:
-    """Minimise from ``weights`` (default 0) until the largest derivative is at most ``tol``.
+    """Minimise; ``options`` are those of a :class:`~toprank.solvers.base.Run`.
 
     Among weak rankers with equal derivatives, up to rounding, the first one is taken.
     """
-    start = np.zeros(design.n_weak) if weights is None else weights.astype(np.float64)
+    run = Run(**options)
+    start = run.start(design.n_weak)
     scores = design.scores(start)
     value, residuals = criterion.value_and_gradient(scores)
     solution = Solution(start, path=[value + penalty.value(start)])
@@ -49,11 +46,11 @@ def minimize_by_coordinates(
         slopes = _slopes(design.correlate(residuals), solution.weights, penalty)
         steepest = np.abs(slopes)
         solution.slope = float(steepest.max(initial=0.0))
-        if solution.slope == 0 or (tol is not None and solution.slope <= tol):
+        if run.is_met(solution.slope):
             solution.status = "converged"
         elif penalty.alpha == 0 and criterion.separates(scores, SEPARATED):
             solution.status = "separated"
-        elif solution.n_iter >= max_iter:
+        elif solution.n_iter >= run.max_iter:
             solution.status = "max_iter"
         else:
             chosen = int(np.argmax(steepest >= (1.0 - TIED) * solution.slope))
@@ -69,7 +66,7 @@ def minimize_by_coordinates(
             solution.n_iter += 1
             solution.path.append(value + penalty.value(solution.weights))
             progress = Progress(solution.n_iter, solution.path[-1], solution.weights)
-            if monitor is None or not monitor(progress):
+            if not run.stops(progress):
                 continue
             solution.status = "stopped"
         return solution

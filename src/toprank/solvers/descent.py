@@ -16,12 +16,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import deque
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy import linalg
 
-from toprank.solvers.base import MEMORY, SEPARATED, Monitor, Penalty, Progress, Solution, floor_of
+from toprank.solvers.base import MEMORY, SEPARATED, Penalty, Progress, Run, Solution, floor_of
 from toprank.solvers.lasso import minimize_with_l1
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ __all__ = ["Curvature", "Iterate", "Point", "descend", "minimize_by_lbfgs", "min
 
 EXPLAINED = 0.1  # relative error in a change of the gradient at which the moments are trusted
 REFRESH = 5  # iterations between two looks at the curvature when it is only sampled
-SAMPLE_PER_WEAK = 40  # sampled rows a weak ranker: the noise of the curvature is near 1/√40
+SAMPLE_PER_WEAK = 40  # sampled rows per weak ranker: the noise of the curvature is near 1/√40
 MIN_SAMPLE = 4096
 # A convex function along a line that still falls after 60 doublings has no minimum worth naming.
 MAX_TRIALS = 60
@@ -46,47 +47,39 @@ def minimize_by_lbfgs(
     design: Design,
     criterion: Criterion,
     penalty: Penalty,
-    *,
-    weights: NDArray[np.float64] | None = None,
-    max_iter: int = 1000,
-    tol: float | None = 1e-8,
-    monitor: Monitor | None = None,
+    **options: Any,
 ) -> Solution:
-    """Minimise from ``weights`` (default 0) until the largest derivative is at most ``tol``."""
-    start = np.zeros(design.n_weak) if weights is None else weights.astype(np.float64)
+    """Minimise; ``options`` are those of a :class:`~toprank.solvers.base.Run`."""
+    run = Run(**options)
+    start = run.start(design.n_weak)
     if penalty.l1 > 0:
-
-        def smooth(weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-            value, residuals = criterion.value_and_gradient(design.scores(weights))
-            return value, design.correlate(residuals)
-
-        return minimize_with_l1(smooth, penalty, start, max_iter=max_iter, tol=tol, monitor=monitor)
+        return minimize_with_l1(partial(_smooth_part, design, criterion), penalty, start, run)
     iterate = _ScoredIterate(design, criterion, penalty, start)
     curvature = _SampledCurvature(iterate, design, criterion, penalty.l2)
-    return descend(iterate, curvature, penalty, max_iter=max_iter, tol=tol, monitor=monitor)
+    return descend(iterate, curvature, penalty, run)
 
 
-def descend(
-    iterate: Iterate,
-    curvature: Curvature,
-    penalty: Penalty,
-    *,
-    max_iter: int,
-    tol: float | None,
-    monitor: Monitor | None,
-) -> Solution:
+def _smooth_part(
+    design: Design, criterion: Criterion, weights: NDArray[np.float64]
+) -> tuple[float, NDArray[np.float64]]:
+    """Value and gradient without the penalty."""
+    value, residuals = criterion.value_and_gradient(design.scores(weights))
+    return value, design.correlate(residuals)
+
+
+def descend(iterate: Iterate, curvature: Curvature, penalty: Penalty, run: Run) -> Solution:
     """Go from an iterate to the minimum, each direction from the history and the curvature."""
     history = _History()
     solution = Solution(iterate.weights, path=[iterate.value])
     while True:
         solution.weights, solution.slope = iterate.weights, iterate.slope
-        if iterate.slope == 0 or (tol is not None and iterate.slope <= tol):
+        if run.is_met(iterate.slope):
             solution.status = "converged"
         elif penalty.alpha == 0 and iterate.separates():
             solution.status = "separated"
         elif solution.stalls():
             solution.settle()
-        elif solution.n_iter >= max_iter:
+        elif solution.n_iter >= run.max_iter:
             solution.status = "max_iter"
         else:
             curvature.refresh(solution.n_iter)
@@ -99,7 +92,7 @@ def descend(
             solution.n_iter += 1
             solution.path.append(iterate.value)
             progress = Progress(solution.n_iter, iterate.value, iterate.weights)
-            if monitor is None or not monitor(progress):
+            if not run.stops(progress):
                 continue
             solution.weights, solution.slope = iterate.weights, iterate.slope
             solution.status = "stopped"
@@ -268,7 +261,7 @@ def _between(low: Point, high: Point, fall: float, rise: float) -> float:
 class _ScoredIterate(Iterate):
     """An iterate that knows its scores.
 
-    At most four vectors of one number a row live at a time: the scores, their move along the
+    At most four vectors of one number per row live at a time: the scores, their move along the
     direction, a trial and its gradient.
     """
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import optimize
 
-from toprank.solvers.base import MEMORY, Monitor, Penalty, Progress, Solution
+from toprank.solvers.base import MEMORY, Penalty, Progress, Run, Solution
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,10 +21,7 @@ def minimize_with_l1(
     smooth: Callable[[NDArray[np.float64]], tuple[float, NDArray[np.float64]]],
     penalty: Penalty,
     start: NDArray[np.float64],
-    *,
-    max_iter: int,
-    tol: float | None,
-    monitor: Monitor | None,
+    run: Run,
 ) -> Solution:
     """Minimise ``smooth`` and a penalty with ‖λ‖₁ over λ = u - v, u, v ≥ 0, by scipy's L-BFGS-B."""
     half = start.size
@@ -44,7 +41,7 @@ def minimize_with_l1(
         solution.n_iter += 1
         solution.path.append(float(intermediate_result.fun))
         weights = intermediate_result.x[:half] - intermediate_result.x[half:]
-        if monitor is not None and monitor(Progress(solution.n_iter, solution.path[-1], weights)):
+        if run.stops(Progress(solution.n_iter, solution.path[-1], weights)):
             solution.status = "stopped"
             raise StopIteration
 
@@ -58,9 +55,9 @@ def minimize_with_l1(
         bounds=[(0.0, None)] * (2 * half),
         callback=after_iteration,
         options={
-            "maxiter": max_iter,
-            "maxfun": 20 * max_iter + 100,
-            "gtol": 0.0 if tol is None else tol,
+            "maxiter": run.max_iter,
+            "maxfun": 20 * run.max_iter + 100,
+            "gtol": 0.0 if run.tol is None else run.tol,
             "ftol": 0.0,
             "maxcor": MEMORY,
         },
@@ -69,8 +66,8 @@ def minimize_with_l1(
     projected = np.where(result.x > 0, result.jac, np.minimum(result.jac, 0.0))
     solution.slope = float(np.abs(projected).max(initial=0.0))
     if solution.status != "stopped":
-        if tol is not None and solution.slope <= tol:
+        if run.is_met(solution.slope):
             solution.status = "converged"
-        elif solution.n_iter < max_iter:
+        elif solution.n_iter < run.max_iter:
             solution.settle()
     return solution

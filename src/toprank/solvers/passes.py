@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from toprank.objectives.exponential import PushFormula, Tilt, TiltedMass, pull_of_negatives
-from toprank.solvers.base import SEPARATED, Monitor, Penalty, Solution, floor_of
+from toprank.solvers.base import SEPARATED, Penalty, Run, Solution, floor_of
 from toprank.solvers.descent import Curvature, Iterate, Point, descend, minimize_on_line
 from toprank.solvers.lasso import minimize_with_l1
 
@@ -114,6 +114,10 @@ class Landscape(ABC):
     @abstractmethod
     def at(self, weights: Vector) -> Sight:
         """Value, gradient and, where it pays, Hessian."""
+
+    def value_and_gradient(self, weights: Vector) -> tuple[float, Vector]:
+        """Value and gradient."""
+        return self.at(weights)[:2]
 
     def _moments(self, weights: Vector, tilts: list[Tilt]) -> list[Moments]:
         total = self._blocks.total(
@@ -341,29 +345,14 @@ def softplus_sums(
     return Sums([*parts, second] if with_second else parts)
 
 
-def minimize_by_passes(
-    landscape: Landscape,
-    penalty: Penalty,
-    *,
-    weights: Vector | None = None,
-    max_iter: int = 1000,
-    tol: float | None = 1e-8,
-    monitor: Monitor | None = None,
-) -> Solution:
-    """Minimise from ``weights`` (default 0) until the largest derivative is at most ``tol``."""
-    start = np.zeros(landscape.n_weak) if weights is None else weights.astype(np.float64)
+def minimize_by_passes(landscape: Landscape, penalty: Penalty, **options: Any) -> Solution:
+    """Minimise; ``options`` are those of a :class:`~toprank.solvers.base.Run`."""
+    run = Run(**options)
+    start = run.start(landscape.n_weak)
     if penalty.l1 > 0:
-        return minimize_with_l1(
-            lambda weights: landscape.at(weights)[:2],
-            penalty,
-            start,
-            max_iter=max_iter,
-            tol=tol,
-            monitor=monitor,
-        )
+        return minimize_with_l1(landscape.value_and_gradient, penalty, start, run)
     iterate = _SeenIterate(landscape, penalty, start)
-    curvature = _SeenCurvature(iterate, penalty.l2)
-    return descend(iterate, curvature, penalty, max_iter=max_iter, tol=tol, monitor=monitor)
+    return descend(iterate, _SeenCurvature(iterate, penalty.l2), penalty, run)
 
 
 class _SeenIterate(Iterate):
