@@ -23,7 +23,7 @@ PEERS: dict[tuple[str, str], str] = {
         "the engine, which first copies the scores out; its own are one compiled loop inside."
     ),
     ("PNormPush", "LogisticRegression"): (
-        "The solver keeps four vectors of one float64 a row (scores, their move, a trial and its "
+        "The solver keeps four vectors of one float64 per row (scores, their move, a trial and its "
         "gradient), so that trials of a step cost no pass over the table. scikit-learn's vectors "
         "have the table's float32, and it looks at the table at every trial."
     ),
@@ -47,8 +47,8 @@ SLACK: dict[tuple[str], str] = {
     ),
     ("boosting",): (
         "a profile gives seven tenths to adding each cell's changed weight to one of 255 sums of "
-        "its column, a third of a nanosecond a cell, and a quarter to multiplying the weights. The "
-        "first is scattered additions within the cache, which no bandwidth speeds up."
+        "its column, a third of a nanosecond per cell, and a quarter to multiplying the weights. "
+        "The first is scattered additions within the cache, which no bandwidth speeds up."
     ),
     ("roc_auc",): (
         "over four tenths go into the sort, each of whose eight passes writes to 256 places at "

@@ -20,7 +20,7 @@ def _look(row):
 
 
 def ratio_picture(rows, sections, path):
-    """One line a comparison, grouped by section, the largest ratio of each on top."""
+    """One line per comparison, grouped by section, the largest ratio of each on top."""
     lines, place = [], 0.0
     labels = [_label(row) for row in rows]
     for section in sections:
@@ -66,7 +66,7 @@ def _label(row):
 
 
 def growth_picture(grown, path):
-    """Seconds over rows, and below them nanoseconds a row, in which a straight line lies flat."""
+    """Seconds over rows, and below them nanoseconds per row, in which a straight line lies flat."""
     figure, (top, bottom) = plt.subplots(
         2, 1, figsize=(7.5, 7), sharex=True, layout="constrained", height_ratios=(3, 2)
     )
@@ -85,6 +85,6 @@ def growth_picture(grown, path):
     top.legend(
         fontsize=8, frameon=False, title="exponent, fitted in the grey band", title_fontsize=8
     )
-    bottom.set(xlabel="rows", ylabel="nanoseconds a row")
+    bottom.set(xlabel="rows", ylabel="nanoseconds per row")
     figure.savefig(path, dpi=110)
     plt.close(figure)

@@ -31,7 +31,7 @@ def triad(a, b, c):
 
 
 def bandwidth(threads):
-    """Bytes a second of the triad, each thread on its own part."""
+    """Bytes per second of the triad, each thread on its own part."""
     arrays = [np.ones(TRIAD) for _ in range(3)]
     triad(*(a[:10] for a in arrays))
     parts = np.array_split(np.arange(TRIAD), threads)

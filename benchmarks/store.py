@@ -1,4 +1,4 @@
-"""Results as JSON files in benchmarks/results/, one a benchmark, and the machine they are from."""
+"""Results as JSON files in benchmarks/results/, one per benchmark, with the machine used."""
 
 import json
 import os

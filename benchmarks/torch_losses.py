@@ -39,7 +39,7 @@ def clock(device: str, run: Callable[[], object], repeats: int = REPEATS, warm: 
 
 
 def bandwidth(device: str) -> float:
-    """Bytes a second of a plain copy."""
+    """Bytes per second of a plain copy."""
     import torch
 
     source = torch.empty(100_000_000 if device == "cuda" else 5_000_000, device=device)
@@ -79,7 +79,7 @@ def every() -> dict[str, Entry]:
 def peers(n: int) -> dict[str, Callable]:
     """LibAUC's nearest losses, as far as they go.
 
-    AUCMLoss adds up the mask of the positives in Python, a kernel a row; PairwiseAUCLoss forms
+    AUCMLoss adds up the mask of the positives in Python, a kernel per row; PairwiseAUCLoss forms
     every pair.
     """
     try:

@@ -1,4 +1,4 @@
-"""Rows that come in blocks: a file read piece by piece, a cluster that holds a piece a worker.
+"""Rows that come in blocks: a file read piece by piece, a cluster with a piece on each worker.
 
 Whoever fits on blocks asks one thing of them, a total: work is done on every block where it lies,
 and the results are added up in the order of the blocks. So one fit serves a table in memory, a

@@ -126,7 +126,7 @@ def test_estimators_can_be_cloned():
 def test_several_classes_are_refused(rows):
     X, _, _, _ = rows()
     params = SMALL | {"objective": objective("ir_push"), "num_class": 3}
-    with pytest.raises(ValueError, match="one score a row, so leave num_class at 1"):
+    with pytest.raises(ValueError, match="one score per row, so leave num_class at 1"):
         lightgbm.train(params, lightgbm.Dataset(X, np.arange(600) % 3), num_boost_round=1)
 
 

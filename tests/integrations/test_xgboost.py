@@ -125,7 +125,7 @@ def test_native_evaluation_sees_lists(rows):
 def test_weights_that_would_be_misread_are_refused(rows):
     X, y, weight, sizes = rows()
     data = xgboost.DMatrix(X, label=y, group=sizes, weight=np.ones(sizes.size))
-    with pytest.raises(ValueError, match="pass one weight a row to objective"):
+    with pytest.raises(ValueError, match="pass one weight per row to objective"):
         xgboost.train(SMALL, data, 1, obj=objective("ir_push"))
     model = xgboost.XGBRegressor(objective=objective("ir_push", row_weight=weight), **SKLEARN)
     with pytest.raises(ValueError, match="in the data and in row_weight"):
@@ -135,7 +135,7 @@ def test_weights_that_would_be_misread_are_refused(rows):
 def test_several_columns_of_labels_are_refused(rows):
     X, y, _, _ = rows()
     model = xgboost.XGBRegressor(objective=objective("ir_push"), **SKLEARN)
-    with pytest.raises(ValueError, match="ranking needs one score a row"):
+    with pytest.raises(ValueError, match="ranking needs one score per row"):
         model.fit(X, np.column_stack([y, y]))
 
 

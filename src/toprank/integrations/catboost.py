@@ -92,12 +92,7 @@ def metric(name: str, **options: Any) -> CatBoostMetric:
 
     It sees all rows of a set and their weights, but no lists: CatBoost does not pass them on.
 
-    Parameters
-    ----------
-    name : str
-        One of :func:`toprank.metrics.names`.
-    **options
-        Keywords of the metric, such as ``k=100`` or ``ties="pessimistic"``.
+    ``name`` and ``options`` are those of :func:`toprank.metrics.scorer`.
 
     Examples
     --------

@@ -9,6 +9,7 @@ own data, and a list may have any length. How gradients are scaled is written in
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any
 
 import lightgbm
@@ -59,17 +60,8 @@ def objective(objective: str | Objective, **options: Any) -> LightGBMObjective:
 def metric(name: str, **options: Any) -> LightGBMMetric:
     """Metric for LightGBM's evaluation and early stopping.
 
-    Parameters
-    ----------
-    name : str
-        One of :func:`toprank.metrics.names`.
-    **options
-        Keywords of the metric, such as ``k=100`` or ``ties="pessimistic"``.
-
-    Returns
-    -------
-    LightGBMMetric
-        Function that LightGBM calls after every round; it says itself whether more is better.
+    ``name`` and ``options`` are those of :func:`toprank.metrics.scorer`. What comes back says
+    itself whether more is better.
 
     Examples
     --------
@@ -92,14 +84,14 @@ def _read(data: Any, scores: Any, weight: Any, group: Any) -> tuple[Any, Any, An
         labels, weight, group = dataset.get_label(), dataset.get_weight(), dataset.get_group()
     if np.ndim(scores) != 1:
         raise ValueError(
-            f"LightGBM gave scores of shape {np.shape(scores)}; ranking needs one score a row, so "
-            "leave num_class at 1."
+            f"LightGBM gave scores of shape {np.shape(scores)}; ranking needs one score per row, "
+            "so leave num_class at 1."
         )
     return scores, labels, weight, ids_of_lists(group, np.size(labels))
 
 
-class LightGBMObjective(TreeObjective):
-    """What :func:`objective` returns."""
+class _CalledByLightGBM(ABC):
+    """A function of labels and scores, natively called with (scores, Dataset)."""
 
     # LightGBM counts the parameters: four of them bring weights and lists.
     def __call__(
@@ -108,21 +100,24 @@ class LightGBMObjective(TreeObjective):
         y_pred: Any,
         weight: ArrayLike | None = None,
         group: ArrayLike | None = None,
-    ) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Gradient and Hessian; natively called with (scores, Dataset)."""
-        return self.gradients(*_read(y_true, y_pred, weight, group))
+    ) -> Any:
+        """Answer LightGBM, however it calls."""
+        return self._answer(*_read(y_true, y_pred, weight, group))
+
+    @abstractmethod
+    def _answer(self, scores: Any, y: Any, weight: Any, groups: Any) -> Any:
+        """What LightGBM asks for."""
 
 
-class LightGBMMetric(TreeMetric):
-    """What :func:`metric` returns."""
+class LightGBMObjective(_CalledByLightGBM, TreeObjective):
+    """What :func:`objective` returns: called, it gives gradient and Hessian."""
 
-    def __call__(
-        self,
-        y_true: NDArray[Any],
-        y_pred: Any,
-        weight: ArrayLike | None = None,
-        group: ArrayLike | None = None,
-    ) -> tuple[str, float, bool]:
-        """Name, value and whether more is better; natively called with (scores, Dataset)."""
-        value = self.measure(*_read(y_true, y_pred, weight, group))
-        return self.__name__, value, self.maximize
+    def _answer(self, scores: Any, y: Any, weight: Any, groups: Any) -> Any:
+        return self.gradients(scores, y, weight, groups)
+
+
+class LightGBMMetric(_CalledByLightGBM, TreeMetric):
+    """What :func:`metric` returns: called, it gives name, value and whether more is better."""
+
+    def _answer(self, scores: Any, y: Any, weight: Any, groups: Any) -> Any:
+        return self.__name__, self.measure(scores, y, weight, groups), self.maximize

@@ -42,8 +42,8 @@ def to_onnx(model: Any, *, initial_types: list[tuple[str, Any]] | None = None) -
     Returns
     -------
     onnx.ModelProto
-        Graph with the input ``X`` (float64, one row a row) and the output ``scores``, one number a
-        row (one row of numbers for multilabel models). Save it with ``onnx.save``.
+        Graph with the input ``X`` (float64) and the output ``scores``, one number per row (one per
+        label for multilabel models). Save it with ``onnx.save``.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """What the tree engines share: labels checked once, gradients on their scale, metrics by name.
 
 Engines of boosted trees set a leaf to -Σg / (Σh + λ) and hold every leaf to a least Σh. Their
-defaults are made for the logistic loss, whose g and h are of order 1 a row. The objectives here
+defaults are made for the logistic loss, whose g and h are of order 1 per row. The objectives here
 are one number for the whole list, with gradients of order 1/rows. So, with w the row weights,
 
     g = c·∂V/∂s,    h = max(c·∂²V/∂s², |g|),    c = min(Σ w⁺, Σ w⁻) / Σ⁺|∂V/∂s at equal scores|:

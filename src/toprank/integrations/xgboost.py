@@ -4,7 +4,7 @@ What comes back from :func:`objective` goes into ``obj=`` of ``xgboost.train`` o
 ``objective=`` of ``XGBRegressor``; what comes back from :func:`metric` into ``custom_metric=`` or
 ``eval_metric=``. Row weights are taken from XGBoost's own data, and so are lists (``group`` or
 ``qid`` of a ``DMatrix``), which may have any length. XGBoost cannot hold both at once: with lists
-it wants one weight a list. So row weights within lists are handed to :func:`objective` itself.
+it wants one weight per list. So row weights within lists are handed to :func:`objective` itself.
 How gradients are scaled is written in :mod:`toprank.integrations.trees`.
 """
 
@@ -72,12 +72,7 @@ def metric(name: str, **options: Any) -> XGBoostMetric:
     ``xgboost.train``, or ``xgboost.callback.EarlyStopping(rounds=50, maximize=metric.maximize)``
     among the ``callbacks`` of an ``XGBRegressor``.
 
-    Parameters
-    ----------
-    name : str
-        One of :func:`toprank.metrics.names`.
-    **options
-        Keywords of the metric, such as ``k=100`` or ``ties="pessimistic"``.
+    ``name`` and ``options`` are those of :func:`toprank.metrics.scorer`.
 
     Examples
     --------
@@ -110,8 +105,8 @@ class XGBoostObjective(TreeObjective):
         weight = data.get_weight()
         if groups is not None and weight.size:
             raise ValueError(
-                "XGBoost holds one weight a list where there are lists, but this objective weighs "
-                "rows; leave weight= of the DMatrix out and pass one weight a row to "
+                "XGBoost holds one weight per list where there are lists, but this objective "
+                "weighs rows; leave weight= of the DMatrix out and pass one weight per row to "
                 "objective(..., row_weight=...)."
             )
         return self.gradients(*self._rows(scores, data.get_label(), weight, groups))
@@ -119,8 +114,8 @@ class XGBoostObjective(TreeObjective):
     def _rows(self, scores: Any, y: Any, weight: Any, groups: Any) -> tuple[Any, Any, Any, Any]:
         if np.ndim(scores) != 1:
             raise ValueError(
-                f"XGBoost gave scores of shape {np.shape(scores)}; ranking needs one score a row, "
-                "so pass labels of two classes in one column."
+                f"XGBoost gave scores of shape {np.shape(scores)}; ranking needs one score per "
+                "row, so pass labels of two classes in one column."
             )
         if self.row_weight is None:
             return scores, y, weight, groups

@@ -84,7 +84,7 @@ class DaskBlocks(Blocks):
         return column.rechunk((table.chunks[0],))
 
     def total(self, work: Callable[..., Total], *arguments: Any) -> Total:
-        shared = delayed(arguments, pure=False)  # travels once, not once a block
+        shared = delayed(arguments, pure=False)  # travels once, not once per block
         sums = [delayed(_work)(work, block, shared) for block in self._blocks]
         while len(sums) > 1:
             sums = [

@@ -66,7 +66,7 @@ class _OnCluster:
 
 
 class PNormPush(_OnCluster, toprank.rankers.PNormPush):
-    """:class:`toprank.PNormPush` on a cluster: Newton's method, one reduction an iteration.
+    """:class:`toprank.PNormPush` on a cluster: Newton's method, one reduction per iteration.
 
     Needs ``loss="exponential"`` and ``weak_rankers="features"``. Parameters and attributes are
     those of :class:`toprank.PNormPush`.
@@ -83,7 +83,7 @@ class PNormPush(_OnCluster, toprank.rankers.PNormPush):
 
 
 class IRPush(_OnCluster, toprank.rankers.IRPush):
-    """:class:`toprank.IRPush` on a cluster: two reductions an iteration.
+    """:class:`toprank.IRPush` on a cluster: two reductions per iteration.
 
     Needs ``loss="exponential"`` and ``weak_rankers="features"``.
     """
