@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.ticker import FuncFormatter
@@ -84,12 +84,9 @@ def precision_curve(
     lists = ranked_lists(y_true, scores, sample_weight, pos_label)
     longest = max(float(each.weights[each.positives].sum()) for each in lists)
     places = _places(max_k, lists, default=longest)
-    band = Band(level, n_resamples, stratified=stratified)
     panel = one_axes(ax)
-    for number, each in enumerate(lists):
-        hits, resampled = _hits(each, places, band, random_state)
-        inside = None if resampled is None else band.edges(resampled.found / places)
-        _draw(panel, number, each.name, places, hits / places, inside)
+    band = Band(level, n_resamples, stratified=stratified)
+    _draw(panel, lists, places, band, random_state, of_all=False)
     dress(panel, x="Rows in the shortlist", y="Positives among them")
     _finish(panel, lists, places, legend="lower left")
     return panel
@@ -127,17 +124,9 @@ def gain_curve(
     """
     lists = ranked_lists(y_true, scores, sample_weight, pos_label)
     places = _places(max_k, lists, default=max(float(each.weights.sum()) for each in lists))
-    band = Band(level, n_resamples, stratified=stratified)
     panel = one_axes(ax)
-    for number, each in enumerate(lists):
-        positives = float(each.weights[each.positives].sum())
-        hits, resampled = _hits(each, places, band, random_state)
-        inside = (
-            None
-            if resampled is None
-            else band.edges(resampled.found / resampled.positives[:, None])
-        )
-        _draw(panel, number, each.name, places, hits / positives, inside)
+    band = Band(level, n_resamples, stratified=stratified)
+    _draw(panel, lists, places, band, random_state, of_all=True)
     positives, rows = float(lists[0].weights[lists[0].positives].sum()), lists[0].weights.sum()
     for ideal in (np.minimum(places / positives, 1.0), np.minimum(places / rows, 1.0)):
         panel.plot(np.append(0.0, places), np.append(0.0, ideal), color=GREY, linewidth=0.8)
@@ -171,37 +160,27 @@ def _checked_length(max_k: Any, most: float) -> float:
     return value
 
 
-class _Resampled(NamedTuple):
-    found: NDArray[np.float64]
-    positives: NDArray[np.float64]
-
-
-def _hits(
-    ranked: RankedList,
+def _draw(
+    panel: Axes,
+    lists: list[RankedList],
     places: NDArray[np.float64],
     band: Band,
     random_state: int | np.random.Generator | None,
-) -> tuple[NDArray[np.float64], _Resampled | None]:
-    rows, found = ranked.climb()
-    hits = np.interp(places, rows, found)
-    if band.n_resamples == 0:
-        return hits, None
-    rng = np.random.default_rng(random_state)
-    return hits, _Resampled(*resampled_hits(ranked, places, band, rng))
-
-
-def _draw(
-    panel: Axes,
-    number: int,
-    name: str,
-    places: NDArray[np.float64],
-    values: NDArray[np.float64],
-    inside: tuple[NDArray[np.float64], NDArray[np.float64]] | None,
+    *,
+    of_all: bool,
 ) -> None:
-    look = series(number)
-    panel.plot(places, values, label=name, **look.line)
-    if inside is not None:
-        panel.fill_between(places, *inside, color=look.colour, alpha=0.15, linewidth=0)
+    """Draw the positives found as a share of all positives, or else of the rows looked at."""
+    for number, each in enumerate(lists):
+        look = series(number)
+        hits = np.interp(places, *each.climb())
+        positives = float(each.weights[each.positives].sum())
+        shares = hits / (positives if of_all else places)
+        panel.plot(places, shares, label=each.name, **look.line)
+        if band.n_resamples:
+            rng = np.random.default_rng(random_state)
+            found, drawn = resampled_hits(each, places, band, rng)
+            edges = band.edges(found / (drawn[:, None] if of_all else places))
+            panel.fill_between(places, *edges, color=look.colour, alpha=0.15, linewidth=0)
 
 
 def _finish(
