@@ -36,7 +36,7 @@ def average_precision(ranked: Ranked, *, ties: str) -> Floats:
     """
     # Only ties with positives add to the sum; the others are left out of the harmonic sums.
     live = np.flatnonzero(ranked.gain)
-    found, rows = ranked.positives_above(live), ranked.above(ranked.weight)[live]
+    found, rows = ranked.above(ranked.gain)[live], ranked.above(ranked.weight)[live]
     gain, weight = ranked.gain[live], ranked.weight[live]
     return ranked.total_of(_PRECISIONS[ties](found, rows, gain, weight), live) / ranked.positives
 

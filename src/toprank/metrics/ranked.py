@@ -134,13 +134,6 @@ class Ranked(NamedTuple):
             negatives=np.ldexp(self.negatives, exponents),
         )
 
-    def positives_above(self, live: NDArray[np.intp]) -> Floats:
-        """Weight of the positives above each of the ties that hold any, ``live``."""
-        # in one list the ties between them add nothing
-        return (
-            _sums_before(self.gain[live]) if self.starts.size == 1 else self.above(self.gain)[live]
-        )
-
     def total_of(self, values: Floats, live: NDArray[np.intp]) -> Floats:
         """Sum over some ties of each list."""
         if self.starts.size == 1:

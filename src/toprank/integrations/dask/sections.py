@@ -60,9 +60,6 @@ class _Section(Ranked):
     def total(self, values: Floats) -> Floats:
         return np.array([self._ask("total", values.sum())])
 
-    def positives_above(self, live: NDArray[np.intp]) -> Floats:
-        return self.above(self.gain)[live]
-
     def total_of(self, values: Floats, live: NDArray[np.intp]) -> Floats:  # noqa: ARG002
         return self.total(values)
 
