@@ -32,7 +32,7 @@ def test_classifiers_boost_alike_whether_binned_or_brought_as_columns(missing):
     family = Stumps(n_bins=2, missing=missing).fit(X)
     binned = state_on(family, X, labels(y, weights), classify=True)
     loss = ClassificationLoss(y, weights)
-    columns = ColumnState(family.design(X), loss, loss, classify=True)
+    columns = ColumnState(family.design(X), loss, loss)
     runs = [boost(state, selection="steepest", max_iter=20) for state in (binned, columns)]
     assert runs[0].indices == runs[1].indices
     assert family.design(X).n_weak in runs[0].indices  # the constant is used

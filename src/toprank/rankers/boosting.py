@@ -116,25 +116,15 @@ class BoostedRanker(LinearRanker):
 
     @with_callbacks
     def fit(
-        self,
-        X: Any,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-        groups: ArrayLike | None = None,
-        validation: Any = None,
+        self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, validation: Any = None
     ) -> Self:
         """Learn from a table and its labels.
 
         Parameters
         ----------
-        X : table of shape (n_rows, n_features)
-            Array, pandas, polars or pyarrow table of numbers; stumps take missing values.
-        y : array-like of shape (n_rows,)
-            Two classes; ``classes_[1]``, the larger label, is the positive one.
-        sample_weight : array-like of shape (n_rows,), optional
-            Weight 2 is the row twice, weight 0 no row.
-        groups : array-like of shape (n_rows,), optional
-            List ids: only rows of one list are compared with each other.
+        X, y, sample_weight, groups
+            As in :meth:`PNormPush.fit`: table, labels of two classes, and optionally row weights
+            and list ids. Stumps take missing values.
         validation : tuple (X, y) or (X, y, groups), optional
             A held-out list; stops early as ``early_stopping`` does, with these rows.
         """
@@ -336,11 +326,7 @@ class BoostedPairsMixin(PairsMixin):
 
     @with_callbacks
     def fit_pairs(
-        self,
-        X: Any,
-        pairs: ArrayLike,
-        pair_weight: ArrayLike | None = None,
-        validation: Any = None,
+        self, X: Any, pairs: ArrayLike, pair_weight: Any = None, validation: Any = None
     ) -> Any:
         """Learn from crucial pairs: row ``pairs[j, 0]`` belongs above row ``pairs[j, 1]``.
 

@@ -93,7 +93,7 @@ class LabelBooster(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self._check_pairs(relevant)
         with Threads(effective_n_jobs(self.n_jobs)) as threads:
             design = family.fit(table, threads).design(table, threads=threads)
-            state = LabelState(design, relevant, weights, self._form(), threads)
+            state = LabelState(design, relevant, weights, self._form())
             if given is not None and weights is not None:
                 power = 2 if self._form() == "global" else 1  # pair weights are products
                 state.log_unit = power * log_scale(given, weights)

@@ -37,23 +37,20 @@ class ScoreLoss(Protocol):
 class ColumnState(BoostingState):
     """Weak rankers h in [0, 1] on a criterion of the scores, by exact line searches.
 
-    ``by_class`` tells the losses of the two classes, where there are labels. ``classify`` takes
-    the weak classifiers 2h - 1 and, as the last one, the constant 1. Rating by the largest decrease
-    searches along every weak ranker: O(rows·weak rankers) trials per round.
+    ``by_class`` gives the losses of the two classes, where there are labels. Where it is the
+    criterion itself, rows are classified: with the weak classifiers 2h - 1 and, as the last one,
+    the constant 1. Rating by the largest decrease searches along every weak ranker: O(rows·weak
+    rankers) trials per round.
     """
 
     def __init__(
-        self,
-        design: Design,
-        criterion: ScoreLoss,
-        by_class: ClassificationLoss | None = None,
-        classify: bool = False,
+        self, design: Design, criterion: ScoreLoss, by_class: ClassificationLoss | None = None
     ) -> None:
         self.design = design
-        self.n_weak = design.n_weak + classify
+        self._classify = criterion is by_class
+        self.n_weak = design.n_weak + self._classify
         self.criterion = criterion
         self._by_class = by_class
-        self._classify = classify
         self.scores = np.zeros(design.n_rows)
         self._gradient: NDArray[Any]
         self.log_loss, self._gradient = criterion.value_and_gradient(self.scores)

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from toprank.kernels.ladder import Ladder
-    from toprank.kernels.threads import Threads
     from toprank.solvers.boosting_states import ClassificationLoss
     from toprank.weak_rankers.stumps import StumpDesign
 
@@ -34,8 +33,8 @@ __all__ = ["LadderState", "PairState"]
 class ScoredState(StumpState):
     """Stumps whose weights are computed from the scores in every round."""
 
-    def __init__(self, design: StumpDesign, threads: Threads | None = None) -> None:
-        super().__init__(design, threads)
+    def __init__(self, design: StumpDesign) -> None:
+        super().__init__(design)
         self.scores = np.zeros(design.n_rows)
 
     def _move(self, index: int, step: float) -> None:
@@ -70,13 +69,9 @@ class LadderState(ScoredState):
     """
 
     def __init__(
-        self,
-        design: StumpDesign,
-        ladder: Ladder,
-        by_class: ClassificationLoss | None = None,
-        threads: Threads | None = None,
+        self, design: StumpDesign, ladder: Ladder, by_class: ClassificationLoss | None = None
     ) -> None:
-        super().__init__(design, threads)
+        super().__init__(design)
         self._ladder = ladder
         self._by_class = by_class
         self._log_weights = np.log(ladder.weights)
@@ -126,9 +121,8 @@ class PairState(ScoredState):
         design: StumpDesign,
         pairs: NDArray[np.intp],
         pair_weights: NDArray[np.float64] | None = None,
-        threads: Threads | None = None,
     ) -> None:
-        super().__init__(design, threads)
+        super().__init__(design)
         self._better, self._worse = np.ascontiguousarray(pairs.T)
         self._log_weights = np.zeros(len(pairs)) if pair_weights is None else np.log(pair_weights)
         self._weigh()

@@ -48,21 +48,21 @@ def _state_of(
     if not isinstance(family, Stumps):
         design = family.design(X, threads=threads)
         if classify and by_class is not None:
-            return ColumnState(design, by_class, by_class, classify=True)
+            return ColumnState(design, by_class, by_class)
         return ColumnState(design, _pair_loss(truth), by_class)
     if truth.pairs is not None:
         stumps = family.design(X, threads=threads)
-        return PairState(stumps, truth.pairs, truth.pair_weights, threads)
+        return PairState(stumps, truth.pairs, truth.pair_weights)
     if truth.is_labels and truth.is_one_list:
         rows = np.argsort(~truth.positives, kind="stable")  # positives first
         weights = None if truth.weights is None else truth.weights[rows]
         n_positives = int(np.count_nonzero(truth.positives))
         stumps = family.design(X, rows, threads)
-        return ClassState(stumps, n_positives, weights, classify=classify, threads=threads)
+        return ClassState(stumps, n_positives, weights, classify=classify)
     ladder = _ladder(truth)
     if by_class is not None:
         by_class = by_class.part(ladder.rows)
-    return LadderState(family.design(X, ladder.rows, threads), ladder, by_class, threads)
+    return LadderState(family.design(X, ladder.rows, threads), ladder, by_class)
 
 
 def _ladder(truth: Truth) -> Ladder:

@@ -24,7 +24,6 @@ from toprank.kernels.class_sums import (
 )
 from toprank.kernels.segments import log_sum_exp
 from toprank.kernels.steps import growth, loss_step, margin_step, rates
-from toprank.kernels.threads import Threads
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -127,10 +126,10 @@ class ClassificationLoss:
 class StumpState(BoostingState):
     """Stumps: four shares of the weight say all about one of them (see kernels.steps)."""
 
-    def __init__(self, design: StumpDesign, threads: Threads | None = None) -> None:
+    def __init__(self, design: StumpDesign) -> None:
         self.design = design
         self.n_weak = design.n_weak
-        self.threads = threads or Threads()
+        self.threads = design.threads
         self._masses = np.zeros((4, self.n_weak))
         self._measured: dict[int, tuple[float, float, float, float]] = {}
 
@@ -206,9 +205,8 @@ class ClassState(StumpState):
         weights: NDArray[np.float64] | None = None,
         *,
         classify: bool = False,
-        threads: Threads | None = None,
     ) -> None:
-        super().__init__(design, threads)
+        super().__init__(design)
         self._classify = classify
         self._bounds = (0, n_positives, design.n_rows)
         self._log_weights = None if weights is None else np.log(weights)

@@ -25,7 +25,6 @@ from toprank.solvers.boosting_states import StumpState
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from toprank.kernels.threads import Threads
     from toprank.weak_rankers.stumps import StumpDesign
 
     Floats = NDArray[np.float64]
@@ -58,9 +57,8 @@ class LabelState(StumpState):
         relevant: NDArray[np.bool_],
         weights: Floats | None,
         form: Form,
-        threads: Threads | None = None,
     ) -> None:
-        super().__init__(design, threads)
+        super().__init__(design)
         self._relevant = relevant
         self._log_weights = np.zeros(design.n_rows) if weights is None else np.log(weights)
         self._form = form

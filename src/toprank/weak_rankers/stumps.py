@@ -197,7 +197,7 @@ class StumpDesign(Design):
         doubled: NDArray[np.bool_],
         threads: Threads | None = None,
     ) -> None:
-        self._threads = threads or Threads()
+        self.threads = threads or Threads()
         self.codes = codes
         self.sizes = sizes
         self.doubled = doubled
@@ -215,7 +215,7 @@ class StumpDesign(Design):
             for j, lookup in lookups:
                 add_lookup(self.codes[j, start:stop], lookup, scores[start:stop])
 
-        self._threads.over(self.n_rows, add)
+        self.threads.over(self.n_rows, add)
         return scores
 
     def lookup(self, j: int, mine: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -239,7 +239,7 @@ class StumpDesign(Design):
                 first, last = self.offsets[j], self.offsets[j + 1]
                 correlations[first:last] = self._correlations_of(j, residuals)
 
-        self._threads.over(self.sizes.size, correlate_columns)
+        self.threads.over(self.sizes.size, correlate_columns)
         return correlations
 
     def _correlations_of(self, j: int, residuals: NDArray[Any]) -> NDArray[np.float64]:
