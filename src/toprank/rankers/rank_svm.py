@@ -61,8 +61,8 @@ class RankSVM(GradesMixin, PairsMixin, LinearRanker):
         largest value of the paper's experiments, stands for up to a tenth of wrong labels.
     nu_plus : float or None, default=None
         ν⁺ of ``form="product"``, from ν to 1: the share of the positives to average over (with
-        ``norm=2``, as the paper has it, of the negatives). None finds it, from √ν on, by the
-        paper's iteration (section 6); a number solves OPT_soft(ν⁺).
+        ``norm=2``, as the paper has it, of the negatives). None finds it to two digits, from √ν on,
+        by the paper's iteration (section 6); a number solves OPT_soft(ν⁺).
     form : {"exact", "product", "classification"}, default="exact"
         "classification" is the ν-SVM for classes, on ν·m/2 rows of each, for comparison.
     signed : bool, default=True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from numbers import Real
@@ -168,7 +169,11 @@ class SvmProblem:
             )
             return self._maximize(margin, max_iter, coarse, weights, None, sparse=False)
 
-        return lower_by_tangents(self.nu, tangent, coarse)[0]
+        found, _ = lower_by_tangents(self.nu, tangent, coarse)
+        if found in (self.nu, math.sqrt(self.nu), 1.0):  # as the search gives them
+            return found
+        # further digits hang on rounding: γ̂ is flat here
+        return min(max(float(f"{found:.2g}"), self.nu), 1.0)
 
     def _maximize(
         self,

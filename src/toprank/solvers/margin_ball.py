@@ -50,6 +50,9 @@ FINER = 0.01
 # this share of the wanted gap below the best one. Losses are of the optimum and not of the path,
 # so the same weights go on every machine.
 SPARED = 0.5
+# Cuts that had no multiplier for this many queries may be left out, once half of all are such; one
+# that was needed after all comes back as a new cut.
+IDLE = 20
 # Stop after this many weights in a row that have to stay,
 PATIENCE = 3
 # and keep a weight where this many cuts do not tell whether it may go.
@@ -183,10 +186,18 @@ def _remove_weights(search: _Search, wanted: float) -> None:
         if solution.gap <= FINER * wanted:
             break
         search.ask(query)
-    least, ceiling, kept = solution.value - SPARED * wanted, solution.ceiling, 0
-    for column in np.argsort(np.abs(solution.weights), kind="stable"):
-        if solution.weights[column] and kept < PATIENCE:
-            kept = 0 if _leave_out(search, column, least) else kept + 1
+    least, ceiling = solution.value - SPARED * wanted, solution.ceiling
+    for column in np.flatnonzero(solution.weights == 0).tolist():
+        search.master.forbid(column)
+    needed = np.zeros(solution.weights.size, dtype=bool)  # and so they stay, whatever else goes
+    in_a_row = 0
+    while in_a_row < PATIENCE:
+        open_ones = np.flatnonzero((solution.weights != 0) & ~needed)
+        if not open_ones.size:
+            break
+        smallest = int(open_ones[np.argmin(np.abs(solution.weights[open_ones]))])
+        needed[smallest] = not _leave_out(search, smallest, least)
+        in_a_row = in_a_row + 1 if needed[smallest] else 0
     solution.ceiling = ceiling
 
 
@@ -220,7 +231,8 @@ class _Master:
         self._signed = signed
         self._n_weak = n_weak
         self._size = (2 if signed else 1) * n_weak
-        self._nu_plus: list[float] = []
+        self._nu_plus = np.empty(0)
+        self._idle = np.empty(0, dtype=np.intp)
         infinity = highspy.kHighsInf
         self._lp = highspy.Highs()  # type: ignore[no-untyped-call]
         self._lp.setOptionValue("output_flag", False)
@@ -239,7 +251,8 @@ class _Master:
         sides = [-slope, slope] if self._signed else [-slope]
         row = np.concatenate([*sides, [1.0]])
         self._lp.addRow(-highspy.kHighsInf, 0.0, row.size, self._columns, row)
-        self._nu_plus.append(nu_plus)
+        self._nu_plus = np.append(self._nu_plus, nu_plus)
+        self._idle = np.append(self._idle, 0)
 
     def forbid(self, column: int) -> None:
         """Hold the weight of a column at 0."""
@@ -260,15 +273,32 @@ class _Master:
             # a warm basis that went bad; a cold start is slower, and sure
             self._lp.clearSolver()
             self._lp.run()
-        point = np.array(self._lp.getSolution().col_value)
+        solution = self._lp.getSolution()
+        self._shares = np.abs(np.array(solution.row_dual)[1:])
+        self._drop_idle()
+        point = np.array(solution.col_value)
         weights = point[: self._n_weak].copy()
         if self._signed:
             weights -= point[self._n_weak : -1]
         return weights, float(point[-1])
 
+    def _drop_idle(self) -> None:
+        """Leave out the cuts that had no multiplier for long; the basis goes on without them."""
+        self._idle = np.where(self._shares > 0, 0, self._idle + 1)
+        if 2 * np.count_nonzero(self._idle > IDLE) < self._idle.size:
+            return
+        basis = self._lp.getBasis()
+        status = np.array(basis.row_status)
+        old = (self._idle > IDLE) & (status[1:] == highspy.HighsBasisStatus.kBasic)
+        rows = np.flatnonzero(old) + 1
+        basis.row_status = np.delete(status, rows).tolist()
+        self._lp.deleteRows(rows.size, rows.astype(np.int32))
+        self._lp.setBasis(basis)
+        self._idle, self._nu_plus = self._idle[~old], self._nu_plus[~old]
+        self._shares = self._shares[~old]
+
     def mean_nu_plus(self) -> float:
         """ν⁺ of the cuts, weighed by their multipliers."""
-        shares = np.abs(np.array(self._lp.getSolution().row_dual)[1:])
-        chosen = np.array(self._nu_plus[: shares.size])
-        total = float(shares.sum())
-        return float(shares @ chosen) / total if total > 0 else float(chosen[-1])
+        chosen = self._nu_plus[: self._shares.size]
+        total = float(self._shares.sum())
+        return float(self._shares @ chosen) / total if total > 0 else float(chosen[-1])
