@@ -77,7 +77,7 @@ class Delimited:
 
 
 def _with_commas(text: bytes, n_columns: int) -> bytes:
-    """One row a line, fields between commas, from any mix of blanks, commas and line breaks."""
+    """One row per line, fields between commas, from any mix of blanks, commas and line breaks."""
     fields = text.replace(b",", b" ").split()
     rows = range(0, len(fields), n_columns)
     return b"\n".join(b",".join(fields[start : start + n_columns]) for start in rows)

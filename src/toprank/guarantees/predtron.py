@@ -195,24 +195,15 @@ class PredtronCertificate:
             margin = self.margin
         if margin is None:
             raise ValueError("margin=None: pass the margin of a reference, or call certify first.")
+        options = {
+            "largest_loss": self.largest_loss,
+            "eta": self.eta,
+            "growth": self.growth,
+            "start": self.start,
+        }
         if self.loss_driven:
-            return loss_driven_bound(
-                self.radius,
-                margin,
-                largest_loss=self.largest_loss,
-                eta=self.eta,
-                growth=self.growth,
-                start=self.start,
-            )
-        return predtron_bound(
-            self.radius,
-            margin,
-            smallest_loss=self.smallest_loss,
-            largest_loss=self.largest_loss,
-            eta=self.eta,
-            growth=self.growth,
-            start=self.start,
-        )
+            return loss_driven_bound(self.radius, margin, **options)
+        return predtron_bound(self.radius, margin, smallest_loss=self.smallest_loss, **options)
 
     def holds(self, margin: float | None = None) -> bool:
         """Whether the cumulative loss is within the bound, up to rounding."""

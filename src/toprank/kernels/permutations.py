@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
-    Places = NDArray[np.intp]
 
 __all__ = [
     "best_first",
@@ -31,13 +30,13 @@ __all__ = [
 
 
 @compiled
-def best_first(scores: Floats) -> Places:
+def best_first(scores: Floats) -> NDArray[np.intp]:
     """Items by falling score; equal scores in the order of the items. O(m log m)."""
     return np.argsort(-scores, kind="mergesort")
 
 
 @compiled
-def ndcg_loss(order: Places, gains: Floats, discounts: Floats) -> float:
+def ndcg_loss(order: NDArray[np.intp], gains: Floats, discounts: Floats) -> float:
     """1 − NDCG of the items in this order; exactly 0 if no gain rises along it.
 
     Without any gain (Z(y) = 0) every order is right: the loss is 0 by convention.
@@ -56,7 +55,7 @@ def ndcg_loss(order: Places, gains: Floats, discounts: Floats) -> float:
 
 
 @compiled
-def precision_loss(order: Places, relevant: NDArray[np.bool_], k: int) -> float:
+def precision_loss(order: NDArray[np.intp], relevant: NDArray[np.bool_], k: int) -> float:
     """1 − (relevant items among the first k) / min(k, relevant items); 0 if none is relevant."""
     reachable = min(k, relevant.sum())
     if reachable == 0:
@@ -68,14 +67,16 @@ def precision_loss(order: Places, relevant: NDArray[np.bool_], k: int) -> float:
 
 
 @compiled
-def correct_for_ndcg(scores: Floats, gains: Floats) -> Places:
+def correct_for_ndcg(scores: Floats, gains: Floats) -> NDArray[np.intp]:
     """The order without loss that is most similar to the scores: by gain, then by score."""
     by_score = best_first(scores)
     return by_score[np.argsort(-gains[by_score], kind="mergesort")]
 
 
 @compiled
-def with_top(by_score: Places, relevant: NDArray[np.bool_], k: int, wanted: int) -> Places:
+def with_top(
+    by_score: NDArray[np.intp], relevant: NDArray[np.bool_], k: int, wanted: int
+) -> NDArray[np.intp]:
     """Items by score, but for a top k that holds the ``wanted`` best relevant ones.
 
     ::
@@ -103,7 +104,7 @@ def with_top(by_score: Places, relevant: NDArray[np.bool_], k: int, wanted: int)
 
 
 @compiled
-def correct_for_precision(scores: Floats, relevant: NDArray[np.bool_], k: int) -> Places:
+def correct_for_precision(scores: Floats, relevant: NDArray[np.bool_], k: int) -> NDArray[np.intp]:
     """The order without loss at k that is most similar to the scores.
 
     If sorting by score leaves no loss it is that; otherwise as many relevant items as can be are
@@ -117,7 +118,7 @@ def correct_for_precision(scores: Floats, relevant: NDArray[np.bool_], k: int) -
 @compiled
 def search_for_precision(
     scores: Floats, relevant: NDArray[np.bool_], k: int, heights: Floats
-) -> Places:
+) -> NDArray[np.intp]:
     """The loss-augmented order for precision at k.
 
     If the top k holds a relevant items, these are the a best by score, and everything else is

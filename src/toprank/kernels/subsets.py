@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
-    Mask = NDArray[np.bool_]
 
 __all__ = [
     "ERROR_SET_SIZE",
@@ -31,7 +30,7 @@ HAMMING, SUBSET_ZERO_ONE, ERROR_SET_SIZE = 0, 1, 2
 
 
 @compiled
-def subset_loss(predicted: Mask, truth: Mask, loss: int) -> float:
+def subset_loss(predicted: NDArray[np.bool_], truth: NDArray[np.bool_], loss: int) -> float:
     """The loss of a predicted subset."""
     missed = false = 0
     for j in range(truth.size):
@@ -45,7 +44,7 @@ def subset_loss(predicted: Mask, truth: Mask, loss: int) -> float:
 
 
 @compiled
-def _error_set_flips(price: Floats, truth: Mask) -> Mask:
+def _error_set_flips(price: Floats, truth: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Maximise a·b − (the a cheapest true flips) − (the b cheapest false flips).
 
     For a missed labels it pays to add false ones as long as their price is below a, so the best b
@@ -73,10 +72,10 @@ def _error_set_flips(price: Floats, truth: Mask) -> Mask:
 
 
 @compiled
-def augmented_flips(scores: Floats, truth: Mask, loss: int) -> Mask:
+def augmented_flips(scores: Floats, truth: NDArray[np.bool_], loss: int) -> NDArray[np.bool_]:
     """Labels of the loss-augmented subset that differ from the truth; ties stay unflipped."""
     price = np.where(truth, scores, -scores) * (2.0 / np.sqrt(truth.size))
-    flips: Mask
+    flips: NDArray[np.bool_]
     if loss == HAMMING:
         flips = price < 1.0
     elif loss == SUBSET_ZERO_ONE:

@@ -96,7 +96,7 @@ def documented(
 
     def fill(learner: Learner) -> Learner:
         text = learner.__doc__ or ""
-        blocks = {"{shared}": shared, "{passes}": PASSES, "{ranking}": RANKING}
+        blocks = {"{shared}": shared, "{passes}": PASSES, "{ranking}": f"{RANKING}\n{shared}"}
         for marker, block in blocks.items():
             text = text.replace(marker, block.replace("\n", "\n    "))
         learner.__doc__ = text

@@ -56,7 +56,7 @@ def _linked(lengths: Floats, q: float) -> Floats:
 
 
 class Link(ABC):
-    """The map from θ to the weights; both are p × d, one row a feature.
+    """The map from θ to the weights; both are p × d, one row per feature.
 
     Parameters
     ----------

@@ -84,12 +84,10 @@ class PRank(ClassLearner):
 
     Examples
     --------
-    >>> import numpy as np
     >>> from toprank import PRank
-    >>> X = np.linspace(-1, 1, 60)[:, None]
-    >>> y = np.digitize(X[:, 0], [-0.3, 0.4])
-    >>> PRank(random_state=0, max_iter=100).fit(X, y).predict([[-0.9], [0.0], [0.9]])
-    array([0, 1, 2])
+    >>> model = PRank(shuffle=False, average=False).fit([[-1], [0], [2]], ["low", "mid", "top"])
+    >>> model.predict([[-3], [3]]).tolist()
+    ['low', 'top']
     """
 
     def _start_classes(self) -> None:

@@ -73,7 +73,6 @@ class PredtronLabelRanker(RankingPredtron, LabelSetPredtron):
     Parameters
     ----------
     {ranking}
-    {shared}
 
     Examples
     --------
@@ -142,7 +141,6 @@ class PredtronSubsetRanker(RankingPredtron, RowRanker):
     Parameters
     ----------
     {ranking}
-    {shared}
 
     Examples
     --------
