@@ -58,17 +58,17 @@ _TIES = {
 }
 
 _SHARED = """\
+ties : {{{choices}}}, default="{default}"
+    {meanings}.
+undefined : {{"skip", "error"}} or float, default="skip"
+    What to do with a list without {needs}: leave it out (where no list
+    is left the result is nan, with a warning), raise an error, or count it as this number.
 sample_weight : array-like of shape (n_rows,), default=None
     A row of weight 2 counts as that row twice, a row of weight 0 as absent.
 groups : array-like of shape (n_rows,), default=None
     The list of each row, in any order. The result is the mean over the lists, each alike.
 pos_label : label, default=None
-    The positive label; by default the larger of the two.
-ties : {{{choices}}}, default="{default}"
-    {meanings}.
-undefined : {{"skip", "error"}} or float, default="skip"
-    What to do with a list without {needs}: leave it out (where no list
-    is left the result is nan, with a warning), raise an error, or count it as this number."""
+    The positive label; by default the larger of the two."""
 
 
 _LABELS = "Two classes: booleans, {0, 1}, {-1, 1} or any two labels."
@@ -87,6 +87,10 @@ k : int or float
     fraction of weights that are not whole is not rounded). A list shorter than k is judged at its
     own length; k longer than every list is an error."""
 
+_GAIN = """\
+gain : {"exponential", "linear"}, default="exponential"
+    Whether a grade y is worth 2^y − 1 or y."""
+
 _WHOLE_LIST = "    By default the whole list counts."
 
 
@@ -101,11 +105,11 @@ class Metric(Protocol):
         y_true: ArrayLike,
         scores: ArrayLike,
         *,
+        ties: str = ...,
+        undefined: Undefined = "skip",
         sample_weight: ArrayLike | None = None,
         groups: ArrayLike | None = None,
         pos_label: Any = None,
-        ties: str = ...,
-        undefined: Undefined = "skip",
         **options: Any,
     ) -> float:
         """The metric of these scores."""
@@ -393,7 +397,8 @@ def _document(judge: Callable[..., Any], declared: Declaration, returns: str) ->
     rows = _ROWS.format(labels=_GRADES if declared.graded else _LABELS)
     k = inspect.signature(judge).parameters.get("k")
     length = "" if k is None else _K if k.default is k.empty else f"{_K}\n{_WHOLE_LIST}"
-    parameters = "\n".join(filter(None, (rows, length, own.strip(), shared)))
+    gain = _GAIN if declared.graded else ""
+    parameters = "\n".join(filter(None, (rows, length, own.strip(), gain, shared)))
     return (
         f"{text}\nParameters\n----------\n{parameters}\n\n"
         f"Returns\n-------\nfloat\n    {returns}\n\nExamples\n{examples}"

@@ -46,8 +46,6 @@ def dcg(
     ----------
     log_base : float, default=2
         Base b of the discount's logarithm, above 1; two is the convention of the field.
-    gain : {"exponential", "linear"}, default="exponential"
-        Whether a grade y is worth 2^y − 1 or y.
 
     Examples
     --------
@@ -78,8 +76,6 @@ def ndcg(
     ----------
     log_base : float, default=2
         Base of the discount's logarithm; it cancels, but for rounding.
-    gain : {"exponential", "linear"}, default="exponential"
-        Whether a grade y is worth 2^y − 1 or y.
 
     Examples
     --------

@@ -42,7 +42,8 @@ def _of_each_row(
     *, of: str
 ) -> Callable[[Callable[[Ranked, float], Floats]], Callable[..., Floats]]:
     """Make a function of rows out of one of ties, with one value per positive or negative."""
-    parameters = shared_parameters(PESSIMISTIC)[:-1]  # all lists are defined
+    # Every list has heights: none is undefined.
+    parameters = [p for p in shared_parameters(PESSIMISTIC) if p.name != "undefined"]
     signature = inspect.Signature(parameters, return_annotation="Floats")
 
     def decorate(judge: Callable[[Ranked, float], Floats]) -> Callable[..., Floats]:
@@ -64,6 +65,9 @@ def _of_each_row(
             return of_class
 
         vars(measured)["__signature__"] = signature
+        text, _, examples = inspect.cleandoc(judge.__doc__ or "").partition("\nExamples\n")
+        returns = f"ndarray of shape (n_{of},)\n    One value per row of the {of}, in their order."
+        measured.__doc__ = f"{text}\nReturns\n-------\n{returns}\n\nExamples\n{examples}"
         return measured
 
     return decorate
@@ -80,11 +84,6 @@ def height(ranked: Ranked, share: float) -> Floats:
     A tied positive counts as below by default ("pessimistic", Rudin 2009, section 2), half with
     "average", not at all with "optimistic". With ``groups``, positives of the same list count;
     with ``sample_weight``, their weights. One sort: O(n log n) time, O(n) memory.
-
-    Returns
-    -------
-    ndarray of shape (n_negatives,)
-        One height per negative row, in the order of the rows.
 
     Examples
     --------
@@ -107,11 +106,6 @@ def reverse_height(ranked: Ranked, share: float) -> Floats:
     "average", not at all with "optimistic". With ``groups``, negatives of the same list count;
     with ``sample_weight``, their weights. One sort: O(n log n) time, O(n) memory.
 
-    Returns
-    -------
-    ndarray of shape (n_positives,)
-        One reverse height per positive row, in the order of the rows.
-
     Examples
     --------
     >>> from toprank.metrics import reverse_height
@@ -132,11 +126,6 @@ def ranks(ranked: Ranked, share: float) -> Floats:
     A row takes the last place of its tie by default ("pessimistic", Rudin 2009, section 7), the
     mean place with "average", the first with "optimistic". With ``groups``, rows of the same list
     count; with ``sample_weight``, their weights. One sort: O(n log n) time, O(n) memory.
-
-    Returns
-    -------
-    ndarray of shape (n_positives,)
-        One rank per positive row, in the order of the rows.
 
     Examples
     --------

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 
 __all__ = ["partial_auc", "positives_at_top", "r_max", "roc_auc", "winner_take_all"]
 
+_COUNT = "Between 0 (every positive on top) and the number of positives; smaller is better."
+_SHARE_LOST = "Between 0 and 1 (with lists: the share of lists lost); smaller is better."
+
 
 @metric(needs="both")
 def roc_auc(ranked: Ranked, *, ties: str) -> Floats:
@@ -147,12 +150,7 @@ def positives_at_top(ranked: Ranked, *, ties: str) -> Floats:
     return before / (before + under)
 
 
-@metric(
-    needs="both",
-    ties=WORST_FIRST,
-    head=_head_to_first_negative,
-    returns="Between 0 (every positive on top) and the number of positives; smaller is better.",
-)
+@metric(needs="both", ties=WORST_FIRST, head=_head_to_first_negative, returns=_COUNT)
 def r_max(ranked: Ranked, *, ties: str) -> Floats:
     """Number of positives below the highest negative.
 
@@ -177,12 +175,7 @@ def _head_to_first_row(rows: ScoredRows) -> float:
     return float(rows.scores.max())
 
 
-@metric(
-    needs="both",
-    ties=WORST_FIRST,
-    head=_head_to_first_row,
-    returns="Between 0 and 1 (with lists: the share of lists lost); smaller is better.",
-)
+@metric(needs="both", ties=WORST_FIRST, head=_head_to_first_row, returns=_SHARE_LOST)
 def winner_take_all(ranked: Ranked, *, ties: str) -> Floats:
     """Loss of the winner: 1 if a negative leads the list, 0 if a positive does.
 
