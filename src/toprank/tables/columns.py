@@ -91,7 +91,7 @@ def as_words(column: pa.ChunkedArray | pa.Array) -> pa.Array:
     """
     plain = _plain(column)
     if pa.types.is_floating(plain.type):
-        values = plain.to_numpy()
+        values = plain.to_numpy(zero_copy_only=False)
         words = [None if np.isnan(value) else f"{value:.12g}" for value in values]
         return pa.array(words, type=pa.string())
     try:
