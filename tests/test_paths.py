@@ -48,6 +48,15 @@ def table(n_rows=200):
     return X, (X[:, 0] + rng.normal(size=n_rows) > 1).astype(int)
 
 
+def test_a_push_takes_the_drawn_path():
+    X, y = table()
+    model = toprank.PNormPush(p=8)
+    model.fit(X, y)  # imports, which call functions of other files
+    passed = files_passed(lambda: model.fit(X, y))
+    assert passed == drawn("### `PNormPush(p=8).fit(X, y)`")
+    assert len(passed) <= 12
+
+
 def test_toprank_fit_takes_the_drawn_path(tmp_path):
     X, y = table()
     rows = "\n".join(",".join(map(str, [*row, label])) for row, label in zip(X, y, strict=True))
