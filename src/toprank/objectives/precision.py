@@ -138,7 +138,24 @@ class PrecisionCriterion(Criterion):
         self._kind = KINDS[surrogate_name]
         self._positives, self._weights, self._lists = positives, weights, lists
         self._whole = are_whole(weights)
-        _check_k(self._k, self._is_share, positives, weights, lists)
+        self._check_k()
+
+    def _check_k(self) -> None:
+        if self._is_share:
+            return
+        counts = self._positives.astype(np.float64)
+        if self._weights is not None:
+            counts *= self._weights
+        if self._lists is None:
+            where, most = "there are", float(counts.sum())
+        else:
+            where = "the list with most of them has"
+            most = float(np.bincount(self._lists.codes, weights=counts).max())
+        if self._k > most:
+            raise ValueError(
+                f"k={self._k:g} is more than the positives: {where} {most:g}; pass a smaller k, "
+                "or a share of the positives in (0, 1]."
+            )
 
     def value(self, scores: NDArray[Any]) -> float:
         return self._judged(scores)[1]
@@ -201,25 +218,3 @@ def as_top(k: Any) -> tuple[float, bool]:
 def are_whole(weights: NDArray[np.float64] | None) -> bool:
     """Whether every weight is a whole number, so that a weight is a number of repetitions."""
     return weights is None or bool((weights == np.floor(weights)).all())
-
-
-def _check_k(
-    k: float,
-    is_share: bool,
-    positives: NDArray[np.bool_],
-    weights: NDArray[np.float64] | None,
-    lists: Lists | None,
-) -> None:
-    if is_share:
-        return
-    counts = positives.astype(np.float64) if weights is None else positives * weights
-    if lists is None:
-        most = float(counts.sum())
-    else:
-        most = float(np.bincount(lists.codes, weights=counts).max())
-    if k > most:
-        where = "there are" if lists is None else "the list with most of them has"
-        raise ValueError(
-            f"k={k:g} is more than the positives: {where} {most:g}; pass a smaller k, or a share "
-            "of the positives in (0, 1]."
-        )

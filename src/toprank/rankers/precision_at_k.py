@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from toprank.weak_rankers import Design
 
     Floats = NDArray[np.float64]
+    Given = ArrayLike | None
 
 __all__ = ["PrecisionAtKRanker"]
 
@@ -340,10 +341,10 @@ class PrecisionAtKRanker(LinearRanker):
     def partial_fit(
         self,
         X: Any,
-        y: ArrayLike,
-        classes: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-        groups: ArrayLike | None = None,
+        y: Any,
+        classes: Given = None,
+        sample_weight: Given = None,
+        groups: Given = None,
     ) -> Self:
         """Learn from the next rows of a stream, in their order and once.
 
