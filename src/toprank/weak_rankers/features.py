@@ -104,6 +104,8 @@ class FeatureDesign(Design):
         self.n_rows, self.n_weak = X.shape
 
     def scores(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        if not weights.any():  # where most fits start
+            return np.zeros(self.n_rows)
         coef = weights / self._span
         offset = -float(self._low @ coef)
         if self._is_sparse:
