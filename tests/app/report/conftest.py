@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from toprank.app.report import Contestant, Run, Shortlist, Subject, draw_picture
+from toprank.app.report import ComparisonRun, Contestant, Shortlist, Subject, draw_picture
 from toprank.plots import precision_curve
 from toprank.selection import RankerComparison
 
@@ -212,7 +212,7 @@ def run():
         scores = {EVIL: comparison.test_scores["push"]}
         precision_curve(comparison.test_labels, scores, ax=figure.subplots())
 
-    return Run(
+    return ComparisonRun(
         title=f"Title {EVIL}",
         subject=Subject(
             name=EVIL, positive=EVIL, n_rows=80, n_features=3, n_positives=40, source=EVIL

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
-    from toprank.app.report import Contestant, Picture, Run
+    from toprank.app.report import ComparisonRun, Contestant, Picture
     from toprank.datasets import Dataset
     from toprank.selection import RankerComparison
 
@@ -142,12 +142,12 @@ def print_comparison(console: Console, data: Dataset, comparison: RankerComparis
         console.say(comparison.verdict(PUSH, other))
 
 
-def describe_run(data: Dataset, comparison: RankerComparison, *, seed: int) -> Run:
+def describe_run(data: Dataset, comparison: RankerComparison, *, seed: int) -> ComparisonRun:
     """Everything that the report shows."""
-    from toprank.app.report import Run, Subject, shortlist_of
+    from toprank.app.report import ComparisonRun, Subject, shortlist_of
 
     n_rows, n_features = data.X.shape
-    return Run(
+    return ComparisonRun(
         title="Eights among handwritten digits",
         subject=Subject(
             name="handwritten digits (8×8 grey images)",

@@ -1,8 +1,8 @@
 """One self-contained HTML page about a run: what was ranked, what the top gained, the shortlist."""
 
 from toprank.app.report.comparison_page import (
+    ComparisonRun,
     Contestant,
-    Run,
     Shortlist,
     Subject,
     build_comparison_page,
@@ -19,13 +19,13 @@ from toprank.app.report.page import (
 from toprank.app.report.picture import Picture, draw_picture
 
 __all__ = [
+    "ComparisonRun",
     "Contestant",
     "Curve",
     "ModelRun",
     "Picture",
     "Quality",
     "Reliability",
-    "Run",
     "Shortlist",
     "Subject",
     "build_comparison_page",

@@ -18,7 +18,14 @@ if TYPE_CHECKING:
     from toprank.app.training_data import TrainingData
     from toprank.selection import RankerComparison
 
-__all__ = ["Contestant", "Run", "Shortlist", "Subject", "build_comparison_page", "shortlist_of"]
+__all__ = [
+    "ComparisonRun",
+    "Contestant",
+    "Shortlist",
+    "Subject",
+    "build_comparison_page",
+    "shortlist_of",
+]
 
 # As many rows as stay smooth to sort and filter.
 MOST_ROWS = 10_000
@@ -63,7 +70,7 @@ class Shortlist:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Run:
+class ComparisonRun:
     """Everything that one page shows.
 
     Attributes
@@ -112,10 +119,10 @@ class Run:
 
 def build_comparison_page(
     found: RankerComparison, data: TrainingData, rankers: dict[str, Any], focus: str, seed: int
-) -> Run:
+) -> ComparisonRun:
     """Everything that the page about a comparison of rankers shows."""
     roles = data.roles
-    return Run(
+    return ComparisonRun(
         title=f"Which ranker for {data.source.name}",
         subject=Subject(
             name=data.source.name,

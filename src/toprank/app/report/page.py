@@ -20,7 +20,7 @@ from toprank.app.writing import write_atomically
 if TYPE_CHECKING:
     import os
 
-    from toprank.app.report.comparison_page import Run
+    from toprank.app.report.comparison_page import ComparisonRun
     from toprank.app.report.model_page import ModelRun
     from toprank.app.report.picture import Picture
 
@@ -33,7 +33,7 @@ _MOST_CURVES = 4
 _LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba", "matplotlib")
 
 
-def write_report(path: str | os.PathLike[str], run: Run) -> Path:
+def write_report(path: str | os.PathLike[str], run: ComparisonRun) -> Path:
     """Write the page about a run; an interrupted write leaves an old file as it was.
 
     The page is one file: style and pictures are inside, and it asks nothing of the network.
@@ -42,7 +42,7 @@ def write_report(path: str | os.PathLike[str], run: Run) -> Path:
     ----------
     path : path
         Where to write; the folder must exist. An old file is replaced.
-    run : Run
+    run : ComparisonRun
         What to show.
 
     Returns
@@ -54,7 +54,7 @@ def write_report(path: str | os.PathLike[str], run: Run) -> Path:
     return write_atomically(path, page.encode())
 
 
-def render_report(run: Run) -> str:
+def render_report(run: ComparisonRun) -> str:
     """The page as text; the same run gives the same text."""
     found, shortlist = run.comparison, run.shortlist
     curves = _curves(run)
@@ -113,7 +113,7 @@ def render_model_report(run: ModelRun) -> str:
     )
 
 
-def _curves(run: Run) -> dict[str, Curve]:
+def _curves(run: ComparisonRun) -> dict[str, Curve]:
     """The focus and those with the best shortlists, in the order of the table."""
     found = run.comparison
     others = sorted(run.others, key=lambda name: -found.precision[name].mean())
