@@ -46,11 +46,11 @@ BLOCK = 2048
 def logistic_heights(side: Side) -> tuple[Tensor, Tensor, Tensor]:
     """Heights in ascending order of t, what each counts, and the weight of the inner rows."""
     sweep = _Sweep(side)
-    heights: Tensor = _Heights.apply(side.t, sweep)
+    heights: Tensor = _LogisticHeights.apply(side.t, sweep)
     return heights, sweep.amount, sweep.weight
 
 
-class _Heights(torch.autograd.Function):
+class _LogisticHeights(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, t: Tensor, sweep: _Sweep) -> Tensor:  # noqa: ARG004
         ctx.sweep = sweep
