@@ -16,7 +16,7 @@ from toprank.guarantees.precision import reach_of
 from toprank.inputs import as_lists
 from toprank.metrics import precision_at_k
 from toprank.objectives import PrecisionAtK
-from toprank.solvers.mini_batch import MiniBatches, Patience, Rows, Stream
+from toprank.solvers.mini_batch import BatchRows, MiniBatches, Patience, Stream
 from toprank.solvers.perceptron import perceptron_aim
 
 K = 3
@@ -39,7 +39,7 @@ def stream_with_margin(kind, seed=0, n_lists=40):
 
 
 def run_perceptron(X, y, groups, surrogate, passes):
-    rows = Rows(X, y, None, as_lists(groups, y.size))
+    rows = BatchRows(X, y, None, as_lists(groups, y.size))
     aim = perceptron_aim(K, surrogate, whole=True, average=False)
     stream = Stream(aim, np.zeros(X.shape[1]), np.ones(X.shape[1]))
     stream.fit(rows, MiniBatches(rows, 1, 0), max_iter=passes, patience=Patience(None, 5))
@@ -58,7 +58,7 @@ def test_mistakes_stay_under_corollaries_8_and_10(surrogate, margin, seed):
     assert 0 < stream.tally.mistakes <= bound
     # a finite number of mistakes on the same lists again and again: the last passes make none
     before = stream.tally.mistakes
-    rows = Rows(X, y, None, as_lists(groups, y.size))
+    rows = BatchRows(X, y, None, as_lists(groups, y.size))
     stream.learn(rows, next(MiniBatches(rows, 1, None).passes()), 40)
     assert stream.tally.mistakes == before
 

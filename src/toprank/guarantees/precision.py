@@ -83,9 +83,9 @@ def top_margins(
     k : int or float
         Length of the top, as in :class:`toprank.objectives.PrecisionAtK`.
     groups : array-like of shape (n_rows,), optional
-        The list of each row.
+        List ids.
     pos_label : label, optional
-        The positive label; by default the larger of the two.
+        The positive class; the larger label where it is not given.
 
     Returns
     -------
