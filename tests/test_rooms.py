@@ -3,6 +3,7 @@
 import ast
 import re
 import tomllib
+from collections import defaultdict
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -55,3 +56,98 @@ def test_every_function_fits_on_a_screen():
         if body and body[-1].end_lineno - body[0].lineno >= LONGEST_FUNCTION:
             long.append(f"{path}: {node.name}")
     assert not long
+
+
+def test_a_class_name_means_one_class():
+    found = defaultdict(list)
+    for path in SOURCES:
+        inside = path.relative_to(PACKAGE)
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef) and inside.parts[:2] != ("integrations", "dask"):
+                found[node.name].append(inside.as_posix())
+    assert {name: places for name, places in found.items() if len(places) > 1} == {}
+
+
+def test_rates_are_per_row_and_not_a_row():
+    found = re.compile(
+        r"\b(bytes?|seconds?|rows|numbers?) an? "
+        r"(row|cell|list|pass|round|class|pair|feature|column)\b"
+    )
+    pages = [path for path in (ROOT / "docs").rglob("*.md") if "_build" not in path.parts]
+    texts = {path: path.read_text(encoding="utf-8") for path in [*SOURCES, *pages]}
+    assert [str(path) for path, text in texts.items() if found.search(text)] == []
+
+
+# Tests mirror the modules ---------------------------------------------------------------------
+
+# Modules that no test of their folder names, each with a test that covers it.
+TESTED_THROUGH = {
+    "blocks.py": "rankers/test_block_fits.py",
+    "guarantees/certificates.py": "rankers/test_soft_rankboost.py",
+    "guarantees/push_heights.py": "guarantees/test_push_promises.py",
+    "integrations/dask/lists.py": "integrations/dask/test_metrics.py",
+    "integrations/dask/sections.py": "integrations/dask/test_metrics.py",
+    "integrations/torch/exponential.py": "integrations/torch/test_losses.py",
+    "integrations/torch/logistic.py": "integrations/torch/test_losses.py",
+    "integrations/torch/ndcg.py": "integrations/torch/test_losses.py",
+    "integrations/torch/pairs.py": "integrations/torch/test_losses.py",
+    "integrations/torch/precision.py": "integrations/torch/test_losses.py",
+    "kernels/jit.py": "test_house.py",
+    "kernels/mini_batches.py": "solvers/test_mini_batch.py",
+    "kernels/prank.py": "predtron/test_ordinal.py",
+    "kernels/rounds.py": "predtron/test_problem.py",
+    "kernels/rows.py": "predtron/test_base.py",
+    "kernels/simplex.py": "solvers/test_cutting_plane.py",
+    "kernels/top_k.py": "objectives/test_precision.py",
+    "metrics/places.py": "metrics/test_against_naive.py",
+    "metrics/ranked.py": "metrics/test_against_naive.py",
+    "objectives/criterion.py": "objectives/test_battery.py",
+    "objectives/exponential.py": "objectives/test_battery.py",
+    "objectives/heights.py": "objectives/test_battery.py",
+    "objectives/losses.py": "objectives/test_battery.py",
+    "plots/bootstrap.py": "plots/test_curves.py",
+    "plots/lists.py": "plots/test_curves.py",
+    "plots/style.py": "plots/test_curves.py",
+    "rankers/base.py": "rankers/test_scikit_learn.py",
+    "rankers/documentation.py": "rankers/test_scikit_learn.py",
+    "rankers/precision_inputs.py": "rankers/test_precision_at_k.py",
+    "rankers/push_blocks.py": "rankers/test_block_fits.py",
+    "rankers/survey.py": "rankers/test_block_fits.py",
+    "solvers/label_boosting.py": "rankers/test_multilabel_boosting.py",
+    "solvers/lasso.py": "solvers/test_minimizers.py",
+    "weak_rankers/base.py": "weak_rankers/test_designs.py",
+    "weak_rankers/symmetric.py": "rankers/test_rank_svm.py",
+}
+
+ELSEWHERE = {"elsewhere", "experiments"}  # folders of tests that are of no room
+
+
+def is_tested_in_its_folder(module):
+    """Whether a test of the mirrored folder is named after a module or names what it defines."""
+    inside = module.relative_to(PACKAGE)
+    folder = ROOT / "tests" / inside.parent
+    if (folder / f"test_{module.stem}.py").exists():
+        return True
+    tree = ast.parse(module.read_text(encoding="utf-8"))
+    defined = {node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+    dotted = ".".join(("toprank", *inside.with_suffix("").parts))
+    texts = [path.read_text(encoding="utf-8") for path in folder.glob("test_*.py")]
+    return any(dotted in text or defined.intersection(re.findall(r"\w+", text)) for text in texts)
+
+
+def test_every_module_is_tested_in_the_mirrored_folder():
+    modules = [path for path in SOURCES if not path.name.startswith("__")]
+    untested = {
+        path.relative_to(PACKAGE).as_posix()
+        for path in modules
+        if not is_tested_in_its_folder(path)
+    }
+    assert untested - set(TESTED_THROUGH) == set()
+    assert all((PACKAGE / module).exists() for module in TESTED_THROUGH)
+    assert all((ROOT / "tests" / test).exists() for test in TESTED_THROUGH.values())
+
+
+def test_every_folder_of_tests_mirrors_one_of_the_package():
+    folders = {path.parent.relative_to(ROOT / "tests") for path in ROOT.glob("tests/**/test_*.py")}
+    rooms = {folder for folder in folders if folder.parts and folder.parts[0] not in ELSEWHERE}
+    assert {str(folder) for folder in rooms if not (PACKAGE / folder).is_dir()} == set()
