@@ -67,7 +67,7 @@ class RankSVM(GradesMixin, PairsMixin, LinearRanker):
         "classification" is the ν-SVM for classes, on ν·m/2 rows of each, for comparison.
     signed : bool, default=True
         Weights of both signs, the paper's x ↦ (x, -x). False, with ``norm=1`` only, keeps them
-        at 0 or above: each feature is known to speak for the positives.
+        at 0 or above: each feature is known to be higher for positives.
     constant : bool, default=True
         Whether the constant is among the hypotheses, as in the paper: then weights may add up to
         less than 1, and are 0 where ν is below the label noise. False, with ``signed=False``
@@ -100,7 +100,7 @@ class RankSVM(GradesMixin, PairsMixin, LinearRanker):
     coef_, intercept_ : of shapes (1, n_features) and (1,), in the units of the table
     weak_rankers_, weights_ : the fitted scaling of the features, and the weights w on it
     n_nonzero_ : how many weights are not 0
-    support_, support_vectors_, dual_coef_ : with a kernel, instead: rows that have a part in f
+    support_, support_vectors_, dual_coef_ : with a kernel, instead: rows that f is a sum over
     rho_ : the margin ρ̂
     nu_plus_ : ν⁺ of a product form, else nan
     gap_ : duality gap: what the objective of the form can gain at most
