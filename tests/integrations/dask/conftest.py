@@ -7,12 +7,20 @@ import pytest
 
 @pytest.fixture(scope="session")
 def two_processes():
-    """A cluster of two worker processes, which everything that needs one shares."""
+    """A cluster of two worker processes, which everything that needs one shares.
+
+    A worker that has compiled the kernels holds some 500 MB that it can neither spill nor free. It
+    must not wait for that to shrink, as it does by default at 80 % of its limit: it would wait for
+    ever. Above the limit it is killed, so no test passes by taking more memory.
+    """
     from distributed import LocalCluster
 
-    with LocalCluster(
-        n_workers=2, threads_per_worker=1, memory_limit="600MB", dashboard_address=":0"
-    ) as cluster:
+    with (
+        dask.config.set({"distributed.worker.memory.pause": False}),
+        LocalCluster(
+            n_workers=2, threads_per_worker=1, memory_limit="700MB", dashboard_address=":0"
+        ) as cluster,
+    ):
         yield cluster
 
 
