@@ -38,10 +38,10 @@ def test_a_cut_on_blocks_is_that_of_memory(monkeypatch):
     monkeypatch.setattr("toprank.rankers.cuts.GATHERED", 2)
     monkeypatch.setattr("toprank.rankers.cuts.BINS", 3)
     features = BlockFeatures(np.zeros(1), np.ones(1), positive=True)
-    for seed in range(200):
+    for seed in range(60):
         scores, positives, weights = random_rows(seed)
         for given in (None, weights / 10, weights * 1e300):
-            blocks = ArrayBlocks.cut(scores[:, None], positives, given, size=3)
+            blocks = ArrayBlocks.cut(scores[:, None], positives, given, size=3, n_jobs=1)
             found = matching_intercept_on_blocks(blocks, features, np.ones(1))
             assert found == matching_intercept(scores, positives, given), seed
 
