@@ -47,6 +47,10 @@ __all__ = [
 ]
 
 
+# Similarities closer than this share of the largest similarity or loss are tied.
+TIED = 1e-12
+
+
 class TableRounds(NamedTuple):
     """Few predictions: a vector for each (k × d), and what each costs under each label (k × ℓ)."""
 
@@ -85,29 +89,44 @@ def _decide(problem: Any, scores: Floats, label: Any, loss_driven: bool, step: F
     raise NotImplementedError  # the compiler puts one of the decisions below in its place
 
 
+@compiled
+def _compare(vectors: Floats, scores: Floats, similarities: Floats) -> tuple[float, float]:
+    """Fill in ⟨rep(σ), t⟩ of every σ; give the highest, and the largest without its sign."""
+    highest, largest = -np.inf, 0.0
+    for a in range(vectors.shape[0]):
+        total = 0.0
+        for j in range(vectors.shape[1]):
+            total += vectors[a, j] * scores[j]
+        similarities[a] = total
+        highest, largest = max(highest, total), max(largest, abs(total))
+    return highest, largest
+
+
 def _decide_prediction(
     problem: Any, scores: Floats, label: Any, loss_driven: bool, step: Floats
 ) -> float:
-    """Ties go to the first prediction; with ``ties_wrong`` to the one that costs most. O(k·d)."""
+    """Ties go to the first prediction; with ``ties_wrong`` to the one that costs most. O(k·d).
+
+    Similarities that differ by rounding only are tied: another order of the sums that they are
+    made of, such as that of a kernel, must not choose another prediction.
+    """
     vectors, costs, similarities = problem.vectors, problem.losses[:, label], problem.similarities
     n_predictions, dimension = vectors.shape
-    decoded = 0
+    highest, largest = _compare(vectors, scores, similarities)
+    slack = TIED * max(largest, costs.max())
+    decoded = -1
     for a in range(n_predictions):
-        total = 0.0
-        for j in range(dimension):
-            total += vectors[a, j] * scores[j]
-        similarities[a] = total
-        ties = problem.ties_wrong and total == similarities[decoded]
-        if total > similarities[decoded] or (ties and costs[a] > costs[decoded]):
+        costlier = decoded < 0 or (problem.ties_wrong and costs[a] > costs[decoded])
+        if costlier and similarities[a] >= highest - slack:
             decoded = a
     loss = costs[decoded]
     if loss <= 0.0:
         return 0.0
-    wrong, correct, highest = decoded, -1, -np.inf
+    wrong, correct, augmented = decoded, -1, -np.inf
     for a in range(n_predictions):
-        if not loss_driven and costs[a] + similarities[a] > highest:
-            wrong, highest = a, costs[a] + similarities[a]
-        if costs[a] == 0.0 and (correct < 0 or similarities[a] > similarities[correct]):
+        if not loss_driven and costs[a] + similarities[a] > augmented + slack:
+            wrong, augmented = a, costs[a] + similarities[a]
+        if costs[a] == 0.0 and (correct < 0 or similarities[a] > similarities[correct] + slack):
             correct = a
     scale = loss if loss_driven else 1.0
     for j in range(dimension):
