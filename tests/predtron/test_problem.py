@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from toprank.kernels.permutations import best_first
+from toprank.kernels.rounds import TableRounds, play_round
 from toprank.predtron import (
     Absolute,
     Basis,
@@ -184,3 +185,14 @@ def test_problems_know_their_margins(rng):
         problem = compose(loss, Positions("discount", 4))
         expected = by_enumeration(loss, Positions("discount", 4), scores, grades)
         assert problem.margin(scores, problem.prepare([grades])[0]) == pytest.approx(expected)
+
+
+def test_similarities_that_differ_by_rounding_are_tied():
+    vectors, losses = np.eye(3), 1.0 - np.eye(3)
+    problem = TableRounds(vectors, losses, False, np.empty(3))
+    for tied in ([0.3, 0.3, 0.0], [0.0, 0.0, 0.0]):
+        step, noisy_step = np.zeros(3), np.zeros(3)
+        loss = play_round(problem, np.array(tied), 1, False, step)
+        noisy = np.array(tied) + np.array([0.0, 1e-16, -1e-16])
+        assert play_round(problem, noisy, 1, False, noisy_step) == loss == 1.0
+        np.testing.assert_array_equal(noisy_step, step)
