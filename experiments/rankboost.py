@@ -14,7 +14,7 @@ from matplotlib import pyplot as plt
 from experiments.boosting import page
 from experiments.boosting.equivalence import compare
 from experiments.boosting.lists import five_folds
-from experiments.boosting.matrix import EIGHT, figure_2, margin_paths
+from experiments.boosting.matrix import EIGHT, best_margin_of_matrix, figure_2, margin_paths
 from experiments.datasets import (
     DatasetNotFoundError,
     load_bank_marketing,
@@ -23,7 +23,6 @@ from experiments.datasets import (
     load_ohsumed,
     load_spambase,
 )
-from toprank.guarantees import best_margin_of_matrix
 
 DOCS = Path(__file__).parents[1] / "docs" / "experiments"
 IMAGES = DOCS / "images"

@@ -1,9 +1,11 @@
 """AdaBoost with the constant classifier beside RankBoost, round by round."""
 
+from typing import NamedTuple
+
 import numpy as np
 
 from toprank import AdaBoostRanker, RankBoost
-from toprank.guarantees import class_losses
+from toprank.kernels.segments import log_sum_exp
 from toprank.metrics import roc_auc
 from toprank.weak_rankers import Stumps
 
@@ -12,6 +14,29 @@ N_ROWS = 2000
 # Few thresholds: both losses must have a finite minimum, or rounds would have no end.
 BINS = 4
 SEED = 0
+
+
+class ClassLosses(NamedTuple):
+    """ln F₊ = ln Σ e^{-s} over the positives, ln F₋ = ln Σ e^{s} over the negatives."""
+
+    log_positives: float
+    log_negatives: float
+
+    @property
+    def log_ranking(self) -> float:
+        """ln F̃ = ln F₊·F₋, RankBoost's objective (equation 14)."""
+        return self.log_positives + self.log_negatives
+
+    @property
+    def log_classification(self) -> float:
+        """ln F = ln(F₊ + F₋), AdaBoost's objective."""
+        return float(np.logaddexp(self.log_positives, self.log_negatives))
+
+
+def class_losses(y, scores):
+    """Exponential losses of both classes, as logarithms, so that no score is too large."""
+    positives = np.asarray(y) > 0
+    return ClassLosses(log_sum_exp(scores, -1.0, positives), log_sum_exp(scores, 1.0, ~positives))
 
 
 def compare(load):

@@ -3,6 +3,7 @@
 import numpy as np
 
 from experiments.boosting.matrix_boosting import boost_matrix
+from toprank.guarantees import best_margin
 
 # Rudin, Daubechies and Schapire (2004): rows are examples, columns weak classifiers.
 EIGHT = np.array(
@@ -24,6 +25,13 @@ KINDS = {
     "coordinate descent RankBoost": (False, False),
     "smooth margin ranking": (False, True),
 }
+
+
+def best_margin_of_matrix(M, *, directions="increasing"):
+    """ρ = max_λ min_i (Mλ)_i over ‖λ‖₁ = 1: every row of M belongs above a row of zeros."""
+    margins = np.asarray(M, dtype=float)
+    rows = np.vstack([np.zeros(margins.shape[1]), margins])
+    return best_margin(rows, np.arange(len(rows)) > 0, directions=directions)
 
 
 def margin_paths(max_iter):

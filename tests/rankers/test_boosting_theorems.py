@@ -3,27 +3,14 @@
 import numpy as np
 import pytest
 
+from experiments.boosting.equivalence import class_losses
+from experiments.boosting.matrix import EIGHT, best_margin_of_matrix
 from experiments.boosting.matrix_boosting import boost_matrix
 from toprank import AdaBoostMH, AdaBoostMR, AdaBoostRanker, RankBoost, SmoothMarginRanker
-from toprank.guarantees import best_margin_of_matrix, class_losses, f_skew, ranking_margin
+from toprank.guarantees import f_skew, ranking_margin
 from toprank.kernels.steps import margin_step
 from toprank.metrics import roc_auc
 from toprank.weak_rankers import Stumps
-
-# Rows are examples (pairs), columns weak classifiers: Rudin, Daubechies and Schapire (2004).
-EIGHT = np.array(
-    [
-        [-1, 1, 1, 1, 1, -1, -1, 1],
-        [-1, 1, 1, -1, -1, 1, 1, 1],
-        [1, -1, 1, 1, 1, -1, 1, 1],
-        [1, -1, 1, 1, -1, 1, 1, 1],
-        [1, -1, 1, -1, 1, 1, 1, -1],
-        [1, 1, -1, 1, 1, 1, 1, -1],
-        [1, 1, -1, 1, 1, 1, -1, 1],
-        [1, 1, 1, 1, -1, -1, 1, -1],
-    ],
-    dtype=float,
-)
 
 
 def margins_of(run, rounds):

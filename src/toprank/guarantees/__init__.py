@@ -1,6 +1,6 @@
 """Margins, certificates and bounds of the papers, computed on your data."""
 
-from toprank.guarantees.best_margin import BestMargin, best_margin, best_margin_of_matrix
+from toprank.guarantees.best_margin import BestMargin, best_margin
 from toprank.guarantees.certificates import (
     GapCertificate,
     MarginCertificate,
@@ -25,15 +25,8 @@ from toprank.guarantees.predtron import (
 )
 from toprank.guarantees.push_promises import PushCertificate, push_certificate
 from toprank.guarantees.ranking_margins import (
-    ClassLosses,
-    MarginBound,
-    Slack,
-    class_losses,
-    convex_slack,
-    crucial_share,
     f_skew,
     margin_share,
-    misranking_bound,
     ranking_margin,
     smooth_margin,
 )
@@ -41,29 +34,21 @@ from toprank.guarantees.svm import RankingBound, SvmCertificate, auc_at_margin, 
 
 __all__ = [
     "BestMargin",
-    "ClassLosses",
     "GapCertificate",
-    "MarginBound",
     "MarginCertificate",
     "MistakeCertificate",
     "PredtronCertificate",
     "PushCertificate",
     "RankingBound",
-    "Slack",
     "SoftMarginCertificate",
     "StreamCertificate",
     "SvmCertificate",
     "TopMargins",
     "auc_at_margin",
     "best_margin",
-    "best_margin_of_matrix",
-    "class_losses",
-    "convex_slack",
-    "crucial_share",
     "f_skew",
     "loss_driven_bound",
     "margin_share",
-    "misranking_bound",
     "mistake_bound",
     "ndcg_margin",
     "precision_margin",

@@ -14,7 +14,7 @@ from toprank.truth import Truth
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["BestMargin", "best_margin", "best_margin_of_matrix"]
+__all__ = ["BestMargin", "best_margin"]
 
 Directions = Literal["both", "increasing"]
 # A margin below this share of the largest value is 0 and rounding.
@@ -26,26 +26,6 @@ class BestMargin(NamedTuple):
 
     margin: float
     weights: NDArray[np.float64]
-
-
-def best_margin_of_matrix(M: ArrayLike, *, directions: Directions = "increasing") -> BestMargin:
-    """ρ = max_λ min_i (Mλ)_i over λ ≥ 0, Σλ = 1: the value of the game M (section 4.2).
-
-    ``directions="both"`` lets weights be negative, with ‖λ‖₁ = 1.
-
-    Examples
-    --------
-    >>> best_margin_of_matrix([[1.0, -1.0], [-1.0, 1.0]]).margin
-    0.0
-    """
-    matrix = np.asarray(M, dtype=np.float64)
-    if matrix.ndim != 2 or 0 in matrix.shape:
-        raise ValueError(
-            f"M must have pairs as rows and weak rankers as columns, got {matrix.shape}."
-        )
-    # ρ - (Mλ)_i ≤ 0
-    rows = np.column_stack([-matrix, np.ones(matrix.shape[0])])
-    return _solve(sparse.csr_array(rows), matrix.shape[1], 0, directions)
 
 
 def best_margin(
@@ -82,7 +62,9 @@ def best_margin(
     >>> round(best_margin([[0.0, 1.0], [0.0, 0.0], [1.0, 1.0]], [0, 0, 1]).margin, 6)
     1.0
     """
-    values = _checked_values(H)
+    values = np.asarray(H, dtype=np.float64)
+    if values.ndim != 2 or 0 in values.shape:
+        raise ValueError(f"H must have rows and weak rankers, got shape {values.shape}.")
     if np.size(y_true) != values.shape[0]:
         raise ValueError(f"y_true has {np.size(y_true)} rows, but H has {values.shape[0]}.")
     truth = Truth.of_grades(y_true, groups=groups)
@@ -144,10 +126,3 @@ def _solve(rows: Any, n_weak: int, n_free: int, directions: Directions) -> BestM
     # the sign tells whether pairs can be separated, so it must not be one of rounding
     is_zero = abs(margin) <= ROUNDING * float(np.abs(matrix.data).max(initial=0.0))
     return BestMargin(0.0 if is_zero else margin, weights)
-
-
-def _checked_values(H: ArrayLike) -> NDArray[np.float64]:
-    values = np.asarray(H, dtype=np.float64)
-    if values.ndim != 2 or 0 in values.shape:
-        raise ValueError(f"H must have rows and weak rankers, got shape {values.shape}.")
-    return values
