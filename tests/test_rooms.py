@@ -89,7 +89,6 @@ def test_rates_are_per_row_and_not_a_row():
 TESTED_THROUGH = {
     "blocks.py": "rankers/test_block_fits.py",
     "guarantees/certificates.py": "rankers/test_soft_rankboost.py",
-    "guarantees/push_heights.py": "guarantees/test_push_promises.py",
     "integrations/dask/lists.py": "integrations/dask/test_metrics.py",
     "integrations/dask/sections.py": "integrations/dask/test_metrics.py",
     "integrations/torch/exponential.py": "integrations/torch/test_losses.py",

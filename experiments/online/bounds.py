@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from toprank.guarantees import predtron_bound
+from toprank.guarantees import PredtronCertificate
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -27,8 +27,24 @@ __all__ = [
     "prank_margin",
     "reject_bound",
     "sparse_ndcg_bound",
+    "theorem_1",
     "weighted_bound",
 ]
+
+
+def theorem_1(
+    radius: float, margin: float, *, smallest_loss: float = 1.0, largest_loss: float = 1.0
+) -> float:
+    """Theorem 1 at its own step: Σ L ≤ 4·R²·C²/(c·γ²) for the smallest loss c and the largest C.
+
+    Examples
+    --------
+    >>> from experiments.online.bounds import theorem_1
+    >>> theorem_1(radius=1.0, margin=0.5)
+    16.0
+    """
+    run = PredtronCertificate(radius=radius, smallest_loss=smallest_loss, largest_loss=largest_loss)
+    return run.bound(margin)
 
 
 def weighted_bound(radius: float, margin: float, *, high: float, low: float) -> float:
@@ -42,7 +58,7 @@ def weighted_bound(radius: float, margin: float, *, high: float, low: float) -> 
     >>> weighted_bound(radius=1.0, margin=1.0, high=2.0, low=1.0)
     16.0
     """
-    return predtron_bound(radius, margin, smallest_loss=low, largest_loss=high)
+    return theorem_1(radius, margin, smallest_loss=low, largest_loss=high)
 
 
 def reject_bound(radius: float, margin: float, *, lowest_cost: float) -> float:
@@ -57,7 +73,7 @@ def reject_bound(radius: float, margin: float, *, lowest_cost: float) -> float:
     >>> reject_bound(radius=1.0, margin=1.0, lowest_cost=0.25)
     16.0
     """
-    return predtron_bound(radius, margin, smallest_loss=lowest_cost, largest_loss=1.0)
+    return theorem_1(radius, margin, smallest_loss=lowest_cost, largest_loss=1.0)
 
 
 def ordinal_bound(radius: float, margin: float, *, n_grades: int) -> float:
@@ -69,7 +85,7 @@ def ordinal_bound(radius: float, margin: float, *, n_grades: int) -> float:
     >>> ordinal_bound(radius=1.0, margin=1.0, n_grades=3)
     16.0
     """
-    return predtron_bound(radius, margin, largest_loss=n_grades - 1.0)
+    return theorem_1(radius, margin, largest_loss=n_grades - 1.0)
 
 
 def prank_bound(radius: float, margin: float, *, n_grades: int) -> float:
@@ -97,7 +113,7 @@ def ndcg_bound(radius: float, margin: float, *, n_items: int, largest_grade: flo
     256.0
     """
     smallest = 2.0 ** -(largest_grade + 1.0) / (n_items * math.log2(2.0 * n_items)) ** 2
-    return predtron_bound(radius, margin, smallest_loss=smallest)
+    return theorem_1(radius, margin, smallest_loss=smallest)
 
 
 def sparse_ndcg_bound(

@@ -8,19 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from toprank.guarantees.push_heights import (
-    ROUNDING,
-    check_price,
-    log_price,
-    log_sum,
-    priced_heights,
-)
+from toprank.guarantees.push_promises import ROUNDING, priced_heights
+from toprank.objectives import Push
 from toprank.objectives.prices import Price
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
+    from numpy.typing import ArrayLike, NDArray
 
-    from toprank.guarantees.push_heights import PushPrice
+    from toprank.guarantees.push_promises import PushPrice
+
+    Floats = NDArray[np.float64]
 
 __all__ = ["PushChain", "push_chain"]
 
@@ -118,7 +115,7 @@ def push_chain(
     >>> chain.holds, chain.r_max, round(math.exp(chain.log_risk), 6)
     (True, 2.0, 33.0)
     """
-    check_price(price)
+    Push(loss=loss, price=price)  # for its errors
     if price == "log1p" or (not isinstance(price, (str, Price)) and math.isinf(price)):
         raise ValueError(
             f"Theorem 1 is about convex prices with a sum, not price={price!r}; "
@@ -127,11 +124,11 @@ def push_chain(
     heights = priced_heights(
         y_true, scores, loss=loss, sample_weight=sample_weight, groups=groups, pos_label=pos_label
     )
-    n_negatives = float(heights.weight.sum())
-    log_worst = float(heights.log_counted.max())
+    log_counted, weight = heights.counted.log(), heights.counted.weight
+    n_negatives = float(weight.sum())
+    log_worst = float(log_counted.max())
     # heights are sums of weights: those that are equal may differ in their last bits
-    is_worst = heights.log_counted >= log_worst - ROUNDING
-    at_worst = float(heights.weight[is_worst].sum())
+    at_worst = float(weight[log_counted >= log_worst - ROUNDING].sum())
     log_share = math.log(min(at_worst, 1.0) / n_negatives)
 
     def of_all(log_height: float) -> float:
@@ -141,10 +138,30 @@ def push_chain(
         r_max=heights.worst,
         n_negatives=n_negatives,
         log_lower=of_all(log_worst + log_share),
-        log_risk=log_sum(log_price(price, heights.log_counted), heights.weight),
+        log_risk=log_sum(log_price(price, log_counted), weight),
         log_upper=of_all(log_worst),
-        log_surrogate=log_sum(log_price(price, heights.log_bounded), heights.bounded_weight),
+        log_surrogate=log_sum(log_price(price, heights.bounded.log()), heights.bounded.weight),
     )
+
+
+def log_price(price: PushPrice, log_heights: Floats) -> Floats:
+    """Logarithm of g(u), from the logarithm of u: powers of large heights do not overflow."""
+    if price == "exponential":
+        with np.errstate(over="ignore"):
+            return np.exp(log_heights)
+    if isinstance(price, Price):
+        with np.errstate(divide="ignore", over="ignore"):
+            return np.log(np.asarray(price.value(np.exp(log_heights)), dtype=np.float64))
+    power = 1.0 if isinstance(price, str) else float(price)
+    return np.asarray(power * log_heights)
+
+
+def log_sum(log_terms: Floats, weight: Floats) -> float:
+    """Give log Σ weight·e^term, -inf where every term is 0."""
+    largest = float(log_terms.max())
+    if math.isinf(largest):
+        return largest
+    return largest + math.log(float(weight @ np.exp(log_terms - largest)))
 
 
 def _at_most(smaller: float, larger: float) -> bool:

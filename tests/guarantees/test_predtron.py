@@ -1,17 +1,15 @@
 """Losses of separable streams stay under their bound; margins equal their definition."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from toprank.guarantees import (
     PredtronCertificate,
-    loss_driven_bound,
     ndcg_margin,
     precision_margin,
-    predtron_bound,
-    predtron_step,
     subset_margin,
     table_margin,
 )
@@ -188,14 +186,19 @@ def test_the_bound_is_tight_on_orthonormal_rows(variant):
 
 
 def test_steps_of_any_length_have_the_proofs_bound():
-    best = predtron_bound(2.0, 0.1, smallest_loss=0.5, largest_loss=3.0)
-    step = predtron_step(2.0, smallest_loss=0.5)
+    run = PredtronCertificate(radius=2.0, smallest_loss=0.5, largest_loss=3.0)
+    best = run.bound(margin=0.1)
     assert best == pytest.approx(4 * 4 * 9 / (0.5 * 0.01))
     for share in (0.1, 0.5, 1.5, 1.9):
-        other = predtron_bound(2.0, 0.1, smallest_loss=0.5, largest_loss=3.0, eta=share * step)
-        assert other > best
-    assert predtron_bound(2.0, 0.1, smallest_loss=0.5, eta=2 * step) == math.inf
-    assert predtron_bound(2.0, 0.0) == loss_driven_bound(2.0, -1.0) == math.inf
+        assert replace(run, eta=share * run.step).bound(margin=0.1) > best
+    assert replace(run, eta=2 * run.step).bound(margin=0.1) == math.inf
+    assert run.bound(0.0) == replace(run, loss_driven=True, eta=1.0).bound(-1.0) == math.inf
+
+
+def test_the_loss_driven_bound_needs_no_smallest_loss():
+    for eta in (0.01, 1.0, 7.0):
+        run = PredtronCertificate(radius=1.0, largest_loss=3.0, eta=eta, loss_driven=True)
+        assert run.bound(margin=0.5) == pytest.approx(48.0)
 
 
 @pytest.mark.parametrize("eta_share", [0.2, 1.7])
@@ -204,7 +207,8 @@ def test_other_steps_stay_under_their_bound(separable_stream, eta_share):
     model, scores, y = multiclass(stream, ROWS)
     X = stream.inputs(scores)
     radius = np.linalg.norm(X, axis=1).max()
-    model.set_params(eta=eta_share * predtron_step(radius))
+    run = PredtronCertificate(radius=radius, smallest_loss=1.0)
+    model.set_params(eta=eta_share * run.step)
     run = model.fit(X, y).certify(X, y, stream.weights)
     assert 0 < run.cumulative_loss <= run.bound() < np.inf
 
@@ -224,7 +228,8 @@ def test_a_bound_that_is_met_but_for_rounding_holds():
 
 def test_a_step_at_the_limit_has_no_bound_whatever_the_rounding():
     for eta in (0.5, np.nextafter(0.5, 0.0), np.nextafter(0.5, 1.0)):
-        assert predtron_bound(radius=1.0, margin=0.5, eta=eta) == np.inf
+        run = PredtronCertificate(radius=1.0, smallest_loss=1.0, largest_loss=1.0, eta=eta)
+        assert run.bound(margin=0.5) == np.inf
 
 
 PROFILES = ["discount", "reciprocal", 1.1, 2]

@@ -15,11 +15,8 @@ from toprank.guarantees.precision import (
 )
 from toprank.guarantees.predtron import (
     PredtronCertificate,
-    loss_driven_bound,
     ndcg_margin,
     precision_margin,
-    predtron_bound,
-    predtron_step,
     subset_margin,
     table_margin,
 )
@@ -47,13 +44,10 @@ __all__ = [
     "auc_at_margin",
     "best_margin",
     "f_skew",
-    "loss_driven_bound",
     "margin_share",
     "mistake_bound",
     "ndcg_margin",
     "precision_margin",
-    "predtron_bound",
-    "predtron_step",
     "push_certificate",
     "ranking_bound",
     "ranking_margin",

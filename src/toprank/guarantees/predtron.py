@@ -29,11 +29,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "PredtronCertificate",
-    "loss_driven_bound",
     "ndcg_margin",
     "precision_margin",
-    "predtron_bound",
-    "predtron_step",
     "subset_margin",
     "table_margin",
 ]
@@ -42,106 +39,6 @@ __all__ = [
 ROUNDING = 1e-9
 # A loss below this share of the largest is 0 and rounding, as of 1 - NDCG.
 NO_LOSS = 1e-12
-
-
-def predtron_step(radius: float, *, smallest_loss: float = 1.0, growth: float = 1.0) -> float:
-    """The step η = c/(4·R²·growth) that Theorem 1 asks for.
-
-    Parameters
-    ----------
-    radius : float
-        R, the largest length of an input.
-    smallest_loss : float, default=1
-        c, the smallest loss above 0.
-    growth : float, default=1
-        What a link adds: (q − 1)·n^{2/q}, which is e²·(ln p − 1) at q = ln p.
-
-    Examples
-    --------
-    >>> from toprank.guarantees import predtron_step
-    >>> predtron_step(radius=2.0)
-    0.0625
-    """
-    return smallest_loss / (4.0 * radius**2 * growth)
-
-
-def predtron_bound(
-    radius: float,
-    margin: float,
-    *,
-    smallest_loss: float = 1.0,
-    largest_loss: float = 1.0,
-    eta: float | None = None,
-    growth: float = 1.0,
-    start: float = 0.0,
-) -> float:
-    """Theorem 1: Σ L ≤ 4·R²·C²/(c·γ²) for Algorithm 1.
-
-    For any step η below c/(2R²) the same proof gives Σ L ≤ C²/(2ηγ²·(1 − 2ηR²/c)), which is
-    least at the theorem's η = c/(4R²); a longer step has no bound (inf), nor has γ ≤ 0. A run
-    that starts at W₁ instead of 0 has (C/γ + ‖W₁‖)² in place of (C/γ)².
-
-    Parameters
-    ----------
-    radius : float
-        R, the largest length of an input.
-    margin : float
-        γ of a reference W of norm 1.
-    smallest_loss, largest_loss : float, default=1
-        c and C.
-    eta : float, optional
-        The step of the run; by default the theorem's.
-    growth : float, default=1
-        What a link multiplies R² with.
-    start : float, default=0
-        ‖W₁‖.
-
-    Examples
-    --------
-    >>> from toprank.guarantees import predtron_bound
-    >>> predtron_bound(radius=1.0, margin=0.5)
-    16.0
-    """
-    if not margin > 0:
-        return math.inf
-    squared = radius**2 * growth
-    if squared == 0 or largest_loss == 0:
-        return 0.0
-    if eta is None:
-        eta = smallest_loss / (4.0 * squared)
-    slack = 1.0 - 2.0 * eta * squared / smallest_loss
-    if slack <= ROUNDING:
-        return math.inf
-    return (largest_loss / margin + start) ** 2 / (2.0 * eta * slack)
-
-
-def loss_driven_bound(
-    radius: float,
-    margin: float,
-    *,
-    largest_loss: float = 1.0,
-    eta: float = 1.0,
-    growth: float = 1.0,
-    start: float = 0.0,
-) -> float:
-    """The loss-driven variant: Σ L ≤ 4·R²·C/γ², whatever the step; C/c is gone.
-
-    Each step is L·(rep(σ) − rep(σ_y))·Xᵀ for the prediction σ itself, whose similarity is not
-    below that of σ_y; so s·γ·Σ L ≤ (s + ‖W₁‖)²/(2η) + 2ηR²C·Σ L for every s, and s = 4ηR²C/γ
-    gives the bound; η matters only if the run does not start at W₁ = 0.
-
-    Examples
-    --------
-    >>> from toprank.guarantees import loss_driven_bound
-    >>> loss_driven_bound(radius=1.0, margin=0.5, largest_loss=3.0)
-    48.0
-    """
-    if not margin > 0:
-        return math.inf
-    squared = radius**2 * growth * largest_loss
-    if squared == 0:
-        return 0.0
-    return (4.0 * eta * squared / margin + start) ** 2 / (4.0 * eta**2 * squared)
 
 
 @dataclass(frozen=True)
@@ -159,11 +56,11 @@ class PredtronCertificate:
     smallest_loss, largest_loss : float
         c and C over the labels so far.
     eta : float
-        The step.
+        The step; by default the theorem's.
     loss_driven : bool
         Whether the run was of the loss-driven variant.
     growth : float
-        What the link multiplies R² with; 1 without one.
+        What the link multiplies R² with: (q − 1)·n^{2/q}; 1 without one.
     start : float
         ‖W₁‖; 0 but for a reject option.
     margin : float, optional
@@ -183,27 +80,47 @@ class PredtronCertificate:
     radius: float = 0.0
     smallest_loss: float = math.inf
     largest_loss: float = 0.0
-    eta: float = math.nan
+    eta: float | None = None
     loss_driven: bool = False
     growth: float = 1.0
     start: float = 0.0
     margin: float | None = None
 
+    @property
+    def step(self) -> float:
+        """The step η = c/(4·R²) that Theorem 1 asks for."""
+        return self.smallest_loss / (4.0 * self.radius**2 * self.growth)
+
     def bound(self, margin: float | None = None) -> float:
-        """Most that the run could lose if a reference of norm 1 has this margin on the stream."""
+        """Most that the run could lose if a reference of norm 1 has this margin γ on the stream.
+
+        Theorem 1: Σ L ≤ 4·R²·C²/(c·γ²). For any step η below c/(2R²) the same proof gives
+        Σ L ≤ C²/(2ηγ²·(1 − 2ηR²/c)), which is least at the theorem's η; a longer step has no
+        bound (inf), nor has γ ≤ 0. A run that starts at W₁ instead of 0 has (C/γ + ‖W₁‖)² in
+        place of (C/γ)².
+
+        The loss-driven variant: Σ L ≤ 4·R²·C/γ², whatever the step. Each step is
+        L·(rep(σ) − rep(σ_y))·Xᵀ for the prediction σ itself, whose similarity is not below that
+        of σ_y; so s·γ·Σ L ≤ (s + ‖W₁‖)²/(2η) + 2ηR²C·Σ L for every s, and s = 4ηR²C/γ gives the
+        bound; η matters only if the run does not start at W₁ = 0.
+        """
         if margin is None:
             margin = self.margin
         if margin is None:
             raise ValueError("margin=None: pass the margin of a reference, or call certify first.")
-        options = {
-            "largest_loss": self.largest_loss,
-            "eta": self.eta,
-            "growth": self.growth,
-            "start": self.start,
-        }
+        if not margin > 0:
+            return math.inf
+        squared = self.radius**2 * self.growth
+        if squared == 0 or self.largest_loss == 0:
+            return 0.0
+        eta = self.step if self.eta is None else self.eta
         if self.loss_driven:
-            return loss_driven_bound(self.radius, margin, **options)
-        return predtron_bound(self.radius, margin, smallest_loss=self.smallest_loss, **options)
+            squared *= self.largest_loss
+            return (4.0 * eta * squared / margin + self.start) ** 2 / (4.0 * eta**2 * squared)
+        slack = 1.0 - 2.0 * eta * squared / self.smallest_loss
+        if slack <= ROUNDING:
+            return math.inf
+        return (self.largest_loss / margin + self.start) ** 2 / (2.0 * eta * slack)
 
     def holds(self, margin: float | None = None) -> bool:
         """Whether the cumulative loss is within the bound, up to rounding."""

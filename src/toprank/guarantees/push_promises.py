@@ -4,25 +4,33 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
-from toprank.guarantees.push_heights import (
-    ROUNDING,
-    check_price,
-    log_price,
-    log_sum,
-    priced_heights,
-)
-from toprank.objectives.prices import Price
+from toprank.inputs import as_lists, as_positives, as_scores, as_weights
+from toprank.kernels.ladder import Ladder
+from toprank.metrics import height
+from toprank.objectives import Push
+from toprank.objectives.heights import ladder_of
+from toprank.objectives.losses import LOSSES
+from toprank.objectives.prices import Heights, Price, aggregate
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from toprank.guarantees.push_heights import End, PricedHeights, PushPrice
+    Floats = NDArray[np.float64]
 
-__all__ = ["PushCertificate", "push_certificate"]
+__all__ = ["PushCertificate", "PushPrice", "priced_heights", "push_certificate"]
+
+# Sums of up to 1e8 rounded terms differ from the exact ones by less than this.
+ROUNDING = 1e-9
+
+End = Literal["top", "bottom"]
+PushPrice = float | Literal["identity", "exponential", "log1p"] | Price
+
+# ln(1 + e^{-z}) bounds the 0-1 loss once divided by ln 2 (section 3.1 of the paper).
+_LOG_UNIT = {"logistic": math.log(math.log(2.0))}
 
 
 @dataclass(frozen=True)
@@ -178,9 +186,7 @@ def push_certificate(
       75 % of the positives stand above every negative
     New rows are another matter: measure them on held-out rows.
     """
-    check_price(price)
-    if focus not in ("top", "bottom", "both"):
-        raise ValueError(f"focus must be 'top', 'bottom' or 'both', got {focus!r}.")
+    Push(loss=loss, price=price, focus=focus)  # for its errors
     rows: dict[str, Any] = {
         "sample_weight": sample_weight,
         "groups": groups,
@@ -193,6 +199,77 @@ def push_certificate(
     return replace(top, bottom=bottom)
 
 
+class PricedHeights(NamedTuple):
+    """Heights of the rows that are priced: negatives at the top, positives at the bottom.
+
+    ``counted`` are those with the 0-1 loss, ties counted as errors; ``bounded`` those with the
+    loss, in units that bound the 0-1 loss. Each comes in an order of its own. ``most`` is the
+    largest height that a list allows, ``opponents`` the weight of the other class, ``clear`` the
+    share of it that wins against every priced row of its list, and ``worst`` is R_max.
+    """
+
+    counted: Heights
+    bounded: Heights
+    opponents: float
+    most: float
+    clear: float
+    worst: float
+
+
+def priced_heights(
+    y: ArrayLike,
+    scores: ArrayLike,
+    *,
+    loss: str,
+    end: End = "top",
+    sample_weight: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+    pos_label: Any = None,
+) -> PricedHeights:
+    """Count and bound the heights of all rows that have an opponent in their list.
+
+    One sort: O(n log n) time, O(n) memory.
+    """
+    checked = as_scores(scores).astype(np.float64, copy=False)
+    positives = as_positives(y, pos_label=pos_label, n_rows=checked.size, name="y")
+    weights = as_weights(sample_weight, checked.size)
+    lists = as_lists(groups, checked.size)
+    if end == "bottom":  # the same on negated scores with the classes swapped
+        checked, positives = -checked, ~positives
+    if not checked.size:
+        raise ValueError("y is empty; there is no row to rank.")
+    ladder = Ladder(positives.astype(np.intp), weights, lists)
+    outer = ladder.rows[ladder.is_outer]
+    if not outer.size:
+        raise ValueError("there is no positive row in one list with a negative one to compare.")
+    counted = np.zeros(checked.size)
+    counted[~positives] = height(
+        positives, checked, sample_weight=weights, groups=None if lists is None else lists.codes
+    )
+    bounded = ladder_of(LOSSES[loss], ladder).at(checked).heights
+    own = positives.astype(np.float64) if weights is None else positives * weights
+    codes = np.zeros(checked.size, dtype=np.intp) if lists is None else lists.codes
+    totals, worst = _per_list(codes, own, counted, outer)
+    return PricedHeights(
+        Heights(np.zeros(outer.size), counted[outer], ladder.weights[ladder.is_outer]),
+        bounded._replace(shift=bounded.shift - _LOG_UNIT.get(loss, 0.0)),
+        opponents=float(totals.sum()),
+        most=float(totals.max()),
+        clear=float((totals - worst).sum() / totals.sum()),
+        worst=float(worst.max()),
+    )
+
+
+def _per_list(
+    codes: NDArray[np.intp], own: Floats, counted: Floats, outer: NDArray[np.intp]
+) -> tuple[Floats, Floats]:
+    """Weight of the opponents and largest height of each list that has a pair."""
+    totals: Floats = np.bincount(codes, weights=own).astype(np.float64)
+    worst = np.full(totals.size, -1.0)
+    np.maximum.at(worst, codes[outer], counted[outer])
+    return totals[worst >= 0], worst[worst >= 0]
+
+
 def _of_end(
     end: End,
     y_true: ArrayLike,
@@ -202,9 +279,12 @@ def _of_end(
     rows: dict[str, Any],
 ) -> PushCertificate:
     heights = priced_heights(y_true, scores, loss=loss, end=end, **rows)
-    weight = float(heights.weight.sum())
-    counted = _log_risk(price, heights.log_counted, heights.weight)
-    bounded = _log_risk(price, heights.log_bounded, heights.bounded_weight)
+    weight = float(heights.counted.weight.sum())
+    measured = aggregate(price, in_logs=False).value(heights.counted)
+    promised = aggregate(price, in_logs=loss == "exponential").value(heights.bounded)
+    if loss == "exponential" and not isinstance(price, (str, Price)):
+        promised = _exp(promised)
+    lightest = float(heights.counted.weight.min())
     totals = (heights.opponents, weight) if end == "top" else (weight, heights.opponents)
     return PushCertificate(
         focus=end,
@@ -212,50 +292,28 @@ def _of_end(
         price=price,
         n_positives=totals[0],
         n_negatives=totals[1],
-        height=_in_heights(price, counted, weight),
-        promised_height=_in_heights(price, bounded, weight),
+        height=_expm1(measured) if price == "log1p" else measured,
+        promised_height=_expm1(promised) if price == "log1p" else promised,
         worst=heights.worst,
-        promised_worst=_most_for(price, bounded - _log_lightest(price, heights), heights.most),
+        promised_worst=_most_for(price, promised, weight, lightest, heights.most),
         clear=heights.clear,
         most=heights.most,
     )
 
 
-def _log_risk(price: PushPrice, log_heights: NDArray[np.float64], weight: Any) -> float:
-    """Logarithm of Σ w·g(u); at p = ∞ of the largest u."""
-    if _is_infinite(price):
-        return float(log_heights.max())
-    return log_sum(log_price(price, log_heights), weight)
-
-
-def _log_lightest(price: PushPrice, heights: PricedHeights) -> float:
-    """Logarithm of the least that a row counts; weights vanish from p = ∞."""
-    return 0.0 if _is_infinite(price) else math.log(float(heights.weight.min()))
-
-
-def _in_heights(price: PushPrice, log_risk: float, weight: float) -> float:
-    """Turn a sum of prices into the units of a height, by the table of the class."""
+def _most_for(
+    price: PushPrice, promised: float, weight: float, lightest: float, most: float
+) -> float:
+    """Give the largest height that the lightest row can have; for a Price at most ``most``."""
     if price == "exponential":
-        return log_risk
+        return promised - math.log(lightest)
     if price == "log1p":
-        return _expm1(_exp(log_risk) / weight)
-    if isinstance(price, Price):
-        return _exp(log_risk) / weight
-    return _exp(log_risk / _power(price))
-
-
-def _most_for(price: PushPrice, log_budget: float, most: float) -> float:
-    """Give the largest height u with log g(u) within the budget; for a Price at most ``most``."""
-    if price == "exponential":
-        return log_budget
-    if price == "log1p":
-        return _expm1(_exp(log_budget))
+        return _expm1(promised * weight / lightest)
     if not isinstance(price, Price):
-        return _exp(log_budget / _power(price))
+        return promised * lightest ** (-1.0 / _power(price))
 
     def affordable(u: float) -> bool:
-        with np.errstate(divide="ignore"):
-            return float(log_price(price, np.log([u]))[0]) <= log_budget
+        return float(price.value(np.array([u]))[0]) <= promised * weight / lightest
 
     low, high = 0.0, most
     if affordable(most):
@@ -267,12 +325,8 @@ def _most_for(price: PushPrice, log_budget: float, most: float) -> float:
 
 
 def _power(price: Any) -> float:
-    """Exponent whose root turns a sum of powers into a height; the largest height needs none."""
-    return 1.0 if isinstance(price, str) or math.isinf(price) else float(price)
-
-
-def _is_infinite(price: PushPrice) -> bool:
-    return not isinstance(price, (str, Price)) and math.isinf(price)
+    """Exponent p of a power."""
+    return 1.0 if isinstance(price, str) else float(price)
 
 
 def _exp(exponent: float) -> float:
@@ -306,6 +360,6 @@ def _measure(price: PushPrice, rows: str) -> str:
         return f"typical reverse height of the {rows} (geometric mean of 1 + height, minus 1)"
     if isinstance(price, Price):
         return f"mean price of the heights of the {rows}"
-    if _is_infinite(price):
+    if math.isinf(_power(price)):
         return f"largest height of the {rows}"
     return f"{_power(price):g}-norm of the heights of the {rows}"

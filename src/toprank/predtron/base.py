@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from toprank.guarantees import PredtronCertificate, predtron_step
+from toprank.guarantees import PredtronCertificate
 from toprank.inputs import check_columns, check_number
 from toprank.kernels.rounds import score_rows
 from toprank.kernels.rows import rows_of
@@ -276,10 +276,8 @@ class BasePredtron(OnlineEstimator):
                 "predictions; pass eta=1.0, say, or variant='loss_driven'."
             )
         elif self.eta_ is None and np.isfinite(run.smallest_loss) and run.radius > 0:
-            self.eta_ = predtron_step(
-                run.radius, smallest_loss=run.smallest_loss, growth=run.growth
-            )
-        self.certificate_ = replace(run, eta=np.nan if self.eta_ is None else self.eta_)
+            self.eta_ = run.step
+        self.certificate_ = replace(run, eta=self.eta_)
 
     def _certify(self, inputs: Any, labels: Any, coef: Any, intercept: Any) -> PredtronCertificate:
         """The certificate beside the margin that reference weights have on these inputs."""
