@@ -280,10 +280,11 @@ def _of_end(
 ) -> PushCertificate:
     heights = priced_heights(y_true, scores, loss=loss, end=end, **rows)
     weight = float(heights.counted.weight.sum())
+    # sums of powers of the exponential loss come as logarithms, as they are minimised
+    in_logs = loss == "exponential" and (price == "identity" or not isinstance(price, (str, Price)))
     measured = aggregate(price, in_logs=False).value(heights.counted)
-    promised = aggregate(price, in_logs=loss == "exponential").value(heights.bounded)
-    if loss == "exponential" and not isinstance(price, (str, Price)):
-        promised = _exp(promised)
+    promised = aggregate(price, in_logs=in_logs).value(heights.bounded)
+    promised = _exp(promised) if in_logs else promised
     lightest = float(heights.counted.weight.min())
     totals = (heights.opponents, weight) if end == "top" else (weight, heights.opponents)
     return PushCertificate(

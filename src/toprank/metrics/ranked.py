@@ -11,8 +11,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-# Up to this many grades are sorted one by one, which is faster than sorting row numbers.
-MOST_CLASSES = 16
 # From this many scores on compiled loops are worth loading.
 MANY = 1 << 16
 # Whole numbers up to this one are added without rounding.
@@ -233,9 +231,8 @@ def rank_rows(
     ``gain_order`` "ascending" or "descending" splits each tie by gain, in that order.
     """
     plain = rows.codes is None and rows.weights is None and gain_order is None
-    worths = _few_worths(rows.gain) if plain else None
-    if worths is not None:
-        gain, weight = _ties_of_classes(rows.scores, rows.gain, worths)
+    if plain and rows.gain.dtype == np.bool_:
+        gain, weight = _ties_of_two_classes(rows.scores, rows.gain)
         start = np.zeros(1, dtype=np.intp)
         return Ranked(gain, weight, start, positives, negatives, whole=True, source=rows)
     return rank_sorted(rows, sort_rows(rows, gain_order=gain_order), positives, negatives)
@@ -265,48 +262,22 @@ def rank_sorted(rows: ScoredRows, by_score: Sorted, positives: Floats, negatives
     return Ranked(gain, weight, list_starts, positives, negatives, whole, rows, others)
 
 
-def _few_worths(gain: NDArray[Any]) -> NDArray[Any] | None:
-    """The gains above 0 that occur, where they are few enough to be sorted class by class."""
-    if gain.dtype == np.bool_:
-        return np.array([True])
-    values = np.unique(gain)
-    return values[values > 0] if values.size <= MOST_CLASSES else None
+def _ties_of_two_classes(scores: Floats, positives: NDArray[np.bool_]) -> tuple[Floats, Floats]:
+    """Positives and rows of each tie of one list, without the slower argsort.
 
-
-def _ties_of_classes(
-    scores: Floats, gain: NDArray[Any], worths: NDArray[Any]
-) -> tuple[Floats, Floats]:
-    """Gain and rows of each tie of one list, without the slower argsort.
-
-    All scores are sorted once, those of every class worth something once more, and found among
-    all. Of two classes the smaller one is sorted.
+    All scores are sorted once, those of the smaller class once more, and found among all.
     """
     ordered = _rising(np.negative(scores))
     is_first = np.ones(ordered.size, dtype=np.bool_)
     np.not_equal(ordered[1:], ordered[:-1], out=is_first[1:])
-    if is_first.all():
-        weight = np.ones(ordered.size)
-    else:
-        starts = np.flatnonzero(is_first)
-        weight = np.diff(starts, append=ordered.size).astype(np.float64)
-        ordered = ordered[starts]
-    total = np.zeros(weight.size)
-    if gain.dtype == np.bool_ and 2 * np.count_nonzero(gain) > gain.size:
-        _add(total, 1.0, scores[~gain], ordered)
-        return weight - total, weight
-    for worth in worths:
-        _add(total, float(worth), scores[gain == worth], ordered)
-    return total, weight
-
-
-def _add(total: Floats, worth: float, scores: Floats, ordered: Floats) -> None:
-    """Add ``worth`` to the ties of these rows; sorted first, so that neighbours are found alike."""
-    keys = _rising(np.negative(scores))
-    places = np.searchsorted(ordered, keys)
-    if (places[1:] != places[:-1]).all():
-        total[places] += worth
-    else:
-        total += worth * np.bincount(places, minlength=total.size)
+    starts = np.flatnonzero(is_first)
+    weight = np.diff(starts, append=ordered.size).astype(np.float64)
+    mostly_positive = 2 * np.count_nonzero(positives) > positives.size
+    # sorted first, so that neighbours are found alike
+    keys = _rising(np.negative(scores[positives != mostly_positive]))
+    places = np.searchsorted(ordered[starts], keys)
+    counts = np.bincount(places, minlength=weight.size).astype(np.float64)
+    return weight - counts if mostly_positive else counts, weight
 
 
 def _rising(values: Floats) -> Floats:
