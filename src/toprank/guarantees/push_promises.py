@@ -19,6 +19,8 @@ from toprank.objectives.prices import Heights, Price, aggregate
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
+    from toprank.objectives.losses import LossName
+
     Floats = NDArray[np.float64]
 
 __all__ = ["PushCertificate", "PushPrice", "priced_heights", "push_certificate"]
@@ -132,7 +134,7 @@ def push_certificate(
     scores: ArrayLike,
     price: PushPrice = 4.0,
     *,
-    loss: str = "exponential",
+    loss: LossName = "exponential",
     focus: Literal["top", "bottom", "both"] = "top",
     sample_weight: ArrayLike | None = None,
     groups: ArrayLike | None = None,
@@ -311,7 +313,7 @@ def _most_for(
     if price == "log1p":
         return _expm1(promised * weight / lightest)
     if not isinstance(price, Price):
-        return promised * lightest ** (-1.0 / _power(price))
+        return float(promised * lightest ** (-1.0 / _power(price)))
 
     def affordable(u: float) -> bool:
         return float(price.value(np.array([u]))[0]) <= promised * weight / lightest

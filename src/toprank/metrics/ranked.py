@@ -270,13 +270,16 @@ def _ties_of_two_classes(scores: Floats, positives: NDArray[np.bool_]) -> tuple[
     ordered = _rising(np.negative(scores))
     is_first = np.ones(ordered.size, dtype=np.bool_)
     np.not_equal(ordered[1:], ordered[:-1], out=is_first[1:])
-    starts = np.flatnonzero(is_first)
-    weight = np.diff(starts, append=ordered.size).astype(np.float64)
+    weight = np.ones(ordered.size)
+    if not is_first.all():
+        starts = np.flatnonzero(is_first)
+        weight = np.diff(starts, append=ordered.size).astype(np.float64)
+        ordered = ordered[starts]
     mostly_positive = 2 * np.count_nonzero(positives) > positives.size
     # sorted first, so that neighbours are found alike
     keys = _rising(np.negative(scores[positives != mostly_positive]))
-    places = np.searchsorted(ordered[starts], keys)
-    counts = np.bincount(places, minlength=weight.size).astype(np.float64)
+    counts = np.zeros(weight.size)
+    np.add.at(counts, np.searchsorted(ordered, keys), 1.0)
     return weight - counts if mostly_positive else counts, weight
 
 
