@@ -171,7 +171,7 @@ def test_a_wrong_call_is_told(invoke, arguments, words, deals, tmp_path, monkeyp
         (lambda content: content[:-1] + bytes([content[-1] ^ 1]), "damaged"),
         (lambda _: b"", "not a toprank model"),
         (lambda _: pickle.dumps({"a": 1}), "not a toprank model"),
-        (lambda content: content.replace(b"model 1", b"model 2", 1), "layout"),
+        (lambda content: content.replace(b"model 2", b"model 1", 1), "layout"),
     ],
 )
 def test_a_model_file_that_is_none_is_told(invoke, change, words, deals, tmp_path):

@@ -8,15 +8,40 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from toprank.inputs import rows_within_budget
-from toprank.tables import as_table
+from toprank.tables.columns import Encoding, as_words
+from toprank.tables.table import as_table
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from toprank.app.training_data import Roles
-    from toprank.tables import Table, TableEncoder
+    from toprank.tables.table import Table
 
-__all__ = ["Driver", "Part", "RankingModel", "contributions", "mean_and_spread"]
+__all__ = [
+    "Driver",
+    "Part",
+    "RankingModel",
+    "Roles",
+    "contributions",
+    "lists_of",
+    "mean_and_spread",
+]
+
+
+@dataclass(frozen=True)
+class Roles:
+    """Which column is what. ``positives`` are the target's values that belong at the top."""
+
+    target: str
+    positives: tuple[str, ...] = ()
+    group: str | None = None
+    weight: str | None = None
+    ignored: tuple[str, ...] = ()
+
+    @property
+    def not_features(self) -> tuple[str, ...]:
+        """All columns that a ranker must not learn from."""
+        named = (self.target, self.group, self.weight, *self.ignored)
+        return tuple(name for name in named if name is not None)
 
 
 class Part(NamedTuple):
@@ -55,6 +80,7 @@ class RankingModel:
     ----------
     encoder : TableEncoder
     ranker : fitted ranker
+        Out of a file :class:`toprank.app.stored.StoredRanker`, which acts like it.
     roles : Roles
         Target, positive values, group, weight and ignored columns of the training table.
     budget : int or float
@@ -70,7 +96,7 @@ class RankingModel:
         Standard deviation of the same.
     """
 
-    encoder: TableEncoder
+    encoder: Encoding
     ranker: Any
     roles: Roles
     budget: float
@@ -88,10 +114,14 @@ class RankingModel:
         """Score every row of a table or frame."""
         table = as_table(X)
         self.encoder.check_columns(table)
-        coef = getattr(self.ranker, "coef_", None)
-        if coef is not None:
-            return self._linear_scores(table, np.asarray(coef, dtype=np.float64)[0])
-        scores = self.ranker.decision_function(self.encoder.transform(table))
+        ranker = self.ranker
+        if hasattr(ranker, "coef_"):
+            return self._linear_scores(table, np.asarray(ranker.coef_, dtype=np.float64)[0])
+        encoded = self.encoder.transform(table)
+        if hasattr(ranker, "weak_rankers_") and hasattr(ranker, "weights_"):
+            scores = ranker.weak_rankers_.scores(encoded, ranker.weights_) + ranker.intercept_[0]
+        else:
+            scores = ranker.decision_function(encoded)
         return np.asarray(scores, dtype=np.float64)
 
     def _linear_scores(self, table: Table, coef: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -213,3 +243,15 @@ def _parts(model: RankingModel) -> dict[str, list[Part]]:
     return {
         name: sorted(parts, key=lambda part: -abs(part.weight)) for name, parts in found.items()
     }
+
+
+def lists_of(table: Table, group: str | None) -> NDArray[Any] | None:
+    """List ids, one per row."""
+    if group is None:
+        return None
+    column = table.columns.column(group)
+    if column.null_count:
+        raise ValueError(
+            f"the group {group!r} is missing in {column.null_count} rows; every row needs a list."
+        )
+    return np.array(as_words(column).to_pylist(), dtype=str)

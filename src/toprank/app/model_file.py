@@ -1,87 +1,60 @@
-r"""Model files: a header, a SHA-256, a schema in JSON and a skops archive; never a pickle.
+r"""Model files: a header, a SHA-256, a description in JSON and plain arrays; never a pickle.
 
 ::
 
-    toprank model 1\\n          what this is, and the version of this layout
-    9f86d081…\\n                 SHA-256 of everything below, in hexadecimal
-    8 bytes                     length of the schema, little-endian
-    schema                      JSON: versions, columns, target, budget, facts of the training
-    archive                     skops: encoder, ranker, baseline
+    toprank model 2\n           what this is, and the version of this layout
+    9f86d081…\n                 SHA-256 of everything below, in hexadecimal
+    8 bytes                     length of the description, little-endian
+    description                 JSON: encoder, ranker, roles, budget, facts of the training
+    arrays                      little-endian, not compressed, in the order of their mention
 
-The types that an archive may hold are a fixed list; its own description is checked against it
-before anything in it is imported.
+In the description ``{"$array": ["<f8", 1, 6]}`` is an array of that dtype and shape, and
+``{"$class": "PNormPush", "attributes": {...}}`` an object. The same model gives the same bytes.
+
+What a file may hold is in :mod:`toprank.app.stored`; nothing in a file is run or imported.
 """
 
 from __future__ import annotations
 
-import copy
 import hashlib
-import io
 import json
+import math
 import struct
-import warnings
-import zipfile
-from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 import toprank
-from toprank.app.model import RankingModel
-from toprank.app.training_data import Roles
+from toprank.app.model import RankingModel, Roles
+from toprank.app.stored import Numbers, Stored, StoredRanker, check_stored, stored_ranker
 from toprank.app.writing import write_atomically
-from toprank.selection.candidates import RANKERS, class_of
-from toprank.tables import TableEncoder
-from toprank.weak_rankers import Features, Stumps
-from toprank.weak_rankers.standard import StandardFeatures
-from toprank.weak_rankers.symmetric import SymmetricFeatures
+from toprank.tables.columns import DATE_PARTS, Encoding
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterator
 
-__all__ = ["check_types", "is_allowed", "load_model", "save_model"]
+    from numpy.typing import NDArray
+
+__all__ = ["load_model", "save_model"]
 
 _MAGIC = b"toprank model "
-_LAYOUT = 1
+_LAYOUT = 2
 _LENGTH = struct.Struct("<Q")
-# What a fit leaves behind that neither scores nor explains; certificates are kept in words.
-_LEFT_OUT = (
-    "_stream",
-    "certificate_",
-    "_certified",
-    "_training_list",
-    "ensemble_",
-    "_skl_callbacks",
-    "_cut",
-)
-
-# Which types a file may hold beside rankers and plain values. A file cannot add to them.
-_BESIDE_RANKERS = (TableEncoder, Features, StandardFeatures, Stumps, SymmetricFeatures)
-_PLAIN = (
-    *(f"builtins.{name}" for name in ("dict", "list", "tuple", "str", "int", "float", "bool")),
-    "builtins.NoneType",
-    *(f"numpy.{name}" for name in ("ndarray", "bool", "bool_", "float32", "float64")),
-    *(f"numpy.{name}" for name in ("int32", "int64", "intp")),
-)
-
-# How skops may rebuild them: values, containers, arrays and plain objects. Functions, methods,
-# partials, operators and constructors with arguments are not among them.
-ALLOWED_NODES = frozenset(
-    {
-        "JsonNode",
-        "DictNode",
-        "TypeNode",  # the types of a dictionary's keys
-        "ListNode",
-        "TupleNode",
-        "NdArrayNode",
-        "ObjectNode",
-        "CachedNode",
-    }
-)
-
-# Larger descriptions are of no model that we write; a hostile one could fill the memory.
-_MOST_BYTES = 64 << 20
-_DEEPEST = 60
+_DTYPES = ("|b1", "|u1", "<u2", "<u4", "<i4", "<i8", "<f4", "<f8")
+# Beyond these no model of ours goes; a hostile file could fill the memory.
+_MOST_NODES = 1 << 23
+_DEEPEST = 24
+_LARGEST = 1 << 63
+# What the commands print of a model, with its type.
+_FACTS: dict[str, type] = {
+    "ranker": str,
+    "class": str,
+    "table": str,
+    "n_rows": int,
+    "n_positives": int,
+    "parameters": dict,
+}
 
 
 def save_model(path: str | os.PathLike[str], model: RankingModel) -> Path:
@@ -90,45 +63,33 @@ def save_model(path: str | os.PathLike[str], model: RankingModel) -> Path:
     Raises
     ------
     ValueError
-        If the model holds a type that :func:`load_model` would refuse.
+        If the model holds something that :func:`load_model` would refuse.
     """
-    from skops import io as skops_io
-
-    archive = skops_io.dumps(
-        {
-            "encoder": model.encoder,
-            "ranker": _slim(model.ranker),
-            "baseline": model.baseline,
-            "spread": model.spread,
-        }
-    )
-    check_types(archive)
-    schema = json.dumps(
-        {
-            "toprank": toprank.__version__,
-            "scikit-learn": metadata.version("scikit-learn"),
-            "columns": [{"name": name, "kind": kind} for name, kind in model.encoder.columns_],
-            "roles": {
-                "target": model.roles.target,
-                "positives": list(model.roles.positives),
-                "group": model.roles.group,
-                "weight": model.roles.weight,
-                "ignored": list(model.roles.ignored),
-            },
-            "budget": model.budget,
-            "cutoff": model.cutoff,
-            "facts": model.facts,
-        },
-        ensure_ascii=False,
-    ).encode()
-    payload = _LENGTH.pack(len(schema)) + schema + archive
+    arrays: list[bytes] = []
+    encoder, roles = model.encoder, model.roles
+    values = encoder.categories_ | encoder.medians_
+    description = {
+        "encoder": [
+            [name, kind, values[name], encoder.has_missing_[name]]
+            for name, kind in encoder.columns_
+        ],
+        "ranker": _written(stored_ranker(model.ranker), arrays),
+        "baseline": _written(model.baseline, arrays),
+        "spread": _written(model.spread, arrays),
+        "roles": [roles.target, roles.positives, roles.group, roles.weight, roles.ignored],
+        "budget": model.budget,
+        "cutoff": model.cutoff,
+        "facts": _written(model.facts, arrays),
+    }
+    text = json.dumps(description, ensure_ascii=False, separators=(",", ":")).encode()
+    payload = b"".join([_LENGTH.pack(len(text)), text, *arrays])
+    _read(payload)
     digest = hashlib.sha256(payload).hexdigest().encode()
-    content = _MAGIC + str(_LAYOUT).encode() + b"\n" + digest + b"\n" + payload
-    return write_atomically(path, content)
+    return write_atomically(path, b"%s%d\n%s\n%s" % (_MAGIC, _LAYOUT, digest, payload))
 
 
 def load_model(path: str | os.PathLike[str]) -> RankingModel:
-    """Read a model file, refusing damage, other formats and types that are not on the list."""
+    """Read a model file, refusing damage, other formats and whatever is not as it should be."""
     file = Path(path)
     if file.is_dir():
         raise IsADirectoryError(f"{str(file)!r} is a folder; name a model file inside it.")
@@ -136,14 +97,9 @@ def load_model(path: str | os.PathLike[str]) -> RankingModel:
         raise FileNotFoundError(f"there is no model file {str(file)!r}; toprank fit makes one.")
     payload = _checked_payload(file.read_bytes(), file.name)
     try:
-        (length,) = _LENGTH.unpack_from(payload)
-        start = _LENGTH.size
-        schema = json.loads(payload[start : start + length])
-        archive = payload[start + length :]
-        check_types(archive)
-        return _model(schema, archive)
+        return _read(payload)
     except Exception as error:
-        # Whatever the parsers raise on a made-up file means one thing to the reader: no model.
+        # Whatever goes wrong in a made-up file means one thing to the reader: no model.
         reason = " ".join(str(error).split()) or type(error).__name__
         raise ValueError(f"{file.name} is no model of ours: {reason[:300]}") from error
 
@@ -170,96 +126,139 @@ def _checked_payload(content: bytes, name: str) -> bytes:
     return payload
 
 
-def _model(schema: dict[str, Any], archive: bytes) -> RankingModel:
-    from skops import io as skops_io
+def _written(value: Any, arrays: list[bytes]) -> Any:
+    """A value as JSON has it; the content of arrays is appended to ``arrays``."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    if isinstance(value, np.ndarray):
+        plain = value.astype(value.dtype.newbyteorder("<"))
+        if plain.dtype.str not in _DTYPES:
+            raise ValueError(f"an array of {value.dtype} cannot be written to a model file.")
+        arrays.append(plain.tobytes())
+        return {"$array": [plain.dtype.str, *plain.shape]}
+    if isinstance(value, Stored):
+        return {"$class": value.class_name, "attributes": _written(value.attributes, arrays)}
+    if isinstance(value, (list, tuple)):
+        return [_written(each, arrays) for each in value]
+    if isinstance(value, dict) and all(isinstance(key, str) for key in value):
+        return {key: _written(each, arrays) for key, each in value.items()}
+    raise ValueError(f"a {type(value).__name__} cannot be written to a model file.")
 
-    with warnings.catch_warnings():
-        # The schema names the scikit-learn version; our rankers keep plain arrays.
-        warnings.simplefilter("ignore")
-        unknown = skops_io.get_untrusted_types(data=archive)
-        parts = skops_io.loads(archive, trusted=unknown)  # check_types has allowed all of them
-    roles = schema["roles"]
-    cutoff = schema.get("cutoff")  # files of the first version have none
+
+class _Reader:
+    """Turns JSON back into values, with arrays taken one after the other."""
+
+    def __init__(self, content: memoryview) -> None:
+        self.rest = content
+
+    def value(self, found: Any, depth: int = 0) -> Any:
+        if depth > _DEEPEST:
+            raise ValueError("its description is nested too deeply.")
+        if isinstance(found, list):
+            return [self.value(each, depth + 1) for each in found]
+        if isinstance(found, dict):
+            if "$array" in found:
+                return self._array(*found["$array"])
+            if "$class" in found:
+                attributes = found["attributes"]
+                if not isinstance(attributes, dict) or "$array" in attributes:
+                    raise ValueError("it holds an object without attributes.")
+                return Stored(str(found["$class"]), self.value(attributes, depth + 1))
+            return {key: self.value(each, depth + 1) for key, each in found.items()}
+        if isinstance(found, int) and abs(found) >= _LARGEST:
+            raise ValueError("it holds a number beyond 64 bits.")
+        return found
+
+    def _array(self, dtype: str, *shape: int) -> NDArray[Any]:
+        if dtype not in _DTYPES or not all(type(size) is int and size >= 0 for size in shape):
+            raise ValueError(f"it holds an array of type {dtype!r} and shape {shape}.")
+        n_bytes = math.prod(shape) * np.dtype(dtype).itemsize
+        if n_bytes > len(self.rest):
+            raise ValueError("its arrays are longer than the file.")
+        taken, self.rest = self.rest[:n_bytes], self.rest[n_bytes:]
+        return np.frombuffer(taken, dtype).reshape(shape).copy()
+
+
+def _read(payload: bytes) -> RankingModel:
+    """The model of a payload, all of it checked."""
+    (length,) = _LENGTH.unpack_from(payload)
+    start = _LENGTH.size
+    text = payload[start : start + length]
+    if text.count(b"[") + text.count(b"{") + text.count(b",") > _MOST_NODES:
+        raise ValueError("its description is too long.")
+    reader = _Reader(memoryview(payload)[start + length :])
+    known = reader.value(json.loads(text))
+    encoder = _encoder(known["encoder"])
+    ranker, n_outputs = known["ranker"], len(encoder.owners_)
+    check_stored(ranker, n_outputs)
+    for name in ("baseline", "spread"):
+        Numbers("n").check(name, known[name], {"n": n_outputs})
+    _check_facts(known["facts"], ranker.class_name)
+    if len(reader.rest):
+        raise ValueError(f"{len(reader.rest)} bytes follow its last array.")
     return RankingModel(
-        encoder=parts["encoder"],
-        ranker=parts["ranker"],
-        roles=Roles(
-            roles["target"],
-            tuple(roles["positives"]),
-            roles["group"],
-            roles["weight"],
-            tuple(roles["ignored"]),
-        ),
-        budget=schema["budget"],
-        cutoff=None if cutoff is None else float(cutoff),
-        facts=schema["facts"],
-        baseline=parts["baseline"],
-        spread=parts["spread"],
+        encoder=encoder,
+        ranker=StoredRanker(ranker),
+        roles=_roles(*known["roles"]),
+        budget=_checked_budget(known["budget"]),
+        cutoff=_checked_cutoff(known["cutoff"]),
+        facts=known["facts"],
+        baseline=known["baseline"],
+        spread=known["spread"],
     )
 
 
-def _slim(ranker: Any) -> Any:
-    """A copy without what only the fit needed."""
-    slim = copy.copy(ranker)
-    slim.__dict__ = {
-        name: value for name, value in ranker.__dict__.items() if name not in _LEFT_OUT
-    }
-    return slim
+def _encoder(columns: list[Any]) -> Encoding:
+    made = Encoding()
+    made.columns_ = [(name, kind) for name, kind, *_ in columns]
+    made.categories_, made.medians_, made.has_missing_ = {}, {}, {}
+    sizes = {"number": 1, "boolean": 1, "date": len(DATE_PARTS)}
+    for name, kind, values, has_missing in columns:
+        if kind == "category":
+            is_right = _are(str, values) and len(set(values)) == len(values)
+            made.categories_[name] = values
+        else:
+            is_right = _are(float, values) and len(values) == sizes.get(kind)
+            is_right = is_right and all(map(math.isfinite, values))
+            made.medians_[name] = values
+        if type(name) is not str or type(has_missing) is not bool or not is_right:
+            raise ValueError(f"its column {name!r} is not described as a {kind!r} should be.")
+        made.has_missing_[name] = has_missing
+    if len(made.has_missing_) < len(columns):
+        raise ValueError("it names a column twice.")
+    made.name_outputs()
+    return made
 
 
-def is_allowed(name: str) -> bool:
-    """Whether a type is plain, our encoder, one of our rankers or of their weak rankers.
-
-    Examples
-    --------
-    >>> is_allowed("builtins.float"), is_allowed("os.system")
-    (True, False)
-    """
-    if name in _PLAIN:
-        return True
-    last = name.rsplit(".", 1)[-1]
-    # Of the rankers only the one that is named is imported.
-    rankers = [class_of(each) for each, kind in RANKERS.items() if kind.class_name == last]
-    kinds = (*_BESIDE_RANKERS, *rankers)
-    return name in (f"{kind.__module__}.{kind.__qualname__}" for kind in kinds)
+def _are(kind: type, values: Any) -> bool:
+    return isinstance(values, list) and all(type(value) is kind for value in values)
 
 
-def check_types(payload: bytes) -> list[str]:
-    """Refuse a skops archive that names a type or a way of building it that is not allowed.
-
-    The archive's own description is read as JSON; nothing in it is imported or run.
-
-    Returns
-    -------
-    list of str
-        The types it holds, all of them allowed.
-    """
-    with zipfile.ZipFile(io.BytesIO(payload)) as archive:
-        if sum(info.file_size for info in archive.infolist()) > 50 * len(payload) + _MOST_BYTES:
-            raise ValueError("the model file unpacks to far more than it is; it is refused.")
-        if archive.getinfo("schema.json").file_size > _MOST_BYTES:
-            raise ValueError("the description inside the model file is too large; it is refused.")
-        description = json.loads(archive.read("schema.json"))
-    found = set()
-    for node in _nodes(description, 0):
-        loader = node.get("__loader__")
-        name = f"{node.get('__module__')}.{node.get('__class__')}"
-        if loader not in ALLOWED_NODES:
-            raise ValueError(f"the model file holds {name} as a {loader}, which is not allowed.")
-        if not is_allowed(name):
-            raise ValueError(f"the model file holds the type {name}, which is not allowed.")
-        found.add(name)
-    return sorted(found)
+def _roles(target: Any, positives: Any, group: Any, weight: Any, ignored: Any) -> Roles:
+    optional = [name for name in (group, weight) if name is not None]
+    if not (_are(str, [target, *optional]) and _are(str, positives) and _are(str, ignored)):
+        raise ValueError("its target, positives, group, weight or ignored columns are no names.")
+    return Roles(target, tuple(positives), group, weight, tuple(ignored))
 
 
-def _nodes(value: Any, depth: int) -> Iterator[dict[str, Any]]:
-    if depth > _DEEPEST:
-        raise ValueError("the description inside the model file is nested too deeply.")
-    if isinstance(value, dict):
-        if any(key in value for key in ("__class__", "__module__", "__loader__")):
-            yield value
-        for each in value.values():
-            yield from _nodes(each, depth + 1)
-    elif isinstance(value, list):
-        for each in value:
-            yield from _nodes(each, depth + 1)
+def _checked_budget(budget: Any) -> float:
+    is_count = type(budget) is int and budget >= 1
+    if not is_count and not (type(budget) is float and 0 < budget < 1):
+        raise ValueError(f"its budget is {budget!r}, neither rows nor a share of them.")
+    return budget  # type: ignore[no-any-return]
+
+
+def _checked_cutoff(cutoff: Any) -> float | None:
+    if cutoff is not None and not (type(cutoff) is float and math.isfinite(cutoff)):
+        raise ValueError(f"its cutoff is {cutoff!r}, which is no score.")
+    return cutoff
+
+
+def _check_facts(facts: Any, class_name: str) -> None:
+    for name, kind in _FACTS.items():
+        if type(facts[name]) is not kind:
+            raise ValueError(f"its fact {name!r} is {facts[name]!r}, which is no {kind.__name__}.")
+    if facts["class"] != class_name:
+        raise ValueError(f"it says {facts['class']!r}, but holds a {class_name}.")

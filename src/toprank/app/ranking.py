@@ -9,13 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
+from toprank.app.model import lists_of
 from toprank.app.reading import available_memory
-from toprank.app.training_data import lists_of
 from toprank.inputs import within_budget
-from toprank.rankers.cuts import cut_above
-from toprank.rankers.places import places_of
-from toprank.tables import Table
 from toprank.tables.parquet_stream import ParquetStream
+from toprank.tables.table import Table
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -92,6 +90,8 @@ class BestRows:
 
     def cutoff(self) -> float:
         """Midway between the last row inside and the first one outside, once sorted."""
+        from toprank.rankers.cuts import cut_above
+
         return cut_above(self.scores, max(1, self._inside(self.weights)))
 
 
@@ -162,6 +162,8 @@ def _best_rows(
 def _ranked_lists(
     model: RankingModel, table: Table, group: str, top: int | None, cutoff: float | None
 ) -> RankedRows:
+    from toprank.rankers.places import places_of
+
     scores = model.scores(table)
     found = places_of(scores, lists_of(table, group))
     if cutoff is not None:

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import numpy as np
 import pyarrow as pa
 
-from toprank.app.text_tables import GROUP, LABEL
+from toprank.app.model import Roles, lists_of
+from toprank.app.reading import GROUP, LABEL
 from toprank.blocks import Block
 from toprank.tables import Table
-from toprank.tables.columns import as_row_weights, as_words, coded_words, counted_words
+from toprank.tables.columns import as_row_weights, coded_words, counted_words
 from toprank.tables.parquet_blocks import StreamBlocks
 from toprank.tables.parquet_stream import ParquetStream
 from toprank.tables.table import RowBatch, listing
@@ -28,27 +29,10 @@ if TYPE_CHECKING:
 
     Total = TypeVar("Total", bound=Summable)
 
-__all__ = ["LabelledFeatures", "Roles", "TrainingData", "label_rows", "lists_of"]
+__all__ = ["LabelledFeatures", "TrainingData", "label_rows"]
 
 # A target with more values is no target; remembering them all would fill the memory.
 MOST_VALUES = 100_000
-
-
-@dataclass(frozen=True)
-class Roles:
-    """Which column is what. ``positives`` are the target's values that belong at the top."""
-
-    target: str
-    positives: tuple[str, ...] = ()
-    group: str | None = None
-    weight: str | None = None
-    ignored: tuple[str, ...] = ()
-
-    @property
-    def not_features(self) -> tuple[str, ...]:
-        """All columns that a ranker must not learn from."""
-        named = (self.target, self.group, self.weight, *self.ignored)
-        return tuple(name for name in named if name is not None)
 
 
 class LabelledFeatures(NamedTuple):
@@ -321,18 +305,6 @@ def _count_positives(counts: dict[str, int], positives: tuple[str, ...], target:
             "ranking needs positive and negative rows."
         )
     return sum(counts[value] for value in set(positives))
-
-
-def lists_of(table: Table, group: str | None) -> NDArray[Any] | None:
-    """List ids, one per row."""
-    if group is None:
-        return None
-    column = table.columns.column(group)
-    if column.null_count:
-        raise ValueError(
-            f"the group {group!r} is missing in {column.null_count} rows; every row needs a list."
-        )
-    return np.array(as_words(column).to_pylist(), dtype=str)
 
 
 def _weights(table: Table, weight: str | None) -> NDArray[np.float64] | None:

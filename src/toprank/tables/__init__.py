@@ -1,7 +1,5 @@
 """Tables of columns of any kind: as numbers that rankers learn from, in memory or in blocks."""
 
-from toprank.tables.encoder import TableEncoder
-from toprank.tables.parquet_blocks import ParquetBlocks
-from toprank.tables.table import Table, as_table
+import lazy_loader
 
-__all__ = ["ParquetBlocks", "Table", "TableEncoder", "as_table"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,4 +1,7 @@
-"""The kinds of columns that become numbers, and how each kind does."""
+"""The kinds of columns that become numbers, and how each kind does.
+
+:class:`Encoding` is what a model file keeps of an encoder, and needs no scikit-learn.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +12,16 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from toprank.tables.table import Table, as_table, listing
+
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
 __all__ = [
+    "DATE_PARTS",
+    "Encoding",
     "as_dates",
     "as_numbers",
     "as_row_weights",
@@ -20,8 +29,10 @@ __all__ = [
     "coded_words",
     "counted_words",
     "kind_of_type",
+    "number_parts",
 ]
 
+DATE_PARTS = ("", ": month", ": weekday")
 _UNKNOWN = pa.array(["", "?"])
 
 
@@ -155,3 +166,96 @@ def _plain(column: pa.ChunkedArray | pa.Array) -> Any:
 
 def _reason(error: Exception) -> str:
     return " ".join(str(error).split())[:100]
+
+
+class Encoding:
+    """The columns that are used, with what each needs to become numbers.
+
+    Attributes are those of :class:`TableEncoder`, which learns them.
+    """
+
+    columns_: list[tuple[str, str]]
+    categories_: dict[str, list[str]]
+    medians_: dict[str, list[float]]
+    has_missing_: dict[str, bool]
+    feature_names_out_: list[str]
+    owners_: list[str]
+
+    def name_outputs(self) -> None:
+        """Name the columns of the output; a column without any is no longer used."""
+        self.feature_names_out_, self.owners_ = [], []
+        for name, kind in self.columns_:
+            if kind == "category":
+                outputs = [f"{name} = {value}" for value in self.categories_[name]]
+            else:
+                outputs = [f"{name}{part}" for part in DATE_PARTS[: len(self.medians_[name])]]
+            if self.has_missing_[name]:
+                outputs.append(f"{name} is missing")
+            self.feature_names_out_ += outputs
+            self.owners_ += [name] * len(outputs)
+        used = set(self.owners_)
+        self.columns_ = [column for column in self.columns_ if column[0] in used]
+
+    def transform(self, X: Any) -> NDArray[np.float64]:
+        """Give the numbers, one column for each of ``feature_names_out_``."""
+        table = as_table(X)
+        self.check_columns(table)
+        # Written column by column, so column-major; rankers take either order.
+        out = np.empty((table.n_rows, len(self.owners_)), order="F")
+        for place, values in enumerate(self.encoded(table)):
+            out[:, place] = values
+        return out
+
+    def encoded(self, table: Table) -> Iterator[NDArray[np.float64]]:
+        """The columns of the output one after the other."""
+        present = set(table.names)
+        for name, kind in self.columns_:
+            if name not in present and table.is_sparse:
+                column = pa.chunked_array([pa.array(np.zeros(table.n_rows))])
+            else:
+                column = table.columns.column(name)
+            if kind == "category":
+                yield from self._indicators(name, column)
+            else:
+                yield from self._numbers(name, kind, column)
+
+    def _indicators(self, name: str, column: pa.ChunkedArray) -> Iterator[NDArray[np.float64]]:
+        words = as_words(column)
+        places = pc.index_in(words, value_set=pa.array(self.categories_[name], pa.string()))
+        codes = pc.fill_null(places, -1).to_numpy()
+        for code in range(len(self.categories_[name])):
+            yield (codes == code).astype(np.float64)
+        if self.has_missing_[name]:
+            yield words.is_null().to_numpy(zero_copy_only=False).astype(np.float64)
+
+    def _numbers(
+        self, name: str, kind: str, column: pa.ChunkedArray
+    ) -> Iterator[NDArray[np.float64]]:
+        parts = number_parts(name, kind, column)
+        is_missing = np.isnan(parts[0])
+        if not is_missing.any():
+            yield from parts
+        else:
+            for part, median in zip(parts, self.medians_[name], strict=True):
+                yield np.where(is_missing, median, part)
+        if self.has_missing_[name]:
+            yield is_missing.astype(np.float64)
+
+    def check_columns(self, table: Table) -> None:
+        """Raise, naming them, if columns that the model needs are not in a table."""
+        present = set(table.names)
+        absent = [name for name, _ in self.columns_ if name not in present]
+        if absent and not table.is_sparse:
+            raise ValueError(
+                f"{table.name} lacks {len(absent)} of the {len(self.columns_)} columns that the "
+                f"model needs: {listing(absent)}; it has {listing(table.names)}."
+            )
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:  # noqa: ARG002
+        """Names of the output's columns."""
+        return np.array(self.feature_names_out_, dtype=object)
+
+
+def number_parts(name: str, kind: str, column: pa.ChunkedArray) -> tuple[NDArray[np.float64], ...]:
+    """The numbers of a column: of a date days, month and weekday."""
+    return as_dates(column, name) if kind == "date" else (as_numbers(column, name),)

@@ -7,18 +7,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from toprank.tables.columns import as_dates, as_numbers, as_words, counted_words, kind_of_type
+from toprank.tables.columns import Encoding, counted_words, kind_of_type, number_parts
 from toprank.tables.medians import Parts, digit_counts, medians, sortable_keys
-from toprank.tables.table import Table, as_table, listing
+from toprank.tables.table import Table, as_table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
+    import pyarrow as pa
     from numpy.typing import NDArray
 
     from toprank.tables.medians import Passes
@@ -27,10 +24,9 @@ __all__ = ["TableEncoder"]
 
 # Texts remembered of a column: beyond, the rarest are forgotten on the way.
 MOST_WORDS = 100_000
-_DATE_PARTS = ("", ": month", ": weekday")
 
 
-class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class TableEncoder(TransformerMixin, BaseEstimator, Encoding):  # type: ignore[misc]
     """Turns numbers, booleans, dates and text categories into a table of numbers.
 
     Numbers and booleans keep their column; a missing one becomes the median of the training
@@ -105,22 +101,19 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         }
         numbers = {column: look.digits for column, look in seen.items() if look.digits.any()}
         found = medians(passes, _keys, numbers)
-        self.columns_: list[tuple[str, str]] = []
-        self.categories_: dict[str, list[str]] = {}
-        self.medians_: dict[str, list[float]] = {}
-        self.has_missing_: dict[str, bool] = {}
-        self.feature_names_out_: list[str] = []
-        self.owners_: list[str] = []
+        self.columns_, self.categories_ = [], {}
+        self.medians_, self.has_missing_ = {}, {}
         for column, look in seen.items():
             kind = kind_of_type(schema.field(column).type, column)
             if kind == "category":
-                self.has_missing_[column] = look.missing > 0
-                self._learn_categories(column, look.words)
+                self.categories_[column] = self._frequent(look.words)
             elif column in found:
-                self.has_missing_[column] = look.missing > 0
                 self.medians_[column] = found[column]
-                tails = _DATE_PARTS[: len(found[column])]
-                self._add(column, kind, [f"{column}{tail}" for tail in tails])
+            else:
+                continue
+            self.has_missing_[column] = look.missing > 0
+            self.columns_.append((column, kind))
+        self.name_outputs()
         if not self.owners_:
             raise ValueError(
                 f"{name} has no column that a ranker could use: all are empty or hold texts "
@@ -128,83 +121,18 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             )
         return self
 
-    def _learn_categories(self, name: str, counts: Counter[str]) -> None:
+    def _frequent(self, counts: Counter[str]) -> list[str]:
         ordered = sorted(counts, key=lambda word: (-counts[word], word))
-        frequent = [word for word in ordered if counts[word] >= self.min_count]
-        self.categories_[name] = frequent[: self.max_categories]
-        self._add(name, "category", [f"{name} = {value}" for value in self.categories_[name]])
-
-    def _add(self, name: str, kind: str, outputs: list[str]) -> None:
-        if self.has_missing_[name]:
-            outputs = [*outputs, f"{name} is missing"]
-        if outputs:
-            self.columns_.append((name, kind))
-            self.feature_names_out_ += outputs
-            self.owners_ += [name] * len(outputs)
+        return [word for word in ordered if counts[word] >= self.min_count][: self.max_categories]
 
     def transform(self, X: Any) -> NDArray[np.float64]:
         """Give the numbers, one column for each of ``feature_names_out_``."""
         check_is_fitted(self, "columns_")
-        table = as_table(X)
-        self.check_columns(table)
-        # Written column by column, so column-major; rankers take either order.
-        out = np.empty((table.n_rows, len(self.owners_)), order="F")
-        for place, values in enumerate(self.encoded(table)):
-            out[:, place] = values
-        return out
-
-    def encoded(self, table: Table) -> Iterator[NDArray[np.float64]]:
-        """The columns of the output one after the other."""
-        for name, kind in self.columns_:
-            column = self._column(table, name)
-            if kind == "category":
-                yield from self._indicators(name, column)
-            else:
-                yield from self._numbers(name, kind, column)
-
-    def _column(self, table: Table, name: str) -> pa.ChunkedArray:
-        if name not in table.names and table.is_sparse:
-            return pa.chunked_array([pa.array(np.zeros(table.n_rows))])
-        return table.columns.column(name)
-
-    def _indicators(self, name: str, column: pa.ChunkedArray) -> Iterator[NDArray[np.float64]]:
-        words = as_words(column)
-        places = pc.index_in(words, value_set=pa.array(self.categories_[name], pa.string()))
-        codes = pc.fill_null(places, -1).to_numpy()
-        for code in range(len(self.categories_[name])):
-            yield (codes == code).astype(np.float64)
-        if self.has_missing_[name]:
-            yield words.is_null().to_numpy(zero_copy_only=False).astype(np.float64)
-
-    def _numbers(
-        self, name: str, kind: str, column: pa.ChunkedArray
-    ) -> Iterator[NDArray[np.float64]]:
-        parts = _number_parts(name, kind, column)
-        is_missing = np.isnan(parts[0])
-        if not is_missing.any():
-            yield from parts
-        else:
-            for part, median in zip(parts, self.medians_[name], strict=True):
-                yield np.where(is_missing, median, part)
-        if self.has_missing_[name]:
-            yield is_missing.astype(np.float64)
-
-    def check_columns(self, table: Table) -> None:
-        """Raise, naming them, if columns that the model needs are not in a table."""
-        absent = [name for name, _ in self.columns_ if name not in table.names]
-        if absent and not table.is_sparse:
-            raise ValueError(
-                f"{table.name} lacks {len(absent)} of the {len(self.columns_)} columns that the "
-                f"model needs: {listing(absent)}; it has {listing(table.names)}."
-            )
+        return super().transform(X)
 
     def set_output(self, *, transform: Any = None) -> Any:
         """Choose what ``transform`` returns ("pandas", "polars"), as in scikit-learn."""
         return super().set_output(transform=transform)
-
-    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:  # noqa: ARG002
-        """Names of the output's columns."""
-        return np.array(self.feature_names_out_, dtype=object)
 
 
 @dataclass
@@ -252,11 +180,6 @@ def _look(table: Table, name: str) -> _Seen:
 def _keys(table: Table, name: str) -> list[NDArray[np.uint64]]:
     """Keys that sort like the numbers of a column, missing ones left out."""
     column = table.columns.column(name)
-    parts = _number_parts(name, kind_of_type(column.type, name), column)
+    parts = number_parts(name, kind_of_type(column.type, name), column)
     is_known = ~np.isnan(parts[0])
     return [sortable_keys(part[is_known]) for part in parts]
-
-
-def _number_parts(name: str, kind: str, column: pa.ChunkedArray) -> tuple[NDArray[np.float64], ...]:
-    """The numbers of a column: of a date days, month and weekday."""
-    return as_dates(column, name) if kind == "date" else (as_numbers(column, name),)

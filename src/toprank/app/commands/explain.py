@@ -92,7 +92,7 @@ def explain_row(console: Console, model: RankingModel, table: Table, row: int, m
     """One row's score, column by column."""
     import numpy as np
 
-    from toprank.app.training_data import lists_of
+    from toprank.app.model import lists_of
 
     scores = model.scores(table)
     names, parts = model.row_drivers(table.rows([row - 1]))

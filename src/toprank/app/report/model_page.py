@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from toprank.app.evaluation import judged_by, measure
+from toprank.app.model import lists_of
 from toprank.app.report.curves import curve_of
 from toprank.app.report.picture import draw_push_path
-from toprank.app.training_data import lists_of
 from toprank.inputs import within_budget
 from toprank.rankers import PNormPush
 from toprank.rankers.places import places_of

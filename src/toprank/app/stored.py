@@ -1,0 +1,287 @@
+"""What a model file may hold: the classes by name, and their arrays by dtype and shape.
+
+**To store a new ranker**, add its class to :data:`CLASSES`, with its module and the attributes that
+it needs to score, and the arrays that are new to :data:`ARRAYS`. The rest follows:
+
+- Parameters (names without a trailing underscore) are plain values and go through the constructor
+  and ``_check_parameters`` again.
+- Fitted attributes (names with one) may be numbers, texts, arrays, lists and dictionaries of these,
+  and objects of these classes, also in lists: weak rankers, or the members of a blend.
+- An attribute that :data:`ARRAYS` names is checked wherever it occurs; other arrays are kept, and
+  scores must not depend on them. Private attributes are left out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+__all__ = [
+    "ARRAYS",
+    "CLASSES",
+    "Numbers",
+    "Stored",
+    "StoredRanker",
+    "check_stored",
+    "stored_ranker",
+]
+
+
+@dataclass(frozen=True)
+class Stored:
+    """An object as a file has it: the name of its class, and its attributes."""
+
+    class_name: str
+    attributes: dict[str, Any]
+
+
+class Numbers:
+    """An array: its shape in numbers and letters, and which values it may have.
+
+    The letter "n" stands for the encoded columns, "w" for the weak rankers; any other takes the
+    size that it meets first in the object, so that arrays must agree.
+
+    Parameters
+    ----------
+    *shape : int or str
+    kinds : str, default="f"
+        numpy's letters of the types: finite floats, integers (iu), booleans (b).
+    is_scale : bool, default=False
+        Whether the numbers are divided by: positive, and infinite where a column is constant.
+    below : str, default=""
+        Letter of the size that integers are below; they are at least 0 then.
+    """
+
+    def __init__(
+        self, *shape: int | str, kinds: str = "f", is_scale: bool = False, below: str = ""
+    ) -> None:
+        self.shape, self.kinds, self.is_scale, self.below = shape, kinds, is_scale, below
+
+    def check(self, name: str, array: Any, sizes: dict[str, int]) -> None:
+        """Raise unless an array is like this; sizes of new letters are added to ``sizes``."""
+        if not isinstance(array, np.ndarray) or array.ndim != len(self.shape):
+            raise ValueError(f"its {name} is no array of {len(self.shape)} dimensions.")
+        expected = tuple(
+            letter if isinstance(letter, int) else sizes.setdefault(letter, size)
+            for letter, size in zip(self.shape, array.shape, strict=True)
+        )
+        if array.shape != expected:
+            raise ValueError(f"its {name} has the shape {array.shape} instead of {expected}.")
+        if not self._has_right_values(array, sizes):
+            raise ValueError(f"its {name} holds values that it must not hold.")
+
+    def _has_right_values(self, array: Any, sizes: dict[str, int]) -> bool:
+        if array.dtype.kind not in self.kinds:
+            return False
+        if self.below:
+            return bool(((array >= 0) & (array < sizes[self.below])).all())
+        return bool((array > 0).all() if self.is_scale else np.isfinite(array).all())
+
+
+ARRAYS = {
+    "intercept_": Numbers(1),
+    "classes_": Numbers(2, kinds="biuf"),
+    # linear rankers
+    "low_": Numbers("n"),
+    "span_": Numbers("n", is_scale=True),
+    "weights_": Numbers("w"),
+    "coef_": Numbers(1, "n"),
+    # thresholds, and the rounds that chose them; beyond the last is the constant weak ranker
+    "has_missing_": Numbers("n", kinds="b"),
+    "selected_": Numbers("rounds", kinds="iu", below="w + 1"),
+    "steps_": Numbers("rounds"),
+    "intercepts_": Numbers("rounds"),
+    # kernels
+    "support_": Numbers("support", kinds="iu"),
+    "support_vectors_": Numbers("support", "n"),
+    "dual_coef_": Numbers(1, "support"),
+}
+
+
+class Kind(NamedTuple):
+    """A class that may be stored.
+
+    ``needed`` are its fitted attributes without which it cannot score; where there are several
+    tuples, one of them is needed. ``sizes`` gives further letters for shapes, and raises where the
+    attributes contradict each other.
+    """
+
+    module: str
+    needed: tuple[tuple[str, ...], ...]
+    sizes: Callable[[dict[str, Any]], dict[str, int]] | None = None
+    is_ranker: bool = True
+
+
+def _sizes_of_features(attributes: dict[str, Any]) -> dict[str, int]:
+    n_weak = attributes["low_"].size
+    return {"w": n_weak, "w + 1": n_weak + 1}
+
+
+def _sizes_of_stumps(attributes: dict[str, Any]) -> dict[str, int]:
+    thresholds, has_missing = attributes["thresholds_"], attributes["has_missing_"]
+    if not isinstance(thresholds, list) or len(thresholds) != has_missing.size:
+        raise ValueError("its thresholds_ are not one array for each column.")
+    for mine in thresholds:
+        Numbers("any").check("thresholds_", mine, {})
+        if mine.size > _MOST_THRESHOLDS or (np.diff(mine) <= 0).any():
+            raise ValueError("its thresholds_ are too many or do not ascend.")
+    twice = has_missing & (attributes.get("missing") == "learned")
+    n_weak = sum(mine.size * (1 + both) for mine, both in zip(thresholds, twice, strict=True))
+    return {"w": int(n_weak), "w + 1": int(n_weak) + 1}
+
+
+_MOST_THRESHOLDS = 254  # one byte per cell
+_SCORED = ("n_features_in_", "classes_", "intercept_", "weak_rankers_", "weights_")
+_BOOSTED = ((*_SCORED, "selected_", "steps_", "intercepts_"),)
+_LINEAR = ((*_SCORED, "coef_"),)
+_KERNEL = (*_SCORED[:-1], "support_", "support_vectors_", "dual_coef_")
+_RANGES = (("low_", "span_"),)
+
+CLASSES = {
+    "Features": Kind("toprank.weak_rankers.features", _RANGES, _sizes_of_features, is_ranker=False),
+    "StandardFeatures": Kind(
+        "toprank.weak_rankers.standard", _RANGES, _sizes_of_features, is_ranker=False
+    ),
+    "SymmetricFeatures": Kind(
+        "toprank.weak_rankers.symmetric", _RANGES, _sizes_of_features, is_ranker=False
+    ),
+    "Stumps": Kind(
+        "toprank.weak_rankers.stumps",
+        (("thresholds_", "has_missing_"),),
+        _sizes_of_stumps,
+        is_ranker=False,
+    ),
+    "LogisticRanker": Kind("toprank.selection.logistic", _LINEAR),
+    "PNormPush": Kind("toprank.rankers.push", (_SCORED,)),
+    "IRPush": Kind("toprank.rankers.push", (_SCORED,)),
+    "LinearRankSVM": Kind("toprank.rankers.linear_rank_svm", _LINEAR),
+    "RankSVM": Kind("toprank.rankers.rank_svm", (*_LINEAR, _KERNEL)),
+    "PrecisionAtKRanker": Kind("toprank.rankers.precision_at_k", _LINEAR),
+    "RankBoost": Kind("toprank.rankers.rankboost", _BOOSTED),
+    "SmoothMarginRanker": Kind("toprank.rankers.smooth_margin", _BOOSTED),
+    "AdaBoostRanker": Kind("toprank.rankers.adaboost", _BOOSTED),
+    "SoftRankBoost": Kind("toprank.rankers.soft_rankboost", _BOOSTED),
+}
+
+# What neither scores nor explains: certificates are kept in words, columns by the encoder.
+_LEFT_OUT = ("certificate_", "ensemble_", "feature_names_in_")
+
+
+def stored_ranker(ranker: Any) -> Any:
+    """A fitted ranker as a file has it; what is none of ours stays as it is."""
+    return ranker._stored if isinstance(ranker, StoredRanker) else _stored(ranker)  # noqa: SLF001
+
+
+def _stored(value: Any) -> Any:
+    name = type(value).__name__
+    if name in CLASSES and CLASSES[name].module == type(value).__module__:
+        kept = {
+            name: _stored(each)
+            for name, each in vars(value).items()
+            if not name.startswith("_") and name not in _LEFT_OUT
+        }
+        return Stored(name, kept)
+    if isinstance(value, (list, tuple)):
+        return [_stored(each) for each in value]
+    return value
+
+
+def check_stored(found: Any, n_columns: int) -> None:
+    """Raise unless this is a ranker of ours for so many columns, whose arrays fit together."""
+    if isinstance(found, Stored):
+        _check(found, n_columns)
+    if not isinstance(found, Stored) or not CLASSES[found.class_name].is_ranker:
+        raise ValueError("it holds no ranker.")
+
+
+def _check(found: Stored, n_columns: int) -> dict[str, int]:
+    """Check an object and those in it; gives the sizes by letter."""
+    kind = CLASSES.get(found.class_name)
+    if kind is None:
+        raise ValueError(f"it holds a {found.class_name}, a class that is not allowed.")
+    attributes, sizes = found.attributes, {"n": n_columns}
+    for name, value in attributes.items():
+        if name.startswith("_") or not name.isidentifier():
+            raise ValueError(f"its {found.class_name} has an attribute {name!r}.")
+        for each in _objects_in(value):
+            inner = _check(each, n_columns)
+            if name == "weak_rankers_":
+                sizes.update(inner)
+    _check_needed(found, kind, n_columns)
+    for name, numbers in ARRAYS.items():
+        if name in attributes:
+            numbers.check(name, attributes[name], sizes)
+    return sizes | (kind.sizes(attributes) if kind.sizes else {})
+
+
+def _check_needed(found: Stored, kind: Kind, n_columns: int) -> None:
+    known = found.attributes
+    if not any(known.keys() >= set(needed) for needed in kind.needed):
+        raise ValueError(f"its {found.class_name} lacks one of {', '.join(kind.needed[0])}.")
+    if known.get("n_features_in_", n_columns) != n_columns:
+        raise ValueError(f"its {found.class_name} is not for {n_columns} columns.")
+    if "weak_rankers_" in known and not isinstance(known["weak_rankers_"], Stored):
+        raise ValueError(f"its {found.class_name} has no weak rankers.")
+
+
+def _objects_in(value: Any) -> Iterator[Stored]:
+    if isinstance(value, Stored):
+        yield value
+    for each in value if isinstance(value, list) else ():
+        yield from _objects_in(each)
+
+
+def _opened(value: Any) -> Any:
+    """Make the object again: its class is imported here, and checks its own parameters."""
+    if isinstance(value, list):
+        return [_opened(each) for each in value]
+    if not isinstance(value, Stored):
+        return value
+    name, found = value.class_name, value.attributes
+    kind = CLASSES[name]
+    try:
+        parameters = {key: each for key, each in found.items() if not key.endswith("_")}
+        made = getattr(import_module(kind.module), name)(**parameters)
+        if kind.is_ranker:
+            made._check_parameters()  # noqa: SLF001
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"the model file has a {name} with parameters that this version does not take "
+            f"({error}); fit again."
+        ) from error
+    vars(made).update({key: _opened(each) for key, each in found.items() if key.endswith("_")})
+    return made
+
+
+class StoredRanker:
+    """A ranker out of a file: what it has learned and, once they are asked for, its methods.
+
+    To score rows the arrays are enough, and importing the class takes longer than that.
+    """
+
+    def __init__(self, stored: Stored) -> None:
+        self._stored = stored
+        for name, value in stored.attributes.items():
+            if name.endswith("_") and not isinstance(value, (Stored, list)):
+                setattr(self, name, value)
+
+    @cached_property
+    def _fitted(self) -> Any:
+        return _opened(self._stored)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        if not name.endswith("_"):
+            return getattr(self._fitted, name)
+        if name not in self._stored.attributes:
+            raise AttributeError(name)
+        setattr(self, name, _opened(self._stored.attributes[name]))
+        return vars(self)[name]
