@@ -10,7 +10,6 @@ from toprank.inputs import as_lists
 from toprank.kernels.pair_blocks import PairBlocks
 from toprank.kernels.pair_hinges import active_moments, active_products
 from toprank.kernels.pair_margins import (
-    naive_smallest_pairs,
     pair_shares,
     pair_threshold,
     weight_below,
@@ -29,6 +28,30 @@ def tables(draw):
     return scores, grades, weights, lists
 
 
+def naive_pairs(blocks):
+    """Upper row, lower row and weight of every pair."""
+    ups, downs, weights = [], [], []
+    for g in range(blocks.upper_starts.size - 1):
+        u = slice(blocks.upper_starts[g], blocks.upper_starts[g + 1])
+        v = slice(blocks.lower_starts[g], blocks.lower_starts[g + 1])
+        ups.append(np.repeat(blocks.upper_rows[u], v.stop - v.start))
+        downs.append(np.tile(blocks.lower_rows[v], u.stop - u.start))
+        weights.append(np.outer(blocks.upper_weights[u], blocks.lower_weights[v]).ravel())
+    return np.concatenate(ups), np.concatenate(downs), np.concatenate(weights)
+
+
+def naive_smallest_pairs(scores, pairs, wanted):
+    """Threshold of the smallest margins that weigh ``wanted``, and what each row has of them."""
+    upper, lower, mass = pairs
+    margin = scores[upper] - scores[lower]
+    order = np.argsort(margin, kind="stable")
+    threshold = margin[order][np.searchsorted(np.cumsum(mass[order]), wanted)]
+    below, tied = margin < threshold, margin == threshold
+    taken = mass * (below + (wanted - mass[below].sum()) / mass[tied].sum() * tied)
+    rises = np.bincount(upper, taken, scores.size)
+    return threshold, rises - np.bincount(lower, taken, scores.size)
+
+
 def blocks_of(table):
     _, grades, weights, lists = table
     return PairBlocks.of_grades(grades, weights, as_lists(lists, lists.size))
@@ -38,7 +61,7 @@ def blocks_of(table):
 @given(tables())
 def test_blocks_hold_every_pair_of_a_list_with_different_grades_once(table):
     _, grades, weights, lists = table
-    upper, lower, mass = blocks_of(table).naive_pairs()
+    upper, lower, mass = naive_pairs(blocks_of(table))
     found = sorted(zip(upper.tolist(), lower.tolist(), mass.tolist(), strict=True))
     everyone = range(grades.size)
     expected = [
@@ -54,12 +77,10 @@ def test_blocks_hold_every_pair_of_a_list_with_different_grades_once(table):
 @settings(deadline=None, max_examples=100)  # the first call compiles
 @given(tables(), st.floats(0.01, 1.0))
 def test_the_smallest_margins_are_those_of_all_pairs(table, nu):
-    scores, _, weights, _ = table
+    scores, *_ = table
     blocks = blocks_of(table)
-    upper, lower, _ = blocks.naive_pairs()
     wanted = nu * blocks.pair_weight
-    pairs = [(np.array([i]), np.array([j])) for i, j in zip(upper, lower, strict=True)]
-    threshold, _, rows = naive_smallest_pairs(scores, pairs, weights, wanted)
+    threshold, rows = naive_smallest_pairs(scores, naive_pairs(blocks), wanted)
     laid_out, upper_rows, lower_rows = blocks.sort(scores)
     assert pair_threshold(laid_out, wanted) == threshold
     below = weight_below(laid_out, threshold, False)
@@ -86,7 +107,7 @@ def test_hinge_moments_and_products_are_those_of_all_pairs(table, seed):
     moves = np.random.default_rng(seed).normal(size=scores.size)
     laid_out, upper_rows, lower_rows = blocks.sort(scores)
     of_upper, of_lower = active_moments(laid_out)
-    upper, lower, mass = blocks.naive_pairs()
+    upper, lower, mass = naive_pairs(blocks)
     reach = 1.0 - (scores[upper] - scores[lower])
     active = reach > 0
     for power in range(3):

@@ -1,1 +1,1 @@
-"""Compiled loops and reductions; beside each fast one lies its naive twin."""
+"""Compiled loops and reductions."""

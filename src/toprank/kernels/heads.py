@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["cut", "naive_head", "sort_head", "width"]
+__all__ = ["cut", "sort_head", "width"]
 
 # Ranges this short are cheaper to sort by insertion than to split once more.
 SHORT = 16
@@ -129,15 +129,3 @@ def cut(
         if values[other] == score:
             tied += width(weights, other)
     return score, min(1.0, (amount - above) / tied)
-
-
-def naive_head(values: Floats, weights: Floats | None, amount: float) -> tuple[float, float]:
-    """Twin of :func:`sort_head` and :func:`cut`: a full sort."""
-    if amount <= 0:
-        return np.inf, 0.0
-    counts = np.ones(values.size) if weights is None else weights
-    order = np.argsort(-values, kind="stable")
-    place = min(int(np.searchsorted(np.cumsum(counts[order]), amount)), values.size - 1)
-    score = float(values[order][place])
-    above, tied = counts[values > score].sum(), counts[values == score].sum()
-    return score, min(1.0, float((amount - above) / tied))

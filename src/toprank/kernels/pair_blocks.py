@@ -136,17 +136,6 @@ class PairBlocks:
         total = np.bincount(upper_rows, weights=upper, minlength=self.n_rows)
         return np.asarray(total + np.bincount(lower_rows, weights=lower, minlength=self.n_rows))
 
-    def naive_pairs(self) -> tuple[Integers, Integers, Floats]:
-        """Upper row, lower row and weight of every pair: the twin for tests on small tables."""
-        ups, downs, weights = [], [], []
-        for g in range(self.upper_starts.size - 1):
-            u = slice(self.upper_starts[g], self.upper_starts[g + 1])
-            v = slice(self.lower_starts[g], self.lower_starts[g + 1])
-            ups.append(np.repeat(self.upper_rows[u], v.stop - v.start))
-            downs.append(np.tile(self.lower_rows[v], u.stop - u.start))
-            weights.append(np.outer(self.upper_weights[u], self.lower_weights[v]).ravel())
-        return np.concatenate(ups), np.concatenate(downs), np.concatenate(weights)
-
 
 def _numbers(starts: Integers) -> Integers:
     """Number of the block of each entry."""

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Integers = NDArray[np.intp]
 
-__all__ = ["naive_smallest_pairs", "pair_shares", "pair_threshold", "weight_below"]
+__all__ = ["pair_shares", "pair_threshold", "weight_below"]
 
 # How far past the target the first interpolation aims, as a share of what is left there.
 FIRST_PAD = 0.1
@@ -170,29 +170,3 @@ def pair_shares(
                 tied += 1
             of_lower[j] = lower_weights[j] * (strict_mass + tied_share * (tied_mass - strict_mass))
     return of_upper, of_lower
-
-
-def naive_smallest_pairs(
-    scores: Floats,
-    blocks: list[tuple[Integers, Integers]],
-    weights: Floats,
-    wanted: float,
-) -> tuple[float, float, Floats]:
-    """Twin of the above that forms every pair: threshold, mean of the smallest, row shares."""
-    margins, masses, ups, downs = [], [], [], []
-    for upper, lower in blocks:
-        margins.append((scores[upper][:, None] - scores[lower][None, :]).ravel())
-        masses.append((weights[upper][:, None] * weights[lower][None, :]).ravel())
-        ups.append(np.repeat(upper, lower.size))
-        downs.append(np.tile(lower, upper.size))
-    margin, mass = np.concatenate(margins), np.concatenate(masses)
-    order = np.argsort(margin, kind="stable")
-    total = np.cumsum(mass[order])
-    threshold = margin[order][np.searchsorted(total, wanted)]
-    below, tied = margin < threshold, margin == threshold
-    share = (wanted - mass[below].sum()) / mass[tied].sum()
-    taken = mass * (below + share * tied)
-    rows = np.zeros(scores.size)
-    np.add.at(rows, np.concatenate(ups), taken)
-    np.add.at(rows, np.concatenate(downs), -taken)
-    return float(threshold), float(taken @ margin / wanted), rows

@@ -16,7 +16,6 @@ within each list) and ``weights`` (the a) in that order, ``lists`` (where lists 
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Integers = NDArray[np.intp]
 
-__all__ = ["FAR", "TailKernel", "held_back", "hinge_moments", "naive_sums", "tail_sums"]
+__all__ = ["FAR", "TailKernel", "held_back", "hinge_moments", "tail_sums"]
 
 # An outer row that lies FAR below every inner row has nothing but the leading power of
 # e^{x} in its sums: the next one is smaller by e^{-40} < 1e-17.
@@ -40,25 +39,6 @@ FAR = 40.0
 # Powers of e^{-|x|} that stand for a tail. On [0, 1] a function of y with its pole at y = -1
 # is a polynomial up to (3 + √8)^-TERMS, here 3e-15.
 TERMS = 19
-
-
-def naive_sums(
-    scores: Floats,
-    grades: Integers,
-    weights: Floats,
-    lists: Integers,
-    kernel: Callable[[Floats], Floats],
-    *,
-    adjoint: bool,
-) -> Floats:
-    """Twin of the sweeps that forms every pair."""
-    sums = np.zeros(scores.size)
-    for first, last in pairwise(lists):
-        s, grade, a = scores[first:last], grades[first:last], weights[first:last]
-        compared = grade[:, None] < grade[None, :]  # [outer, inner]
-        pairs = np.where(compared, kernel(s[:, None] - s[None, :]), 0.0)
-        sums[first:last] = a @ pairs if adjoint else pairs @ a
-    return sums
 
 
 @compiled
