@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import closing
+from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
@@ -37,6 +38,7 @@ UNSCALED = (1e-100, 1e100)
 ROWS_PER_FEATURE, FEWEST_ROWS, MOST_ROWS = 50, 2000, 20_000
 
 
+@dataclass(eq=False, repr=False)
 class LinearRankSVM(GradesMixin, PairsMixin, LinearRanker):
     """Ranks by a linear score with few pairs closer than 1: the Ranking SVM, for large tables.
 
@@ -90,26 +92,15 @@ class LinearRankSVM(GradesMixin, PairsMixin, LinearRanker):
     0.97
     """
 
-    def __init__(
-        self,
-        loss: Literal["squared_hinge", "hinge"] = "squared_hinge",
-        *,
-        alpha: float = 1e-3,
-        scale: bool = True,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        tol: float | None = 1e-5,
-        max_iter: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.loss = loss
-        self.alpha = alpha
-        self.scale = scale
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.tol = tol
-        self.max_iter = max_iter
-        self.verbose = verbose
+    loss: Literal["squared_hinge", "hinge"] = "squared_hinge"
+    _: KW_ONLY
+    alpha: float = 1e-3
+    scale: bool = True
+    warm_start: bool = False
+    n_jobs: int | None = None
+    tol: float | None = 1e-5
+    max_iter: int | None = None
+    verbose: int = 0
 
     def _check_parameters(self) -> None:
         if self.loss not in ("squared_hinge", "hinge"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from contextlib import closing
+from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, Self
 
@@ -54,6 +55,7 @@ def _is_stochastic(ranker: Any) -> bool:
     return True
 
 
+@dataclass(eq=False, repr=False)
 class PrecisionAtKRanker(LinearRanker):
     """Ranks so that the k best rows hold as few negatives as possible.
 
@@ -142,47 +144,24 @@ class PrecisionAtKRanker(LinearRanker):
     39
     """
 
-    certificate_: StreamCertificate | GapCertificate
-    _stream: Stream
-
-    def __init__(
-        self,
-        k: float = 0.25,
-        *,
-        surrogate: Surrogate = "avg",
-        solver: Literal["sgd", "perceptron", "cutting_plane"] = "sgd",
-        batch_size: int = 500,
-        max_iter: int | None = None,
-        tol: float | None = 1e-3,
-        alpha: float = 1e-4,
-        step: float = 1.0,
-        radius: float | None = None,
-        average: bool = True,
-        early_stopping: bool = False,
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int = 5,
-        keep_ensemble: bool = False,
-        warm_start: bool = False,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.k = k
-        self.surrogate = surrogate
-        self.solver = solver
-        self.batch_size = batch_size
-        self.max_iter = max_iter
-        self.tol = tol
-        self.alpha = alpha
-        self.step = step
-        self.radius = radius
-        self.average = average
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.keep_ensemble = keep_ensemble
-        self.warm_start = warm_start
-        self.random_state = random_state
-        self.verbose = verbose
+    k: float = 0.25
+    _: KW_ONLY
+    surrogate: Surrogate = "avg"
+    solver: Literal["sgd", "perceptron", "cutting_plane"] = "sgd"
+    batch_size: int = 500
+    max_iter: int | None = None
+    tol: float | None = 1e-3
+    alpha: float = 1e-4
+    step: float = 1.0
+    radius: float | None = None
+    average: bool = True
+    early_stopping: bool = False
+    validation_fraction: float = 0.1
+    n_iter_no_change: int = 5
+    keep_ensemble: bool = False
+    warm_start: bool = False
+    random_state: Any = None
+    verbose: int = 0
 
     def _check_parameters(self) -> None:
         check_parameters(self)
@@ -232,7 +211,9 @@ class PrecisionAtKRanker(LinearRanker):
         )
         self._store_solution(solution, self._learned(rows, solution.weights))
         self.__dict__.pop("_stream", None)  # a stream that goes on from here begins with this model
-        self.certificate_ = GapCertificate(solution.lower, solution.upper)
+        self.certificate_: StreamCertificate | GapCertificate = GapCertificate(
+            solution.lower, solution.upper
+        )
         self._warn_of(solution)
         if solution.complaint() is None and not solution.weights.any() and self.tol is not None:
             warnings.warn(
@@ -315,7 +296,8 @@ class PrecisionAtKRanker(LinearRanker):
         if start is not None and hasattr(self, "_stream"):
             self._stream.aim = aim
         else:
-            self._stream = Stream(aim, self.weak_rankers_.low_, self.weak_rankers_.span_, start)
+            family = self.weak_rankers_
+            self._stream: Stream = Stream(aim, family.low_, family.span_, start)
         return self._stream
 
     def _certify(

@@ -6,7 +6,7 @@ import math
 import warnings
 from abc import abstractmethod
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, Self
 
@@ -24,6 +24,7 @@ from toprank.objectives.exponential import ExponentialCriterion, PushFormula
 from toprank.objectives.push import focus_constants
 from toprank.rankers.base import keep_columns
 from toprank.rankers.cuts import matching_intercept
+from toprank.rankers.documentation import documented
 from toprank.rankers.push_blocks import BlockProblem
 from toprank.rankers.supervised import (
     GradesMixin,
@@ -61,6 +62,36 @@ __all__ = ["IRPush", "PNormPush"]
 
 # Beyond this many rows the sort behind a certificate would cost more than a step of the fit.
 CERTIFIED_ROWS = 100_000
+
+PARAMETERS = """
+weak_rankers : {"features", "stumps"}, transformer or list of functions, default="features"
+    What f is built from: features scaled to [0, 1], thresholds on them (missing values
+    abstain), the output columns of a transformer, or functions of the table.
+solver : {"auto", "lbfgs", "coordinate"}, default="auto"
+    "lbfgs" moves all weights at once; "coordinate" is the paper's boosting-style algorithm,
+    one weak ranker per round, sparse when stopped early. "auto" takes "coordinate" for stumps,
+    of which there are many, and "lbfgs" otherwise.
+alpha : float, default=1e-3
+    Weight of the penalty. Small, but above 0, so that separable data have an optimum; the
+    paper has none (``alpha=0``).
+l1_ratio : float, default=0
+    Share of the penalty that is ‖λ‖₁, which makes weights exactly zero; the rest is ‖λ‖²/2.
+max_iter : int or None, default=None
+    Most iterations, at ``p=inf`` over all powers on the way. None is 1000 for "lbfgs", which
+    needs some ten, and 100 for "coordinate", the paper's budget of rounds.
+tol : float or None, default=1e-4
+    Stop when no partial derivative is larger (each is at most 1 to begin with); None never
+    stops before ``max_iter``. At 1e-4 the first hundred of a list no longer change (see
+    :doc:`/experiments/tolerance`); 1e-8 gives the optimum to about 1e-13.
+warm_start : bool, default=False
+    Start from the weights of the last fit.
+n_jobs : int or None, default=None
+    Threads that share the passes over the table. None is as many as this process may use, so
+    that limits of ``threadpoolctl`` are kept; numbers mean what they mean in scikit-learn.
+    The model does not depend on it.
+verbose : int, default=0
+    1 prints every tenth iteration, 2 every one.
+"""
 
 SOLVERS = {"lbfgs": minimize_by_lbfgs, "coordinate": minimize_by_coordinates}
 
@@ -134,8 +165,20 @@ def _near_one(truth: Truth, objective: Any) -> Truth:
     )
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class PushRanker(GradesMixin, PairsMixin, LinearRanker):
     """A weighted sum of weak rankers that minimises a push."""
+
+    loss: LossName = "exponential"
+    weak_rankers: Any = "features"
+    solver: Literal["auto", "lbfgs", "coordinate"] = "auto"
+    alpha: float = 1e-3
+    l1_ratio: float = 0.0
+    max_iter: int | None = None
+    tol: float | None = 1e-4
+    warm_start: bool = False
+    n_jobs: int | None = None
+    verbose: int = 0
 
     @abstractmethod
     def _objective(self) -> Any:
@@ -269,7 +312,7 @@ class PushRanker(GradesMixin, PairsMixin, LinearRanker):
 
     def _solver_name(self) -> Literal["lbfgs", "coordinate"]:
         if self.solver != "auto":
-            return self.solver  # type: ignore[no-any-return]
+            return self.solver
         return "coordinate" if isinstance(self._family(), Stumps) else "lbfgs"
 
     def _rounds(self) -> int:
@@ -353,6 +396,8 @@ def _has_probabilities(ranker: Any) -> bool:
     )
 
 
+@documented(shared=PARAMETERS)
+@dataclass(eq=False, repr=False)
 class PNormPush(PushRanker):
     """Ranks so that few negatives come near the top: the P-Norm Push.
 
@@ -377,33 +422,7 @@ class PNormPush(PushRanker):
         The end of the list to get right; "both" adds ``bottom_weight`` times the bottom push.
     bottom_weight : float, default=1
         Weight of the bottom where ``focus="both"``.
-    weak_rankers : {"features", "stumps"}, transformer or list of functions, default="features"
-        What f is built from: features scaled to [0, 1], thresholds on them (missing values
-        abstain), the output columns of a transformer, or functions of the table.
-    solver : {"auto", "lbfgs", "coordinate"}, default="auto"
-        "lbfgs" moves all weights at once; "coordinate" is the paper's boosting-style algorithm,
-        one weak ranker per round, sparse when stopped early. "auto" takes "coordinate" for stumps,
-        of which there are many, and "lbfgs" otherwise.
-    alpha : float, default=1e-3
-        Weight of the penalty. Small, but above 0, so that separable data have an optimum; the
-        paper has none (``alpha=0``).
-    l1_ratio : float, default=0
-        Share of the penalty that is ‖λ‖₁, which makes weights exactly zero; the rest is ‖λ‖²/2.
-    max_iter : int or None, default=None
-        Most iterations, at ``p=inf`` over all powers on the way. None is 1000 for "lbfgs", which
-        needs some ten, and 100 for "coordinate", the paper's budget of rounds.
-    tol : float or None, default=1e-4
-        Stop when no partial derivative is larger (each is at most 1 to begin with); None never
-        stops before ``max_iter``. At 1e-4 the first hundred of a list no longer change (see
-        :doc:`/experiments/tolerance`); 1e-8 gives the optimum to about 1e-13.
-    warm_start : bool, default=False
-        Start from the weights of the last fit.
-    n_jobs : int or None, default=None
-        Threads that share the passes over the table. None is as many as this process may use, so
-        that limits of ``threadpoolctl`` are kept; numbers mean what they mean in scikit-learn.
-        The model does not depend on it.
-    verbose : int, default=0
-        1 prints every tenth iteration, 2 every one.
+    {shared}
 
     Attributes
     ----------
@@ -429,38 +448,11 @@ class PNormPush(PushRanker):
     38
     """
 
-    def __init__(
-        self,
-        p: float = 4,
-        *,
-        loss: LossName = "exponential",
-        price: Any = None,
-        focus: Literal["top", "bottom", "both"] = "top",
-        bottom_weight: float = 1.0,
-        weak_rankers: Any = "features",
-        solver: Literal["auto", "lbfgs", "coordinate"] = "auto",
-        alpha: float = 1e-3,
-        l1_ratio: float = 0.0,
-        max_iter: int | None = None,
-        tol: float | None = 1e-4,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.p = p
-        self.loss = loss
-        self.price = price
-        self.focus = focus
-        self.bottom_weight = bottom_weight
-        self.weak_rankers = weak_rankers
-        self.solver = solver
-        self.alpha = alpha
-        self.l1_ratio = l1_ratio
-        self.max_iter = max_iter
-        self.tol = tol
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    p: float = 4
+    _: KW_ONLY
+    price: Any = None
+    focus: Literal["top", "bottom", "both"] = "top"
+    bottom_weight: float = 1.0
 
     def _priced_end(self) -> tuple[Any, Literal["top", "bottom", "both"]]:
         return (float(self.p) if self.price is None else self.price), self.focus
@@ -497,6 +489,8 @@ class PNormPush(PushRanker):
         return np.column_stack([1.0 - positive, positive])
 
 
+@documented(shared=PARAMETERS)
+@dataclass(kw_only=True, eq=False, repr=False)
 class IRPush(PushRanker):
     """Pulls positives up, those near the top most: the IR Push.
 
@@ -508,26 +502,7 @@ class IRPush(PushRanker):
     ----------
     loss : {"exponential", "logistic", "hinge", "squared_hinge"}, default="exponential"
         What a pair costs; the exponential loss is the paper's.
-    weak_rankers : {"features", "stumps"}, transformer or list of functions, default="features"
-        What f is built from.
-    solver : {"auto", "lbfgs", "coordinate"}, default="auto"
-        As in :class:`PNormPush`.
-    alpha : float, default=1e-3
-        Weight of the penalty.
-    l1_ratio : float, default=0
-        Share of the penalty that is ‖λ‖₁.
-    max_iter : int or None, default=None
-        Most iterations, as in :class:`PNormPush`.
-    tol : float or None, default=1e-4
-        Stop when no partial derivative is larger, as in :class:`PNormPush`.
-    warm_start : bool, default=False
-        Start from the weights of the last fit.
-    n_jobs : int or None, default=None
-        Threads that share the passes over the table. None is as many as this process may use, so
-        that limits of ``threadpoolctl`` are kept; numbers mean what they mean in scikit-learn.
-        The model does not depend on it.
-    verbose : int, default=0
-        1 prints every tenth iteration, 2 every one.
+    {shared}
 
     Examples
     --------
@@ -536,31 +511,6 @@ class IRPush(PushRanker):
     >>> model.rank([[0.0], [3.0]])
     array([2, 1])
     """
-
-    def __init__(
-        self,
-        *,
-        loss: LossName = "exponential",
-        weak_rankers: Any = "features",
-        solver: Literal["auto", "lbfgs", "coordinate"] = "auto",
-        alpha: float = 1e-3,
-        l1_ratio: float = 0.0,
-        max_iter: int | None = None,
-        tol: float | None = 1e-4,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.loss = loss
-        self.weak_rankers = weak_rankers
-        self.solver = solver
-        self.alpha = alpha
-        self.l1_ratio = l1_ratio
-        self.max_iter = max_iter
-        self.tol = tol
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
     def _priced_end(self) -> tuple[Any, Literal["top", "bottom", "both"]]:
         return "log1p", "bottom"

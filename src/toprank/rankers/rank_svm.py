@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from contextlib import closing
+from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
@@ -38,6 +39,7 @@ __all__ = ["RankSVM"]
 UNSCALED = (1e-6, 1e12)
 
 
+@dataclass(eq=False, repr=False)
 class RankSVM(GradesMixin, PairsMixin, LinearRanker):
     """Ranks with the largest margin between positives and negatives, wrong labels allowed for.
 
@@ -120,46 +122,24 @@ class RankSVM(GradesMixin, PairsMixin, LinearRanker):
     38
     """
 
-    certificate_: SvmCertificate
-
-    def __init__(
-        self,
-        norm: int = 1,
-        *,
-        margin: Literal["soft", "hard"] = "soft",
-        nu: float = 0.2,
-        nu_plus: float | None = None,
-        form: Literal["exact", "product", "classification"] = "exact",
-        signed: bool = True,
-        constant: bool = True,
-        scale: bool = True,
-        kernel: Any = "linear",
-        gamma: float | None = None,
-        degree: float = 3,
-        coef0: float = 1,
-        kernel_params: dict[str, Any] | None = None,
-        delta: float = 0.05,
-        tol: float | None = 1e-4,
-        max_iter: int = 10_000,
-        verbose: int = 0,
-    ) -> None:
-        self.norm = norm
-        self.margin = margin
-        self.nu = nu
-        self.nu_plus = nu_plus
-        self.form = form
-        self.signed = signed
-        self.constant = constant
-        self.scale = scale
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.kernel_params = kernel_params
-        self.delta = delta
-        self.tol = tol
-        self.max_iter = max_iter
-        self.verbose = verbose
+    norm: int = 1
+    _: KW_ONLY
+    margin: Literal["soft", "hard"] = "soft"
+    nu: float = 0.2
+    nu_plus: float | None = None
+    form: Literal["exact", "product", "classification"] = "exact"
+    signed: bool = True
+    constant: bool = True
+    scale: bool = True
+    kernel: Any = "linear"
+    gamma: float | None = None
+    degree: float = 3
+    coef0: float = 1
+    kernel_params: dict[str, Any] | None = None
+    delta: float = 0.05
+    tol: float | None = 1e-4
+    max_iter: int = 10_000
+    verbose: int = 0
 
     def _check_parameters(self) -> None:
         check_parameters(self)
