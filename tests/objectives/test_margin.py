@@ -7,9 +7,7 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from toprank.kernels.pair_blocks import PairBlocks
-from toprank.objectives import Push
 from toprank.objectives.margin import ClassMargin, PairMargin, TangentMargin
-from toprank.objectives.pairs import PairHinge
 
 
 def draw(seed, n_rows=16):
@@ -95,30 +93,3 @@ def test_a_tangent_lies_inside_the_product_form_it_stands_for():
     tangent = TangentMargin(positives, None, nu, np.sqrt(nu), swapped=False).at(scores)
     at_found = ClassMargin(positives, None, (tangent.nu_plus, nu / tangent.nu_plus)).at(scores)
     assert at_found.value <= tangent.value + 1e-12
-
-
-@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
-def test_the_mean_hinge_is_the_push_with_price_one_per_pair(loss):
-    rng = np.random.default_rng(0)
-    grades, scores = rng.integers(0, 4, 50), rng.normal(size=50)
-    weights = rng.integers(1, 4, 50).astype(float)
-    blocks = PairBlocks.of_grades(grades, weights, None)
-    criterion = PairHinge(blocks, loss)
-    push = Push(loss=loss, price=1).on_grades(grades, sample_weight=weights)
-    value, gradient = criterion.value_and_gradient(scores)
-    total, slope = push.value_and_gradient(scores)
-    assert value * blocks.pair_weight == pytest.approx(total)
-    assert criterion.value(scores) == criterion.risk(scores) == pytest.approx(value)
-    np.testing.assert_allclose(gradient * blocks.pair_weight, slope, atol=1e-9)
-    diagonal = criterion.gradient_and_hessian(scores)[1] * blocks.pair_weight
-    np.testing.assert_allclose(diagonal, push.gradient_and_hessian(scores)[1], atol=1e-9)
-
-
-def test_products_with_the_curvature_are_finite_differences_of_the_gradient():
-    rng = np.random.default_rng(1)
-    criterion = PairHinge(PairBlocks.of_grades(rng.integers(0, 3, 40), None, None), "squared_hinge")
-    scores, moves, step = rng.normal(size=40), rng.normal(size=40), 1e-6
-    ahead = criterion.value_and_gradient(scores + step * moves)[1]
-    behind = criterion.value_and_gradient(scores - step * moves)[1]
-    found = criterion.curvature(scores)(moves)
-    np.testing.assert_allclose(found, (ahead - behind) / (2 * step), atol=1e-6)

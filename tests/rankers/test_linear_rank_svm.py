@@ -75,6 +75,27 @@ def test_the_certificate_brackets_the_optimum(loss):
     assert fine.certificate_.gap < 1e-5
 
 
+def test_features_of_bad_condition_take_few_steps():
+    rng = np.random.default_rng(0)
+    base = rng.normal(size=(8000, 20))
+    X = base @ np.diag(10.0 ** -np.linspace(0, 3, 20)) @ rng.normal(size=(20, 20))
+    y = base[:, 0] + rng.normal(size=8000) > 0
+    model = LinearRankSVM(alpha=1e-6).fit(X, y)
+    assert model.converged_
+    assert model.n_iter_ < 30
+    assert all(np.diff(model.objective_path_) < 0)
+
+
+@pytest.mark.parametrize("size", [1e-90, 1e-9, 1e9, 1e90])
+def test_unscaled_features_of_any_size_are_fitted(size):
+    X, grades, _ = draw()
+    y, alpha = grades > 1, 1e-3 * size**2
+    expected = LinearRankSVM(scale=False).fit(X, y)
+    found = LinearRankSVM(scale=False, alpha=alpha).fit(size * X, y)
+    assert found.converged_
+    np.testing.assert_allclose(size * found.coef_, expected.coef_, rtol=1e-3)
+
+
 def test_rare_positives_have_their_part_in_the_sample():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(30_000, 8))

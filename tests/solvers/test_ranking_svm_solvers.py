@@ -8,11 +8,9 @@ import pytest
 
 from toprank.kernels.pair_blocks import PairBlocks
 from toprank.objectives.margin import ClassMargin, PairMargin, TangentMargin
-from toprank.objectives.pairs import PairHinge
 from toprank.solvers.margin_ball import maximize_on_ball
 from toprank.solvers.nearest_point import GramSpace, LinearSpace, nearest_point
 from toprank.solvers.tangents import lower_by_tangents
-from toprank.solvers.truncated_newton import Sample, minimize_by_newton
 
 _spec = importlib.util.spec_from_file_location(
     "pair_problems", Path(__file__).with_name("pair_problems.py")
@@ -200,36 +198,3 @@ def test_the_nearest_point_of_hulls_that_meet_is_the_origin():
     found = nearest_point(LinearSpace(Table(X)), ClassMargin(positives, None, None))
     assert not found.weights.any()
     assert found.status == "converged"
-
-
-@pytest.mark.parametrize("use_sample", [True, False])
-def test_newton_reaches_the_optimum_where_the_gradient_is_zero(use_sample):
-    X, positives = draw(300, 6, 7)
-    criterion = PairHinge(pairs_of(positives), "squared_hinge")
-    sample = Sample(X, criterion) if use_sample else None
-    found = minimize_by_newton(Table(X), criterion, 1e-3, sample=sample, tol=1e-7)
-    slope = criterion.value_and_gradient(X @ found.weights)[1] @ X + 1e-3 * found.weights
-    assert np.abs(slope).max() < 1e-6
-    assert all(np.diff(found.path) < 0)
-
-
-def test_a_sample_preconditions_badly_conditioned_features():
-    rng = np.random.default_rng(0)
-    base = rng.normal(size=(4000, 20))
-    X = base @ np.diag(10.0 ** -np.linspace(0, 3, 20)) @ rng.normal(size=(20, 20))
-    X /= np.abs(X).max(axis=0)
-    positives = base[:, 0] + rng.normal(size=4000) > 0
-    criterion = PairHinge(pairs_of(positives), "squared_hinge")
-    table = Table(X)
-    n_products = []
-    for sample in (None, Sample(X[::4], PairHinge(pairs_of(positives[::4]), "squared_hinge"))):
-        count = [0]
-
-        def correlate(residuals, count=count):
-            count[0] += 1
-            return residuals @ X
-
-        table.correlate = correlate
-        minimize_by_newton(table, criterion, 1e-6, sample=sample)
-        n_products.append(count[0])
-    assert n_products[1] * 5 < n_products[0]

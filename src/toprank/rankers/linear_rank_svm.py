@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import closing
 from dataclasses import KW_ONLY, dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
@@ -11,19 +12,23 @@ import numpy as np
 from toprank.guarantees.certificates import GapCertificate
 from toprank.inputs import check_number
 from toprank.kernels.pair_blocks import PairBlocks
+from toprank.kernels.pair_margins import active_products
 from toprank.kernels.threads import Threads, threads_for
-from toprank.objectives.pairs import PairHinge
+from toprank.objectives import Push, Relative
 from toprank.rankers.cuts import matching_intercept
 from toprank.rankers.rank_svm_problem import check_stopping
 from toprank.rankers.supervised import GradesMixin, LinearRanker, PairsMixin, Watch
+from toprank.solvers import Penalty, minimize_by_lbfgs
+from toprank.solvers.base import ROUNDING
 from toprank.solvers.cutting_plane import minimize_by_cutting_planes
-from toprank.solvers.truncated_newton import Sample, minimize_by_newton
+from toprank.solvers.descent import Curvature
 from toprank.weak_rankers.symmetric import SymmetricFeatures, check_values
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from toprank.solvers import Solution
+    from toprank.solvers.descent import ScoredIterate
     from toprank.truth import Truth
     from toprank.weak_rankers import Design
 
@@ -31,11 +36,11 @@ if TYPE_CHECKING:
 
 __all__ = ["LinearRankSVM"]
 
-STEPS, PLANES = 100, 1000
 # Largest values that unscaled tables may have: beyond them squares overflow or vanish.
 UNSCALED = (1e-100, 1e100)
-# Rows of the sample that preconditions Newton's steps: this many per feature, within limits.
-ROWS_PER_FEATURE, FEWEST_ROWS, MOST_ROWS = 50, 2000, 20_000
+# Up to this many rows the Hessian of all pairs costs little; then a fit ends within rounding of the
+# optimum, whatever the order of the rows.
+FEW_ROWS = 2000
 
 
 @dataclass(eq=False, repr=False)
@@ -49,7 +54,7 @@ class LinearRankSVM(GradesMixin, PairsMixin, LinearRanker):
     Parameters
     ----------
     loss : {"squared_hinge", "hinge"}, default="squared_hinge"
-        The squared hinge is smooth, and Newton's method needs some six steps. The plain hinge is
+        The squared hinge is smooth, and L-BFGS needs some ten steps. The plain hinge is
         Joachims' Ranking SVM, by cutting planes; for many rows see :class:`RankSVM` with
         ``norm=2``, the same problem in terms of ν.
     alpha : float, default=1e-3
@@ -65,11 +70,11 @@ class LinearRankSVM(GradesMixin, PairsMixin, LinearRanker):
         so that limits of ``threadpoolctl`` are kept; numbers mean what they mean in scikit-learn.
         The model does not depend on it.
     tol : float or None, default=1e-5
-        Stop when the gradient has fallen to this share of that at w = 0 (an error of about its
-        square); for the plain hinge, at this relative duality gap. None never stops before
-        ``max_iter``.
-    max_iter : int or None, default=None
-        Most steps; None is 100 for Newton's method and 1000 cutting planes.
+        Stop when the largest derivative has fallen to this share of that at w = 0 (an error of
+        about its square); for the plain hinge, at this relative duality gap. None never stops
+        before ``max_iter``.
+    max_iter : int, default=1000
+        Most steps or cutting planes; some ten steps are usual.
     verbose : int, default=0
         1 prints every tenth iteration, 2 every one.
 
@@ -99,7 +104,7 @@ class LinearRankSVM(GradesMixin, PairsMixin, LinearRanker):
     warm_start: bool = False
     n_jobs: int | None = None
     tol: float | None = 1e-5
-    max_iter: int | None = None
+    max_iter: int = 1000
     verbose: int = 0
 
     def _check_parameters(self) -> None:
@@ -111,15 +116,10 @@ class LinearRankSVM(GradesMixin, PairsMixin, LinearRanker):
                 f"alpha must be above 0 and finite, got {self.alpha!r}; without a penalty "
                 "separable rows have no optimum."
             )
-        check_stopping(self.tol, self._steps())
+        check_stopping(self.tol, self.max_iter)
 
     def _family(self) -> SymmetricFeatures:
         return SymmetricFeatures(scale=self.scale)
-
-    def _steps(self) -> Any:
-        if self.max_iter is not None:
-            return self.max_iter
-        return STEPS if self.loss == "squared_hinge" else PLANES
 
     def _fit(self, table: Any, truth: Truth, given: dict[str, Any], **_: Any) -> Self:
         check_values(table, scale=self.scale, limits=UNSCALED)
@@ -138,7 +138,7 @@ class LinearRankSVM(GradesMixin, PairsMixin, LinearRanker):
             return self._attributes(family, weights, cut, truth.classes, table.dtype)
 
         watch = Watch(
-            self, max_iter=self._steps(), verbose=self.verbose, learned=learned, data=given
+            self, max_iter=self.max_iter, verbose=self.verbose, learned=learned, data=given
         )
         with closing(watch):
             solution, certificate = self._solve(design, truth, watch)
@@ -147,43 +147,50 @@ class LinearRankSVM(GradesMixin, PairsMixin, LinearRanker):
         return self
 
     def _solve(self, design: Design, truth: Truth, watch: Watch) -> tuple[Solution, GapCertificate]:
-        criterion = PairHinge(PairBlocks.of_truth(truth), self.loss)
-        start, alpha = self._start_weights(design.n_weak), float(self.alpha)
-        stopping: dict[str, Any] = {"tol": self.tol, "max_iter": self._steps(), "monitor": watch}
+        # where all scores tie every pair costs 1, so in units of that it is a mean over the pairs
+        criterion = Relative(Push(self.loss, 1.0).criterion(truth))
+        alpha = float(self.alpha)
+        stopping: dict[str, Any] = {
+            "weights": self._start_weights(design.n_weak),
+            "max_iter": self.max_iter,
+            "monitor": watch,
+        }
         if self.loss == "hinge":
-            planes = minimize_by_cutting_planes(design, criterion, alpha, weights=start, **stopping)
+            planes = minimize_by_cutting_planes(design, criterion, alpha, tol=self.tol, **stopping)
             return planes, GapCertificate(planes.lower, planes.upper)
-        sample = _sample(design, truth, self.loss)
-        solution = minimize_by_newton(
-            design, criterion, alpha, weights=start, sample=sample, **stopping
+
+        def slopes(weights: Floats) -> Floats:
+            residuals = criterion.value_and_gradient(design.scores(weights))[1]
+            return design.correlate(residuals) + alpha * weights
+
+        steepest = float(np.abs(slopes(np.zeros(design.n_weak))).max(initial=0.0))
+        tol = None if self.tol is None else self.tol * steepest
+        curvature = None
+        values = design.rows(np.arange(min(design.n_rows, FEW_ROWS + 1)))
+        if values is not None and len(values) <= FEW_ROWS:
+            curvature = partial(PairCurvature, values, PairBlocks.of_truth(truth), alpha)
+        solution = minimize_by_lbfgs(
+            design, criterion, Penalty(alpha), curvature=curvature, tol=tol, **stopping
         )
-        slope = design.correlate(criterion.value_and_gradient(design.scores(solution.weights))[1])
-        slope += alpha * solution.weights
-        height = solution.path[-1]
+        if solution.status == "stalled" and solution.slope <= ROUNDING * steepest:
+            solution.status = "converged"
+        slope, height = slopes(solution.weights), solution.path[-1]
         return solution, GapCertificate(height - float(slope @ slope) / (2.0 * alpha), height)
 
 
-def _sample(design: Design, truth: Truth, loss: Literal["squared_hinge", "hinge"]) -> Any:
-    """Rows that stand for all: some of every grade, weighed to count as much as all of them.
+class PairCurvature(Curvature):
+    """The Hessian itself, from all pairs of a few rows: then a step is Newton's own."""
 
-    None with lists or pairs, whose sample would lose its pairs, and where features are many.
-    """
-    if truth.lists is not None or truth.grades is None:
-        return None
-    size = min(max(ROWS_PER_FEATURE * design.n_weak, FEWEST_ROWS), MOST_ROWS)
-    weights = np.ones(design.n_rows) if truth.weights is None else truth.weights
-    order = np.argsort(truth.grades, kind="stable")
-    starts = np.flatnonzero(np.diff(truth.grades[order], prepend=-1))
-    if starts.size > size // 10:
-        return None
-    chosen, counts = [], []
-    for members in np.split(order, starts[1:]):
-        stride = max(1, members.size * starts.size // size)
-        chosen.append(members[::stride])
-        counts.append(weights[chosen[-1]] * (weights[members].sum() / weights[chosen[-1]].sum()))
-    index = np.concatenate(chosen)
-    dense = design.rows(index)
-    if dense is None:
-        return None
-    blocks = PairBlocks.of_grades(truth.grades[index], np.concatenate(counts), None)
-    return Sample(dense, PairHinge(blocks, loss))
+    def __init__(self, values: Floats, pairs: PairBlocks, l2: float, at: ScoredIterate) -> None:
+        super().__init__()
+        self._values, self._pairs, self._l2, self._iterate = values, pairs, l2, at
+
+    def refresh(self, n_iter: int) -> None:  # noqa: ARG002
+        values, pairs = self._values, self._pairs
+        blocks, upper, lower = pairs.sort(self._iterate.scores)
+        bent = np.empty_like(values)
+        for column, moves in enumerate(values.T):
+            of_upper, of_lower = active_products(blocks, moves[upper], moves[lower])
+            bent[:, column] = pairs.to_rows(upper, of_upper, lower, of_lower)
+        hessian = 2.0 / pairs.pair_weight * (values.T @ bent)
+        self._set(hessian + self._l2 * np.eye(values.shape[1]))

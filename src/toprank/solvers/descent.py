@@ -33,7 +33,15 @@ if TYPE_CHECKING:
     from toprank.objectives import Criterion
     from toprank.weak_rankers import Design
 
-__all__ = ["Curvature", "Iterate", "Point", "descend", "minimize_by_lbfgs", "minimize_on_line"]
+__all__ = [
+    "Curvature",
+    "Iterate",
+    "Point",
+    "ScoredIterate",
+    "descend",
+    "minimize_by_lbfgs",
+    "minimize_on_line",
+]
 
 EXPLAINED = 0.1  # relative error in a change of the gradient at which the moments are trusted
 REFRESH = 5  # iterations between two looks at the curvature when it is only sampled
@@ -47,16 +55,21 @@ def minimize_by_lbfgs(
     design: Design,
     criterion: Criterion,
     penalty: Penalty,
+    *,
+    curvature: Callable[[ScoredIterate], Curvature] | None = None,
     **options: Any,
 ) -> Solution:
-    """Minimise; ``options`` are those of a :class:`~toprank.solvers.base.Run`."""
+    """Minimise; ``options`` are those of a :class:`~toprank.solvers.base.Run`.
+
+    ``curvature`` makes the one of the iterates; None is the curvature of the criterion on a sample.
+    """
     run = Run(**options)
     start = run.start(design.n_weak)
     if penalty.l1 > 0:
         return minimize_with_l1(partial(_smooth_part, design, criterion), penalty, start, run)
-    iterate = _ScoredIterate(design, criterion, penalty, start)
-    curvature = _SampledCurvature(iterate, design, criterion, penalty.l2)
-    return descend(iterate, curvature, penalty, run)
+    iterate = ScoredIterate(design, criterion, penalty, start)
+    sampled = _SampledCurvature(iterate, design, criterion, penalty.l2)
+    return descend(iterate, sampled if curvature is None else curvature(iterate), penalty, run)
 
 
 def _smooth_part(
@@ -141,7 +154,7 @@ class Curvature:
         """Look at the curvature again if it is time."""
 
     def _set(self, moments: NDArray[np.float64]) -> None:
-        moments += (1e-10 * np.trace(moments) / len(moments) + 1e-12) * np.eye(len(moments))
+        moments += (1e-10 * np.trace(moments) / len(moments) or 1e-12) * np.eye(len(moments))
         self._moments = moments
         try:
             self._factor = linalg.cho_factor(moments)
@@ -258,7 +271,7 @@ def _between(low: Point, high: Point, fall: float, rise: float) -> float:
     return low.step + share * (high.step - low.step)
 
 
-class _ScoredIterate(Iterate):
+class ScoredIterate(Iterate):
     """An iterate that knows its scores.
 
     At most four vectors of one number per row live at a time: the scores, their move along the
@@ -299,7 +312,7 @@ class _ScoreLine:
     """The penalised value along a direction, from the scores alone."""
 
     def __init__(
-        self, origin: _ScoredIterate, direction: NDArray[np.float64], ahead: NDArray[np.float64]
+        self, origin: ScoredIterate, direction: NDArray[np.float64], ahead: NDArray[np.float64]
     ) -> None:
         self._origin = origin
         self._ahead = ahead
@@ -338,7 +351,7 @@ class _SampledCurvature(Curvature):
     """
 
     def __init__(
-        self, iterate: _ScoredIterate, design: Design, criterion: Criterion, l2: float
+        self, iterate: ScoredIterate, design: Design, criterion: Criterion, l2: float
     ) -> None:
         super().__init__()
         self._iterate = iterate
