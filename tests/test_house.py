@@ -94,9 +94,6 @@ X = rng.normal(size=(60, 3))
 y = X[:, 0] + rng.normal(size=60) > 0.5
 for ranker in (
     toprank.PNormPush(),
-    toprank.PNormPush(solver="coordinate"),
-    toprank.PNormPush(weak_rankers="stumps"),
-    toprank.IRPush(),
     toprank.RankBoost(),
 ):
     assert np.isfinite(ranker.fit(X, y).decision_function(X)).all()

@@ -435,7 +435,7 @@ def test_a_constant_table_ties_all_rows_with_a_warning(weak_rankers, options, so
 @pytest.mark.parametrize("weak_rankers", ["features", "stumps"])
 @pytest.mark.parametrize("solver", ["lbfgs", "coordinate"])
 def test_a_price_without_second_derivative_gives_the_same_model(weak_rankers, solver):
-    X, y = data(n=80, d=3)
+    X, y = data(n=50, d=2)
     models = [
         PNormPush(
             loss="logistic",

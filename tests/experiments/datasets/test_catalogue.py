@@ -18,7 +18,6 @@ BINARY = {  # name: rows, features, positives
     "letter": (20000, 16, 734),
     "a9a": (32561 + 16281, 123, 7841 + 3846),
     "adult": (32561 + 16281, 105, 7841 + 3846),
-    "covtype": (581012, 54, 9493),
     "cod_rna": (59535 + 271617, 8, 19845 + 90539),
     "ijcnn1": (49990 + 91701, 22, None),
     "spambase": (4601, 57, 1813),
@@ -134,6 +133,7 @@ def test_a9a_and_adult_agree_on_every_label(need):
 def test_a_class_of_several_can_be_chosen(need):
     load = need("covtype")
     data = load(positive=None)
+    assert data.X.shape == (581012, 54)
     assert np.bincount(data.y)[1:].tolist() == [211840, 283301, 35754, 2747, 9493, 17367, 20510]
     areas, soils = data.X[:, 10:14], data.X[:, 14:]
     for block in (areas, soils):  # one-hot: one 1 in each row

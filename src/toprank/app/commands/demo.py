@@ -49,11 +49,12 @@ def demo(
     (p = 1) and one with a push learn from one half of the rows and are judged on the other,
     on 20 random splits.
     """
-    from toprank.app.report import write_report
     from toprank.app.writing import check_writable
+
+    check_writable(output)  # before the slow imports
+    from toprank.app.report import write_report
     from toprank.datasets import load_digits_eights
 
-    check_writable(output)
     data = load_digits_eights()
     check_budget(budget, data)
     console = Console(quiet=quiet)
