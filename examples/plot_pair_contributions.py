@@ -8,7 +8,7 @@ show how much each pair has in that sum, for a list of twelve positives and eigh
 
 import matplotlib.pyplot as plt
 
-from toprank.plots import discount_factors, pair_contributions
+from toprank.plots import pair_contributions
 
 labels = [1, 1, 0, 1, 1, 1, 0, 1, 0, 1, 1, 0, 1, 1, 0, 0, 1, 0, 1, 0]
 scores = [1.0 - 0.1 * place for place in range(20)]
@@ -28,11 +28,4 @@ plt.show()
 # stand near the top.
 
 pair_contributions(labels, scores, p=[1, "ir"])
-plt.show()
-
-# %%
-# Behind it is a discount factor that falls with the rank, like those of two well-known measures;
-# unlike theirs, it leads to a convex objective.
-
-discount_factors()
 plt.show()

@@ -16,7 +16,7 @@ from experiments.datasets.home import data_home_folder
 from experiments.datasets.loading import is_present
 
 if TYPE_CHECKING:
-    from toprank.datasets import Dataset
+    from experiments.datasets.dataset import Dataset
 
 
 def main(arguments: list[str] | None = None) -> None:

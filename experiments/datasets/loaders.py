@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Container
 
     from experiments.datasets.catalogue import Entry
-    from toprank.datasets import Dataset
+    from experiments.datasets.dataset import Dataset
 
 __all__ = [
     "Home",

@@ -9,10 +9,10 @@ from zipfile import BadZipFile
 import numpy as np
 
 from experiments.datasets.catalogue.fingerprints import FINGERPRINTS
+from experiments.datasets.dataset import Dataset
 from experiments.datasets.errors import DamagedDatasetError, DatasetNotFoundError
 from experiments.datasets.home import VARIABLE, data_home_folder, find, read_bytes
 from experiments.datasets.readers.raw import Raw
-from toprank.datasets import Dataset
 
 if TYPE_CHECKING:
     import os

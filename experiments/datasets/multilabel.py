@@ -8,8 +8,8 @@ from experiments.datasets.catalogue import CATALOGUE
 from experiments.datasets.loading import read, select
 
 if TYPE_CHECKING:
+    from experiments.datasets.dataset import Dataset
     from experiments.datasets.loaders import Home, Subset
-    from toprank.datasets import Dataset
 
 __all__ = ["load_mulan"]
 

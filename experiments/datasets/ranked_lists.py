@@ -13,7 +13,7 @@ from experiments.datasets.loading import read, select
 
 if TYPE_CHECKING:
     from experiments.datasets.catalogue import Part
-    from toprank.datasets import Dataset
+    from experiments.datasets.dataset import Dataset
 
 __all__ = ["load_mq2008", "load_mslr_sample", "load_ohsumed"]
 

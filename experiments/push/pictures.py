@@ -9,7 +9,8 @@ from matplotlib.ticker import MaxNLocator
 from experiments.push.comparison import rankers, splits
 from experiments.push.illustrations import FAR_OUT, Choice
 from experiments.push.printed import COLUMNS
-from toprank.plots import discount_factors, roc_curve, root_bounds
+from experiments.push.theory import discount_factors, root_bounds
+from toprank.plots import roc_curve
 from toprank.plots.style import dress, series
 
 LEFT_END = 0.15  # share of the negatives that the zoomed panels show

@@ -3,8 +3,6 @@
 import subprocess
 import sys
 
-import pytest
-
 from toprank.datasets import load_digits_eights
 
 
@@ -13,15 +11,14 @@ def test_the_embedded_set_needs_no_files(monkeypatch, tmp_path):
     data = load_digits_eights()
     assert data.X.shape == (1797, 64)
     assert data.y.sum() == 174
-    assert repr(data) == (
-        "<Dataset digits_eights: 1797 rows, 64 features, 174 positives (the digit 8)>"
-    )
 
 
-def test_without_pandas_a_frame_is_refused_with_the_remedy(monkeypatch):
-    monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(ImportError, match="as_frame=True needs pandas"):
-        load_digits_eights(as_frame=True)
+def test_a_frame_holds_features_and_target():
+    frame = load_digits_eights(as_frame=True).frame
+    assert list(frame.columns[-2:]) == ["pixel_7_7", "target"]
+    X, y = load_digits_eights(return_X_y=True, as_frame=True)
+    assert frame["target"].equals(y)
+    assert frame.drop(columns="target").equals(X)
 
 
 def test_the_room_opens_without_the_heavy_libraries():

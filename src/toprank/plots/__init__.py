@@ -9,15 +9,12 @@ from toprank.plots.contributions import pair_contributions
 from toprank.plots.path import fit_push_path, push_path
 from toprank.plots.roc import roc_curve
 from toprank.plots.shortlist import gain_curve, precision_curve
-from toprank.plots.theory import discount_factors, root_bounds
 
 __all__ = [
-    "discount_factors",
     "fit_push_path",
     "gain_curve",
     "pair_contributions",
     "precision_curve",
     "push_path",
     "roc_curve",
-    "root_bounds",
 ]

@@ -9,6 +9,9 @@ def test_a_report_says_what_it_shows(invoke, deals, tmp_path):
     done = invoke("report", deals / "model.toprank", deals / "new.parquet", *options, "--json")
     assert json.loads(done.stdout) == {"report": str(page), "rows": 30, "has_target": True}
     assert "What the top is worth" in page.read_text(encoding="utf-8")
+    assert "The push path" not in page.read_text(encoding="utf-8")
+    invoke("report", deals / "model.toprank", deals / "new.parquet", "-o", page)
+    assert "The push path" in page.read_text(encoding="utf-8")
     done = invoke("report", deals / "model.toprank", deals / "new.csv", *options, "--json")
     assert json.loads(done.stdout) == {"report": str(page), "rows": 30, "has_target": False}
     assert "has no column 'bought': the page tells the order only" in done.stderr

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from toprank.app.report import ComparisonRun, Contestant, Picture
-    from toprank.datasets import Dataset
     from toprank.selection import RankerComparison
 
 __all__ = ["demo"]
@@ -64,7 +63,7 @@ def demo(
     console.say(f"\nThe report, with pictures and the shortlist: {path}")
 
 
-def check_budget(budget: int, data: Dataset) -> None:
+def check_budget(budget: int, data: Any) -> None:
     """Raise unless the budget is smaller than the test list."""
     n_test = data.y.size - data.y.size // 2
     if budget >= n_test:
@@ -100,7 +99,7 @@ def contestants() -> dict[str, Any]:
     }
 
 
-def run_contest(console: Console, data: Dataset, *, budget: int, seed: int) -> RankerComparison:
+def run_contest(console: Console, data: Any, *, budget: int, seed: int) -> RankerComparison:
     """Compare the rankers, with progress."""
     from threadpoolctl import threadpool_limits
 
@@ -119,7 +118,7 @@ def run_contest(console: Console, data: Dataset, *, budget: int, seed: int) -> R
         )
 
 
-def print_comparison(console: Console, data: Dataset, comparison: RankerComparison) -> None:
+def print_comparison(console: Console, data: Any, comparison: RankerComparison) -> None:
     """Print the table of rankers, and in words what the push gained or lost."""
     console.say(
         f"{data.y.size:,} handwritten digits, {int(data.y.sum())} of them eights, which are to "
@@ -143,7 +142,7 @@ def print_comparison(console: Console, data: Dataset, comparison: RankerComparis
         console.say(comparison.verdict(PUSH, other))
 
 
-def describe_run(data: Dataset, comparison: RankerComparison, *, seed: int) -> ComparisonRun:
+def describe_run(data: Any, comparison: RankerComparison, *, seed: int) -> ComparisonRun:
     """Everything that the report shows."""
     from toprank.app.report import ComparisonRun, Subject, shortlist_of
 
@@ -192,7 +191,7 @@ def describe_contestants() -> tuple[Contestant, ...]:
     )
 
 
-def draw_pictures(data: Dataset, comparison: RankerComparison) -> tuple[Picture, ...]:
+def draw_pictures(data: Any, comparison: RankerComparison) -> tuple[Picture, ...]:
     """The shortlist as images."""
     from toprank.app.report import draw_picture
 
@@ -213,7 +212,7 @@ _IMAGES_PER_LINE = 13
 _MOST_IMAGES = 52
 
 
-def _draw_digits(figure: Figure, data: Dataset, comparison: RankerComparison) -> None:
+def _draw_digits(figure: Figure, data: Any, comparison: RankerComparison) -> None:
     best = _shortlist(comparison)[:_MOST_IMAGES]
     n_lines = -(-best.size // _IMAGES_PER_LINE)
     grid = figure.subplots(n_lines, _IMAGES_PER_LINE, squeeze=False).ravel()

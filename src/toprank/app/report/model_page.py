@@ -12,7 +12,6 @@ from toprank.app.model import lists_of
 from toprank.app.report.curves import curve_of
 from toprank.app.report.picture import draw_push_path
 from toprank.inputs import within_budget
-from toprank.rankers import PNormPush
 from toprank.rankers.places import places_of
 
 if TYPE_CHECKING:
@@ -213,7 +212,7 @@ def _quality(
     given = labelled.positives, scores, labelled.weights, labelled.groups
     found = measure(judged, scores, n_resamples=200 if scores.size <= 100_000 else 50, seed=seed)
     path = None
-    if push and isinstance(model.ranker, PNormPush) and hasattr(model.ranker, "coef_"):
+    if push and model.facts["class"] == "PNormPush" and hasattr(model.ranker, "coef_"):
         path = draw_push_path(model, labelled, seed=seed)
     return Quality(
         metrics={name: (each.value, each.low, each.high) for name, each in found.items()},

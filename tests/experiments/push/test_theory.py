@@ -2,7 +2,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from toprank.plots import discount_factors, root_bounds
+from experiments.push.theory import discount_factors, root_bounds
 
 
 def test_discount_factors_stand_in_the_papers_order():

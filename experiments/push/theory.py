@@ -31,7 +31,7 @@ def discount_factors(*, max_rank: float = 10.0, ax: Axes | None = None) -> Axes:
 
     Examples
     --------
-    >>> from toprank.plots import discount_factors
+    >>> from experiments.push.theory import discount_factors
     >>> discount_factors().lines[2].get_label()
     '−ln(1 + z): IR Push'
     """
@@ -61,7 +61,7 @@ def root_bounds(*, p: float = 4.0, a: float = 0.4, ax: Axes | None = None) -> Ax
 
     Examples
     --------
-    >>> from toprank.plots import root_bounds
+    >>> from experiments.push.theory import root_bounds
     >>> [line.get_label() for line in root_bounds().lines]
     ['$|a - b|^{1/p}$', 'smaller of both bounds', '$|a^{1/p} - b^{1/p}|$']
     """
