@@ -1,7 +1,7 @@
 """Public data sets of the papers and of the benchmarks, read from files that you have.
 
-Every ``load_*`` returns a :class:`Dataset`. Files are looked for in the folder ``data_home``, else in
-the folder that the environment variable ``TOPRANK_DATA`` names, else in toprank's folder in the
+Every ``load_*`` returns a :class:`Dataset`. Files are looked for in the folder ``data_home``, else
+in the folder that the environment variable ``TOPRANK_DATA`` names, else in toprank's folder in the
 user's cache. A missing file is an error that says what to get and where.
 """
 
