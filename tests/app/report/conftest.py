@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from toprank.app.report import ComparisonRun, Contestant, Shortlist, Subject, draw_picture
+from toprank.app.report import ComparisonRun, draw_picture
+from toprank.app.report.comparison_page import Shortlist
 from toprank.plots import precision_curve
 from toprank.selection import RankerComparison
 
@@ -214,14 +215,12 @@ def run():
 
     return ComparisonRun(
         title=f"Title {EVIL}",
-        subject=Subject(
-            name=EVIL, positive=EVIL, n_rows=80, n_features=3, n_positives=40, source=EVIL
-        ),
+        name=EVIL,
+        positive=EVIL,
+        n_rows=80,
+        ranked={EVIL: EVIL, "Source": EVIL},
         comparison=comparison,
-        contestants=(
-            Contestant(name="plain", about=EVIL),
-            Contestant(name="push", about="pushes"),
-        ),
+        contestants={"plain": EVIL, "push": "pushes"},
         focus="push",
         shortlist=Shortlist(caption=EVIL, columns=("Place", EVIL), rows=(("1", EVIL), ("2", "b"))),
         pictures=tuple(draw_picture(draw, title=EVIL, caption=EVIL, alt=EVIL) for _ in range(2)),

@@ -1,21 +1,14 @@
-"""What a page about a comparison cannot tell is refused."""
+"""The shortlist of a comparison names rows of the table, best first."""
 
-from dataclasses import replace
+import numpy as np
 
-import pytest
-
-from toprank.app.report import (
-    Shortlist,
-)
-
-EVIL = "<script>alert('x')</script> & \"quotes\""
+from toprank.app.report.comparison_page import shortlist_of
 
 
-def test_a_focus_that_was_not_compared_is_refused(run):
-    with pytest.raises(ValueError, match="focus='nobody'"):
-        replace(run, focus="nobody")
-
-
-def test_a_shortlist_with_a_missing_cell_is_refused():
-    with pytest.raises(ValueError, match=r"rows\[0\] has 1 cells"):
-        Shortlist(caption="", columns=("a", "b"), rows=(("1",),))
+def test_the_shortlist_names_rows_of_the_table(run):
+    numbers = np.arange(40) * 2  # every second row of the table was left out
+    found = shortlist_of(run.comparison, "push", numbers)
+    assert found.columns == ("Place", "Row of the table", "Score", "Is positive")
+    assert len(found.rows) == run.comparison.budget
+    assert found.rows[0] == (1, 77, 39.0, "yes")
+    assert found.rows[1] == (2, 79, 39.0, "no")

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from toprank.app.report import curve_of
+from toprank.app.report.curves import curve_of
 from toprank.metrics import precision_at_k
 
 

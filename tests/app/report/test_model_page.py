@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from toprank.app.fitting import fit_model
-from toprank.app.report import build_model_page, render_model_report, write_model_report
+from toprank.app.report import build_model_page, render_report, write_report
 from toprank.app.training_data import label_rows
 from toprank.metrics import precision_at_k, roc_auc
 from toprank.selection.candidates import make_ranker
@@ -40,7 +40,7 @@ def run():
 
 @pytest.fixture(scope="module")
 def page(run, tmp_path_factory):
-    return write_model_report(tmp_path_factory.mktemp("page") / "report.html", run)
+    return write_report(tmp_path_factory.mktemp("page") / "report.html", run)
 
 
 class Tags(HTMLParser):
@@ -57,7 +57,7 @@ class Tags(HTMLParser):
 
 
 def test_texts_of_the_table_are_text_and_never_markup(run):
-    tags = Tags(render_model_report(run))
+    tags = Tags(render_report(run))
     assert [tag for tag, _ in tags.tags].count("script") == 2
     assert not [tag for tag, _ in tags.tags if tag == "img"]
     assert not [name for _, attrs in tags.tags for name in attrs if name.startswith("on")]
@@ -65,7 +65,7 @@ def test_texts_of_the_table_are_text_and_never_markup(run):
 
 
 def test_nothing_points_outside_the_page_and_the_script_is_named_by_its_hash(run):
-    source = render_model_report(run)
+    source = render_report(run)
     policy = re.search(r'Content-Security-Policy" content="([^"]+)"', source)[1]
     assert "default-src 'none'" in policy
     assert re.search(r"script-src '?(&#39;)?sha256-", policy)
@@ -75,7 +75,7 @@ def test_nothing_points_outside_the_page_and_the_script_is_named_by_its_hash(run
 
 
 def test_the_page_tells_measures_drivers_certificates_and_calibration(run):
-    text = " ".join(Tags(render_model_report(run)).text)
+    text = " ".join(Tags(render_report(run)).text)
     for words in ("precision", "lift", "Training list of", "rows 1 to 1,200", "The push path"):
         assert words in text
     assert run.drivers[0][0] == "age"
@@ -85,13 +85,13 @@ def test_the_page_tells_measures_drivers_certificates_and_calibration(run):
 
 
 def test_the_same_run_gives_the_same_page(run):
-    assert render_model_report(run) == render_model_report(run)
+    assert render_report(run) == render_report(run)
 
 
 def test_a_table_without_a_target_gives_a_page_without_it(run):
     from dataclasses import replace
 
-    source = render_model_report(replace(run, quality=None))
+    source = render_report(replace(run, quality=None))
     assert "What the top is worth" not in source
     assert "The shortlist" in source
 
@@ -138,11 +138,11 @@ def test_the_shortlist_of_lists_comes_list_after_list(listed):
     sizes = np.unique(data.groups, return_counts=True)[1]
     assert ranks == [place for size in sizes for place in range(1, min(size, 2) + 1)]
     assert lists == sorted(lists)
-    text = " ".join(Tags(render_model_report(run)).text)
+    text = " ".join(Tags(render_report(run)).text)
     assert "in 120 lists" in text
     assert "The first 2 rows of each list can be looked at." in text
     assert "Rows are counted by their weight" in text
-    data = json.loads(re.search(r'id="data">(.*?)</script>', render_model_report(run))[1])
+    data = json.loads(re.search(r'id="data">(.*?)</script>', render_report(run))[1])
     assert data["sorted"] == -1
 
 

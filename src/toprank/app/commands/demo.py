@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
-    from toprank.app.report import ComparisonRun, Contestant, Picture
+    from toprank.app.report import ComparisonRun
+    from toprank.app.report.picture import Picture
     from toprank.selection import RankerComparison
 
 __all__ = ["demo"]
@@ -144,22 +145,29 @@ def print_comparison(console: Console, data: Any, comparison: RankerComparison) 
 
 def describe_run(data: Any, comparison: RankerComparison, *, seed: int) -> ComparisonRun:
     """Everything that the report shows."""
-    from toprank.app.report import ComparisonRun, Subject, shortlist_of
+    from toprank.app.report import ComparisonRun, shortlist_of
 
     n_rows, n_features = data.X.shape
+    alphas = ", ".join(f"{alpha:g}" for alpha in PENALTIES)
+    c_values = ", ".join(f"{value:g}" for value in C_VALUES)
     return ComparisonRun(
         title="Eights among handwritten digits",
-        subject=Subject(
-            name="handwritten digits (8×8 grey images)",
-            positive=data.positive,
-            n_rows=n_rows,
-            n_features=n_features,
-            n_positives=int(data.y.sum()),
-            source=data.source,
-            licence=data.licence,
-        ),
+        name="handwritten digits (8×8 grey images)",
+        positive=data.positive,
+        n_rows=n_rows,
+        ranked={
+            "Rows": f"{n_rows:,}, each with {n_features} features",
+            "Positives": f"{int(data.y.sum())}: {data.positive}",
+            "Source": data.source,
+            "Terms": data.licence,
+        },
         comparison=comparison,
-        contestants=describe_contestants(),
+        contestants={
+            LOGISTIC: "scikit-learn's LogisticRegression on pixels scaled to [0, 1]; "
+            f"C among {c_values}",
+            NO_PUSH: f"PNormPush(p=1); alpha among {alphas}",
+            PUSH: f"PNormPush(p={POWER}); alpha among {alphas}",
+        },
         focus=PUSH,
         shortlist=shortlist_of(comparison, PUSH, positive="Is an eight"),
         pictures=draw_pictures(data, comparison),
@@ -171,23 +179,6 @@ def describe_run(data: Any, comparison: RankerComparison, *, seed: int) -> Compa
             "shared rows (Nadeau and Bengio 2003)",
             "Again": f"toprank demo --seed {seed} --budget {comparison.budget}",
         },
-    )
-
-
-def describe_contestants() -> tuple[Contestant, ...]:
-    """How each ranker was fitted."""
-    from toprank.app.report import Contestant
-
-    alphas = ", ".join(f"{alpha:g}" for alpha in PENALTIES)
-    c_values = ", ".join(f"{value:g}" for value in C_VALUES)
-    return (
-        Contestant(
-            name=LOGISTIC,
-            about="scikit-learn's LogisticRegression on pixels scaled to [0, 1]; "
-            f"C among {c_values}",
-        ),
-        Contestant(name=NO_PUSH, about=f"PNormPush(p=1); alpha among {alphas}"),
-        Contestant(name=PUSH, about=f"PNormPush(p={POWER}); alpha among {alphas}"),
     )
 
 

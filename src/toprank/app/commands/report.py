@@ -42,7 +42,7 @@ def report(
     from toprank.app.commands.evaluate import labelled_as
     from toprank.app.model_file import load_model
     from toprank.app.reading import read_table
-    from toprank.app.report import build_model_page, write_model_report
+    from toprank.app.report import build_model_page, write_report
     from toprank.app.writing import check_writable
 
     console = Console(quiet=quiet, as_json=json)
@@ -58,6 +58,6 @@ def report(
         )
     with console.warnings_as_notes():
         run = build_model_page(ranker, rows, labelled, top=top, push=push_path, seed=seed)
-    path = write_model_report(output, run)
+    path = write_report(output, run)
     console.say(f"Report: {path}")
     console.result({"report": str(path), "rows": len(run.rows), "has_target": labelled is not None})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -18,123 +18,63 @@ if TYPE_CHECKING:
     from toprank.app.training_data import TrainingData
     from toprank.selection import RankerComparison
 
-__all__ = [
-    "ComparisonRun",
-    "Contestant",
-    "Shortlist",
-    "Subject",
-    "build_comparison_page",
-    "shortlist_of",
-]
+__all__ = ["ComparisonRun", "Shortlist", "build_comparison_page", "shortlist_of"]
 
 # As many rows as stay smooth to sort and filter.
 MOST_ROWS = 10_000
 
 
-@dataclass(frozen=True, kw_only=True)
-class Subject:
-    """What was ranked. All texts are shown as text, whatever they contain."""
-
-    name: str
-    positive: str
-    n_rows: int
-    n_features: int
-    n_positives: int
-    source: str = ""
-    licence: str = ""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Contestant:
-    """A ranker of the comparison: its name there, and how it was fitted, in a sentence."""
-
-    name: str
-    about: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class Shortlist:
+class Shortlist(NamedTuple):
     """The top of a list as a table: one heading per column, one tuple per row."""
 
     caption: str
     columns: tuple[str, ...]
     rows: tuple[tuple[str | float, ...], ...]
 
-    def __post_init__(self) -> None:
-        for number, row in enumerate(self.rows):
-            if len(row) != len(self.columns):
-                raise ValueError(
-                    f"rows[{number}] has {len(row)} cells, but there are {len(self.columns)} "
-                    "columns; give one cell per column."
-                )
-
 
 @dataclass(frozen=True, kw_only=True)
 class ComparisonRun:
-    """Everything that one page shows.
+    """Everything that the page about a comparison shows; texts are shown as they are.
 
-    Attributes
-    ----------
-    title : str
-        The page's heading.
-    subject : Subject
-        What was ranked.
-    comparison : RankerComparison
-        What each ranker placed at the top.
-    contestants : tuple of Contestant
-        The rankers in the order of the table; each must be in ``comparison``.
-    focus : str
-        The contestant whose gain over the others the page is about.
-    shortlist : Shortlist
-        The top of one list.
-    pictures : tuple of Picture
-        Drawn in this order.
-    settings : mapping of str to str
-        How it was made: seed, splits, parameters. Versions are added by the page.
+    ``name`` is that of the data, ``positive`` what belongs at the top. ``ranked`` says in words
+    what was ranked, ``contestants`` how each ranker was fitted, in the order of the table, and
+    ``settings`` how all was made. ``focus`` is the contestant whose gain the page is about.
     """
 
     title: str
-    subject: Subject
+    name: str
+    positive: str
+    n_rows: int
+    ranked: Mapping[str, str]
     comparison: RankerComparison
-    contestants: tuple[Contestant, ...]
+    contestants: Mapping[str, str]
     focus: str
     shortlist: Shortlist
     pictures: tuple[Picture, ...] = ()
     settings: Mapping[str, str] = field(default_factory=dict)
 
-    def __post_init__(self) -> None:
-        names = [each.name for each in self.contestants]
-        missing = [name for name in [*names, self.focus] if name not in self.comparison.names]
-        if missing or self.focus not in names:
-            raise ValueError(
-                f"focus={self.focus!r} and contestants {names} must all be in the comparison, "
-                f"which has {self.comparison.names}."
-            )
-
     @property
-    def others(self) -> tuple[str, ...]:
+    def others(self) -> list[str]:
         """The contestants that the focus is compared with."""
-        return tuple(each.name for each in self.contestants if each.name != self.focus)
+        return [name for name in self.contestants if name != self.focus]
 
 
 def build_comparison_page(
     found: RankerComparison, data: TrainingData, rankers: dict[str, Any], focus: str, seed: int
 ) -> ComparisonRun:
     """Everything that the page about a comparison of rankers shows."""
-    roles = data.roles
+    positive = f"{data.roles.target} = {' or '.join(data.roles.positives)}"
     return ComparisonRun(
         title=f"Which ranker for {data.source.name}",
-        subject=Subject(
-            name=data.source.name,
-            positive=f"{roles.target} = {' or '.join(roles.positives)}",
-            n_rows=data.n_rows,
-            n_features=len(data.features),
-            n_positives=data.n_positives,
-        ),
+        name=data.source.name,
+        positive=positive,
+        n_rows=data.n_rows,
+        ranked={
+            "Rows": f"{data.n_rows:,}, each with {len(data.features):,} features",
+            "Positives": f"{data.n_positives:,}: {positive}",
+        },
         comparison=found,
-        contestants=tuple(
-            Contestant(name=name, about=_about(ranker)) for name, ranker in rankers.items()
-        ),
+        contestants={name: _about(ranker) for name, ranker in rankers.items()},
         focus=focus,
         shortlist=shortlist_of(found, focus, data.in_memory().numbers),
         settings={

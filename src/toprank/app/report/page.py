@@ -15,16 +15,16 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 import toprank
 from toprank.app.report.curves import Curve, curve_of
+from toprank.app.report.model_page import ModelRun
 from toprank.app.writing import write_atomically
 
 if TYPE_CHECKING:
     import os
 
     from toprank.app.report.comparison_page import ComparisonRun
-    from toprank.app.report.model_page import ModelRun
     from toprank.app.report.picture import Picture
 
-__all__ = ["render_model_report", "render_report", "write_model_report", "write_report"]
+__all__ = ["render_report", "write_report"]
 
 # Rows that a page without scripts, and a print, shows of the shortlist.
 _STATIC_ROWS = 100
@@ -33,32 +33,22 @@ _MOST_CURVES = 4
 _LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba", "matplotlib")
 
 
-def write_report(path: str | os.PathLike[str], run: ComparisonRun) -> Path:
+def write_report(path: str | os.PathLike[str], run: ComparisonRun | ModelRun) -> Path:
     """Write the page about a run; an interrupted write leaves an old file as it was.
 
     The page is one file: style and pictures are inside, and it asks nothing of the network.
-
-    Parameters
-    ----------
-    path : path
-        Where to write; the folder must exist. An old file is replaced.
-    run : ComparisonRun
-        What to show.
-
-    Returns
-    -------
-    Path
-        Where it was written.
     """
-    page = render_report(run)
-    return write_atomically(path, page.encode())
+    return write_atomically(path, render_report(run).encode())
 
 
-def render_report(run: ComparisonRun) -> str:
+def render_report(run: ComparisonRun | ModelRun) -> str:
     """The page as text; the same run gives the same text."""
+    return _model_page(run) if isinstance(run, ModelRun) else _comparison_page(run)
+
+
+def _comparison_page(run: ComparisonRun) -> str:
     found, shortlist = run.comparison, run.shortlist
-    curves = _curves(run)
-    shaded = run.focus
+    curves, shaded = _curves(run), run.focus
     data = {
         "budget": found.budget,
         "rows": shortlist.rows,
@@ -81,13 +71,7 @@ def render_report(run: ComparisonRun) -> str:
     )
 
 
-def write_model_report(path: str | os.PathLike[str], run: ModelRun) -> Path:
-    """Write the page about a model; an interrupted write leaves an old file as it was."""
-    return write_atomically(path, render_model_report(run).encode())
-
-
-def render_model_report(run: ModelRun) -> str:
-    """The page as text; the same run gives the same text."""
+def _model_page(run: ModelRun) -> str:
     data: dict[str, Any] = {
         "budget": run.budget,
         "rows": run.rows,
@@ -119,15 +103,15 @@ def _curves(run: ComparisonRun) -> dict[str, Curve]:
     others = sorted(run.others, key=lambda name: -found.precision[name].mean())
     drawn = {run.focus, *others[: _MOST_CURVES - 1]}
     return {
-        each.name: curve_of(
+        name: curve_of(
             found.test_labels,
-            found.test_scores[each.name],
+            found.test_scores[name],
             found.test_weights,
             found.test_groups,
             budget=found.budget,
         )
-        for each in run.contestants
-        if each.name in drawn
+        for name in run.contestants
+        if name in drawn
     }
 
 
@@ -142,13 +126,8 @@ def _curve_data(curves: dict[str, Curve], shaded: str) -> dict[str, Any]:
         "n_positives": curve.found[-1],
         "shaded": list(curves).index(shaded),
         "series": [
-            {
-                "name": name,
-                "found": each.found,
-                "share": each.share,
-                "low": each.low,
-                "high": each.high,
-            }
+            {"name": name, "found": each.found, "share": each.share}
+            | {"low": each.low, "high": each.high}
             for name, each in curves.items()
         ],
     }
