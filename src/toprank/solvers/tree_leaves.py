@@ -1,0 +1,245 @@
+"""How objectives grow trees: gradients of the rows, Newton steps on the values of the leaves.
+
+With δ the values of the leaves, the objective is V(s + δ[leaf]), and a step solves
+
+    (H + λI)·δ = -g,     g_a = Σ_{i∈a} ∂V/∂s_i,     H_ab = Σ_{i∈a, j∈b} ∂²V/∂s_i∂s_j.
+
+Gradients are scaled by c: where all scores tie, their absolute values add up to the total weight of
+the rows, as if every row asked for a step of 1; the log loss has that scale already. So λ means the
+same for every objective. The exponential push on two classes of one list has, with q and r the
+shares of the leaves in its inner and outer sum,
+
+    g = c·(r - q),     H = c·(diag q - q·qᵀ) + c·p·(diag r - r·rᵀ),
+
+and the IR push, with h the sums of σ(1 - σ) over the positives of each leaf and S that of σ,
+
+    g = c·(S·r - Σσ),  H = c·(diag h - h·rᵀ - r·hᵀ + Σh·r·rᵀ + S·(diag r - r·rᵀ)).
+
+Other objectives give the diagonal of H only.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from toprank.kernels.tree_splits import newton_step
+from toprank.kernels.tree_terms import IR_PUSH, LOG_LOSS, PUSH, Terms
+from toprank.objectives import ExponentialIRPush, ExponentialPush, LogLoss
+from toprank.objectives.precision import PrecisionCriterion
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from toprank.objectives import Criterion, Objective
+    from toprank.truth import Truth
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["LeafObjective", "ScoredRows", "leaf_objective"]
+
+# Newton steps per tree: a push takes all three from the same sums by leaf.
+N_STEPS = 3
+# Longest change of a leaf in one step: beyond it an exponential is far from quadratic.
+LONGEST_STEP = 2.0
+
+
+class ScoredRows(Protocol):
+    """Rows with their scores and, once a tree has grown, their leaves."""
+
+    def edges(self, sign: int) -> tuple[float, float]:
+        """Largest -t of the inner and largest t of the outer rows, t = sign·s."""
+
+    def sums(self, terms: Terms, steps: Floats) -> Floats:
+        """Sums of the rows' terms by leaf, the scores of each leaf moved by its step."""
+
+    def set_gradients(self, terms: Terms, factors: tuple[float, float]) -> None:
+        """Compute the gradients from the terms, inner and outer ones times their factor."""
+
+
+class LeafObjective(ABC):
+    """An objective as boosted trees see it.
+
+    Attributes
+    ----------
+    start : float
+        Score that all rows begin with.
+    bound : float
+        What the absolute gradients add up to at most.
+    """
+
+    start = 0.0
+    bound: float
+
+    @abstractmethod
+    def set_gradients(self, rows: Any) -> None:
+        """Look at the scores, and set the gradients that the next tree follows."""
+
+    @abstractmethod
+    def leaf_values(self, rows: Any, n_leaves: int, penalty: float) -> Floats:
+        """Give the values of the leaves, before the learning rate."""
+
+
+def leaf_objective(objective: Objective, truth: Truth) -> LeafObjective:
+    """Choose how an objective is computed: by sums over rows where that is enough."""
+    if not truth.is_labels:
+        return CriterionLeaves(objective.criterion(truth), truth)
+    weights = np.ones(truth.n_rows) if truth.weights is None else truth.weights
+    made = summed_objective(objective, float(weights[truth.positives].sum()), float(weights.sum()))
+    if made is not None and (truth.is_one_list or isinstance(objective, LogLoss)):
+        return made
+    return CriterionLeaves(objective.criterion(truth), truth)
+
+
+def summed_objective(objective: Objective, positive: float, total: float) -> LeafObjective | None:
+    """Objective that is a sum over the rows of one list; None for others.
+
+    ``positive`` and ``total`` are the weight of the positives and of all rows.
+    """
+    if isinstance(objective, LogLoss):
+        return LogLossLeaves(positive, total)
+    if isinstance(objective, ExponentialIRPush):
+        return IRPushLeaves(positive, total)
+    if isinstance(objective, ExponentialPush) and objective.focus != "both":
+        if math.isfinite(objective.p):
+            return PushLeaves(objective.p, 1 if objective.focus == "top" else -1, total)
+    return None
+
+
+class LogLossLeaves(LeafObjective):
+    """The log loss: every row alone, so leaves do not look at each other."""
+
+    def __init__(self, positive: float, total: float) -> None:
+        self.start = math.log(positive / (total - positive))
+        self.bound = total
+
+    def set_gradients(self, rows: ScoredRows) -> None:
+        rows.set_gradients(Terms(LOG_LOSS), (1.0, 1.0))
+
+    def leaf_values(self, rows: ScoredRows, n_leaves: int, penalty: float) -> Floats:
+        values = np.zeros(n_leaves)
+        for _ in range(N_STEPS):
+            sums = rows.sums(Terms(LOG_LOSS), values)
+            values -= sums[:, 0] / (sums[:, 1] + penalty)
+        return values
+
+
+class PushLeaves(LeafObjective):
+    """The exponential push at one end of one list."""
+
+    def __init__(self, p: float, sign: int, total: float) -> None:
+        self.bound = total
+        self._p, self._sign, self._scale = p, sign, total / 2.0
+
+    def set_gradients(self, rows: ScoredRows) -> None:
+        self._terms = Terms(PUSH, self._sign, self._p, *rows.edges(self._sign))
+        sums = rows.sums(self._terms, np.zeros(0)).sum(axis=0)
+        factor = self._sign * self._scale
+        rows.set_gradients(self._terms, (-factor / sums[0], factor / sums[2]))
+
+    def leaf_values(self, rows: ScoredRows, n_leaves: int, penalty: float) -> Floats:
+        sums = rows.sums(self._terms, np.zeros(n_leaves))
+        return self._sign * self._steps(sums[:, 0], sums[:, 2], penalty)
+
+    def _steps(self, inner: Floats, outer: Floats, penalty: float) -> Floats:
+        p, c = self._p, self._scale
+        middle = np.array([[-c, 0.0], [0.0, -c * p]])
+        values = np.zeros(inner.size)
+        for _ in range(N_STEPS):
+            q, r = inner * np.exp(-values), outer * np.exp(p * values)
+            q, r = q / q.sum(), r / r.sum()
+            step = newton_step(c * (r - q), c * q + c * p * r + penalty, q, r, middle)
+            values += _held(step)
+        return values
+
+
+class IRPushLeaves(LeafObjective):
+    """The IR push on one list: Σ_i w_i·ln(1 + e^{level - s_i}), level the soft maximum below."""
+
+    def __init__(self, positive: float, total: float) -> None:
+        self.bound = total
+        self._positive, self._total = positive, total
+        self._scale = math.nan
+
+    def set_gradients(self, rows: ScoredRows) -> None:
+        edges = rows.edges(1)
+        sums = self._at_level(rows, Terms(IR_PUSH, 1, 1.0, *edges), np.zeros(0)).sum(axis=0)
+        if math.isnan(self._scale):  # the scores tie before the first tree
+            self._scale = self._total / (2.0 * sums[0])
+        pull = self._scale * sums[0]
+        rows.set_gradients(self._terms, (-self._scale, pull / sums[2]))
+
+    def _at_level(self, rows: ScoredRows, terms: Terms, steps: Floats) -> Floats:
+        """Sums by leaf, after a look at the soft maximum of the negatives."""
+        below = rows.sums(terms, steps)[:, 2].sum()
+        self._terms = terms._replace(level=terms.outer_edge + math.log(below))
+        return rows.sums(self._terms, steps)
+
+    def leaf_values(self, rows: ScoredRows, n_leaves: int, penalty: float) -> Floats:
+        values = np.zeros(n_leaves)
+        for _ in range(N_STEPS):
+            sums = self._scale * self._at_level(rows, self._terms, values)
+            pulls, bends, shares = sums[:, 0], sums[:, 1], sums[:, 2] / sums[:, 2].sum()
+            pull = pulls.sum()
+            middle = np.array([[bends.sum() - pull, -1.0], [-1.0, 0.0]])
+            diagonal = bends + pull * shares + penalty
+            values += _held(newton_step(pull * shares - pulls, diagonal, shares, bends, middle))
+        return values
+
+
+class CriterionLeaves(LeafObjective):
+    """Any objective on rows in memory, by the diagonal of its curvature.
+
+    Where there is no curvature (hinges, precision at k, p = ∞) the row weight takes its place.
+    """
+
+    def __init__(self, criterion: Criterion, truth: Truth) -> None:
+        self._criterion = criterion
+        self._weights = np.ones(truth.n_rows) if truth.weights is None else truth.weights
+        _, slopes = criterion.value_and_gradient(np.zeros(truth.n_rows))
+        pull = float(np.abs(slopes).sum())
+        self._scale = float(self._weights.sum()) / pull if pull > 0.0 else 1.0
+        self._is_curved = _is_curved(criterion)
+
+    def set_gradients(self, rows: Any) -> None:
+        _, slopes = self._criterion.value_and_gradient(rows.scores)
+        np.multiply(slopes, -self._scale, out=rows.gradients)
+        self.bound = max(float(np.abs(rows.gradients).sum()), 1e-300)
+
+    def leaf_values(self, rows: Any, n_leaves: int, penalty: float) -> Floats:
+        leaves, values = rows.leaves.astype(np.intp), np.zeros(n_leaves)
+        cover = np.bincount(leaves, self._weights, n_leaves)
+        for _ in range(N_STEPS if self._is_curved else 1):
+            slopes, bends = self._derivatives(rows.scores + values[leaves])
+            pulls = self._scale * np.bincount(leaves, slopes, n_leaves)
+            curvature = cover
+            if bends is not None:
+                bent = self._scale * np.bincount(leaves, bends, n_leaves)
+                curvature = np.where(bent > 0.0, bent, cover)
+            values += _held(-pulls / (curvature + penalty))
+        return values
+
+    def _derivatives(self, scores: Floats) -> tuple[Floats, Floats | None]:
+        if self._is_curved:
+            return self._criterion.gradient_and_curvature(scores)
+        return self._criterion.value_and_gradient(scores)[1], None
+
+
+def _is_curved(criterion: Criterion) -> bool:
+    """Whether there is a second derivative: p = ∞ and some prices have none, and say so."""
+    if isinstance(criterion, PrecisionCriterion):
+        return False
+    try:
+        criterion.gradient_and_curvature(np.zeros(criterion.n_rows))
+    except ValueError:
+        return False
+    return True
+
+
+def _held(step: Floats) -> Floats:
+    """Shorten a step so that no leaf changes by more than :data:`LONGEST_STEP`."""
+    longest = float(np.abs(step).max())
+    return step * (LONGEST_STEP / longest) if longest > LONGEST_STEP else step
