@@ -24,6 +24,7 @@ from .rankers import RankBoost as RankBoost
 from .rankers import RankSVM as RankSVM
 from .rankers import SmoothMarginRanker as SmoothMarginRanker
 from .rankers import SoftRankBoost as SoftRankBoost
+from .rankers import TreeRanker as TreeRanker
 from .selection import TopRanker as TopRanker
 
 __version__: str

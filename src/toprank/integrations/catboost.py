@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from toprank.integrations.trees import OBJECTIVES, TreeMetric
+from toprank.integrations.trees import TreeMetric
+from toprank.objectives.names import OBJECTIVES
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 import lightgbm
 import numpy as np
 
-from toprank.integrations.trees import TreeMetric, TreeObjective, ids_of_lists, named
+from toprank.integrations.trees import TreeMetric, TreeObjective, ids_of_lists
+from toprank.objectives.names import objective_named
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -54,7 +55,7 @@ def objective(objective: str | Objective, **options: Any) -> LightGBMObjective:
     >>> y[np.argsort(-model.predict(X))[:5]]
     array([1, 1, 1, 1, 1])
     """
-    return LightGBMObjective(named(objective, options))
+    return LightGBMObjective(objective_named(objective, options))
 
 
 def metric(name: str, **options: Any) -> LightGBMMetric:

@@ -20,40 +20,13 @@ import numpy as np
 
 from toprank.metrics.driver import METRICS
 from toprank.metrics.scoring import LOSSES, names
-from toprank.objectives import Objective, PrecisionAtK, SoftTop, ir_push, pnorm_push
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import ArrayLike, NDArray
 
-    from toprank.objectives import Criterion
+    from toprank.objectives import Criterion, Objective
 
-__all__ = ["OBJECTIVES", "TreeMetric", "TreeObjective", "ids_of_lists", "named"]
-
-OBJECTIVES: dict[str, Callable[..., Objective]] = {
-    "pnorm_push": pnorm_push,
-    "ir_push": ir_push,
-    "precision_at_k": PrecisionAtK,
-    "soft_top": SoftTop,
-}
-
-
-def named(objective: str | Objective, options: dict[str, Any]) -> Objective:
-    """Give the objective of that name, or the one given itself."""
-    if isinstance(objective, Objective):
-        if options:
-            raise TypeError(
-                f"{type(objective).__name__} has its options already; "
-                f"{', '.join(options)} can only follow a name."
-            )
-        return objective
-    if objective not in OBJECTIVES:
-        raise ValueError(
-            f"objective={objective!r} is not known; choose one of {', '.join(OBJECTIVES)}, "
-            "or pass an object from toprank.objectives."
-        )
-    return OBJECTIVES[objective](**options)
+__all__ = ["TreeMetric", "TreeObjective", "ids_of_lists"]
 
 
 def ids_of_lists(sizes: ArrayLike | None, n_rows: int) -> NDArray[np.intp] | None:

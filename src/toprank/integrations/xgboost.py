@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xgboost
 
-from toprank.integrations.trees import TreeMetric, TreeObjective, ids_of_lists, named
+from toprank.integrations.trees import TreeMetric, TreeObjective, ids_of_lists
+from toprank.objectives.names import objective_named
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -62,7 +63,7 @@ def objective(
     >>> y[np.argsort(-model.predict(X))[:5]]
     array([1, 1, 1, 1, 1])
     """
-    return XGBoostObjective(named(objective, options), row_weight)
+    return XGBoostObjective(objective_named(objective, options), row_weight)
 
 
 def metric(name: str, **options: Any) -> XGBoostMetric:

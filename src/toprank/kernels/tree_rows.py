@@ -142,7 +142,7 @@ def split_rows(
     n_leaves = starts.size - 1
     for leaf in range(n_leaves):
         begin, end = starts[leaf], starts[leaf + 1]
-        place, held = begin, 0
+        place, held = begin, np.int64(0)
         total, total_right = np.int64(0), np.int64(0)
         for k in range(begin, end):
             row = rows[k]
@@ -167,9 +167,9 @@ def split_rows(
 def leaf_of_rows(
     codes: Codes, splits: Integers, leaves: NDArray[np.uint16], start: int, stop: int
 ) -> None:
-    """Leaf of each row in a range; ``splits`` has a row (column, last code, left code) per level."""
+    """Leaf of each row in a range; ``splits`` has a row per level: column, last code, left code."""
     for i in range(start, stop):
-        leaf = 0
+        leaf = np.int64(0)
         for level in range(splits.shape[0]):
             code = np.int64(codes[i, splits[level, 0]])
             right = (code > splits[level, 1]) & (code != splits[level, 2])
@@ -187,7 +187,7 @@ def add_leaf_values(
 
 
 @compiled
-def sum_squares(gradients: Floats, scale: float) -> int:
+def sum_squares(gradients: Floats, scale: float) -> Any:
     """Σ gradient²·scale, each rounded, so that the order makes no difference."""
     total = np.int64(0)
     for i in range(gradients.size):
@@ -196,9 +196,7 @@ def sum_squares(gradients: Floats, scale: float) -> int:
 
 
 @compiled
-def add_cover(
-    leaves: NDArray[np.uint16], weights: Floats, scale: float, cover: Integers
-) -> None:
+def add_cover(leaves: NDArray[np.uint16], weights: Floats, scale: float, cover: Integers) -> None:
     """Add the weight of every row, times ``scale`` and rounded, to that of its leaf."""
     for i in range(leaves.size):
         weight = weights[i] if weights.size else 1.0

@@ -22,20 +22,24 @@ def add_trees(
     values: NDArray[np.float64],
     scores: NDArray[np.float64],
 ) -> None:
-    """Add the trees' values to the scores of a few thousand rows.
+    """Add the trees' values to the scores of some rows.
 
     ``codes`` has a row per column of the table. Level d of tree t sends right the rows whose code
-    in ``columns[t, d]`` exceeds ``splits[t, d, 0]`` and is not ``splits[t, d, 1]``. One level at a
-    time, so that a register compares many rows at once.
+    in ``columns[t, d]`` exceeds ``splits[t, d, 0]`` and is not ``splits[t, d, 1]``. One level of a
+    few thousand rows at a time: a register compares many of them at once.
     """
-    leaves = np.empty(scores.size, dtype=np.uint16)
-    for t in range(values.shape[0]):
-        leaves[:] = 0
-        for level in range(columns.shape[1]):
-            mine = codes[columns[t, level]]
-            last, left_code = splits[t, level, 0], splits[t, level, 1]
-            for i in range(scores.size):
-                right = (mine[i] > last) & (mine[i] != left_code)
-                leaves[i] = np.uint16(np.uint16(2) * leaves[i] + np.uint16(right))
-        for i in range(scores.size):
-            scores[i] += values[t, leaves[i]]
+    block = 2048
+    leaves = np.empty(block, dtype=np.uint16)
+    for start in range(0, scores.size, block):
+        size = min(block, scores.size - start)
+        mine = scores[start : start + size]
+        for t in range(values.shape[0]):
+            leaves[:size] = 0
+            for level in range(columns.shape[1]):
+                column = codes[columns[t, level], start : start + size]
+                last, left_code = splits[t, level, 0], splits[t, level, 1]
+                for i in range(size):
+                    right = (column[i] > last) & (column[i] != left_code)
+                    leaves[i] = np.uint16(np.uint16(2) * leaves[i] + np.uint16(right))
+            for i in range(size):
+                mine[i] += values[t, leaves[i]]

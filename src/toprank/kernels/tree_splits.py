@@ -9,7 +9,7 @@ its score is the cosine between the gradients and the leaf values (Prokhorenkova
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,9 +26,7 @@ __all__ = ["newton_step", "score_columns", "subtract"]
 
 
 @compiled
-def subtract(
-    parents: Integers, children: Integers, known: Integers, start: int, stop: int
-) -> None:
+def subtract(parents: Integers, children: Integers, known: Integers, start: int, stop: int) -> None:
     """Fill in the siblings: parent minus child, bins ``start`` to ``stop`` of every leaf.
 
     ``known[l]`` is the child of leaf l that is filled already, 2l or 2l + 1.
@@ -55,8 +53,8 @@ def _sides(
 def _score_column(
     histogram: Integers,
     totals: Integers,
-    column: tuple[int, int, int],
-    missing_left: bool,  # noqa: FBT001
+    column: tuple[Any, Any, Any],
+    missing_left: bool,
     units: tuple[float, float],
     penalty: float,
     gains: Floats,
@@ -109,13 +107,14 @@ def score_columns(
 ) -> None:
     """Best threshold of each column from ``start`` to ``stop``.
 
-    Row j of ``columns``: number of thresholds, whether values are missing, direction. Row j of
+    Normal noise is added twice: to every threshold, of which the highest is taken, then afresh to
+    that one of each column, so that columns with many thresholds have no better luck. Row j of ``columns``: number of thresholds, whether values are missing, direction. Row j of
     ``best``: score, threshold, 1 where missing values go left.
     """
     gains, norms = np.empty(256), np.empty(256)
     for j in range(start, stop):
         n_thresholds = columns[j, 0]
-        best[j, 0] = -np.inf
+        highest = best[j, 0] = -np.inf
         for side in range(1 + columns[j, 1]):
             _score_column(
                 histogram,
@@ -132,13 +131,17 @@ def score_columns(
                 gain += gains[b + 1]
                 norm += norms[b + 1]
                 score = gain / math.sqrt(norm) if gain > 0.0 and norm > 0.0 else 0.0
+                noisy = score
                 if noise > 0.0:
                     if b % 5 == 0:  # one hash has five draws
                         bits = mixed(key, (j * 2 + side) * 256 + b)
-                    score += noise * NORMALS[bits & np.uint64(4095)]
+                    noisy += noise * NORMALS[bits & np.uint64(4095)]
                     bits >>= np.uint64(12)
-                if score > best[j, 0]:
+                if noisy > highest:
+                    highest = noisy
                     best[j, 0], best[j, 1], best[j, 2] = score, b, side
+        if noise > 0.0:
+            best[j, 0] += noise * NORMALS[mixed(key, (j * 2 + 1) * 256 + 255) & np.uint64(4095)]
 
 
 @compiled
@@ -163,4 +166,4 @@ def newton_step(
     determinant = p00 * p11 - p01 * p10
     z0 = (r0 * p11 - r1 * p01) / determinant
     z1 = (p00 * r1 - p10 * r0) / determinant
-    return step - a * z0 - b * z1
+    return np.asarray(step - a * z0 - b * z1)

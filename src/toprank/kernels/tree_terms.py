@@ -8,8 +8,8 @@ the exponential push and the IR push. A row's *first* and *second* term, t = sig
     inner second w·σ(s)(1 - σ(s))            0                       w·σ(1 - σ)
     outer first                              w·e^{p·(t - e_outer)}   w·e^{s - e_outer}
 
-Inner rows are the positives where sign = 1; e_inner and e_outer are the largest -t and t, so that no
-exponential exceeds 1. Sums are taken in integers and do not depend on the order of the rows.
+Inner rows are the positives where sign = 1; e_inner and e_outer are the largest -t and t, so that
+no exponential exceeds 1. Sums are taken in integers and do not depend on the order of the rows.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def _logistic(x: float) -> float:
 
 
 @compiled
-def _term(terms: Terms, score: float, positive: bool) -> tuple[bool, float, float]:  # noqa: FBT001
+def _term(terms: Terms, score: float, positive: bool) -> tuple[bool, float, float]:
     """Whether a row of weight 1 is inner, and its first and second term."""
     if terms.kind == 0:
         chance = _logistic(score)

@@ -1,6 +1,6 @@
 """The log loss of a classifier: each row alone, whatever the others score.
 
-    V(s) = Σ w_i·ln(1 + e^{-y_i·s_i}) / Σ w_i,     y_i = ±1
+V(s) = Σ w_i·ln(1 + e^{-y_i·s_i}) / Σ w_i,     y_i = ±1
 """
 
 from __future__ import annotations

@@ -281,6 +281,11 @@ class ExponentialPush(_Push):
             raise ValueError(f"p must be a number ≥ 1 or inf, got {self.p!r}.")
         _check_focus(self.focus, self.bottom_weight)
 
+    @property
+    def has_probabilities(self) -> bool:
+        """Whether scores are log-odds but for a factor: at a finite p and one end of the list."""
+        return math.isfinite(self.p) and self.focus != "both"
+
     def _formula(self) -> PushParts:
         return PushParts("exponential", self.p, self.focus, self.bottom_weight)
 

@@ -10,6 +10,7 @@ from toprank.rankers.rank_svm import RankSVM
 from toprank.rankers.rankboost import RankBoost
 from toprank.rankers.smooth_margin import SmoothMarginRanker
 from toprank.rankers.soft_rankboost import SoftRankBoost
+from toprank.rankers.tree import TreeRanker
 
 __all__ = [
     "AdaBoostMH",
@@ -24,4 +25,5 @@ __all__ = [
     "RankSVM",
     "SmoothMarginRanker",
     "SoftRankBoost",
+    "TreeRanker",
 ]

@@ -2,60 +2,365 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+import math
+import warnings
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
+from scipy.special import expit
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
 
-from toprank.inputs import check_columns, check_number
+from toprank.inputs import check_number
 from toprank.kernels.threads import threads_for
-from toprank.objectives import ExponentialIRPush, ExponentialPush, LogLoss, Objective
-from toprank.rankers.supervised import GradesMixin, PairsMixin, SupervisedRanker
-from toprank.solvers.tree_boosting import BinnedColumns, Boosting, boost_trees
+from toprank.objectives import ExponentialPush, LogLoss
+from toprank.objectives.exponential import ExponentialCriterion, PushFormula
+from toprank.objectives.names import objective_named
+from toprank.objectives.push import focus_constants
+from toprank.rankers.cuts import matching_intercept
+from toprank.rankers.supervised import (
+    GradesMixin,
+    PairsMixin,
+    SupervisedRanker,
+    Watch,
+    check_table,
+)
+from toprank.solvers.base import Progress
+from toprank.solvers.tree_boosting import NO_CODE, BinnedColumns, Boosting, boost_trees
 from toprank.solvers.tree_leaves import leaf_objective
 from toprank.solvers.tree_table import TreeTable
 from toprank.trees import Bins, ObliviousTrees
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from toprank.kernels.threads import Threads
+    from toprank.objectives import Objective
+    from toprank.solvers.tree_boosting import GrownTree
+    from toprank.truth import Truth
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["TreeRanker"]
+
+DEEPEST = 12  # 2^12 leaves; their numbers have 16 bits, their histograms fill the memory first
+
+
+def _probability_slope(ranker: TreeRanker) -> float:
+    """Factor by which scores become log-odds; an AttributeError where no theory gives one."""
+    objective = ranker._objective()  # noqa: SLF001
+    if isinstance(objective, LogLoss):
+        return 1.0
+    if isinstance(objective, ExponentialPush) and objective.has_probabilities:
+        return 1.0 + float(objective.p)
+    raise AttributeError(
+        "predict_proba is known for the log loss and for exponential pushes of finite p at one end "
+        f"of the list, not for {objective!r}; use sklearn.calibration.CalibratedClassifierCV."
+    )
+
+
+def _has_probabilities(ranker: TreeRanker) -> bool:
+    return _probability_slope(ranker) > 0.0
+
+
 class TreeRanker(GradesMixin, PairsMixin, SupervisedRanker):
-    """draft"""
-    def __init__(self, objective="pnorm_push", *, p=2.0, n_trees=1000, depth=6, learning_rate="auto", reg_lambda=3.0, random_strength=1.0, bootstrap="bayesian", max_bins=255, n_jobs=None, random_state=None, lr_a=.0158):
-        self.objective=objective; self.p=p; self.n_trees=n_trees; self.depth=depth; self.learning_rate=learning_rate
-        self.reg_lambda=reg_lambda; self.random_strength=random_strength; self.bootstrap=bootstrap; self.max_bins=max_bins
-        self.n_jobs=n_jobs; self.random_state=random_state; self.lr_a=lr_a
-    def _check_parameters(self): pass
-    def _family(self): pass
-    def _check_table(self, X):
-        check_columns(X)
-        return validate_data(self, X, reset=True, dtype=[np.float64,np.float32], accept_sparse="csr", ensure_all_finite="allow-nan")
-    def _fit(self, table, truth, given, **_):
-        obj = self.objective
-        if obj=="pnorm_push": obj=ExponentialPush(self.p)
-        elif obj=="ir_push": obj=ExponentialIRPush()
-        elif obj=="log_loss": obj=LogLoss()
-        seed=int(check_random_state(self.random_state).randint(2**31-1))
+    """Ranks by boosted oblivious trees, grown for the top of the list.
+
+    Each tree asks one question per level, the same of all its leaves, and adds a value per leaf to
+    the scores; together the trees see what columns do jointly. Trees follow the gradients of the
+    objective, which sees scores only: pushes, log loss, precision at k; labels, grades or pairs.
+    Missing values go to the side that the objective likes better. Columns need no scaling. A tree
+    costs O(rows·columns·depth) at most, whatever the number of pairs.
+
+    Parameters
+    ----------
+    objective : str or Objective, default="pnorm_push"
+        "pnorm_push", "log_loss", "ir_push", "precision_at_k", "soft_top", or an object of
+        :mod:`toprank.objectives` with settings of its own.
+    p : float, default=2
+        How hard "pnorm_push" pushes, see :class:`PNormPush`.
+    n_trees : int, default=1000
+    depth : int, default=6
+        Questions per tree (1 to 12); a tree has 2^depth leaves.
+    learning_rate : float or "auto", default="auto"
+        What the values of the leaves are multiplied by. "auto" is smaller for fewer rows and for
+        more trees; ``learning_rate_`` says what it was.
+    reg_lambda : float, default=3
+        Pulls the values of leaves to 0, as if each held that many more rows that ask for nothing.
+    random_strength : float, default=1
+        Noise that is added to the scores of splits, in standard deviations of the gradients. It
+        fades as trees are added. With ``bootstrap`` it makes the trees differ, which helps the top
+        of the list more than the choice of the objective does.
+    bootstrap : {"bayesian", None}, default="bayesian"
+        "bayesian" counts each row a random number of times in each tree, 1 on average.
+    max_bins : int, default=255
+        Most bins per column (2 to 255).
+    warm_start : bool, default=False
+        Keep the trees of the last fit and add to them up to ``n_trees``.
+    n_jobs : int or None, default=None
+        Threads; None is as many as BLAS may use. The model does not depend on it.
+    random_state : int, RandomState or None, default=None
+        Seed of the noise and the bootstrap.
+    verbose : int, default=0
+        1 prints every tenth tree, 2 every tree.
+
+    Attributes
+    ----------
+    trees_ : ObliviousTrees
+        The trees as plain arrays.
+    intercept_ : float
+        What is added to the sum of the trees.
+    learning_rate_ : float
+    feature_importances_ : array of shape (n_features,)
+        How much the score varies with the questions about each column; adds up to 1.
+    classes_ : array of shape (2,)
+        The labels, the positive one last; not after :meth:`fit_grades` and :meth:`fit_pairs`.
+
+    Examples
+    --------
+    Positive is what has both columns above 0, which no sum of columns can see:
+
+    >>> import numpy as np
+    >>> from toprank import TreeRanker
+    >>> X = np.random.default_rng(0).normal(size=(200, 2))
+    >>> y = (X > 0).all(axis=1)
+    >>> model = TreeRanker(n_trees=50, random_state=0).fit(X, y)
+    >>> model.top([[1.0, -1.0], [1.0, 1.0], [-1.0, -1.0]], 1)
+    array([1])
+    """
+
+    accepts_sparse = True
+    accepts_missing = True
+
+    def __init__(
+        self,
+        objective: str | Objective = "pnorm_push",
+        *,
+        p: float = 2.0,
+        n_trees: int = 1000,
+        depth: int = 6,
+        learning_rate: float | Literal["auto"] = "auto",
+        reg_lambda: float = 3.0,
+        random_strength: float = 1.0,
+        bootstrap: Literal["bayesian"] | None = "bayesian",
+        max_bins: int = 255,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.objective = objective
+        self.p = p
+        self.n_trees = n_trees
+        self.depth = depth
+        self.learning_rate = learning_rate
+        self.reg_lambda = reg_lambda
+        self.random_strength = random_strength
+        self.bootstrap = bootstrap
+        self.max_bins = max_bins
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    # learning -----------------------------------------------------------------------------
+
+    def _check_parameters(self) -> None:
+        self._objective()
+        check_number("n_trees", self.n_trees, 1, whole=True)
+        check_number("depth", self.depth, 1, DEEPEST, whole=True)
+        check_number("reg_lambda", self.reg_lambda, 0)
+        check_number("random_strength", self.random_strength, 0)
+        check_number("max_bins", self.max_bins, 2, 255, whole=True)
+        if self.learning_rate != "auto":
+            check_number("learning_rate", self.learning_rate, 0)
+        if self.bootstrap not in ("bayesian", None):
+            raise ValueError(f"bootstrap must be 'bayesian' or None, got {self.bootstrap!r}.")
+
+    def _objective(self) -> Objective:
+        options = {"p": self.p} if self.objective == "pnorm_push" else {}
+        return objective_named(self.objective, options)
+
+    def _check_table(self, X: Any) -> Any:
+        self._check_parameters()
+        return check_table(self, X, self, reset=True)
+
+    def _fit(self, table: Any, truth: Truth, given: dict[str, Any], **_: Any) -> Self:
+        objective = self._objective()
         with threads_for(self.n_jobs) as threads:
-            bins=Bins.of_table(table,self.max_bins,threads)
-            codes=bins.by_row(table,threads)
-            columns=BinnedColumns(bins.n_thresholds,bins.has_missing,np.zeros(len(bins.thresholds),np.int64))
-            leaf=leaf_objective(obj,truth)
-            lr=self.learning_rate
-            if lr=="auto": lr=min(.5,self.lr_a*(truth.n_rows/200)**.25*(1000/self.n_trees)**.92)
-            scores=np.full(truth.n_rows,leaf.start)
-            pos=truth.positives if truth.is_labels else np.zeros(truth.n_rows,bool)
-            rows=TreeTable(codes,columns,pos,truth.weights,scores,threads)
-            trees=[]
-            def mon(t): trees.append(t); return False
-            boost_trees(rows,leaf,Boosting(self.n_trees,self.depth,lr,self.reg_lambda,self.random_strength,self.bootstrap=="bayesian",seed),threads,mon)
-        splits=np.array([t.splits for t in trees])
-        th=np.array([[bins.thresholds[c][l] for c,l,_ in t.splits] for t in trees])
-        ml=(splits[:,:,2]!=256)|~bins.has_missing[splits[:,:,0]]
-        self.trees_=ObliviousTrees(splits[:,:,0].astype(np.int32),th,ml,np.array([t.values for t in trees]),np.array([t.cover for t in trees]))
-        self.start_=leaf.start; self.scores_=scores
-        self.classes_=truth.classes
+            bins = Bins.of_table(table, self.max_bins, threads)
+            grown = _GrownTrees(bins, self._trees_to_keep(table.shape[1]))
+            leaves = leaf_objective(objective, truth)
+            start = leaves.start if grown.kept is None else self._start
+            rows = _growing_rows(bins, table, truth, threads)
+            rows.scores[:] = grown.kept_scores(table, threads, start)
+            watch = Watch(
+                self,
+                max_iter=self.n_trees,
+                verbose=self.verbose,
+                learned=lambda trees: self._learned(trees, rows.scores, start, truth),
+                data=given,
+            )
+            criterion = objective.criterion(truth) if self.verbose else None
+
+            def monitor(tree: GrownTree) -> bool:
+                grown.trees.append(tree)
+                value = math.nan if criterion is None else criterion.value(rows.scores)
+                return watch(Progress(grown.n_trees, value, grown))  # type: ignore[arg-type]
+
+            rules = self._rules(truth.n_rows)
+            try:
+                if rows.columns.offsets[-1] > rows.columns.n_columns:
+                    boost_trees(rows, leaves, rules, threads, monitor, grown.n_trees)
+            finally:
+                watch.close()
+        self.learning_rate_ = rules.learning_rate
+        self._store(self._learned(grown, rows.scores, start, truth))
         return self
-    def decision_function(self, X):
-        check_is_fitted(self,"trees_")
-        X=validate_data(self, X, reset=False, dtype=[np.float64,np.float32], accept_sparse="csr", ensure_all_finite="allow-nan")
+
+    def _trees_to_keep(self, n_columns: int) -> ObliviousTrees | None:
+        kept: ObliviousTrees | None = getattr(self, "trees_", None) if self.warm_start else None
+        if kept is None or kept.depth != self.depth or self.n_features_in_ != n_columns:
+            return None
+        return kept.first(self.n_trees)
+
+    def _rules(self, n_rows: int) -> Boosting:
+        rate = self.learning_rate
+        if rate == "auto":
+            rate = automatic_rate(n_rows, self.n_trees)
+        return Boosting(
+            n_trees=self.n_trees,
+            depth=self.depth,
+            learning_rate=float(rate),
+            penalty=float(self.reg_lambda),
+            noise=float(self.random_strength),
+            is_bootstrapped=self.bootstrap is not None,
+            seed=int(check_random_state(self.random_state).randint(2**31 - 1)),
+        )
+
+    def _learned(
+        self, grown: _GrownTrees, scores: Floats, start: float, truth: Truth
+    ) -> dict[str, Any]:
+        """Fitted attributes; scores are those of the training rows."""
+        attributes = {"trees_": grown.arrays(self.depth), "_start": start}
+        if truth.classes is None:
+            return attributes | {"intercept_": start}
+        cut = self._cut(scores, truth)
+        return attributes | {"intercept_": start + cut, "classes_": truth.classes}
+
+    def _cut(self, scores: Floats, truth: Truth) -> float:
+        """What is added so that scores above 0 are predicted positive."""
+        objective = self._objective()
+        if isinstance(objective, LogLoss):
+            return 0.0
+        if (
+            isinstance(objective, ExponentialPush)
+            and objective.has_probabilities
+            and truth.lists is None
+        ):
+            formula = PushFormula(float(objective.p), focus_constants(objective.focus, 1.0))
+            criterion = ExponentialCriterion(formula, truth.positives, truth.weights)
+            return formula.intercept(criterion.masses(scores))
+        return matching_intercept(scores, truth.positives, truth.weights)
+
+    def _store(self, attributes: dict[str, Any]) -> None:
+        self.__dict__.pop("classes_", None)
+        for name, value in attributes.items():
+            setattr(self, name, value)
+        if not self.trees_.n_trees:
+            warnings.warn(
+                f"{type(self).__name__}: every row gets the same score, since the columns of X are "
+                "constant; check how X was made.",
+                UserWarning,
+                stacklevel=5,
+            )
+
+    # using --------------------------------------------------------------------------------
+
+    def decision_function(self, X: Any) -> NDArray[Any]:
+        """Score every row of a table; higher is better, above 0 is predicted positive."""
+        check_is_fitted(self, "trees_")
+        table = check_table(self, X, self, reset=False)
         with threads_for(self.n_jobs) as threads:
-            return self.trees_.scores(X,threads)+self.start_
+            scores: Floats = self.trees_.scores(table, threads, self.intercept_)
+        return scores
+
+    @available_if(_has_probabilities)
+    def predict_proba(self, X: Any) -> NDArray[Any]:
+        """Give the probability of each class.
+
+        P(y=1|x) = 1/(1 + e^{-c·decision_function(x)}) with c = 1 for the log loss and 1 + p for
+        exponential pushes. Trees fit their training rows closely, so probabilities tend to be too
+        sure: wrap the ranker in CalibratedClassifierCV where their size matters.
+        """
+        check_is_fitted(self)
+        self._check_has_cut()
+        positive = expit(_probability_slope(self) * self.decision_function(X))
+        return np.column_stack([1.0 - positive, positive])
+
+    @property
+    def feature_importances_(self) -> Floats:
+        """How much the score varies with the questions about each column; adds up to 1."""
+        check_is_fitted(self, "trees_")
+        importances: Floats = self.trees_.importances(self.n_features_in_)
+        return importances
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = True
+        return tags
+
+
+def automatic_rate(n_rows: int, n_trees: int) -> float:
+    """Learning rate for a table of that many rows: smaller for fewer rows and for more trees."""
+    return float(min(0.5, 0.0158 * (n_rows / 200.0) ** 0.25 * (n_trees / 1000.0) ** -0.92))
+
+
+def _growing_rows(bins: Bins, table: Any, truth: Truth, threads: Threads) -> TreeTable:
+    directions = np.zeros(len(bins.thresholds), dtype=np.int64)
+    columns = BinnedColumns(bins.n_thresholds, bins.has_missing, directions)
+    positives = truth.positives if truth.is_labels else np.zeros(truth.n_rows, dtype=bool)
+    scores = np.empty(truth.n_rows)
+    return TreeTable(
+        bins.by_row(table, threads), columns, positives, truth.weights, scores, threads
+    )
+
+
+class _GrownTrees:
+    """Trees kept from an earlier fit, and those grown since."""
+
+    def __init__(self, bins: Bins, kept: ObliviousTrees | None) -> None:
+        self.kept = kept
+        self.trees: list[GrownTree] = []
+        self._bins = bins
+
+    @property
+    def n_trees(self) -> int:
+        """How many trees there are by now."""
+        return len(self.trees) + (0 if self.kept is None else self.kept.n_trees)
+
+    def kept_scores(self, table: Any, threads: Threads, start: float) -> Floats | float:
+        """Scores of the training rows to begin with."""
+        return start if self.kept is None else self.kept.scores(table, threads, start)
+
+    def arrays(self, depth: int) -> ObliviousTrees:
+        """All trees, thresholds in the units of the table."""
+        bins, splits = self._bins, np.zeros((len(self.trees), depth, 3), dtype=np.int64)
+        if self.trees:
+            splits[:] = [tree.splits for tree in self.trees]
+        columns = splits[..., 0]
+        table = np.concatenate([*bins.thresholds, np.zeros(1)])
+        starts = np.concatenate([[0], np.cumsum(bins.n_thresholds)])
+        thresholds = table[starts[columns] + splits[..., 1]]
+        missing_left = (splits[..., 2] != NO_CODE) | ~bins.has_missing[columns]
+        shape = (len(self.trees), 1 << depth)
+        grown = ObliviousTrees(
+            columns.astype(np.int32),
+            thresholds,
+            missing_left,
+            np.array([tree.values for tree in self.trees]).reshape(shape),
+            np.array([tree.cover for tree in self.trees]).reshape(shape),
+        )
+        return grown if self.kept is None else self.kept.followed_by(grown)

@@ -7,9 +7,9 @@
     leaf           0   1   2   3                number = answers as bits, first question first
 
 A tree follows the gradients of the rows. Each level takes the split of the highest score (see
-:mod:`toprank.kernels.tree_splits`) plus normal noise that fades as trees are added; each tree looks at
-rows counted a random number of times. Then the leaves get the values that the objective likes best
-(:mod:`toprank.solvers.tree_leaves`), times the learning rate.
+:mod:`toprank.kernels.tree_splits`) plus normal noise that fades as trees are added; each tree looks
+at rows counted a random number of times. Then the leaves get the values that the objective likes
+best (:mod:`toprank.solvers.tree_leaves`), times the learning rate.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import numpy as np
 
 from toprank.kernels.tree_rows import EXPONENTIALS, LARGEST_DRAW, mixed
 from toprank.kernels.tree_splits import score_columns, subtract
-from toprank.solvers.tree_leaves import ScoredRows
+from toprank.solvers.tree_leaves import LeafRows
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,7 +35,15 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Integers = NDArray[np.int64]
 
-__all__ = ["BinnedColumns", "Boosting", "GrowingRows", "GrownTree", "Split", "TreeDraws", "boost_trees"]
+__all__ = [
+    "BinnedColumns",
+    "Boosting",
+    "GrowingRows",
+    "GrownTree",
+    "Split",
+    "TreeDraws",
+    "boost_trees",
+]
 
 NO_CODE = 256  # a code that no row has
 
@@ -66,7 +74,9 @@ class BinnedColumns:
     def split(self, column: int, threshold: int, *, missing_left: bool) -> Split:
         """Say which codes go right: those above the threshold but for that of a missing value."""
         n_thresholds, has_missing, _ = self.table[column].tolist()
-        return Split(column, threshold, n_thresholds + 1 if has_missing and missing_left else NO_CODE)
+        return Split(
+            column, threshold, n_thresholds + 1 if has_missing and missing_left else NO_CODE
+        )
 
 
 class Split(NamedTuple):
@@ -85,7 +95,7 @@ class TreeDraws(NamedTuple):
     scales: tuple[float, float]
 
 
-class GrowingRows(ScoredRows, Protocol):
+class GrowingRows(LeafRows, Protocol):
     """Rows that a tree grows on: in memory, in blocks of a file, on the workers of a cluster."""
 
     n_rows: int
@@ -105,7 +115,7 @@ class GrowingRows(ScoredRows, Protocol):
         """Split every leaf; packed sums and numbers of rows of the new leaves come back."""
 
     def settle(self, splits: Integers) -> Floats:
-        """Find the leaf of every row, also of those left out; the weight of each leaf comes back."""
+        """Find the leaf of every row, also of those left out; give the weight of each leaf."""
 
     def add(self, values: Floats) -> None:
         """Add to every score the value of its leaf."""
@@ -136,7 +146,10 @@ class Boosting:
     def draws(self, tree: int, bound: float, total: float) -> TreeDraws:
         """Random numbers of a tree, and scales that keep every sum within 32 bits."""
         largest = LARGEST_DRAW if self.is_bootstrapped else 1.0
-        scales = _power_below(2.0**30 / (largest * bound)), _power_below(2.0**31 / (largest * total))
+        scales = (
+            _power_below(2.0**30 / (largest * bound)),
+            _power_below(2.0**31 / (largest * total)),
+        )
         key = int(mixed(self.seed, tree) >> np.uint64(1))
         return TreeDraws(key, EXPONENTIALS if self.is_bootstrapped else np.empty(0), scales)
 
@@ -167,10 +180,15 @@ def boost_trees(
     monitor: Callable[[GrownTree], bool],
     first: int = 0,
 ) -> None:
-    """Grow trees from number ``first`` on, until ``monitor`` asks to stop or all have grown."""
+    """Grow trees from number ``first`` on, until all have grown or nothing is left to gain.
+
+    ``monitor`` sees every tree; a true answer asks to stop.
+    """
     levels = _Levels(rows.columns, boosting, threads)
     for number in range(first, boosting.n_trees):
         objective.set_gradients(rows)
+        if objective.bound <= 0.0:
+            return
         noise = 0.0
         if boosting.noise > 0.0:
             noise = boosting.noise_at(number, rows.n_rows, rows.mean_square(objective.bound))
@@ -258,7 +276,7 @@ def in_order(values: Floats, directions: Integers) -> Floats:
     cube = values.reshape((2,) * directions.size)
     flips = tuple(slice(None, None, -1 if direction < 0 else 1) for direction in directions)
     above = below = cube[flips]
-    for axis in np.flatnonzero(directions):
+    for axis in np.flatnonzero(directions).tolist():
         above = np.maximum.accumulate(above, axis=axis)
         below = np.flip(np.minimum.accumulate(np.flip(below, axis), axis=axis), axis)
     return np.asarray(((above + below) / 2.0)[flips]).reshape(-1)

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["LeafObjective", "ScoredRows", "leaf_objective"]
+__all__ = ["LeafObjective", "LeafRows", "leaf_objective"]
 
 # Newton steps per tree: a push takes all three from the same sums by leaf.
 N_STEPS = 3
@@ -47,7 +47,7 @@ N_STEPS = 3
 LONGEST_STEP = 2.0
 
 
-class ScoredRows(Protocol):
+class LeafRows(Protocol):
     """Rows with their scores and, once a tree has grown, their leaves."""
 
     def edges(self, sign: int) -> tuple[float, float]:
@@ -68,7 +68,7 @@ class LeafObjective(ABC):
     start : float
         Score that all rows begin with.
     bound : float
-        What the absolute gradients add up to at most.
+        What the absolute gradients add up to at most; 0 where nothing is left to gain.
     """
 
     start = 0.0
@@ -103,9 +103,8 @@ def summed_objective(objective: Objective, positive: float, total: float) -> Lea
         return LogLossLeaves(positive, total)
     if isinstance(objective, ExponentialIRPush):
         return IRPushLeaves(positive, total)
-    if isinstance(objective, ExponentialPush) and objective.focus != "both":
-        if math.isfinite(objective.p):
-            return PushLeaves(objective.p, 1 if objective.focus == "top" else -1, total)
+    if isinstance(objective, ExponentialPush) and objective.has_probabilities:
+        return PushLeaves(objective.p, 1 if objective.focus == "top" else -1, total)
     return None
 
 
@@ -116,10 +115,10 @@ class LogLossLeaves(LeafObjective):
         self.start = math.log(positive / (total - positive))
         self.bound = total
 
-    def set_gradients(self, rows: ScoredRows) -> None:
+    def set_gradients(self, rows: LeafRows) -> None:
         rows.set_gradients(Terms(LOG_LOSS), (1.0, 1.0))
 
-    def leaf_values(self, rows: ScoredRows, n_leaves: int, penalty: float) -> Floats:
+    def leaf_values(self, rows: LeafRows, n_leaves: int, penalty: float) -> Floats:
         values = np.zeros(n_leaves)
         for _ in range(N_STEPS):
             sums = rows.sums(Terms(LOG_LOSS), values)
@@ -134,13 +133,13 @@ class PushLeaves(LeafObjective):
         self.bound = total
         self._p, self._sign, self._scale = p, sign, total / 2.0
 
-    def set_gradients(self, rows: ScoredRows) -> None:
+    def set_gradients(self, rows: LeafRows) -> None:
         self._terms = Terms(PUSH, self._sign, self._p, *rows.edges(self._sign))
         sums = rows.sums(self._terms, np.zeros(0)).sum(axis=0)
         factor = self._sign * self._scale
         rows.set_gradients(self._terms, (-factor / sums[0], factor / sums[2]))
 
-    def leaf_values(self, rows: ScoredRows, n_leaves: int, penalty: float) -> Floats:
+    def leaf_values(self, rows: LeafRows, n_leaves: int, penalty: float) -> Floats:
         sums = rows.sums(self._terms, np.zeros(n_leaves))
         return self._sign * self._steps(sums[:, 0], sums[:, 2], penalty)
 
@@ -164,7 +163,7 @@ class IRPushLeaves(LeafObjective):
         self._positive, self._total = positive, total
         self._scale = math.nan
 
-    def set_gradients(self, rows: ScoredRows) -> None:
+    def set_gradients(self, rows: LeafRows) -> None:
         edges = rows.edges(1)
         sums = self._at_level(rows, Terms(IR_PUSH, 1, 1.0, *edges), np.zeros(0)).sum(axis=0)
         if math.isnan(self._scale):  # the scores tie before the first tree
@@ -172,13 +171,13 @@ class IRPushLeaves(LeafObjective):
         pull = self._scale * sums[0]
         rows.set_gradients(self._terms, (-self._scale, pull / sums[2]))
 
-    def _at_level(self, rows: ScoredRows, terms: Terms, steps: Floats) -> Floats:
+    def _at_level(self, rows: LeafRows, terms: Terms, steps: Floats) -> Floats:
         """Sums by leaf, after a look at the soft maximum of the negatives."""
         below = rows.sums(terms, steps)[:, 2].sum()
         self._terms = terms._replace(level=terms.outer_edge + math.log(below))
         return rows.sums(self._terms, steps)
 
-    def leaf_values(self, rows: ScoredRows, n_leaves: int, penalty: float) -> Floats:
+    def leaf_values(self, rows: LeafRows, n_leaves: int, penalty: float) -> Floats:
         values = np.zeros(n_leaves)
         for _ in range(N_STEPS):
             sums = self._scale * self._at_level(rows, self._terms, values)
@@ -207,25 +206,25 @@ class CriterionLeaves(LeafObjective):
     def set_gradients(self, rows: Any) -> None:
         _, slopes = self._criterion.value_and_gradient(rows.scores)
         np.multiply(slopes, -self._scale, out=rows.gradients)
-        self.bound = max(float(np.abs(rows.gradients).sum()), 1e-300)
+        self.bound = float(np.abs(rows.gradients).sum())
 
     def leaf_values(self, rows: Any, n_leaves: int, penalty: float) -> Floats:
         leaves, values = rows.leaves.astype(np.intp), np.zeros(n_leaves)
         cover = np.bincount(leaves, self._weights, n_leaves)
-        for _ in range(N_STEPS if self._is_curved else 1):
+        for _ in range(N_STEPS):
             slopes, bends = self._derivatives(rows.scores + values[leaves])
             pulls = self._scale * np.bincount(leaves, slopes, n_leaves)
-            curvature = cover
-            if bends is not None:
-                bent = self._scale * np.bincount(leaves, bends, n_leaves)
-                curvature = np.where(bent > 0.0, bent, cover)
-            values += _held(-pulls / (curvature + penalty))
+            curvature = self._scale * np.bincount(leaves, bends, n_leaves)
+            step = -pulls / (np.where(curvature > 0.0, curvature, cover) + penalty)
+            values += _held(step)
+            if not curvature.any():
+                break
         return values
 
-    def _derivatives(self, scores: Floats) -> tuple[Floats, Floats | None]:
+    def _derivatives(self, scores: Floats) -> tuple[Floats, Floats]:
         if self._is_curved:
             return self._criterion.gradient_and_curvature(scores)
-        return self._criterion.value_and_gradient(scores)[1], None
+        return self._criterion.value_and_gradient(scores)[1], np.zeros(scores.size)
 
 
 def _is_curved(criterion: Criterion) -> bool:

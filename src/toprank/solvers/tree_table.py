@@ -104,7 +104,7 @@ class TreeTable:
             )
             return sums
 
-        return np.sum(self._over(total), axis=0) / scale
+        return np.asarray(np.sum(self._over(total), axis=0) / scale)
 
     def set_gradients(self, terms: Terms, factors: tuple[float, float]) -> None:
         """Compute the gradients from the terms, inner and outer ones times their factor."""
@@ -118,7 +118,7 @@ class TreeTable:
     def mean_square(self, bound: float) -> float:
         """Mean of the squared gradients, whose absolute values add up to ``bound`` at most."""
         scale = _power_below(2.0**62 / bound**2)
-        return float(sum_squares(self.gradients, scale)) / scale / self.n_rows
+        return float(sum_squares(self.gradients, scale) / scale / self.n_rows)
 
     def pack(self, draws: TreeDraws) -> int:
         """Begin a tree; the sum of all packed rows comes back."""
@@ -141,7 +141,15 @@ class TreeTable:
 
         def fill(start: int, stop: int) -> None:
             fill_histograms(
-                self._codes, self._packed, self._rows, self._starts, leaves, offsets, start, stop, out
+                self._codes,
+                self._packed,
+                self._rows,
+                self._starts,
+                leaves,
+                offsets,
+                start,
+                stop,
+                out,
             )
             then(start, stop)
 
@@ -156,7 +164,7 @@ class TreeTable:
             self._packed,
             self._rows,
             self._starts,
-            tuple(split),
+            (split.column, split.last, split.left_code),
             self._other,
             self._spare,
             starts,
@@ -166,7 +174,7 @@ class TreeTable:
         return totals, np.diff(starts)
 
     def settle(self, splits: Integers) -> Floats:
-        """Find the leaf of every row, also of those left out; the weight of each leaf comes back."""
+        """Find the leaf of every row, also of those left out; give the weight of each leaf."""
         self._over(lambda a, b: leaf_of_rows(self._codes, splits, self.leaves, a, b))
         scale = _power_below(2.0**56 / self.total_weight)
         cover = np.zeros(1 << len(splits), dtype=np.int64)

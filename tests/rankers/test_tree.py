@@ -1,0 +1,105 @@
+"""TreeRanker: what people do with it."""
+
+import numpy as np
+import pytest
+
+from toprank import TreeRanker
+from toprank.objectives import ExponentialPush, Push
+
+RNG = np.random.default_rng(10)
+X = RNG.normal(size=(300, 4)).astype(np.float32)
+X[::7, 1] = np.nan
+Y = (X[:, 0] > 0) & (X[:, 2] > 0)
+FEW = {"n_trees": 30, "random_state": 0}
+
+
+def test_it_sees_what_columns_do_together():
+    fresh = np.random.default_rng(11).normal(size=(1000, 4))
+    truth = (fresh[:, 0] > 0) & (fresh[:, 2] > 0)
+    model = TreeRanker(**FEW).fit(X, Y)
+    assert model.score(fresh, truth) > 0.98
+    assert truth[model.top(fresh, 100)].mean() > 0.97
+
+
+@pytest.mark.parametrize(
+    "objective",
+    ["log_loss", "ir_push", "precision_at_k", Push("hinge", 1), ExponentialPush(np.inf)],
+)
+def test_any_objective_grows_trees(objective):
+    groups = np.arange(300) % 5
+    model = TreeRanker(objective, **FEW)
+    assert model.fit(X, Y).score(X, Y) > 0.97
+    assert model.fit(X, Y, groups=groups).score(X, Y, groups=groups) > 0.97
+
+
+def test_grades_and_pairs_are_learned():
+    grades = Y.astype(int) + (X[:, 3] > 1)
+    model = TreeRanker(**FEW).fit_grades(X, grades)
+    scores = model.decision_function(X)
+    assert scores[grades == 2].mean() > scores[grades == 1].mean() > scores[grades == 0].mean()
+    assert not hasattr(model, "classes_")
+    pairs = np.column_stack([np.flatnonzero(Y)[:50], np.flatnonzero(~Y)[:50]])
+    scores = TreeRanker(**FEW).fit_pairs(X, pairs).decision_function(X)
+    assert (scores[pairs[:, 0]] > scores[pairs[:, 1]]).all()
+
+
+def test_the_model_does_not_depend_on_threads():
+    one, two = (TreeRanker(n_jobs=n, **FEW).fit(X, Y).decision_function(X) for n in (1, 2))
+    np.testing.assert_array_equal(one, two)
+
+
+def test_more_trees_can_be_added():
+    settings = {"random_state": 0, "learning_rate": 0.1}
+    model = TreeRanker(n_trees=20, warm_start=True, **settings).fit(X, Y)
+    model.set_params(n_trees=30).fit(X, Y)
+    whole = TreeRanker(n_trees=30, **settings).fit(X, Y)
+    np.testing.assert_array_equal(model.trees_.values, whole.trees_.values)
+
+
+def test_weight_two_is_the_row_twice_where_nothing_is_left_to_chance():
+    settings = {"n_trees": 30, "bootstrap": None, "random_strength": 0, "learning_rate": 0.1}
+    table = np.floor(3 * X)
+    weights = np.where(np.arange(300) % 3 == 0, 2, 1)
+    twice = np.repeat(np.arange(300), weights)
+    weighted = TreeRanker(**settings).fit(table, Y, sample_weight=weights)
+    repeated = TreeRanker(**settings).fit(table[twice], Y[twice])
+    np.testing.assert_allclose(
+        weighted.decision_function(table), repeated.decision_function(table), rtol=1e-6
+    )
+
+
+def test_probabilities_follow_the_classes():
+    for objective in ("log_loss", "pnorm_push"):
+        model = TreeRanker(objective, **FEW).fit(X, Y)
+        chances = model.predict_proba(X)[:, 1]
+        np.testing.assert_array_equal(chances > 0.5, model.predict(X))
+        assert np.mean((chances > 0.5) == Y) > 0.95
+    assert not hasattr(TreeRanker("ir_push"), "predict_proba")
+
+
+def test_importances_name_the_columns_that_matter():
+    importances = TreeRanker(**FEW).fit(X, Y).feature_importances_
+    assert importances.sum() == pytest.approx(1.0)
+    assert set(np.argsort(importances)[-2:]) == {0, 2}
+
+
+def test_constant_columns_give_equal_scores_and_a_warning():
+    with pytest.warns(UserWarning, match="columns of X are constant"):
+        model = TreeRanker(n_trees=5).fit(np.ones((10, 2)), [0, 1] * 5)
+    assert np.ptp(model.decision_function(np.ones((3, 2)))) == 0
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"depth": 0}, "depth must be a whole number between 1 and 12"),
+        ({"n_trees": 0.5}, "n_trees must be a whole number"),
+        ({"objective": "push"}, "objective='push' is not known"),
+        ({"bootstrap": "poisson"}, "bootstrap must be 'bayesian' or None"),
+        ({"learning_rate": -1}, "learning_rate must be a number"),
+        ({"max_bins": 256}, "max_bins must be a whole number between 2 and 255"),
+    ],
+)
+def test_bad_settings_are_named(settings, message):
+    with pytest.raises(ValueError, match=message):
+        TreeRanker(**settings).fit(X, Y)
