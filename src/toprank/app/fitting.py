@@ -42,24 +42,12 @@ def fit_model(
     facts: dict[str, Any] | None = None,
     scratch: str | os.PathLike[str] | None = None,
 ) -> RankingModel:
-    """Learn the encoder and fit the ranker.
+    """Learn the encoder and fit the ranker, in place; on a stream one that has ``fit_blocks``.
 
-    Parameters
-    ----------
-    data : TrainingData
-        What :func:`toprank.app.training_data.label_rows` returns.
-    ranker : unfitted ranker
-        Fitted in place; on a stream one that has ``fit_blocks``. A :class:`toprank.TopRanker`
-        chooses on the table itself, so that preprocessing is learned within each fold; its choice
-        becomes the model's ranker.
-    budget : int or float
-        Rows that count, or below 1 their share.
-    name : str
-        The ranker's name on the command line, for the facts.
-    facts : dict, optional
-        What else is known, such as how the ranker was chosen.
-    scratch : path, optional
-        Folder for what a fit on a stream keeps on disk.
+    A :class:`toprank.TopRanker` chooses on the table itself, so that preprocessing is learned
+    within each fold; its choice becomes the model's ranker. ``name`` is the ranker's on the command
+    line; ``facts`` are what else is known, such as how it was chosen; ``scratch`` is the folder for
+    what a fit on a stream keeps on disk.
     """
     encoder, fitted = _fitted(data, ranker, scratch)
     chosen = ranker.summary() if isinstance(ranker, TopRanker) else {}

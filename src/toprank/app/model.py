@@ -200,29 +200,23 @@ def _owners_of_stumps(family: Any) -> NDArray[np.intp]:
 
 def _gathered(owners: list[str], values: NDArray[np.float64]) -> tuple[list[str], NDArray[Any]]:
     """Sum values of encoded columns (last axis) over the table's columns they come from."""
-    names = list(dict.fromkeys(owners))
-    index = np.array([names.index(owner) for owner in owners])
-    sums = np.zeros((*values.shape[:-1], len(names)))
-    for place in range(len(names)):
-        sums[..., place] = values[..., index == place].sum(axis=-1)
-    return names, sums
+    places = {name: place for place, name in enumerate(dict.fromkeys(owners))}
+    sums = np.zeros((*values.shape[:-1], len(places)))
+    np.add.at(sums.T, [places[owner] for owner in owners], values.T)
+    return list(places), sums
 
 
 def _drivers_of(model: RankingModel) -> list[Driver]:
     """The columns of a model, the one that moves scores most first."""
-    owners = model.encoder.owners_
-    names = list(dict.fromkeys(owners))
     # Encoded columns of one table column exclude each other or nearly so; adding variances is
     # close enough to order columns by.
-    reach = np.array(
-        [float(np.sqrt((model.spread[[o == name for o in owners]] ** 2).sum())) for name in names]
-    )
+    names, variances = _gathered(model.encoder.owners_, model.spread**2)
+    reach = np.sqrt(variances)
     total = float(reach.sum()) or 1.0
     parts = _parts(model)
-    order = np.argsort(-reach, kind="stable")
     return [
         Driver(names[at], float(reach[at]), float(reach[at]) / total, tuple(parts[names[at]]))
-        for at in order
+        for at in np.argsort(-reach, kind="stable")
     ]
 
 

@@ -122,7 +122,7 @@ def rank_rows(
     model: RankingModel, source: Table | ParquetStream, top: int | None, cutoff: float | None
 ) -> RankedRows:
     """The ``top`` best rows, by default those of the budget, or all above a cutoff."""
-    model.encoder.check_columns(Table(source.schema.empty_table(), source.name, _is_sparse(source)))
+    model.encoder.check_columns(Table(source.schema.empty_table(), source.name, source.is_sparse))
     group = model.roles.group if model.roles.group in source.schema.names else None
     if top is not None and top > source.n_rows:
         raise ValueError(f"--top {top} is more than the {source.n_rows} rows of {source.name}.")
@@ -183,10 +183,6 @@ def _with_places(
         free = name if name not in taken else f"toprank_{name}"
         rows = rows.add_column(0, free, pa.array(values))
     return RankedRows(rows, n_rows, float(scores[-1]) if scores.size else None)
-
-
-def _is_sparse(source: Table | ParquetStream) -> bool:
-    return isinstance(source, Table) and source.is_sparse
 
 
 def _check_memory(source: Table | ParquetStream, count: int) -> None:

@@ -8,6 +8,7 @@ import os
 import re
 import zlib
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -39,7 +40,6 @@ MISSING = ["", "NA", "N/A", "#N/A", "NaN", "nan", "NULL", "null", "None", "?", "
 
 _BAD_COLUMN = re.compile(r"In CSV column #(\d+): (?:Row #\d+: )?CSV conversion error to (\w+)")
 _NUMBER = re.compile(r"[-+]?\d+(\.\d*)?([eE][-+]?\d+)?")
-_MARKS = {b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
 
 # Columns that LIBSVM and LETOR text gets.
 LABEL, GROUP = "label", "qid"
@@ -50,14 +50,9 @@ MOST_CELLS = 1_000_000_000
 def open_rows(path: Path, stream: bool | None, width: int | None = None) -> Table | ParquetStream:
     """Open a table: read into memory, or a Parquet file or folder to be read in pieces.
 
-    Parameters
-    ----------
-    path : Path
-    stream : bool or None
-        Whether to read in pieces; None does so where the table would fill half of the memory.
-    width : int, optional
-        Columns after encoding, by which batches are kept small; by default the most that the
-        types allow.
+    Without a word about ``stream``, pieces are read where the table would fill half of the memory.
+    ``width`` are the columns after encoding, by which batches are kept small; by default the most
+    that the types allow.
     """
     if not is_streamed(path, stream):
         return read_table(path)
@@ -242,45 +237,38 @@ def _read_delimited(content: pa.Buffer, kind: str, name: str) -> pa.Table:
 def _check_header(names: list[str], where: str) -> None:
     """Refuse a first line that holds values: several numbers that do not just count columns."""
     numbers = [each.strip() for each in names if _NUMBER.fullmatch(each.strip())]
-    counting = (
-        [str(int(numbers[0]) + step) for step in range(len(numbers))] if _counts(numbers) else []
-    )
-    if len(numbers) > 1 and numbers != counting:
+    counting = [[str(start + step) for step in range(len(numbers))] for start in (0, 1)]
+    if len(numbers) > 1 and numbers not in counting:
         raise ValueError(
             f"the first line of {where} holds values, not names ({', '.join(numbers[:3])}, …); put "
             "a header line above it."
         )
 
 
-def _counts(numbers: list[str]) -> bool:
-    return bool(numbers) and numbers[0] in ("0", "1")
-
-
 def _read_csv(content: pa.Buffer, delimiter: str, types: dict[str, pa.DataType]) -> pa.Table:
-    return csv.read_csv(
-        pa.BufferReader(content),
-        parse_options=csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
-        convert_options=csv.ConvertOptions(
+    return csv.read_csv(pa.BufferReader(content), **_csv_options(delimiter, types))
+
+
+def _csv_options(delimiter: str, types: dict[str, pa.DataType]) -> dict[str, Any]:
+    return {
+        "parse_options": csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
+        "convert_options": csv.ConvertOptions(
             null_values=MISSING, strings_can_be_null=True, column_types=types
         ),
-    )
+    }
 
 
 def _header(content: pa.Buffer, delimiter: str, name: str) -> list[str]:
-    with csv.open_csv(
-        pa.BufferReader(content[: 1 << 20]),
-        parse_options=csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
-        convert_options=csv.ConvertOptions(null_values=MISSING, strings_can_be_null=True),
-    ) as reader:
+    options = _csv_options(delimiter, {})
+    with csv.open_csv(pa.BufferReader(content[: 1 << 20]), **options) as reader:
         names = list(reader.schema.names)
     check_names(names, name)
     return names
 
 
 def _check_text(head: bytes, name: str) -> None:
-    for mark, encoding in _MARKS.items():
-        if head.startswith(mark):
-            raise ValueError(f"{name} is {encoding} text; save it as UTF-8.")
+    if head.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise ValueError(f"{name} is UTF-16 text; save it as UTF-8.")
     if b"\0" in head:
         raise ValueError(f"{name} is not text: it holds zero bytes; name a CSV or Parquet file.")
 

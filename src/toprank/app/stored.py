@@ -45,8 +45,9 @@ class Stored:
 class Numbers:
     """An array: its shape in numbers and letters, and which values it may have.
 
-    The letter "n" stands for the encoded columns, "w" for the weak rankers; any other takes the
-    size that it meets first in the object, so that arrays must agree.
+    The letter "n" stands for the encoded columns, "w" for the weak rankers (as many, unless they
+    say otherwise); any other takes the size that it meets first in the object, so that arrays must
+    agree.
 
     Parameters
     ----------
@@ -116,12 +117,11 @@ class Kind(NamedTuple):
     module: str
     needed: tuple[tuple[str, ...], ...]
     sizes: Callable[[dict[str, Any]], dict[str, int]] | None = None
-    is_ranker: bool = True
 
-
-def _sizes_of_features(attributes: dict[str, Any]) -> dict[str, int]:
-    n_weak = attributes["low_"].size
-    return {"w": n_weak, "w + 1": n_weak + 1}
+    @property
+    def is_ranker(self) -> bool:
+        """Whether it ranks rows by itself."""
+        return "n_features_in_" in self.needed[0]
 
 
 def _sizes_of_stumps(attributes: dict[str, Any]) -> dict[str, int]:
@@ -133,8 +133,8 @@ def _sizes_of_stumps(attributes: dict[str, Any]) -> dict[str, int]:
         if mine.size > _MOST_THRESHOLDS or (np.diff(mine) <= 0).any():
             raise ValueError("its thresholds_ are too many or do not ascend.")
     twice = has_missing & (attributes.get("missing") == "learned")
-    n_weak = sum(mine.size * (1 + both) for mine, both in zip(thresholds, twice, strict=True))
-    return {"w": int(n_weak), "w + 1": int(n_weak) + 1}
+    n_weak = sum(mine.size * (1 + int(both)) for mine, both in zip(thresholds, twice, strict=True))
+    return {"w": n_weak, "w + 1": n_weak + 1}
 
 
 _MOST_THRESHOLDS = 254  # one byte per cell
@@ -143,21 +143,13 @@ _BOOSTED = ((*_SCORED, "selected_", "steps_", "intercepts_"),)
 _LINEAR = ((*_SCORED, "coef_"),)
 _KERNEL = (*_SCORED[:-1], "support_", "support_vectors_", "dual_coef_")
 _RANGES = (("low_", "span_"),)
+_STUMPS = (("thresholds_", "has_missing_"),)
 
 CLASSES = {
-    "Features": Kind("toprank.weak_rankers.features", _RANGES, _sizes_of_features, is_ranker=False),
-    "StandardFeatures": Kind(
-        "toprank.weak_rankers.standard", _RANGES, _sizes_of_features, is_ranker=False
-    ),
-    "SymmetricFeatures": Kind(
-        "toprank.weak_rankers.symmetric", _RANGES, _sizes_of_features, is_ranker=False
-    ),
-    "Stumps": Kind(
-        "toprank.weak_rankers.stumps",
-        (("thresholds_", "has_missing_"),),
-        _sizes_of_stumps,
-        is_ranker=False,
-    ),
+    "Features": Kind("toprank.weak_rankers.features", _RANGES),
+    "StandardFeatures": Kind("toprank.weak_rankers.standard", _RANGES),
+    "SymmetricFeatures": Kind("toprank.weak_rankers.symmetric", _RANGES),
+    "Stumps": Kind("toprank.weak_rankers.stumps", _STUMPS, _sizes_of_stumps),
     "LogisticRanker": Kind("toprank.selection.logistic", _LINEAR),
     "PNormPush": Kind("toprank.rankers.push", (_SCORED,)),
     "IRPush": Kind("toprank.rankers.push", (_SCORED,)),
@@ -206,7 +198,8 @@ def _check(found: Stored, n_columns: int) -> dict[str, int]:
     kind = CLASSES.get(found.class_name)
     if kind is None:
         raise ValueError(f"it holds a {found.class_name}, a class that is not allowed.")
-    attributes, sizes = found.attributes, {"n": n_columns}
+    attributes = found.attributes
+    sizes = {"n": n_columns, "w": n_columns, "w + 1": n_columns + 1}
     for name, value in attributes.items():
         if name.startswith("_") or not name.isidentifier():
             raise ValueError(f"its {found.class_name} has an attribute {name!r}.")

@@ -76,20 +76,9 @@ class _TargetSeen:
 class TrainingData:
     """A table or a stream with its labels; rows without a target are left out and counted.
 
-    Attributes
-    ----------
-    source : Table or ParquetStream
-    roles : Roles
-    features : list of str
-        The columns to learn from.
-    n_rows, n_positives : int
-        Labelled rows.
-    weight : float
-        Total weight of the labelled rows; their number if there are no weights.
-    starts : array
-        For each batch, the labelled rows before it.
-    whole : LabelledFeatures or None
-        All rows, where they are in memory.
+    ``n_rows``, ``n_positives`` and the total ``weight`` are those of the labelled rows; ``starts``
+    counts, for each batch, the labelled rows before it; ``whole`` are all rows, where they are in
+    memory.
     """
 
     source: Table | ParquetStream
@@ -206,12 +195,11 @@ def label_rows(
     stream it takes one pass over the columns of the target and the weights.
     """
     names = list(source.schema.names)
-    is_sparse = isinstance(source, Table) and source.is_sparse
-    if target is None and is_sparse:
+    if target is None and source.is_sparse:
         target = LABEL
     if target is None:
         raise ValueError(f"name the target with --target; {source.name} has {listing(names)}.")
-    if group is None and is_sparse and GROUP in names:
+    if group is None and source.is_sparse and GROUP in names:
         group = GROUP
     if group is not None and isinstance(source, ParquetStream):
         raise ValueError(

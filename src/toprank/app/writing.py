@@ -22,14 +22,7 @@ def write_atomically(path: str | os.PathLike[str], write: Callable[[Path], objec
     """Write a file under a temporary name in the same folder, then put it in its place.
 
     An interrupted write leaves an old file as it was; a kill may leave a hidden ``.part`` file,
-    never a broken one under the real name.
-
-    Parameters
-    ----------
-    path : path
-        Where to write; the folder must exist. An old file is replaced.
-    write : function of a path, or bytes
-        Fills the temporary file.
+    never a broken one under the real name. The folder must exist; an old file is replaced.
     """
     target = check_writable(path)
     handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part")

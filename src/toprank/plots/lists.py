@@ -1,8 +1,10 @@
-"""The lists a picture shows: one per name, checked and sorted best first."""
+"""The lists a picture shows: one per name, checked, sorted best first, and resampled."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -12,7 +14,7 @@ from toprank.inputs import as_positives, as_scores, as_weights
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["RankedList", "ranked_lists"]
+__all__ = ["Band", "RankedList", "ranked_lists", "resampled_hits"]
 
 
 class RankedList(NamedTuple):
@@ -29,6 +31,15 @@ class RankedList(NamedTuple):
     weights: NDArray[np.float64]
     tie_ends: NDArray[np.intp]
     is_weighted: bool
+
+    @classmethod
+    def of(cls, name: str, positives: Any, scores: Any, weights: Any) -> RankedList:
+        """Sort rows by their scores; no weights are weights of 1."""
+        order = np.argsort(-scores, kind="stable")
+        ordered = scores[order]
+        tie_ends = np.append(np.flatnonzero(ordered[1:] != ordered[:-1]), scores.size - 1)
+        counts = np.ones(scores.size) if weights is None else weights[order]
+        return cls(name, positives[order], counts, tie_ends, weights is not None)
 
     def climb(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Weight of the rows and of the positives down to the end of each tie, from (0, 0) on."""
@@ -88,7 +99,87 @@ def _ranked(
                 f"y_true has no {word} row{f' for {name!r}' if name else ''}; "
                 "a picture of a ranking needs rows of both classes."
             )
-    order = np.argsort(-values, kind="stable")
-    ordered = values[order]
-    tie_ends = np.append(np.flatnonzero(ordered[1:] != ordered[:-1]), values.size - 1)
-    return RankedList(name, positives[order], counts[order], tie_ends, weights is not None)
+    return RankedList.of(name, positives, values, weights)
+
+
+@dataclass(frozen=True)
+class Band:
+    """How a bootstrap band is made."""
+
+    level: float
+    n_resamples: int
+    stratified: bool
+
+    def __post_init__(self) -> None:
+        if not 0 < self.level < 1:
+            raise ValueError(f"level={self.level} must lie between 0 and 1, for instance 0.95.")
+        if self.n_resamples < 0:
+            raise ValueError(f"n_resamples={self.n_resamples} must be 0 (no band) or more.")
+
+    def edges(self, curves: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Lower and upper edge, point by point, of curves in rows."""
+        tail = (1.0 - self.level) / 2.0
+        low, high = np.quantile(curves, [tail, 1.0 - tail], axis=0)
+        return low, high
+
+
+def resampled_hits(
+    ranked: RankedList,
+    places: NDArray[np.float64],
+    band: Band,
+    rng: np.random.Generator,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Positives among the first ``places`` of each resampled list, and all its positives.
+
+    Rows that stand below every place are not drawn one by one: how many of the draws fall on them
+    is a binomial number. A resample keeps the order of the scores, so nothing is sorted again.
+    """
+    # scores, descending:  [ + + - + - + - - | - + - - - - ... ]   the head ends at the bar
+    n_rows = ranked.positives.size
+    end = _head_end(ranked, float(places[-1]))
+    head = ranked._replace(
+        positives=ranked.positives[:end],
+        weights=ranked.weights[:end],
+        tie_ends=ranked.tie_ends[ranked.tie_ends < end],
+    )
+    n_positives = int(np.count_nonzero(ranked.positives))
+    strata = (np.flatnonzero(head.positives), np.flatnonzero(~head.positives))
+    found = np.empty((band.n_resamples, places.size))
+    positives = np.empty(band.n_resamples)
+    for each in range(band.n_resamples):
+        # At least one positive, or recall has no meaning; the chance of none is e^-positives.
+        drawn = (
+            n_positives
+            if band.stratified
+            else max(1, int(rng.binomial(n_rows, n_positives / n_rows)))
+        )
+        copies = np.zeros(end)
+        for rows, sizes in zip(
+            strata, ((n_positives, drawn), (n_rows - n_positives, n_rows - drawn)), strict=True
+        ):
+            copies += _copies(rows, *sizes, end, rng)
+        weights = copies * head.weights
+        places_at, found_at = head.climb_with(weights)
+        found[each] = np.interp(places, places_at, found_at)
+        # With weights the head is the whole list, so its last value counts all positives.
+        positives[each] = found_at[-1] if ranked.is_weighted else drawn
+    return found, positives
+
+
+def _head_end(ranked: RankedList, longest: float) -> int:
+    """Rows that a resample of ``longest`` rows can reach: ten standard deviations more."""
+    n_rows = ranked.positives.size
+    if ranked.is_weighted:
+        return n_rows
+    enough = min(n_rows, math.ceil(longest + 10.0 * math.sqrt(longest) + 50.0))
+    return int(ranked.tie_ends[np.searchsorted(ranked.tie_ends, enough - 1)]) + 1
+
+
+def _copies(
+    rows: NDArray[np.intp], n_all: int, n_drawn: int, end: int, rng: np.random.Generator
+) -> NDArray[np.int64]:
+    """How often each of a stratum's rows in the head is drawn."""
+    inside = int(rng.binomial(n_drawn, rows.size / n_all))
+    if not rows.size:
+        return np.zeros(end, dtype=np.int64)
+    return np.bincount(rows[rng.integers(0, rows.size, inside)], minlength=end)

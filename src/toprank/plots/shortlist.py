@@ -9,8 +9,7 @@ import numpy as np
 from matplotlib.ticker import FuncFormatter
 
 from toprank.inputs import SLACK
-from toprank.plots.bootstrap import Band, resampled_hits
-from toprank.plots.lists import ranked_lists
+from toprank.plots.lists import Band, ranked_lists, resampled_hits
 from toprank.plots.style import GREY, dress, one_axes, percent, series
 
 if TYPE_CHECKING:

@@ -130,10 +130,6 @@ class TableEncoder(TransformerMixin, BaseEstimator, Encoding):  # type: ignore[m
         check_is_fitted(self, "columns_")
         return super().transform(X)
 
-    def set_output(self, *, transform: Any = None) -> Any:
-        """Choose what ``transform`` returns ("pandas", "polars"), as in scikit-learn."""
-        return super().set_output(transform=transform)
-
 
 @dataclass
 class _Seen:

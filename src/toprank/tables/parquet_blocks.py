@@ -30,15 +30,7 @@ __all__ = ["ParquetBlocks", "StreamBlocks"]
 class StreamBlocks(SpillingBlocks):
     """Batches of a stream, each made into a block in the thread that has read it.
 
-    Parameters
-    ----------
-    stream : ParquetStream
-    columns : sequence of str
-        What is read.
-    as_block : function of a batch
-    feature_names : list of str or None
-    scratch : path or None
-        Folder for what is kept.
+    ``columns`` are read; ``scratch`` is the folder for what is kept.
     """
 
     def __init__(

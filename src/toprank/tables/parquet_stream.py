@@ -67,6 +67,8 @@ class ParquetStream:
         Called during every pass.
     """
 
+    is_sparse = False
+
     def __init__(
         self,
         paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
@@ -112,19 +114,14 @@ class ParquetStream:
                     f"{listing(self.schema.names)}."
                 )
 
-    def decoded_bytes(self, columns: Sequence[str] | None = None) -> int:
-        """Memory that the columns (all by default) would take if they were read whole."""
-        wanted = set(self.schema.names if columns is None else columns)
+    def decoded_bytes(self) -> int:
+        """Bytes of all columns in memory, as far as the files tell: texts as if they were plain."""
         total = 0
         for footer in self._footers.values():
-            for group in range(footer.num_row_groups):
-                row_group = footer.row_group(group)
-                for place in range(row_group.num_columns):
-                    column = row_group.column(place)
-                    if column.path_in_schema.split(".")[0] in wanted:
-                        width = _WIDTHS.get(column.physical_type)
-                        plain = column.total_uncompressed_size
-                        total += width * row_group.num_rows if width else plain
+            for group in map(footer.row_group, range(footer.num_row_groups)):
+                for column in map(group.column, range(group.num_columns)):
+                    width = _WIDTHS.get(column.physical_type)
+                    total += width * group.num_rows if width else column.total_uncompressed_size
         return total
 
     def total(self, work: Callable[[RowBatch], Total], columns: Sequence[str]) -> Total:

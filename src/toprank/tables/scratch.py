@@ -47,12 +47,8 @@ class _Kept(NamedTuple):
 class ScratchFile:
     """A file to which threads append blocks, and from which they read them back.
 
-    Parameters
-    ----------
-    folder : path or None
-        Where; by default the system's folder for temporary files.
-    n_rows : int
-        Rows that will come, by which the space is foreseen.
+    It is in ``folder``, by default the system's for temporary files; by the ``n_rows`` that will
+    come the space is foreseen.
     """
 
     def __init__(self, folder: str | os.PathLike[str] | None, n_rows: int) -> None:
@@ -140,15 +136,7 @@ class ScratchFile:
 
 
 class SpillingBlocks(Blocks):
-    """Blocks that keep what is made of them in a scratch file.
-
-    Parameters
-    ----------
-    n_rows : int
-    n_jobs : int
-    folder : path or None
-        For the scratch file; by default the system's folder for temporary files.
-    """
+    """Blocks that keep what is made of them in a scratch file, in ``folder``."""
 
     def __init__(
         self, n_rows: int, n_jobs: int, folder: str | os.PathLike[str] | None = None

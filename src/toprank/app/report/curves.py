@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from toprank.plots.bootstrap import Band, resampled_hits
-from toprank.plots.lists import RankedList
-from toprank.rankers.places import places_of
+from toprank.plots.lists import Band, RankedList, resampled_hits
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -26,21 +24,9 @@ _RESAMPLES, _RESAMPLES_OF_LONG_LISTS, _LONG = 200, 50, 100_000
 class Curve:
     """Points along a ranked list, or along many lists that are cut at the same length.
 
-    Attributes
-    ----------
-    lengths : tuple of int
-        Rows of the shortlist, or of the shortlist of each list.
-    taken : tuple of float
-        Rows in all shortlists; rows are counted by their weight where there are weights.
-    found : tuple of float
-        Positives among them.
-    share : tuple of float
-        Share of positives in the shortlist: with lists, the mean over the lists.
-    low, high : tuples of float
-        Where 95 % of the shares of resampled rows lie; with lists, of resampled lists.
-    base : float
-        The share in random order.
-    n_lists : int
+    At each length of the shortlist: the rows ``taken``, the positives ``found`` among them (both
+    by weight where there are weights), their ``share`` (with lists, its mean) and where 95 % of
+    the shares of resampled rows or lists lie. ``base`` is the share in random order.
     """
 
     lengths: tuple[int, ...]
@@ -93,18 +79,16 @@ def _ranked(
     groups: NDArray[Any] | None,
 ) -> list[RankedList]:
     """Each list sorted best first; rows of weight 0 are no rows."""
-    counts = np.ones(scores.size) if weights is None else weights
-    names = np.zeros(scores.size, dtype=int) if groups is None else groups
-    rows = np.flatnonzero(counts)
-    ranked = places_of(scores[rows], names[rows])
-    found = []
-    for members in np.split(rows[ranked.rows], np.flatnonzero(ranked.places == 0)[1:]):
-        values = scores[members]
-        tie_ends = np.append(np.flatnonzero(values[1:] != values[:-1]), values.size - 1)
-        found.append(
-            RankedList("", positives[members], counts[members], tie_ends, weights is not None)
-        )
-    return found
+    rows = np.arange(scores.size) if weights is None else np.flatnonzero(weights)
+    members = [rows]
+    if groups is not None:
+        codes = np.unique(groups[rows], return_inverse=True)[1]
+        ends = np.cumsum(np.bincount(codes))[:-1]
+        members = np.split(rows[np.argsort(codes, kind="stable")], ends)
+    return [
+        RankedList.of("", positives[mine], scores[mine], None if weights is None else weights[mine])
+        for mine in members
+    ]
 
 
 def _lengths(longest: float, budget: int, n_points: int) -> NDArray[np.float64]:

@@ -56,30 +56,9 @@ class Quality:
 class ModelRun:
     """Everything that the page about a model and a table shows.
 
-    Attributes
-    ----------
-    title : str
-    table : str
-        Name of the table that was ranked.
-    n_rows, n_lists : int
-    budget : int
-        Rows of the list that can be looked at, or of the longest list.
-    budget_in_words : str
-    is_weighted : bool
-        Whether figures count rows by their weight.
-    positive : str
-        What belongs at the top, in words.
-    columns : tuple of str
-        Headings of the shortlist.
-    rows : tuple of tuples
-        Its rows, best first; cells are numbers or texts.
-    drivers : tuple of (column, share, parts in words)
-    row_drivers : tuple of tuples of (column, value, contribution)
-        For the first rows of the shortlist.
-    certificate : str
-    settings : mapping of str to str
-    quality : Quality or None
-        None where the table has no target.
+    ``budget`` counts rows of the list or of the longest list. ``columns`` and ``rows`` are the
+    shortlist, ``drivers`` (column, share, parts in words) and ``row_drivers``, for its first rows,
+    (column, value, contribution). Without a target there is no ``quality``.
     """
 
     title: str

@@ -79,16 +79,8 @@ def draw_picture(
     """Let ``draw`` fill a new figure, and keep it as SVG for a page.
 
     Colours of :mod:`toprank.plots` become those of the page's style sheet, so that one drawing is
-    right on light and dark; letters keep the page's font.
-
-    Parameters
-    ----------
-    draw : function of a matplotlib Figure
-        Adds Axes and draws.
-    title, caption, alt : str
-        ``alt`` says in words what the drawing shows, for people who cannot see it.
-    size : pair of float, default=(8, 3.8)
-        Width and height in inches.
+    right on light and dark; letters keep the page's font. ``alt`` says in words what the drawing
+    shows, for people who cannot see it.
     """
     with mpl.rc_context(_SETTINGS):
         figure = Figure(figsize=size, layout="constrained")
