@@ -42,7 +42,7 @@ def test_labels_weights_and_an_even_sample_are_those_of_the_table(tmp_path):
     [
         ({"target": "z"}, "no column 'z' for the target"),
         ({"target": "x"}, "4 different values"),
-        ({"target": "same"}, "1 different values"),
+        ({"target": "same"}, "has only one value"),
         ({"target": "same", "positives": ("1",)}, "is positive"),
         ({"target": "y", "positives": ("7",)}, "never '7'"),
         ({"target": "void"}, "no value in any row"),

@@ -40,7 +40,7 @@ TABLES = [
     ("only_t.csv", b"t\n1\n0\n", (), "no column left"),
     ("other.csv", b"a,b\n1,2\n", (), "no column 't'"),
     ("no_truth.csv", b"a,t\n1,\n2,\n", (), "no value in any row"),
-    ("one.csv", b"a,t\n1,0\n2,0\n", (), "1 different values"),
+    ("one.csv", b"a,t\n1,0\n2,0\n", (), "has only one value"),
     ("three.csv", b"a,t\n" + b"1,0\n2,1\n3,2\n" * 9, (), "3 different values"),
     ("never.csv", GOOD.encode(), ("--positive", "9"), "is never '9'"),
     ("all.csv", GOOD.encode(), ("--positive", "0", "--positive", "1"), "every known row"),

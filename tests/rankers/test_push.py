@@ -16,6 +16,7 @@ from sklearn.preprocessing import SplineTransformer
 
 import toprank
 from toprank import IRPush, PNormPush
+from toprank.blocks import ArrayBlocks
 from toprank.datasets import load_digits_eights
 from toprank.metrics import pnorm_error, precision_at_k, roc_auc
 from toprank.objectives import ExponentialIRPush, ExponentialPush, Price, Push
@@ -414,8 +415,10 @@ def test_a_constant_weight_of_any_size_is_weight_one(loss, p, scale):
 
 def test_weights_within_a_logarithm_may_not_be_extreme():
     X, y = data(n=60, d=3)
-    with pytest.raises(ValueError, match=r"sample_weight reaches 1e\+170, and ExponentialIRPush"):
-        IRPush().fit(X, y, sample_weight=np.full(60, 1e170))
+    heavy = np.full(60, 1e170)
+    for fit in (IRPush().fit, lambda *rows: IRPush().fit_blocks(ArrayBlocks.cut(*rows, size=25))):
+        with pytest.raises(ValueError, match=r"weight reaches 1e\+170, and ExponentialIRPush"):
+            fit(X, y, heavy)
     with pytest.raises(ValueError, match="divide them by one number"):
         PNormPush(price=Price(np.cosh, np.sinh)).fit(X, y, sample_weight=np.full(60, 1e-170))
 

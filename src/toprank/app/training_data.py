@@ -270,9 +270,10 @@ def _larger_of_two(counts: dict[str, int], kind: pa.DataType, target: str) -> tu
     """The positive value of a target with two: the larger, as scikit-learn has it."""
     if len(counts) != 2:
         few = listing(sorted(counts), most=5)
+        found = "only one value" if len(counts) == 1 else f"{len(counts)} different values"
         raise ValueError(
-            f"the target {target!r} has {len(counts)} different values ({few}), but ranking needs "
-            "two; name the positive ones with --positive VALUE."
+            f"the target {target!r} has {found} ({few}), but ranking needs two; name the positive "
+            "ones with --positive VALUE."
         )
     if pa.types.is_integer(kind) or pa.types.is_floating(kind):
         return (max(counts, key=float),)

@@ -221,14 +221,20 @@ class Objective(ABC):
         weights = truth.weights
         if weights is None or ORDINARY_WEIGHTS[0] <= weights.max() <= ORDINARY_WEIGHTS[1]:
             return self._criterion(truth)
+        self.check_largest_weight(float(weights.max()))
         degrees = self.weight_degrees()
-        if degrees is None:
-            raise ValueError(
-                f"sample_weight reaches {weights.max():g}, and {type(self).__name__} depends on "
-                "the size of the weights; divide them by one number, so that they are near 1."
-            )
+        assert degrees is not None  # noqa: S101  (was checked)
         scaled, log_scale = truth.scaled()
         return degrees.adapt(self._criterion(scaled), log_scale)
+
+    def check_largest_weight(self, largest: float) -> None:
+        """Raise where weights would overflow and the formula does not let them be scaled."""
+        is_ordinary = ORDINARY_WEIGHTS[0] <= largest <= ORDINARY_WEIGHTS[1]
+        if self.weight_degrees() is None and not is_ordinary:
+            raise ValueError(
+                f"sample_weight reaches {largest:g}, and {type(self).__name__} depends on the size "
+                "of the weights; divide them by one number, so that they are near 1."
+            )
 
     def on(self, y: ArrayLike, **rows: Unpack[RowOptions]) -> Criterion:
         """Put the formula on labels, weights and lists, checked once."""

@@ -241,6 +241,7 @@ class PushRanker(GradesMixin, PairsMixin, LinearRanker):
         self._check_parameters()
         family = self._family_for_blocks()
         seen, classes = survey(blocks, accepts_missing=False)
+        self._objective().check_largest_weight(seen.largest_weight)
         keep_columns(self, seen.low.size, blocks.feature_names)
         problem = BlockProblem(family, blocks, seen, classes, self._formula())
         self._solve(problem, {})
