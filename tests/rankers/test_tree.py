@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from toprank import TreeRanker
 from toprank.objectives import ExponentialPush, Push
@@ -46,6 +47,15 @@ def test_grades_and_pairs_are_learned():
 def test_the_model_does_not_depend_on_threads():
     one, two = (TreeRanker(n_jobs=n, **FEW).fit(X, Y).decision_function(X) for n in (1, 2))
     np.testing.assert_array_equal(one, two)
+
+
+def test_a_sparse_table_gives_the_model_of_a_dense_one():
+    table = np.where(np.abs(X) > 0.5, X, 0.0)
+    expected = TreeRanker(**FEW).fit(table, Y).decision_function(table)
+    given = sparse.csr_matrix(table)
+    np.testing.assert_array_equal(
+        TreeRanker(**FEW).fit(given, Y).decision_function(given), expected
+    )
 
 
 def test_more_trees_can_be_added():

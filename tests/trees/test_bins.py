@@ -1,6 +1,8 @@
 """Tables as one byte per cell."""
 
 import numpy as np
+import pytest
+from scipy import sparse
 
 from toprank.kernels.threads import Threads
 from toprank.trees import Bins
@@ -21,3 +23,24 @@ def test_codes_do_not_depend_on_chunks(monkeypatch):
     monkeypatch.setattr("toprank.trees.bins.CHUNK", 77)
     with Threads(2) as threads:
         np.testing.assert_array_equal(bins.by_row(X, threads), expected)
+
+
+def test_zeros_that_a_sparse_table_does_not_store_are_values(monkeypatch):
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(900, 5)) * (rng.random((900, 5)) < 0.2)
+    X[3, 1] = np.nan
+    X[:, 4] = 0.0
+    table = sparse.csr_array(X)
+    bins, expected = (Bins.of_table(given, 64, Threads()) for given in (table, X))
+    for mine, other in zip(bins.thresholds, expected.thresholds, strict=True):
+        np.testing.assert_array_equal(mine, other)
+    np.testing.assert_array_equal(bins.has_missing, expected.has_missing)
+    monkeypatch.setattr("toprank.trees.bins.DENSE_CELLS", 100)
+    np.testing.assert_array_equal(bins.by_row(table, Threads()), bins.by_row(X, Threads()))
+
+
+def test_more_codes_than_memory_can_hold_are_refused():
+    table = sparse.csr_array((2_000_000, 10_000))
+    bins = Bins([np.empty(0)] * 10_000, np.zeros(10_000, dtype=bool))
+    with pytest.raises(ValueError, match=r"2,000,000 rows and 10,000 columns.* 19 GiB"):
+        bins.by_row(table, Threads())

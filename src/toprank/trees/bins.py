@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.sparse import issparse
 
 from toprank.kernels.bins import MISSING, bin_rows, padded
 from toprank.weak_rankers import Stumps
@@ -14,10 +16,14 @@ if TYPE_CHECKING:
 
     from toprank.kernels.threads import Threads
 
-__all__ = ["Bins"]
+__all__ = ["Bins", "rows_at_a_time"]
 
-# Rows that are binned at a time before they are written row after row.
+# Rows that are binned at a time before they are written row after row; fewer of sparse rows, whose
+# chunk becomes an array of at most so many numbers (32 MiB).
 CHUNK = 1 << 15
+DENSE_CELLS = 1 << 22
+# Most bytes of codes, one per cell, that a training table may take.
+MOST_BYTES = 16 << 30
 
 
 class Bins:
@@ -42,6 +48,10 @@ class Bins:
         stumps = Stumps(max_bins).fit(X, threads)
         return cls(stumps.thresholds_, stumps.has_missing_)
 
+    @cached_property
+    def _padded(self) -> NDArray[np.float64]:
+        return padded(self.thresholds)
+
     @property
     def n_thresholds(self) -> NDArray[np.int64]:
         """How many thresholds each column has."""
@@ -51,12 +61,23 @@ class Bins:
         """Codes of some rows, a column after the other; missing values are 255."""
         codes = np.empty((len(self.thresholds), stop - start), dtype=np.uint8)
         part = X[start:stop]
-        part = part.toarray() if hasattr(part, "toarray") else part
-        bin_rows(part, np.arange(stop - start), padded(self.thresholds), codes, 0, stop - start)
+        is_sparse: bool = issparse(part)
+        part = part.toarray() if is_sparse else part
+        bin_rows(part, np.arange(stop - start), self._padded, codes, 0, stop - start)
         return codes
 
     def by_row(self, X: Any, threads: Threads) -> NDArray[np.uint8]:
-        """Codes of a training table, row after row; missing values follow the column's codes."""
+        """Codes of a training table, row after row; missing values follow the column's codes.
+
+        The codes of a sparse table are not sparse: they take one byte per cell.
+        """
+        n_bytes = X.shape[0] * X.shape[1]
+        if n_bytes > MOST_BYTES:
+            raise ValueError(
+                f"X has {X.shape[0]:,} rows and {X.shape[1]:,} columns; trees need one byte per "
+                f"cell, {n_bytes / 2**30:.0f} GiB, and take at most {MOST_BYTES / 2**30:.0f} GiB: "
+                "drop or combine columns, learn from a part of the rows, or use PNormPush."
+            )
         codes = np.empty(X.shape, dtype=np.uint8)
         absent = np.flatnonzero(self.has_missing)
         after = (self.n_thresholds + 1)[absent]
@@ -67,5 +88,13 @@ class Bins:
                 part[column][part[column] == MISSING] = code
             codes[rows] = part.T
 
-        threads.chunks(X.shape[0], CHUNK, fill)
+        threads.chunks(X.shape[0], rows_at_a_time(X), fill)
         return codes
+
+
+def rows_at_a_time(X: Any) -> int:
+    """How many rows of a table are binned at a time."""
+    is_sparse: bool = issparse(X)
+    if not is_sparse:
+        return CHUNK
+    return max(1, min(CHUNK, DENSE_CELLS // max(int(X.shape[1]), 1)))

@@ -8,7 +8,7 @@ import numpy as np
 
 from toprank.kernels.bins import MISSING
 from toprank.kernels.tree_scores import add_trees
-from toprank.trees.bins import Bins
+from toprank.trees.bins import Bins, rows_at_a_time
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -16,9 +16,6 @@ if TYPE_CHECKING:
     from toprank.kernels.threads import Threads
 
 __all__ = ["ObliviousTrees"]
-
-# Rows scored at a time: their codes stay in the cache while all trees look at them.
-CHUNK = 1 << 15
 
 
 class ObliviousTrees:
@@ -117,5 +114,5 @@ class ObliviousTrees:
             codes = bins.by_column(part, 0, part.shape[0])
             add_trees(codes, splits, columns, self.values, scores[rows])
 
-        threads.chunks(X.shape[0], CHUNK, add)
+        threads.chunks(X.shape[0], rows_at_a_time(X), add)
         return scores

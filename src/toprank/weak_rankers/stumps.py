@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
 import numpy as np
+from scipy.sparse import issparse
 
 from toprank.kernels.bins import MAX_BINS, MISSING, Layout, add_lookup, bin_rows, histogram, padded
 from toprank.kernels.threads import Threads
@@ -67,20 +68,20 @@ class Stumps(WeakRankers):
         """Find the thresholds of each feature."""
         n_rows, n_features = X.shape
         step = max(1, -(-n_rows // SAMPLE))
-        sample = np.asfortranarray(X[::step])
+        sample = _by_columns(X[::step])
         found: list[NDArray[np.float64]] = [np.empty(0)] * n_features
 
         def find(start: int, stop: int) -> None:
             for j in range(start, stop):
-                found[j] = self._thresholds(sample[:, j])
+                found[j] = self._thresholds(_sorted_column(sample, j))
 
         (threads or Threads()).over(n_features, find)
         self.thresholds_ = found
         self.has_missing_ = missing_columns(X)
         return self
 
-    def _thresholds(self, values: NDArray[Any]) -> NDArray[np.float64]:
-        ordered = np.sort(values)  # missing values last
+    def _thresholds(self, ordered: NDArray[Any]) -> NDArray[np.float64]:
+        """Thresholds of one column, from its sorted values, missing ones last."""
         ordered = ordered[: ordered.size - np.count_nonzero(np.isnan(ordered))]
         if not ordered.size:
             return np.empty(0)
@@ -155,14 +156,40 @@ def _between(low: NDArray[np.float64], high: NDArray[np.float64]) -> NDArray[np.
     return np.where(middle < high, middle, low)
 
 
-def missing_columns(X: NDArray[Any]) -> NDArray[np.bool_]:
-    """Tell which columns hold missing values.
+def _by_columns(X: Any) -> Any:
+    """Store a table column after column: an array, or a CSC matrix of one made of rows."""
+    is_sparse: bool = issparse(X)
+    if not is_sparse:
+        return np.asfortranarray(X)
+    columns = X.tocsc()
+    columns.sum_duplicates()
+    return columns
+
+
+def _sorted_column(sample: Any, j: int) -> NDArray[Any]:
+    """Values of one column of an array or a CSC matrix, sorted; missing values last."""
+    is_sparse: bool = issparse(sample)
+    if not is_sparse:
+        return np.sort(sample[:, j])
+    stored = np.sort(sample.data[sample.indptr[j] : sample.indptr[j + 1]])
+    zeros = np.zeros(sample.shape[0] - stored.size, dtype=stored.dtype)
+    place = int(np.searchsorted(stored, 0.0))
+    return np.concatenate([stored[:place], zeros, stored[place:]])
+
+
+def missing_columns(X: Any) -> NDArray[np.bool_]:
+    """Tell which columns of an array or a CSR matrix hold missing values.
 
     The sum of a column is finite only where no value is missing and it needs no temporary, so
     only columns whose sum is not finite are worth a second look.
     """
+    is_sparse: bool = issparse(X)
+    missing: NDArray[np.bool_] = np.zeros(X.shape[1], dtype=bool)
+    if is_sparse:
+        missing[X.indices[np.isnan(X.data)]] = True
+        return missing
     with np.errstate(over="ignore", invalid="ignore"):
-        missing: NDArray[np.bool_] = ~np.isfinite(X.sum(axis=0, dtype=np.float64))
+        missing = ~np.isfinite(X.sum(axis=0, dtype=np.float64))
     for column in np.flatnonzero(missing):
         missing[column] = np.isnan(X[:, column]).any()
     return missing
