@@ -56,3 +56,25 @@ def test_messages_of_the_system_name_the_file(capsys):
     with pytest.raises(Exception, match="2"):
         fails()
     assert capsys.readouterr().err == "toprank: page.html: Permission denied\n"
+
+
+def test_control_characters_are_spelled_out(capfd):
+    evil = "\x1b[31mred\x9b0m\x07"
+    spelled = r"\u001b[31mred\u009b0m\u0007"
+    console = Console()
+    console.say(f"one\ttwo\n{evil}")
+    console.note(evil)
+    console.table(["column"], [[evil]])
+    Console(as_json=True).result({"a": evil})
+
+    @in_one_line
+    def fails():
+        raise ValueError(f"no {evil}.")
+
+    with pytest.raises(typer.Exit):
+        fails()
+    found = capfd.readouterr()
+    assert found.out.startswith(f"one\ttwo\n{spelled}\n")
+    assert found.out.count("red") == 3
+    assert found.err == f"toprank: note: {spelled}\ntoprank: no {spelled}.\n"
+    assert not {"\x1b", "\x9b", "\x07"} & {*found.out, *found.err}

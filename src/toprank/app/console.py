@@ -8,6 +8,7 @@ import functools
 import itertools
 import json
 import math
+import re
 import sys
 import threading
 import time
@@ -29,6 +30,15 @@ _INTERRUPTED = 130
 _SECONDS_PER_LINE = 5.0
 
 
+# Characters that would move the cursor or colour the screen; line ends and tabs stay.
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
+
+def _echo(text: str, *, err: bool = False) -> None:
+    """Print a text whose control characters, from a table or a model file, are spelled out."""
+    typer.echo(_CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", text), err=err)
+
+
 class Console:
     """Prints text on stdout, notes and progress on stderr; nothing if quiet, JSON if asked."""
 
@@ -40,17 +50,17 @@ class Console:
     def say(self, text: str = "") -> None:
         """Print a line on stdout, unless the result is printed as JSON."""
         if not self.quiet and not self.as_json:
-            typer.echo(text)
+            _echo(text)
 
     def note(self, text: str) -> None:
         """Print a note on stderr."""
         if not self.quiet:
-            typer.echo(f"toprank: note: {text}", err=True)
+            _echo(f"toprank: note: {text}", err=True)
 
     def result(self, values: dict[str, Any]) -> None:
         """Print the result as JSON, if that was asked for."""
         if self.as_json:
-            typer.echo(json.dumps(values, ensure_ascii=False, indent=2, default=str))
+            _echo(json.dumps(values, ensure_ascii=False, indent=2, default=str))
 
     def table(self, headings: list[str], rows: list[list[str]]) -> None:
         """Print aligned columns: numbers to the right, except in the first column."""
@@ -65,7 +75,7 @@ class Console:
                 [cell.rjust(width) if to_right else cell.ljust(width) for cell in (heading, *cells)]
             )
         for line in zip(*columns, strict=True):
-            typer.echo("  ".join(line).rstrip())
+            _echo("  ".join(line).rstrip())
 
     @contextlib.contextmanager
     def progress(self, what: str) -> Iterator[Callable[[int, int], None]]:
@@ -112,7 +122,7 @@ class Console:
                 number = next(self._pass_numbers)
                 if time.monotonic() - last >= _SECONDS_PER_LINE:
                     last = time.monotonic()
-                    typer.echo(f"toprank: pass {number} over {total:,} rows is done", err=True)
+                    _echo(f"toprank: pass {number} over {total:,} rows is done", err=True)
 
         yield line
 
@@ -125,7 +135,7 @@ class Console:
             tenth = 10 * done // max(total, 1)
             if tenth > last:
                 last = tenth
-                typer.echo(f"toprank: {what}: {done} of {total}", err=True)
+                _echo(f"toprank: {what}: {done} of {total}", err=True)
 
         return line
 
@@ -176,12 +186,12 @@ def in_one_line(command: Callable[_P, _R]) -> Callable[_P, _R]:
         except BrokenPipeError:
             raise typer.Exit(0) from None  # the reader, such as head, has seen enough
         except (ValueError, TypeError, OSError, NotImplementedError, MemoryError) as error:
-            typer.echo(f"toprank: {_line(error)}", err=True)
+            _echo(f"toprank: {_line(error)}", err=True)
             raise typer.Exit(_WRONG_INPUT) from None
         except KeyboardInterrupt:
             # A comparison leaves a journal and says how to go on.
             remedy = getattr(answered, "after_interrupt", "nothing was written.")
-            typer.echo(f"toprank: interrupted; {remedy}", err=True)
+            _echo(f"toprank: interrupted; {remedy}", err=True)
             raise typer.Exit(_INTERRUPTED) from None
 
     return answered

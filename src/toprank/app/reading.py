@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyarrow import csv
 
+from toprank.app.writing import unescaped, with_texts
 from toprank.tables.parquet_stream import CELLS, ParquetStream, unreadable
 from toprank.tables.table import Table, check_names
 
@@ -114,9 +115,9 @@ def read_table(path: str | os.PathLike[str]) -> Table:
     """Read a table of any of the formats.
 
     CSV (with commas, or semicolons where the header has no comma) and TSV have a header line and
-    are UTF-8; empty cells, ``NA``, ``NaN``, ``null`` and ``?`` are missing values. LIBSVM and
-    LETOR text gets the columns ``label``, ``qid`` where there are lists, and one for each
-    feature number.
+    are UTF-8; empty cells, ``NA``, ``NaN``, ``null`` and ``?`` are missing values, and the
+    apostrophe that ``toprank rank`` puts before formulas is no part of a text. LIBSVM and LETOR
+    text gets the columns ``label``, ``qid`` where there are lists, and one for each feature number.
 
     Parameters
     ----------
@@ -231,7 +232,7 @@ def _read_delimited(content: pa.Buffer, kind: str, name: str) -> pa.Table:
             _check_header(list(table.column_names), name)
             if any(pa.types.is_binary(kind) for kind in table.schema.types):
                 raise ValueError(_in_words("invalid UTF-8", name))
-            return table
+            return with_texts(table, unescaped)
 
 
 def _check_header(names: list[str], where: str) -> None:

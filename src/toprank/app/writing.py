@@ -6,16 +6,17 @@ import contextlib
 import os
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from pyarrow import csv
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["check_writable", "write_atomically", "write_table"]
+__all__ = ["check_writable", "unescaped", "with_texts", "write_atomically", "write_table"]
 
 
 def write_atomically(path: str | os.PathLike[str], write: Callable[[Path], object] | bytes) -> Path:
@@ -59,8 +60,12 @@ def check_writable(path: str | os.PathLike[str]) -> Path:
     return target
 
 
-def write_table(path: str | os.PathLike[str], columns: pa.Table) -> Path:
-    """Write a table as its name says: .csv, .tsv (either also with .gz) or .parquet."""
+def write_table(path: str | os.PathLike[str], columns: pa.Table, *, raw: bool = False) -> Path:
+    """Write a table as its name says: .csv, .tsv (either also with .gz) or .parquet.
+
+    In text formats an apostrophe is put before names and texts that a spreadsheet would run as
+    formulas, unless ``raw``; :func:`toprank.app.reading.read_table` takes it away again.
+    """
     name = Path(path).name.lower()
     kind = Path(name.removesuffix(".gz")).suffix
     if kind not in (".csv", ".tsv", ".parquet") or (kind == ".parquet" and name.endswith(".gz")):
@@ -71,9 +76,9 @@ def write_table(path: str | os.PathLike[str], columns: pa.Table) -> Path:
     if kind == ".parquet":
         return write_atomically(path, lambda part: pq.write_table(columns, part))
     options = csv.WriteOptions(delimiter="\t" if kind == ".tsv" else ",")
-    flat = pa.table(
-        {name: _plain(column) for name, column in zip(columns.column_names, columns, strict=True)}
-    )
+    flat = pa.table([_plain(column) for column in columns], columns.column_names)
+    if not raw:
+        flat = with_texts(flat, _escaped)
 
     def write(part: Path) -> None:
         compression = "gzip" if name.endswith(".gz") else None
@@ -81,6 +86,25 @@ def write_table(path: str | os.PathLike[str], columns: pa.Table) -> Path:
             csv.write_csv(flat, stream, options)
 
     return write_atomically(path, write)
+
+
+def _escaped(texts: Any) -> Any:
+    """Put an apostrophe before formulas, and before texts that look as if one had been put."""
+    return pc.replace_substring_regex(texts, r"^('*[=+\-@\t\r])", r"'\1")
+
+
+def unescaped(texts: Any) -> Any:
+    """Take the apostrophe away again."""
+    if not pc.any(pc.starts_with(texts, "'")).as_py():
+        return texts
+    return pc.replace_substring_regex(texts, r"^'('*[=+\-@\t\r])", r"\1")
+
+
+def with_texts(table: pa.Table, change: Callable[[Any], Any]) -> pa.Table:
+    """Change the names and all texts of a table."""
+    kinds = (pa.string(), pa.large_string())
+    columns = [change(each) if each.type in kinds else each for each in table]
+    return pa.table(columns, change(pa.array(table.column_names, pa.string())).to_pylist())
 
 
 def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:

@@ -41,6 +41,10 @@ def rank(
             "model file holds for its budget.",
         ),
     ] = None,
+    raw: Annotated[
+        bool,
+        typer.Option("--raw", help="Put no apostrophe before texts that look like formulas."),
+    ] = False,
     stream: Stream = None,
     quiet: Quiet = False,
     json: Json = False,
@@ -60,7 +64,7 @@ def rank(
     source = open_rows(table, stream, len(ranker.encoder.owners_))
     with console.passes(source):
         found = rank_rows(ranker, source, top, border)
-    path = write_table(output, found.columns)
+    path = write_table(output, found.columns, raw=raw)
     n_kept = found.columns.num_rows
     console.say(f"{n_kept:,} of {found.n_rows:,} rows: {path}")
     if border is not None:
