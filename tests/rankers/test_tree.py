@@ -58,6 +58,39 @@ def test_a_sparse_table_gives_the_model_of_a_dense_one():
     )
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_scores_are_monotone_where_asked_for(seed):
+    rng = np.random.default_rng(seed)
+    table = rng.normal(size=(150, 3)).round(1)
+    table[::5, 0] = np.nan
+    truth = rng.random(150) < 0.4
+    objective = ["pnorm_push", "log_loss", "ir_push", Push("hinge", 1)][seed % 4]
+    settings = {"depth": 4, "learning_rate": 0.5, "reg_lambda": 0.1} | FEW
+    free = TreeRanker(objective, **settings).fit(table, truth)
+    bound = TreeRanker(objective, monotone=[1, -1, 0], **settings).fit(table, truth)
+    levels = bound.trees_.columns
+    assert any(np.unique(tree[tree < 2]).size < tree[tree < 2].size for tree in levels)
+    fresh = rng.normal(size=(40, 3))
+    steps = np.linspace(-4, 4, 80)
+    for column, sign in ((0, 1), (1, -1)):
+        moved = np.repeat(fresh[:, None, :], 80, axis=1)
+        moved[..., column] = steps
+        scores, others = (
+            model.decision_function(moved.reshape(-1, 3)).reshape(40, 80) for model in (bound, free)
+        )
+        assert (sign * np.diff(scores, axis=1) >= 0).all()
+        assert (sign * np.diff(others, axis=1) < 0).any()
+
+
+@pytest.mark.parametrize("direction", [-1, 1])
+def test_missing_values_may_stand_anywhere_in_the_order_of_a_monotone_column(direction):
+    table, truth = X[:, [3]].copy(), np.random.default_rng(12).random(300) < 0.2
+    table[truth & (np.arange(300) % 2 == 0)] = np.nan
+    scores = TreeRanker(monotone=[direction], **FEW).fit(table, truth).decision_function(table)
+    is_missing = np.isnan(table[:, 0])
+    assert scores[is_missing].min() > np.quantile(scores[~is_missing], 0.9)
+
+
 def test_more_trees_can_be_added():
     settings = {"random_state": 0, "learning_rate": 0.1}
     model = TreeRanker(n_trees=20, warm_start=True, **settings).fit(X, Y)
@@ -107,6 +140,7 @@ def test_constant_columns_give_equal_scores_and_a_warning():
         ({"objective": "push"}, "objective='push' is not known"),
         ({"bootstrap": "poisson"}, "bootstrap must be 'bayesian' or None"),
         ({"learning_rate": -1}, "learning_rate must be a number"),
+        ({"monotone": [1, 0]}, "monotone has shape"),
         ({"max_bins": 256}, "max_bins must be a whole number between 2 and 255"),
     ],
 )

@@ -31,6 +31,7 @@ from toprank.solvers.tree_boosting import NO_CODE, BinnedColumns, Boosting, boos
 from toprank.solvers.tree_leaves import leaf_objective
 from toprank.solvers.tree_table import TreeTable
 from toprank.trees import Bins, ObliviousTrees
+from toprank.trees.directions import column_directions
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -96,6 +97,9 @@ class TreeRanker(GradesMixin, PairsMixin, SupervisedRanker):
         "bayesian" counts each row a random number of times in each tree, 1 on average.
     max_bins : int, default=255
         Most bins per column (2 to 255).
+    monotone : array-like of shape (n_features,), dict or None, default=None
+        Columns with which scores must not fall (1) or must not rise (-1), else 0; one number per
+        column, or a dict by names of columns. A missing value may stand anywhere in that order.
     warm_start : bool, default=False
         Keep the trees of the last fit and add to them up to ``n_trees``.
     n_jobs : int or None, default=None
@@ -145,6 +149,7 @@ class TreeRanker(GradesMixin, PairsMixin, SupervisedRanker):
         random_strength: float = 1.0,
         bootstrap: Literal["bayesian"] | None = "bayesian",
         max_bins: int = 255,
+        monotone: Any = None,
         warm_start: bool = False,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -159,6 +164,7 @@ class TreeRanker(GradesMixin, PairsMixin, SupervisedRanker):
         self.random_strength = random_strength
         self.bootstrap = bootstrap
         self.max_bins = max_bins
+        self.monotone = monotone
         self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -193,7 +199,8 @@ class TreeRanker(GradesMixin, PairsMixin, SupervisedRanker):
             grown = _GrownTrees(bins, self._trees_to_keep(table.shape[1]))
             leaves = leaf_objective(objective, truth)
             start = leaves.start if grown.kept is None else self._start
-            rows = _growing_rows(bins, table, truth, threads)
+            directions = self._directions(table.shape[1])
+            rows = _growing_rows(bins, table, truth, directions, threads)
             rows.scores[:] = grown.kept_scores(table, threads, start)
             watch = Watch(
                 self,
@@ -224,6 +231,10 @@ class TreeRanker(GradesMixin, PairsMixin, SupervisedRanker):
         if kept is None or kept.depth != self.depth or self.n_features_in_ != n_columns:
             return None
         return kept.first(self.n_trees)
+
+    def _directions(self, n_columns: int) -> NDArray[np.int64]:
+        names = getattr(self, "feature_names_in_", None)
+        return column_directions(self.monotone, n_columns, names)
 
     def _rules(self, n_rows: int) -> Boosting:
         rate = self.learning_rate
@@ -318,8 +329,9 @@ def automatic_rate(n_rows: int, n_trees: int) -> float:
     return float(min(0.5, 0.0158 * (n_rows / 200.0) ** 0.25 * (n_trees / 1000.0) ** -0.92))
 
 
-def _growing_rows(bins: Bins, table: Any, truth: Truth, threads: Threads) -> TreeTable:
-    directions = np.zeros(len(bins.thresholds), dtype=np.int64)
+def _growing_rows(
+    bins: Bins, table: Any, truth: Truth, directions: NDArray[np.int64], threads: Threads
+) -> TreeTable:
     columns = BinnedColumns(bins.n_thresholds, bins.has_missing, directions)
     positives = truth.positives if truth.is_labels else np.zeros(truth.n_rows, dtype=bool)
     scores = np.empty(truth.n_rows)
