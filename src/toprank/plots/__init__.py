@@ -5,16 +5,6 @@ what it drew on. None shows a figure or changes matplotlib's settings. Series di
 in dash, so that they can be told apart without colour.
 """
 
-from toprank.plots.contributions import pair_contributions
-from toprank.plots.path import fit_push_path, push_path
-from toprank.plots.roc import roc_curve
-from toprank.plots.shortlist import gain_curve, precision_curve
+import lazy_loader
 
-__all__ = [
-    "fit_push_path",
-    "gain_curve",
-    "pair_contributions",
-    "precision_curve",
-    "push_path",
-    "roc_curve",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
