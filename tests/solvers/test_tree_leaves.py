@@ -71,7 +71,6 @@ SMOOTH = [
 def test_three_steps_are_newtons_on_the_true_curvature(objective, weighted):
     leaves, rows, criterion, truth = problem(objective, weighted)
     scale = scale_of(criterion, truth, objective)
-    leaves.set_gradients(_at_ties(rows, leaves))
     leaves.set_gradients(rows)
     found = leaves.leaf_values(rows, N_LEAVES, PENALTY)
 
@@ -84,17 +83,16 @@ def test_three_steps_are_newtons_on_the_true_curvature(objective, weighted):
     np.testing.assert_allclose(found, expected, rtol=2e-4, atol=2e-5)
 
 
-def _at_ties(rows, leaves):
-    """The same rows before the first tree, when the scale is found."""
-    other = object.__new__(TreeTable)
-    vars(other).update(vars(rows), scores=np.full(rows.n_rows, leaves.start))
-    return other
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("objective", [*SMOOTH, Push("logistic", 2)], ids=str)
+def test_the_value_is_that_of_the_objective(objective, weighted):
+    leaves, rows, criterion, _ = problem(objective, weighted)
+    assert leaves.value(rows) == pytest.approx(criterion.value(rows.scores), rel=1e-12)
 
 
 @pytest.mark.parametrize("objective", [*SMOOTH, Push("logistic", 2)], ids=str)
 def test_gradients_are_downhill_and_on_one_scale(objective):
     leaves, rows, criterion, truth = problem(objective, weighted=True)
-    leaves.set_gradients(_at_ties(rows, leaves))
     leaves.set_gradients(rows)
     _, slopes = criterion.value_and_gradient(rows.scores)
     expected = -scale_of(criterion, truth, objective) * slopes

@@ -124,14 +124,12 @@ def fill_histograms(
 @compiled
 def split_rows(
     codes: Codes,
-    packed: Integers,
     rows: NDArray[np.int32],
     starts: Integers,
     split: tuple[int, int, int],
     parted: NDArray[np.int32],
     spare: NDArray[np.int32],
     parted_starts: Integers,
-    totals: Integers,
 ) -> None:
     """Split every leaf: rows of leaf l at ``starts[l]:starts[l + 1]`` become leaves 2l and 2l + 1.
 
@@ -143,7 +141,6 @@ def split_rows(
     for leaf in range(n_leaves):
         begin, end = starts[leaf], starts[leaf + 1]
         place, held = begin, np.int64(0)
-        total, total_right = np.int64(0), np.int64(0)
         for k in range(begin, end):
             row = rows[k]
             code = np.int64(codes[row, column])
@@ -152,14 +149,9 @@ def split_rows(
             spare[held] = row
             place += 1 - right
             held += right
-            value = packed[row]
-            total += value
-            total_right += value * right
         parted[place:end] = spare[:held]
         parted_starts[2 * leaf] = begin
         parted_starts[2 * leaf + 1] = place
-        totals[2 * leaf] = total - total_right
-        totals[2 * leaf + 1] = total_right
     parted_starts[2 * n_leaves] = starts[n_leaves]
 
 

@@ -28,7 +28,20 @@ if TYPE_CHECKING:
     Integers = NDArray[np.int64]
     Leaves = NDArray[np.uint16]
 
-__all__ = ["IR_PUSH", "LOG_LOSS", "PUSH", "Terms", "fill_gradients", "find_edges", "sum_terms"]
+__all__ = [
+    "IR_PUSH",
+    "LOG_LOSS",
+    "PUSH",
+    "Terms",
+    "class_weights",
+    "fill_gradients",
+    "find_edges",
+    "power_below",
+    "sum_losses",
+    "sum_terms",
+    "weight_scale",
+    "whole_weights",
+]
 
 LOG_LOSS, PUSH, IR_PUSH = 0, 1, 2
 
@@ -42,6 +55,35 @@ class Terms(NamedTuple):
     inner_edge: float = 0.0
     outer_edge: float = 0.0
     level: float = 0.0
+
+
+def power_below(number: float) -> float:
+    """Largest power of two up to a number."""
+    return 2.0 ** math.floor(math.log2(number))
+
+
+def weight_scale(n_rows: int, largest: float) -> float:
+    """Scale at which the weights of so many rows add up within 62 bits."""
+    return power_below(2.0**62 / n_rows / largest)
+
+
+def whole_weights(
+    positives: NDArray[np.bool_], weights: Floats | None, scale: float
+) -> NDArray[np.int64]:
+    """Weight of the positives and of all rows, times ``scale``; the order makes no difference."""
+    if weights is None:
+        counts = np.array([np.count_nonzero(positives), positives.size])
+        return np.asarray(counts * int(scale))
+    whole = np.floor(weights * scale + 0.5).astype(np.int64)
+    return np.array([whole[positives].sum(), whole.sum()])
+
+
+def class_weights(positives: NDArray[np.bool_], weights: Floats | None) -> tuple[float, float]:
+    """Weight of the positives and of all rows."""
+    largest = 1.0 if weights is None else float(weights.max())
+    scale = weight_scale(positives.size, largest)
+    positive, total = whole_weights(positives, weights, scale) / scale
+    return float(positive), float(total)
 
 
 @compiled
@@ -129,3 +171,24 @@ def fill_gradients(
         inner, first, _ = _term(terms, scores[i], positives[i])
         weight = weights[i] if weights.size else 1.0
         gradients[i] = -(factors[0] if inner else factors[1]) * first * weight
+
+
+@compiled
+def sum_losses(
+    terms: Terms,
+    scores: Floats,
+    positives: NDArray[np.bool_],
+    weights: Floats,
+    start: int,
+    stop: int,
+) -> float:
+    """Losses ln(1 + e^x) of inner rows: x = ∓s for the log loss, level - s for the IR push."""
+    total = 0.0
+    for i in range(start, stop):
+        x = terms.level - scores[i]
+        if terms.kind == 0 and not positives[i]:
+            x = -x
+        if terms.kind == 0 or positives[i]:
+            loss = max(x, 0.0) + math.log1p(math.exp(-abs(x)))
+            total += loss * (weights[i] if weights.size else 1.0)
+    return total

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from contextlib import closing
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
@@ -15,9 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from toprank.inputs import check_number
 from toprank.kernels.threads import threads_for
 from toprank.objectives import ExponentialPush, LogLoss
-from toprank.objectives.exponential import ExponentialCriterion, PushFormula
 from toprank.objectives.names import objective_named
-from toprank.objectives.push import focus_constants
 from toprank.rankers.cuts import matching_intercept
 from toprank.rankers.supervised import (
     GradesMixin,
@@ -34,11 +33,14 @@ from toprank.trees import Bins, ObliviousTrees
 from toprank.trees.directions import column_directions
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from toprank.kernels.threads import Threads
     from toprank.objectives import Objective
-    from toprank.solvers.tree_boosting import GrownTree
+    from toprank.solvers.tree_boosting import GrowingRows, GrownTree
+    from toprank.solvers.tree_leaves import LeafObjective
     from toprank.truth import Truth
 
     Floats = NDArray[np.float64]
@@ -202,29 +204,44 @@ class TreeRanker(GradesMixin, PairsMixin, SupervisedRanker):
             directions = self._directions(table.shape[1])
             rows = _growing_rows(bins, table, truth, directions, threads)
             rows.scores[:] = grown.kept_scores(table, threads, start)
-            watch = Watch(
-                self,
-                max_iter=self.n_trees,
-                verbose=self.verbose,
-                learned=lambda trees: self._learned(trees, rows.scores, start, truth),
-                data=given,
-            )
-            criterion = objective.criterion(truth) if self.verbose else None
 
-            def monitor(tree: GrownTree) -> bool:
-                grown.trees.append(tree)
-                value = math.nan if criterion is None else criterion.value(rows.scores)
-                return watch(Progress(grown.n_trees, value, grown))  # type: ignore[arg-type]
+            def learned(trees: _GrownTrees) -> dict[str, Any]:
+                return self._learned(
+                    trees,
+                    start,
+                    truth.classes,
+                    lambda: leaves.cut(rows),
+                    lambda: matching_intercept(rows.scores, truth.positives, truth.weights),
+                )
 
-            rules = self._rules(truth.n_rows)
-            try:
-                if rows.columns.offsets[-1] > rows.columns.n_columns:
-                    boost_trees(rows, leaves, rules, threads, monitor, grown.n_trees)
-            finally:
-                watch.close()
-        self.learning_rate_ = rules.learning_rate
-        self._store(self._learned(grown, rows.scores, start, truth))
+            self._boost(rows, leaves, grown, threads, learned, given)
         return self
+
+    def _boost(
+        self,
+        rows: GrowingRows,
+        leaves: LeafObjective,
+        grown: _GrownTrees,
+        threads: Threads,
+        learned: Callable[[Any], dict[str, Any]],
+        given: dict[str, Any],
+    ) -> None:
+        """Grow trees and store them; ``learned`` gives the fitted attributes."""
+        watch = Watch(
+            self, max_iter=self.n_trees, verbose=self.verbose, learned=learned, data=given
+        )
+
+        def monitor(tree: GrownTree) -> bool:
+            grown.trees.append(tree)
+            value = leaves.value(rows) if self.verbose else math.nan
+            return watch(Progress(grown.n_trees, value, grown))  # type: ignore[arg-type]
+
+        rules = self._rules(rows.n_rows)
+        with closing(watch):
+            if rows.columns.offsets[-1] > rows.columns.n_columns:
+                boost_trees(rows, leaves, rules, threads, monitor, grown.n_trees)
+        self.learning_rate_ = rules.learning_rate
+        self._store(learned(grown))
 
     def _trees_to_keep(self, n_columns: int) -> ObliviousTrees | None:
         kept: ObliviousTrees | None = getattr(self, "trees_", None) if self.warm_start else None
@@ -251,29 +268,18 @@ class TreeRanker(GradesMixin, PairsMixin, SupervisedRanker):
         )
 
     def _learned(
-        self, grown: _GrownTrees, scores: Floats, start: float, truth: Truth
+        self,
+        grown: _GrownTrees,
+        start: float,
+        classes: NDArray[Any] | None,
+        *cuts: Callable[[], float | None],
     ) -> dict[str, Any]:
-        """Fitted attributes; scores are those of the training rows."""
+        """Fitted attributes; the first cut that there is tells the predicted classes apart."""
         attributes = {"trees_": grown.arrays(self.depth), "_start": start}
-        if truth.classes is None:
+        if classes is None:
             return attributes | {"intercept_": start}
-        cut = self._cut(scores, truth)
-        return attributes | {"intercept_": start + cut, "classes_": truth.classes}
-
-    def _cut(self, scores: Floats, truth: Truth) -> float:
-        """What is added so that scores above 0 are predicted positive."""
-        objective = self._objective()
-        if isinstance(objective, LogLoss):
-            return 0.0
-        if (
-            isinstance(objective, ExponentialPush)
-            and objective.has_probabilities
-            and truth.lists is None
-        ):
-            formula = PushFormula(float(objective.p), focus_constants(objective.focus, 1.0))
-            criterion = ExponentialCriterion(formula, truth.positives, truth.weights)
-            return formula.intercept(criterion.masses(scores))
-        return matching_intercept(scores, truth.positives, truth.weights)
+        cut = next(found for found in (cut() for cut in cuts) if found is not None)
+        return attributes | {"intercept_": start + cut, "classes_": classes}
 
     def _store(self, attributes: dict[str, Any]) -> None:
         self.__dict__.pop("classes_", None)
@@ -284,7 +290,7 @@ class TreeRanker(GradesMixin, PairsMixin, SupervisedRanker):
                 f"{type(self).__name__}: every row gets the same score, since the columns of X are "
                 "constant; check how X was made.",
                 UserWarning,
-                stacklevel=5,
+                stacklevel=6,
             )
 
     # using --------------------------------------------------------------------------------

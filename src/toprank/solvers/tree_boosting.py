@@ -15,14 +15,15 @@ best (:mod:`toprank.solvers.tree_leaves`), times the learning rate.
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from toprank.kernels.tree_rows import EXPONENTIALS, LARGEST_DRAW, mixed
 from toprank.kernels.tree_splits import score_columns, subtract
-from toprank.solvers.tree_leaves import LeafRows
+from toprank.kernels.tree_terms import power_below
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from toprank.kernels.threads import Threads
+    from toprank.kernels.tree_terms import Terms
+    from toprank.solvers.passes import Sums
     from toprank.solvers.tree_leaves import LeafObjective
 
     Floats = NDArray[np.float64]
@@ -95,30 +98,83 @@ class TreeDraws(NamedTuple):
     scales: tuple[float, float]
 
 
-class GrowingRows(LeafRows, Protocol):
-    """Rows that a tree grows on: in memory, in blocks of a file, on the workers of a cluster."""
+class GrowingRows(ABC):
+    """Rows that a tree grows on: in memory, in blocks of a file, on the workers of a cluster.
+
+    Sums over rows are whole numbers, which are added up in any order; only then they are divided.
+    """
 
     n_rows: int
     total_weight: float
     columns: BinnedColumns
 
-    def mean_square(self, bound: float) -> float:
-        """Mean of the squared gradients, whose absolute values add up to ``bound`` at most."""
+    @abstractmethod
+    def set_gradients(self, terms: Terms, factors: tuple[float, float]) -> None:
+        """Compute the gradients from the terms, inner and outer ones times their factor."""
 
-    def pack(self, draws: TreeDraws) -> int:
-        """Begin a tree; the sum of all packed rows comes back."""
+    @abstractmethod
+    def pack(self, draws: TreeDraws) -> None:
+        """Begin a tree: all rows that count are in one leaf."""
 
+    @abstractmethod
     def histograms(self, leaves: Integers, out: Integers, then: Callable[[int, int], None]) -> None:
         """Fill in histograms of some leaves; ``then(start, stop)`` follows for filled columns."""
 
-    def split(self, split: Split) -> tuple[Integers, Integers]:
-        """Split every leaf; packed sums and numbers of rows of the new leaves come back."""
+    @abstractmethod
+    def split(self, split: Split) -> None:
+        """Split every leaf: leaf l becomes 2l and 2l + 1."""
 
-    def settle(self, splits: Integers) -> Floats:
-        """Find the leaf of every row, also of those left out; give the weight of each leaf."""
+    @abstractmethod
+    def find_leaves(self, splits: Integers) -> None:
+        """Find the leaf of every row, also of those left out."""
 
+    @abstractmethod
     def add(self, values: Floats) -> None:
         """Add to every score the value of its leaf."""
+
+    @abstractmethod
+    def least_edges(self, sign: int) -> Sums:
+        """Smallest t of the inner and smallest -t of the outer rows, t = sign·s."""
+
+    @abstractmethod
+    def whole_sums(self, terms: Terms, steps: Floats, scale: float) -> Integers:
+        """Give :meth:`sums` times ``scale``."""
+
+    @abstractmethod
+    def whole_squares(self, scale: float) -> int:
+        """Squared gradients times ``scale``, added up."""
+
+    @abstractmethod
+    def whole_cover(self, n_leaves: int, scale: float) -> Integers:
+        """Give the weight of each leaf, times ``scale``."""
+
+    @abstractmethod
+    def sum_losses(self, terms: Terms) -> float:
+        """Losses ln(1 + e^x) of the inner rows, added up: of the log loss and of the IR push."""
+
+    def edges(self, sign: int) -> tuple[float, float]:
+        """Largest -t of the inner and largest t of the outer rows, t = sign·s."""
+        inner, outer = self.least_edges(sign).parts
+        return -inner.value, -outer.value
+
+    def sums(self, terms: Terms, steps: Floats) -> Floats:
+        """Sums of the rows' terms by leaf, the scores of each leaf moved by its step."""
+        scale = self._scale()
+        return self.whole_sums(terms, steps, scale) / scale
+
+    def mean_square(self, bound: float) -> float:
+        """Mean of the squared gradients, whose absolute values add up to ``bound`` at most."""
+        scale = power_below(2.0**62 / bound**2)
+        return self.whole_squares(scale) / scale / self.n_rows
+
+    def cover(self, n_leaves: int) -> Floats:
+        """Give the weight of each leaf."""
+        scale = self._scale()
+        return self.whole_cover(n_leaves, scale) / scale
+
+    def _scale(self) -> float:
+        """Scale at which no sum of terms leaves 63 bits."""
+        return power_below(2.0**56 / self.total_weight)
 
 
 @dataclass(frozen=True)
@@ -147,8 +203,8 @@ class Boosting:
         """Random numbers of a tree, and scales that keep every sum within 32 bits."""
         largest = LARGEST_DRAW if self.is_bootstrapped else 1.0
         scales = (
-            _power_below(2.0**30 / (largest * bound)),
-            _power_below(2.0**31 / (largest * total)),
+            power_below(2.0**30 / (largest * bound)),
+            power_below(2.0**31 / (largest * total)),
         )
         key = int(mixed(self.seed, tree) >> np.uint64(1))
         return TreeDraws(key, EXPONENTIALS if self.is_bootstrapped else np.empty(0), scales)
@@ -157,11 +213,6 @@ class Boosting:
         """Standard deviation of the noise: that of the gradients at first, fading like e^-steps."""
         left = math.exp(math.log(n_rows) - tree * self.learning_rate)
         return self.noise * math.sqrt(mean_square) * left / (1.0 + left)
-
-
-def _power_below(number: float) -> float:
-    """Largest power of two up to a number."""
-    return 2.0 ** math.floor(math.log2(number))
 
 
 class GrownTree(NamedTuple):
@@ -194,7 +245,8 @@ def boost_trees(
             noise = boosting.noise_at(number, rows.n_rows, rows.mean_square(objective.bound))
         draws = boosting.draws(number, objective.bound, rows.total_weight)
         splits = levels.grow(rows, draws, noise)
-        cover = rows.settle(splits)
+        rows.find_leaves(splits)
+        cover = rows.cover(1 << boosting.depth)
         values = objective.leaf_values(rows, cover.size, boosting.penalty)
         values = in_order(values, rows.columns.directions[splits[:, 0]]) * boosting.learning_rate
         rows.add(values)
@@ -214,15 +266,18 @@ class _Levels:
     def grow(self, rows: GrowingRows, draws: TreeDraws, noise: float) -> Integers:
         """Give the splits of a tree."""
         splits: list[Split] = []
-        totals = np.array([rows.pack(draws)], dtype=np.int64)
-        filled = np.zeros(1, dtype=np.int64)  # of two siblings the smaller one
+        rows.pack(draws)
+        totals, filled = np.empty(0, np.int64), np.zeros(1, np.int64)
         while True:
             self._score(rows, filled, totals, draws, noise, level=len(splits))
             splits.append(self._chosen())
             if len(splits) == self._boosting.depth:
                 return np.array(splits, dtype=np.int64)
-            totals, sizes = rows.split(splits[-1])
-            filled = 2 * np.arange(sizes.size // 2) + (sizes[1::2] < sizes[::2])
+            rows.split(splits[-1])
+            totals = self._split_totals(splits[-1], 1 << (len(splits) - 1))
+            weights = totals & 0xFFFFFFFF
+            # of two siblings the smaller one; the other is what is left of the parent
+            filled = 2 * np.arange(weights.size // 2) + (weights[1::2] < weights[::2])
             self._parents, self._children = self._children, self._parents
 
     def _score(
@@ -245,7 +300,7 @@ class _Levels:
                 subtract(parents, children, filled, *bins)
             score_columns(
                 children,
-                totals,
+                totals if level else self._sums_of(start, 1),
                 columns.offsets,
                 columns.table,
                 units,
@@ -258,6 +313,19 @@ class _Levels:
             )
 
         rows.histograms(filled, children, score)
+
+    def _sums_of(self, column: int, n_leaves: int) -> Integers:
+        """Packed sums of the leaves of a level, from the bins of one column."""
+        start, stop = self._columns.offsets[column : column + 2]
+        return np.asarray(self._children[:n_leaves, start:stop].sum(axis=1))
+
+    def _split_totals(self, split: Split, n_leaves: int) -> Integers:
+        """Packed sums of the leaves that a split makes, from the histograms before it."""
+        start, stop = self._columns.offsets[split.column : split.column + 2]
+        codes = np.arange(stop - start)
+        is_right = (codes > split.last) & (codes != split.left_code)
+        right = self._children[:n_leaves, start:stop] @ is_right.astype(np.int64)
+        return np.column_stack([self._sums_of(split.column, n_leaves) - right, right]).ravel()
 
     def _chosen(self) -> Split:
         column = int(self._best[:, 0].argmax())

@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from toprank.kernels.tree_splits import newton_step
-from toprank.kernels.tree_terms import IR_PUSH, LOG_LOSS, PUSH, Terms
+from toprank.kernels.tree_terms import IR_PUSH, LOG_LOSS, PUSH, Terms, class_weights
 from toprank.objectives import ExponentialIRPush, ExponentialPush, LogLoss
 from toprank.objectives.precision import PrecisionCriterion
 
@@ -59,6 +59,9 @@ class LeafRows(Protocol):
     def set_gradients(self, terms: Terms, factors: tuple[float, float]) -> None:
         """Compute the gradients from the terms, inner and outer ones times their factor."""
 
+    def sum_losses(self, terms: Terms) -> float:
+        """Losses ln(1 + e^x) of the inner rows, added up: of the log loss and of the IR push."""
+
 
 class LeafObjective(ABC):
     """An objective as boosted trees see it.
@@ -82,13 +85,20 @@ class LeafObjective(ABC):
     def leaf_values(self, rows: Any, n_leaves: int, penalty: float) -> Floats:
         """Give the values of the leaves, before the learning rate."""
 
+    @abstractmethod
+    def value(self, rows: Any) -> float:
+        """Give the value of the objective."""
+
+    def cut(self, rows: Any) -> float | None:  # noqa: ARG002
+        """What makes scores cross 0 at probability 1/2; None where no theory says it."""
+        return None
+
 
 def leaf_objective(objective: Objective, truth: Truth) -> LeafObjective:
     """Choose how an objective is computed: by sums over rows where that is enough."""
     if not truth.is_labels:
         return CriterionLeaves(objective.criterion(truth), truth)
-    weights = np.ones(truth.n_rows) if truth.weights is None else truth.weights
-    made = summed_objective(objective, float(weights[truth.positives].sum()), float(weights.sum()))
+    made = summed_objective(objective, *class_weights(truth.positives, truth.weights))
     if made is not None and (truth.is_one_list or isinstance(objective, LogLoss)):
         return made
     return CriterionLeaves(objective.criterion(truth), truth)
@@ -115,6 +125,12 @@ class LogLossLeaves(LeafObjective):
         self.start = math.log(positive / (total - positive))
         self.bound = total
 
+    def value(self, rows: LeafRows) -> float:
+        return rows.sum_losses(Terms(LOG_LOSS)) / self.bound
+
+    def cut(self, rows: LeafRows) -> float:  # noqa: ARG002
+        return 0.0
+
     def set_gradients(self, rows: LeafRows) -> None:
         rows.set_gradients(Terms(LOG_LOSS), (1.0, 1.0))
 
@@ -133,11 +149,27 @@ class PushLeaves(LeafObjective):
         self.bound = total
         self._p, self._sign, self._scale = p, sign, total / 2.0
 
+    def _look(self, rows: LeafRows) -> tuple[Terms, float, float]:
+        """Terms at the present scores, and their sums over the inner and the outer rows."""
+        terms = Terms(PUSH, self._sign, self._p, *rows.edges(self._sign))
+        inner, _, outer = rows.sums(terms, np.zeros(0))[0].tolist()
+        return terms, inner, outer
+
+    def value(self, rows: LeafRows) -> float:
+        terms, inner, outer = self._look(rows)
+        return terms.inner_edge + terms.outer_edge + math.log(inner) + math.log(outer) / self._p
+
+    def cut(self, rows: LeafRows) -> float:
+        """Give :meth:`~toprank.objectives.exponential.PushFormula.intercept`."""
+        terms, inner, outer = self._look(rows)
+        above = terms.inner_edge + math.log(inner)
+        below = self._p * terms.outer_edge + math.log(outer)
+        return self._sign * (above - below) / (1.0 + self._p)
+
     def set_gradients(self, rows: LeafRows) -> None:
-        self._terms = Terms(PUSH, self._sign, self._p, *rows.edges(self._sign))
-        sums = rows.sums(self._terms, np.zeros(0)).sum(axis=0)
+        self._terms, inner, outer = self._look(rows)
         factor = self._sign * self._scale
-        rows.set_gradients(self._terms, (-factor / sums[0], factor / sums[2]))
+        rows.set_gradients(self._terms, (-factor / inner, factor / outer))
 
     def leaf_values(self, rows: LeafRows, n_leaves: int, penalty: float) -> Floats:
         sums = rows.sums(self._terms, np.zeros(n_leaves))
@@ -160,14 +192,19 @@ class IRPushLeaves(LeafObjective):
 
     def __init__(self, positive: float, total: float) -> None:
         self.bound = total
-        self._positive, self._total = positive, total
-        self._scale = math.nan
+        self._positive, below = positive, total - positive
+        # where all scores tie, each positive has the slope below/(1 + below)
+        self._scale = total * (1.0 + below) / (2.0 * positive * below)
+
+    def value(self, rows: LeafRows) -> float:
+        terms = Terms(IR_PUSH, 1, 1.0, *rows.edges(1))
+        below = float(rows.sums(terms, np.zeros(0))[0, 2])
+        terms = terms._replace(level=terms.outer_edge + math.log(below))
+        return rows.sum_losses(terms) / self._positive
 
     def set_gradients(self, rows: LeafRows) -> None:
         edges = rows.edges(1)
-        sums = self._at_level(rows, Terms(IR_PUSH, 1, 1.0, *edges), np.zeros(0)).sum(axis=0)
-        if math.isnan(self._scale):  # the scores tie before the first tree
-            self._scale = self._total / (2.0 * sums[0])
+        sums = self._at_level(rows, Terms(IR_PUSH, 1, 1.0, *edges), np.zeros(0))[0]
         pull = self._scale * sums[0]
         rows.set_gradients(self._terms, (-self._scale, pull / sums[2]))
 
@@ -202,6 +239,9 @@ class CriterionLeaves(LeafObjective):
         pull = float(np.abs(slopes).sum())
         self._scale = float(self._weights.sum()) / pull if pull > 0.0 else 1.0
         self._is_curved = _is_curved(criterion)
+
+    def value(self, rows: Any) -> float:
+        return self._criterion.value(rows.scores)
 
     def set_gradients(self, rows: Any) -> None:
         _, slopes = self._criterion.value_and_gradient(rows.scores)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
@@ -16,7 +15,16 @@ from toprank.kernels.tree_rows import (
     split_rows,
     sum_squares,
 )
-from toprank.kernels.tree_terms import Terms, fill_gradients, find_edges, sum_terms
+from toprank.kernels.tree_terms import (
+    Terms,
+    class_weights,
+    fill_gradients,
+    find_edges,
+    sum_losses,
+    sum_terms,
+)
+from toprank.solvers.passes import Least, Sums
+from toprank.solvers.tree_boosting import GrowingRows
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,7 +45,7 @@ Part = TypeVar("Part")
 CHUNK = 1 << 16
 
 
-class TreeTable:
+class TreeTable(GrowingRows):
     """Binned rows with their labels, weights and scores.
 
     Parameters
@@ -51,9 +59,9 @@ class TreeTable:
     scores : array of shape (n_rows,)
         Changed in place.
     threads : Threads
-    first : int
-        Number of the first row, where these are a block of a longer table.
     """
+
+    _first = 0  # number of the first row in the whole table
 
     def __init__(
         self,
@@ -63,28 +71,29 @@ class TreeTable:
         weights: Floats | None,
         scores: Floats,
         threads: Threads,
-        *,
-        first: int = 0,
     ) -> None:
         n_rows = codes.shape[0]
         self.n_rows, self.columns, self.scores = n_rows, columns, scores
-        self.total_weight = float(n_rows if weights is None else weights.sum())
+        self.total_weight = class_weights(positives, weights)[1]
         self.gradients = np.empty(n_rows)
         self.leaves = np.zeros(n_rows, dtype=np.uint16)
-        self._codes, self._positives, self._threads, self._first = codes, positives, threads, first
-        self._weights = np.empty(0) if weights is None else weights
+        self._threads = threads
+        self._set_rows(codes, positives, weights)
         # one number for gradient and packed row: the second takes the place of the first
         self._packed = self.gradients.view(np.int64)
         self._rows, self._other, self._spare = np.empty((3, n_rows), dtype=np.int32)
 
-    def edges(self, sign: int) -> tuple[float, float]:
-        """Largest -t of the inner and largest t of the outer rows, t = sign·s."""
-        parts = self._over(lambda a, b: find_edges(self.scores, self._positives, sign, a, b))
-        return max(inner for inner, _ in parts), max(outer for _, outer in parts)
+    def _set_rows(
+        self, codes: NDArray[np.uint8], positives: NDArray[np.bool_], weights: Floats | None
+    ) -> None:
+        self._codes, self._positives = codes, positives
+        self._weights = np.empty(0) if weights is None else weights
 
-    def sums(self, terms: Terms, steps: Floats) -> Floats:
-        """Sums of the rows' terms by leaf, the scores of each leaf moved by its step."""
-        scale = _power_below(2.0**56 / self.total_weight)
+    def least_edges(self, sign: int) -> Sums:
+        parts = self._over(lambda a, b: find_edges(self.scores, self._positives, sign, a, b))
+        return Sums([Least(min(-edge for edge in edges)) for edges in zip(*parts, strict=True)])
+
+    def whole_sums(self, terms: Terms, steps: Floats, scale: float) -> Integers:
         leaves = self.leaves if steps.size else self.leaves[:0]
         moved = steps if steps.size else np.zeros(1)
 
@@ -104,10 +113,13 @@ class TreeTable:
             )
             return sums
 
-        return np.asarray(np.sum(self._over(total), axis=0) / scale)
+        return np.asarray(np.sum(self._over(total), axis=0))
+
+    def sum_losses(self, terms: Terms) -> float:
+        arrays = self.scores, self._positives, self._weights
+        return float(sum(self._over(lambda a, b: sum_losses(terms, *arrays, a, b))))
 
     def set_gradients(self, terms: Terms, factors: tuple[float, float]) -> None:
-        """Compute the gradients from the terms, inner and outer ones times their factor."""
         arrays = self.scores, self._positives, self._weights
 
         def fill(start: int, stop: int) -> None:
@@ -115,13 +127,10 @@ class TreeTable:
 
         self._over(fill)
 
-    def mean_square(self, bound: float) -> float:
-        """Mean of the squared gradients, whose absolute values add up to ``bound`` at most."""
-        scale = _power_below(2.0**62 / bound**2)
-        return float(sum_squares(self.gradients, scale) / scale / self.n_rows)
+    def whole_squares(self, scale: float) -> int:
+        return int(sum_squares(self.gradients, scale))
 
-    def pack(self, draws: TreeDraws) -> int:
-        """Begin a tree; the sum of all packed rows comes back."""
+    def pack(self, draws: TreeDraws) -> None:
         n_kept = pack_rows(
             self.gradients,
             self._weights,
@@ -133,10 +142,8 @@ class TreeTable:
             self._rows,
         )
         self._starts = np.array([0, n_kept])
-        return int(self._packed.sum())
 
     def histograms(self, leaves: Integers, out: Integers, then: Callable[[int, int], None]) -> None:
-        """Fill in histograms of some leaves; ``then(start, stop)`` follows for filled columns."""
         offsets = self.columns.offsets
 
         def fill(start: int, stop: int) -> None:
@@ -155,40 +162,29 @@ class TreeTable:
 
         self._threads.over(self.columns.n_columns, fill)
 
-    def split(self, split: Split) -> tuple[Integers, Integers]:
-        """Split every leaf; packed sums and numbers of rows of the new leaves come back."""
-        n_leaves = 2 * (self._starts.size - 1)
-        starts, totals = np.empty(n_leaves + 1, np.int64), np.empty(n_leaves, np.int64)
+    def split(self, split: Split) -> None:
+        starts = np.empty(2 * self._starts.size - 1, np.int64)
         split_rows(
             self._codes,
-            self._packed,
             self._rows,
             self._starts,
             (split.column, split.last, split.left_code),
             self._other,
             self._spare,
             starts,
-            totals,
         )
         self._rows, self._other, self._starts = self._other, self._rows, starts
-        return totals, np.diff(starts)
 
-    def settle(self, splits: Integers) -> Floats:
-        """Find the leaf of every row, also of those left out; give the weight of each leaf."""
+    def find_leaves(self, splits: Integers) -> None:
         self._over(lambda a, b: leaf_of_rows(self._codes, splits, self.leaves, a, b))
-        scale = _power_below(2.0**56 / self.total_weight)
-        cover = np.zeros(1 << len(splits), dtype=np.int64)
+
+    def whole_cover(self, n_leaves: int, scale: float) -> Integers:
+        cover = np.zeros(n_leaves, dtype=np.int64)
         add_cover(self.leaves, self._weights, scale, cover)
-        return cover / scale
+        return cover
 
     def add(self, values: Floats) -> None:
-        """Add to every score the value of its leaf."""
         self._over(lambda a, b: add_leaf_values(self.scores, self.leaves, values, a, b))
 
     def _over(self, work: Callable[[int, int], Part]) -> list[Part]:
         return self._threads.chunks(self.n_rows, CHUNK, lambda part: work(part.start, part.stop))
-
-
-def _power_below(number: float) -> float:
-    """Largest power of two up to a number."""
-    return 2.0 ** math.floor(math.log2(number))
