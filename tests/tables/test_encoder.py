@@ -158,3 +158,16 @@ def test_columns_of_no_use_are_told():
         TableEncoder().fit(pa.table({"name": ["a", "b", "c"]}))
     with pytest.raises(ValueError, match="'a' holds list"):
         TableEncoder().fit(pa.table({"a": [[1], [2]]}))
+
+
+def test_work_per_column_does_not_grow_with_the_columns(monkeypatch):
+    listed, names = [], Table.names.fget
+    monkeypatch.setattr(Table, "names", property(lambda table: listed.append(1) or names(table)))
+
+    def lookups(n_columns):
+        table = Table(pa.table({f"c{j}": [1.0, 2.0, 3.0] for j in range(n_columns)}))
+        listed.clear()
+        TableEncoder().fit(table).transform(table)
+        return len(listed)
+
+    assert lookups(50) == lookups(5)

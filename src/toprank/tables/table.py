@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -53,7 +54,8 @@ class Table:
 
     def select(self, names: Sequence[str]) -> Table:
         """These columns alone, in this order; of a sparse table those that are there."""
-        kept = [name for name in names if not self.is_sparse or name in self.names]
+        present = set(self.names)
+        kept = [name for name in names if not self.is_sparse or name in present]
         return Table(self.columns.select(kept), self.name, self.is_sparse)
 
     def total(self, work: Callable[[RowBatch], Total], columns: Sequence[str]) -> Total:
@@ -94,7 +96,7 @@ def check_names(names: list[str], where: str) -> None:
     """Raise unless every column has a name of its own."""
     if not names:
         raise ValueError(f"{where} has no columns; is it a table with a header line?")
-    doubled = [name for name in dict.fromkeys(names) if names.count(name) > 1]
+    doubled = [name for name, count in Counter(names).items() if count > 1]
     if doubled:
         raise ValueError(
             f"{where} has more than one column named {listing(doubled)}; rename or remove one."
