@@ -9,7 +9,7 @@ import pytest
 from toprank.kernels.pair_blocks import PairBlocks
 from toprank.objectives.margin import ClassMargin, PairMargin, TangentMargin
 from toprank.solvers.margin_ball import maximize_on_ball
-from toprank.solvers.nearest_point import GramSpace, LinearSpace, nearest_point
+from toprank.solvers.nearest_point import GramRows, nearest_point
 from toprank.solvers.tangents import lower_by_tangents
 
 _spec = importlib.util.spec_from_file_location(
@@ -178,7 +178,7 @@ def test_where_no_margin_is_positive_the_weights_are_zero():
 def test_the_2_norm_optimum_is_that_of_a_quadratic_solver(seed):
     X, positives = draw(24, 4, seed, noise=0.5)
     nu = 0.5
-    found = nearest_point(LinearSpace(Table(X)), PairMargin(pairs_of(positives), nu), tol=1e-9)
+    found = nearest_point(Table(X), PairMargin(pairs_of(positives), nu), tol=1e-9)
     weights, objective = reference.soft_margin_2(X, positives, nu)
     np.testing.assert_allclose(nu * found.weights, weights, atol=1e-6)
     assert 0.5 * nu**2 * found.ceiling - nu**2 * found.value == pytest.approx(objective, abs=1e-6)
@@ -187,14 +187,14 @@ def test_the_2_norm_optimum_is_that_of_a_quadratic_solver(seed):
 def test_a_kernel_of_inner_products_gives_the_linear_solution():
     X, positives = draw(60, 4, 5, noise=0.5)
     margin = PairMargin(pairs_of(positives), 0.4)
-    linear = nearest_point(LinearSpace(Table(X)), margin, tol=1e-9)
-    by_rows = nearest_point(GramSpace(X @ X.T), margin, tol=1e-9)
+    linear = nearest_point(Table(X), margin, tol=1e-9)
+    by_rows = nearest_point(GramRows(X @ X.T), margin, tol=1e-9)
     np.testing.assert_allclose(by_rows.weights @ X, linear.weights, atol=1e-5)
 
 
 def test_the_nearest_point_of_hulls_that_meet_is_the_origin():
     rng = np.random.default_rng(1)
     X, positives = rng.normal(size=(200, 3)), np.arange(200) % 2 == 0
-    found = nearest_point(LinearSpace(Table(X)), ClassMargin(positives, None, None))
+    found = nearest_point(Table(X), ClassMargin(positives, None, None))
     assert not found.weights.any()
     assert found.status == "converged"

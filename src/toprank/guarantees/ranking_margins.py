@@ -15,8 +15,8 @@ from toprank.inputs import as_positives, as_scores, as_weights
 from toprank.kernels.ladder import Ladder
 from toprank.kernels.pair_blocks import PairBlocks
 from toprank.kernels.pair_margins import weight_below
-from toprank.kernels.segments import log_sum_exp
 from toprank.objectives import pnorm_push
+from toprank.objectives.exponential import ExponentialCriterion, PushFormula
 from toprank.truth import Truth
 
 if TYPE_CHECKING:
@@ -48,9 +48,9 @@ def f_skew(
     checked = as_scores(scores).astype(np.float64, copy=False)
     positives = as_positives(y_true, pos_label=pos_label, n_rows=checked.size)
     weights = as_weights(sample_weight, checked.size)
-    log_positives = log_sum_exp(checked, -1.0, positives, weights)
-    log_negatives = log_sum_exp(checked, 1.0, ~positives, weights)
-    return float(np.exp(log_positives) - np.exp(log_negatives))
+    push = ExponentialCriterion(PushFormula(1.0, {1: 1.0}), positives, weights)
+    above, below = push.masses(checked)
+    return float(np.exp(above.log) - np.exp(below.log))
 
 
 def ranking_margin(

@@ -75,7 +75,7 @@ class TiltedMass:
     @property
     def log(self) -> float:
         """Logarithm of the sum."""
-        return self.power * self.edge + math.log(self.mass)
+        return self.power * self.edge + math.log(self.mass) if self.mass else -math.inf
 
 
 def chunks(n_rows: int) -> Iterator[slice]:
@@ -163,9 +163,10 @@ class ExponentialCriterion(Criterion):
         self._weights = weights
         self._positives, self._negatives = positives, ~positives
         counts = np.ones(positives.size) if weights is None else weights
-        self.log_priced_weight = math.log(
-            sum(c * float(counts @ self._ends(sign)[1]) for sign, c in formula.constants.items())
+        priced = sum(
+            c * float(counts @ self._ends(sign)[1]) for sign, c in formula.constants.items()
         )
+        self.log_priced_weight = math.log(priced) if priced else -math.inf
 
     def value(self, scores: NDArray[Any]) -> float:
         return self._value_and_shares(self._all_masses(scores))[0]

@@ -22,6 +22,7 @@ from toprank.rankers.rank_svm_problem import (
     check_parameters,
 )
 from toprank.rankers.supervised import GradesMixin, LinearRanker, PairsMixin, Watch
+from toprank.solvers.nearest_point import GramRows
 from toprank.weak_rankers.symmetric import SymmetricFeatures, check_values
 
 if TYPE_CHECKING:
@@ -187,8 +188,7 @@ class RankSVM(GradesMixin, PairsMixin, LinearRanker):
             signed=self.signed,
             constant=self.constant,
             truth=truth,
-            design=family.design(table) if is_linear else None,
-            gram=None if is_linear else self._gram(family, table),
+            design=family.design(table) if is_linear else GramRows(self._gram(family, table)),
         )
 
     def _gram(self, family: SymmetricFeatures, table: Any, other: Any = None) -> Floats:
@@ -247,7 +247,7 @@ class RankSVM(GradesMixin, PairsMixin, LinearRanker):
     ) -> RankingBound | None:
         """Theorem 1, on the weights scaled to ‖w‖₁ = 1 and the features to [-1, 1]."""
         truth = problem.truth
-        if not (truth.is_labels and truth.is_one_list) or problem.gram is not None:
+        if not (truth.is_labels and truth.is_one_list) or self.kernel != "linear":
             return None
         reach = 1.0 if self.scale else max(1.0, float(abs(table).max()))
         norm = float(np.abs(weights).sum()) * reach

@@ -15,7 +15,7 @@ from toprank.inputs import check_number
 from toprank.kernels.pair_blocks import PairBlocks
 from toprank.objectives.margin import ClassMargin, PairMargin, SoftMargin, TangentMargin
 from toprank.solvers.margin_ball import maximize_on_ball
-from toprank.solvers.nearest_point import GramSpace, LinearSpace, nearest_point
+from toprank.solvers.nearest_point import GramRows, nearest_point
 from toprank.solvers.tangents import lower_by_tangents
 from toprank.weak_rankers.symmetric import SymmetricFeatures
 
@@ -23,8 +23,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from toprank.solvers.base import Monitor
-    from toprank.solvers.margin_ball import LinearMap, MarginSolution
+    from toprank.solvers.margin_ball import MarginSolution
     from toprank.truth import Truth
+    from toprank.weak_rankers import Design
 
     Floats = NDArray[np.float64]
 
@@ -66,8 +67,7 @@ class SvmProblem:
     signed: bool
     constant: bool
     truth: Truth
-    design: LinearMap | None
-    gram: Floats | None
+    design: Design | GramRows
 
     @cached_property
     def blocks(self) -> PairBlocks:
@@ -88,9 +88,6 @@ class SvmProblem:
 
     def scores(self, weights: Floats) -> Floats:
         """Scores of the rows, without a cut."""
-        if self.gram is not None:
-            return np.asarray(self.gram @ weights)
-        assert self.design is not None  # noqa: S101 (one of the two is always there)
         return self.design.scores(weights)
 
     def gap(self, solution: MarginSolution) -> float:
@@ -145,7 +142,7 @@ class SvmProblem:
     def smallest_nu(self) -> float:
         """About the smallest ν at which the difference of the class means has a soft margin."""
         at_zero = self.margin(1.0, 1.0).at(np.zeros(self.truth.n_rows)).gradient
-        means = at_zero if self.design is None else self.design.correlate(at_zero)
+        means = self.design.correlate(at_zero)
         scores = self.scores(means if self.signed else np.maximum(means, 0.0))
         low, high = self.nu, 1.0
         for _ in range(12):
@@ -186,20 +183,17 @@ class SvmProblem:
         sparse: bool = True,
     ) -> MarginSolution:
         stopping: dict[str, Any] = {"max_iter": max_iter, "tol": tol, "monitor": monitor}
-        if self.gram is not None:
-            return nearest_point(GramSpace(self.gram), margin, **stopping)
-        assert self.design is not None  # noqa: S101 (one of the two is always there)
-        if self.norm == 1:
-            return maximize_on_ball(
-                self.design,
-                margin,
-                signed=self.signed,
-                constant=self.constant,
-                start=start,
-                sparse=sparse,
-                **stopping,
-            )
-        return nearest_point(LinearSpace(self.design), margin, **stopping)
+        if isinstance(self.design, GramRows) or self.norm == 2:
+            return nearest_point(self.design, margin, **stopping)
+        return maximize_on_ball(
+            self.design,
+            margin,
+            signed=self.signed,
+            constant=self.constant,
+            start=start,
+            sparse=sparse,
+            **stopping,
+        )
 
 
 def check_form(ranker: Any, truth: Truth) -> None:

@@ -22,8 +22,8 @@ from toprank.kernels.class_sums import (
     multiply,
     ranking_masses,
 )
-from toprank.kernels.segments import log_sum_exp
 from toprank.kernels.steps import growth, loss_step, margin_step, rates
+from toprank.objectives.exponential import ExponentialCriterion, PushFormula
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -85,23 +85,16 @@ class BoostingState(ABC):
 
 
 class ClassificationLoss:
-    """ln F = ln Σ w_i·e^{-y_i·s_i}, AdaBoost's objective, and its derivative.
+    """ln F = ln Σ w_i·e^{-y_i·s_i}, AdaBoost's objective, with y = 1 on positives and -1 elsewhere.
 
-    Parameters
-    ----------
-    positives : array of bool of shape (n_rows,)
-        Where y = 1; it is -1 elsewhere.
-    weights : array of shape (n_rows,) or None
-        Row weights.
+    It is made of the masses of the exponential push at p = 1: F = F₊ + F₋, the push is F₊·F₋.
     """
 
     def __init__(
         self, positives: NDArray[np.bool_], weights: NDArray[np.float64] | None = None
     ) -> None:
-        self._positives = positives
-        self._signs = np.where(positives, 1.0, -1.0)
-        self._weights = weights
-        self._log_weights = 0.0 if weights is None else np.log(weights)
+        self._positives, self._weights = positives, weights
+        self._push = ExponentialCriterion(PushFormula(1.0, {1: 1.0}), positives, weights)
 
     def part(self, rows: NDArray[np.intp]) -> ClassificationLoss:
         """The loss of some rows, in that order."""
@@ -110,17 +103,15 @@ class ClassificationLoss:
 
     def class_losses(self, scores: NDArray[Any]) -> tuple[float, float]:
         """ln F₊ and ln F₋."""
-        return (
-            log_sum_exp(scores, -1.0, self._positives, self._weights),
-            log_sum_exp(scores, 1.0, ~self._positives, self._weights),
-        )
+        positives, negatives = self._push.masses(scores)
+        return positives.log, negatives.log
 
     def value_and_gradient(self, scores: NDArray[Any]) -> tuple[float, NDArray[np.float64]]:
         """Value, and minus y times the share of each row in it."""
-        margins = self._signs * scores
-        value = float(np.logaddexp(*self.class_losses(scores)))
-        shares = np.exp(self._log_weights - margins - value)
-        return value, -self._signs * shares
+        positives, negatives = self.class_losses(scores)
+        value = float(np.logaddexp(positives, negatives))
+        shares = np.where(self._positives, math.exp(positives - value), math.exp(negatives - value))
+        return value, shares * self._push.value_and_gradient(scores)[1]
 
 
 class StumpState(BoostingState):

@@ -19,7 +19,7 @@ new cut costs a few pivots.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import highspy
 import numpy as np
@@ -30,10 +30,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from toprank.objectives.margin import SoftMargin
+    from toprank.weak_rankers import Design
 
     Floats = NDArray[np.float64]
 
-__all__ = ["LinearMap", "MarginSolution", "maximize_on_ball", "wanted_gap"]
+__all__ = ["MarginSolution", "maximize_on_ball", "wanted_gap"]
 
 # How far queries go towards the master's solution. 0.05 to 0.2 take about the same number of
 # queries on all tables tried; 0.5 takes twice as many, 1 (no stabilisation) many times more.
@@ -57,18 +58,6 @@ IDLE = 20
 PATIENCE = 3
 # and keep a weight where this many cuts do not tell whether it may go.
 MOST_CUTS = 50
-
-
-class LinearMap(Protocol):
-    """What is needed of a :class:`~toprank.weak_rankers.base.Design`."""
-
-    n_weak: int
-
-    def scores(self, weights: Floats) -> Floats:
-        """H·w."""
-
-    def correlate(self, residuals: Floats) -> Floats:
-        """Hᵀ·r."""
 
 
 @dataclass
@@ -109,7 +98,7 @@ def wanted_gap(tol: float | None, value: float) -> float:
 
 
 def maximize_on_ball(
-    design: LinearMap,
+    design: Design,
     margin: SoftMargin,
     *,
     signed: bool = True,
@@ -156,7 +145,7 @@ def maximize_on_ball(
 class _Search:
     """Cuts, the best point so far, and where to look next."""
 
-    def __init__(self, design: LinearMap, margin: SoftMargin, master: _Master) -> None:
+    def __init__(self, design: Design, margin: SoftMargin, master: _Master) -> None:
         self.design, self.margin, self.master = design, margin, master
         self.solution = MarginSolution(np.zeros(design.n_weak))
 

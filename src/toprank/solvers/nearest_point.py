@@ -16,7 +16,7 @@ are kept. With a kernel K, points are Σ r_i·φ(x_i), kept as r.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -24,14 +24,16 @@ from toprank.solvers.base import Monitor, Progress
 from toprank.solvers.margin_ball import MarginSolution
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from toprank.objectives.margin import SoftMargin
-    from toprank.solvers.margin_ball import LinearMap
+    from toprank.weak_rankers import Design
 
     Floats = NDArray[np.float64]
 
-__all__ = ["GramSpace", "LinearSpace", "Space", "nearest_point"]
+__all__ = ["GramRows", "nearest_point"]
 
 # A vertex whose share of the nearest point falls below this leaves the corral.
 GONE = 1e-12
@@ -46,63 +48,24 @@ SMALL = 1e-4
 AT_ORIGIN = 1e-13
 
 
-class Space(Protocol):
-    """Where points live: in the features' space, or in that of a kernel."""
-
-    size: int
-
-    def point(self, rows: Floats) -> Floats:
-        """Σ rows_i·φ(x_i)."""
-
-    def dual(self, point: Floats) -> Floats:
-        """What a point is multiplied with to give inner products."""
-
-    def scores(self, point: Floats) -> Floats:
-        """Inner product with every row."""
-
-
-class LinearSpace:
-    """Points are vectors of weights."""
-
-    def __init__(self, design: LinearMap) -> None:
-        self._design = design
-        self.size = design.n_weak
-
-    def point(self, rows: Floats) -> Floats:
-        """Hᵀ·rows."""
-        return self._design.correlate(rows)
-
-    def dual(self, point: Floats) -> Floats:
-        """The point itself."""
-        return point
-
-    def scores(self, point: Floats) -> Floats:
-        """H·point."""
-        return self._design.scores(point)
-
-
-class GramSpace:
-    """Points are coefficients of the rows; inner products go through the kernel's matrix."""
+class GramRows:
+    """Rows of a kernel's matrix K as a design: points are coefficients of the rows."""
 
     def __init__(self, gram: Floats) -> None:
         self._gram = gram
-        self.size = gram.shape[0]
+        self.n_weak = gram.shape[0]
 
-    def point(self, rows: Floats) -> Floats:
-        """The coefficients themselves."""
-        return rows
+    def scores(self, weights: Floats) -> Floats:
+        """K·weights: inner products with every row."""
+        return np.asarray(self._gram @ weights)
 
-    def dual(self, point: Floats) -> Floats:
-        """K·point."""
-        return np.asarray(self._gram @ point)
-
-    def scores(self, point: Floats) -> Floats:
-        """K·point."""
-        return self.dual(point)
+    def correlate(self, residuals: Floats) -> Floats:
+        """Σ r_i·φ(x_i), as the coefficients themselves."""
+        return residuals
 
 
 def nearest_point(
-    space: Space,
+    design: Design | GramRows,
     margin: SoftMargin,
     *,
     max_iter: int = 10_000,
@@ -114,16 +77,17 @@ def nearest_point(
     ``value`` is then x·vertex = g(H·x) and ``ceiling`` ‖x‖²: at the optimum they are equal. An
     iteration costs one H·x, one Hᵀr, the soft margin, and O(corral³).
     """
-    first = margin.at(space.scores(np.zeros(space.size)))
-    corral = _Corral(space, space.point(first.gradient), first.nu_plus)
+    first = margin.at(design.scores(np.zeros(design.n_weak)))
+    dual = design.scores if isinstance(design, GramRows) else np.asarray
+    corral = _Corral(dual, design.correlate(first.gradient), first.nu_plus)
     solution = MarginSolution(corral.point)
     while True:
         point, squared = corral.point, corral.squared_norm
-        found = margin.at(space.scores(point))
+        found = margin.at(design.scores(point))
         solution.weights, solution.value, solution.ceiling = point, found.value, squared
         solution.path.append(squared)
         if squared <= AT_ORIGIN * corral.largest:
-            solution.weights = np.zeros(space.size)
+            solution.weights = np.zeros(design.n_weak)
             solution.value = solution.ceiling = 0.0
             solution.status = "converged"
             break
@@ -134,11 +98,11 @@ def nearest_point(
         if tol is not None and solution.gap <= _wanted_gap(tol, squared, corral.largest):
             solution.status = "converged"
             if found.value <= 0.5 * squared:  # then w = 0 has the better objective
-                solution.weights, solution.value = np.zeros(space.size), 0.0
+                solution.weights, solution.value = np.zeros(design.n_weak), 0.0
             break
         if solution.n_iter >= max_iter:
             break
-        if not corral.join(space.point(found.gradient), found.nu_plus):
+        if not corral.join(design.correlate(found.gradient), found.nu_plus):
             is_close = solution.gap <= NO_STEP_LEFT * corral.largest
             solution.status = "converged" if is_close else "stalled"
             break
@@ -153,11 +117,14 @@ def _wanted_gap(tol: float, squared: float, largest: float) -> float:
 
 
 class _Corral:
-    """Vertices, their inner products, and the shares of the nearest point of their hull."""
+    """Vertices, their inner products, and the shares of the nearest point of their hull.
 
-    def __init__(self, space: Space, vertex: Floats, nu_plus: float) -> None:
-        self._space = space
-        dual = space.dual(vertex)
+    ``dual_of`` gives what a point is multiplied with to give inner products.
+    """
+
+    def __init__(self, dual_of: Callable[[Floats], Floats], vertex: Floats, nu_plus: float) -> None:
+        self._dual_of = dual_of
+        dual = dual_of(vertex)
         self._vertices = vertex[None, :]
         self._duals = dual[None, :]
         self._gram = np.array([[float(vertex @ dual)]])
@@ -184,7 +151,7 @@ class _Corral:
         """Take a vertex in and move to the new nearest point; false where rounding forbids it."""
         before = self.squared_norm
         products = self._duals @ vertex
-        dual = self._space.dual(vertex)
+        dual = self._dual_of(vertex)
         size = self._shares.size
         gram = np.empty((size + 1, size + 1))
         gram[:size, :size] = self._gram

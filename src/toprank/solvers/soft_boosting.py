@@ -29,7 +29,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from toprank.inputs import scaled_weights
+from toprank.kernels.pair_blocks import PairBlocks
 from toprank.kernels.steps import FLAT, pick
+from toprank.objectives.margin import ClassMargin, PairMargin
 from toprank.solvers.boosting import Boosted
 
 if TYPE_CHECKING:
@@ -42,7 +44,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["CappedClasses", "CappedPairs", "SoftRun", "capped", "soft_boost", "soft_minimum"]
+__all__ = ["CappedClasses", "CappedPairs", "SoftRun", "capped", "soft_boost"]
 
 
 def capped(margins: Floats, measure: Floats, nu: float) -> tuple[float, Floats]:
@@ -77,20 +79,6 @@ def capped(margins: Floats, measure: Floats, nu: float) -> tuple[float, Floats]:
     return value, weights
 
 
-def soft_minimum(margins: Floats, measure: Floats, nu: float) -> float:
-    """Mean of the smallest margins, a share ν of the measure; the row at the border counts partly.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> soft_minimum(np.array([0.0, 1.0, 5.0, 6.0]), np.full(4, 0.25), 0.5)
-    0.5
-    """
-    order = np.argsort(margins, kind="stable")
-    reached = np.minimum(np.cumsum(measure[order]), nu)
-    return float(np.diff(reached, prepend=0.0) @ margins[order]) / float(reached[-1])
-
-
 def _measure(weights: Floats) -> Floats:
     """Weights that sum to 1."""
     scaled = scaled_weights(weights)
@@ -108,6 +96,7 @@ class CappedClasses:
         nu_minus: float,
     ) -> None:
         self.positives, self.weights = positives, weights
+        self._margin = ClassMargin(positives, weights, (nu_plus, nu_minus))
         counts = np.ones(positives.size) if weights is None else weights
         self._parts = [
             (rows, _measure(counts[rows]), sign, nu)
@@ -128,10 +117,7 @@ class CappedClasses:
 
     def soft_margin(self, scores: NDArray[Any]) -> float:
         """Mean of the lowest positives minus mean of the highest negatives."""
-        return sum(
-            soft_minimum(sign * scores[rows], measure, nu)
-            for rows, measure, sign, nu in self._parts
-        )
+        return 2.0 * self._margin.at(scores).value
 
 
 class CappedPairs:
@@ -145,6 +131,7 @@ class CappedPairs:
         self._measure = _measure(counts)
         self._nu = nu
         self._n_rows = n_rows
+        self._margin = PairMargin(PairBlocks.of_pairs(pairs, counts, n_rows), nu)
 
     def value_and_gradient(self, scores: NDArray[Any]) -> tuple[float, Floats]:
         """S, and its derivative with respect to every score."""
@@ -156,8 +143,7 @@ class CappedPairs:
 
     def soft_margin(self, scores: NDArray[Any]) -> float:
         """Mean of the smallest pair margins."""
-        margins = scores[self._better] - scores[self._worse]
-        return soft_minimum(margins, self._measure, self._nu)
+        return 2.0 * self._margin.at(scores).value
 
 
 class SoftRun(NamedTuple):
