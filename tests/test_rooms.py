@@ -98,7 +98,6 @@ TESTED_THROUGH = {
     "integrations/torch/precision.py": "integrations/torch/test_losses.py",
     "kernels/jit.py": "test_house.py",
     "kernels/mini_batches.py": "solvers/test_mini_batch.py",
-    "kernels/prank.py": "predtron/test_ordinal.py",
     "kernels/rounds.py": "predtron/test_problem.py",
     "kernels/rows.py": "predtron/test_base.py",
     "kernels/simplex.py": "solvers/test_cutting_plane.py",

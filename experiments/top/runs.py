@@ -13,9 +13,7 @@ from toprank import PNormPush, PrecisionAtKRanker
 from toprank.metrics import precision_at_k
 from toprank.objectives import PrecisionAtK
 from toprank.solvers.cutting_plane import minimize_by_cutting_planes
-from toprank.solvers.mini_batch import MiniBatches, Rows, Stream
-from toprank.solvers.perceptron import perceptron_aim
-from toprank.solvers.sgd import sgd_aim
+from toprank.solvers.mini_batch import MiniBatches, Rows, Stream, perceptron_aim, sgd_aim
 from toprank.weak_rankers.standard import StandardFeatures
 
 ALPHA = 1e-4

@@ -16,8 +16,7 @@ from toprank.guarantees.precision import reach_of
 from toprank.inputs import as_lists
 from toprank.metrics import precision_at_k
 from toprank.objectives import PrecisionAtK
-from toprank.solvers.mini_batch import BatchRows, MiniBatches, Patience, Stream
-from toprank.solvers.perceptron import perceptron_aim
+from toprank.solvers.mini_batch import BatchRows, MiniBatches, Patience, Stream, perceptron_aim
 
 K = 3
 

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from tests.kernels.boosting_twins import (
     histograms_by_class_naive,
+    label_masses_naive,
     pair_masses_naive,
 )
 from tests.kernels.stump_tables import SEEDS, table
@@ -15,6 +16,7 @@ from toprank.kernels.class_sums import (
     add_weights,
     classification_masses,
     histograms_by_class,
+    label_masses,
     multiply,
     ranking_masses,
 )
@@ -107,3 +109,16 @@ def test_histograms_by_class_are_sums_of_exponentials(seed, n_rows, weighted, sc
         np.testing.assert_allclose(
             np.exp(peaks[side]) * sums[side], expected[side], rtol=1e-9, atol=smallest
         )
+
+
+@settings(deadline=None)
+@given(SEEDS)
+def test_labels_are_summed_above_every_threshold(seed):
+    rng, X = table(seed)
+    relevant, weights = rng.random(23) < 0.4, rng.random(23)
+    design = Stumps(missing="learned").fit(X).design(X)
+    above = np.zeros((2, design.n_weak))
+    label_masses(design.codes, weights, relevant, design.layout, 0, 3, above)
+    for index in range(design.n_weak):
+        naive = label_masses_naive(design.column(index), weights, relevant)
+        np.testing.assert_allclose(above[:, index], naive, atol=1e-14)

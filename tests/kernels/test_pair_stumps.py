@@ -20,7 +20,6 @@ from toprank.kernels.pair_stumps import (
     ladder_masses_of,
     local_codes,
     pair_masses,
-    pair_masses_of,
     rung_weights,
 )
 from toprank.weak_rankers import Stumps
@@ -63,8 +62,6 @@ def test_comparisons_and_pairs_tell_the_shares_of_all_pairs(missing, seed):
         np.testing.assert_allclose(by_pairs[:, index], naive, atol=1e-12)
         twice = (2 * in_table.column(index)).astype(np.uint8)
         direct = ladder_masses_of(twice[ladder.rows], ladder.rungs, ladder.first_rungs, comparisons)
-        np.testing.assert_allclose(direct, naive, rtol=1e-10, atol=1e-300)
-        direct = pair_masses_of(twice, better, worse, normalised)
         np.testing.assert_allclose(direct, naive, rtol=1e-10, atol=1e-300)
 
 

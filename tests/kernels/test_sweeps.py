@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from scipy.special import expit
 
 from toprank.inputs import as_lists
-from toprank.kernels.exponentials import exponential_adjoint, exponential_mass
-from toprank.kernels.ladder import Ladder
+from toprank.kernels.ladder import Ladder, exponential_adjoint, exponential_mass
 from toprank.kernels.sweeps import (
     FAR,
     TailKernel,

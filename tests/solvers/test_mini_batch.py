@@ -7,9 +7,14 @@ from scipy import sparse
 from toprank.inputs import as_lists
 from toprank.objectives import PrecisionAtK
 from toprank.solvers import mini_batch
-from toprank.solvers.mini_batch import BatchRows, MiniBatches, Patience, Stream
-from toprank.solvers.perceptron import perceptron_aim
-from toprank.solvers.sgd import sgd_aim
+from toprank.solvers.mini_batch import (
+    BatchRows,
+    MiniBatches,
+    Patience,
+    Stream,
+    perceptron_aim,
+    sgd_aim,
+)
 
 SURROGATES = ("avg", "max", "ramp", "struct")
 FIXED = {"whole": True, "average": False}

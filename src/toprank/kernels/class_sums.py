@@ -32,6 +32,7 @@ __all__ = [
     "add_weights",
     "classification_masses",
     "histograms_by_class",
+    "label_masses",
     "multiply",
     "ranking_masses",
 ]
@@ -226,3 +227,35 @@ def classification_masses(
                 masses[0, place], masses[3, place] = (right + am) * unit, (wrong + bm) * unit
             else:
                 masses[0, place], masses[3, place] = right * unit, wrong * unit
+
+
+@compiled
+def label_masses(
+    codes: Codes,
+    weights: Floats,
+    relevant: NDArray[np.bool_],
+    layout: Layout,
+    first: int,
+    last: int,
+    above: Floats,
+) -> None:
+    """Weight of the rows with h = 1, for every stump of columns ``first`` to ``last``.
+
+    ``above[0]`` is of the rows for which the label is relevant, ``above[1]`` of the others. A
+    doubled column has its stumps with missing values below, then those with them above.
+    """
+    sizes, doubled, offsets = layout
+    sums = np.empty((2, 256))
+    for j in range(first, last):
+        sums[:] = 0.0
+        mine = codes[j]
+        for row in range(mine.size):
+            sums[0 if relevant[row] else 1, mine[row]] += weights[row]
+        size = sizes[j]
+        for side in range(2):
+            total = 0.0
+            for threshold in range(size - 1, -1, -1):
+                total += sums[side, threshold + 1]
+                above[side, offsets[j] + threshold] = total
+                if doubled[j]:
+                    above[side, offsets[j] + size + threshold] = total + sums[side, 255]

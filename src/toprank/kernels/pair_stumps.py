@@ -40,7 +40,6 @@ __all__ = [
     "ladder_masses_of",
     "local_codes",
     "pair_masses",
-    "pair_masses_of",
     "rung_weights",
 ]
 
@@ -310,16 +309,3 @@ def pair_masses(
         _write(low, size, offsets[j], masses)
         if doubled[j]:
             _write(high, size, offsets[j] + size, masses)
-
-
-@compiled
-def pair_masses_of(twice: Codes, better: Integers, worse: Integers, weights: Floats) -> Floats:
-    """Shares of one weak ranker, 2h in {0, 1, 2} per row, over a list of pairs."""
-    masses = np.zeros(4)
-    for pair in range(better.size):
-        moved = np.int64(twice[better[pair]]) - np.int64(twice[worse[pair]])
-        if moved > 0:
-            masses[2 - moved] += weights[pair]
-        elif moved < 0:
-            masses[1 - moved] += weights[pair]
-    return masses

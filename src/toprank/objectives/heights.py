@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
-from toprank.kernels.exponentials import exponential_adjoint, exponential_mass
-from toprank.kernels.ladder import Ladder
+from toprank.kernels.ladder import Ladder, exponential_adjoint, exponential_mass
 from toprank.kernels.sweeps import TailKernel, held_back, hinge_moments, tail_sums
 from toprank.objectives.losses import RoundedHinge
 from toprank.objectives.prices import Heights

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from toprank.kernels.prank import play_prank
+from toprank.kernels.rounds import play_prank
 from toprank.kernels.rows import rows_of
 from toprank.predtron.classifier import ClassLearner, ClassPredtron
 from toprank.predtron.documentation import documented

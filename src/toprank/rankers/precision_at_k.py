@@ -25,9 +25,14 @@ from toprank.rankers.precision_inputs import (
 )
 from toprank.rankers.supervised import LinearRanker, Watch, check_length, check_table
 from toprank.solvers.cutting_plane import minimize_by_cutting_planes
-from toprank.solvers.mini_batch import BatchRows, MiniBatches, Patience, Stream
-from toprank.solvers.perceptron import perceptron_aim
-from toprank.solvers.sgd import sgd_aim
+from toprank.solvers.mini_batch import (
+    BatchRows,
+    MiniBatches,
+    Patience,
+    Stream,
+    perceptron_aim,
+    sgd_aim,
+)
 from toprank.truth import Truth
 from toprank.weak_rankers.standard import StandardFeatures
 

@@ -15,7 +15,6 @@ from toprank.kernels.pair_stumps import (
     ladder_masses_of,
     local_codes,
     pair_masses,
-    pair_masses_of,
     rung_weights,
 )
 from toprank.solvers.boosting_states import StumpState
@@ -140,7 +139,7 @@ class PairState(ScoredState):
         self._fill_with(pair_masses, *pairs)
 
     def _measure(self, index: int) -> NDArray[np.float64]:
-        found: NDArray[np.float64] = pair_masses_of(
-            self._twice(index), self._better, self._worse, self._weights
-        )
-        return found
+        twice = self._twice(index).astype(np.intp)
+        moved = twice[self._better] - twice[self._worse]
+        by_move = np.bincount(moved + 2, self._weights, minlength=5)  # -1, -1/2, 0, 1/2, 1
+        return np.asarray(by_move[[4, 3, 1, 0]])

@@ -49,7 +49,7 @@ def _state_of(
         design = family.design(X, threads=threads)
         if classify and by_class is not None:
             return ColumnState(design, by_class, by_class)
-        return ColumnState(design, _pair_loss(truth), by_class)
+        return ColumnState(design, pnorm_push(1.0).criterion(truth), by_class)
     if truth.pairs is not None:
         stumps = family.design(X, threads=threads)
         return PairState(stumps, truth.pairs, truth.pair_weights)
@@ -68,16 +68,6 @@ def _state_of(
 def _ladder(truth: Truth) -> Ladder:
     assert truth.grades is not None  # noqa: S101  (asked of labels and grades only)
     return Ladder(truth.grades, truth.weights, truth.lists)
-
-
-def _pair_loss(truth: Truth) -> Any:
-    """ln F̃ as a function of the scores."""
-    objective = pnorm_push(1.0)
-    if truth.pairs is not None:
-        return objective.on_pairs(truth.pairs, truth.n_rows, pair_weight=truth.pair_weights)
-    groups = None if truth.lists is None else truth.lists.codes
-    put: Any = objective.on if truth.is_labels else objective.on_grades
-    return put(truth.grades, sample_weight=truth.weights, groups=groups)
 
 
 def _log_smallest_pair(truth: Truth) -> float:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from toprank.kernels.label_sums import label_masses
+from toprank.kernels.class_sums import label_masses
 from toprank.solvers.boosting_states import StumpState
 
 if TYPE_CHECKING:

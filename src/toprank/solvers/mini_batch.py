@@ -1,4 +1,4 @@
-"""Passes over mini-batches: what the stochastic solvers of precision at k have in common.
+"""Stochastic solvers of precision at k: sub-gradients and perceptrons (Kar et al. 2015).
 
 Rows are shuffled anew for every pass and cut into ⌈rows/batch_size⌉ batches of nearly equal
 length; with lists, every list is a batch. A batch without a positive (or without a negative) has
@@ -8,6 +8,7 @@ mistake bounds as they are.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -30,6 +31,7 @@ from toprank.kernels.mini_batches import (
 )
 from toprank.kernels.rows import rows_of
 from toprank.kernels.top_k import RAMP
+from toprank.objectives.precision import KINDS, as_top
 from toprank.solvers.base import Monitor, Progress, Solution
 
 if TYPE_CHECKING:
@@ -38,13 +40,83 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from toprank.inputs import Lists
+    from toprank.objectives.precision import Surrogate
     from toprank.truth import Truth
 
-__all__ = ["BatchRows", "MiniBatches", "Patience", "Stream", "Tally"]
+__all__ = [
+    "BatchRows",
+    "MiniBatches",
+    "Patience",
+    "Stream",
+    "Tally",
+    "perceptron_aim",
+    "sgd_aim",
+]
 
 # Entries of the table that one call of a compiled loop visits at most: a tenth of a second, after
 # which Python can look whether the user wants to stop.
 ENTRIES = 1 << 26
+
+
+def sgd_aim(
+    k: float,
+    surrogate: Surrogate,
+    *,
+    whole: bool,
+    alpha: float,
+    radius: float | None,
+    step: float,
+    average: bool,
+) -> Aim:
+    """Mini-batch stochastic sub-gradients (Algorithms 3 and 4).
+
+        min_{‖w‖ ≤ radius}  E_batch[ surrogate(w; batch)/k ] + (alpha/2)·‖w‖²
+
+    Step t draws a batch, takes a sub-gradient g_t of its surrogate and sets
+
+        w ← Π[(1 - η_t·alpha)·w - η_t·g_t],    η_t = step / √(Σ_{τ≤t} ‖g_τ‖²),
+
+    where Π projects on the ball. The paper leaves the steps open; these fall like 1/√t, as its
+    Theorem 15 asks, without knowing the scale of the gradients (Streeter and McMahan 2010).
+    Without a radius it is the ball that must hold the optimum: at w = 0 the normalised surrogate
+    is 1, so (alpha/2)·‖w*‖² ≤ 1 for avg, max and ramp.
+
+    ramp is a difference of convex functions. Each pass linearises the concave part at the model it
+    starts with: the k best positives of a batch are those of that model, fixed for the pass (the
+    concave-convex procedure). At w = 0 all positives are tied and share, so that the first pass is
+    convex in the manner of avg.
+    """
+    amount, is_share = as_top(k)
+    if radius is None:
+        radius = math.sqrt(2.0 / alpha) if alpha > 0 else math.inf
+    return Aim(
+        KINDS[surrogate], False, amount, is_share, whole, float(alpha), float(radius),
+        float(step), average,
+    )  # fmt: skip
+
+
+def perceptron_aim(k: float, surrogate: Surrogate, *, whole: bool, average: bool) -> Aim:
+    """Perceptrons (Algorithms 1 and 2): no step length, no penalty and no ball.
+
+    A batch with Δ_t negatives in its top k moves the model by
+
+        w ← w - Σ false positives + D_t·Σ false negatives,  D_t = Δ_t/(n₊ - (k - Δ_t))     avg
+        w ← w - Σ false positives + Σ of the Δ_t best false negatives                      max
+
+    and a batch with Δ_t = 0 leaves it as it is. Among ties negatives come first, and rows tied at a
+    cut share their place; the proofs of Theorems 7 and 9 allow both. A batch of a single row has no
+    company to be ranked in: it is compared with the origin, as the other class, which is the
+    classical perceptron (b = k = 1).
+    """
+    if surrogate not in ("avg", "max"):
+        raise ValueError(
+            f"solver='perceptron' is known for surrogate 'avg' and 'max' only, got {surrogate!r}; "
+            "choose one of them, or solver='sgd'."
+        )
+    amount, is_share = as_top(k)
+    return Aim(
+        KINDS[surrogate], True, amount, is_share, whole, 0.0, math.inf, 1.0, average
+    )  # fmt: skip
 
 
 class BatchRows(NamedTuple):
