@@ -15,7 +15,7 @@ Each row of a batch is read from memory once; the batch then lies in the cache f
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -166,7 +166,12 @@ def run_pass(
         if is_lone:
             value, k, mistakes = _lone_row(scores, chosen, weights, scratch)
         else:
-            value, k, mistakes = _judge(aim, scores, chosen, weights, reference, scratch, size)
+            value, k, mistakes = surrogate(
+                aim.kind, aim.is_perceptron, scores, chosen,
+                None if weights is None else scratch.weights[:size],
+                None if reference is None else scratch.held[:size],
+                aim.k, aim.is_share, aim.whole, scratch.residuals[:size], scratch.work[:, :size],
+            )  # fmt: skip
         if k > 0.0:
             sums[LOSS] += value / k
             sums[SHARE] += mistakes / k
@@ -196,25 +201,6 @@ def _touch_all(gradient: RowSum, n_touched: int) -> int:
         for column in range(gradient.total.size):
             gradient.touched[column] = column
     return gradient.total.size
-
-
-@compiled
-def _judge(
-    aim: Aim,
-    scores: Floats,
-    chosen: Mask,
-    weights: Any,
-    reference: Any,
-    scratch: BatchScratch,
-    size: int,
-) -> tuple[float, float, float]:
-    """Surrogate of a batch, with weights and reference where there are any."""
-    row_weights = None if weights is None else scratch.weights[:size]
-    held = None if reference is None else scratch.held[:size]
-    return surrogate(
-        aim.kind, aim.is_perceptron, scores, chosen, row_weights, held, aim.k, aim.is_share,
-        aim.whole, scratch.residuals[:size], scratch.work[:, :size],
-    )  # fmt: skip
 
 
 @compiled

@@ -275,39 +275,9 @@ def surrogate(
     if k <= 0.0 or end == 0:
         residuals[:] = 0.0
         return 0.0, 0.0, 0.0
-    if weights is None:
-        return _judge(
-            kind, is_perceptron, scores, positives, weights, reference, k, whole, residuals, work,
-            shift, total, work[0, :end], None, work[0, first:], None, n_positives,
-        )  # fmt: skip
-    return _judge(
-        kind, is_perceptron, scores, positives, weights, reference, k, whole, residuals, work,
-        shift, total, work[0, :end], work[1, :end], work[0, first:], work[1, first:],
-        n_positives,
-    )  # fmt: skip
-
-
-@compiled
-def _judge(
-    kind: int,
-    is_perceptron: bool,
-    scores: Floats,
-    positives: Mask,
-    weights: Floats | None,
-    reference: Floats | None,
-    k: float,
-    whole: bool,
-    residuals: Floats,
-    work: Floats,
-    shift: float,
-    total: float,
-    negative: Floats,
-    n_weights: Floats | None,
-    positive: Floats,
-    p_weights: Floats | None,
-    n_positives: float,
-) -> tuple[float, float, float]:
-    """The part of :func:`surrogate` behind the split of the classes."""
+    negative, positive = work[0, :end], work[0, first:]
+    n_weights = None if weights is None else work[1, :end]
+    p_weights = None if weights is None else work[1, first:]
     n_head = sort_head(negative, n_weights, k)
     p_head = sort_head(positive, p_weights, k)
     mistakes = misplaced(negative, n_weights, positive, p_weights, n_head, p_head, k)
@@ -352,10 +322,8 @@ def _reference_cut(
             if weights is not None:
                 work[3, size] = weights[row]
             size += 1
-    if weights is None:
-        return cut(work[2, :size], None, sort_head(work[2, :size], None, k), k)
-    held = sort_head(work[2, :size], work[3, :size], k)
-    return cut(work[2, :size], work[3, :size], held, k)
+    held, held_weights = work[2, :size], None if weights is None else work[3, :size]
+    return cut(held, held_weights, sort_head(held, held_weights, k), k)
 
 
 @compiled

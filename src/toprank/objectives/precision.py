@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
-from toprank.kernels.top_k import AVG, MAX, RAMP, STRUCT, surrogate, surrogate_of_lists
+from toprank.kernels.top_k import AVG, MAX, RAMP, STRUCT, surrogate_of_lists
 from toprank.objectives.base import Criterion, Degrees, Objective
 
 if TYPE_CHECKING:
@@ -138,6 +138,8 @@ class PrecisionCriterion(Criterion):
         self._kind = KINDS[surrogate_name]
         self._positives, self._weights, self._lists = positives, weights, lists
         self._whole = are_whole(weights)
+        self._order = np.arange(self.n_rows) if lists is None else lists.order
+        self._starts = np.array([0, self.n_rows]) if lists is None else lists.starts
         self._check_k()
 
     def _check_k(self) -> None:
@@ -183,16 +185,9 @@ class PrecisionCriterion(Criterion):
         """Risk, value, share of negatives in the top, and the gradient of the value."""
         exact = np.ascontiguousarray(scores, dtype=np.float64)
         gradient = np.empty(self.n_rows)
-        if self._lists is None:
-            risk, k, mistakes = surrogate(
-                self._kind, False, exact, self._positives, self._weights, None, self._k,
-                self._is_share, self._whole, gradient, np.empty((4, self.n_rows)),
-            )  # fmt: skip
-            gradient /= k
-            return risk, risk / k, mistakes / k, gradient
         risk, value, share = surrogate_of_lists(
-            self._kind, exact, self._positives, self._weights, self._lists.order,
-            self._lists.starts, self._k, self._is_share, self._whole, gradient,
+            self._kind, exact, self._positives, self._weights, self._order, self._starts,
+            self._k, self._is_share, self._whole, gradient,
         )  # fmt: skip
         return risk, value, share, gradient
 
