@@ -15,7 +15,6 @@ from toprank.inputs import as_lists
 from toprank.kernels.ladder import Ladder
 from toprank.kernels.pair_stumps import (
     LocalCodes,
-    RungWeights,
     ladder_masses,
     ladder_masses_of,
     local_codes,
@@ -38,11 +37,8 @@ def test_comparisons_and_pairs_tell_the_shares_of_all_pairs(missing, seed):
     design = family.design(X, ladder.rows)
     pairs = ladder_pairs_naive(grades, groups)
     losses = weights[pairs].prod(axis=1) * np.exp(scores[pairs[:, 1]] - scores[pairs[:, 0]])
-    log_loss, *parts = rung_weights(
-        scores[ladder.rows], np.log(ladder.weights), ladder.rungs, ladder.first_rungs
-    )
+    log_loss, comparisons = rung_weights(scores[ladder.rows], ladder)
     assert log_loss == pytest.approx(math.log(losses.sum()), abs=1e-12)
-    comparisons = RungWeights(*parts)
     coded = LocalCodes(
         np.empty_like(design.codes),
         np.empty_like(design.codes),
@@ -68,8 +64,6 @@ def test_comparisons_and_pairs_tell_the_shares_of_all_pairs(missing, seed):
 def test_comparisons_take_scores_of_any_size():
     ladder = Ladder(np.array([0, 1, 2, 0, 1]), None, None)
     scores = np.array([1e5, -1e5, 0.0, 3e4, 1e5])[ladder.rows]
-    log_loss, *parts = rung_weights(
-        scores, np.log(ladder.weights), ladder.rungs, ladder.first_rungs
-    )
+    log_loss, parts = rung_weights(scores, ladder)
     assert log_loss == pytest.approx(2e5)
     assert all(np.isfinite(part).all() for part in parts)

@@ -12,7 +12,7 @@ from toprank.inputs import as_lists, as_positives, as_scores, as_weights
 from toprank.kernels.ladder import Ladder
 from toprank.metrics import height
 from toprank.objectives import Push
-from toprank.objectives.heights import ladder_of
+from toprank.objectives.heights import RungComparison
 from toprank.objectives.losses import LOSSES
 from toprank.objectives.prices import Heights, Price, aggregate
 
@@ -248,7 +248,7 @@ def priced_heights(
     counted[~positives] = height(
         positives, checked, sample_weight=weights, groups=None if lists is None else lists.codes
     )
-    bounded = ladder_of(LOSSES[loss], ladder).at(checked).heights
+    bounded = RungComparison(ladder, LOSSES[loss]).at(checked).heights
     own = positives.astype(np.float64) if weights is None else positives * weights
     codes = np.zeros(checked.size, dtype=np.intp) if lists is None else lists.codes
     totals, worst = _per_list(codes, own, counted, outer)

@@ -15,6 +15,7 @@ inner one.
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -72,6 +73,16 @@ class Ladder:
         self.grades = np.repeat(numbers, np.diff(self.rungs))
         self._list_of = np.repeat(np.arange(self.n_rungs.size), np.diff(self.lists))
         self.is_outer = self.grades < self.n_rungs[self._list_of] - 1
+
+    @cached_property
+    def rung_of(self) -> Integers:
+        """Rung of every row, counted over all lists."""
+        return np.repeat(np.arange(self.rungs.size - 1), np.diff(self.rungs))
+
+    @cached_property
+    def outer(self) -> Integers:
+        """Rows with somebody above them."""
+        return np.flatnonzero(self.is_outer)
 
     def sort(self, scores: NDArray[Any]) -> NDArray[np.intp]:
         """Order the laid-out scores ascending within each list."""

@@ -17,17 +17,19 @@ Whole-array expressions are written as loops: the compiler needs seconds for eac
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from scipy.special import logsumexp
 
 from toprank.kernels.jit import compiled
+from toprank.kernels.ladder import exponential_mass
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from toprank.kernels.bins import Layout
+    from toprank.kernels.ladder import Ladder
 
     Floats = NDArray[np.float64]
     Codes = NDArray[np.uint8]
@@ -92,55 +94,24 @@ def local_codes(codes: Codes, lists: Integers, first: int, last: int, coded: Loc
                 local[j, row] = number[codes[j, row]]
 
 
-@compiled
-def _log_sum(logs: Floats) -> float:
-    """ln Σ e^x."""
-    peak, total = -np.inf, 0.0
-    for x in logs:
-        peak = max(peak, x)
-    for x in logs:
-        total += math.exp(x - peak)
-    return peak + math.log(total)
-
-
-@compiled
-def rung_weights(
-    scores: Floats, log_weights: Floats, rungs: Integers, first_rungs: Integers
-) -> tuple[float, Floats, Floats, Floats, Floats]:
-    """ln F̃, and the four parts of :class:`RungWeights`.
-
-    A row of weight w and score s counts as one of score s - ln w above, s + ln w on a rung.
-    """
-    above, on = np.zeros(scores.size), np.zeros(scores.size)
-    n_rungs = rungs.size - 1
-    carry, share, logs = np.ones(n_rungs), np.zeros(n_rungs), np.full(n_rungs, -np.inf)
-    for g in range(first_rungs.size - 1):
-        lowest, mass = np.inf, 0.0
-        for rung in range(first_rungs[g + 1] - 2, first_rungs[g] - 1, -1):
-            start, stop, end = rungs[rung], rungs[rung + 1], rungs[rung + 2]
-            new = lowest
-            for row in range(stop, end):
-                new = min(new, scores[row] - log_weights[row])
-            carry[rung] = np.exp(new - lowest) if mass > 0.0 else 1.0
-            mass *= carry[rung]
-            lowest = new
-            for row in range(stop, end):
-                above[row] = np.exp(lowest - scores[row] + log_weights[row])
-                mass += above[row]
-            highest, total = -np.inf, 0.0
-            for row in range(start, stop):
-                highest = max(highest, scores[row] + log_weights[row])
-            for row in range(start, stop):
-                on[row] = np.exp(scores[row] + log_weights[row] - highest)
-                total += on[row]
-            for row in range(start, stop):
-                on[row] /= total
-            logs[rung] = highest - lowest + np.log(total) + np.log(mass)
-            share[rung] = 1.0 / mass
-    log_loss = _log_sum(logs)
-    for rung in range(n_rungs):
-        share[rung] *= np.exp(logs[rung] - log_loss)
-    return log_loss, above, on, carry, share
+def rung_weights(scores: Floats, ladder: Ladder) -> tuple[float, RungWeights]:
+    """ln F̃ of scores that are laid out as the ladder is, and the weights of its rows and rungs."""
+    starts, rung = ladder.rungs[:-1], ladder.rung_of
+    lowest, mass = exponential_mass(scores, ladder.weights, ladder.rungs, ladder.first_rungs)
+    is_highest = mass == 0.0
+    highest = np.maximum.reduceat(scores, starts)
+    on = ladder.weights * np.exp(scores - highest[rung])
+    total = np.add.reduceat(on, starts)
+    on /= total[rung]
+    # the rung before the lowest one of a list is the highest one of another: no comparison
+    before = np.where(is_highest, -np.inf, lowest)[rung - 1]
+    above = ladder.weights * np.exp(before - scores)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        logs = (highest - lowest) + np.log(total) + np.log(mass)
+        carry = np.where(np.roll(is_highest, -1), 1.0, np.exp(lowest - np.roll(lowest, -1)))
+        log_loss = float(logsumexp(logs))
+        share = np.where(is_highest, 0.0, np.exp(logs - log_loss) / mass)
+    return log_loss, RungWeights(above, on, carry, share)
 
 
 @compiled

@@ -10,7 +10,7 @@ Both are made of soft maxima of one class under weights that are *tilted* by e^{
 
 ∂L_c is the mean of what the scores are made of under the tilted weights, and ∂²L_c is |c| times
 its covariance. Tilted masses add up over chunks of scores, blocks of a file and workers of a
-cluster. Rows in one list need nothing else; :class:`ExponentialLadder` compares within lists and
+cluster. Rows in one list need nothing else; :class:`RungComparison` compares within lists and
 grades.
 """
 

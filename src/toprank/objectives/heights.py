@@ -1,11 +1,11 @@
 """Heights u_k = Σ_i w_i·ℓ(s_i - s_k) of the rows that are judged, and the way back to scores.
 
 A :class:`PairComparison` knows who is compared with whom. At given scores it makes a
-:class:`Snapshot`: the heights, and the chain rule from heights to rows. Three kinds exist, each
+:class:`Snapshot`: the heights, and the chain rule from heights to rows. Two kinds exist, each
 without forming more pairs than it was given:
 
-* :class:`ExponentialLadder`: O(rows), the sums factorise;
-* :class:`SortedLadder`: logistic and hinges, one sort and one sweep per rung;
+* :class:`RungComparison`: O(rows) with the exponential loss, whose sums factorise; one sort and
+  one sweep per rung with the others;
 * :class:`ExplicitPairs`: O(pairs), for any truth function.
 """
 
@@ -32,12 +32,10 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ExplicitPairs",
-    "ExponentialLadder",
     "PairComparison",
+    "RungComparison",
     "Snapshot",
-    "SortedLadder",
     "compare",
-    "ladder_of",
 ]
 
 
@@ -67,71 +65,71 @@ class PairComparison(ABC):
         """Smallest s_i - s_k of all pairs."""
 
 
-def ladder_of(loss: Loss, ladder: Ladder) -> PairComparison:
-    """Compare the rows of a ladder under a loss, the fastest way there is."""
-    return ExponentialLadder(ladder) if loss.name == "exponential" else SortedLadder(ladder, loss)
-
-
 def compare(loss: Loss, truth: Truth, sign: int) -> PairComparison:
     """Compare the rows that a truth compares; with ``sign`` -1 upside down."""
     if truth.grades is None:
         assert truth.pairs is not None  # noqa: S101  (a truth has grades or pairs)
         pairs = truth.pairs[:, ::sign]
         return ExplicitPairs(loss, pairs, truth.pair_weights, truth.weights, truth.n_rows)
-    return ladder_of(loss, Ladder(sign * truth.grades, truth.weights, truth.lists))
+    return RungComparison(Ladder(sign * truth.grades, truth.weights, truth.lists), loss)
 
 
-class ExponentialLadder(PairComparison):
-    """The exponential loss on rungs: u_k = e^{s_k - lowest}·mass, shared by all rows of a rung."""
+class RungComparison(PairComparison):
+    """Rows on the rungs of a ladder: sums that factorise, or one sort and then sweeps."""
 
-    def __init__(self, ladder: Ladder) -> None:
+    def __init__(self, ladder: Ladder, loss: Loss) -> None:
         self.ladder = ladder
-        self.outer = np.flatnonzero(ladder.is_outer)
-        self.weight = ladder.weights[self.outer]
-        rung_of = np.repeat(np.arange(ladder.rungs.size - 1), np.diff(ladder.rungs))
-        self.rung = rung_of[self.outer]
+        self.loss = loss
 
     def at(self, scores: NDArray[Any]) -> Snapshot:
-        return _ExponentialSnapshot(self, scores)
+        if self.loss.name == "exponential":
+            return _ExponentialSnapshot(self.ladder, scores)
+        if self.loss.name == "logistic":
+            return _LogisticSnapshot(self.ladder, scores)
+        if isinstance(self.loss, RoundedHinge):
+            return _RoundedHingeSnapshot(self.ladder, scores, self.loss.length)
+        return _HingeSnapshot(self.ladder, scores, squared=self.loss.name == "squared_hinge")
 
     def narrowest_gap(self, scores: NDArray[Any]) -> float:
         return self.ladder.narrowest_gap(scores)
 
 
 class _ExponentialSnapshot(Snapshot):
-    def __init__(self, comparison: ExponentialLadder, scores: NDArray[Any]) -> None:
-        ladder = comparison.ladder
-        self._comparison = comparison
+    """u_k = e^{s_k - lowest}·mass, where lowest and mass are shared by all rows of a rung."""
+
+    def __init__(self, ladder: Ladder, scores: NDArray[Any]) -> None:
+        self._ladder = ladder
         self._scores = scores[ladder.rows].astype(np.float64, copy=False)
         self._lowest, mass = exponential_mass(
             self._scores, ladder.weights, ladder.rungs, ladder.first_rungs
         )
-        shift = self._scores[comparison.outer] - self._lowest[comparison.rung]
-        self.heights = Heights(shift, mass[comparison.rung], comparison.weight)
+        outer, rung = ladder.outer, ladder.rung_of[ladder.outer]
+        shift = self._scores[outer] - self._lowest[rung]
+        self.heights = Heights(shift, mass[rung], ladder.weights[outer])
 
     def gradient(self, first: Floats) -> Floats:
-        pull = self._adjoint(first, 1) * self._comparison.ladder.weights
+        pull = self._adjoint(first, 1) * self._ladder.weights
         return self._rows(first * self.heights.size, -pull)
 
     def gradient_and_hessian(self, first: Floats, second: Floats) -> tuple[Floats, Floats]:
-        weights, size = self._comparison.ladder.weights, self.heights.size
+        weights, size = self._ladder.weights, self.heights.size
         pull = self._adjoint(first, 1) * weights
         bend = self._adjoint(second, 2) * weights**2 + pull
         gradient = self._rows(first * size, -pull)
         return gradient, self._rows((second * size + first) * size, bend)
 
     def _adjoint(self, per_height: Floats, power: int) -> Floats:
-        ladder = self._comparison.ladder
+        ladder = self._ladder
         laid_out = np.zeros(ladder.rows.size)
-        laid_out[self._comparison.outer] = per_height
+        laid_out[ladder.outer] = per_height
         return exponential_adjoint(
             self._scores, laid_out, ladder.rungs, ladder.first_rungs, self._lowest, power
         )
 
     def _rows(self, outer: Floats, inner: Floats) -> Floats:
-        inner[self._comparison.outer] += outer
-        rows = np.zeros(self._comparison.ladder.n_rows)
-        rows[self._comparison.ladder.rows] = inner
+        inner[self._ladder.outer] += outer
+        rows = np.zeros(self._ladder.n_rows)
+        rows[self._ladder.rows] = inner
         return rows
 
 
@@ -151,24 +149,6 @@ _SIGMOID_SQUARED = TailKernel(
     constant=1.0,
     lead=2,
 )
-
-
-class SortedLadder(PairComparison):
-    """The logistic loss and the hinges on rungs: one sort, then sweeps."""
-
-    def __init__(self, ladder: Ladder, loss: Loss) -> None:
-        self.ladder = ladder
-        self.loss = loss
-
-    def at(self, scores: NDArray[Any]) -> Snapshot:
-        if self.loss.name == "logistic":
-            return _LogisticSnapshot(self.ladder, scores)
-        if isinstance(self.loss, RoundedHinge):
-            return _RoundedHingeSnapshot(self.ladder, scores, self.loss.length)
-        return _HingeSnapshot(self.ladder, scores, squared=self.loss.name == "squared_hinge")
-
-    def narrowest_gap(self, scores: NDArray[Any]) -> float:
-        return self.ladder.narrowest_gap(scores)
 
 
 class _SortedSnapshot(Snapshot):

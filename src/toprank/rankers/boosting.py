@@ -379,21 +379,8 @@ class RoundMonitor:
         self._family = family
         self._held_out = None
         if held_out is not None:
-            self._held_out = HeldOut(
-                family.design(held_out.X),
-                held_out,
-                model.scoring,
-                model.n_iter_no_change,
-                model._coefficient,  # noqa: SLF001
-                classes,
-            )
-        self._watch = Watch(
-            model,
-            max_iter=model.max_iter,
-            verbose=model.verbose,
-            learned=self._attributes,
-            data=given,
-        )
+            self._held_out = HeldOut(model, family.design(held_out.X), held_out, classes)
+        self._watch = Watch(model, model.max_iter, self._attributes, given)
         self._is_watched = bool(model.verbose or getattr(model, "_skl_callbacks", None))
 
     def _attributes(self, weights: NDArray[np.float64]) -> dict[str, Any]:

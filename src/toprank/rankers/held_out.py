@@ -72,39 +72,21 @@ class _GivenScores(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 class HeldOut:
     """Scores held-out rows after each round; asks to stop when they no longer get better.
 
-    Parameters
-    ----------
-    design : Design
-        The weak rankers on the held-out table.
-    rows : HeldOutRows
-        What the scorer is called with.
-    scoring : str, callable or None
-        Name of a metric of :mod:`toprank.metrics`, or a scorer; None is the ROC AUC, or NDCG where
-        there are more than two grades.
-    patience : int
-        Rounds without a better score after which to stop.
-    coefficient : float
-        What a step of 1 adds to the score of a row with h = 1.
-    classes : array or None
-        The two classes, where the truth is labels.
+    ``design`` is of the weak rankers on the held-out table. Without ``scoring`` of the model rows
+    are judged by the ROC AUC, or by NDCG where there are more than two grades.
     """
 
     def __init__(
-        self,
-        design: Design,
-        rows: HeldOutRows,
-        scoring: Any,
-        patience: int,
-        coefficient: float,
-        classes: NDArray[Any] | None,
+        self, model: Any, design: Design, rows: HeldOutRows, classes: NDArray[Any] | None
     ) -> None:
+        scoring = model.scoring
         if scoring is None:
             scoring = "roc_auc" if np.unique(rows.y).size <= 2 else "ndcg"
         self._design = design
         self._rows = rows
         self._scorer = scorer_named(scoring) if isinstance(scoring, str) else scoring
-        self._patience = patience
-        self._coefficient = coefficient
+        self._patience = int(model.n_iter_no_change)
+        self._coefficient = model._coefficient  # noqa: SLF001
         self._scored = _GivenScores(np.zeros(design.n_rows))
         if classes is not None:
             self._scored.classes_ = classes

@@ -137,9 +137,7 @@ class LinearRankSVM(GradesMixin, PairsMixin, LinearRanker):
                 cut = matching_intercept(design.scores(weights), truth.positives, truth.weights)
             return self._attributes(family, weights, cut, truth.classes, table.dtype)
 
-        watch = Watch(
-            self, max_iter=self.max_iter, verbose=self.verbose, learned=learned, data=given
-        )
+        watch = Watch(self, self.max_iter, learned, given)
         with closing(watch):
             solution, certificate = self._solve(design, truth, watch)
         self._store_solution(solution, learned(solution.weights) | {"certificate_": certificate})

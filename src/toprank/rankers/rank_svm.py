@@ -154,14 +154,14 @@ class RankSVM(GradesMixin, PairsMixin, LinearRanker):
         check_values(table, scale=self.scale, limits=UNSCALED)
         truth, _scale = truth.scaled()
         family = self._family().fit(table)
-        problem = self._problem(table, truth, family)
+        is_linear = self.kernel == "linear"
+        design = family.design(table) if is_linear else GramRows(self._gram(family, table))
+        problem = SvmProblem(self, truth, design)
 
         def learned(weights: Floats) -> dict[str, Any]:
             return self._model(family, table, truth, problem.scale * weights, 0.0)
 
-        watch = Watch(
-            self, max_iter=self.max_iter, verbose=self.verbose, learned=learned, data=given
-        )
+        watch = Watch(self, self.max_iter, learned, given)
         # the products are many and short: a second thread would wait more than it works
         with threadpool_limits(limits=1, user_api="blas"), closing(watch):
             solved = problem.solve(self.max_iter, self.tol, watch)
@@ -176,20 +176,6 @@ class RankSVM(GradesMixin, PairsMixin, LinearRanker):
         self._warn_of(solved.solution)
         self._warn_of_zero_weights(problem, solved)
         return self
-
-    def _problem(self, table: Any, truth: Truth, family: SymmetricFeatures) -> SvmProblem:
-        is_linear = self.kernel == "linear"
-        return SvmProblem(
-            norm=self.norm,
-            hard=self.margin == "hard",
-            form=self.form,
-            nu=float(self.nu),
-            nu_plus=self.nu_plus,
-            signed=self.signed,
-            constant=self.constant,
-            truth=truth,
-            design=family.design(table) if is_linear else GramRows(self._gram(family, table)),
-        )
 
     def _gram(self, family: SymmetricFeatures, table: Any, other: Any = None) -> Floats:
         parameters = self.kernel_params or {}
@@ -294,7 +280,7 @@ def _cut(problem: SvmProblem, solved: Solved) -> float:
     if not truth.is_labels:
         return 0.0
     scores = problem.scores(solved.weights)
-    if problem.form == "exact" and not problem.hard:
+    if problem.ranker.form == "exact" and not problem.hard:
         return matching_intercept(scores, truth.positives, truth.weights)
     return solved.margin.at(scores).intercept
 

@@ -22,6 +22,7 @@ from toprank.weak_rankers.symmetric import SymmetricFeatures
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from toprank.rankers.rank_svm import RankSVM
     from toprank.solvers.base import Monitor
     from toprank.solvers.margin_ball import MarginSolution
     from toprank.truth import Truth
@@ -59,15 +60,14 @@ class SvmProblem:
     Where the rows carry grades or pairs, only the exact form exists.
     """
 
-    norm: int
-    hard: bool
-    form: str
-    nu: float
-    nu_plus: float | None
-    signed: bool
-    constant: bool
+    ranker: RankSVM
     truth: Truth
     design: Design | GramRows
+
+    @property
+    def hard(self) -> bool:
+        """Whether no pair may fall short of the margin."""
+        return self.ranker.margin == "hard"
 
     @cached_property
     def blocks(self) -> PairBlocks:
@@ -77,14 +77,14 @@ class SvmProblem:
     def solve(self, max_iter: int, tol: float | None, monitor: Monitor | None) -> Solved:
         """Choose ν⁺ where there is one to choose, then solve."""
         nu_plus = self._nu_plus(max_iter, tol)
-        margin = self.margin(self.nu, nu_plus)
+        margin = self.margin(self.ranker.nu, nu_plus)
         solution = self._maximize(margin, max_iter, tol, None, monitor)
         return Solved(self.scale * solution.weights, solution, margin, nu_plus)
 
     @property
     def scale(self) -> float:
         """What turns the solver's weights into the paper's: the optimum of OP 11 is ν·x."""
-        return self.nu if self.norm == 2 and not self.hard else 1.0
+        return self.ranker.nu if self.ranker.norm == 2 and not self.hard else 1.0
 
     def scores(self, weights: Floats) -> Floats:
         """Scores of the rows, without a cut."""
@@ -92,11 +92,11 @@ class SvmProblem:
 
     def gap(self, solution: MarginSolution) -> float:
         """Duality gap: of the largest margin, or of OP 11 (½‖w‖² - ν·g)."""
-        return self.scale**2 * solution.gap if self.norm == 2 else solution.gap
+        return self.scale**2 * solution.gap if self.ranker.norm == 2 else solution.gap
 
     def margin(self, nu: float, nu_plus: float) -> SoftMargin:
         """The soft margin of the form at a ν."""
-        if self.form == "exact" or not self.truth.is_labels:
+        if self.ranker.form == "exact" or not self.truth.is_labels:
             return PairMargin(self.blocks, None if self.hard else nu)
         kappa = None if self.hard else self.kappa(nu, nu_plus)
         return ClassMargin(self.truth.positives, self.truth.weights, kappa)
@@ -107,10 +107,10 @@ class SvmProblem:
         In the 2-norm version the paper exchanges the classes' roles. The classification SVM
         averages over ν·m/2 rows of each class.
         """
-        if self.form == "classification":
+        if self.ranker.form == "classification":
             share = self.positive_share
             return nu / (2.0 * share), nu / (2.0 * (1.0 - share))
-        return (nu_plus, nu / nu_plus) if self.norm == 1 else (nu / nu_plus, nu_plus)
+        return (nu_plus, nu / nu_plus) if self.ranker.norm == 1 else (nu / nu_plus, nu_plus)
 
     @property
     def positive_share(self) -> float:
@@ -129,22 +129,25 @@ class SvmProblem:
         """The share of pairs that must reach ρ̂, and who says so."""
         if self.hard:
             return 1.0, "hard margin"
-        if self.form == "exact":
-            return 1.0 - self.nu, "equation (1)" if self.norm == 1 else "equation (A·1)"
-        above, below = (min(kappa, 1.0) for kappa in self.kappa(self.nu, nu_plus))
-        theorem = "Theorem 3" if self.norm == 1 else "Theorem 5"
-        if self.form == "classification":
+        if self.ranker.form == "exact":
+            return (
+                1.0 - self.ranker.nu,
+                "equation (1)" if self.ranker.norm == 1 else "equation (A·1)",
+            )
+        above, below = (min(kappa, 1.0) for kappa in self.kappa(self.ranker.nu, nu_plus))
+        theorem = "Theorem 3" if self.ranker.norm == 1 else "Theorem 5"
+        if self.ranker.form == "classification":
             theorem += ", for the classification SVM's shares"
-        elif np.isclose(nu_plus**2, self.nu):
-            theorem = "Corollary 4" if self.norm == 1 else "Corollary 6"
+        elif np.isclose(nu_plus**2, self.ranker.nu):
+            theorem = "Corollary 4" if self.ranker.norm == 1 else "Corollary 6"
         return (1.0 - above) * (1.0 - below), theorem
 
     def smallest_nu(self) -> float:
         """About the smallest ν at which the difference of the class means has a soft margin."""
         at_zero = self.margin(1.0, 1.0).at(np.zeros(self.truth.n_rows)).gradient
         means = self.design.correlate(at_zero)
-        scores = self.scores(means if self.signed else np.maximum(means, 0.0))
-        low, high = self.nu, 1.0
+        scores = self.scores(means if self.ranker.signed else np.maximum(means, 0.0))
+        low, high = self.ranker.nu, 1.0
         for _ in range(12):
             middle = 0.5 * (low + high)
             if self.margin(middle, float(np.sqrt(middle))).at(scores).value > 0:
@@ -154,23 +157,27 @@ class SvmProblem:
         return high
 
     def _nu_plus(self, max_iter: int, tol: float | None) -> float:
-        if self.hard or self.form != "product":
+        if self.hard or self.ranker.form != "product":
             return np.nan
-        if self.nu_plus is not None:
-            return self.nu_plus
+        if self.ranker.nu_plus is not None:
+            return self.ranker.nu_plus
         coarse = max(tol or 0.0, TANGENT_TOL)
 
         def tangent(centre: float, weights: Floats | None) -> MarginSolution:
             margin = TangentMargin(
-                self.truth.positives, self.truth.weights, self.nu, centre, swapped=self.norm == 2
+                self.truth.positives,
+                self.truth.weights,
+                self.ranker.nu,
+                centre,
+                swapped=self.ranker.norm == 2,
             )
             return self._maximize(margin, max_iter, coarse, weights, None, sparse=False)
 
-        found, _ = lower_by_tangents(self.nu, tangent, coarse)
-        if found in (self.nu, math.sqrt(self.nu), 1.0):  # as the search gives them
+        found, _ = lower_by_tangents(self.ranker.nu, tangent, coarse)
+        if found in (self.ranker.nu, math.sqrt(self.ranker.nu), 1.0):  # as the search gives them
             return found
         # further digits hang on rounding: γ̂ is flat here
-        return min(max(float(f"{found:.2g}"), self.nu), 1.0)
+        return min(max(float(f"{found:.2g}"), self.ranker.nu), 1.0)
 
     def _maximize(
         self,
@@ -183,13 +190,13 @@ class SvmProblem:
         sparse: bool = True,
     ) -> MarginSolution:
         stopping: dict[str, Any] = {"max_iter": max_iter, "tol": tol, "monitor": monitor}
-        if isinstance(self.design, GramRows) or self.norm == 2:
+        if isinstance(self.design, GramRows) or self.ranker.norm == 2:
             return nearest_point(self.design, margin, **stopping)
         return maximize_on_ball(
             self.design,
             margin,
-            signed=self.signed,
-            constant=self.constant,
+            signed=self.ranker.signed,
+            constant=self.ranker.constant,
             start=start,
             sparse=sparse,
             **stopping,

@@ -113,10 +113,6 @@ class ColumnState(BoostingState):
         """Step of the given sign at which the edge has fallen to ``target``."""
         return WeakRankerLine(self, index).root(lambda _, slope, __: slope + sign * target, sign)
 
-    def look(self, scores: NDArray[np.float64]) -> tuple[float, NDArray[Any]]:
-        """Log loss and its gradient at other scores."""
-        return self.criterion.value_and_gradient(scores)
-
 
 def _flat(value: float, slope: float, step: float) -> float:  # noqa: ARG001
     """The rule of a minimum: no slope."""
@@ -132,7 +128,9 @@ class WeakRankerLine:
 
     def at(self, step: float) -> tuple[float, float]:
         """Log loss and its derivative after a step."""
-        value, gradient = self._state.look(self._state.scores + step * self._column)
+        value, gradient = self._state.criterion.value_and_gradient(
+            self._state.scores + step * self._column
+        )
         return value, float(gradient @ self._column)
 
     def root(self, rule: Callable[[float, float, float], float], sign: float = 0.0) -> float:

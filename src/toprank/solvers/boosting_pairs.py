@@ -10,7 +10,6 @@ import numpy as np
 from toprank.kernels.bins import add_lookup
 from toprank.kernels.pair_stumps import (
     LocalCodes,
-    RungWeights,
     ladder_masses,
     ladder_masses_of,
     local_codes,
@@ -73,7 +72,6 @@ class LadderState(ScoredState):
         super().__init__(design)
         self._ladder = ladder
         self._by_class = by_class
-        self._log_weights = np.log(ladder.weights)
         shape = design.codes.shape
         self._coded = coded = LocalCodes(
             np.empty(shape, dtype=np.uint8),
@@ -92,11 +90,7 @@ class LadderState(ScoredState):
         return self._by_class.class_losses(self.scores)
 
     def _weigh(self) -> None:
-        ladder = self._ladder
-        self.log_loss, *parts = rung_weights(
-            self.scores, self._log_weights, ladder.rungs, ladder.first_rungs
-        )
-        self._weights = RungWeights(*parts)
+        self.log_loss, self._weights = rung_weights(self.scores, self._ladder)
 
     def _fill_masses(self) -> None:
         lists = self._coded, self._ladder.rungs, self._ladder.first_rungs, self._weights
