@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 from experiments.boosting.matrix_boosting import boost_matrix
 from tests.solvers.boosting_problems import SEEDS, all_pairs, explicit, grades_of, labels, problem
 from toprank.kernels.threads import Threads, spans
-from toprank.solvers.boosting import boost
-from toprank.solvers.boosting_setup import state_on
+from toprank.solvers.boosting import boost, state_on
 from toprank.weak_rankers import Stumps
 
 ROUNDS = 25

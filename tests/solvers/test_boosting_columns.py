@@ -5,9 +5,8 @@ import pytest
 
 from tests.solvers.boosting_problems import labels, problem
 from toprank.objectives import pnorm_push
-from toprank.solvers.boosting import boost
+from toprank.solvers.boosting import boost, state_on
 from toprank.solvers.boosting_columns import ColumnState
-from toprank.solvers.boosting_setup import state_on
 from toprank.solvers.boosting_states import ClassificationLoss
 from toprank.weak_rankers import Features, Stumps
 

@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 
 from tests.kernels.boosting_twins import ladder_pairs_naive
 from tests.solvers.boosting_problems import SEEDS, explicit, grades_of, problem
-from toprank.solvers.boosting import boost
-from toprank.solvers.boosting_setup import state_on
+from toprank.solvers.boosting import boost, state_on
 from toprank.weak_rankers import Stumps
 
 ROUNDS = 25

@@ -157,8 +157,8 @@ CLASSES = {
     "RankSVM": Kind("toprank.rankers.rank_svm", (*_LINEAR, _KERNEL)),
     "PrecisionAtKRanker": Kind("toprank.rankers.precision_at_k", _LINEAR),
     "RankBoost": Kind("toprank.rankers.rankboost", _BOOSTED),
-    "SmoothMarginRanker": Kind("toprank.rankers.smooth_margin", _BOOSTED),
-    "AdaBoostRanker": Kind("toprank.rankers.adaboost", _BOOSTED),
+    "SmoothMarginRanker": Kind("toprank.rankers.rankboost", _BOOSTED),
+    "AdaBoostRanker": Kind("toprank.rankers.rankboost", _BOOSTED),
     "SoftRankBoost": Kind("toprank.rankers.soft_rankboost", _BOOSTED),
 }
 

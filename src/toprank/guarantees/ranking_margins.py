@@ -13,8 +13,7 @@ import numpy as np
 
 from toprank.inputs import as_positives, as_scores, as_weights
 from toprank.kernels.ladder import Ladder
-from toprank.kernels.pair_blocks import PairBlocks
-from toprank.kernels.pair_margins import weight_below
+from toprank.kernels.pair_blocks import PairBlocks, weight_below
 from toprank.objectives import pnorm_push
 from toprank.objectives.exponential import ExponentialCriterion, PushFormula
 from toprank.truth import Truth

@@ -26,8 +26,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from toprank.inputs import as_positives, as_scores
-from toprank.kernels.pair_blocks import PairBlocks
-from toprank.kernels.pair_margins import weight_below
+from toprank.kernels.pair_blocks import PairBlocks, weight_below
 from toprank.truth import Truth
 
 if TYPE_CHECKING:

@@ -7,6 +7,11 @@ rung against all rows of the list on higher ones), explicit pairs one block each
     (one list)            lower   1 3 | 2
 
 Rows of weight 0 are in no block. Time and memory are O(rows·rungs); no pair is formed.
+
+Sweeps over sorted blocks find the pairs of smallest margin and what each row has of them. The
+margin of a pair is the difference of the scores, s_upper - s_lower, in floating point, which is
+monotone in both: every sweep sees the same pairs in the same order. A pair weighs the product of
+its rows' weights.
 """
 
 from __future__ import annotations
@@ -15,6 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from toprank.kernels.jit import compiled
 from toprank.kernels.ladder import Ladder
 from toprank.kernels.radix import argsort_floats
 
@@ -27,7 +33,17 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Integers = NDArray[np.intp]
 
-__all__ = ["PairBlocks", "SortedBlocks"]
+__all__ = [
+    "PairBlocks",
+    "SortedBlocks",
+    "active_products",
+    "pair_shares",
+    "pair_threshold",
+    "weight_below",
+]
+
+# How far past the target the first interpolation aims, as a share of what is left there.
+FIRST_PAD = 0.1
 
 
 class SortedBlocks(NamedTuple):
@@ -155,3 +171,178 @@ def _sorted(scores: NDArray[Any], block: Integers) -> tuple[Floats, Integers]:
     one_block = block[0] == block[-1]
     order = argsort_floats(wide) if one_block else np.lexsort((wide, block))
     return wide[order], order
+
+
+@compiled
+def _sweep(
+    blocks: SortedBlocks,
+    at: float,
+) -> tuple[float, float, float]:
+    """Weight of the pairs with a margin ≤ ``at``, the largest of these and the next one above.
+
+    For an upper row the lower rows within reach are those from ``first`` on, and ``first`` only
+    moves up with the upper row's score::
+
+        lower   . . . . . | x x x x       x: s_upper - s_lower ≤ at
+                          first
+    """
+    upper, lower, upper_weights, lower_weights, upper_starts, lower_starts = blocks
+    total, below, above = 0.0, -np.inf, np.inf
+    for g in range(upper_starts.size - 1):
+        begin, end = lower_starts[g], lower_starts[g + 1]
+        first = begin
+        mass = 0.0
+        for j in range(begin, end):
+            mass += lower_weights[j]
+        for i in range(upper_starts[g], upper_starts[g + 1]):
+            while first < end and upper[i] - lower[first] > at:
+                mass -= lower_weights[first]
+                first += 1
+            if first < end:
+                total += upper_weights[i] * mass
+                below = max(below, upper[i] - lower[first])
+            if first > begin:
+                above = min(above, upper[i] - lower[first - 1])
+    return total, below, above
+
+
+@compiled
+def weight_below(
+    blocks: SortedBlocks,
+    at: float,
+    inclusive: bool,
+) -> float:
+    """Weight of the pairs with a margin below ``at`` (``inclusive``: at most ``at``)."""
+    upper, lower, upper_weights, lower_weights, upper_starts, lower_starts = blocks
+    total = 0.0
+    for g in range(upper_starts.size - 1):
+        begin, end = lower_starts[g], lower_starts[g + 1]
+        mass = 0.0
+        last = end
+        for i in range(upper_starts[g + 1] - 1, upper_starts[g] - 1, -1):
+            while last > begin and (
+                upper[i] - lower[last - 1] < at or (inclusive and upper[i] - lower[last - 1] == at)
+            ):
+                last -= 1
+                mass += lower_weights[last]
+            total += upper_weights[i] * mass
+    return total
+
+
+@compiled
+def pair_threshold(
+    blocks: SortedBlocks,
+    wanted: float,
+) -> float:
+    """The smallest margin t such that the pairs with a margin ≤ t weigh at least ``wanted``.
+
+    A bracket of two margins that occur is narrowed by interpolation that aims a little past the
+    target, further each time that the same end moves, and each guess is moved onto a margin that
+    occurs; so the answer is exact, ties included. O(rows) per guess; some ten guesses are usual.
+    """
+    upper, lower, _, _, upper_starts, lower_starts = blocks
+    low, high = np.inf, -np.inf
+    for g in range(upper_starts.size - 1):
+        if upper_starts[g] < upper_starts[g + 1] and lower_starts[g] < lower_starts[g + 1]:
+            low = min(low, upper[upper_starts[g]] - lower[lower_starts[g + 1] - 1])
+            high = max(high, upper[upper_starts[g + 1] - 1] - lower[lower_starts[g]])
+    under, over = 0.0, -1.0  # weights at the ends; over is unknown at first
+    pad, rose = FIRST_PAD, True
+    while low < high:
+        middle = low + 0.5 * (high - low)
+        if over > under:
+            # aim past the target, so that the other end of the bracket comes close too
+            share = (wanted - under) / (over - under)
+            share += pad * (1.0 - share) if rose else -pad * share
+            middle = low + share * (high - low)
+        if not low <= middle < high:
+            middle = low
+        weight, below, above = _sweep(blocks, middle)
+        rises = weight < wanted
+        if rises:
+            low, under = above, weight
+        else:
+            high, over = below, weight
+        pad = min(pad * 4.0, 0.5) if rises == rose else pad * 0.25
+        rose = rises
+    return high
+
+
+@compiled
+def pair_shares(
+    blocks: SortedBlocks,
+    at: float,
+    tied_share: float,
+) -> tuple[Floats, Floats]:
+    """What every row has of the pairs with a margin below ``at``, and of the tied ones a share.
+
+    An upper row gets w_i·Σ_j w_j·(1[margin < at] + tied_share·1[margin = at]), a lower row the
+    same with the roles exchanged. O(rows).
+    """
+    upper, lower, upper_weights, lower_weights, upper_starts, lower_starts = blocks
+    of_upper = np.zeros(upper.size)
+    of_lower = np.zeros(lower.size)
+    for g in range(upper_starts.size - 1):
+        begin, end = lower_starts[g], lower_starts[g + 1]
+        strict, tied = begin, begin  # lower rows from here on are below, or at most, ``at``
+        strict_mass = tied_mass = 0.0
+        for j in range(begin, end):
+            strict_mass += lower_weights[j]
+        tied_mass = strict_mass
+        for i in range(upper_starts[g], upper_starts[g + 1]):
+            while strict < end and upper[i] - lower[strict] >= at:
+                strict_mass -= lower_weights[strict]
+                strict += 1
+            while tied < end and upper[i] - lower[tied] > at:
+                tied_mass -= lower_weights[tied]
+                tied += 1
+            strict_part = strict_mass if strict < end else 0.0
+            tied_part = tied_mass if tied < end else 0.0
+            of_upper[i] = upper_weights[i] * (strict_part + tied_share * (tied_part - strict_part))
+        begin, end = upper_starts[g], upper_starts[g + 1]
+        strict, tied = begin, begin  # upper rows before here are below, or at most, ``at``
+        strict_mass = tied_mass = 0.0
+        for j in range(lower_starts[g], lower_starts[g + 1]):
+            while strict < end and upper[strict] - lower[j] < at:
+                strict_mass += upper_weights[strict]
+                strict += 1
+            while tied < end and upper[tied] - lower[j] <= at:
+                tied_mass += upper_weights[tied]
+                tied += 1
+            of_lower[j] = lower_weights[j] * (strict_mass + tied_share * (tied_mass - strict_mass))
+    return of_upper, of_lower
+
+
+@compiled
+def active_products(
+    blocks: SortedBlocks,
+    upper_moves: Floats,
+    lower_moves: Floats,
+) -> tuple[Floats, Floats]:
+    """w_i·Σ_j w_j·(v_i - v_j) over the partners with a margin below 1, for all rows i.
+
+    But for a constant this is the product of the squared hinge's Hessian with v. O(rows).
+    """
+    upper, lower, upper_weights, lower_weights, upper_starts, lower_starts = blocks
+    of_upper = np.zeros(upper.size)
+    of_lower = np.zeros(lower.size)
+    for g in range(upper_starts.size - 1):
+        first = lower_starts[g]
+        source = lower_starts[g + 1] - 1
+        mass = moves = 0.0
+        for i in range(upper_starts[g + 1] - 1, upper_starts[g] - 1, -1):
+            while source >= first and 1.0 - (upper[i] - lower[source]) > 0.0:
+                mass += lower_weights[source]
+                moves += lower_weights[source] * lower_moves[source]
+                source -= 1
+            of_upper[i] = upper_weights[i] * (mass * upper_moves[i] - moves)
+        last = upper_starts[g + 1]
+        source = upper_starts[g]
+        mass = moves = 0.0
+        for j in range(lower_starts[g], lower_starts[g + 1]):
+            while source < last and 1.0 - (upper[source] - lower[j]) > 0.0:
+                mass += upper_weights[source]
+                moves += upper_weights[source] * upper_moves[source]
+                source += 1
+            of_lower[j] = lower_weights[j] * (mass * lower_moves[j] - moves)
+    return of_upper, of_lower

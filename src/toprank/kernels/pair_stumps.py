@@ -108,7 +108,8 @@ def rung_weights(scores: Floats, ladder: Ladder) -> tuple[float, RungWeights]:
     above = ladder.weights * np.exp(before - scores)
     with np.errstate(divide="ignore", invalid="ignore"):
         logs = (highest - lowest) + np.log(total) + np.log(mass)
-        carry = np.where(np.roll(is_highest, -1), 1.0, np.exp(lowest - np.roll(lowest, -1)))
+        has_two_above = ~(is_highest | np.roll(is_highest, -1))
+        carry = np.where(has_two_above, np.exp(lowest - np.roll(lowest, -1)), 1.0)
         log_loss = float(logsumexp(logs))
         share = np.where(is_highest, 0.0, np.exp(logs - log_loss) / mass)
     return log_loss, RungWeights(above, on, carry, share)

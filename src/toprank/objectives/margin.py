@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from toprank.kernels.pair_margins import pair_shares, pair_threshold, weight_below
+from toprank.kernels.pair_blocks import pair_shares, pair_threshold, weight_below
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

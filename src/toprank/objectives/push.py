@@ -21,9 +21,8 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypedDict, Unpack, get_ar
 import numpy as np
 
 from toprank.objectives.base import Adapted, Criterion, Degrees, Objective, Relative, RowOptions
-from toprank.objectives.criterion import PushCriterion, PushSide
 from toprank.objectives.exponential import ExponentialCriterion, PushFormula
-from toprank.objectives.heights import compare
+from toprank.objectives.heights import PushCriterion, PushSide, compare
 from toprank.objectives.losses import LOSSES, Loss, LossName, RoundedHinge, largest_score
 from toprank.objectives.prices import Price, aggregate
 from toprank.objectives.top import SoftTop, TopCriterion

@@ -1,4 +1,3 @@
-from .adaboost import AdaBoostRanker as AdaBoostRanker
 from .base import BaseRanker as BaseRanker
 from .linear_rank_svm import LinearRankSVM as LinearRankSVM
 from .multilabel_boosting import AdaBoostMH as AdaBoostMH
@@ -7,7 +6,8 @@ from .precision_at_k import PrecisionAtKRanker as PrecisionAtKRanker
 from .push import IRPush as IRPush
 from .push import PNormPush as PNormPush
 from .rank_svm import RankSVM as RankSVM
+from .rankboost import AdaBoostRanker as AdaBoostRanker
 from .rankboost import RankBoost as RankBoost
-from .smooth_margin import SmoothMarginRanker as SmoothMarginRanker
+from .rankboost import SmoothMarginRanker as SmoothMarginRanker
 from .soft_rankboost import SoftRankBoost as SoftRankBoost
 from .tree import TreeRanker as TreeRanker

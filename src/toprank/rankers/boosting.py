@@ -26,8 +26,7 @@ from toprank.rankers.supervised import (
     with_callbacks,
 )
 from toprank.solvers.base import Progress
-from toprank.solvers.boosting import boost
-from toprank.solvers.boosting_setup import state_on
+from toprank.solvers.boosting import boost, state_on
 from toprank.weak_rankers import Stumps, weak_rankers_from
 
 if TYPE_CHECKING:

@@ -11,8 +11,7 @@ import numpy as np
 
 from toprank.guarantees.certificates import GapCertificate
 from toprank.inputs import check_number
-from toprank.kernels.pair_blocks import PairBlocks
-from toprank.kernels.pair_margins import active_products
+from toprank.kernels.pair_blocks import PairBlocks, active_products
 from toprank.kernels.threads import Threads, threads_for
 from toprank.objectives import Push, Relative
 from toprank.rankers.cuts import matching_intercept

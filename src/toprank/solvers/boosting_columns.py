@@ -12,6 +12,7 @@ import numpy as np
 
 from toprank.kernels.steps import MAX_STEP
 from toprank.solvers.boosting_states import BoostingState
+from toprank.solvers.descent import Point, minimize_on_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -136,32 +137,19 @@ class WeakRankerLine:
     def root(self, rule: Callable[[float, float, float], float], sign: float = 0.0) -> float:
         """Step, at most MAX_STEP long, at which ``rule(value, slope, step)`` vanishes.
 
-        The rule has the sign of the slope at the start and grows with the step. Illinois: the
-        secant between two ends of opposite sign, an end that stays twice counts half.
+        The rule has the sign of the slope at the start and grows with the step.
         """
         start = rule(*self.at(0.0), 0.0)
-        direction = sign or -np.sign(start)
+        direction = float(sign or -np.sign(start))
         if direction == 0.0:
             return 0.0
-        low, at_low = 0.0, direction * start
-        high = MAX_STEP
-        at_high = direction * rule(*self.at(direction * high), direction * high)
-        if at_high <= 0.0:
-            return float(direction * high)
-        goal, side = LEVEL * abs(start), 0
-        for _ in range(100):
-            middle = (low * at_high - high * at_low) / (at_high - at_low)
-            if not low < middle < high:
-                break
-            value = direction * rule(*self.at(direction * middle), direction * middle)
-            if abs(value) <= goal:
-                return float(direction * middle)
-            if value < 0.0:
-                low, at_low = middle, value
-                at_high *= 0.5 if side < 0 else 1.0
-                side = -1
-            else:
-                high, at_high = middle, value
-                at_low *= 0.5 if side > 0 else 1.0
-                side = 1
-        return float(direction * 0.5 * (low + high))
+
+        def trial(step: float) -> Point:
+            moved = direction * step
+            return Point(step, 0.0, direction * rule(*self.at(moved), moved))
+
+        if trial(MAX_STEP).slope <= 0.0:
+            return direction * MAX_STEP
+        begin = Point(0.0, 0.0, direction * start)
+        found = minimize_on_line(trial, begin, reduction=LEVEL, first=0.5 * MAX_STEP)
+        return direction * found.step

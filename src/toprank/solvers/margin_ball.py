@@ -177,7 +177,7 @@ def _remove_weights(search: _Search, wanted: float) -> None:
         search.ask(query)
     least, ceiling = solution.value - SPARED * wanted, solution.ceiling
     for column in np.flatnonzero(solution.weights == 0).tolist():
-        search.master.forbid(column)
+        search.master.limit(column, 0.0)
     needed = np.zeros(solution.weights.size, dtype=bool)  # and so they stay, whatever else goes
     in_a_row = 0
     while in_a_row < PATIENCE:
@@ -198,7 +198,7 @@ def _leave_out(search: _Search, column: int, least: float) -> bool:
     rest[column] = 0.0
     if not rest.any():
         return False
-    search.master.forbid(column)
+    search.master.limit(column, 0.0)
     solution.value, solution.ceiling = -np.inf, np.inf
     search.ask(rest)
     for _ in range(MOST_CUTS):
@@ -209,7 +209,7 @@ def _leave_out(search: _Search, column: int, least: float) -> bool:
             break
         search.ask(query)
     solution.weights, solution.value = before
-    search.master.allow(column)
+    search.master.limit(column, highspy.kHighsInf)
     return False
 
 
@@ -243,15 +243,8 @@ class _Master:
         self._nu_plus = np.append(self._nu_plus, nu_plus)
         self._idle = np.append(self._idle, 0)
 
-    def forbid(self, column: int) -> None:
-        """Hold the weight of a column at 0."""
-        self._limit(column, 0.0)
-
-    def allow(self, column: int) -> None:
-        """Let the weight of a column go again."""
-        self._limit(column, highspy.kHighsInf)
-
-    def _limit(self, column: int, most: float) -> None:
+    def limit(self, column: int, most: float) -> None:
+        """Hold the weight of a column at ``most`` or below: at 0, or free again at infinity."""
         for variable in range(column, self._size, self._n_weak):
             self._lp.changeColBounds(variable, 0.0, most)
 

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from toprank.inputs import as_lists
-from toprank.kernels.pair_blocks import PairBlocks
-from toprank.kernels.pair_margins import (
+from toprank.kernels.pair_blocks import (
+    PairBlocks,
     active_products,
     pair_shares,
     pair_threshold,
