@@ -379,7 +379,7 @@ class RoundMonitor:
         self._held_out = None
         if held_out is not None:
             self._held_out = HeldOut(model, family.design(held_out.X), held_out, classes)
-        self._watch = Watch(model, model.max_iter, self._attributes, given)
+        self._watch = Watch(model, model.max_iter, model.verbose, self._attributes, given)
         self._is_watched = bool(model.verbose or getattr(model, "_skl_callbacks", None))
 
     def _attributes(self, weights: NDArray[np.float64]) -> dict[str, Any]:

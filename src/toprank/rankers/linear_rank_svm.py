@@ -136,7 +136,7 @@ class LinearRankSVM(GradesMixin, PairsMixin, LinearRanker):
                 cut = matching_intercept(design.scores(weights), truth.positives, truth.weights)
             return self._attributes(family, weights, cut, truth.classes, table.dtype)
 
-        watch = Watch(self, self.max_iter, learned, given)
+        watch = Watch(self, self.max_iter, self.verbose, learned, given)
         with closing(watch):
             solution, certificate = self._solve(design, truth, watch)
         self._store_solution(solution, learned(solution.weights) | {"certificate_": certificate})

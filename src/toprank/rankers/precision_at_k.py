@@ -182,7 +182,7 @@ class PrecisionAtKRanker(LinearRanker):
         if start is None:
             self.weak_rankers_ = self._scaling(rows)
         learned = partial(self._learned, rows)
-        watch = Watch(self, self._passes(), learned, given)
+        watch = Watch(self, self._passes(), self.verbose, learned, given)
         with closing(watch):
             if self.solver == "cutting_plane":
                 self._fit_by_planes(rows, truth, watch, start)

@@ -267,7 +267,7 @@ class PushRanker(GradesMixin, PairsMixin, LinearRanker):
     def _solve(self, problem: TableProblem | BlockProblem, given: dict[str, Any]) -> None:
         """Find the weights, by growing powers where the power is infinite, and store the model."""
         learned = partial(self._learned, problem)
-        watch = Watch(self, self._rounds(), learned, given)
+        watch = Watch(self, self._rounds(), self.verbose, learned, given)
         options: dict[str, Any] = {
             "weights": self._start_weights(problem.n_weak),
             "max_iter": self._rounds(),

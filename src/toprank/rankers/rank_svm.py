@@ -161,7 +161,7 @@ class RankSVM(GradesMixin, PairsMixin, LinearRanker):
         def learned(weights: Floats) -> dict[str, Any]:
             return self._model(family, table, truth, problem.scale * weights, 0.0)
 
-        watch = Watch(self, self.max_iter, learned, given)
+        watch = Watch(self, self.max_iter, self.verbose, learned, given)
         # the products are many and short: a second thread would wait more than it works
         with threadpool_limits(limits=1, user_api="blas"), closing(watch):
             solved = problem.solve(self.max_iter, self.tol, watch)

@@ -266,6 +266,7 @@ class Watch:
 
     estimator: Any
     max_iter: int
+    verbose: int
     learned: Callable[[Any], dict[str, Any]]
     data: dict[str, Any]
 
@@ -283,8 +284,8 @@ class Watch:
 
     def __call__(self, progress: Progress) -> bool:
         """Report an iteration; true asks the solver to stop with what it has."""
-        n_iter, verbose = progress.n_iter, self.estimator.verbose
-        if verbose and (verbose > 1 or n_iter % 10 == 0):
+        n_iter = progress.n_iter
+        if self.verbose and (self.verbose > 1 or n_iter % 10 == 0):
             print(f"iteration {n_iter:>5}   objective {progress.value:.10g}")  # noqa: T201
         if self._context is None:
             return False
