@@ -5,8 +5,8 @@ from typing import NamedTuple
 import numpy as np
 
 from toprank import AdaBoostRanker, RankBoost
-from toprank.kernels.segments import log_sum_exp
 from toprank.metrics import roc_auc
+from toprank.solvers.boosting_states import ClassificationLoss
 from toprank.weak_rankers import Stumps
 
 ROUNDS = 20_000
@@ -36,7 +36,7 @@ class ClassLosses(NamedTuple):
 def class_losses(y, scores):
     """Exponential losses of both classes, as logarithms, so that no score is too large."""
     positives = np.asarray(y) > 0
-    return ClassLosses(log_sum_exp(scores, -1.0, positives), log_sum_exp(scores, 1.0, ~positives))
+    return ClassLosses(*ClassificationLoss(positives).class_losses(scores))
 
 
 def compare(load):
