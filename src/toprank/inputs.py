@@ -23,6 +23,7 @@ __all__ = [
     "as_positives",
     "as_scores",
     "as_weights",
+    "check_choice",
     "check_columns",
     "check_number",
     "log_scale",
@@ -323,6 +324,13 @@ def check_number(
         what = "a whole number" if whole else "a number"
         limit = f"≥ {low:g}" if np.isinf(high) else f"between {low:g} and {high:g}"
         raise ValueError(f"{name} must be {what} {limit}, got {value!r}.")
+
+
+def check_choice(name: str, value: Any, choices: tuple[Any, ...]) -> None:
+    """Raise unless the value is one of a few."""
+    if isinstance(value, bool) or value not in choices:
+        told = ", ".join(map(repr, choices[:-1]))
+        raise ValueError(f"{name} must be {told} or {choices[-1]!r}, got {value!r}.")
 
 
 def rounded_up(rows: Any) -> Any:

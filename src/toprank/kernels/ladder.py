@@ -35,17 +35,7 @@ __all__ = ["Ladder", "exponential_adjoint", "exponential_mass"]
 
 
 class Ladder:
-    """Rows laid out by list and grade; rows of weight 0 are left out.
-
-    Parameters
-    ----------
-    grades : integer array of shape (n_rows,)
-        A higher grade belongs above.
-    weights : array of shape (n_rows,) or None
-        Row weights, all ones where ``None``.
-    lists : Lists or None
-        The lists, one where ``None``.
-    """
+    """Rows laid out by list (one where None) and grade; rows of weight 0 are left out."""
 
     def __init__(
         self,

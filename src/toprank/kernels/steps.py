@@ -124,13 +124,7 @@ def rates(masses: NDArray[np.float64], largest_decrease: bool) -> NDArray[np.flo
     return found
 
 
-@compiled
 def pick(worth: NDArray[np.float64]) -> int:
     """Index of the largest worth, the lowest one on ties."""
-    best = worth[0]
-    for j in range(worth.size):
-        best = max(best, worth[j])
-    for j in range(worth.size):
-        if worth[j] >= best - TIE * abs(best):
-            return j
-    return 0
+    best = worth.max()
+    return int(np.argmax(worth >= best - TIE * abs(best)))

@@ -68,17 +68,9 @@ TOO_LARGE = "the objective is more than a float can hold; divide sample_weight b
 
 
 class Adapted(Criterion):
-    """scale·criterion + offset, for scores of more rows than the criterion looks at.
+    """scale·criterion + offset on the rows of a truth that count; the others have gradient 0.
 
-    Parameters
-    ----------
-    criterion : Criterion
-    scale, offset : float
-        What the value is multiplied by, then what is added.
-    risk_scale : float
-        What the risk is multiplied by.
-    truth : Truth or None
-        Says which rows count, where not all do; the others have gradient 0.
+    The risk is multiplied by ``risk_scale``.
     """
 
     def __init__(

@@ -147,12 +147,6 @@ class ExponentialCriterion(Criterion):
 
     dV/ds is minus one distribution over the inner rows plus one over the outer rows. Nothing but
     the gradient is as long as the list. It is the same number that the general way gives.
-
-    Parameters
-    ----------
-    formula : PushFormula
-    positives : boolean array of shape (n_rows,)
-    weights : array of shape (n_rows,) or None
     """
 
     def __init__(

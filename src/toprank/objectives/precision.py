@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
+from toprank.inputs import check_choice
 from toprank.kernels.top_k import AVG, MAX, RAMP, STRUCT, surrogate_of_lists
 from toprank.objectives.base import Criterion, Degrees, Objective
 
@@ -96,10 +97,7 @@ class PrecisionAtK(Objective):
 
     def __post_init__(self) -> None:
         as_top(self.k)
-        if self.surrogate not in get_args(Surrogate):
-            raise ValueError(
-                f"surrogate must be 'avg', 'max', 'ramp' or 'struct', got {self.surrogate!r}."
-            )
+        check_choice("surrogate", self.surrogate, get_args(Surrogate))
 
     def weight_degrees(self) -> Degrees | None:
         return Degrees(0.0, 1.0, in_logs=False) if as_top(self.k)[1] else None

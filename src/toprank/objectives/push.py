@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypedDict, Unpack, get_ar
 
 import numpy as np
 
+from toprank.inputs import check_choice
 from toprank.objectives.base import Adapted, Criterion, Degrees, Objective, Relative, RowOptions
 from toprank.objectives.exponential import ExponentialCriterion, PushFormula
 from toprank.objectives.heights import PushCriterion, PushSide, compare
@@ -362,7 +363,6 @@ def _check_price(price: object) -> None:
 
 
 def _check_focus(focus: object, bottom_weight: float) -> None:
-    if focus not in get_args(Focus):
-        raise ValueError(f"focus must be 'top', 'bottom' or 'both', got {focus!r}.")
+    check_choice("focus", focus, get_args(Focus))
     if not 0 < bottom_weight < math.inf:
         raise ValueError(f"bottom_weight must be above 0 and finite, got {bottom_weight}.")

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from toprank.inputs import check_choice
 from toprank.objectives.base import Criterion, Objective
 from toprank.objectives.losses import LOSSES, LossName, RoundedHinge, largest_score
 from toprank.objectives.prices import TIED
@@ -67,8 +68,7 @@ class SoftTop(Objective):
             raise ValueError(f"loss must be one of {', '.join(LOSSES)}; got {self.loss!r}.")
         if not self.sharpness > 0:
             raise ValueError(f"sharpness must be above 0 or inf, got {self.sharpness!r}.")
-        if self.focus not in ("top", "bottom"):
-            raise ValueError(f"focus must be 'top' or 'bottom', got {self.focus!r}.")
+        check_choice("focus", self.focus, ("top", "bottom"))
 
     def _largest_score(self) -> float:
         return 345.0 if self.loss == "exponential" else largest_score(self.loss)

@@ -13,7 +13,7 @@ from scipy.special import expit
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
-from toprank.inputs import check_number
+from toprank.inputs import check_choice, check_number
 from toprank.kernels.threads import Threads
 from toprank.rankers.documentation import documented
 from toprank.rankers.held_out import HeldOut, HeldOutRows, split_rows
@@ -278,8 +278,7 @@ class BoostedRanker(LinearRanker):
         check_number("validation_fraction", self.validation_fraction, 0.0, 1.0)
         if self.tol is not None:
             check_number("tol", self.tol, 0.0)
-        if self.directions not in ("both", "increasing"):
-            raise ValueError(f"directions must be 'both' or 'increasing', got {self.directions!r}.")
+        check_choice("directions", self.directions, ("both", "increasing"))
 
 
 class OneListMixin:

@@ -11,10 +11,14 @@ from toprank.inputs import SLACK
 from toprank.solvers.passes import Least, Sums, block_scores
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from toprank.blocks import Block, Blocks
     from toprank.solvers.passes import BlockFeatures
+
+    Floats = NDArray[np.float64]
 
 __all__ = [
     "cut_above",
@@ -31,9 +35,9 @@ TIED = 1e-12
 
 
 def matching_intercept(
-    scores: NDArray[np.float64],
+    scores: Floats,
     positives: NDArray[np.bool_],
-    weights: NDArray[np.float64] | None,
+    weights: Floats | None,
 ) -> float:
     """b such that the rows with s + b > 0 weigh as much as the positives do.
 
@@ -60,9 +64,7 @@ def cut_above(scores: NDArray[Any], inside: int) -> float:
     return _cut(around_score(scores, None, score), inside)
 
 
-def _score_at(
-    scores: NDArray[np.float64], masses: NDArray[np.float64], target: float, above: float = 0.0
-) -> float:
+def _score_at(scores: Floats, masses: Floats, target: float, above: float = 0.0) -> float:
     """Score of the row at which the weight from the top, ``above`` included, reaches the target."""
     order = np.argsort(-scores, kind="stable")
     reached = above + np.cumsum(masses[order])
@@ -70,7 +72,7 @@ def _score_at(
     return float(scores[order[min(place, order.size - 1)]])
 
 
-def around_score(scores: NDArray[Any], masses: NDArray[np.float64] | None, score: float) -> Sums:
+def around_score(scores: NDArray[Any], masses: Floats | None, score: float) -> Sums:
     """Weight of the rows down to the ties of a score, the ends of these ties, and what is next.
 
     ::
@@ -114,15 +116,13 @@ def midway(low: float, high: float) -> float:
     return middle if low <= middle < high else low
 
 
-def matching_intercept_on_blocks(
-    blocks: Blocks, features: BlockFeatures, weights: NDArray[np.float64]
-) -> float:
+def matching_intercept_on_blocks(blocks: Blocks, features: BlockFeatures, weights: Floats) -> float:
     """Give :func:`matching_intercept` of rows in blocks, exactly, in a few passes.
 
     Each pass counts the rows in parts of the window that holds the cut, which becomes one of its
     parts, until the rows in it are few.
     """
-    lowest, highest, target, count = blocks.total(score_ends, features, weights).parts
+    lowest, highest, target, count = blocks.total(on_scores, features, weights, score_ends).parts
     low, high = lowest.value, math.nextafter(-highest.value, math.inf)
     above, goal = 0.0, float(target) * (1 - SLACK)
     while count > GATHERED:
@@ -130,37 +130,34 @@ def matching_intercept_on_blocks(
         edges = np.unique(2 * np.linspace(low / 2, high / 2, BINS + 1))
         if edges.size <= 2:  # all rows of the window have one score
             break
-        masses, counts = blocks.total(masses_between, features, weights, edges).parts
+        masses, counts = blocks.total(on_scores, features, weights, masses_between, edges).parts
         reached = above + np.cumsum(masses[::-1])
         part = min(int(np.searchsorted(reached, goal)), masses.size - 1)
         above = reached[part - 1] if part else above
         place = masses.size - 1 - part
         low, high, count = edges[place], edges[place + 1], counts[place]
     else:
-        rows = blocks.total(rows_between, features, weights, low, high)
+        rows = blocks.total(on_scores, features, weights, rows_between, low, high)
         scores, masses = (np.concatenate(part) for part in zip(*rows, strict=True))
         low = _score_at(scores, masses, goal, above)
-    return -_cut(blocks.total(around_cut, features, weights, low), float(target))
+    return -_cut(blocks.total(on_scores, features, weights, around_cut, low), float(target))
 
 
-def score_ends(block: Block, features: BlockFeatures, weights: NDArray[np.float64]) -> Sums:
-    """Lowest and highest score of a block, weight of its positives, and how many rows count."""
-    scores, positives, masses = block_scores(block, features, weights)
-    return Sums(
-        [
-            Least(float(scores.min(initial=math.inf))),
-            Least(float((-scores).min(initial=math.inf))),
-            masses[positives].sum(),
-            scores.size,
-        ]
-    )
+def on_scores(
+    block: Block, features: BlockFeatures, weights: Floats, work: Callable[..., Any], *given: Any
+) -> Any:
+    """``work`` on scores, labels and weights of the rows of a block that count."""
+    return work(*block_scores(block, features, weights), *given)
 
 
-def masses_between(
-    block: Block, features: BlockFeatures, weights: NDArray[np.float64], edges: NDArray[np.float64]
-) -> Sums:
-    """Weight and number of the rows of a block from each edge up to, not including, the next."""
-    scores, _, masses = block_scores(block, features, weights)
+def score_ends(scores: Floats, positives: NDArray[np.bool_], masses: Floats) -> Sums:
+    """Lowest and highest score, weight of the positives, and how many rows there are."""
+    ends = [Least(float(side.min(initial=math.inf))) for side in (scores, -scores)]
+    return Sums([*ends, masses[positives].sum(), scores.size])
+
+
+def masses_between(scores: Floats, _: NDArray[np.bool_], masses: Floats, edges: Floats) -> Sums:
+    """Weight and number of the rows from each edge up to, not including, the next."""
     inside = (scores >= edges[0]) & (scores < edges[-1])
     places = np.searchsorted(edges, scores[inside], side="right") - 1
     size = edges.size - 1
@@ -168,17 +165,13 @@ def masses_between(
 
 
 def rows_between(
-    block: Block, features: BlockFeatures, weights: NDArray[np.float64], low: float, high: float
-) -> list[tuple[NDArray[np.float64], NDArray[np.float64]]]:
+    scores: Floats, _: NDArray[np.bool_], masses: Floats, low: float, high: float
+) -> list[tuple[Floats, Floats]]:
     """Scores and weights of the rows in a window."""
-    scores, _, masses = block_scores(block, features, weights)
     inside = (scores >= low) & (scores < high)
     return [(scores[inside], masses[inside])]
 
 
-def around_cut(
-    block: Block, features: BlockFeatures, weights: NDArray[np.float64], score: float
-) -> Sums:
-    """Give :func:`around_score` of one block."""
-    scores, _, masses = block_scores(block, features, weights)
+def around_cut(scores: Floats, _: NDArray[np.bool_], masses: Floats, score: float) -> Sums:
+    """Give :func:`around_score`, whatever the labels."""
     return around_score(scores, masses, score)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.model_selection import GroupShuffleSplit, train_test_split
+from sklearn.utils import check_random_state
 
 from toprank.metrics import scorer as scorer_named
 
@@ -43,19 +43,23 @@ class HeldOutRows(NamedTuple):
 def split_rows(
     truth: Truth, share: float, random_state: Any
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Rows to learn from and rows to hold out: whole lists where there are lists."""
-    rows = np.arange(truth.n_rows)
+    """Rows to learn from and rows to hold out: whole lists, or of each class alike."""
+    rng = check_random_state(random_state)
+    keys, members = np.arange(truth.n_rows), [np.arange(truth.n_rows)]
     if truth.lists is not None:
-        splitter = GroupShuffleSplit(1, test_size=share, random_state=random_state)
-        kept, held = next(splitter.split(rows, groups=truth.lists.codes))
-        return kept, held
-    kept, held = train_test_split(
-        rows,
-        test_size=share,
-        random_state=random_state,
-        stratify=truth.grades if truth.is_labels else None,
-    )
-    return np.sort(kept), np.sort(held)
+        keys, members = truth.lists.codes, [np.arange(truth.lists.n_lists)]
+    elif truth.is_labels:
+        members = [np.flatnonzero(truth.positives), np.flatnonzero(~truth.positives)]
+    chosen = [rng.permutation(part)[: max(1, round(share * part.size))] for part in members]
+    is_held = np.isin(keys, np.concatenate(chosen))
+    held, kept = np.flatnonzero(is_held), np.flatnonzero(~is_held)
+    for part in (held, kept) if truth.is_labels else ():
+        if truth.positives[part].all() or not truth.positives[part].any():
+            raise ValueError(
+                f"validation_fraction={share} leaves the rows to learn from, or those held out, "
+                "with one class only; choose another, or early_stopping=False."
+            )
+    return kept, held
 
 
 class _GivenScores(ClassifierMixin, BaseEstimator):  # type: ignore[misc]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import numpy as np
 
 from toprank.guarantees.certificates import GapCertificate
-from toprank.inputs import check_number
+from toprank.inputs import check_choice, check_number
 from toprank.kernels.pair_blocks import PairBlocks, active_products
 from toprank.kernels.threads import Threads, threads_for
 from toprank.objectives import Push, Relative
@@ -107,8 +107,7 @@ class LinearRankSVM(GradesMixin, PairsMixin, LinearRanker):
     verbose: int = 0
 
     def _check_parameters(self) -> None:
-        if self.loss not in ("squared_hinge", "hinge"):
-            raise ValueError(f"loss must be 'squared_hinge' or 'hinge', got {self.loss!r}.")
+        check_choice("loss", self.loss, ("squared_hinge", "hinge"))
         check_number("alpha", self.alpha, 0)
         if not 0 < self.alpha < np.inf:
             raise ValueError(

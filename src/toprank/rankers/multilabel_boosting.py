@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from toprank.inputs import as_weights, check_number, log_scale, scaled_weights
+from toprank.inputs import as_weights, check_choice, check_number, log_scale, scaled_weights
 from toprank.kernels.threads import Threads
 from toprank.rankers.boosting import warn_if_equal
 from toprank.rankers.cuts import matching_intercept
@@ -278,8 +278,7 @@ where theory gives none, the one that predicts as many labels as there were
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        if self.form not in ("within", "global"):
-            raise ValueError(f"form must be 'within' or 'global', got {self.form!r}.")
+        check_choice("form", self.form, ("within", "global"))
 
     def _check_pairs(self, relevant: NDArray[np.bool_]) -> None:
         if self.form == "within" and not (relevant.any(axis=0) & ~relevant.all(axis=0)).any():

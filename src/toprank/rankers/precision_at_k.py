@@ -17,9 +17,9 @@ from toprank.guarantees.certificates import GapCertificate
 from toprank.guarantees.precision import StreamCertificate, certify_mistakes, reach_of
 from toprank.objectives.precision import PrecisionAtK, PrecisionCriterion, are_whole, as_top
 from toprank.rankers.cuts import matching_intercept
+from toprank.rankers.held_out import split_rows
 from toprank.rankers.precision_inputs import (
     check_parameters,
-    hold_out,
     labels_of_stream,
     with_ordinary_weights,
 )
@@ -234,7 +234,7 @@ class PrecisionAtKRanker(LinearRanker):
         rng = check_random_state(self.random_state)
         k, kept, judge = self._share(rows), rows, None
         if self.early_stopping:
-            inside, outside = hold_out(truth, self.validation_fraction, rng)
+            inside, outside = split_rows(truth, self.validation_fraction, rng)
             kept = BatchRows.of(rows.X[inside], truth.part(inside))
             aside = BatchRows.of(rows.X[outside], truth.part(outside))
             judge = partial(_share_of_negatives, self._criterion(k, aside), self._design(aside))

@@ -1,27 +1,24 @@
-"""What users hand to the precision-at-k ranker: parameters, streams, rows kept aside."""
+"""What users hand to the precision-at-k ranker: parameters, weights, streams."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
-from toprank.inputs import check_number
+from toprank.inputs import check_choice, check_number
 from toprank.objectives.base import ORDINARY_WEIGHTS
 from toprank.objectives.precision import PrecisionAtK, as_top
-from toprank.rankers.supervised import binary_labels
+from toprank.rankers.supervised import binary_labels, near_one
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from toprank.truth import Truth
 
-__all__ = ["check_parameters", "hold_out", "labels_of_stream", "with_ordinary_weights"]
-
-SOLVERS = ("sgd", "perceptron", "cutting_plane")
+__all__ = ["check_parameters", "labels_of_stream", "with_ordinary_weights"]
 
 
 def labels_of_stream(
@@ -61,41 +58,13 @@ def with_ordinary_weights(truth: Truth, k: float) -> Truth:
             f"sample_weight reaches {weights.max():g}, and k={k} counts weight; divide the weights "
             "by one number, so that they are near 1, or pass k as a share of the positives."
         )
-    scaled, _ = truth.scaled()
-    assert scaled.weights is not None  # noqa: S101  (for the type checker)
-    return replace(scaled, weights=scaled.weights / scaled.weights.max())
-
-
-def hold_out(
-    truth: Truth, fraction: float, rng: np.random.RandomState
-) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Rows to learn from and rows kept aside: of each class alike, or whole lists."""
-    positives = truth.positives
-    if truth.lists is not None:
-        n_aside = max(1, round(fraction * truth.lists.n_lists))
-        chosen = rng.permutation(truth.lists.n_lists)[:n_aside]
-        aside = np.isin(truth.lists.codes, chosen)
-    else:
-        aside = np.zeros(truth.n_rows, dtype=np.bool_)
-        for members in (np.flatnonzero(positives), np.flatnonzero(~positives)):
-            n_aside = max(1, round(fraction * members.size))
-            aside[rng.permutation(members)[:n_aside]] = True
-    for half in (positives[aside], positives[~aside]):
-        if half.all() or not half.any():
-            raise ValueError(
-                f"validation_fraction={fraction} leaves the rows to learn from, or those kept "
-                "aside, with one class only; choose another, or early_stopping=False."
-            )
-    return np.flatnonzero(~aside), np.flatnonzero(aside)
+    return near_one(truth)
 
 
 def check_parameters(ranker: Any) -> None:
     """Raise where a parameter of the ranker makes no sense."""
     PrecisionAtK(ranker.k, ranker.surrogate)
-    if ranker.solver not in SOLVERS:
-        raise ValueError(
-            f"solver must be 'sgd', 'perceptron' or 'cutting_plane', got {ranker.solver!r}."
-        )
+    check_choice("solver", ranker.solver, ("sgd", "perceptron", "cutting_plane"))
     if ranker.solver == "cutting_plane" and ranker.surrogate == "ramp":
         raise ValueError(
             "solver='cutting_plane' needs a convex surrogate, and 'ramp' is not; choose "

@@ -6,7 +6,7 @@ import math
 import warnings
 from abc import abstractmethod
 from contextlib import closing
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, Self
 
@@ -16,7 +16,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from toprank.guarantees import push_certificate
-from toprank.inputs import check_number
+from toprank.inputs import check_choice, check_number
 from toprank.kernels.threads import threads_for
 from toprank.objectives import ir_push, pnorm_push
 from toprank.objectives.base import Relative
@@ -31,6 +31,7 @@ from toprank.rankers.supervised import (
     LinearRanker,
     PairsMixin,
     Watch,
+    near_one,
     with_callbacks,
 )
 from toprank.rankers.survey import survey
@@ -119,7 +120,8 @@ class TableProblem:
         self.design = family.design(table, threads=threads)
         self.n_weak = self.design.n_weak
         self._solver, self._objective = SOLVERS[solver], objective
-        self._truth = truth if objective.is_logarithm() else _near_one(truth, objective)
+        is_kept = objective.is_logarithm() or objective.weight_degrees() is None
+        self._truth = truth if is_kept else near_one(truth)
         self._criterion: Criterion = objective.criterion(self._truth)
         self._unit = 1.0
         if not objective.is_logarithm():
@@ -151,18 +153,6 @@ class TableProblem:
     def is_constant(self) -> bool:
         """Whether no weak ranker tells any two rows apart."""
         return all(np.ptp(self.design.column(index)) == 0 for index in range(self.n_weak))
-
-
-def _near_one(truth: Truth, objective: Any) -> Truth:
-    """Truth whose largest weight is 1, where the objective does not depend on their size."""
-    if objective.weight_degrees() is None:
-        return truth
-    scaled, _ = truth.scaled()
-    return (
-        scaled
-        if scaled.weights is None
-        else replace(scaled, weights=scaled.weights / scaled.weights.max())
-    )
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -374,10 +364,7 @@ class PushRanker(GradesMixin, PairsMixin, LinearRanker):
             check_number("max_iter", self.max_iter, 0)
         if self.tol is not None:
             check_number("tol", self.tol, 0)
-        if self.solver not in ("auto", "lbfgs", "coordinate"):
-            raise ValueError(
-                f"solver must be 'auto', 'lbfgs' or 'coordinate', got {self.solver!r}."
-            )
+        check_choice("solver", self.solver, ("auto", "lbfgs", "coordinate"))
         self._objective()
 
 

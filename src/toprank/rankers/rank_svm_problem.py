@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS
 
-from toprank.inputs import check_number
+from toprank.inputs import check_choice, check_number
 from toprank.kernels.pair_blocks import PairBlocks
 from toprank.objectives.margin import ClassMargin, PairMargin, SoftMargin, TangentMargin
 from toprank.solvers.margin_ball import maximize_on_ball
@@ -241,9 +241,9 @@ def check_columns(ranker: Any, table: Any) -> None:
 
 def check_parameters(ranker: Any) -> None:
     """Raise where a parameter of the ranker makes no sense."""
-    _check_choice("norm", ranker.norm, (1, 2))
-    _check_choice("margin", ranker.margin, ("soft", "hard"))
-    _check_choice("form", ranker.form, ("exact", "product", "classification"))
+    check_choice("norm", ranker.norm, (1, 2))
+    check_choice("margin", ranker.margin, ("soft", "hard"))
+    check_choice("form", ranker.form, ("exact", "product", "classification"))
     _check_share("nu", ranker.nu)
     if ranker.nu_plus is not None:
         if ranker.form != "product" or ranker.margin == "hard":
@@ -285,12 +285,6 @@ def _check_kernel(kernel: Any, norm: int) -> None:
         )
     if kernel != "linear" and norm == 1:
         raise ValueError(f"kernel={kernel!r} needs norm=2; a 1-norm is of the features' weights.")
-
-
-def _check_choice(name: str, value: Any, choices: tuple[Any, ...]) -> None:
-    if isinstance(value, bool) or value not in choices:
-        told = ", ".join(map(repr, choices[:-1]))
-        raise ValueError(f"{name} must be {told} or {choices[-1]!r}, got {value!r}.")
 
 
 def _check_share(name: str, value: Any) -> None:

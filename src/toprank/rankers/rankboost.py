@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import numpy as np
 
 from toprank.guarantees.certificates import MarginCertificate
+from toprank.inputs import check_choice
 from toprank.rankers.base import keep_columns
 from toprank.rankers.boosting import (
     BoostedRanker,
@@ -136,10 +137,7 @@ class RankBoost(PairBoostedRanker):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        if self.selection not in ("largest_decrease", "steepest"):
-            raise ValueError(
-                f"selection must be 'largest_decrease' or 'steepest', got {self.selection!r}."
-            )
+        check_choice("selection", self.selection, ("largest_decrease", "steepest"))
 
 
 @shared_docs(patience=200)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -57,6 +57,7 @@ __all__ = [
     "binary_labels",
     "check_length",
     "check_table",
+    "near_one",
     "with_callbacks",
 ]
 
@@ -352,6 +353,13 @@ def check_length(name: str, n_given: int, table: Any) -> None:
     """Refuse labels of another number of rows than the table has."""
     if n_given != table.shape[0]:
         raise ValueError(f"{name} has {n_given} rows, but X has {table.shape[0]}; they must match.")
+
+
+def near_one(truth: Truth) -> Truth:
+    """Truth whose largest weight is 1, for objectives that do not depend on their size."""
+    scaled, _ = truth.scaled()
+    weights = scaled.weights
+    return scaled if weights is None else replace(scaled, weights=weights / weights.max())
 
 
 def _present(**arguments: Any) -> dict[str, Any] | None:

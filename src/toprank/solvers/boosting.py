@@ -111,7 +111,7 @@ def boost(
         worth = np.abs(rates) if both else rates.copy()
         if free is not None:
             worth[free] = abs(rates[free])
-        index = int(pick(worth))
+        index = pick(worth)
         rate = float(worth[index])
         smooth_margin = run.smooth_margins[-1] if length > 0 else -math.inf
         is_smooth = smooth and smooth_margin > POSITIVE

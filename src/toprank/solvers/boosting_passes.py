@@ -70,15 +70,7 @@ def weights_by_bin(block: Block, tables: NDArray[np.float64]) -> Sums:
 
 
 class PassState(StumpState):
-    """Stumps on two classes in one list, on blocks of binned rows.
-
-    Parameters
-    ----------
-    blocks : Blocks
-        Rows as :func:`binned` gives them.
-    family : Stumps
-        The fitted stumps.
-    """
+    """Fitted stumps on two classes in one list, on blocks of rows as :func:`binned` gives them."""
 
     def __init__(self, blocks: Blocks, family: Stumps) -> None:
         sizes = family.sizes()

@@ -175,18 +175,8 @@ class ClassState(StumpState):
 
     The rows of the design are ordered positives first. Weights are kept apart by class with a
     logarithmic scale each; a round costs a pass over the rows of the smaller side of the chosen
-    stump in every column. Memory beside the design is some 30 bytes per row.
-
-    Parameters
-    ----------
-    design : StumpDesign
-        Binned table, positives first.
-    n_positives : int
-        How many of its rows are positives.
-    weights : array of shape (n_rows,) or None
-        Row weights in the order of the design.
-    classify : bool, default=False
-        Classify with the weak classifiers 2h - 1, the constant one as the last, instead.
+    stump in every column. Memory beside the design is some 30 bytes per row. ``classify`` takes
+    the weak classifiers 2h - 1, with the constant one as the last.
     """
 
     def __init__(

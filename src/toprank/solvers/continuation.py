@@ -9,7 +9,8 @@ says how far they can be from it.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 from toprank.solvers.base import Run
@@ -40,15 +41,9 @@ class PowerProblem(Protocol):
         """Value at p = ∞, without the penalty."""
 
 
-@dataclass
-class _Counted:
-    """A monitor that counts the iterations of earlier powers too."""
-
-    monitor: Monitor
-    n_before: int
-
-    def __call__(self, progress: Progress) -> bool:
-        return self.monitor(replace(progress, n_iter=self.n_before + progress.n_iter))
+def _counted(monitor: Monitor, n_before: int, progress: Progress) -> bool:
+    """Tell a monitor of an iteration, counted from the first power on."""
+    return monitor(replace(progress, n_iter=n_before + progress.n_iter))
 
 
 def minimize_by_continuation(problem: PowerProblem, penalty: Penalty, **options: Any) -> Solution:
@@ -67,7 +62,7 @@ def minimize_by_continuation(problem: PowerProblem, penalty: Penalty, **options:
             weights=weights,
             max_iter=math.ceil((run.max_iter - n_done) / max(USUAL - stage, 1)),
             tol=run.tol,
-            monitor=None if run.monitor is None else _Counted(run.monitor, n_done),
+            monitor=None if run.monitor is None else partial(_counted, run.monitor, n_done),
         )
         weights = solution.weights
         n_done += solution.n_iter

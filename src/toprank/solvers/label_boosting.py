@@ -37,18 +37,8 @@ class LabelState(StumpState):
     """Scores of every (row, label), the weights they make, and what every stump has above it.
 
     Weak ranker ``label·(n_stumps + 1) + stump`` is a stump on that label; the last stump of a
-    label is its constant.
-
-    Parameters
-    ----------
-    design : StumpDesign
-        Binned table, with missing values on either side of a stump, never abstaining.
-    relevant : array of bool of shape (n_labels, n_rows)
-        Which labels a row has.
-    weights : array of shape (n_rows,) or None
-        Row weights.
-    form : {"mh", "global", "within"}
-        Whose loss.
+    label is its constant. Missing values lie on either side of a stump, never between. ``relevant``
+    says which labels a row has, labels × rows.
     """
 
     def __init__(

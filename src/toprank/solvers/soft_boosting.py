@@ -179,7 +179,7 @@ def soft_boost(
             ceiling, run.status = 0.0, "converged"
             break
         worth = np.abs(rates) if both else rates
-        index = int(pick(worth))
+        index = pick(worth)
         edge = float(worth[index])
         ceiling = min(ceiling, edge)
         target = (1.0 - delta) * ceiling
