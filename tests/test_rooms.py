@@ -102,6 +102,7 @@ TESTED_THROUGH = {
     "kernels/rows.py": "predtron/test_base.py",
     "kernels/simplex.py": "solvers/test_cutting_plane.py",
     "kernels/top_k.py": "objectives/test_precision.py",
+    "kernels/tree_nodes.py": "trees/test_binary.py",
     "kernels/tree_scores.py": "trees/test_oblivious.py",
     "kernels/tree_terms.py": "solvers/test_tree_leaves.py",
     "metrics/places.py": "metrics/test_against_naive.py",

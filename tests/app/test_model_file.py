@@ -8,13 +8,20 @@ from hashlib import sha256
 
 import numpy as np
 import pytest
+from sklearn.ensemble import RandomForestClassifier
 
+from toprank import TreeRanker
 from toprank.app.fitting import fit_model
 from toprank.app.model_file import _Reader, load_model, save_model
 from toprank.selection.candidates import RANKERS, make_ranker
+from toprank.tables import TableEncoder
 
 BOOSTED = ("rankboost", "smooth-margin", "adaboost", "soft-rankboost")
-SETTINGS = {"rank-svm": {"nu": 0.9}, **{name: {"max_iter": 20} for name in BOOSTED}}
+SETTINGS = {
+    "rank-svm": {"nu": 0.9},
+    "trees": {"n_trees": 5, "depth": 2},
+    **{name: {"max_iter": 20} for name in BOOSTED},
+}
 
 
 def sealed(description, arrays=b""):
@@ -180,10 +187,33 @@ def arrays_in(description, arrays):
     return found
 
 
-@pytest.mark.parametrize("name", ["pnorm-push", "rankboost", "rank-svm"])
+def forest_model(data):
+    """A model whose ranker holds the trees of a forest."""
+    rows = data.in_memory()
+    encoder = TableEncoder().fit(rows.features)
+    forest = RandomForestClassifier(3, max_leaf_nodes=4, random_state=0)
+    forest.fit(encoder.transform(rows.features), rows.positives.astype(int))
+    model = fit_model(data, make_ranker("trees", {"n_trees": 1}), budget=10, name="trees")
+    return replace(model, ranker=TreeRanker.from_model(forest))
+
+
+def test_trees_of_a_forest_come_back_as_they_were(data, tmp_path):
+    model = forest_model(data)
+    again = load_model(save_model(tmp_path / "m.toprank", model))
+    features = data.in_memory().features
+    assert np.array_equal(again.scores(features), model.scores(features))
+    encoded = again.encoder.transform(features)
+    assert np.array_equal(again.ranker.predict_proba(encoded)[:, 1], model.scores(features) + 0.5)
+
+
+@pytest.mark.parametrize("name", ["pnorm-push", "rankboost", "rank-svm", "trees", "forest"])
 def test_every_short_missing_or_single_array_is_refused(name, data, tmp_path, refused):
-    settings = {"rank-svm": {"nu": 0.9, "kernel": "rbf", "norm": 2}, "rankboost": {"max_iter": 5}}
-    model = fit_model(data, make_ranker(name, settings.get(name)), budget=10, name=name)
+    settings = SETTINGS | {"rank-svm": {"nu": 0.9, "kernel": "rbf", "norm": 2}}
+    settings["rankboost"] = {"max_iter": 5}
+    if name == "forest":
+        model = forest_model(data)
+    else:
+        model = fit_model(data, make_ranker(name, settings.get(name)), budget=10, name=name)
     description, content = opened(save_model(tmp_path / "m.toprank", model))
     found = arrays_in(description, content)
     for number, (path, array) in enumerate(found):
@@ -207,6 +237,25 @@ def test_every_short_missing_or_single_array_is_refused(name, data, tmp_path, re
                 del arrays[number]
             hostile = changed(description, path, entry)
             refused(sealed(hostile, b"".join(each.tobytes() for each in arrays)))
+
+
+def test_trees_that_would_read_beyond_a_table_or_never_end_are_refused(data, tmp_path, refused):
+    oblivious = fit_model(data, make_ranker("trees", SETTINGS["trees"]), budget=10, name="trees")
+    for model, name, value in (
+        (oblivious, "columns", 99),
+        (oblivious, "columns", -1),
+        (oblivious, "cover", -1.0),
+        (forest_model(data), "columns", 99),
+        (forest_model(data), "children", 0),
+        (forest_model(data), "roots", 1),
+    ):
+        description, content = opened(save_model(tmp_path / "m.toprank", model))
+        arrays = []
+        for path, array in arrays_in(description, content):
+            if path[-1] == name:
+                array.flat[0] = value
+            arrays.append(array.tobytes())
+        refused(sealed(description, b"".join(arrays)))
 
 
 def test_a_ranker_with_parameters_that_it_does_not_take_is_refused_when_it_is_made(model, tmp_path):

@@ -1,8 +1,10 @@
 """TreeRanker: what people do with it."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
+from sklearn.ensemble import RandomForestClassifier
 
 from toprank import TreeRanker
 from toprank.objectives import ExponentialPush, Push
@@ -124,6 +126,22 @@ def test_importances_name_the_columns_that_matter():
     importances = TreeRanker(**FEW).fit(X, Y).feature_importances_
     assert importances.sum() == pytest.approx(1.0)
     assert set(np.argsort(importances)[-2:]) == {0, 2}
+
+
+def test_a_forest_of_another_library_ranks_as_it_did():
+    forest = RandomForestClassifier(20, min_samples_leaf=5, random_state=0)
+    table = pd.DataFrame(X, columns=list("abcd"))
+    forest.fit(table, np.where(Y, "good", "bad"))
+    model = TreeRanker.from_model(forest)
+    np.testing.assert_allclose(model.predict_proba(table), forest.predict_proba(table), atol=1e-12)
+    np.testing.assert_array_equal(model.predict(table), forest.predict(table))
+    assert set(np.argsort(model.feature_importances_)[-2:]) == {0, 2}
+    assert list(model.feature_names_in_) == list("abcd")
+    # a fit begins anew
+    model.set_params(**FEW, warm_start=True).fit(X, Y)
+    np.testing.assert_array_equal(
+        model.decision_function(X), TreeRanker(**FEW).fit(X, Y).decision_function(X)
+    )
 
 
 def test_constant_columns_give_equal_scores_and_a_warning():

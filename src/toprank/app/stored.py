@@ -137,12 +137,66 @@ def _sizes_of_stumps(attributes: dict[str, Any]) -> dict[str, int]:
     return {"w": n_weak, "w + 1": n_weak + 1}
 
 
+def _sizes_of_oblivious_trees(attributes: dict[str, Any]) -> dict[str, int]:
+    columns = attributes["columns"]
+    shape: tuple[Any, ...] = ("trees", "depth")
+    sizes = _checked_shapes(attributes, {"columns": Numbers(*shape, kinds="i")}, {})
+    if sizes["depth"] > _DEEPEST_TREE:
+        raise ValueError(f"its trees ask {sizes['depth']} questions.")
+    shapes = {
+        "thresholds": Numbers(*shape),
+        "missing_left": Numbers(*shape, kinds="b"),
+        "values": Numbers("trees", 1 << sizes["depth"]),
+        "cover": Numbers("trees", 1 << sizes["depth"]),
+    }
+    _checked_shapes(attributes, shapes, sizes)
+    return _columns_of_trees(columns, attributes["cover"])
+
+
+def _sizes_of_binary_trees(attributes: dict[str, Any]) -> dict[str, int]:
+    shapes = {
+        "columns": Numbers("nodes", kinds="i"),
+        "thresholds": Numbers("nodes"),
+        "missing_left": Numbers("nodes", kinds="b"),
+        "values": Numbers("nodes"),
+        "cover": Numbers("nodes"),
+        "children": Numbers("nodes", 2, kinds="i"),
+        "roots": Numbers("trees", kinds="i", below="nodes"),
+    }
+    sizes = _checked_shapes(attributes, shapes, {})
+    children = attributes["children"]
+    asking = np.flatnonzero(children[:, 0] >= 0)
+    after = (children[asking] > asking[:, None]) & (children[asking] < sizes["nodes"])
+    reached = np.concatenate([attributes["roots"], children[asking].ravel()])
+    if not after.all() or not np.array_equal(np.sort(reached), np.arange(sizes["nodes"])):
+        raise ValueError("its nodes are not in one tree each, children after their parents.")
+    return _columns_of_trees(attributes["columns"], attributes["cover"])
+
+
+def _checked_shapes(
+    attributes: dict[str, Any], shapes: dict[str, Numbers], sizes: dict[str, int]
+) -> dict[str, int]:
+    for name, numbers in shapes.items():
+        numbers.check(name, attributes[name], sizes)
+    return sizes
+
+
+def _columns_of_trees(columns: Any, cover: Any) -> dict[str, int]:
+    if columns.size and columns.min() < 0:
+        raise ValueError("its trees ask about a column below 0.")
+    if (cover < 0).any():
+        raise ValueError("its trees have leaves with negative cover.")
+    return {"columns of trees": int(columns.max(initial=-1)) + 1}
+
+
 _MOST_THRESHOLDS = 254  # one byte per cell
+_DEEPEST_TREE = 16
 _SCORED = ("n_features_in_", "classes_", "intercept_", "weak_rankers_", "weights_")
 _BOOSTED = ((*_SCORED, "selected_", "steps_", "intercepts_"),)
 _LINEAR = ((*_SCORED, "coef_"),)
 _KERNEL = (*_SCORED[:-1], "support_", "support_vectors_", "dual_coef_")
 _RANGES = (("low_", "span_"),)
+_NODES = ("columns", "thresholds", "missing_left", "values", "cover")
 _STUMPS = (("thresholds_", "has_missing_"),)
 
 CLASSES = {
@@ -150,6 +204,10 @@ CLASSES = {
     "StandardFeatures": Kind("toprank.weak_rankers.standard", _RANGES),
     "SymmetricFeatures": Kind("toprank.weak_rankers.symmetric", _RANGES),
     "Stumps": Kind("toprank.weak_rankers.stumps", _STUMPS, _sizes_of_stumps),
+    "ObliviousTrees": Kind("toprank.trees.oblivious", (_NODES,), _sizes_of_oblivious_trees),
+    "BinaryTrees": Kind(
+        "toprank.trees.binary", ((*_NODES, "roots", "children"),), _sizes_of_binary_trees
+    ),
     "LogisticRanker": Kind("toprank.selection.logistic", _LINEAR),
     "PNormPush": Kind("toprank.rankers.push", (_SCORED,)),
     "IRPush": Kind("toprank.rankers.push", (_SCORED,)),
@@ -160,6 +218,7 @@ CLASSES = {
     "SmoothMarginRanker": Kind("toprank.rankers.rankboost", _BOOSTED),
     "AdaBoostRanker": Kind("toprank.rankers.rankboost", _BOOSTED),
     "SoftRankBoost": Kind("toprank.rankers.soft_rankboost", _BOOSTED),
+    "TreeRanker": Kind("toprank.rankers.tree", ((*_SCORED[:3], "trees_"),)),
 }
 
 # What neither scores nor explains: certificates are kept in words, columns by the encoder.
@@ -205,6 +264,8 @@ def _check(found: Stored, n_columns: int) -> dict[str, int]:
             raise ValueError(f"its {found.class_name} has an attribute {name!r}.")
         for each in _objects_in(value):
             inner = _check(each, n_columns)
+            if inner.get("columns of trees", 0) > n_columns:
+                raise ValueError("its trees ask about columns that it does not have.")
             if name == "weak_rankers_":
                 sizes.update(inner)
     _check_needed(found, kind, n_columns)
@@ -220,8 +281,9 @@ def _check_needed(found: Stored, kind: Kind, n_columns: int) -> None:
         raise ValueError(f"its {found.class_name} lacks one of {', '.join(kind.needed[0])}.")
     if known.get("n_features_in_", n_columns) != n_columns:
         raise ValueError(f"its {found.class_name} is not for {n_columns} columns.")
-    if "weak_rankers_" in known and not isinstance(known["weak_rankers_"], Stored):
-        raise ValueError(f"its {found.class_name} has no weak rankers.")
+    for name, words in (("weak_rankers_", "weak rankers"), ("trees_", "trees")):
+        if name in known and not isinstance(known[name], Stored):
+            raise ValueError(f"its {found.class_name} has no {words}.")
 
 
 def _objects_in(value: Any) -> Iterator[Stored]:

@@ -17,6 +17,7 @@ from toprank.inputs import check_number
 from toprank.kernels.threads import threads_for
 from toprank.objectives import ExponentialPush, LogLoss
 from toprank.objectives.names import objective_named
+from toprank.rankers.base import keep_columns
 from toprank.rankers.cuts import matching_intercept
 from toprank.rankers.supervised import (
     GradesMixin,
@@ -31,6 +32,7 @@ from toprank.solvers.tree_leaves import leaf_objective
 from toprank.solvers.tree_table import TreeTable
 from toprank.trees import Bins, ObliviousTrees
 from toprank.trees.directions import column_directions
+from toprank.trees.foreign import read_model
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -64,6 +66,8 @@ def _probability_slope(ranker: TreeRanker) -> float:
 
 
 def _has_probabilities(ranker: TreeRanker) -> bool:
+    if hasattr(ranker, "link_"):
+        return bool(ranker.link_ != "none")
     return _probability_slope(ranker) > 0.0
 
 
@@ -113,9 +117,9 @@ class TreeRanker(GradesMixin, PairsMixin, SupervisedRanker):
 
     Attributes
     ----------
-    trees_ : ObliviousTrees
-        The trees as plain arrays.
-    intercept_ : float
+    trees_ : ObliviousTrees or BinaryTrees
+        The trees as plain arrays; those of :meth:`from_model` may have any shape.
+    intercept_ : array of shape (1,)
         What is added to the sum of the trees.
     learning_rate_ : float
     feature_importances_ : array of shape (n_features,)
@@ -244,8 +248,10 @@ class TreeRanker(GradesMixin, PairsMixin, SupervisedRanker):
         self._store(learned(grown))
 
     def _trees_to_keep(self, n_columns: int) -> ObliviousTrees | None:
-        kept: ObliviousTrees | None = getattr(self, "trees_", None) if self.warm_start else None
-        if kept is None or kept.depth != self.depth or self.n_features_in_ != n_columns:
+        kept = getattr(self, "trees_", None) if self.warm_start else None
+        if not isinstance(kept, ObliviousTrees):
+            return None
+        if kept.depth != self.depth or self.n_features_in_ != n_columns:
             return None
         return kept.first(self.n_trees)
 
@@ -277,12 +283,13 @@ class TreeRanker(GradesMixin, PairsMixin, SupervisedRanker):
         """Fitted attributes; the first cut that there is tells the predicted classes apart."""
         attributes = {"trees_": grown.arrays(self.depth), "_start": start}
         if classes is None:
-            return attributes | {"intercept_": start}
+            return attributes | {"intercept_": np.array([start])}
         cut = next(found for found in (cut() for cut in cuts) if found is not None)
-        return attributes | {"intercept_": start + cut, "classes_": classes}
+        return attributes | {"intercept_": np.array([start + cut]), "classes_": classes}
 
     def _store(self, attributes: dict[str, Any]) -> None:
-        self.__dict__.pop("classes_", None)
+        for name in ("classes_", "link_"):
+            self.__dict__.pop(name, None)
         for name, value in attributes.items():
             setattr(self, name, value)
         if not self.trees_.n_trees:
@@ -293,6 +300,38 @@ class TreeRanker(GradesMixin, PairsMixin, SupervisedRanker):
                 stacklevel=6,
             )
 
+    @classmethod
+    def from_model(cls, model: Any) -> Self:
+        """Make a ranker of the fitted trees of another library.
+
+        The trees become plain arrays, which need no other library to score, to explain and to be
+        stored. A row gets the score that the library gives it: of forests the mean probability of
+        the positive class less 1/2, of boosted trees the raw score.
+
+        Parameters
+        ----------
+        model : fitted model
+            Trees, forests and gradient boosting of scikit-learn, for two classes or a number.
+
+        Examples
+        --------
+        >>> from sklearn.ensemble import RandomForestClassifier
+        >>> from toprank import TreeRanker
+        >>> X, y = [[0.0], [1.0], [2.0], [3.0]], ["no", "no", "yes", "yes"]
+        >>> forest = RandomForestClassifier(random_state=0).fit(X, y)
+        >>> model = TreeRanker.from_model(forest)
+        >>> model.predict([[0.5], [2.5]])
+        array(['no', 'yes'], dtype='<U3')
+        """
+        found = read_model(model)
+        made = cls(n_trees=max(1, found.trees.n_trees))
+        keep_columns(made, found.n_columns, found.names)
+        made.trees_, made.link_, made._start = found.trees, found.link, found.intercept
+        made.intercept_ = np.array([found.intercept])
+        if found.classes is not None:
+            made.classes_ = found.classes
+        return made
+
     # using --------------------------------------------------------------------------------
 
     def decision_function(self, X: Any) -> NDArray[Any]:
@@ -300,7 +339,7 @@ class TreeRanker(GradesMixin, PairsMixin, SupervisedRanker):
         check_is_fitted(self, "trees_")
         table = check_table(self, X, self, reset=False)
         with threads_for(self.n_jobs) as threads:
-            scores: Floats = self.trees_.scores(table, threads, self.intercept_)
+            scores: Floats = self.trees_.scores(table, threads, float(self.intercept_[0]))
         return scores
 
     @available_if(_has_probabilities)
@@ -313,7 +352,9 @@ class TreeRanker(GradesMixin, PairsMixin, SupervisedRanker):
         """
         check_is_fitted(self)
         self._check_has_cut()
-        positive = expit(_probability_slope(self) * self.decision_function(X))
+        scores, link = self.decision_function(X), getattr(self, "link_", None)
+        slope = _probability_slope(self) if link is None else 1.0
+        positive = scores + 0.5 if link == "share" else expit(slope * scores)
         return np.column_stack([1.0 - positive, positive])
 
     @property

@@ -60,6 +60,7 @@ RANKERS = {
     "smooth-margin": RankerKind("SmoothMarginRanker", {"max_iter": [200]}),
     "adaboost": RankerKind("AdaBoostRanker", {"max_iter": [50, 200]}),
     "soft-rankboost": RankerKind("SoftRankBoost", {"nu": [0.1, 0.3]}),
+    "trees": RankerKind("TreeRanker", {"objective": ["pnorm_push", "log_loss"]}),
 }
 # Those that helped most in our own comparisons; the others can be named.
 DEFAULT = ("logistic", "pnorm-push", "ir-push", "precision-at-k", "pnorm-push-stumps", "rankboost")

@@ -1,0 +1,109 @@
+"""Trees of any shape as arrays of nodes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from toprank.kernels.tree_nodes import add_leaves, node_means
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from toprank.kernels.threads import Threads
+
+__all__ = ["BinaryTrees"]
+
+# Rows scored at a time: a sparse table is made dense that many rows at a time.
+CHUNK = 1 << 12
+
+
+class BinaryTrees:
+    """Trees in which every node asks a question of its own, the nodes of all trees in one array.
+
+    Attributes
+    ----------
+    roots : array of shape (n_trees,)
+        Node at which each tree begins.
+    columns : array of shape (n_nodes,)
+        Column of each node's question; 0 at leaves.
+    thresholds : array of shape (n_nodes,)
+        Rows with a greater value go right; 0 at leaves.
+    missing_left : boolean array of shape (n_nodes,)
+        Whether rows without a value go left.
+    children : array of shape (n_nodes, 2)
+        Left and right child, which come after their parent; -1 at leaves.
+    values : array of shape (n_nodes,)
+        Value of each leaf; 0 elsewhere.
+    cover : array of shape (n_nodes,)
+        Weight of the training rows in each leaf; 0 elsewhere.
+    """
+
+    def __init__(
+        self,
+        roots: NDArray[np.int32],
+        columns: NDArray[np.int32],
+        thresholds: NDArray[np.float64],
+        missing_left: NDArray[np.bool_],
+        children: NDArray[np.int32],
+        values: NDArray[np.float64],
+        cover: NDArray[np.float64],
+    ) -> None:
+        self.roots, self.columns, self.thresholds = roots, columns, thresholds
+        self.missing_left, self.children = missing_left, children
+        self.values, self.cover = values, cover
+
+    @classmethod
+    def of_parts(cls, sizes: Any, children: NDArray[Any], **nodes: NDArray[Any]) -> BinaryTrees:
+        """Make an ensemble of trees whose children are counted from each tree's first node.
+
+        ``sizes`` says how many nodes each tree has; the other arguments are the attributes above,
+        tree after tree, whatever they hold where it does not count.
+        """
+        starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32)
+        is_leaf = children[:, 0] < 0
+        shifted = children + np.repeat(starts[:-1], sizes)[:, None]
+        return cls(
+            roots=starts[:-1],
+            columns=np.where(is_leaf, 0, nodes["columns"]).astype(np.int32),
+            thresholds=np.where(is_leaf, 0.0, nodes["thresholds"]),
+            missing_left=np.where(is_leaf, True, nodes["missing_left"]),
+            children=np.where(is_leaf[:, None], -1, shifted).astype(np.int32),
+            values=np.where(is_leaf, nodes["values"], 0.0),
+            cover=np.where(is_leaf, nodes["cover"], 0.0),
+        )
+
+    @property
+    def n_trees(self) -> int:
+        """How many trees there are."""
+        return int(self.roots.size)
+
+    def importances(self, n_columns: int) -> NDArray[np.float64]:
+        """Share of each column in how much the values vary.
+
+        A question accounts for c₁·c₂/(c₁ + c₂)·(v₁ - v₂)², v the mean values on its two sides
+        and c their training weights.
+        """
+        means, sums = node_means(self.children, self.values, self.cover)
+        asking = self.children[:, 0] >= 0
+        low, high = means[self.children[asking]].T
+        below, above = sums[self.children[asking]].T
+        weights = below * above / np.maximum(below + above, np.finfo(float).tiny)
+        spread = weights * (high - low) ** 2
+        found = np.zeros(n_columns) + np.bincount(self.columns[asking], spread, n_columns)
+        total = found.sum()
+        return found / total if total > 0.0 else found
+
+    def scores(self, X: Any, threads: Threads, start: float = 0.0) -> NDArray[np.float64]:
+        """Add to ``start`` the value of each row's leaf, tree after tree."""
+        scores = np.full(X.shape[0], start)
+        nodes = (self.roots, self.columns, self.thresholds, self.missing_left, self.children)
+
+        def add(rows: slice) -> None:
+            part = X[rows]
+            part = part.toarray() if hasattr(part, "toarray") else np.ascontiguousarray(part)
+            add_leaves(part, nodes, self.values, scores[rows])
+
+        threads.chunks(X.shape[0], CHUNK, add)
+        return scores
