@@ -7,7 +7,7 @@ from experiments.svm.comparison import TOL
 from toprank import RankSVM
 from toprank.objectives.margin import TangentMargin
 from toprank.solvers.margin_ball import maximize_on_ball
-from toprank.weak_rankers.symmetric import SymmetricFeatures
+from toprank.weak_rankers.features import SymmetricFeatures
 
 POSITIVE, NEGATIVE, LINE = "#1b6ca8", "#c8553d", "#444444"
 

@@ -14,7 +14,7 @@ from toprank.metrics import precision_at_k
 from toprank.objectives import PrecisionAtK
 from toprank.solvers.cutting_plane import minimize_by_cutting_planes
 from toprank.solvers.mini_batch import MiniBatches, Rows, Stream, perceptron_aim, sgd_aim
-from toprank.weak_rankers.standard import StandardFeatures
+from toprank.weak_rankers.features import StandardFeatures
 
 ALPHA = 1e-4
 STEP = 1.0

@@ -201,8 +201,8 @@ _STUMPS = (("thresholds_", "has_missing_"),)
 
 CLASSES = {
     "Features": Kind("toprank.weak_rankers.features", _RANGES),
-    "StandardFeatures": Kind("toprank.weak_rankers.standard", _RANGES),
-    "SymmetricFeatures": Kind("toprank.weak_rankers.symmetric", _RANGES),
+    "StandardFeatures": Kind("toprank.weak_rankers.features", _RANGES),
+    "SymmetricFeatures": Kind("toprank.weak_rankers.features", _RANGES),
     "Stumps": Kind("toprank.weak_rankers.stumps", _STUMPS, _sizes_of_stumps),
     "ObliviousTrees": Kind("toprank.trees.oblivious", (_NODES,), _sizes_of_oblivious_trees),
     "BinaryTrees": Kind(

@@ -1,11 +1,5 @@
 """Margins, certificates and bounds of the papers, computed on your data."""
 
-from toprank.guarantees.best_margin import BestMargin, best_margin
-from toprank.guarantees.certificates import (
-    GapCertificate,
-    MarginCertificate,
-    SoftMarginCertificate,
-)
 from toprank.guarantees.precision import (
     MistakeCertificate,
     StreamCertificate,
@@ -22,6 +16,11 @@ from toprank.guarantees.predtron import (
 )
 from toprank.guarantees.push_promises import PushCertificate, push_certificate
 from toprank.guarantees.ranking_margins import (
+    BestMargin,
+    GapCertificate,
+    MarginCertificate,
+    SoftMarginCertificate,
+    best_margin,
     f_skew,
     margin_share,
     ranking_margin,

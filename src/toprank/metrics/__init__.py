@@ -1,12 +1,17 @@
 """Metrics of ranked lists, with explicit rules for ties, weights and groups."""
 
-from toprank.metrics.gains import average_reciprocal_rank, bedroc, dcg, ndcg
+from toprank.metrics.gains import average_precision, average_reciprocal_rank, bedroc, dcg, ndcg
 from toprank.metrics.heights import height, pnorm_error, price_of_heights, ranks, reverse_height
-from toprank.metrics.overlap import shortlist_overlap
 from toprank.metrics.pairs import partial_auc, positives_at_top, r_max, roc_auc, winner_take_all
-from toprank.metrics.precision import average_precision
 from toprank.metrics.scoring import names, scorer
-from toprank.metrics.shortlists import enrichment_factor, lift, prbep, precision_at_k, recall_at_k
+from toprank.metrics.shortlists import (
+    enrichment_factor,
+    lift,
+    prbep,
+    precision_at_k,
+    recall_at_k,
+    shortlist_overlap,
+)
 
 __all__ = [
     "average_precision",

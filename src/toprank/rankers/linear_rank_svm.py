@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 
-from toprank.guarantees.certificates import GapCertificate
+from toprank.guarantees.ranking_margins import GapCertificate
 from toprank.inputs import check_choice, check_number
 from toprank.kernels.pair_blocks import PairBlocks, active_products
 from toprank.kernels.threads import Threads, threads_for
@@ -21,7 +21,7 @@ from toprank.solvers import Penalty, minimize_by_lbfgs
 from toprank.solvers.base import ROUNDING
 from toprank.solvers.cutting_plane import minimize_by_cutting_planes
 from toprank.solvers.descent import Curvature
-from toprank.weak_rankers.symmetric import SymmetricFeatures, check_values
+from toprank.weak_rankers.features import SymmetricFeatures, check_values
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

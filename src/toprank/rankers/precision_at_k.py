@@ -13,8 +13,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 
-from toprank.guarantees.certificates import GapCertificate
 from toprank.guarantees.precision import StreamCertificate, certify_mistakes, reach_of
+from toprank.guarantees.ranking_margins import GapCertificate
 from toprank.objectives.precision import PrecisionAtK, PrecisionCriterion, are_whole, as_top
 from toprank.rankers.cuts import matching_intercept
 from toprank.rankers.held_out import split_rows
@@ -34,7 +34,7 @@ from toprank.solvers.mini_batch import (
     sgd_aim,
 )
 from toprank.truth import Truth
-from toprank.weak_rankers.standard import StandardFeatures
+from toprank.weak_rankers.features import StandardFeatures
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

@@ -23,7 +23,7 @@ from toprank.rankers.rank_svm_problem import (
 )
 from toprank.rankers.supervised import GradesMixin, LinearRanker, PairsMixin, Watch
 from toprank.solvers.nearest_point import GramRows
-from toprank.weak_rankers.symmetric import SymmetricFeatures, check_values
+from toprank.weak_rankers.features import SymmetricFeatures, check_values
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

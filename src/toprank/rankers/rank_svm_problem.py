@@ -17,7 +17,7 @@ from toprank.objectives.margin import ClassMargin, PairMargin, SoftMargin, Tange
 from toprank.solvers.margin_ball import maximize_on_ball
 from toprank.solvers.nearest_point import GramRows, nearest_point
 from toprank.solvers.tangents import lower_by_tangents
-from toprank.weak_rankers.symmetric import SymmetricFeatures
+from toprank.weak_rankers.features import SymmetricFeatures
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 
-from toprank.guarantees.certificates import MarginCertificate
+from toprank.guarantees.ranking_margins import MarginCertificate
 from toprank.inputs import check_choice
 from toprank.rankers.base import keep_columns
 from toprank.rankers.boosting import (

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from toprank.guarantees.certificates import SoftMarginCertificate
+from toprank.guarantees.ranking_margins import SoftMarginCertificate
 from toprank.inputs import check_number
 from toprank.rankers.boosting import BoostedPairsMixin, BoostedRanker, OneListMixin, shared_docs
 from toprank.rankers.cuts import matching_intercept

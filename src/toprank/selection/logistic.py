@@ -10,7 +10,7 @@ from sklearn.linear_model import LogisticRegression
 
 from toprank.inputs import check_number
 from toprank.rankers.supervised import LinearRanker
-from toprank.weak_rankers.standard import StandardFeatures
+from toprank.weak_rankers.features import StandardFeatures
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -1,19 +1,27 @@
-"""Each feature, scaled to [0, 1], is a weak ranker; its weight may have either sign."""
+"""Each feature on a scale of its own is a weak ranker; its weight may have either sign."""
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from scipy import sparse
 
-from toprank.kernels.threads import CHUNK, Threads, rows_times, sum_of_rows
+from toprank.kernels.threads import CHUNK, Threads, one_blas_thread, rows_times, sum_of_rows
 from toprank.weak_rankers.base import Design, WeakRankers
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["FeatureDesign", "Features"]
+__all__ = [
+    "FeatureDesign",
+    "Features",
+    "StandardFeatures",
+    "SymmetricFeatures",
+    "check_spans",
+    "check_values",
+]
 
 # Beyond this many features a dense second-moment matrix costs more than it saves.
 MAX_DENSE = 512
@@ -36,11 +44,7 @@ class Features(WeakRankers):
 
     def fit(self, X: Any, *, threads: Threads | None = None) -> Self:
         """Learn the range of each feature."""
-        is_sparse: bool = sparse.issparse(X)
-        if is_sparse:
-            low, high = (m.toarray().ravel() for m in (X.min(axis=0), X.max(axis=0)))
-        else:
-            low, high = ranges(X, threads or Threads())
+        low, high = _ranges(X, threads)
         self.low_ = low.astype(np.float64)
         with np.errstate(over="ignore"):  # check_spans refuses what overflows
             span = high.astype(np.float64) - self.low_
@@ -138,10 +142,141 @@ class FeatureDesign(Design):
         return np.asarray((dense - self._low) / self._span, dtype=np.float64)
 
 
-def ranges(X: NDArray[Any], threads: Threads) -> tuple[NDArray[Any], NDArray[Any]]:
+def _ranges(X: Any, threads: Threads | None = None) -> tuple[NDArray[Any], NDArray[Any]]:
     """Smallest and largest value of every column."""
-    ends = threads.chunks(
+    is_sparse: bool = sparse.issparse(X)
+    if is_sparse:
+        return X.min(axis=0).toarray().ravel(), X.max(axis=0).toarray().ravel()
+    ends = (threads or Threads()).chunks(
         X.shape[0], CHUNK, lambda rows: (X[rows].min(axis=0), X[rows].max(axis=0))
     )
     lows, highs = zip(*ends, strict=True)
     return np.min(lows, axis=0), np.max(highs, axis=0)
+
+
+class StandardFeatures(Features):
+    """h_j(x) = (x_j - mean_j) / deviation_j, with what was seen in the training table.
+
+    For solvers whose steps are alike in all directions: they need features of one size, which
+    ranges, set by two rows, do not give. Like :class:`Features` this never copies the table, and
+    sparse tables stay sparse. A constant feature has deviation 1.
+    """
+
+    def fit(
+        self,
+        X: Any,
+        weights: NDArray[np.float64] | None = None,
+        *,
+        names: NDArray[Any] | None = None,
+        threads: Threads | None = None,
+    ) -> Self:
+        """Learn the (weighted) mean and standard deviation of each feature."""
+        super().fit(X, threads=threads)
+        check_spans(self.span_, X.dtype, names, squared=True)
+        smallest = 1e-12 * self.span_  # what is left of a constant in floating point
+        counts = np.ones(X.shape[0]) if weights is None else weights
+        with one_blas_thread():
+            mean, squares = _mean_and_squares(X, counts, threads or Threads())
+        deviation = np.sqrt(squares / counts.sum())
+        self.low_ = mean
+        self.span_ = np.where(deviation > smallest, deviation, 1.0)
+        return self
+
+
+def _mean_and_squares(X: Any, counts: NDArray[np.float64], threads: Threads) -> tuple[Any, Any]:
+    """Weighted mean of every column, and Σ w·(x - mean)²."""
+    is_sparse: bool = sparse.issparse(X)
+    if is_sparse:
+        mean = np.asarray(counts @ X, dtype=np.float64).ravel() / counts.sum()
+        return mean, _sparse_squares(X, counts, mean)
+
+    def first(rows: slice) -> NDArray[np.float64]:
+        return np.asarray(counts[rows] @ X[rows], dtype=np.float64)
+
+    mean = sum(threads.chunks(X.shape[0], CHUNK, first)) / counts.sum()
+
+    def second(rows: slice) -> NDArray[np.float64]:
+        return np.asarray(counts[rows] @ (X[rows] - mean) ** 2)
+
+    return mean, sum(threads.chunks(X.shape[0], CHUNK, second))
+
+
+def _sparse_squares(X: Any, counts: NDArray[np.float64], mean: NDArray[np.float64]) -> Any:
+    """Do the same from the entries that are there; all others are mean² away."""
+    own = np.repeat(counts, np.diff(X.indptr))
+    gaps = own * (X.data - mean[X.indices]) ** 2
+    present = np.bincount(X.indices, weights=own, minlength=mean.size)
+    inside = np.bincount(X.indices, weights=gaps, minlength=mean.size)
+    return inside + np.maximum(counts.sum() - present, 0.0) * mean**2
+
+
+# A column whose values lie within this many units in the last place holds one value and rounding.
+LAST_PLACES = 4
+# How far from the largest float values must stay to be added up, and from the smallest normal one
+# to be divided by.
+ROOM_ABOVE, ROOM_BELOW = 1e8, 1e3
+
+
+class SymmetricFeatures(Features):
+    """h_j(x) = (2·x_j - max_j - min_j) / (max_j - min_j), with the range of the training table.
+
+    ``scale=False`` leaves the features as they are. The table is never copied; a constant feature
+    (up to rounding) has an infinite span, so that it is 0 everywhere, to the last bit. Sparse
+    tables stay sparse.
+    """
+
+    def __init__(self, *, scale: bool = True) -> None:
+        self.scale = scale
+
+    def fit(self, X: Any, *, threads: Threads | None = None) -> Self:
+        """Learn the range of each feature."""
+        if not self.scale:
+            self.low_, self.span_ = np.zeros(X.shape[1]), np.ones(X.shape[1])
+            return self
+        low, high = _ranges(X, threads)
+        largest = np.maximum(np.abs(low), np.abs(high))
+        is_constant = high - low <= LAST_PLACES * np.spacing(largest)
+        lowest, highest = (edge.astype(np.float64) / 2 for edge in (low, high))
+        self.low_ = np.where(is_constant, low, lowest + highest)
+        self.span_ = np.where(is_constant, np.inf, highest - lowest)
+        return self
+
+
+def check_values(table: Any, *, scale: bool, limits: tuple[float, float]) -> None:
+    """Raise where sums of the values would overflow or vanish.
+
+    Scaled columns must have a range that a float can divide by and add up. Unscaled, the largest
+    value of the table must lie within the limits; smaller ones beside it may be anything.
+    """
+    low, high = _ranges(table)
+    largest = np.maximum(np.abs(low), np.abs(high)).astype(np.float64)
+    column = int(largest.argmax())
+    if not scale:
+        if largest[column] and not limits[0] <= largest[column] <= limits[1]:
+            raise ValueError(
+                f"X holds {largest[column]:.3g} in column {column}, the largest value of the "
+                f"table, but with scale=False it must lie between {limits[0]:g} and "
+                f"{limits[1]:g}; set scale=True or multiply the table."
+            )
+        return
+    info = np.finfo(table.dtype)
+    if largest[column] > float(info.max) / ROOM_ABOVE:
+        raise ValueError(
+            f"X holds {largest[column]:.3g} in column {column}, too large to be added up; multiply "
+            f"the column by {_power_of_ten(largest[column])}."
+        )
+    wide = high.astype(np.float64) - low
+    tiny = np.flatnonzero(
+        (wide > LAST_PLACES * np.spacing(largest.astype(table.dtype)))
+        & (wide < float(info.tiny) * ROOM_BELOW)
+    )
+    if tiny.size:
+        raise ValueError(
+            f"column {tiny[0]} of X varies by no more than {wide[tiny[0]]:.3g}, too little to be "
+            f"divided by; multiply the column by {_power_of_ten(wide[tiny[0]])}."
+        )
+
+
+def _power_of_ten(value: float) -> str:
+    """What brings a value near 1, as far as floats go."""
+    return f"1e{min(-math.floor(math.log10(value)), 300):+d}"

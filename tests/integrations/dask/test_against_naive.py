@@ -34,7 +34,7 @@ def test_metric_of_chunks_equals_its_definition(name):
 @pytest.mark.usefixtures("client")
 @pytest.mark.parametrize("name", metrics.__all__)
 def test_lists_on_worker_processes_equal_their_definition(name, monkeypatch):
-    monkeypatch.setattr("toprank.integrations.dask.columns._FEWEST_ROWS", 200)
+    monkeypatch.setattr("toprank.integrations.dask.chunks._FEWEST_ROWS", 200)
     monkeypatch.setattr(metrics, "settle", lambda *judged: judged[2:5])
     choices = OPTIONS.get(name, [{}])
     options = next(choice for choice in choices if not isinstance(choice.get("k"), int))

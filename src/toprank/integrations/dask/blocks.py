@@ -11,7 +11,7 @@ from dask import delayed
 
 from toprank.blocks import Block, Blocks
 from toprank.inputs import check_columns
-from toprank.integrations.dask.columns import as_array
+from toprank.integrations.dask.chunks import as_array
 from toprank.kernels.threads import one_blas_thread
 
 if TYPE_CHECKING:

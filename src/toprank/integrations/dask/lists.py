@@ -8,8 +8,7 @@ import numpy as np
 from dask import compute, delayed
 from pandas.util import hash_array  # type: ignore[import-untyped]
 
-from toprank.integrations.dask.chunks import weights_of
-from toprank.integrations.dask.columns import keep
+from toprank.integrations.dask.chunks import keep, weights_of
 from toprank.metrics.driver import DECLARATIONS, judge_lists
 from toprank.metrics.ranked import ScoredRows, are_whole
 

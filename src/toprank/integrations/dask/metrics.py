@@ -30,8 +30,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from toprank.integrations.dask.chunks import check_chunks, labels_of, totals_of
-from toprank.integrations.dask.columns import cut_alike
+from toprank.integrations.dask.chunks import check_chunks, cut_alike, labels_of, totals_of
 from toprank.integrations.dask.lists import judge_every_list
 from toprank.integrations.dask.ranges import Reach, rank_ranges, sort_chunks, split_chunks
 from toprank.integrations.dask.sections import judge_sections

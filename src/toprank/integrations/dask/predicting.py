@@ -9,7 +9,7 @@ import pandas as pd  # type: ignore[import-untyped]
 from dask import compute, delayed
 
 from toprank.inputs import as_scores, rows_within_budget
-from toprank.integrations.dask.columns import cut_alike, keep
+from toprank.integrations.dask.chunks import cut_alike, keep
 from toprank.integrations.dask.ranges import Reach, lowest_score
 from toprank.metrics.ranked import ScoredRows
 from toprank.rankers.cuts import cut_above

@@ -19,8 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from dask import compute, delayed
 
-from toprank.integrations.dask.chunks import weights_of
-from toprank.integrations.dask.columns import keep
+from toprank.integrations.dask.chunks import keep, weights_of
 from toprank.metrics.ranked import Ranked, ScoredRows, head_of, rank_sorted, sort_rows
 
 if TYPE_CHECKING:

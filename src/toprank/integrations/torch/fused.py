@@ -1,6 +1,6 @@
 """The exponential push of one list on a CUDA device: each score is read twice and written once.
 
-The compiled twin of :mod:`toprank.integrations.torch.exponential`, in Triton. With ``low`` the
+The compiled twin of :mod:`toprank.integrations.torch.pairs`, in Triton. With ``low`` the
 lowest positive and ``high`` the highest negative score, every row has one distance
 d = low - s or s - high, at most 0, and both ends of the list are pushed by its e^d and e^{p·d}::
 
@@ -252,7 +252,7 @@ def _(scores: Tensor, *_: Any) -> Tensor:
 
 
 class FusedPush(torch.autograd.Function):
-    """The value of :func:`~toprank.integrations.torch.exponential.log_power` on one list."""
+    """The value of :func:`~toprank.integrations.torch.pairs.log_power` on one list."""
 
     @staticmethod
     def forward(

@@ -10,9 +10,14 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import torch
 from torch import Tensor, nn
 
-from toprank.integrations.torch.exponential import log_power, mean_softplus
 from toprank.integrations.torch.ndcg import ndcg_hinge
-from toprank.integrations.torch.pairs import mean_log1p, mean_of_pairs, root_power
+from toprank.integrations.torch.pairs import (
+    log_power,
+    mean_log1p,
+    mean_of_pairs,
+    mean_softplus,
+    root_power,
+)
 from toprank.integrations.torch.precision import precision_at_k
 from toprank.integrations.torch.rows import check_batch
 from toprank.objectives.losses import LossName

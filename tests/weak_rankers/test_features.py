@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from toprank.weak_rankers.standard import StandardFeatures
+from toprank.weak_rankers.features import StandardFeatures
 
 
 def table(dtype=np.float64, n=40_000):
