@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toprank.metrics.shortlists import kth_highest
+from toprank.metrics.ranked import kth_highest
 
 SCORES = st.lists(st.integers(-50, 50) | st.floats(-1e300, 1e300), min_size=1, max_size=200)
 

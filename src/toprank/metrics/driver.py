@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, cast
 import numpy as np
 
 from toprank.inputs import as_lists, as_positives, as_scores, as_weights
-from toprank.metrics.ranked import Ranked, ScoredRows, head_of, rank_rows
+from toprank.metrics.ranked import ListTotals, ScoredRows, head_of, rank_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import ArrayLike, NDArray
 
-    from toprank.metrics.ranked import Floats
+    from toprank.metrics.ranked import Floats, Reach
 
 __all__ = [
     "DECLARATIONS",
@@ -28,6 +28,7 @@ __all__ = [
     "Undefined",
     "check_choice",
     "check_rows",
+    "defined_lists",
     "judge_lists",
     "metric",
     "order_in_ties",
@@ -126,7 +127,7 @@ class Declaration(NamedTuple):
     needs: str
     ties: tuple[str, ...]
     graded: bool
-    head: Callable[..., float | None] | None
+    reach: Callable[..., Reach] | None
     prepare: Callable[..., ScoredRows] | None
 
 
@@ -139,22 +140,22 @@ def metric(
     ties: tuple[str, ...] = MEAN_FIRST,
     returns: str = "Between 0 and 1.",
     graded: bool = False,
-    head: Callable[..., float | None] | None = None,
+    reach: Callable[..., Reach] | None = None,
     prepare: Callable[..., ScoredRows] | None = None,
 ) -> Callable[[Callable[..., Floats]], Metric]:
     """Make a metric of a function that judges ranked lists, one value per list.
 
     ``ties`` are the choices it offers, the default first; ``returns`` documents the value. The
-    docstring gives a summary, the metric's own parameters and examples. ``head(rows, **options)``
-    may name the score below which one long unweighted list need not be sorted; ``prepare(rows,
-    ties=..., **options)`` may change the rows first. ``graded`` metrics take an option ``gain``
-    and see each row's gain instead of a mask.
+    docstring gives a summary, the metric's own parameters and examples. ``reach(totals,
+    **options)`` may tell how far down the metric looks in one list; ``prepare(rows, ties=...,
+    **options)`` may change the rows first. ``graded`` metrics take an option ``gain`` and see each
+    row's gain instead of a mask.
     """
 
     def decorate(judge: Callable[..., Floats]) -> Metric:
         name = judge.__name__
         signature = _signature(judge, ties[0])
-        declared = Declaration(judge, needs, ties, graded, head, prepare)
+        declared = Declaration(judge, needs, ties, graded, reach, prepare)
 
         @functools.wraps(judge)
         def measured(*arguments: Any, **keywords: Any) -> float:
@@ -201,11 +202,17 @@ def judge_lists(
     """One value per list of checked rows, and whether the metric is defined there."""
     if declared.prepare is not None:
         rows = declared.prepare(rows, ties=ties, **options)
-    gain_order = order_in_ties(declared, ties)
-    ranked, defined = _ranked(rows, declared.needs, gain_order, declared.head, options)
+    is_positive = rows.gain if rows.gain.dtype == np.bool_ else rows.gain > 0
+    totals = rows.per_list(is_positive), rows.per_list(~is_positive)
+    defined = defined_lists(declared.needs, *totals)
+    head = rows
+    if declared.reach and rows.weights is None and rows.codes is None and defined.all():
+        lowest = declared.reach(ListTotals(*totals, whole=True), **options).lowest_score(rows)
+        head = rows if lowest == -np.inf else head_of(rows, lowest)
+    ranked = rank_rows(head, *totals, gain_order=order_in_ties(declared, ties))
     # Lists that are not defined divide by zero; settle() overrides their values.
     with np.errstate(divide="ignore", invalid="ignore"):
-        return declared.judge(ranked, ties=ties, **options), defined
+        return declared.judge(ranked._replace(source=rows), ties=ties, **options), defined
 
 
 def order_in_ties(declared: Declaration, ties: str) -> str | None:
@@ -307,27 +314,14 @@ def _gains(y_true: ArrayLike, pos_label: Any, n_rows: int, gain: str) -> NDArray
     return worth
 
 
-def _ranked(
-    rows: ScoredRows,
-    needs: str,
-    gain_order: str | None,
-    head: Callable[..., float | None] | None,
-    options: dict[str, Any],
-) -> tuple[Ranked, NDArray[np.bool_]]:
-    is_positive = rows.gain if rows.gain.dtype == np.bool_ else rows.gain > 0
-    positives, negatives = rows.per_list(is_positive), rows.per_list(~is_positive)
-    defined = np.ones(rows.n_lists, dtype=np.bool_)
+def defined_lists(needs: str, positives: Floats, negatives: Floats) -> NDArray[np.bool_]:
+    """Whether lists of these totals have what a metric needs."""
+    defined = np.ones(positives.size, dtype=np.bool_)
     if needs in ("positives", "both"):
         defined &= positives > 0
     if needs in ("negatives", "both"):
         defined &= negatives > 0
-    sorted_rows = rows
-    if head is not None and rows.weights is None and rows.codes is None and defined.all():
-        threshold = head(rows, **options)
-        if threshold is not None:
-            sorted_rows = head_of(rows, threshold)
-    ranked = rank_rows(sorted_rows, positives, negatives, gain_order=gain_order)
-    return ranked._replace(source=rows), defined
+    return defined
 
 
 def settle(

@@ -9,25 +9,19 @@ import numpy as np
 from toprank.inputs import SLACK
 from toprank.metrics.driver import AVERAGE, MEAN_FIRST, OPTIMISTIC, PESSIMISTIC, TOGETHER, metric
 from toprank.metrics.places import harmonic_between, places_of_positives, sum_over_places
-from toprank.metrics.shortlists import budgets, head_of_k
+from toprank.metrics.shortlists import budgets, to_k
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from toprank.metrics.ranked import Floats, Ranked, ScoredRows
+    from toprank.metrics.ranked import Floats, Ranked
 
 __all__ = ["average_precision", "average_reciprocal_rank", "bedroc", "dcg", "ndcg"]
 
 GAIN = "exponential"  # the default, 2^y − 1
 
 
-def _head_if_k(rows: ScoredRows, *, k: float | None = None, **_: object) -> float | None:
-    return None if k is None else head_of_k(rows, k=k)
-
-
-@metric(
-    needs="rows", ties=(*MEAN_FIRST, TOGETHER), graded=True, head=_head_if_k, returns="At least 0."
-)
+@metric(needs="rows", ties=(*MEAN_FIRST, TOGETHER), graded=True, reach=to_k, returns="At least 0.")
 def dcg(
     ranked: Ranked, *, ties: str, k: float | None = None, log_base: float = 2.0, gain: str = GAIN
 ) -> Floats:
@@ -58,7 +52,7 @@ def dcg(
     return _discounted(ranked, budget, log_base, together=ties == TOGETHER)
 
 
-@metric(needs="positives", graded=True, head=_head_if_k)
+@metric(needs="positives", graded=True, reach=to_k)
 def ndcg(
     ranked: Ranked, *, ties: str, k: float | None = None, log_base: float = 2.0, gain: str = GAIN
 ) -> Floats:

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from toprank.metrics.driver import AVERAGE, OPTIMISTIC, PESSIMISTIC, WORST_FIRST, metric
+from toprank.metrics.ranked import FIRST, Reach
 
 if TYPE_CHECKING:
-    from toprank.metrics.ranked import Floats, Ranked, ScoredRows
+    from toprank.metrics.ranked import Floats, ListTotals, Ranked
 
 __all__ = ["partial_auc", "positives_at_top", "r_max", "roc_auc", "winner_take_all"]
 
@@ -46,23 +47,16 @@ def _tied_share(ties: str) -> float:
     return {AVERAGE: 0.5, PESSIMISTIC: 0.0, OPTIMISTIC: 1.0}[ties]
 
 
-def _score_of_negative(rows: ScoredRows, place: int) -> float:
-    """Score of the negative at this place, 1 the highest."""
-    scores = rows.scores[~rows.gain]
-    return float(np.partition(scores, scores.size - place)[scores.size - place])
+def _to_max_fpr(totals: ListTotals, *, max_fpr: float, **_: object) -> Reach:
+    return Reach(max_fpr * totals.negatives[0], of="negatives") if 0 < max_fpr < 0.5 else Reach()
 
 
-def _head_to_max_fpr(rows: ScoredRows, *, max_fpr: float = 0.1, **_: object) -> float | None:
-    n_negatives = int(rows.scores.size - np.count_nonzero(rows.gain))
-    place = int(np.ceil(max_fpr * n_negatives)) if 0 < max_fpr < 0.5 else n_negatives
-    return _score_of_negative(rows, place) if place < n_negatives else None
+def _to_first_negative(totals: ListTotals) -> Reach:
+    # Weights that are not whole are summed from below, too.
+    return Reach(FIRST, of="negatives") if totals.whole else Reach()
 
 
-def _head_to_first_negative(rows: ScoredRows) -> float:
-    return float(np.max(rows.scores, where=~rows.gain, initial=-np.inf))
-
-
-@metric(needs="both", head=_head_to_max_fpr)
+@metric(needs="both", reach=_to_max_fpr)
 def partial_auc(
     ranked: Ranked, *, ties: str, max_fpr: float = 0.1, standardize: bool = True
 ) -> Floats:
@@ -128,7 +122,7 @@ def _around_first_negative(ranked: Ranked, ties: str) -> tuple[Floats, Floats]:
     return before, ranked.total(np.where(is_first, under, 0.0))
 
 
-@metric(needs="both", ties=WORST_FIRST, head=_head_to_first_negative)
+@metric(needs="both", ties=WORST_FIRST, reach=_to_first_negative)
 def positives_at_top(ranked: Ranked, *, ties: str) -> Floats:
     """Share of the positives that score above every negative.
 
@@ -150,7 +144,7 @@ def positives_at_top(ranked: Ranked, *, ties: str) -> Floats:
     return before / (before + under)
 
 
-@metric(needs="both", ties=WORST_FIRST, head=_head_to_first_negative, returns=_COUNT)
+@metric(needs="both", ties=WORST_FIRST, reach=_to_first_negative, returns=_COUNT)
 def r_max(ranked: Ranked, *, ties: str) -> Floats:
     """Number of positives below the highest negative.
 
@@ -171,11 +165,7 @@ def r_max(ranked: Ranked, *, ties: str) -> Floats:
     return _around_first_negative(ranked, ties)[1]
 
 
-def _head_to_first_row(rows: ScoredRows) -> float:
-    return float(rows.scores.max())
-
-
-@metric(needs="both", ties=WORST_FIRST, head=_head_to_first_row, returns=_SHARE_LOST)
+@metric(needs="both", ties=WORST_FIRST, reach=lambda _: Reach(FIRST), returns=_SHARE_LOST)
 def winner_take_all(ranked: Ranked, *, ties: str) -> Floats:
     """Loss of the winner: 1 if a negative leads the list, 0 if a positive does.
 

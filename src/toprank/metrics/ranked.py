@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+import math
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -16,13 +17,22 @@ MANY = 1 << 16
 # Whole numbers up to this one are added without rounding.
 LONGEST = 2.0**53
 
+# A weight that the first row reaches, whatever its own.
+FIRST = math.ulp(0.0)
+# Heaps of fewer rows than this cost more than they save.
+LEAST_HEIGHT = 8
+
 __all__ = [
+    "FIRST",
     "LONGEST",
+    "ListTotals",
     "Ranked",
+    "Reach",
     "ScoredRows",
     "Sorted",
     "are_whole",
     "head_of",
+    "kth_highest",
     "rank_rows",
     "rank_sorted",
     "sort_rows",
@@ -321,6 +331,44 @@ def sort_rows(rows: ScoredRows, *, gain_order: str | None = None) -> Sorted:
     gain = rows.gain[order]
     is_first[1:] |= gain[1:] != gain[:-1]
     return Sorted(order, is_first)
+
+
+class ListTotals(NamedTuple):
+    """Weight of the positives and of the negatives of one list, and whether weights are whole."""
+
+    positives: Floats
+    negatives: Floats
+    whole: bool
+
+
+class Reach(NamedTuple):
+    """How far down a metric looks: until this much weight has passed, of all rows or negatives."""
+
+    budget: float = math.inf
+    of: Literal["weight", "negatives"] = "weight"
+
+    def lowest_score(self, rows: ScoredRows) -> float:
+        """Score of the last row that is needed of one list without weights, -inf for all."""
+        if self.budget >= rows.scores.size:
+            return -math.inf
+        counted = rows.scores if self.of == "weight" else rows.scores[rows.gain <= 0]
+        place = max(math.ceil(self.budget), 1)
+        return kth_highest(counted, place) if place < counted.size else -math.inf
+
+
+def kth_highest(scores: Floats, k: int) -> float:
+    """Score at place k, looked for among the few rows that can reach it where k is small.
+
+    With the rows dealt out to 4·k heaps, the k-th highest of the heaps' best scores is no higher
+    than the score at place k, and random scores leave little more than k rows above it.
+    """
+    if k == 1:
+        return float(scores.max())
+    height = scores.size // (4 * k)
+    if height >= LEAST_HEIGHT:
+        best = scores[: height * 4 * k].reshape(height, 4 * k).max(axis=0)
+        scores = scores[scores >= np.partition(best, -k)[-k]]
+    return float(np.partition(scores, -k)[-k])
 
 
 def head_of(rows: ScoredRows, threshold: float) -> ScoredRows:

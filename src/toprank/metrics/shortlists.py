@@ -19,22 +19,22 @@ from toprank.metrics.driver import (
     metric,
     settle,
 )
-from toprank.metrics.ranked import ScoredRows, are_whole, rank_sorted, sort_rows
+from toprank.metrics.ranked import Reach, ScoredRows, are_whole, rank_sorted, sort_rows
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from toprank.metrics.ranked import Floats, Ranked, ScoredRows
+    from toprank.metrics.ranked import Floats, ListTotals, Ranked, ScoredRows
 
 __all__ = [
     "budgets",
     "enrichment_factor",
-    "head_of_k",
     "lift",
     "prbep",
     "precision_at_k",
     "recall_at_k",
     "shortlist_overlap",
+    "to_k",
 ]
 
 
@@ -61,36 +61,12 @@ def budgets(k: Any, rows: Floats, *, whole: bool, name: str = "k") -> Floats:
     return np.maximum(rounded_up(share), 1.0) if whole else share
 
 
-# Heaps of fewer rows than this cost more than they save.
-LEAST_HEIGHT = 8
-
-
-def head_of_k(rows: ScoredRows, *, k: float, **_: object) -> float:
-    """Score of the row at place k."""
-    size = rows.scores.size
-    taken = int(budgets(k, np.array([float(size)]), whole=True)[0])
-    return kth_highest(rows.scores, taken)
-
-
-def kth_highest(scores: Floats, k: int) -> float:
-    """Score at place k, looked for among the few rows that can reach it where k is small.
-
-    With the rows dealt out to 4·k heaps, the k-th highest of the heaps' best scores is no higher
-    than the score at place k, and random scores leave little more than k rows above it.
-    """
-    height = scores.size // (4 * k)
-    if height >= LEAST_HEIGHT:
-        best = scores[: height * 4 * k].reshape(height, 4 * k).max(axis=0)
-        scores = scores[scores >= np.partition(best, -k)[-k]]
-    return float(np.partition(scores, -k)[-k])
-
-
-def _head_of_fraction(rows: ScoredRows, *, fraction: float = 0.01, **_: object) -> float:
-    return head_of_k(rows, k=_checked_fraction(fraction))
-
-
-def _head_of_positives(rows: ScoredRows, **_: object) -> float:
-    return head_of_k(rows, k=int(np.count_nonzero(rows.gain)))
+def to_k(totals: ListTotals, *, k: float | None, **_: object) -> Reach:
+    """Look as far down as place k."""
+    if k is None:
+        return Reach()
+    rows = totals.positives + totals.negatives
+    return Reach(float(budgets(k, rows, whole=totals.whole)[0]))
 
 
 def _hits(ranked: Ranked, budget: Floats, ties: str) -> Floats:
@@ -105,7 +81,7 @@ def _hits(ranked: Ranked, budget: Floats, ties: str) -> Floats:
     return ranked.total(hits)
 
 
-@metric(needs="rows", head=head_of_k)
+@metric(needs="rows", reach=to_k)
 def precision_at_k(ranked: Ranked, *, ties: str, k: float) -> Floats:
     """Share of positives among the k best rows.
 
@@ -128,7 +104,7 @@ def precision_at_k(ranked: Ranked, *, ties: str, k: float) -> Floats:
     return _hits(ranked, budget, ties) / budget
 
 
-@metric(needs="positives", head=head_of_k)
+@metric(needs="positives", reach=to_k)
 def recall_at_k(ranked: Ranked, *, ties: str, k: float) -> Floats:
     """Share of all positives that are among the k best rows.
 
@@ -148,7 +124,7 @@ def recall_at_k(ranked: Ranked, *, ties: str, k: float) -> Floats:
     return _hits(ranked, budget, ties) / ranked.positives
 
 
-@metric(needs="positives", head=head_of_k, returns="1 for a random order.")
+@metric(needs="positives", reach=to_k, returns="1 for a random order.")
 def lift(ranked: Ranked, *, ties: str, k: float) -> Floats:
     """How many times more positives the k best rows hold than k random ones.
 
@@ -170,7 +146,7 @@ def lift(ranked: Ranked, *, ties: str, k: float) -> Floats:
 
 @metric(
     needs="positives",
-    head=_head_of_fraction,
+    reach=lambda totals, fraction: to_k(totals, k=_checked_fraction(fraction)),
     returns="1 for a random order, at most ``1 / fraction``.",
 )
 def enrichment_factor(ranked: Ranked, *, ties: str, fraction: float = 0.01) -> Floats:
@@ -205,7 +181,7 @@ def _checked_fraction(fraction: Any) -> float:
     raise ValueError(f"fraction={fraction!r} must lie in (0, 1); for a number of rows use lift.")
 
 
-@metric(needs="positives", head=_head_of_positives)
+@metric(needs="positives", reach=lambda totals: Reach(totals.positives[0]))
 def prbep(ranked: Ranked, *, ties: str) -> Floats:
     """Precision-recall break-even point: precision, and recall, at as many rows as positives.
 

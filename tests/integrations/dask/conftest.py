@@ -61,8 +61,8 @@ def chunks_at_hand(monkeypatch):
 @pytest.fixture
 def at_once(monkeypatch):
     """Dask computes in this thread, and short chunks stay as they are."""
-    from toprank.integrations.dask import columns
+    from toprank.integrations.dask import chunks
 
-    monkeypatch.setattr(columns, "_FEWEST_ROWS", 1)
+    monkeypatch.setattr(chunks, "_FEWEST_ROWS", 1)
     with dask.config.set(scheduler="synchronous"):
         yield

@@ -242,14 +242,14 @@ def test_a_class_is_known_from_all_chunks_together():
 
 @pytest.mark.usefixtures("at_once")
 def test_short_chunks_are_put_together(monkeypatch):
-    from toprank.integrations.dask import columns
+    from toprank.integrations.dask import chunks as cutting
 
-    monkeypatch.setattr(columns, "_FEWEST_ROWS", 10)
-    n_rows, chunks = columns.cut_alike({"scores": da.zeros(45, chunks=1)})
+    monkeypatch.setattr(cutting, "_FEWEST_ROWS", 10)
+    n_rows, chunks = cutting.cut_alike({"scores": da.zeros(45, chunks=1)})
     assert (n_rows, len(chunks)) == (45, 4)
-    monkeypatch.setattr(columns, "_FEWEST_ROWS", 1)
-    monkeypatch.setattr(columns, "_MOST_CHUNKS", 3)
-    assert len(columns.cut_alike({"scores": da.zeros(45, chunks=1)})[1]) == 3
+    monkeypatch.setattr(cutting, "_FEWEST_ROWS", 1)
+    monkeypatch.setattr(cutting, "_MOST_CHUNKS", 3)
+    assert len(cutting.cut_alike({"scores": da.zeros(45, chunks=1)})[1]) == 3
 
 
 # What is refused, and what is not defined -----------------------------------------------

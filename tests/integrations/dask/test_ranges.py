@@ -9,13 +9,12 @@ from hypothesis import strategies as st
 
 from toprank.integrations.dask.chunks import Totals
 from toprank.integrations.dask.ranges import (
-    Reach,
     lowest_score,
     rank_ranges,
     sort_chunks,
     split_chunks,
 )
-from toprank.metrics.ranked import ScoredRows, rank_rows
+from toprank.metrics.ranked import Reach, ScoredRows, rank_rows
 
 pytestmark = pytest.mark.usefixtures("at_once")
 

@@ -25,27 +25,26 @@ from __future__ import annotations
 
 import functools
 import inspect
-import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from toprank.integrations.dask.chunks import check_chunks, cut_alike, labels_of, totals_of
 from toprank.integrations.dask.lists import judge_every_list
-from toprank.integrations.dask.ranges import Reach, rank_ranges, sort_chunks, split_chunks
+from toprank.integrations.dask.ranges import rank_ranges, sort_chunks, split_chunks
 from toprank.integrations.dask.sections import judge_sections
 from toprank.metrics.driver import (
     DECLARATIONS,
     METRICS,
     check_choice,
+    defined_lists,
     order_in_ties,
     read_call,
     settle,
 )
-from toprank.metrics.shortlists import budgets
+from toprank.metrics.ranked import Reach
 
 if TYPE_CHECKING:
-    from toprank.integrations.dask.chunks import Totals
     from toprank.metrics.driver import Metric
 
 __all__ = list(METRICS)
@@ -92,8 +91,9 @@ def _on_collections(name: str) -> Metric:
         if grouped:
             judged = judge_every_list(name, checked, ties, options)
             return settle(name, declared.needs, *judged, undefined)
-        defined = _is_defined(declared.needs, totals)
-        reach = _reach(name, totals, options) if defined else Reach()
+        defined = defined_lists(declared.needs, totals.positives, totals.negatives)
+        looks = declared.reach if defined.all() else None
+        reach = Reach() if looks is None else looks(totals, **options)
         in_order = sort_chunks(checked, reach)
         del checked
         pieces = split_chunks(in_order)
@@ -101,7 +101,7 @@ def _on_collections(name: str) -> Metric:
         ranges = rank_ranges(pieces, totals, order_in_ties(declared, ties))
         del pieces
         values = judge_sections(name, ranges, totals, {"ties": ties, **options})
-        return settle(name, declared.needs, values, np.array([defined]), None, undefined)
+        return settle(name, declared.needs, values, defined, None, undefined)
 
     vars(measured)["__signature__"] = signature
     measured.__module__ = __name__
@@ -111,27 +111,3 @@ def _on_collections(name: str) -> Metric:
         "the same parameters, the same value."
     )
     return measured
-
-
-def _is_defined(needs: str, totals: Totals) -> bool:
-    lacks_positives = needs in {"positives", "both"} and not totals.positives[0]
-    lacks_negatives = needs in {"negatives", "both"} and not totals.negatives[0]
-    return not (lacks_positives or lacks_negatives)
-
-
-def _reach(name: str, totals: Totals, options: dict[str, Any]) -> Reach:
-    """How far down the list the metric looks, at the most."""
-    if name == "partial_auc":
-        return Reach(options.get("max_fpr", 0.1) * totals.negatives[0], of="negatives")
-    if name in {"positives_at_top", "r_max"}:
-        # Weights that are not whole are summed from below, too.
-        return Reach(math.ulp(0.0), of="negatives") if totals.whole else Reach()
-    if name == "winner_take_all":
-        return Reach(math.ulp(0.0))
-    if name == "prbep":
-        return Reach(totals.positives[0])
-    k = options.get("fraction", 0.01) if name == "enrichment_factor" else options.get("k")
-    if k is None:
-        return Reach()
-    rows = totals.positives + totals.negatives
-    return Reach(budgets(k, rows, whole=totals.whole)[0])

@@ -10,8 +10,8 @@ from dask import compute, delayed
 
 from toprank.inputs import as_scores, rows_within_budget
 from toprank.integrations.dask.chunks import cut_alike, keep
-from toprank.integrations.dask.ranges import Reach, lowest_score
-from toprank.metrics.ranked import ScoredRows
+from toprank.integrations.dask.ranges import lowest_score
+from toprank.metrics.ranked import Reach, ScoredRows
 from toprank.rankers.cuts import cut_above
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ import numpy as np
 from dask import compute, delayed
 
 from toprank.integrations.dask.chunks import keep, weights_of
-from toprank.metrics.ranked import Ranked, ScoredRows, head_of, rank_sorted, sort_rows
+from toprank.metrics.ranked import Ranked, Reach, ScoredRows, head_of, rank_sorted, sort_rows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,17 +30,10 @@ if TYPE_CHECKING:
     from toprank.integrations.dask.chunks import Totals
     from toprank.metrics.ranked import Floats
 
-__all__ = ["InOrder", "Reach", "lowest_score", "rank_ranges", "sort_chunks", "split_chunks"]
+__all__ = ["InOrder", "lowest_score", "rank_ranges", "sort_chunks", "split_chunks"]
 
 # Even blocks of a chunk. The rows of a range are known up to one block of every chunk.
 _N_BLOCKS = 256
-
-
-class Reach(NamedTuple):
-    """How far down a metric looks: until this much weight has passed, of all rows or negatives."""
-
-    budget: float = math.inf
-    of: str = "weight"
 
 
 class InOrder(NamedTuple):
@@ -88,24 +81,18 @@ def _floor(chunks: Sequence[Any], reach: Reach) -> float:
     """
     if math.isinf(reach.budget):
         return -math.inf
-    share = reach.budget / len(chunks)
-    found = compute(
-        *(delayed(_scores_at)(rows, (reach.budget, share), reach.of) for rows in chunks)
-    )
+    places = reach, reach._replace(budget=reach.budget / len(chunks))
+    found = compute(*(delayed(_scores_at)(rows, places) for rows in chunks))
     alone, shared = zip(*found, strict=True)
     return max(*alone, min(shared))
 
 
-def _scores_at(rows: ScoredRows, places: tuple[float, ...], of: str) -> list[float]:
-    """Scores of the rows at these places from the top, all rows or the negatives counted.
+def _scores_at(rows: ScoredRows, places: Sequence[Reach]) -> list[float]:
+    """Lowest scores that are needed for these places.
 
     Rows with weights are not selected but sorted later on: they count as if none were enough.
     """
-    counted = rows.scores if of == "weight" else rows.scores[rows.gain <= 0]
-    if rows.weights is not None:
-        return [-math.inf for _ in places]
-    ups = [counted.size - max(math.ceil(place), 1) for place in places]
-    return [float(np.partition(counted, up)[up]) if up >= 0 else -math.inf for up in ups]
+    return [-math.inf if rows.weights is not None else one.lowest_score(rows) for one in places]
 
 
 def _sorted(rows: ScoredRows, floor: float) -> ScoredRows:
