@@ -17,6 +17,7 @@ from toprank.predtron import (
     Positions,
     ShortlistLoss,
     Signs,
+    SubsetZeroOne,
     ZeroOne,
     compose,
     surrogate,
@@ -196,3 +197,82 @@ def test_similarities_that_differ_by_rounding_are_tied():
         noisy = np.array(tied) + np.array([0.0, 1e-16, -1e-16])
         assert play_round(problem, noisy, 1, False, noisy_step) == loss == 1.0
         np.testing.assert_array_equal(noisy_step, step)
+
+
+# Margins ----------------------------------------------------------------------------------
+
+
+def margins(loss, representation, scores, label):
+    """The margin in closed form, and by the definition with all predictions tried."""
+    known, tried = compose(loss, representation), Composed(loss, representation)
+    return known.margin(scores, label), tried.margin(scores, label)
+
+
+def test_binary_margin_is_twice_the_classical_one(rng):
+    problem = compose(ZeroOne(), Signs(["no", "yes"]))
+    (yes,) = problem.prepare(["yes"])
+    for score in rng.normal(size=20):
+        assert problem.margin(np.array([score]), yes) == pytest.approx(2 * score)
+
+
+@pytest.mark.parametrize("loss", [Hamming(), SubsetZeroOne()])
+def test_subset_margin_is_the_definition(rng, loss):
+    for _ in range(300):
+        m = int(rng.integers(1, 6))
+        found, expected = margins(loss, Indicators(m), rng.normal(size=m), rng.random(m) < 0.5)
+        assert found == pytest.approx(expected)
+
+
+def test_error_set_margin_is_that_of_the_truth_against_all_subsets_with_a_loss(rng):
+    loss = ErrorSetSize()
+    for _ in range(300):
+        m = int(rng.integers(2, 6))
+        truth = rng.random(m) < 0.5
+        scores = np.abs(rng.normal(size=m)) * np.where(truth, 1, -1)
+        listed = list(Indicators(m).predictions())
+        similarities = np.array([Indicators(m).vector(one) @ scores for one in listed])
+        wrong = np.array([loss(one, truth) > 0 for one in listed])
+        own = Indicators(m).vector(truth) @ scores
+        expected = own - similarities[wrong].max() if wrong.any() else np.inf
+        assert compose(loss, Indicators(m)).margin(scores, truth) == pytest.approx(expected)
+
+
+def test_error_set_has_no_margin_where_another_subset_without_loss_comes_first():
+    scores, truth = np.array([1.0, 0.5, -1.0]), np.array([True, False, False])
+    assert compose(ErrorSetSize(), Indicators(3)).margin(scores, truth) < 0
+
+
+@pytest.mark.parametrize("profile", PROFILES[:4])
+def test_ndcg_margin_is_the_definition(rng, profile):
+    for _ in range(150):
+        m = int(rng.integers(2, 6))
+        grades = rng.integers(0, 3, size=m)
+        scores = rng.normal(size=m) + grades * rng.choice([0, 1, 3])
+        if rng.random() < 0.5:  # tied within grades, where Lemma 4 is right
+            scores = grades * rng.random() + 0.0
+        found, expected = margins(NDCGLoss(), Positions(profile, m), scores, grades)
+        assert found == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("profile", PROFILES[:4])
+def test_precision_margin_is_the_definition(rng, profile):
+    for _ in range(150):
+        m = int(rng.integers(1, 6))
+        truth, k = rng.integers(0, 2, size=m), int(rng.integers(1, 6))
+        scores = truth * 2.0 if rng.random() < 0.5 else rng.normal(size=m)
+        found, expected = margins(ShortlistLoss(k), Positions(profile, m), scores, truth)
+        assert found == pytest.approx(expected, abs=1e-12)
+
+
+def test_margins_of_rankings_are_worked_out_by_hand():
+    scores = np.array([2.0, 2.0, 1.0])
+    three = Positions(lambda i: np.array([0.8, 0.6, 0.0][: i.size]))
+    for loss in (NDCGLoss(), ShortlistLoss(2)):
+        assert compose(loss, three).margin(scores, np.array([1, 1, 0])) == pytest.approx(0.6)
+    spread = np.array([2.5, 2.0, 1.0])
+    assert compose(NDCGLoss(), three).margin(spread, np.array([1, 1, 0])) == pytest.approx(0.5)
+
+
+def test_a_loss_of_rounding_is_no_loss():
+    signs = Composed(lambda one, label: 1.0 if one != label else 2e-16, Signs([0, 1]))
+    assert signs.margin(np.array([0.3]), 1) == pytest.approx(0.6)

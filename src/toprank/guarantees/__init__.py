@@ -9,10 +9,6 @@ from toprank.guarantees.precision import (
 )
 from toprank.guarantees.predtron import (
     PredtronCertificate,
-    ndcg_margin,
-    precision_margin,
-    subset_margin,
-    table_margin,
 )
 from toprank.guarantees.push_promises import PushCertificate, push_certificate
 from toprank.guarantees.ranking_margins import (
@@ -45,13 +41,9 @@ __all__ = [
     "f_skew",
     "margin_share",
     "mistake_bound",
-    "ndcg_margin",
-    "precision_margin",
     "push_certificate",
     "ranking_bound",
     "ranking_margin",
     "smooth_margin",
-    "subset_margin",
-    "table_margin",
     "top_margins",
 ]

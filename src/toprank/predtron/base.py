@@ -68,6 +68,9 @@ class OnlineEstimator(BaseEstimator):  # type: ignore[misc]
     def _play(self, inputs: Any, labels: Any, *, passes: int, shuffle: bool) -> Self:
         """Play the inputs so many times, or until a pass without a loss."""
 
+    def _check_classes(self, classes: Any, *, first: bool) -> None:
+        """Refuse classes that ``partial_fit`` cannot use; most learners know them from labels."""
+
     def _check_parameters(self) -> None:
         check_number("max_iter", self.max_iter, 1, whole=True)
 
@@ -91,7 +94,7 @@ class OnlineEstimator(BaseEstimator):  # type: ignore[misc]
         X, y : as in ``fit``
             Another number of features or labels than before, or an unknown class, is an error.
         classes : array-like of shape (n_classes,), optional
-            All classes of the stream, at the first call.
+            All classes of the stream, at the first call; classifiers need them there.
         """
         return self._learn(X, y, batch=True, classes=classes)
 
@@ -99,6 +102,8 @@ class OnlineEstimator(BaseEstimator):  # type: ignore[misc]
         with self._unchanged_if_it_fails():
             self._check_parameters()
             first = not batch or not hasattr(self, "n_rounds_")
+            if batch:
+                self._check_classes(classes, first=first)
             table = self._table(X, reset=first)
             _check_scale(table)
             labels = self._check_labels(y, table)
@@ -279,8 +284,11 @@ class BasePredtron(OnlineEstimator):
             self.eta_ = run.step
         self.certificate_ = replace(run, eta=self.eta_)
 
-    def _certify(self, inputs: Any, labels: Any, coef: Any, intercept: Any) -> PredtronCertificate:
+    def _certify(self, X: Any, y: Any, coef: Any, intercept: Any = None) -> PredtronCertificate:
         """The certificate beside the margin that reference weights have on these inputs."""
+        check_is_fitted(self, "n_rounds_")
+        table = self._table(X, reset=False)
+        inputs, labels = self._stream(table, self._check_labels(y, table))
         model = self._model
         if not isinstance(model, LinearModel):
             raise TypeError("a reference of weights needs a linear model; this one has a kernel.")
@@ -392,10 +400,7 @@ class RowPredtron(BasePredtron):
         coef, intercept : array-like like ``coef_`` and ``intercept_``
             The reference W; it is scaled to norm 1.
         """
-        check_is_fitted(self, "n_rounds_")
-        table = self._table(X, reset=False)
-        inputs, labels = self._stream(table, self._check_labels(y, table))
-        return self._certify(inputs, labels, coef, intercept)
+        return self._certify(X, y, coef, intercept)
 
 
 def _check_scale(table: Any) -> None:

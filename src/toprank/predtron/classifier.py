@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from sklearn.base import ClassifierMixin
@@ -36,17 +36,7 @@ class ClassLearner(ClassifierMixin, OnlineEstimator):  # type: ignore[misc]
     def _start_classes(self) -> None:
         """Forget everything but ``classes_``."""
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
-        """Learn from one more batch of a stream, row by row in its order.
-
-        Parameters
-        ----------
-        X, y : as in ``fit``
-            Another number of features than before, or an unknown class, is an error.
-        classes : array-like of shape (n_classes,), optional
-            All classes of the stream; needed at the first call.
-        """
-        first = not hasattr(self, "n_rounds_")
+    def _check_classes(self, classes: Any, *, first: bool) -> None:
         if first and classes is None:
             raise ValueError("classes=None: name all classes at the first partial_fit.")
         named = None if classes is None else np.unique(np.asarray(classes))
@@ -55,7 +45,6 @@ class ClassLearner(ClassifierMixin, OnlineEstimator):  # type: ignore[misc]
                 f"classes={named.tolist()} are not those of the first call, "
                 f"{self.classes_.tolist()}; leave them out, or fit again."
             )
-        return super().partial_fit(X, y, classes)
 
     def _check_labels(self, y: Any, table: Any) -> NDArray[Any]:
         return as_class_vector(y, table.shape[0])
@@ -83,23 +72,19 @@ class ClassPredtron(ClassLearner, RowPredtron):
     def _stream(self, table: Any, labels: Any) -> tuple[StreamInputs, Any]:
         return super()._stream(table, class_codes(labels, self.classes_))
 
-    def _decoded(self, X: Any) -> NDArray[np.intp]:
-        """Number of the prediction for every row; ties go to the first."""
-        scores = self._scores(X)
-        similarities = scores @ self._problem.vectors.T
-        numbers: NDArray[np.intp] = similarities.argmax(axis=1)
-        return numbers
-
     def predict(self, X: Any) -> NDArray[Any]:
-        """Return the class of every row."""
-        numbers = self._decoded(X)
-        predicted: NDArray[Any] = self.classes_[numbers]
+        """Return the class of every row, ties going to the first, or ``reject_label``."""
+        similarities = self._scores(X) @ self._problem.vectors.T
+        predicted: NDArray[Any] = self._problem.names[similarities.argmax(axis=1)]
         return predicted
 
     def decision_function(self, X: Any) -> Floats:
-        """Return the scores of every row: (n_rows,) for two classes, else (n_rows, n_classes)."""
+        """Return the scores of every row: (n_rows, n_classes), or (n_rows,) for two classes.
+
+        With a reject option two classes have two scores.
+        """
         scores = self._scores(X)
-        if scores.shape[1] == 2 and self.classes_.size == 2:
+        if scores.shape[1] == 2 and self._problem.names.size == 2:
             difference: Floats = scores[:, 1] - scores[:, 0]
             return difference
         return scores[:, 0] if scores.shape[1] == 1 else scores
@@ -167,19 +152,18 @@ class PredtronClassifier(ClassPredtron):
             raise ValueError("reject_cost needs constant terms; pass fit_intercept=True.")
 
     def _problem_of_classes(self) -> PredictionTable:
-        losses = _cost_matrix(self.costs, self.classes_)
-        representation: Vectors
-        if self.reject_cost is None:
-            two = self.classes_.size == 2
-            representation = Signs(self.classes_) if two else Basis(self.classes_)
-        else:
+        losses, names = _cost_matrix(self.costs, self.classes_), self.classes_
+        representation: Vectors = Signs(names) if names.size == 2 else Basis(names)
+        if self.reject_cost is not None:
             self._check_reject_label()
-            representation = Basis(self.classes_, reject=self.reject_label)
+            representation = Basis(names, reject=self.reject_label)
+            names = np.append(names, self.reject_label)
             costs = _cost_vector("reject_cost", self.reject_cost, self.classes_)
             if costs.max() > 1:
                 raise ValueError(f"reject_cost must be at most 1, got {costs.tolist()}.")
             losses = np.vstack([losses, costs])
-        return PredictionTable(representation.table, losses, ties_wrong=self.loss == "error_set")
+        ties_wrong = self.loss == "error_set"
+        return PredictionTable(representation.table, losses, names=names, ties_wrong=ties_wrong)
 
     def _start_classes(self) -> None:
         super()._start_classes()
@@ -197,20 +181,6 @@ class PredtronClassifier(ClassPredtron):
                 f"reject_label={self.reject_label!r} must be of the classes' type and none of "
                 f"{self.classes_.tolist()}; pass another one."
             )
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Return the class of every row, or ``reject_label``."""
-        numbers = self._decoded(X)
-        if self.reject_cost is None:
-            return np.asarray(self.classes_[numbers])
-        return np.asarray(np.append(self.classes_, self.reject_label)[numbers])
-
-    def decision_function(self, X: Any) -> Floats:
-        """Return the scores of every row: (n_rows, n_classes), or (n_rows,) for two classes.
-
-        With a reject option two classes have two scores.
-        """
-        return self._scores(X) if self.reject_cost is not None else super().decision_function(X)
 
 
 def _cost_vector(name: str, costs: Any, classes: NDArray[Any]) -> Floats:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
+
+from toprank.rankers.documentation import documented as filled
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 __all__ = ["documented"]
-
-Learner = TypeVar("Learner", bound="type[Any]")
 
 PASSES = """\
 average : bool, default=True
@@ -81,7 +81,7 @@ def documented(
     reason: str = "The first is the paper's.",
     intercept: bool = True,
     classes: str = "",
-) -> Callable[[Learner], Learner]:
+) -> Callable[[Any], Any]:
     """Fill the shared parameters and attributes into a learner's docstring."""
     words = {
         "VARIANT_REASON": reason,
@@ -94,12 +94,4 @@ def documented(
     for word, text in words.items():
         shared = shared.replace(word, text)
 
-    def fill(learner: Learner) -> Learner:
-        text = learner.__doc__ or ""
-        blocks = {"{shared}": shared, "{passes}": PASSES, "{ranking}": f"{RANKING}\n{shared}"}
-        for marker, block in blocks.items():
-            text = text.replace(marker, block.replace("\n", "\n    "))
-        learner.__doc__ = text
-        return learner
-
-    return fill
+    return filled(shared=shared, passes=PASSES, ranking=f"{RANKING}\n{shared}")

@@ -29,20 +29,6 @@ if TYPE_CHECKING:
 __all__ = ["EntrywiseLink", "GroupLink", "Link", "SchattenLink", "link_from"]
 
 
-def _norm(lengths: Floats, q: float) -> float:
-    """ℓ_r norm for the dual order q, without overflow."""
-    peak = float(lengths.max(initial=0.0))
-    r = q / (q - 1.0)
-    return peak * float(((lengths / peak) ** r).sum()) ** (1.0 / r) if peak else 0.0
-
-
-def _lengths(theta: Floats) -> Floats:
-    """Euclidean length of every feature's weights, without overflow."""
-    peak = float(np.abs(theta).max(initial=0.0))
-    lengths: Floats = np.linalg.norm(theta / (peak or 1.0), axis=1)
-    return peak * lengths
-
-
 def _linked(lengths: Floats, q: float) -> Floats:
     """What each length is multiplied with: (length/‖lengths‖_q)^{q−2}, 0 where all are 0."""
     peak = lengths.max(initial=0.0)
@@ -80,8 +66,17 @@ class Link(ABC):
         """(∇ψ)⁻¹(θ)."""
 
     @abstractmethod
+    def lengths(self, weights: Floats) -> Floats:
+        """The numbers that the norm is taken over."""
+
     def norm(self, weights: Floats) -> float:
         """The norm that a reference is measured in: of order r, thus at most that of order 1."""
+        lengths = self.lengths(weights)
+        peak = float(lengths.max(initial=0.0))
+        q = self.q(_shape(weights))
+        r = q / (q - 1.0)
+        # The peak first: powers of numbers between 0 and 1 cannot overflow.
+        return peak * float(((lengths / peak) ** r).sum()) ** (1.0 / r) if peak else 0.0
 
     def q(self, shape: tuple[int, int]) -> float:
         """The dual order."""
@@ -116,8 +111,8 @@ class EntrywiseLink(Link):
     def weights(self, theta: Floats) -> Floats:
         return theta * _linked(np.abs(theta), self.q(_shape(theta)))
 
-    def norm(self, weights: Floats) -> float:
-        return _norm(np.abs(weights), self.q(_shape(weights)))
+    def lengths(self, weights: Floats) -> Floats:
+        return np.abs(weights)
 
 
 class GroupLink(Link):
@@ -136,10 +131,12 @@ class GroupLink(Link):
         return shape[0]
 
     def weights(self, theta: Floats) -> Floats:
-        return theta * _linked(_lengths(theta), self.q(_shape(theta)))[:, None]
+        return theta * _linked(self.lengths(theta), self.q(_shape(theta)))[:, None]
 
-    def norm(self, weights: Floats) -> float:
-        return _norm(_lengths(weights), self.q(_shape(weights)))
+    def lengths(self, weights: Floats) -> Floats:
+        peak = float(np.abs(weights).max(initial=0.0))
+        lengths: Floats = np.linalg.norm(weights / (peak or 1.0), axis=1)
+        return peak * lengths
 
 
 class SchattenLink(Link):
@@ -167,9 +164,9 @@ class SchattenLink(Link):
         linked: Floats = (left * (values * _linked(values, self.q(_shape(theta))))) @ right
         return linked
 
-    def norm(self, weights: Floats) -> float:
+    def lengths(self, weights: Floats) -> Floats:
         values: Floats = np.linalg.svd(weights, compute_uv=False).astype(np.float64)
-        return _norm(values, self.q(_shape(weights)))
+        return values
 
     def growth(self, shape: tuple[int, int]) -> float:
         return self.q(shape) - 1.0

@@ -58,7 +58,7 @@ class PredtronOrdinal(ClassPredtron):
     def _problem_of_classes(self) -> PredictionTable:
         grades = np.arange(self.classes_.size, dtype=np.float64)
         distances: NDArray[np.float64] = np.abs(np.subtract.outer(grades, grades))
-        return PredictionTable(Basis(self.classes_).table, distances)
+        return PredictionTable(Basis(self.classes_).table, distances, names=self.classes_)
 
 
 @documented()

@@ -27,8 +27,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from toprank.guarantees import ndcg_margin, precision_margin, subset_margin, table_margin
-from toprank.kernels.permutations import best_first, correct_for_ndcg, ndcg_loss
+from toprank.kernels.permutations import best_first, correct_for_ndcg, ndcg_loss, with_top
 from toprank.kernels.rounds import RankingRounds, SubsetRounds, TableRounds, play_round
 from toprank.predtron.losses import (
     ErrorSetSize,
@@ -41,7 +40,7 @@ from toprank.predtron.losses import (
 from toprank.predtron.representations import Indicators, Positions, Representation, Vectors
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from numpy.typing import NDArray
 
@@ -107,7 +106,15 @@ class Problem(ABC):
 
     @abstractmethod
     def margin(self, scores: Floats, label: Any) -> float:
-        """Return the margin of scores on a prepared label."""
+        """Return the margin of scores t on a prepared label y (section 2.2).
+
+        The least similarity of a correct prediction less the largest of a wrong one::
+
+            γ = min_{σ_y ∈ Σ_y} ⟨rep(σ_y), t⟩ − max_{σ ∉ Σ_y} ⟨rep(σ), t⟩
+
+        It is inf where no prediction is wrong. W has margin γ on a stream if every input has at
+        least that; divide by W's norm before a bound is computed.
+        """
 
     @abstractmethod
     def loss_range(self, labels: Any) -> tuple[float, float]:
@@ -129,14 +136,14 @@ class PredictionTable(Problem):
         losses: Floats | None = None,
         *,
         loss: Loss | None = None,
-        names: Sequence[Any] = (),
+        names: Any = (),
         ties_wrong: bool = False,
     ) -> None:
         self.vectors = vectors
         self.losses = np.empty((vectors.shape[0], 0)) if losses is None else losses
         self.ties_wrong = ties_wrong
         self._loss = loss
-        self._names = list(names)
+        self.names = names
         self._codes: dict[Any, int] = {}
 
     def prepare(self, labels: Any) -> NDArray[np.intp]:
@@ -153,7 +160,7 @@ class PredictionTable(Problem):
         return prepared
 
     def _column(self, loss: Loss, label: Any) -> Floats:
-        column = np.array([[float(loss(name, label))] for name in self._names])
+        column = np.array([[float(loss(name, label))] for name in self.names])
         largest = float(column.max())
         if np.isfinite(largest):
             column[np.abs(column) <= ROUNDING * largest] = 0.0
@@ -171,7 +178,7 @@ class PredictionTable(Problem):
         )
 
     def margin(self, scores: Floats, label: Any) -> float:
-        return table_margin(scores, self.vectors, self.losses[:, label])
+        return _margin_of_table(scores, self.vectors, self.losses[:, label])
 
     def loss_range(self, labels: Any) -> tuple[float, float]:
         del labels  # all columns: the table knows labels that have not come up yet
@@ -199,7 +206,21 @@ class SubsetProblem(Problem):
         return SubsetRounds(self.loss.code)
 
     def margin(self, scores: Floats, label: Any) -> float:
-        return subset_margin(scores, label, error_set=isinstance(self.loss, ErrorSetSize))
+        """Margin in closed form.
+
+        With a_j = t_j on true labels and −t_j on the others: (2/√m)·min a_j for the Hamming and
+        the subset 0-1 loss, or (2/√m)·Σ a_j over the negative ones if there are any. The error set
+        size only counts a miss together with a false label, so its margin is (2/√m)·(least a of
+        the true + least a of the others); many subsets cost nothing there, so σ_y is the truth
+        itself, and where some a_j is negative a subset without loss may come before it: there is
+        no margin then, and the sum over the negative ones stands for it.
+        """
+        agreement = np.where(label, scores, -scores) * (2.0 / np.sqrt(scores.size))
+        if agreement.min() < 0:
+            return float(agreement[agreement < 0].sum())
+        if not isinstance(self.loss, ErrorSetSize):
+            return float(agreement.min())
+        return float(agreement[label].min(initial=np.inf) + agreement[~label].min(initial=np.inf))
 
     def loss_range(self, labels: Any) -> tuple[float, float]:
         del labels  # the extremes are the same for every label but the trivial ones
@@ -254,9 +275,9 @@ class RankingProblem(Problem):
 
     def margin(self, scores: Floats, label: Any) -> float:
         heights, _, _ = self.shape(scores.size)
-        if isinstance(self.loss, ShortlistLoss):
-            return precision_margin(scores, label, heights, k=self.loss.k)
-        return ndcg_margin(scores, label, heights)
+        if self.k:
+            return _margin_of_shortlist(scores, label > 0, heights, self.k)
+        return _margin_of_grades(scores, label, heights)
 
     def loss_range(self, labels: Any) -> tuple[float, float]:
         # A loss only sees which grades there are, and many labels have the same.
@@ -311,7 +332,8 @@ class Composed(Problem):
     def margin(self, scores: Floats, label: Any) -> float:
         listed = list(self.representation.predictions())
         vectors = np.array([self.representation.vector(one) for one in listed])
-        return table_margin(scores, vectors, [self.loss(one, label) for one in listed])
+        losses = np.array([float(self.loss(one, label)) for one in listed])
+        return _margin_of_table(scores, vectors, losses)
 
     def loss_range(self, labels: Any) -> tuple[float, float]:
         try:
@@ -319,6 +341,63 @@ class Composed(Problem):
         except NotImplementedError:
             return np.nan, np.nan
         return _extremes(np.array([self.loss(one, label) for one in listed for label in labels]))
+
+
+def _margin_of_table(scores: Floats, vectors: Floats, losses: Floats) -> float:
+    """Margin where every prediction is a row of ``vectors``; losses of rounding are none."""
+    similarities = vectors @ scores
+    correct = losses <= ROUNDING * losses.max(initial=0.0)
+    if correct.all():
+        return float(np.inf)
+    return float(similarities[correct].min() - similarities[~correct].max())
+
+
+def _margin_of_grades(scores: Floats, grades: Floats, heights: Floats) -> float:
+    """Margin for every loss that is 0 exactly where grades never rise along the ranking.
+
+    Every order within a grade is correct, so what such orders differ by comes off what Lemma 4
+    prints; where sorting by score breaks the grades, the margin is below 0. O(m log m).
+    """
+    order = np.lexsort((-scores, -grades))
+    drops = np.flatnonzero(np.diff(grades[order]) < 0) + 1
+    if not drops.size:
+        return float(np.inf)
+    worst, best = np.lexsort((scores, -grades)), best_first(scores)
+    if (np.diff(grades[best]) > 0).any():
+        highest_wrong = float(heights @ scores[best])
+    else:
+        ranked = scores[order]
+        lost = (heights[drops - 1] - heights[drops]) * (ranked[drops - 1] - ranked[drops])
+        highest_wrong = float(heights @ ranked - lost.min())
+    return float(heights @ scores[worst]) - highest_wrong
+
+
+def _margin_of_shortlist(
+    scores: Floats, relevant: NDArray[np.bool_], heights: Floats, k: int
+) -> float:
+    """Margin for precision at k.
+
+    Every order with as many relevant items as can be among the first k is correct, whatever
+    stands elsewhere; so scores have a margin only if they hardly differ among the items that
+    may change places. O(m·k).
+    """
+    top = min(k, scores.size)
+    reachable = min(top, int(relevant.sum()))
+    least = max(0, top - int((~relevant).sum()))
+    if reachable <= least:
+        return float(np.inf)
+    upwards = np.argsort(scores, kind="stable")
+    inside = np.concatenate(
+        [upwards[relevant[upwards]][:reachable], upwards[~relevant[upwards]][: top - reachable]]
+    )
+    inside = inside[np.argsort(scores[inside], kind="stable")]
+    outside = upwards[~np.isin(upwards, inside)]
+    lowest_correct = float(heights @ scores[np.concatenate([inside, outside])])
+    highest_wrong = max(
+        float(heights @ scores[with_top(best_first(scores), relevant, top, wanted)])
+        for wanted in range(least, reachable)
+    )
+    return lowest_correct - highest_wrong
 
 
 def _extremes(losses: Floats) -> tuple[float, float]:

@@ -191,10 +191,7 @@ class PredtronSubsetRanker(RankingPredtron, RowRanker):
         coef : array-like of shape (1, n_features)
             The reference w; it is scaled to norm 1.
         """
-        check_is_fitted(self, "n_rounds_")
-        table = self._table(X, reset=False)
-        inputs, labels = self._stream(table, self._check_labels((y, groups), table))
-        return self._certify(inputs, labels, coef, None)
+        return self._certify(X, (y, groups), coef)
 
     def _check_labels(self, y: Any, table: Any) -> Any:
         grades, groups = y

@@ -18,10 +18,6 @@ from experiments.online.bounds import (
     sparse_ndcg_bound,
     weighted_bound,
 )
-from toprank.guarantees import (
-    ndcg_margin,
-    table_margin,
-)
 from toprank.predtron import (
     Basis,
     NDCGLoss,
@@ -29,6 +25,8 @@ from toprank.predtron import (
     PRank,
     PredtronClassifier,
     PredtronLabelRanker,
+    ZeroOne,
+    compose,
 )
 
 RUN = {"average": False, "shuffle": False, "max_iter": 1}
@@ -105,10 +103,9 @@ PROFILES = ["discount", "reciprocal", 1.1, 2]
 
 def test_multiclass_margin_is_the_definition(rng):
     scores, y = rng.normal(size=(200, 4)), rng.integers(0, 4, size=200)
-    expected = [
-        table_margin(t, Basis(range(4)).table, np.arange(4) != c)
-        for t, c in zip(scores, y, strict=True)
-    ]
+    problem = compose(ZeroOne(), Basis(range(4)))
+    labels = problem.prepare(y.tolist())
+    expected = [problem.margin(t, label) for t, label in zip(scores, labels, strict=True)]
     np.testing.assert_allclose(multiclass_margin(scores, y), expected)
 
 
@@ -119,13 +116,12 @@ def test_lemma_4_is_right_if_scores_are_tied_within_grades_and_too_large_otherwi
         m = int(rng.integers(2, 7))
         grades = rng.integers(0, 3, size=m)
         heights = Positions(profile).heights(m)
+        margin = compose(NDCGLoss(), Positions(profile)).margin
         levels = np.sort(rng.normal(size=3))
         tied = levels[grades]
-        assert lemma_4_margin(tied, grades, heights) == pytest.approx(
-            ndcg_margin(tied, grades, heights)
-        )
+        assert lemma_4_margin(tied, grades, heights) == pytest.approx(margin(tied, grades))
         spread = tied + 0.01 * rng.random(m)
-        printed, true = (f(spread, grades, heights) for f in (lemma_4_margin, ndcg_margin))
+        printed, true = lemma_4_margin(spread, grades, heights), margin(spread, grades)
         if np.isfinite(true) and printed > 0:
             assert printed >= true - 1e-12
             too_large += printed > true + 1e-9
