@@ -89,7 +89,6 @@ def test_rates_are_per_row_and_not_a_row():
 TESTED_THROUGH = {
     "blocks.py": "rankers/test_block_fits.py",
     "integrations/dask/lists.py": "integrations/dask/test_metrics.py",
-    "integrations/dask/sections.py": "integrations/dask/test_metrics.py",
     "integrations/torch/logistic.py": "integrations/torch/test_losses.py",
     "integrations/torch/ndcg.py": "integrations/torch/test_losses.py",
     "integrations/torch/pairs.py": "integrations/torch/test_losses.py",

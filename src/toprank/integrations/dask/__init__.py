@@ -2,8 +2,15 @@
 
 from toprank.integrations.dask import metrics
 from toprank.integrations.dask.blocks import DaskBlocks
-from toprank.integrations.dask.predicting import cutoff, decision_function, predict, top
-from toprank.integrations.dask.rankers import IRPush, PNormPush, RankBoost
+from toprank.integrations.dask.rankers import (
+    IRPush,
+    PNormPush,
+    RankBoost,
+    cutoff,
+    decision_function,
+    predict,
+    top,
+)
 
 __all__ = [
     "DaskBlocks",

@@ -31,8 +31,7 @@ import numpy as np
 
 from toprank.integrations.dask.chunks import check_chunks, cut_alike, labels_of, totals_of
 from toprank.integrations.dask.lists import judge_every_list
-from toprank.integrations.dask.ranges import rank_ranges, sort_chunks, split_chunks
-from toprank.integrations.dask.sections import judge_sections
+from toprank.integrations.dask.ranges import judge_sections, rank_ranges, sort_chunks, split_chunks
 from toprank.metrics.driver import (
     DECLARATIONS,
     METRICS,

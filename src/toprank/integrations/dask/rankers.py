@@ -1,20 +1,38 @@
-"""Rankers that learn from Dask collections, under the names that they have in memory."""
+"""Rankers of Dask collections, under the names that they have in memory, and their scores."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Self
 
 import dask
+import numpy as np
+import pandas as pd  # type: ignore[import-untyped]
+from dask import compute, delayed
 
 import toprank.rankers
+from toprank.inputs import as_scores, rows_within_budget
 from toprank.integrations.dask.blocks import DaskBlocks
+from toprank.integrations.dask.chunks import cut_alike, keep
 from toprank.integrations.dask.metrics import roc_auc
-from toprank.integrations.dask.predicting import decision_function, on_chunks
+from toprank.integrations.dask.ranges import lowest_score
+from toprank.metrics.ranked import Reach, ScoredRows
+from toprank.rankers.cuts import cut_above
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from toprank.rankers import BaseRanker
 
-__all__ = ["IRPush", "PNormPush", "RankBoost"]
+__all__ = [
+    "IRPush",
+    "PNormPush",
+    "RankBoost",
+    "cutoff",
+    "decision_function",
+    "on_chunks",
+    "predict",
+    "top",
+]
 
 
 class _OnCluster:
@@ -95,3 +113,123 @@ class RankBoost(_OnCluster, toprank.rankers.RankBoost):
     Needs ``weak_rankers="stumps"`` and no early stopping. The bins, one byte per cell, are held on
     the cluster during the fit.
     """
+
+
+def decision_function(model: Any, X: Any) -> Any:
+    """Score every row of a table on a cluster, lazily.
+
+    Parameters
+    ----------
+    model : fitted ranker
+        Any object with ``decision_function``. It travels to the workers.
+    X : Dask array of shape (n_rows, n_features), or Dask dataframe
+        In any chunks.
+
+    Returns
+    -------
+    Dask array, or Dask series with the index of the dataframe
+        Higher is better.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> from toprank import PNormPush
+    >>> from toprank.integrations.dask import decision_function, top
+    >>> model = PNormPush().fit([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1])
+    >>> X = da.from_array([[1.0], [3.0], [2.0]], chunks=(2, 1))
+    >>> decision_function(model, X).shape
+    (3,)
+    >>> top(model, X, 2)
+    array([1, 2])
+    """
+    return on_chunks(model, "decision_function", X)
+
+
+def predict(model: Any, X: Any) -> Any:
+    """Give the class of every row, lazily; parameters as in :func:`decision_function`."""
+    return on_chunks(model, "predict", X)
+
+
+def on_chunks(model: Any, method: str, X: Any) -> Any:
+    """Call a method that gives one value per row on every chunk of a table."""
+    dtype = np.dtype(np.float64) if method == "decision_function" else model.classes_.dtype
+    if hasattr(X, "map_partitions"):
+        return X.map_partitions(_on_frame, model, method, dtype, meta=(method, dtype), token=method)
+    if getattr(X, "ndim", None) != 2 or not hasattr(X, "map_blocks"):
+        raise TypeError(
+            f"X must be a Dask dataframe or a Dask array of rows and columns, got {X!r}; "
+            f"for a table in memory call model.{method}(X)."
+        )
+    rows = X.rechunk({1: X.shape[1]})
+    return rows.map_blocks(
+        _on_block,
+        model,
+        method,
+        dtype,
+        drop_axis=1,
+        dtype=dtype,
+        meta=np.empty(0, dtype),
+        token=method,
+    )
+
+
+def _on_block(block: Any, model: Any, method: str, dtype: np.dtype[Any]) -> NDArray[Any]:
+    if not block.shape[0]:  # estimators refuse tables without rows
+        return np.empty(0, dtype)
+    return np.asarray(getattr(model, method)(block)).astype(dtype, copy=False)
+
+
+def _on_frame(frame: Any, model: Any, method: str, dtype: np.dtype[Any]) -> Any:
+    return pd.Series(_on_block(frame, model, method, dtype), index=frame.index, name=method)
+
+
+def top(model: Any, X: Any, k: float) -> NDArray[np.intp]:
+    """Give the row numbers of the ``k`` best rows of a table on a cluster, best first.
+
+    ``k`` is a number of rows or, below 1, a share of them; rows of equal score stand in the order
+    of the table, as in memory. Each worker selects, and only rows that may be among the k best
+    come to the client. The scores are held on the cluster meanwhile.
+    """
+    n_rows, chunks = _scored(model, X)
+    inside = rows_within_budget(k, n_rows, name="k")
+    floor = lowest_score(chunks, Reach(inside))
+    found = compute(*(delayed(_head)(rows, floor) for rows in chunks))
+    starts = np.cumsum([0, *(size for _, _, size in found)])
+    places = [start + head for start, (head, _, _) in zip(starts, found, strict=False)]
+    best = np.argsort(-np.concatenate([scores for _, scores, _ in found]), kind="stable")
+    return np.concatenate(places)[best[:inside]]
+
+
+def cutoff(model: Any, X: Any, budget: float) -> float:
+    """Give the score at which a stream like ``X`` should be cut to stay within a budget.
+
+    ``budget`` is a number of rows of ``X`` or, below 1, a share of them. The same score as that of
+    ``model.cutoff`` on the table in memory.
+    """
+    n_rows, chunks = _scored(model, X)
+    inside = rows_within_budget(budget, n_rows, name="budget")
+    # The cut lies between the last row inside and the first one outside, or below all rows.
+    floor = lowest_score(chunks, Reach(min(inside + 1, n_rows)))
+    if inside == n_rows:
+        return cut_above(np.array([floor]), 1)
+    found = compute(*(delayed(_head)(rows, floor) for rows in chunks))
+    return cut_above(np.concatenate([scores for _, scores, _ in found]), inside)
+
+
+def _scored(model: Any, X: Any) -> tuple[int, tuple[Any, ...]]:
+    """The number of rows, and the scores of each chunk, kept on the cluster."""
+    n_rows, chunks = cut_alike({"scores": decision_function(model, X)})
+    if not n_rows:
+        raise ValueError("X has no rows; there is nothing to rank.")
+    return n_rows, keep(delayed(_rows)(columns["scores"]) for columns in chunks)
+
+
+def _rows(scores: Any) -> ScoredRows:
+    checked = as_scores(scores).astype(np.float64, copy=False)
+    return ScoredRows(checked, np.ones(checked.size, np.bool_), None, None, 1)
+
+
+def _head(rows: ScoredRows, floor: float) -> tuple[NDArray[np.intp], NDArray[np.float64], int]:
+    """Which rows score at least as much as the floor, their scores, and how many rows there are."""
+    head = np.flatnonzero(rows.scores >= floor)
+    return head, rows.scores[head], rows.scores.size
