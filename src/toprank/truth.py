@@ -160,10 +160,22 @@ class Truth:
 
     def check_pairs(self) -> None:
         """Refuse labels or grades that leave no pair to compare."""
-        if self.is_labels:
-            _check_both_classes(self)
-        else:
-            _check_comparable(self)
+        n_positives = int(np.count_nonzero(self.positives)) if self.is_labels else 0
+        n_negatives = self.n_rows - n_positives
+        if self.is_labels and not (n_positives and n_negatives):
+            missing = "positive" if not n_positives else "negative"
+            raise ValueError(
+                f"y has {n_positives} positive and {n_negatives} negative rows of weight above 0; "
+                f"ranking needs both classes, so add {missing} rows."
+            )
+        if not _has_pairs(self):
+            raise ValueError(
+                "groups puts no positive row in one list with a negative row, so there is no pair "
+                "to learn from; check that groups names the list of each row."
+                if self.is_labels
+                else "grades has no two rows of weight above 0 in one list that differ in grade, "
+                "so there is no pair to learn from; add rows of another grade or check groups."
+            )
 
     @cached_property
     def positives(self) -> NDArray[np.bool_]:
@@ -260,32 +272,6 @@ def _check_row_numbers(pairs: NDArray[Any], n_rows: int) -> None:
         bad = int(np.flatnonzero(same)[0])
         raise ValueError(
             f"pairs[{bad}] compares row {pairs[bad, 0]} with itself; remove such pairs."
-        )
-
-
-def _check_both_classes(truth: Truth) -> None:
-    """Refuse labels that leave no pair to compare."""
-    n_positives = int(np.count_nonzero(truth.positives))
-    n_negatives = truth.n_rows - n_positives
-    if not n_positives or not n_negatives:
-        missing = "positive" if not n_positives else "negative"
-        raise ValueError(
-            f"y has {n_positives} positive and {n_negatives} negative rows of weight above 0; "
-            f"ranking needs both classes, so add {missing} rows."
-        )
-    if not _has_pairs(truth):
-        raise ValueError(
-            "groups puts no positive row in one list with a negative row, so there is no pair to "
-            "learn from; check that groups names the list of each row."
-        )
-
-
-def _check_comparable(truth: Truth) -> None:
-    """Refuse grades that leave no pair to compare."""
-    if not _has_pairs(truth):
-        raise ValueError(
-            "grades has no two rows of weight above 0 in one list that differ in grade, so there "
-            "is no pair to learn from; add rows of another grade or check groups."
         )
 
 

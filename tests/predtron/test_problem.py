@@ -25,13 +25,17 @@ from toprank.predtron import (
 from toprank.predtron.losses import discounts, gains
 from toprank.predtron.problem import (
     Composed,
-    augmented_value,
     discount_slope,
     search_by_assignment,
     search_by_enumeration,
 )
 
 PROFILES = ["discount", "reciprocal", 1.1, 2, 0.5, lambda i: 3 - 2 / np.log2(1 / i + 1)]
+
+
+def augmented_value(loss, representation, scores, label, prediction):
+    """L(σ, y) + ⟨rep(σ), t⟩ of one prediction."""
+    return loss(prediction, label) + representation.vector(prediction) @ scores
 
 
 def best_value(loss, representation, scores, label):

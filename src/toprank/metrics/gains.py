@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from toprank.inputs import SLACK
-from toprank.metrics.driver import AVERAGE, MEAN_FIRST, OPTIMISTIC, PESSIMISTIC, TOGETHER, metric
+from toprank.metrics.driver import AVERAGE, MEAN_FIRST, PESSIMISTIC, TOGETHER, metric
 from toprank.metrics.places import harmonic_between, places_of_positives, sum_over_places
 from toprank.metrics.shortlists import budgets, to_k
 
@@ -113,10 +113,6 @@ def _discounted(
     return ranked.total(shares) if isinstance(live, slice) else ranked.total_of(shares, live)
 
 
-def _reciprocal(places: Floats) -> Floats:
-    return 1.0 / places
-
-
 @metric(needs="positives", ties=(TOGETHER, *MEAN_FIRST), returns="Above 0.")
 def average_reciprocal_rank(ranked: Ranked, *, ties: str, normalize: bool = False) -> Floats:
     """Sum of the reciprocal ranks of the positives, the AveR of Rudin (2009).
@@ -147,7 +143,7 @@ def average_reciprocal_rank(ranked: Ranked, *, ties: str, normalize: bool = Fals
         worth[live] = ranked.gain[live] / (ranked.above(ranked.weight) + ranked.weight)[live]
     else:
         above, through, density = places_of_positives(ranked, live, ties)
-        worth[live] = density * sum_over_places(_reciprocal, above, through)
+        worth[live] = density * sum_over_places(np.reciprocal, above, through)
     total = ranked.total(worth)
     return total / ranked.positives if normalize else total
 
@@ -218,28 +214,17 @@ def average_precision(ranked: Ranked, *, ties: str) -> Floats:
     live = np.flatnonzero(ranked.gain)
     found, rows = ranked.above(ranked.gain)[live], ranked.above(ranked.weight)[live]
     gain, weight = ranked.gain[live], ranked.weight[live]
-    return ranked.total_of(_PRECISIONS[ties](found, rows, gain, weight), live) / ranked.positives
+    if ties == TOGETHER:
+        sums = gain * ((found + gain) / (rows + weight))
+    elif ties == AVERAGE:
+        sums = _mean_of_orders(found, rows, gain, weight)
+    else:  # Σ_j (found + j) / (rows + j) over j = 1..gain, as Σ_j 1 − (rows − found) / (rows + j)
+        rows = rows + (weight - gain) if ties == PESSIMISTIC else rows
+        sums = gain - (rows - found) * harmonic_between(rows, gain)
+    return ranked.total_of(sums, live) / ranked.positives
 
 
-def _together(found: Floats, rows: Floats, gain: Floats, weight: Floats) -> Floats:
-    return gain * ((found + gain) / (rows + weight))
-
-
-def _one_by_one(found: Floats, rows: Floats, gain: Floats) -> Floats:
-    """Σ_j (found + j) / (rows + j) over j = 1..gain, as Σ_j 1 − (rows − found) / (rows + j)."""
-    return gain - (rows - found) * harmonic_between(rows, gain)
-
-
-def _pessimistic(found: Floats, rows: Floats, gain: Floats, weight: Floats) -> Floats:
-    return _one_by_one(found, rows + (weight - gain), gain)
-
-
-def _optimistic(found: Floats, rows: Floats, gain: Floats, weight: Floats) -> Floats:
-    del weight  # the negatives of the tie come after
-    return _one_by_one(found, rows, gain)
-
-
-def _average(found: Floats, rows: Floats, gain: Floats, weight: Floats) -> Floats:
+def _mean_of_orders(found: Floats, rows: Floats, gain: Floats, weight: Floats) -> Floats:
     """Mean over the orders of a tie.
 
     Place j of the tie holds a positive with probability gain/weight, and the rows above it are then
@@ -252,11 +237,3 @@ def _average(found: Floats, rows: Floats, gain: Floats, weight: Floats) -> Float
     first = rows - found + negatives / 2 - slope * (rows + (weight + 1.0) / 2)
     sums = weight - slope * weight - first * harmonic_between(rows, weight)
     return (gain / weight) * sums
-
-
-_PRECISIONS = {
-    TOGETHER: _together,
-    AVERAGE: _average,
-    PESSIMISTIC: _pessimistic,
-    OPTIMISTIC: _optimistic,
-}

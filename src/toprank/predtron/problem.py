@@ -56,7 +56,6 @@ __all__ = [
     "RankingProblem",
     "Round",
     "SubsetProblem",
-    "augmented_value",
     "compose",
     "discount_slope",
     "search_by_assignment",
@@ -449,13 +448,6 @@ def surrogate(
     return float(loss(best, label)) - float(difference @ scores)
 
 
-def augmented_value(
-    loss: Loss, representation: Representation, scores: Floats, label: Any, prediction: Any
-) -> float:
-    """L(σ, y) + ⟨rep(σ), t⟩ of one prediction."""
-    return float(loss(prediction, label)) + float(representation.vector(prediction) @ scores)
-
-
 def search_by_enumeration(
     loss: Loss, representation: Representation, scores: Floats, label: Any
 ) -> Any:
@@ -469,7 +461,7 @@ def search_by_enumeration(
     """
     return max(
         representation.predictions(),
-        key=lambda one: augmented_value(loss, representation, scores, label, one),
+        key=lambda one: float(loss(one, label)) + float(representation.vector(one) @ scores),
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 import dask
@@ -88,7 +89,7 @@ class DaskBlocks(Blocks):
         sums = [delayed(_work)(work, block, shared) for block in self._blocks]
         while len(sums) > 1:
             sums = [
-                delayed(_added)(sums[first : first + FAN_IN])
+                delayed(reduce)(operator.add, sums[first : first + FAN_IN])
                 for first in range(0, len(sums), FAN_IN)
             ]
         result: Total = sums[0].compute()
@@ -107,13 +108,6 @@ class DaskBlocks(Blocks):
 def _work(work: Callable[..., Any], block: Block, arguments: tuple[Any, ...]) -> Any:
     with one_blas_thread():  # a worker has as many tasks at a time as it may use processors
         return work(block, *arguments)
-
-
-def _added(parts: list[Any]) -> Any:
-    total = parts[0]
-    for part in parts[1:]:
-        total = operator.add(total, part)
-    return total
 
 
 def _block(number: int, X: Any, y: Any, weights: Any = None) -> Block:
