@@ -14,7 +14,7 @@ divide by almost nothing (the exponential push: h = p·r(1 - r) with r near 1), 
 from __future__ import annotations
 
 import inspect
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -44,29 +44,6 @@ def ids_of_lists(sizes: ArrayLike | None, n_rows: int) -> NDArray[np.intp] | Non
     return np.repeat(np.arange(counts.size), counts)
 
 
-class _Labels(NamedTuple):
-    """What a criterion was made for."""
-
-    y: NDArray[Any]
-    weight: NDArray[Any] | None
-    groups: NDArray[Any] | None
-
-    def equals(self, other: _Labels) -> bool:
-        """Whether both are the same rows; reading them is cheap beside a round of boosting."""
-        return all(
-            (a is None and b is None) or (a is not None and b is not None and np.array_equal(a, b))
-            for a, b in zip(self, other, strict=True)
-        )
-
-    def copy(self) -> _Labels:
-        """Copies that nobody else can change."""
-        return _Labels(
-            self.y.copy(),
-            None if self.weight is None else self.weight.copy(),
-            None if self.groups is None else self.groups.copy(),
-        )
-
-
 class TreeObjective:
     """Gradients and Hessians of an objective as a tree engine wants them, see the module.
 
@@ -75,7 +52,7 @@ class TreeObjective:
 
     def __init__(self, objective: Objective) -> None:
         self.objective = objective
-        self._labels: _Labels | None = None
+        self._labels: tuple[Any, ...] | None = None
 
     def gradients(
         self,
@@ -85,9 +62,10 @@ class TreeObjective:
         groups: ArrayLike | None,
     ) -> tuple[NDArray[Any], NDArray[Any]]:
         """Scaled gradient and floored Hessian of every row."""
-        labels = _Labels(np.asarray(y), _array(weight), _array(groups))
-        if self._labels is None or not self._labels.equals(labels):
-            self._bind(labels)
+        labels: tuple[Any, ...] = np.asarray(y), _array(weight), _array(groups)
+        # reading all labels is cheap beside a round of boosting
+        if self._labels is None or not all(map(np.array_equal, self._labels, labels)):
+            self._bind(*labels)
         if self._is_curved:
             gradient, hessian = self._criterion.gradient_and_hessian(scores)
             hessian *= self._scale
@@ -97,17 +75,18 @@ class TreeObjective:
         gradient *= self._scale
         return gradient, np.abs(gradient)
 
-    def _bind(self, labels: _Labels) -> None:
-        criterion = self.objective.on(labels.y, sample_weight=labels.weight, groups=labels.groups)
+    def _bind(self, y: NDArray[Any], weight: Any, groups: Any) -> None:
+        criterion = self.objective.on(y, sample_weight=weight, groups=groups)
         _, gradient = criterion.value_and_gradient(np.zeros(criterion.n_rows))
         pull = float(np.abs(gradient).sum()) / 2.0
-        weight = np.ones(labels.y.size) if labels.weight is None else labels.weight
-        positive = float(weight[labels.y == labels.y.max()].sum())
-        rarer = min(positive, float(weight.sum()) - positive)
+        masses = np.ones(y.size) if weight is None else weight
+        positive = float(masses[y == y.max()].sum())
+        rarer = min(positive, float(masses.sum()) - positive)
         self._criterion = criterion
         self._scale = rarer / pull if pull > 0.0 else 1.0
         self._is_curved = _is_curved(criterion)
-        self._labels = labels.copy()
+        # copies that nobody else can change
+        self._labels = tuple(None if one is None else one.copy() for one in (y, weight, groups))
 
     def __getstate__(self) -> dict[str, Any]:
         # copies for cross-validation and other processes start without the labels
