@@ -23,31 +23,29 @@ from torch import Tensor
 
 __all__ = ["FusedPush"]
 
-ROWS = 2048  # of a step
-BLOCKS = 1024  # at most; a longer list takes more steps
+ROWS = tl.constexpr(2048)  # of a step
+BLOCKS = tl.constexpr(1024)  # at most; a longer list takes more steps
 WARPS = 4
 NUMBERS = 6
-
-
-@triton.jit
-def _masses(s, up, w, low, high, p, top: tl.constexpr, bottom: tl.constexpr, is_max: tl.constexpr):
-    """w·e^d and w·e^{p·d}; for one end of the list the one of both that the row needs."""
-    d = tl.minimum(tl.where(up, low - s, s - high), 0.0)
-    if is_max:
-        mass, steep = w * tl.exp(d), w * tl.where(d == 0, 1.0, 0.0)
-    elif top and bottom:
-        mass, steep = w * tl.exp(d), w * tl.exp(p * d)
-    else:
-        mass = w * tl.exp(tl.where(up, 1.0, p) * d if top else tl.where(up, p, 1.0) * d)
-        steep = mass
-    return mass, steep
+ENDS = {"top": 1, "both": 0, "bottom": -1}
 
 
 @triton.jit
 def _shrunk(mass, steep, d, p, is_max: tl.constexpr):
-    """Sums taken relative to an extreme that has moved by d ≤ 0."""
+    """mass·e^d and steep·e^{p·d}, d ≤ 0: masses d away, or sums whose extreme has moved by d."""
     kept = tl.where(d == 0, 1.0, 0.0) if is_max else tl.exp(p * d)
     return mass * tl.exp(d), steep * kept
+
+
+@triton.jit
+def _masses(s, up, w, low, high, p, end: tl.constexpr, is_max: tl.constexpr):
+    """w·e^d and w·e^{p·d}; for one end of the list the one of both that the row needs."""
+    d = tl.minimum(tl.where(up, low - s, s - high), 0.0)
+    mass, steep = _shrunk(w, w, d, p, is_max)
+    if end != 0 and not is_max:
+        mass = w * tl.exp(tl.where(up, 1.0, p) * d if end > 0 else tl.where(up, p, 1.0) * d)
+        steep = mass
+    return mass, steep
 
 
 @triton.jit
@@ -71,18 +69,15 @@ def _sum(
     n,
     p,
     is_weighted: tl.constexpr,
-    top: tl.constexpr,
-    bottom: tl.constexpr,
+    end: tl.constexpr,
     is_max: tl.constexpr,
-    n_rows: tl.constexpr,
-    n_blocks: tl.constexpr,
 ):
     """Extremes and the four sums of a block's rows, into ``parts``."""
     low, high = float("inf"), float("-inf")
     up_mass, up_steep, down_mass, down_steep = 0.0, 0.0, 0.0, 0.0
     block = tl.program_id(0)
-    for start in range(block * n_rows, n, tl.num_programs(0) * n_rows):
-        s, up, w = _load(scores, y, weight, start + tl.arange(0, n_rows), n, is_weighted)
+    for start in range(block * ROWS, n, tl.num_programs(0) * ROWS):
+        s, up, w = _load(scores, y, weight, start + tl.arange(0, ROWS), n, is_weighted)
         lowest = tl.minimum(low, tl.min(tl.where(up & (w > 0), s, float("inf"))))
         highest = tl.maximum(high, tl.max(tl.where(~up & (w > 0), s, float("-inf"))))
         fall = tl.where(lowest < low, lowest - low, 0.0)
@@ -90,49 +85,37 @@ def _sum(
         up_mass, up_steep = _shrunk(up_mass, up_steep, fall, p, is_max)
         down_mass, down_steep = _shrunk(down_mass, down_steep, rise, p, is_max)
         low, high = lowest, highest
-        mass, steep = _masses(s, up, w, low, high, p, top, bottom, is_max)
-        if top:
+        mass, steep = _masses(s, up, w, low, high, p, end, is_max)
+        if end >= 0:  # the top is pushed
             up_mass += tl.sum(tl.where(up, mass, 0.0))
             down_steep += tl.sum(tl.where(up, 0.0, steep))
-        if bottom:
+        if end <= 0:  # the bottom is pushed
             up_steep += tl.sum(tl.where(up, steep, 0.0))
             down_mass += tl.sum(tl.where(up, 0.0, mass))
     tl.store(parts + block, low)
-    tl.store(parts + n_blocks + block, high)
-    tl.store(parts + 2 * n_blocks + block, up_mass)
-    tl.store(parts + 3 * n_blocks + block, up_steep)
-    tl.store(parts + 4 * n_blocks + block, down_mass)
-    tl.store(parts + 5 * n_blocks + block, down_steep)
+    tl.store(parts + BLOCKS + block, high)
+    tl.store(parts + 2 * BLOCKS + block, up_mass)
+    tl.store(parts + 3 * BLOCKS + block, up_steep)
+    tl.store(parts + 4 * BLOCKS + block, down_mass)
+    tl.store(parts + 5 * BLOCKS + block, down_steep)
 
 
 @triton.jit
-def _join(
-    parts,
-    value,
-    numbers,
-    count,
-    p,
-    inverse_p,
-    log_constant,
-    top: tl.constexpr,
-    bottom: tl.constexpr,
-    is_max: tl.constexpr,
-    n_blocks: tl.constexpr,
-):
+def _join(parts, value, numbers, count, p, inverse_p, log_top, log_bottom, is_max: tl.constexpr):
     """Value, and the numbers that the gradient needs: extremes and what a mass is multiplied by."""
-    block = tl.arange(0, n_blocks)
+    block = tl.arange(0, BLOCKS)
     inside = block < count
     lows = tl.load(parts + block, mask=inside, other=float("inf"))
-    highs = tl.load(parts + n_blocks + block, mask=inside, other=float("-inf"))
+    highs = tl.load(parts + BLOCKS + block, mask=inside, other=float("-inf"))
     low, high = tl.min(lows), tl.max(highs)
-    part = parts + 2 * n_blocks + block
+    part = parts + 2 * BLOCKS + block
     mass = tl.load(part, mask=inside, other=0.0).to(tl.float64)
-    steep = tl.load(part + n_blocks, mask=inside, other=0.0).to(tl.float64)
+    steep = tl.load(part + BLOCKS, mask=inside, other=0.0).to(tl.float64)
     fall = tl.where(lows > low, low - lows, 0.0).to(tl.float64)
     mass, steep = _shrunk(mass, steep, fall, p, is_max)
     up_mass, up_steep = tl.sum(mass), tl.sum(steep)
-    mass = tl.load(part + 2 * n_blocks, mask=inside, other=0.0).to(tl.float64)
-    steep = tl.load(part + 3 * n_blocks, mask=inside, other=0.0).to(tl.float64)
+    mass = tl.load(part + 2 * BLOCKS, mask=inside, other=0.0).to(tl.float64)
+    steep = tl.load(part + 3 * BLOCKS, mask=inside, other=0.0).to(tl.float64)
     rise = tl.where(highs < high, highs - high, 0.0).to(tl.float64)
     mass, steep = _shrunk(mass, steep, rise, p, is_max)
     down_mass, down_steep = tl.sum(mass), tl.sum(steep)
@@ -142,22 +125,15 @@ def _join(
     down_mass = tl.where(down_mass > 0, down_mass, 1.0)
     down_steep = tl.where(down_steep > 0, down_steep, 1.0)
     spread = tl.where(is_any, high - low, 0.0).to(tl.float64)
-    of_top = spread + tl.log(up_mass) + inverse_p * tl.log(down_steep)
-    of_bottom = spread + tl.log(down_mass) + inverse_p * (tl.log(up_steep) + log_constant)
+    of_top = spread + tl.log(up_mass) + inverse_p * tl.log(down_steep) + log_top
+    of_bottom = spread + tl.log(down_mass) + inverse_p * tl.log(up_steep) + log_bottom
     found = tl.where(is_any, 1.0, 0.0).to(tl.float64)
-    top_share, bottom_share, total = found, found, of_top
-    if top and bottom:
-        largest = tl.maximum(of_top, of_bottom)
-        _, top_share = _shrunk(found, found, of_top - largest, p, is_max)
-        _, bottom_share = _shrunk(found, found, of_bottom - largest, p, is_max)
-        both = tl.where(is_any, top_share + bottom_share, 1.0)
-        total = largest + inverse_p * tl.log(both)
-        top_share, bottom_share = top_share / both, bottom_share / both
-    elif top:
-        bottom_share = 0.0 * found
-    else:
-        top_share = 0.0 * found
-        total = of_bottom
+    largest = tl.maximum(of_top, of_bottom)
+    _, top_share = _shrunk(found, found, of_top - largest, p, is_max)
+    _, bottom_share = _shrunk(found, found, of_bottom - largest, p, is_max)
+    both = tl.where(is_any, top_share + bottom_share, 1.0)
+    total = largest + inverse_p * tl.log(both)
+    top_share, bottom_share = top_share / both, bottom_share / both
     tl.store(value, found * total)
     tl.store(numbers, low)
     tl.store(numbers + 1, high)
@@ -178,16 +154,14 @@ def _write(
     n,
     p,
     is_weighted: tl.constexpr,
-    top: tl.constexpr,
-    bottom: tl.constexpr,
+    end: tl.constexpr,
     is_max: tl.constexpr,
-    n_rows: tl.constexpr,
 ):
     """Gradient of every row, times the number that comes from ``outside``."""
-    rows = tl.program_id(0) * n_rows + tl.arange(0, n_rows)
+    rows = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
     s, up, w = _load(scores, y, weight, rows, n, is_weighted)
     low, high = tl.load(numbers), tl.load(numbers + 1)
-    mass, steep = _masses(s, up, w, low, high, p, top, bottom, is_max)
+    mass, steep = _masses(s, up, w, low, high, p, end, is_max)
     pulled = -(tl.load(numbers + 2) * mass + tl.load(numbers + 3) * steep)
     pushed = tl.load(numbers + 4) * mass + tl.load(numbers + 5) * steep
     slope = tl.load(outside) * tl.where(w > 0, tl.where(up, pulled, pushed), 0.0)
@@ -199,18 +173,20 @@ def _find(
 ) -> tuple[Tensor, Tensor]:
     """Value, and the numbers that the gradient needs."""
     n, is_max = scores.numel(), math.isinf(p)
-    top, bottom, finite_p = focus != "bottom", focus != "top", 1.0 if is_max else p
-    count = min(BLOCKS, triton.cdiv(n, ROWS))
-    parts = scores.new_empty(NUMBERS * BLOCKS, dtype=torch.float32)
+    finite_p = 1.0 if is_max else p
+    # an end that is not pushed counts e^-inf
+    log_top = -math.inf if focus == "bottom" else 0.0
+    log_bottom = {"top": -math.inf, "bottom": 0.0, "both": math.log(bottom_weight) / p}[focus]
+    count = min(BLOCKS.value, triton.cdiv(n, ROWS.value))
+    parts = scores.new_empty(NUMBERS * BLOCKS.value, dtype=torch.float32)
     value = scores.new_empty((), dtype=torch.float32)
     numbers = scores.new_empty(NUMBERS, dtype=torch.float32)
     _sum[(count,)](
-        scores, y, weight, parts, n, finite_p, weight is not None, top, bottom, is_max, ROWS,
-        BLOCKS, num_warps=WARPS,
+        scores, y, weight, parts, n, finite_p, weight is not None, ENDS[focus], is_max,
+        num_warps=WARPS,
     )  # fmt: skip
-    log_constant = math.log(bottom_weight) if focus == "both" else 0.0
     _join[(1,)](
-        parts, value, numbers, count, finite_p, 1.0 / p, log_constant, top, bottom, is_max, BLOCKS,
+        parts, value, numbers, count, finite_p, 1.0 / p, log_top, log_bottom, is_max,
         num_warps=WARPS,
     )  # fmt: skip
     return value, numbers
@@ -228,9 +204,9 @@ def _slopes(
     """Gradient of every row, times the number that comes from ``outside``."""
     n, is_max = scores.numel(), math.isinf(p)
     gradient = torch.empty_like(scores)
-    _write[(triton.cdiv(n, ROWS),)](
+    _write[(triton.cdiv(n, ROWS.value),)](
         scores, y, weight, numbers, outside, gradient, n, 1.0 if is_max else p,
-        weight is not None, focus != "bottom", focus != "top", is_max, ROWS, num_warps=WARPS,
+        weight is not None, ENDS[focus], is_max, num_warps=WARPS,
     )  # fmt: skip
     return gradient
 
