@@ -38,6 +38,7 @@ def test_labels_are_the_grades_0_and_1():
     truth = Truth.of_labels(["no", "yes", "no"], classes=np.array(["no", "yes"]))
     assert truth.is_labels
     assert truth.positives.tolist() == [False, True, False]
+    assert truth.total_weight == 3.0
     assert truth.is_one_list
     assert truth.classes.tolist() == ["no", "yes"]
 

@@ -190,6 +190,11 @@ class Truth:
         """Whether every row is compared with every row of another grade."""
         return self.lists is None and self.pairs is None
 
+    @cached_property
+    def total_weight(self) -> float:
+        """Number of rows, by weight."""
+        return float(self.n_rows if self.weights is None else self.weights.sum())
+
     def rows_of(self, table: Any) -> Any:
         """Rows of a given table that count."""
         return table if self.kept is None else table[self.kept]
