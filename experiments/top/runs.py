@@ -13,7 +13,7 @@ from toprank import PNormPush, PrecisionAtKRanker
 from toprank.metrics import precision_at_k
 from toprank.objectives import PrecisionAtK
 from toprank.solvers.cutting_plane import minimize_by_cutting_planes
-from toprank.solvers.mini_batch import MiniBatches, Rows, Stream, perceptron_aim, sgd_aim
+from toprank.solvers.mini_batch import BatchRows, MiniBatches, Stream, perceptron_aim, sgd_aim
 from toprank.weak_rankers.features import StandardFeatures
 
 ALPHA = 1e-4
@@ -75,7 +75,7 @@ def stochastic_run(data, name, *, share, batch_size, passes, seed):
     else:
         aim = perceptron_aim(share, surrogate, whole=True, average=True)
     stream = Stream(aim, family.low_, family.span_)
-    rows = Rows(data.X, data.y, None, None)
+    rows = BatchRows(data.X, data.y, None, None)
     batches = MiniBatches(rows, batch_size, seed)
     seconds = process_time() - start
     points = [Point(seconds, np.nan)]

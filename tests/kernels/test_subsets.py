@@ -12,9 +12,6 @@ from toprank.predtron import (
     Indicators,
     SubsetZeroOne,
 )
-from toprank.predtron.problem import (
-    augmented_value,
-)
 
 
 def tied_scores(rng, size):
@@ -32,5 +29,5 @@ def test_closed_forms_for_subsets_equal_enumeration(rng, loss):
         found = truth ^ augmented_flips(scores, truth, loss.code)
         values = [loss(one, truth) for one in listed[m]]
         values += np.where(listed[m], 1, -1) @ scores / np.sqrt(m)
-        reached = augmented_value(loss, Indicators(m), scores, truth, found)
+        reached = loss(found, truth) + Indicators(m).vector(found) @ scores
         assert reached == pytest.approx(max(values), abs=1e-12)
