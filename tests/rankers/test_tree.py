@@ -7,7 +7,9 @@ from scipy import sparse
 from sklearn.ensemble import RandomForestClassifier
 
 from toprank import TreeRanker
-from toprank.objectives import ExponentialPush, Push
+from toprank.kernels.threads import Threads
+from toprank.metrics import scorer
+from toprank.objectives import ExponentialPush, LogLoss, Push
 
 RNG = np.random.default_rng(10)
 X = RNG.normal(size=(300, 4)).astype(np.float32)
@@ -91,6 +93,54 @@ def test_missing_values_may_stand_anywhere_in_the_order_of_a_monotone_column(dir
     scores = TreeRanker(monotone=[direction], **FEW).fit(table, truth).decision_function(table)
     is_missing = np.isnan(table[:, 0])
     assert scores[is_missing].min() > np.quantile(scores[~is_missing], 0.9)
+
+
+@pytest.mark.parametrize(
+    "scoring", [None, "objective", "average_precision", scorer("precision_at_k", k=10)]
+)
+@pytest.mark.parametrize("groups", [None, np.arange(300) % 20])
+def test_early_stopping_keeps_the_best_number_of_trees(scoring, groups):
+    noisy = Y ^ (np.random.default_rng(3).random(300) < 0.2)
+    settings = FEW | {"learning_rate": 0.3, "n_trees": 200, "depth": 4}
+    model = TreeRanker(
+        early_stopping=True,
+        scoring=scoring,
+        n_iter_no_change=5,
+        validation_fraction=0.3,
+        **settings,
+    ).fit(X, noisy, groups=groups)
+    n_trees = model.trees_.n_trees
+    assert n_trees == np.argmax(model.validation_path_)
+    assert 0 < n_trees < len(model.validation_path_) <= n_trees + 6 < 200
+    np.testing.assert_array_equal(model.predict(X), model.decision_function(X) > 0)
+    assert not hasattr(model.set_params(early_stopping=False).fit(X, Y), "validation_path_")
+
+
+def test_a_held_out_list_can_be_given_and_is_scored_as_by_the_model():
+    table = X.copy()
+    table[:200, 1] = np.nan_to_num(table[:200, 1])  # values are missing in the held-out rows alone
+    settings = FEW | {"n_iter_no_change": 3, "learning_rate": 0.5, "scoring": "objective"}
+    held = (table[200:], Y[200:])
+    model = TreeRanker("log_loss", **settings).fit(table[:200], Y[:200], validation=held)
+    value = LogLoss().value(model.decision_function(held[0]), held[1])
+    assert model.validation_path_.max() == pytest.approx(-value)
+    grades = Y + (X[:, 3] > 1)
+    model = TreeRanker(**settings).fit_grades(X, grades, validation=(X, grades))
+    assert model.validation_path_[-1] > model.validation_path_[0]
+    pairs = np.column_stack([np.flatnonzero(Y)[:50], np.flatnonzero(~Y)[:50]])
+    with pytest.raises(ValueError, match=r"pass validation=\(X, y\) to fit_pairs"):
+        TreeRanker(early_stopping=True, **settings).fit_pairs(X, pairs)
+    model = TreeRanker(**settings).fit_pairs(X, pairs, validation=(X, Y))
+    assert model.validation_path_[-1] > model.validation_path_[0]
+
+
+def test_stages_are_scores_of_the_first_trees():
+    model = TreeRanker(**FEW).fit(X, Y)
+    stages = list(model.staged_decision_function(X, step=12))
+    assert len(stages) == 3
+    np.testing.assert_array_equal(stages[-1], model.decision_function(X))
+    expected = model.trees_.first(24).scores(X, Threads(), model.intercept_[0])
+    np.testing.assert_array_equal(stages[1], expected)
 
 
 def test_more_trees_can_be_added():

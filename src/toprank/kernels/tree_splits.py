@@ -108,8 +108,9 @@ def score_columns(
     """Best threshold of each column from ``start`` to ``stop``.
 
     Normal noise is added twice: to every threshold, of which the highest is taken, then afresh to
-    that one of each column, so that columns with many thresholds have no better luck. Row j of ``columns``: number of thresholds, whether values are missing, direction. Row j of
-    ``best``: score, threshold, 1 where missing values go left.
+    that one of each column, so that columns with many thresholds have no better luck. Row j of
+    ``columns``: number of thresholds, whether values are missing, direction. Row j of ``best``:
+    score, threshold, 1 where missing values go left.
     """
     gains, norms = np.empty(256), np.empty(256)
     for j in range(start, stop):

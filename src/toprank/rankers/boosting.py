@@ -16,7 +16,7 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 from toprank.inputs import check_choice, check_number
 from toprank.kernels.threads import Threads
 from toprank.rankers.documentation import documented
-from toprank.rankers.held_out import HeldOut, HeldOutRows, split_rows
+from toprank.rankers.held_out import HeldOut, HeldOutRows, hold_out
 from toprank.rankers.supervised import (
     GradesMixin,
     LinearRanker,
@@ -40,6 +40,8 @@ if TYPE_CHECKING:
     from toprank.weak_rankers import WeakRankers
 
 __all__ = [
+    "BoostedGradesMixin",
+    "BoostedLabelsMixin",
     "BoostedPairsMixin",
     "BoostedRanker",
     "OneListMixin",
@@ -88,8 +90,33 @@ def shared_docs(patience: int) -> Callable[[Estimator], Estimator]:
     return documented(weak_rankers=WEAK_RANKERS, early_stopping=stopping)
 
 
+class BoostedLabelsMixin:
+    """``fit`` with a held-out list."""
+
+    @with_callbacks
+    def fit(
+        self: Any,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        groups: Any = None,
+        validation: Any = None,
+    ) -> Any:
+        """Learn from a table and its labels.
+
+        Parameters
+        ----------
+        X, y, sample_weight, groups
+            As in :meth:`PNormPush.fit`: table, labels of two classes, and optionally row weights
+            and list ids. Stumps and trees take missing values.
+        validation : tuple (X, y) or (X, y, groups), optional
+            A held-out list; stops early as ``early_stopping`` does, with these rows.
+        """
+        return self._fit_labels(X, y, sample_weight, groups, validation=validation)
+
+
 @dataclass(kw_only=True, eq=False, repr=False)
-class BoostedRanker(LinearRanker):
+class BoostedRanker(BoostedLabelsMixin, LinearRanker):
     """A weighted sum of weak rankers, one per round.
 
     A subclass says what is different: :meth:`_state`, where it starts, :meth:`_rules` and
@@ -113,24 +140,9 @@ class BoostedRanker(LinearRanker):
 
     # learning -----------------------------------------------------------------------------
 
-    @with_callbacks
-    def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, validation: Any = None
-    ) -> Self:
-        """Learn from a table and its labels.
-
-        Parameters
-        ----------
-        X, y, sample_weight, groups
-            As in :meth:`PNormPush.fit`: table, labels of two classes, and optionally row weights
-            and list ids. Stumps take missing values.
-        validation : tuple (X, y) or (X, y, groups), optional
-            A held-out list; stops early as ``early_stopping`` does, with these rows.
-        """
-        return self._fit_labels(X, y, sample_weight, groups, validation=validation)
-
     def _fit(self, table: Any, truth: Truth, given: dict[str, Any], **options: Any) -> Self:
-        table, truth, held_out = self._hold_out(table, truth, given, options.get("validation"))
+        validation = options.get("validation")
+        table, truth, held_out = hold_out(self, table, truth, given["y"], validation)
         family = self._family()
         with Threads(effective_n_jobs(self.n_jobs)) as threads:
             family.fit(table, threads=threads)
@@ -165,34 +177,8 @@ class BoostedRanker(LinearRanker):
             "tol": self.tol,
         }
 
-    def _hold_out(
-        self, table: Any, truth: Truth, given: dict[str, Any], validation: Any
-    ) -> tuple[Any, Truth, HeldOutRows | None]:
-        """Rows to learn from and the truth about them, and rows to judge the rounds by."""
-        if validation is not None:
-            return table, truth, self._given_rows(validation)
-        if not self.early_stopping:
-            return table, truth, None
-        if truth.pairs is not None:
-            raise ValueError(
-                "early_stopping=True cannot hold out rows of explicit pairs; "
-                "pass validation=(X, y) to fit_pairs."
-            )
-        kept, held = split_rows(truth, self.validation_fraction, self.random_state)
-        rows = HeldOutRows.part(table, truth, given["y"], held)
-        learned = truth.part(kept)
-        learned.check_pairs()
-        return table[kept], learned, rows
-
-    def _given_rows(self, validation: Any) -> HeldOutRows:
-        if not isinstance(validation, tuple) or len(validation) not in (2, 3):
-            raise ValueError(
-                "validation must be a tuple (X, y) or (X, y, groups), "
-                f"got {type(validation).__name__}."
-            )
-        X, y, *groups = validation
-        table = check_table(self, X, self._family(), reset=False)
-        return HeldOutRows(table, np.asarray(y), np.asarray(groups[0]) if groups else None)
+    def _check_new_table(self, X: Any) -> Any:
+        return check_table(self, X, self._family(), reset=False)
 
     def _store_run(self, family: WeakRankers, classes: NDArray[Any] | None, run: Boosted) -> None:
         """Store what the rounds gave."""
@@ -377,7 +363,8 @@ class RoundMonitor:
         self._family = family
         self._held_out = None
         if held_out is not None:
-            self._held_out = HeldOut(model, family.design(held_out.X), held_out, classes)
+            self._held_design = family.design(held_out.X)
+            self._held_out = HeldOut(model, held_out, classes)
         self._watch = Watch(model, model.max_iter, model.verbose, self._attributes, given)
         self._is_watched = bool(model.verbose or getattr(model, "_skl_callbacks", None))
 
@@ -385,11 +372,19 @@ class RoundMonitor:
         return {"weak_rankers_": self._family, "weights_": weights, "intercept_": np.zeros(1)}
 
     def __call__(self, run: Boosted) -> bool:
-        stop = self._held_out is not None and self._held_out(run)
+        stop = self._held_out is not None and self._held_out.after(self._change(run))
         if self._is_watched:
             weights = self._model._weights(run, self._family)  # noqa: SLF001
             stop = self._watch(Progress(run.n_iter, run.path[-1], weights)) or stop
         return stop
+
+    def _change(self, run: Boosted) -> Any:
+        """What the last round adds to the scores of the held-out rows."""
+        index = run.indices[-1]
+        if index >= self._held_design.n_weak:
+            return 0.0
+        step = self._model._coefficient * run.steps[-1]  # noqa: SLF001
+        return step * self._held_design.column(index)
 
     def close(self) -> None:
         """Tell callbacks that the fit has ended."""

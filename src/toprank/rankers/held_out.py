@@ -9,15 +9,15 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 
 from toprank.metrics import scorer as scorer_named
+from toprank.rankers.supervised import check_length
+from toprank.truth import Truth
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from toprank.solvers.boosting import Boosted
-    from toprank.truth import Truth
-    from toprank.weak_rankers import Design
+    from toprank.objectives import Objective
 
-__all__ = ["HeldOut", "HeldOutRows", "split_rows"]
+__all__ = ["HeldOut", "HeldOutRows", "hold_out", "split_rows"]
 
 # Scores closer than this share are a tie: sums in another order differ by less.
 TIE = 1e-9
@@ -62,6 +62,39 @@ def split_rows(
     return kept, held
 
 
+def hold_out(
+    model: Any, table: Any, truth: Truth, y: ArrayLike, validation: Any
+) -> tuple[Any, Truth, HeldOutRows | None]:
+    """Rows to learn from and the truth about them, and rows to judge the rounds by.
+
+    The parameters of ``model`` say whether rows are held out; those of ``validation`` come first.
+    """
+    if validation is not None:
+        return table, truth, _given_rows(model, validation)
+    if not model.early_stopping:
+        return table, truth, None
+    if truth.pairs is not None:
+        raise ValueError(
+            "early_stopping=True cannot hold out rows of explicit pairs; "
+            "pass validation=(X, y) to fit_pairs."
+        )
+    kept, held = split_rows(truth, model.validation_fraction, model.random_state)
+    learned = truth.part(kept)
+    learned.check_pairs()
+    return table[kept], learned, HeldOutRows.part(table, truth, y, held)
+
+
+def _given_rows(model: Any, validation: Any) -> HeldOutRows:
+    if not isinstance(validation, tuple) or len(validation) not in (2, 3):
+        raise ValueError(
+            f"validation must be a tuple (X, y) or (X, y, groups), got {type(validation).__name__}."
+        )
+    X, y, *groups = validation
+    table = model._check_new_table(X)  # noqa: SLF001
+    check_length("validation's y", np.shape(y)[0] if np.ndim(y) else 0, table)
+    return HeldOutRows(table, np.asarray(y), np.asarray(groups[0]) if groups else None)
+
+
 class _GivenScores(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Scores of the held-out rows, in the shape that a scorer asks for."""
 
@@ -76,22 +109,30 @@ class _GivenScores(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 class HeldOut:
     """Scores held-out rows after each round; asks to stop when they no longer get better.
 
-    ``design`` is of the weak rankers on the held-out table. Without ``scoring`` of the model rows
-    are judged by the ROC AUC, or by NDCG where there are more than two grades.
+    Without ``scoring`` of the model rows are judged by the ROC AUC, or by NDCG where there are more
+    than two grades; "objective" is the value of ``objective``. ``start`` are the scores before the
+    first round.
     """
 
     def __init__(
-        self, model: Any, design: Design, rows: HeldOutRows, classes: NDArray[Any] | None
+        self,
+        model: Any,
+        rows: HeldOutRows,
+        classes: NDArray[Any] | None,
+        *,
+        objective: Objective | None = None,
+        start: Any = 0.0,
     ) -> None:
         scoring = model.scoring
         if scoring is None:
             scoring = "roc_auc" if np.unique(rows.y).size <= 2 else "ndcg"
-        self._design = design
+        if scoring == "objective" and objective is not None:
+            criterion = objective.criterion(_held_out_truth(rows, classes))
+            scoring = lambda model, *_, **__: -criterion.value(model.scores)  # noqa: E731
         self._rows = rows
         self._scorer = scorer_named(scoring) if isinstance(scoring, str) else scoring
         self._patience = int(model.n_iter_no_change)
-        self._coefficient = model._coefficient  # noqa: SLF001
-        self._scored = _GivenScores(np.zeros(design.n_rows))
+        self._scored = _GivenScores(np.zeros(rows.X.shape[0]) + start)
         if classes is not None:
             self._scored.classes_ = classes
         self.path = [self._score()]
@@ -108,11 +149,15 @@ class HeldOut:
         highest = max(self.path)
         return int(np.argmax(np.array(self.path) >= highest - TIE * abs(highest)))
 
-    def __call__(self, run: Boosted) -> bool:
-        """Score the last round; true asks to stop."""
-        index = run.indices[-1]
-        if index < self._design.n_weak:
-            step = self._coefficient * run.steps[-1]
-            self._scored.scores += step * self._design.column(index)
+    def after(self, change: Any) -> bool:
+        """Score the rows after a round that changed their scores; true asks to stop."""
+        self._scored.scores += change
         self.path.append(self._score())
         return len(self.path) - 1 - self.best >= self._patience
+
+
+def _held_out_truth(rows: HeldOutRows, classes: NDArray[Any] | None) -> Truth:
+    metadata: Any = {"sample_weight": rows.sample_weight, "groups": rows.groups}
+    if classes is None:
+        return Truth.of_grades(rows.y, **metadata)
+    return Truth.of_labels(rows.y == classes[1], **metadata)

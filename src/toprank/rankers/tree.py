@@ -18,14 +18,15 @@ from toprank.kernels.threads import threads_for
 from toprank.objectives import ExponentialPush, LogLoss
 from toprank.objectives.names import objective_named
 from toprank.rankers.base import keep_columns
-from toprank.rankers.cuts import matching_intercept
-from toprank.rankers.supervised import (
-    GradesMixin,
-    PairsMixin,
-    SupervisedRanker,
-    Watch,
-    check_table,
+from toprank.rankers.boosting import (
+    BoostedGradesMixin,
+    BoostedLabelsMixin,
+    BoostedPairsMixin,
 )
+from toprank.rankers.cuts import matching_intercept
+from toprank.rankers.held_out import hold_out
+from toprank.rankers.supervised import SupervisedRanker, Watch, check_table
+from toprank.rankers.tree_stages import HeldOutTrees, staged_scores
 from toprank.solvers.base import Progress
 from toprank.solvers.tree_boosting import NO_CODE, BinnedColumns, Boosting, boost_trees
 from toprank.solvers.tree_leaves import leaf_objective
@@ -35,12 +36,13 @@ from toprank.trees.directions import column_directions
 from toprank.trees.foreign import read_model
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
 
     from toprank.kernels.threads import Threads
     from toprank.objectives import Objective
+    from toprank.rankers.held_out import HeldOutRows
     from toprank.solvers.tree_boosting import GrowingRows, GrownTree
     from toprank.solvers.tree_leaves import LeafObjective
     from toprank.truth import Truth
@@ -71,7 +73,7 @@ def _has_probabilities(ranker: TreeRanker) -> bool:
     return _probability_slope(ranker) > 0.0
 
 
-class TreeRanker(GradesMixin, PairsMixin, SupervisedRanker):
+class TreeRanker(BoostedLabelsMixin, BoostedGradesMixin, BoostedPairsMixin, SupervisedRanker):
     """Ranks by boosted oblivious trees, grown for the top of the list.
 
     Each tree asks one question per level, the same of all its leaves, and adds a value per leaf to
@@ -106,12 +108,23 @@ class TreeRanker(GradesMixin, PairsMixin, SupervisedRanker):
     monotone : array-like of shape (n_features,), dict or None, default=None
         Columns with which scores must not fall (1) or must not rise (-1), else 0; one number per
         column, or a dict by names of columns. A missing value may stand anywhere in that order.
+    early_stopping : bool, default=False
+        Hold out a share of the rows (of the lists, where there are groups), and keep the number of
+        trees at which they were ranked best. Off, since small tables need every row.
+    scoring : str, scorer or None, default=None
+        What the held-out rows are judged by: a name of ``toprank.metrics.names()``, a scorer such
+        as ``toprank.metrics.scorer("precision_at_k", k=100)``, or "objective"; None is the ROC AUC
+        or, for grades, NDCG.
+    validation_fraction : float, default=0.1
+        Share to hold out, as in scikit-learn.
+    n_iter_no_change : int, default=50
+        Trees without a better score after which to stop.
     warm_start : bool, default=False
         Keep the trees of the last fit and add to them up to ``n_trees``.
     n_jobs : int or None, default=None
         Threads; None is as many as BLAS may use. The model does not depend on it.
     random_state : int, RandomState or None, default=None
-        Seed of the noise and the bootstrap.
+        Seed of the noise, the bootstrap and the rows held out.
     verbose : int, default=0
         1 prints every tenth tree, 2 every tree.
 
@@ -124,6 +137,8 @@ class TreeRanker(GradesMixin, PairsMixin, SupervisedRanker):
     learning_rate_ : float
     feature_importances_ : array of shape (n_features,)
         How much the score varies with the questions about each column; adds up to 1.
+    validation_path_ : array
+        Score of the held-out rows before the first new tree and after each, where some were.
     classes_ : array of shape (2,)
         The labels, the positive one last; not after :meth:`fit_grades` and :meth:`fit_pairs`.
 
@@ -156,6 +171,10 @@ class TreeRanker(GradesMixin, PairsMixin, SupervisedRanker):
         bootstrap: Literal["bayesian"] | None = "bayesian",
         max_bins: int = 255,
         monotone: Any = None,
+        early_stopping: bool = False,
+        scoring: Any = None,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 50,
         warm_start: bool = False,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -171,6 +190,10 @@ class TreeRanker(GradesMixin, PairsMixin, SupervisedRanker):
         self.bootstrap = bootstrap
         self.max_bins = max_bins
         self.monotone = monotone
+        self.early_stopping = early_stopping
+        self.scoring = scoring
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
         self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -185,6 +208,8 @@ class TreeRanker(GradesMixin, PairsMixin, SupervisedRanker):
         check_number("reg_lambda", self.reg_lambda, 0)
         check_number("random_strength", self.random_strength, 0)
         check_number("max_bins", self.max_bins, 2, 255, whole=True)
+        check_number("n_iter_no_change", self.n_iter_no_change, 1, whole=True)
+        check_number("validation_fraction", self.validation_fraction, 0.0, 1.0)
         if self.learning_rate != "auto":
             check_number("learning_rate", self.learning_rate, 0)
         if self.bootstrap not in ("bayesian", None):
@@ -198,8 +223,13 @@ class TreeRanker(GradesMixin, PairsMixin, SupervisedRanker):
         self._check_parameters()
         return check_table(self, X, self, reset=True)
 
-    def _fit(self, table: Any, truth: Truth, given: dict[str, Any], **_: Any) -> Self:
+    def _check_new_table(self, X: Any) -> Any:
+        return check_table(self, X, self, reset=False)
+
+    def _fit(self, table: Any, truth: Truth, given: dict[str, Any], **options: Any) -> Self:
         objective = self._objective()
+        validation = options.get("validation")
+        table, truth, held = hold_out(self, table, truth, given["y"], validation)
         with threads_for(self.n_jobs) as threads:
             bins = Bins.of_table(table, self.max_bins, threads)
             grown = _GrownTrees(bins, self._trees_to_keep(table.shape[1]))
@@ -208,6 +238,7 @@ class TreeRanker(GradesMixin, PairsMixin, SupervisedRanker):
             directions = self._directions(table.shape[1])
             rows = _growing_rows(bins, table, truth, directions, threads)
             rows.scores[:] = grown.kept_scores(table, threads, start)
+            held_out = self._held_out(held, grown, start, truth.classes, threads)
 
             def learned(trees: _GrownTrees) -> dict[str, Any]:
                 return self._learned(
@@ -218,7 +249,13 @@ class TreeRanker(GradesMixin, PairsMixin, SupervisedRanker):
                     lambda: matching_intercept(rows.scores, truth.positives, truth.weights),
                 )
 
-            self._boost(rows, leaves, grown, threads, learned, given)
+            self._boost(rows, leaves, grown, threads, learned, given, held_out)
+            if held_out is not None:
+                if grown.keep(held_out.best):
+                    trees = grown.arrays(self.depth)
+                    rows.scores[:] = trees.scores(table, threads, start)
+                    self._store(learned(grown))
+                self.validation_path_ = np.array(held_out.path)
         return self
 
     def _boost(
@@ -229,6 +266,7 @@ class TreeRanker(GradesMixin, PairsMixin, SupervisedRanker):
         threads: Threads,
         learned: Callable[[Any], dict[str, Any]],
         given: dict[str, Any],
+        held_out: HeldOutTrees | None = None,
     ) -> None:
         """Grow trees and store them; ``learned`` gives the fitted attributes."""
         watch = Watch(
@@ -238,7 +276,8 @@ class TreeRanker(GradesMixin, PairsMixin, SupervisedRanker):
         def monitor(tree: GrownTree) -> bool:
             grown.trees.append(tree)
             value = leaves.value(rows) if self.verbose else math.nan
-            return watch(Progress(grown.n_trees, value, grown))  # type: ignore[arg-type]
+            stop = held_out is not None and held_out.after_tree(tree)
+            return watch(Progress(grown.n_trees, value, grown)) or stop  # type: ignore[arg-type]
 
         rules = self._rules(rows.n_rows)
         with closing(watch):
@@ -247,11 +286,25 @@ class TreeRanker(GradesMixin, PairsMixin, SupervisedRanker):
         self.learning_rate_ = rules.learning_rate
         self._store(learned(grown))
 
+    def _held_out(
+        self,
+        rows: HeldOutRows | None,
+        grown: _GrownTrees,
+        start: float,
+        classes: NDArray[Any] | None,
+        threads: Threads,
+    ) -> HeldOutTrees | None:
+        if rows is None:
+            return None
+        begin = grown.kept_scores(rows.X, threads, start)
+        options = {"objective": self._objective(), "start": begin}
+        return HeldOutTrees(grown.bins, threads, self, rows, classes, **options)
+
     def _trees_to_keep(self, n_columns: int) -> ObliviousTrees | None:
         kept = getattr(self, "trees_", None) if self.warm_start else None
         if not isinstance(kept, ObliviousTrees):
             return None
-        if kept.depth != self.depth or self.n_features_in_ != n_columns:
+        if kept.depth != self.depth or kept.columns.max(initial=0) >= n_columns:
             return None
         return kept.first(self.n_trees)
 
@@ -288,14 +341,14 @@ class TreeRanker(GradesMixin, PairsMixin, SupervisedRanker):
         return attributes | {"intercept_": np.array([start + cut]), "classes_": classes}
 
     def _store(self, attributes: dict[str, Any]) -> None:
-        for name in ("classes_", "link_"):
+        for name in ("classes_", "link_", "validation_path_"):
             self.__dict__.pop(name, None)
         for name, value in attributes.items():
             setattr(self, name, value)
         if not self.trees_.n_trees:
             warnings.warn(
                 f"{type(self).__name__}: every row gets the same score, since the columns of X are "
-                "constant; check how X was made.",
+                "constant or no tree ranked held-out rows better; check how X was made.",
                 UserWarning,
                 stacklevel=6,
             )
@@ -337,10 +390,21 @@ class TreeRanker(GradesMixin, PairsMixin, SupervisedRanker):
     def decision_function(self, X: Any) -> NDArray[Any]:
         """Score every row of a table; higher is better, above 0 is predicted positive."""
         check_is_fitted(self, "trees_")
-        table = check_table(self, X, self, reset=False)
+        table = self._check_new_table(X)
         with threads_for(self.n_jobs) as threads:
             scores: Floats = self.trees_.scores(table, threads, float(self.intercept_[0]))
         return scores
+
+    def staged_decision_function(self, X: Any, step: int = 1) -> Iterator[Floats]:
+        """Scores after every ``step`` trees, the last ones those of :meth:`decision_function`.
+
+        The intercept is that of all trees.
+        """
+        check_is_fitted(self, "trees_")
+        check_number("step", step, 1, whole=True)
+        table = self._check_new_table(X)
+        with closing(threads_for(self.n_jobs)) as threads:  # BLAS stays free between the stages
+            yield from staged_scores(self.trees_, table, self.intercept_[0], step, threads)
 
     @available_if(_has_probabilities)
     def predict_proba(self, X: Any) -> NDArray[Any]:
@@ -393,12 +457,18 @@ class _GrownTrees:
     def __init__(self, bins: Bins, kept: ObliviousTrees | None) -> None:
         self.kept = kept
         self.trees: list[GrownTree] = []
-        self._bins = bins
+        self.bins = bins
 
     @property
     def n_trees(self) -> int:
         """How many trees there are by now."""
         return len(self.trees) + (0 if self.kept is None else self.kept.n_trees)
+
+    def keep(self, n_new: int) -> bool:
+        """Forget the trees after the first new ones; whether there were any."""
+        forgotten = len(self.trees) > n_new
+        del self.trees[n_new:]
+        return forgotten
 
     def kept_scores(self, table: Any, threads: Threads, start: float) -> Floats | float:
         """Scores of the training rows to begin with."""
@@ -406,7 +476,7 @@ class _GrownTrees:
 
     def arrays(self, depth: int) -> ObliviousTrees:
         """All trees, thresholds in the units of the table."""
-        bins, splits = self._bins, np.zeros((len(self.trees), depth, 3), dtype=np.int64)
+        bins, splits = self.bins, np.zeros((len(self.trees), depth, 3), dtype=np.int64)
         if self.trees:
             splits[:] = [tree.splits for tree in self.trees]
         columns = splits[..., 0]

@@ -69,6 +69,7 @@ class Bins:
     def by_row(self, X: Any, threads: Threads) -> NDArray[np.uint8]:
         """Codes of a training table, row after row; missing values follow the column's codes.
 
+        Where no value was missing in training, missing values of other rows are the lowest.
         The codes of a sparse table are not sparse: they take one byte per cell.
         """
         n_bytes = X.shape[0] * X.shape[1]
@@ -79,13 +80,12 @@ class Bins:
                 "drop or combine columns, learn from a part of the rows, or use PNormPush."
             )
         codes = np.empty(X.shape, dtype=np.uint8)
-        absent = np.flatnonzero(self.has_missing)
-        after = (self.n_thresholds + 1)[absent]
+        of_missing = np.where(self.has_missing, self.n_thresholds + 1, 0)
 
         def fill(rows: slice) -> None:
             part = self.by_column(X, rows.start, rows.stop)
-            for column, code in zip(absent, after, strict=True):
-                part[column][part[column] == MISSING] = code
+            for column in np.flatnonzero((part == MISSING).any(axis=1)):
+                part[column][part[column] == MISSING] = of_missing[column]
             codes[rows] = part.T
 
         threads.chunks(X.shape[0], rows_at_a_time(X), fill)

@@ -62,7 +62,11 @@ class ObliviousTrees:
 
     def first(self, n_trees: int) -> ObliviousTrees:
         """Give the first trees alone."""
-        return ObliviousTrees(*(array[:n_trees] for array in self.arrays))
+        return self.part(0, n_trees)
+
+    def part(self, start: int, stop: int) -> ObliviousTrees:
+        """Give the trees from one number up to another."""
+        return ObliviousTrees(*(array[start:stop] for array in self.arrays))
 
     def followed_by(self, others: ObliviousTrees) -> ObliviousTrees:
         """Put these trees and others of the same depth in one ensemble."""
@@ -94,8 +98,8 @@ class ObliviousTrees:
             asked[column] = np.unique(self.thresholds[self.columns == column])
         return Bins(asked, np.zeros(n_columns, dtype=bool))
 
-    def scores(self, X: Any, threads: Threads, start: float = 0.0) -> NDArray[np.float64]:
-        """Add to ``start`` the value of each row's leaf, tree after tree."""
+    def scores(self, X: Any, threads: Threads, start: Any = 0.0) -> NDArray[np.float64]:
+        """Add to ``start``, a number or one per row, the value of each row's leaf, tree by tree."""
         scores = np.full(X.shape[0], start)
         used = np.unique(self.columns)
         if not used.size:
