@@ -116,7 +116,6 @@ TESTED_THROUGH = {
     "rankers/survey.py": "rankers/test_block_fits.py",
     "rankers/tree_stages.py": "rankers/test_tree.py",
     "solvers/label_boosting.py": "rankers/test_multilabel_boosting.py",
-    "solvers/lasso.py": "solvers/test_minimizers.py",
     "weak_rankers/base.py": "weak_rankers/test_designs.py",
 }
 

@@ -31,23 +31,17 @@ if TYPE_CHECKING:
     Mask = NDArray[np.bool_]
 
 __all__ = [
-    "AREA",
-    "COUNT",
-    "FACTOR",
     "LARGEST_K",
     "LOSS",
     "MISTAKES",
     "SEEN",
     "SHARE",
-    "SQUARE",
-    "STEEPNESS",
     "TOTAL_K",
     "Aim",
     "BatchScratch",
     "Batches",
     "StreamModel",
     "average_of",
-    "fold",
     "run_pass",
 ]  # fmt: skip
 

@@ -90,10 +90,6 @@ class BaseRanker(ClassifierMixin, RowRanker):  # type: ignore[misc]
 
     classes_: NDArray[Any]
 
-    @abstractmethod
-    def decision_function(self, X: Any) -> NDArray[Any]:
-        """Score every row of a table; higher is better, above 0 is predicted positive."""
-
     def predict(self, X: Any) -> NDArray[Any]:
         """Give the class of every row: ``classes_[1]`` where the score is above 0."""
         check_is_fitted(self)

@@ -270,14 +270,9 @@ class PrecisionAtKRanker(LinearRanker):
         amount, is_share = as_top(self.k)
         if is_share or rows.lists is not None:
             return self.k
+        self._criterion(self.k, rows)  # refuses more rows than there are positives
         counts = rows.positives if rows.weights is None else rows.weights[rows.positives]
-        most = float(counts.sum())
-        if amount > most:
-            raise ValueError(
-                f"k={self.k} is more than the positives: there are {most:g}; pass a smaller k, "
-                "or a share of the positives in (0, 1]."
-            )
-        return amount / most
+        return amount / float(counts.sum())
 
     def _aim(self, k: float, rows: BatchRows) -> Aim:
         whole = are_whole(rows.weights)

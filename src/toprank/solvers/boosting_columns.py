@@ -51,7 +51,7 @@ class ColumnState(BoostingState):
         self._classify = criterion is by_class
         self.n_weak = design.n_weak + self._classify
         self.criterion = criterion
-        self._by_class = by_class
+        self.by_class = by_class
         self.scores = np.zeros(design.n_rows)
         self._gradient: NDArray[Any]
         self.log_loss, self._gradient = criterion.value_and_gradient(self.scores)
@@ -102,13 +102,6 @@ class ColumnState(BoostingState):
     def advance(self, index: int, step: float) -> None:
         self.scores += step * self.column(index)
         self.log_loss, self._gradient = self.criterion.value_and_gradient(self.scores)
-
-    def class_losses(self) -> tuple[float, float]:
-        return (
-            super().class_losses()
-            if self._by_class is None
-            else self._by_class.class_losses(self.scores)
-        )
 
     def target_step(self, index: int, sign: float, target: float) -> float:
         """Step of the given sign at which the edge has fallen to ``target``."""

@@ -71,7 +71,7 @@ class LadderState(ScoredState):
     ) -> None:
         super().__init__(design)
         self._ladder = ladder
-        self._by_class = by_class
+        self.by_class = by_class
         shape = design.codes.shape
         self._coded = coded = LocalCodes(
             np.empty(shape, dtype=np.uint8),
@@ -83,11 +83,6 @@ class LadderState(ScoredState):
             lambda first, last: local_codes(design.codes, ladder.lists, first, last, coded),
         )
         self._weigh()
-
-    def class_losses(self) -> tuple[float, float]:
-        if self._by_class is None:
-            return super().class_losses()
-        return self._by_class.class_losses(self.scores)
 
     def _weigh(self) -> None:
         self.log_loss, self._weights = rung_weights(self.scores, self._ladder)

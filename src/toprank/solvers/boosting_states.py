@@ -54,6 +54,9 @@ class BoostingState(ABC):
     # after that; both 0 without weights
     log_unit: float = 0.0
     log_smallest: float = 0.0
+    # the losses of the two classes, where there are labels and the scores are kept
+    by_class: ClassificationLoss | None = None
+    scores: Any
 
     @abstractmethod
     def rates(self, selection: Selection) -> NDArray[np.float64]:
@@ -77,7 +80,7 @@ class BoostingState(ABC):
 
     def class_losses(self) -> tuple[float, float]:
         """ln F₊ and ln F₋ of the present scores, in the units of ``log_loss``; 0 without labels."""
-        return 0.0, 0.0
+        return (0.0, 0.0) if self.by_class is None else self.by_class.class_losses(self.scores)
 
     def silent_share(self, index: int) -> float:  # noqa: ARG002
         """Share d₀ of the pair weight on which a weak ranker is silent; NaN if real-valued."""

@@ -20,8 +20,14 @@ import numpy as np
 
 from toprank.objectives.exponential import PushFormula, Tilt, TiltedMass, pull_of_negatives
 from toprank.solvers.base import SEPARATED, Penalty, Run, Solution, floor_of
-from toprank.solvers.descent import Curvature, Iterate, Point, descend, minimize_on_line
-from toprank.solvers.lasso import minimize_with_l1
+from toprank.solvers.descent import (
+    Curvature,
+    Iterate,
+    Point,
+    descend,
+    minimize_on_line,
+    minimize_with_l1,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
