@@ -111,8 +111,6 @@ TESTED_THROUGH = {
     "plots/style.py": "plots/test_curves.py",
     "rankers/base.py": "rankers/test_scikit_learn.py",
     "rankers/documentation.py": "rankers/test_scikit_learn.py",
-    "rankers/precision_inputs.py": "rankers/test_precision_at_k.py",
-    "rankers/push_blocks.py": "rankers/test_block_fits.py",
     "rankers/survey.py": "rankers/test_block_fits.py",
     "rankers/tree_stages.py": "rankers/test_tree.py",
     "solvers/label_boosting.py": "rankers/test_multilabel_boosting.py",

@@ -12,18 +12,24 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import column_or_1d
 
 from toprank.guarantees.precision import StreamCertificate, certify_mistakes, reach_of
 from toprank.guarantees.ranking_margins import GapCertificate
+from toprank.inputs import check_choice, check_number
+from toprank.objectives.base import ORDINARY_WEIGHTS
 from toprank.objectives.precision import PrecisionAtK, PrecisionCriterion, are_whole, as_top
 from toprank.rankers.cuts import matching_intercept
 from toprank.rankers.held_out import split_rows
-from toprank.rankers.precision_inputs import (
-    check_parameters,
-    labels_of_stream,
-    with_ordinary_weights,
+from toprank.rankers.supervised import (
+    LinearRanker,
+    Watch,
+    binary_labels,
+    check_length,
+    check_table,
+    near_one,
 )
-from toprank.rankers.supervised import LinearRanker, Watch, check_length, check_table
 from toprank.solvers.cutting_plane import minimize_by_cutting_planes
 from toprank.solvers.mini_batch import (
     BatchRows,
@@ -169,7 +175,26 @@ class PrecisionAtKRanker(LinearRanker):
     verbose: int = 0
 
     def _check_parameters(self) -> None:
-        check_parameters(self)
+        PrecisionAtK(self.k, self.surrogate)
+        check_choice("solver", self.solver, ("sgd", "perceptron", "cutting_plane"))
+        if self.solver == "cutting_plane" and self.surrogate == "ramp":
+            raise ValueError(
+                "solver='cutting_plane' needs a convex surrogate, and 'ramp' is not; choose "
+                "surrogate='avg' or solver='sgd'."
+            )
+        if self.solver == "cutting_plane" and not self.alpha > 0:
+            raise ValueError(f"solver='cutting_plane' needs alpha above 0, got {self.alpha!r}.")
+        check_number("batch_size", self.batch_size, 1, whole=True)
+        check_number("n_iter_no_change", self.n_iter_no_change, 1, whole=True)
+        if self.max_iter is not None:
+            check_number("max_iter", self.max_iter, 1, whole=True)
+        check_number("alpha", self.alpha, 0.0)
+        check_number("step", self.step, 0.0)
+        check_number("validation_fraction", self.validation_fraction, 0.0, 1.0)
+        if self.tol is not None:
+            check_number("tol", self.tol, 0.0)
+        if self.radius is not None:
+            check_number("radius", self.radius, 0.0)
 
     def _family(self) -> StandardFeatures:
         return StandardFeatures()
@@ -380,3 +405,43 @@ class PrecisionAtKRanker(LinearRanker):
 def _share_of_negatives(criterion: PrecisionCriterion, design: Design, weights: Floats) -> float:
     """Share of negatives in the top k."""
     return criterion.loss(design.scores(weights))
+
+
+def labels_of_stream(
+    y: ArrayLike, known: NDArray[Any] | None, classes: ArrayLike | None
+) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    """Classes of a stream, and which rows of its next part are positive: perhaps all or none."""
+    if classes is not None:
+        named = np.unique(column_or_1d(classes))
+        if named.size != 2:
+            raise ValueError(f"classes must name two labels, got {named.tolist()}.")
+        if known is not None and not np.array_equal(known, named):
+            raise ValueError(
+                f"classes={named.tolist()} is not the same as on the last call to partial_fit, "
+                f"was: {known.tolist()}; begin a new ranker for other classes."
+            )
+        known = named
+    if known is None:
+        known = binary_labels(y)[0]
+    labels = column_or_1d(y, warn=True)
+    check_classification_targets(labels)
+    foreign = np.setdiff1d(labels, known)
+    if foreign.size:
+        raise ValueError(
+            f"y holds {foreign[0]!r}, which is not one of the classes {known.tolist()}; name both "
+            "classes in the first call to partial_fit."
+        )
+    return known, labels == known[1]
+
+
+def with_ordinary_weights(truth: Truth, k: float) -> Truth:
+    """Divide weights by the largest where sums of them would overflow."""
+    weights = truth.weights
+    if weights is None or ORDINARY_WEIGHTS[0] <= weights.max(initial=1.0) <= ORDINARY_WEIGHTS[1]:
+        return truth
+    if not as_top(k)[1]:
+        raise ValueError(
+            f"sample_weight reaches {weights.max():g}, and k={k} counts weight; divide the weights "
+            "by one number, so that they are near 1, or pass k as a share of the positives."
+        )
+    return near_one(truth)

@@ -23,9 +23,8 @@ from toprank.objectives.base import Relative
 from toprank.objectives.exponential import ExponentialCriterion, PushFormula
 from toprank.objectives.push import focus_constants
 from toprank.rankers.base import keep_columns
-from toprank.rankers.cuts import matching_intercept
+from toprank.rankers.cuts import matching_intercept, matching_intercept_on_blocks
 from toprank.rankers.documentation import documented
-from toprank.rankers.push_blocks import BlockProblem
 from toprank.rankers.supervised import (
     GradesMixin,
     LinearRanker,
@@ -41,6 +40,7 @@ from toprank.solvers import (
     minimize_by_coordinates,
     minimize_by_lbfgs,
 )
+from toprank.solvers.passes import BlockFeatures, IRPasses, PushPasses, minimize_by_passes
 from toprank.weak_rankers import Features, Stumps, weak_rankers_from
 from toprank.weak_rankers.features import check_spans
 
@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from toprank.kernels.threads import Threads
     from toprank.objectives.base import Criterion
     from toprank.objectives.losses import LossName
+    from toprank.rankers.survey import Survey
     from toprank.solvers import Solution
     from toprank.truth import Truth
     from toprank.weak_rankers import WeakRankers
@@ -153,6 +154,53 @@ class TableProblem:
     def is_constant(self) -> bool:
         """Whether no weak ranker tells any two rows apart."""
         return all(np.ptp(self.design.column(index)) == 0 for index in range(self.n_weak))
+
+
+class BlockProblem:
+    """The exponential push or the IR push on rows in blocks, which are read once per evaluation."""
+
+    def __init__(
+        self,
+        family: Features,
+        blocks: Blocks,
+        seen: Survey,
+        classes: NDArray[Any],
+        formula: PushFormula | None,
+    ) -> None:
+        names = None if blocks.feature_names is None else np.array(blocks.feature_names)
+        check_spans(seen.span, seen.dtype, names)
+        family.low_, family.span_ = seen.low, seen.span
+        self.family, self.classes, self.dtype = family, classes, seen.dtype
+        self.n_weak = seen.low.size
+        self._blocks, self._formula = blocks, formula
+        self._features = BlockFeatures(seen.low, seen.span, classes[1])
+
+    def minimize(self, power: float | None, penalty: Penalty, **options: Any) -> Solution:
+        """Run Newton's method; a power stands for the mean of that power, which bounds p = ∞."""
+        if self._formula is None:
+            landscape = IRPasses(self._blocks, self._features)
+            return minimize_by_passes(landscape, penalty, **options)
+        formula = self._formula if power is None else self._formula._replace(p=power)
+        passes = PushPasses(self._blocks, self._features, formula)
+        if power is not None:
+            passes.use_mean()
+        return minimize_by_passes(passes, penalty, **options)
+
+    def largest_term(self, weights: Floats) -> float:
+        """Value at p = ∞."""
+        return self._passes(self._formula).largest_term(weights)
+
+    def matching_cut(self, weights: Floats) -> float:
+        """Cut the list where the rows above weigh as much as the positives."""
+        return matching_intercept_on_blocks(self._blocks, self._features, weights)
+
+    def probability_cut(self, weights: Floats, formula: PushFormula) -> float:
+        """Cut the list where the probability is 1/2."""
+        return formula.intercept(self._passes(formula).masses(weights, formula.tilts()))
+
+    def _passes(self, formula: PushFormula | None) -> PushPasses:
+        assert formula is not None  # noqa: S101  (the IR push has neither power nor probabilities)
+        return PushPasses(self._blocks, self._features, formula)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
