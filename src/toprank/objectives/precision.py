@@ -153,7 +153,7 @@ class PrecisionCriterion(Criterion):
             most = float(np.bincount(self._lists.codes, weights=counts).max())
         if self._k > most:
             raise ValueError(
-                f"k={self._k:g} is more than the positives: {where} {most:g}; pass a smaller k, "
+                f"k={self._k:.0f} is more than the positives: {where} {most:g}; pass a smaller k, "
                 "or a share of the positives in (0, 1]."
             )
 
