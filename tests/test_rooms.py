@@ -101,6 +101,7 @@ TESTED_THROUGH = {
     "kernels/top_k.py": "objectives/test_precision.py",
     "kernels/tree_nodes.py": "trees/test_binary.py",
     "kernels/tree_scores.py": "trees/test_oblivious.py",
+    "kernels/tree_shapley.py": "trees/test_binary.py",
     "kernels/tree_terms.py": "solvers/test_tree_leaves.py",
     "metrics/places.py": "metrics/test_against_naive.py",
     "metrics/ranked.py": "metrics/test_against_naive.py",

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from tests.trees.shapley import brute_force, walk
 from toprank.kernels.threads import Threads
 from toprank.trees import BinaryTrees
 
@@ -57,6 +58,8 @@ def test_scores_follow_the_questions(trees, dtype):
     found = trees.scores(X, Threads())
     np.testing.assert_allclose(found, naive_scores(trees, X), rtol=1e-12, atol=1e-12)
     np.testing.assert_array_equal(trees.scores(sparse.csr_array(X), Threads(2)), found)
+    begun = trees.part(0, 4).scores(X, Threads())
+    np.testing.assert_array_equal(trees.part(4, 99).scores(X, Threads(), begun), found)
 
 
 def test_importance_is_the_variance_that_questions_explain():
@@ -71,3 +74,29 @@ def test_importance_is_the_variance_that_questions_explain():
     )
     # the first question parts 20 rows of 0 from 20 rows of 2, the second 10 of 1 from 10 of 3
     np.testing.assert_allclose(tree.importances(3), [20 / 60, 0.0, 40 / 60])
+
+
+def nested(trees, node):
+    """A tree as nested nodes, for :func:`walk`, and its cover."""
+    left, right = trees.children[node]
+    if left < 0:
+        return trees.values[node], trees.cover[node]
+    (low, below), (high, above) = nested(trees, left), nested(trees, right)
+    question = trees.columns[node], trees.thresholds[node], trees.missing_left[node]
+    return (*question, low, high, below, above), below + above
+
+
+def test_contributions_are_the_shapley_values(trees):
+    X = np.random.default_rng(9).normal(size=(12, 5)).round(1)
+    X[::4, 1] = np.nan
+    trees.cover[trees.cover == 3.0] = 0.0  # leaves that no training row came to
+    trees.cover[: trees.roots[1]] = 0.0
+    roots = [nested(trees, root)[0] for root in trees.roots]
+    expected = [
+        sum(brute_force(lambda known, r=root, row=row: walk(r, row, known), 5) for root in roots)
+        for row in X
+    ]
+    found = trees.contributions(X, Threads())
+    np.testing.assert_allclose(found, expected, atol=1e-12)
+    np.testing.assert_allclose(found.sum(axis=1) + trees.expected, trees.scores(X, Threads()))
+    np.testing.assert_array_equal(trees.contributions(sparse.csr_array(X), Threads(2)), found)

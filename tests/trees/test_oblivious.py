@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from tests.trees.shapley import brute_force, walk
 from toprank.kernels.threads import Threads
 from toprank.trees import ObliviousTrees
 
@@ -61,3 +62,39 @@ def test_importance_is_the_variance_that_questions_explain():
     )
     # the first question moves the value by 2, the second by 1: 4 to 1
     np.testing.assert_allclose(tree.importances(3), [0.2, 0.0, 0.8])
+
+
+def nested(trees, t, level=0, leaf=0):
+    """A tree as nested nodes, for :func:`walk`."""
+    if level == trees.depth:
+        return trees.values[t, leaf]
+    size = 1 << (trees.depth - 1 - level)
+    low, high = 2 * leaf, 2 * leaf + 1
+    return (
+        trees.columns[t, level],
+        trees.thresholds[t, level],
+        trees.missing_left[t, level],
+        nested(trees, t, level + 1, low),
+        nested(trees, t, level + 1, high),
+        trees.cover[t, low * size : high * size].sum(),
+        trees.cover[t, high * size : (high + 1) * size].sum(),
+    )
+
+
+def test_contributions_are_the_shapley_values(trees, monkeypatch):
+    X = np.random.default_rng(9).normal(size=(12, 5))
+    X[::4, 1] = np.nan
+    trees.cover[0, 2:6] = 0.0  # leaves that no training row came to
+    trees.cover[1] = 0.0
+    expected = [
+        sum(
+            brute_force(lambda known, t=t, row=row: walk(nested(trees, t), row, known), 5)
+            for t in range(trees.n_trees)
+        )
+        for row in X
+    ]
+    found = trees.contributions(X, Threads())
+    np.testing.assert_allclose(found, expected, atol=1e-12)
+    np.testing.assert_allclose(found.sum(axis=1) + trees.expected, trees.scores(X, Threads()))
+    monkeypatch.setattr("toprank.trees.oblivious.TABLE", 1)
+    np.testing.assert_array_equal(trees.contributions(X, Threads(2)), found)

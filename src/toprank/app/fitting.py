@@ -29,6 +29,8 @@ __all__ = ["choose_on_sample", "fit_model"]
 
 # Rows from which mean and spread of contributions are taken: enough for two digits.
 SAMPLE = 20_000
+# Trees of any shape look at all their nodes for each row: rows × nodes, and the fewest rows.
+NODES, FEWEST = 10_000_000, 50
 # Rows, spread over a stream, on which a ranker is chosen; up to twice as many.
 CHOICE = 50_000
 
@@ -51,7 +53,7 @@ def fit_model(
     """
     encoder, fitted = _fitted(data, ranker, scratch)
     chosen = ranker.summary() if isinstance(ranker, TopRanker) else {}
-    sample = data.sample(SAMPLE).features
+    sample = data.sample(_n_explained(fitted)).features
     baseline, spread = mean_and_spread(contributions(fitted, encoder.transform(sample)))
     model = RankingModel(
         encoder=encoder,
@@ -75,6 +77,12 @@ def fit_model(
     head = _head_of_list(data, model)
     model.facts["certificate"] = _certificate_in_words(model, data, head.above.size)
     return replace(model, cutoff=head.best.best().cutoff())
+
+
+def _n_explained(ranker: Any) -> int:
+    """How many rows' contributions are computed."""
+    n_nodes = len(getattr(getattr(ranker, "trees_", None), "children", ()))
+    return min(SAMPLE, max(FEWEST, NODES // max(1, n_nodes)))
 
 
 def _fitted(data: TrainingData, ranker: Any, scratch: Any) -> tuple[TableEncoder, Any]:

@@ -156,11 +156,12 @@ class RankingModel:
 def contributions(ranker: Any, encoded: NDArray[np.float64]) -> NDArray[np.float64]:
     """What each column adds to each row's score: of shape (n_rows, n_columns).
 
-    The sum over columns is the score without its intercept (for rankers on scaled features, up
-    to a constant that a baseline takes away).
+    The sum over columns is the score up to a constant, which a baseline takes away.
     """
     if hasattr(ranker, "coef_"):
         return np.asarray(encoded * np.asarray(ranker.coef_, dtype=np.float64)[0])
+    if hasattr(ranker, "trees_"):
+        return np.asarray(ranker.explain(encoded))
     parts = np.zeros(encoded.shape)
     if not _has_stumps(ranker):  # a kernel's score is no sum over columns
         return parts

@@ -421,6 +421,43 @@ class TreeRanker(BoostedLabelsMixin, BoostedGradesMixin, BoostedPairsMixin, Supe
         positive = scores + 0.5 if link == "share" else expit(slope * scores)
         return np.column_stack([1.0 - positive, positive])
 
+    def explain(self, X: Any) -> NDArray[np.float64]:
+        """Give what each column adds to each row's score.
+
+        These are the exact path-dependent Shapley values: how much the expected score changes as a
+        column's value becomes known, on average over all orders of the columns. At questions about
+        columns that are not known yet, the sides count by the training rows that went there. With
+        ``expected_score_`` the columns of a row add up to its ``decision_function``.
+
+        Returns
+        -------
+        array of shape (n_rows, n_features)
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from toprank import TreeRanker
+        >>> X = np.random.default_rng(0).normal(size=(200, 3))
+        >>> model = TreeRanker(n_trees=50, random_state=0).fit(X, X[:, 1] > 0.5)
+        >>> parts = model.explain(X)
+        >>> int(abs(parts[0]).argmax())
+        1
+        >>> sums = parts.sum(axis=1) + model.expected_score_
+        >>> bool(np.allclose(sums, model.decision_function(X)))
+        True
+        """
+        check_is_fitted(self, "trees_")
+        table = self._check_new_table(X)
+        with threads_for(self.n_jobs) as threads:
+            parts: Floats = self.trees_.contributions(table, threads)
+        return parts
+
+    @property
+    def expected_score_(self) -> float:
+        """Mean score of the training rows: what a row scores of which nothing is known."""
+        check_is_fitted(self, "trees_")
+        return float(self.intercept_[0]) + float(self.trees_.expected)
+
     @property
     def feature_importances_(self) -> Floats:
         """How much the score varies with the questions about each column; adds up to 1."""

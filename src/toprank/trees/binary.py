@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from toprank.kernels.tree_nodes import add_leaves, node_means
+from toprank.kernels.tree_shapley import add_contributions, node_parents, quadrature
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -17,6 +18,9 @@ __all__ = ["BinaryTrees"]
 
 # Rows scored at a time: a sparse table is made dense that many rows at a time.
 CHUNK = 1 << 12
+
+# Rows explained at a time: enough to share the work of a leaf, and in the cache with their answers.
+FEW_ROWS = 128
 
 
 class BinaryTrees:
@@ -79,6 +83,20 @@ class BinaryTrees:
         """How many trees there are."""
         return int(self.roots.size)
 
+    def part(self, first: int, last: int) -> BinaryTrees:
+        """Give the trees from the first to before the last."""
+        begin, end = np.append(self.roots, self.values.size)[[first, min(last, self.n_trees)]]
+        some, children = slice(begin, end), self.children[begin:end]
+        return BinaryTrees(
+            self.roots[first:last] - begin,
+            self.columns[some],
+            self.thresholds[some],
+            self.missing_left[some],
+            np.where(children < 0, -1, children - begin),
+            self.values[some],
+            self.cover[some],
+        )
+
     def importances(self, n_columns: int) -> NDArray[np.float64]:
         """Share of each column in how much the values vary.
 
@@ -95,8 +113,36 @@ class BinaryTrees:
         total = found.sum()
         return found / total if total > 0.0 else found
 
-    def scores(self, X: Any, threads: Threads, start: float = 0.0) -> NDArray[np.float64]:
-        """Add to ``start`` the value of each row's leaf, tree after tree."""
+    @property
+    def expected(self) -> float:
+        """Mean of the sum of the trees over the training rows, by their weight."""
+        means, _ = node_means(self.children, self.values, self.cover)
+        return float(means[self.roots].sum())
+
+    def contributions(self, X: Any, threads: Threads) -> NDArray[np.float64]:
+        """What each column adds to each row's score: Shapley values, of shape ``X.shape``.
+
+        With :attr:`expected` they add up to the sum of the trees. Every leaf is looked at for every
+        row, O(k²) for k columns on its path: forests with deep trees take milliseconds per row.
+        """
+        found = np.zeros(X.shape)
+        parents, depth = node_parents(self.children)
+        _, sums = node_means(self.children, self.values, self.cover)
+        nodes = (self.columns, self.thresholds, self.missing_left, self.children, parents, sums)
+        rules = quadrature(min(depth, X.shape[1]))
+
+        def add(rows: slice) -> None:
+            part = X[rows]
+            part = part.toarray() if hasattr(part, "toarray") else part
+            mine = np.zeros(part.shape[::-1])
+            add_contributions(np.ascontiguousarray(part.T), nodes, self.values, rules, mine)
+            found[rows] = mine.T
+
+        threads.chunks(X.shape[0], FEW_ROWS, add)
+        return found
+
+    def scores(self, X: Any, threads: Threads, start: Any = 0.0) -> NDArray[np.float64]:
+        """Add to ``start``, a number or one per row, the value of each row's leaf, tree by tree."""
         scores = np.full(X.shape[0], start)
         nodes = (self.roots, self.columns, self.thresholds, self.missing_left, self.children)
 

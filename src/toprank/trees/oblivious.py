@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from toprank.kernels.bins import MISSING
-from toprank.kernels.tree_scores import add_trees
+from toprank.kernels.tree_scores import add_leaf_parts, add_trees, leaf_numbers
+from toprank.kernels.tree_shapley import leaf_contributions, quadrature
 from toprank.trees.bins import Bins, rows_at_a_time
 
 if TYPE_CHECKING:
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
     from toprank.kernels.threads import Threads
 
 __all__ = ["ObliviousTrees"]
+
+# Numbers in the table of what leaves' columns add to scores; more trees are taken in parts.
+TABLE = 1 << 22
 
 
 class ObliviousTrees:
@@ -98,25 +102,92 @@ class ObliviousTrees:
             asked[column] = np.unique(self.thresholds[self.columns == column])
         return Bins(asked, np.zeros(n_columns, dtype=bool))
 
+    @property
+    def expected(self) -> float:
+        """Mean of the sum of the trees over the training rows, by their weight."""
+        total = self.cover.sum(axis=1, keepdims=True)
+        shares = np.where(total > 0.0, self.cover, 1.0)
+        return float(((shares * self.values).sum(axis=1) / shares.sum(axis=1)).sum())
+
     def scores(self, X: Any, threads: Threads, start: Any = 0.0) -> NDArray[np.float64]:
         """Add to ``start``, a number or one per row, the value of each row's leaf, tree by tree."""
         scores = np.full(X.shape[0], start)
-        used = np.unique(self.columns)
-        if not used.size:
+        if not self.columns.size:
             return scores
-        columns = np.searchsorted(used, self.columns).astype(np.int32)
-        bins = self.bins(X.shape[1])
-        bins = Bins([bins.thresholds[column] for column in used], bins.has_missing[used])
-        splits = np.empty((*self.columns.shape, 2), dtype=np.int16)
-        for column, mine in enumerate(bins.thresholds):
-            here = columns == column
-            splits[here, 0] = np.searchsorted(mine, self.thresholds[here])
-        splits[..., 1] = np.where(self.missing_left, MISSING, MISSING + 1)
+        coded = _CodedQuestions(self, X.shape[1])
 
         def add(rows: slice) -> None:
-            part = X[rows] if used.size == X.shape[1] else X[rows][:, used]
-            codes = bins.by_column(part, 0, part.shape[0])
-            add_trees(codes, splits, columns, self.values, scores[rows])
+            codes = coded.codes(X[rows])
+            add_trees(codes, coded.splits, coded.columns, self.values, scores[rows])
 
         threads.chunks(X.shape[0], rows_at_a_time(X), add)
         return scores
+
+    def contributions(self, X: Any, threads: Threads) -> NDArray[np.float64]:
+        """What each column adds to each row's score: Shapley values, of shape ``X.shape``.
+
+        With :attr:`expected` they add up to the sum of the trees. All rows of a leaf have the same
+        values, which are computed once: O(n_trees·4^depth·depth²), then O(n_trees·depth) per row.
+        """
+        found = np.zeros(X.shape)
+        if not self.columns.size:
+            return found
+        coded, rules = _CodedQuestions(self, X.shape[1]), quadrature(self.depth)
+        step = max(1, TABLE // (self.depth << self.depth))
+        for start in range(0, self.n_trees, step):
+            self._add_contributions(X, slice(start, start + step), coded, rules, found, threads)
+        return found
+
+    def _add_contributions(
+        self,
+        X: Any,
+        trees: slice,
+        coded: _CodedQuestions,
+        rules: NDArray[np.float64],
+        found: NDArray[np.float64],
+        threads: Threads,
+    ) -> None:
+        columns, values, cover = self.columns[trees], self.values[trees], self.cover[trees]
+        leaves = np.empty((len(columns), X.shape[0]), dtype=np.uint16)
+        present = np.zeros(values.shape, dtype=bool)
+        parts = np.zeros((*values.shape, self.depth))
+
+        def look(rows: slice) -> None:
+            codes, mine = coded.codes(X[rows]), leaves[:, rows]
+            leaf_numbers(codes, coded.splits[trees], coded.columns[trees], mine)
+            present[np.arange(len(columns))[:, None], mine] = True
+
+        def fill(first: int, last: int) -> None:
+            some = slice(first, last)
+            leaf_contributions(
+                columns[some], values[some], cover[some], present[some], rules, parts[some]
+            )
+
+        def add(rows: slice) -> None:
+            add_leaf_parts(leaves[:, rows], columns, parts, found[rows])
+
+        threads.chunks(X.shape[0], rows_at_a_time(X), look)
+        threads.over(len(columns), fill)
+        threads.chunks(X.shape[0], rows_at_a_time(X), add)
+
+
+class _CodedQuestions:
+    """Questions about codes instead of values, over the columns that trees ask about."""
+
+    def __init__(self, trees: ObliviousTrees, n_columns: int) -> None:
+        self.used = np.unique(trees.columns)
+        self.columns = np.searchsorted(self.used, trees.columns).astype(np.int32)
+        bins = trees.bins(n_columns)
+        thresholds = [bins.thresholds[column] for column in self.used]
+        self._bins = Bins(thresholds, bins.has_missing[self.used])
+        self._uses_all = self.used.size == n_columns
+        self.splits = np.empty((*trees.columns.shape, 2), dtype=np.int16)
+        for column, mine in enumerate(thresholds):
+            here = self.columns == column
+            self.splits[here, 0] = np.searchsorted(mine, trees.thresholds[here])
+        self.splits[..., 1] = np.where(trees.missing_left, MISSING, MISSING + 1)
+
+    def codes(self, part: Any) -> NDArray[np.uint8]:
+        """Codes of some rows of a table, a column after the other."""
+        part = part if self._uses_all else part[:, self.used]
+        return self._bins.by_column(part, 0, part.shape[0])
