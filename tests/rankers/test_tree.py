@@ -16,6 +16,7 @@ X = RNG.normal(size=(300, 4)).astype(np.float32)
 X[::7, 1] = np.nan
 Y = (X[:, 0] > 0) & (X[:, 2] > 0)
 FEW = {"n_trees": 30, "random_state": 0}
+EXACT = {"bootstrap": None, "random_strength": 0.0, "learning_rate": 0.3}
 
 
 def test_it_sees_what_columns_do_together():
@@ -215,3 +216,61 @@ def test_constant_columns_give_equal_scores_and_a_warning():
 def test_bad_settings_are_named(settings, message):
     with pytest.raises(ValueError, match=message):
         TreeRanker(**settings).fit(X, Y)
+
+
+def test_extreme_weights_are_refused_and_large_ones_taken():
+    for scale in (1e-90, 1e90):
+        scores = TreeRanker(n_trees=3, **EXACT).fit(X, Y, np.full(300, scale)).decision_function(X)
+        assert np.isfinite(scores).all()
+    for weights, message in (
+        (np.full(300, 1e300), "sample_weight adds up to 3e.302, but trees need"),
+        (np.full(300, 1e-300), "sample_weight adds up to 3e-298, but trees need"),
+        (np.where(np.arange(300) == 7, 1e-300, 1.0), "a weight of 1e-300 in a total of 299"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            TreeRanker(**FEW).fit(X, Y, weights)
+        TreeRanker(n_trees=3).fit(X, Y, np.where(weights == weights.max(), 1.0, 0.0))
+
+
+@pytest.mark.parametrize("objective", ["pnorm_push", "log_loss", "ir_push", Push("logistic", 2)])
+def test_extreme_numbers_are_told_apart(objective):
+    y = np.arange(40) % 2 == 0
+    step = np.arange(40) / 40
+    columns = [
+        np.where(y, 1.7e308, -1.7e308) * (1 - step / 2),
+        np.where(y, 5e-324, 0.0),
+        np.where(y, 1e300, 1e300 * (1 - 1e-15)),
+        np.full(40, np.nan),
+        np.zeros(40),
+    ]
+    for column in columns[:3]:
+        table = np.column_stack([column, *columns[3:]])
+        scores = TreeRanker(objective, n_trees=3, **EXACT).fit(table, y).decision_function(table)
+        assert scores[y].min() > scores[~y].max()
+    with pytest.raises(ValueError, match="infinity"):
+        TreeRanker(objective, **FEW).fit(np.where(y, np.inf, 0.0)[:, None], y)
+    with pytest.warns(UserWarning, match="every row gets the same score"):
+        TreeRanker(objective, n_trees=3).fit(np.column_stack(columns[3:]), y)
+
+
+def test_objectives_of_two_classes_refuse_grades_and_pairs():
+    for objective in ("log_loss", "precision_at_k", "ir_push", "soft_top"):
+        for fit, truth in (("fit_grades", Y + (X[:, 3] > 1)), ("fit_pairs", [[0, 1], [2, 3]])):
+            model = TreeRanker(objective, n_trees=2)
+            try:
+                getattr(model, fit)(X, truth)
+            except ValueError as error:
+                print(objective, fit, error)
+            else:
+                print(objective, fit, "fine")
+    assert 0
+
+
+def test_one_positive_among_many_rows_is_found():
+    y = np.zeros(20_000, dtype=bool)
+    y[77] = True
+    table = np.random.default_rng(13).normal(size=(20_000, 2))
+    table[77] = 9.0
+    for objective in ("pnorm_push", "log_loss", "ir_push"):
+        model = TreeRanker(objective, n_trees=3, max_bins=32, **EXACT).fit(table, y)
+        assert model.decision_function(table)[77] > np.quantile(model.decision_function(table), 0.9)

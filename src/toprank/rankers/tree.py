@@ -32,6 +32,7 @@ from toprank.solvers.tree_boosting import NO_CODE, BinnedColumns, Boosting, boos
 from toprank.solvers.tree_leaves import leaf_objective
 from toprank.solvers.tree_table import TreeTable
 from toprank.trees import Bins, ObliviousTrees
+from toprank.trees.categories import Categories
 from toprank.trees.directions import column_directions
 from toprank.trees.foreign import read_model
 
@@ -52,6 +53,8 @@ if TYPE_CHECKING:
 __all__ = ["TreeRanker"]
 
 DEEPEST = 12  # 2^12 leaves; their numbers have 16 bits, their histograms fill the memory first
+# Total weights that trees take, and the least share of one row in them.
+LIGHTEST, HEAVIEST, LEAST_SHARE = 1e-100, 1e100, 1e-15
 
 
 def _probability_slope(ranker: TreeRanker) -> float:
@@ -105,6 +108,13 @@ class TreeRanker(BoostedLabelsMixin, BoostedGradesMixin, BoostedPairsMixin, Supe
         "bayesian" counts each row a random number of times in each tree, 1 on average.
     max_bins : int, default=255
         Most bins per column (2 to 255).
+    categories : "auto", list of columns or None, default="auto"
+        Columns of categories: texts or numbers without an order. "auto" takes those of categorical
+        dtype (pandas, polars); a list has names of columns, or numbers where columns have no names.
+        Few values become one column each, many the mean target of the rows before, in a random
+        order (see :mod:`toprank.trees.categories`). A value that training did not have has the mean
+        of all rows; a missing one goes to the better side where training rows miss some, else it
+        counts as unknown.
     monotone : array-like of shape (n_features,), dict or None, default=None
         Columns with which scores must not fall (1) or must not rise (-1), else 0; one number per
         column, or a dict by names of columns. A missing value may stand anywhere in that order.
@@ -157,6 +167,8 @@ class TreeRanker(BoostedLabelsMixin, BoostedGradesMixin, BoostedPairsMixin, Supe
 
     accepts_sparse = True
     accepts_missing = True
+    _categories = Categories(0, [], [])
+    _layout = _categories.layout
 
     def __init__(
         self,
@@ -170,6 +182,7 @@ class TreeRanker(BoostedLabelsMixin, BoostedGradesMixin, BoostedPairsMixin, Supe
         random_strength: float = 1.0,
         bootstrap: Literal["bayesian"] | None = "bayesian",
         max_bins: int = 255,
+        categories: Any = "auto",
         monotone: Any = None,
         early_stopping: bool = False,
         scoring: Any = None,
@@ -189,6 +202,7 @@ class TreeRanker(BoostedLabelsMixin, BoostedGradesMixin, BoostedPairsMixin, Supe
         self.random_strength = random_strength
         self.bootstrap = bootstrap
         self.max_bins = max_bins
+        self.categories = categories
         self.monotone = monotone
         self.early_stopping = early_stopping
         self.scoring = scoring
@@ -221,15 +235,27 @@ class TreeRanker(BoostedLabelsMixin, BoostedGradesMixin, BoostedPairsMixin, Supe
 
     def _check_table(self, X: Any) -> Any:
         self._check_parameters()
-        return check_table(self, X, self, reset=True)
+        self._categories = Categories.of_table(X, self.categories)
+        return check_table(self, self._categories.coded(X), self, reset=True)
 
     def _check_new_table(self, X: Any) -> Any:
-        return check_table(self, X, self, reset=False)
+        """Check rows of another table; categories are codes."""
+        return check_table(self, self._categories.coded(X), self, reset=False)
+
+    def _numbers(self, X: Any) -> Any:
+        """Check rows of another table, and turn them into the numbers that trees ask about."""
+        return self._categories.encoded(self._check_new_table(X))
 
     def _fit(self, table: Any, truth: Truth, given: dict[str, Any], **options: Any) -> Self:
         objective = self._objective()
         validation = options.get("validation")
         table, truth, held = hold_out(self, table, truth, given["y"], validation)
+        if truth.weights is not None:
+            check_tree_weights(float(truth.weights.min()), truth.total_weight)
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        self._categories, table = self._categories.fitted(table, truth, seed)
+        if held is not None:
+            held = held._replace(X=self._categories.encoded(held.X))
         with threads_for(self.n_jobs) as threads:
             bins = Bins.of_table(table, self.max_bins, threads)
             grown = _GrownTrees(bins, self._trees_to_keep(table.shape[1]))
@@ -306,11 +332,19 @@ class TreeRanker(BoostedLabelsMixin, BoostedGradesMixin, BoostedPairsMixin, Supe
             return None
         if kept.depth != self.depth or kept.columns.max(initial=0) >= n_columns:
             return None
+        if self._layout != self._categories.layout:
+            return None
         return kept.first(self.n_trees)
 
     def _directions(self, n_columns: int) -> NDArray[np.int64]:
         names = getattr(self, "feature_names_in_", None)
-        return column_directions(self.monotone, n_columns, names)
+        directions = column_directions(self.monotone, self.n_features_in_, names)
+        if directions[self._categories.columns].any():
+            raise ValueError(
+                "monotone names a column of categories, which has no order; leave it out, or make "
+                "it numbers."
+            )
+        return np.append(directions, np.zeros(n_columns - directions.size, dtype=np.int64))
 
     def _rules(self, n_rows: int) -> Boosting:
         rate = self.learning_rate
@@ -334,7 +368,11 @@ class TreeRanker(BoostedLabelsMixin, BoostedGradesMixin, BoostedPairsMixin, Supe
         *cuts: Callable[[], float | None],
     ) -> dict[str, Any]:
         """Fitted attributes; the first cut that there is tells the predicted classes apart."""
-        attributes = {"trees_": grown.arrays(self.depth), "_start": start}
+        attributes = {
+            "trees_": grown.arrays(self.depth),
+            "_start": start,
+            "_layout": self._categories.layout,
+        }
         if classes is None:
             return attributes | {"intercept_": np.array([start])}
         cut = next(found for found in (cut() for cut in cuts) if found is not None)
@@ -390,7 +428,7 @@ class TreeRanker(BoostedLabelsMixin, BoostedGradesMixin, BoostedPairsMixin, Supe
     def decision_function(self, X: Any) -> NDArray[Any]:
         """Score every row of a table; higher is better, above 0 is predicted positive."""
         check_is_fitted(self, "trees_")
-        table = self._check_new_table(X)
+        table = self._numbers(X)
         with threads_for(self.n_jobs) as threads:
             scores: Floats = self.trees_.scores(table, threads, float(self.intercept_[0]))
         return scores
@@ -402,7 +440,7 @@ class TreeRanker(BoostedLabelsMixin, BoostedGradesMixin, BoostedPairsMixin, Supe
         """
         check_is_fitted(self, "trees_")
         check_number("step", step, 1, whole=True)
-        table = self._check_new_table(X)
+        table = self._numbers(X)
         with closing(threads_for(self.n_jobs)) as threads:  # BLAS stays free between the stages
             yield from staged_scores(self.trees_, table, self.intercept_[0], step, threads)
 
@@ -462,8 +500,11 @@ class TreeRanker(BoostedLabelsMixin, BoostedGradesMixin, BoostedPairsMixin, Supe
     def feature_importances_(self) -> Floats:
         """How much the score varies with the questions about each column; adds up to 1."""
         check_is_fitted(self, "trees_")
-        importances: Floats = self.trees_.importances(self.n_features_in_)
-        return importances
+        if not self._categories.columns:
+            return np.asarray(self.trees_.importances(self.n_features_in_))
+        owners = self._categories.owners
+        importances = self.trees_.importances(owners.size)
+        return np.bincount(owners, importances, self.n_features_in_)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -475,6 +516,20 @@ class TreeRanker(BoostedLabelsMixin, BoostedGradesMixin, BoostedPairsMixin, Supe
 def automatic_rate(n_rows: int, n_trees: int) -> float:
     """Learning rate for a table of that many rows: smaller for fewer rows and for more trees."""
     return float(min(0.5, 0.0158 * (n_rows / 200.0) ** 0.25 * (n_trees / 1000.0) ** -0.92))
+
+
+def check_tree_weights(smallest: float, total: float) -> None:
+    """Refuse weights that would be lost in sums, of which 56 bits are kept."""
+    if not LIGHTEST <= total <= HEAVIEST:
+        raise ValueError(
+            f"sample_weight adds up to {total:g}, but trees need {LIGHTEST:g} to {HEAVIEST:g}, since "
+            "reg_lambda is in the same units; multiply all weights by one number."
+        )
+    if smallest < LEAST_SHARE * total:
+        raise ValueError(
+            f"sample_weight has a weight of {smallest:g} in a total of {total:g}, too small to "
+            "count; give such rows weight 0, which drops them, or a larger one."
+        )
 
 
 def _growing_rows(
