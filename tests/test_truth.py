@@ -50,7 +50,7 @@ def test_pairs_that_do_not_count_are_left_out():
     assert truth.pairs.tolist() == [[0, 1]]
     assert truth.pair_weights.tolist() == [1.0]
     assert not truth.is_one_list
-    with pytest.raises(AttributeError, match="no positive rows"):
+    with pytest.raises(ValueError, match="no positive rows"):
         _ = truth.positives
 
 

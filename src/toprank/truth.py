@@ -181,7 +181,10 @@ class Truth:
     def positives(self) -> NDArray[np.bool_]:
         """Mask of the positive rows; labels only."""
         if not self.is_labels:
-            raise AttributeError("grades and pairs have no positive rows; only labels do.")
+            raise ValueError(
+                "this needs two classes, but grades and pairs have no positive rows; call fit with "
+                "labels, or use a push, which takes all three."
+            )
         assert self.grades is not None  # noqa: S101  (labels have grades)
         return self.grades > 0
 

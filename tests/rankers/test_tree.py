@@ -253,17 +253,26 @@ def test_extreme_numbers_are_told_apart(objective):
         TreeRanker(objective, n_trees=3).fit(np.column_stack(columns[3:]), y)
 
 
-def test_objectives_of_two_classes_refuse_grades_and_pairs():
-    for objective in ("log_loss", "precision_at_k", "ir_push", "soft_top"):
-        for fit, truth in (("fit_grades", Y + (X[:, 3] > 1)), ("fit_pairs", [[0, 1], [2, 3]])):
-            model = TreeRanker(objective, n_trees=2)
-            try:
-                getattr(model, fit)(X, truth)
-            except ValueError as error:
-                print(objective, fit, error)
-            else:
-                print(objective, fit, "fine")
-    assert 0
+@pytest.mark.parametrize("objective", ["log_loss", "precision_at_k", "soft_top"])
+def test_objectives_of_two_classes_refuse_grades_and_pairs(objective):
+    with pytest.raises(ValueError, match=r"needs two classes.* use a push"):
+        TreeRanker(objective, n_trees=2).fit_grades(X, Y + (X[:, 3] > 1))
+    with pytest.raises(ValueError, match=r"needs two classes.* use a push|within one list"):
+        TreeRanker(objective, n_trees=2).fit_pairs(X, [[0, 1], [2, 3]])
+
+
+def test_a_column_may_tell_by_its_missing_values_alone():
+    table = np.where(Y, np.nan, 5.0)[:, None].astype(np.float32)
+    for given in (table, sparse.csr_matrix(table)):
+        model = TreeRanker(n_trees=3).fit(given, Y)
+        assert model.score(given, Y) == 1.0
+
+
+@pytest.mark.parametrize("objective", ["pnorm_push", "log_loss", "ir_push", Push("logistic", 2)])
+def test_trees_need_no_penalty(objective):
+    model = TreeRanker(objective, n_trees=10, reg_lambda=0, **EXACT).fit(X, Y)
+    assert np.isfinite(model.trees_.values).all()
+    assert model.score(X, Y) > 0.97
 
 
 def test_one_positive_among_many_rows_is_found():

@@ -307,7 +307,7 @@ class TreeRanker(BoostedLabelsMixin, BoostedGradesMixin, BoostedPairsMixin, Supe
 
         rules = self._rules(rows.n_rows)
         with closing(watch):
-            if rows.columns.offsets[-1] > rows.columns.n_columns:
+            if rows.columns.table[:, 0].any():
                 boost_trees(rows, leaves, rules, threads, monitor, grown.n_trees)
         self.learning_rate_ = rules.learning_rate
         self._store(learned(grown))
@@ -504,7 +504,7 @@ class TreeRanker(BoostedLabelsMixin, BoostedGradesMixin, BoostedPairsMixin, Supe
             return np.asarray(self.trees_.importances(self.n_features_in_))
         owners = self._categories.owners
         importances = self.trees_.importances(owners.size)
-        return np.bincount(owners, importances, self.n_features_in_)
+        return np.bincount(owners, importances, self.n_features_in_).astype(np.float64)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -522,8 +522,8 @@ def check_tree_weights(smallest: float, total: float) -> None:
     """Refuse weights that would be lost in sums, of which 56 bits are kept."""
     if not LIGHTEST <= total <= HEAVIEST:
         raise ValueError(
-            f"sample_weight adds up to {total:g}, but trees need {LIGHTEST:g} to {HEAVIEST:g}, since "
-            "reg_lambda is in the same units; multiply all weights by one number."
+            f"sample_weight adds up to {total:g}, but trees need {LIGHTEST:g} to {HEAVIEST:g}; "
+            "multiply all weights by one number (reg_lambda is in the same units)."
         )
     if smallest < LEAST_SHARE * total:
         raise ValueError(

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -48,6 +48,9 @@ __all__ = [
     "boost_trees",
 ]
 
+# Least penalty as a share of the total weight. Without one Newton's matrix is singular: scores that
+# all move alike change nothing, and neither do empty leaves.
+LEAST_PENALTY = 1e-10
 NO_CODE = 256  # a code that no row has
 
 
@@ -235,6 +238,8 @@ def boost_trees(
 
     ``monitor`` sees every tree; a true answer asks to stop.
     """
+    penalty = max(boosting.penalty, LEAST_PENALTY * rows.total_weight)
+    boosting = replace(boosting, penalty=penalty)
     levels = _Levels(rows.columns, boosting, threads)
     for number in range(first, boosting.n_trees):
         objective.set_gradients(rows)

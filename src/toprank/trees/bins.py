@@ -44,9 +44,20 @@ class Bins:
 
     @classmethod
     def of_table(cls, X: Any, max_bins: int, threads: Threads) -> Bins:
-        """Quantiles of every column; a threshold between every two values where these are few."""
+        """Quantiles of every column; a threshold between every two values where these are few.
+
+        A column of one value and missing ones has that value as threshold, which none exceeds, so
+        that trees can ask whether it is missing.
+        """
         stumps = Stumps(max_bins).fit(X, threads)
-        return cls(stumps.thresholds_, stumps.has_missing_)
+        thresholds = stumps.thresholds_
+        for column in np.flatnonzero(stumps.has_missing_):
+            if not thresholds[column].size:
+                values = X[:, [column]]
+                is_sparse: bool = issparse(values)
+                values = values.toarray() if is_sparse else values
+                thresholds[column] = values[~np.isnan(values)][:1].astype(np.float64)
+        return cls(thresholds, stumps.has_missing_)
 
     @cached_property
     def _padded(self) -> NDArray[np.float64]:
