@@ -99,6 +99,8 @@ def test_frames_and_arrays_give_one_model(kind):
     assert model.feature_importances_.shape == (3,)
     assert model.feature_importances_.sum() == pytest.approx(1)
     assert model.feature_importances_[1] < 0.3
+    sums = model.explain(table).sum(axis=1) + model.expected_score_
+    np.testing.assert_allclose(sums, model.decision_function(table))
 
 
 def test_grades_pairs_weights_held_out_rows_and_more_trees_take_categories():

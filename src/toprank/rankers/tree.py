@@ -465,7 +465,8 @@ class TreeRanker(BoostedLabelsMixin, BoostedGradesMixin, BoostedPairsMixin, Supe
         These are the exact path-dependent Shapley values: how much the expected score changes as a
         column's value becomes known, on average over all orders of the columns. At questions about
         columns that are not known yet, the sides count by the training rows that went there. With
-        ``expected_score_`` the columns of a row add up to its ``decision_function``.
+        ``expected_score_`` the columns of a row add up to its ``decision_function``. A column of
+        categories has the sum of the columns that it became.
 
         Returns
         -------
@@ -485,10 +486,20 @@ class TreeRanker(BoostedLabelsMixin, BoostedGradesMixin, BoostedPairsMixin, Supe
         True
         """
         check_is_fitted(self, "trees_")
-        table = self._check_new_table(X)
+        table = self._numbers(X)
         with threads_for(self.n_jobs) as threads:
             parts: Floats = self.trees_.contributions(table, threads)
-        return parts
+        return self._by_given_columns(parts)
+
+    def _by_given_columns(self, parts: Floats) -> Floats:
+        """Add up what belongs to one column of categories."""
+        if not self._categories.columns:
+            return parts
+        given = parts[..., : self.n_features_in_].copy()
+        more = self._categories.owners[self.n_features_in_ :]
+        for owner, part in zip(more, np.moveaxis(parts, -1, 0)[self.n_features_in_ :], strict=True):
+            given[..., owner] += part
+        return given
 
     @property
     def expected_score_(self) -> float:
@@ -500,11 +511,8 @@ class TreeRanker(BoostedLabelsMixin, BoostedGradesMixin, BoostedPairsMixin, Supe
     def feature_importances_(self) -> Floats:
         """How much the score varies with the questions about each column; adds up to 1."""
         check_is_fitted(self, "trees_")
-        if not self._categories.columns:
-            return np.asarray(self.trees_.importances(self.n_features_in_))
-        owners = self._categories.owners
-        importances = self.trees_.importances(owners.size)
-        return np.bincount(owners, importances, self.n_features_in_).astype(np.float64)
+        n_numbers = max(self.n_features_in_, self._categories.owners.size)
+        return self._by_given_columns(self.trees_.importances(n_numbers))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
