@@ -13,7 +13,7 @@ import psutil
 from threadpoolctl import threadpool_limits
 
 from benchmarks.measure import Growth
-from toprank import PNormPush, PrecisionAtKRanker, RankBoost
+from toprank import PNormPush, PrecisionAtKRanker, RankBoost, TreeRanker
 
 SIZES = (10_000, 31_623, 100_000, 316_228, 1_000_000, 3_162_278, 10_000_000, 100_000_000)
 FITTED = (100_000, 10_000_000)
@@ -54,6 +54,10 @@ def boosting(X, y):
     return timed(lambda: RankBoost(max_iter=ITERATIONS, tol=None).fit(X, y))
 
 
+def trees(X, y):
+    return timed(lambda: TreeRanker(n_trees=ITERATIONS).fit(X, y))
+
+
 def perceptron(n_rows):
     """Seconds inside partial_fit, one chunk of the stream after the other."""
     model = PrecisionAtKRanker(solver="perceptron")
@@ -67,6 +71,7 @@ def perceptron(n_rows):
 WORK = (
     (f"PNormPush, {ITERATIONS} iterations, {FEATURES} features", table, push),
     (f"RankBoost, {ITERATIONS} rounds, {FEATURES} features", table, boosting),
+    (f"TreeRanker, {ITERATIONS} trees, {FEATURES} features", table, trees),
     (f"perceptron at k, a stream of {FEATURES} features", lambda n: (n,), perceptron),
 )
 

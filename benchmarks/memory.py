@@ -9,7 +9,7 @@ from sklearn.linear_model import LogisticRegression
 
 from benchmarks.measure import memory_race, peak_bytes
 from benchmarks.tables import curved_rows, linear_rows
-from toprank import PNormPush, RankBoost
+from toprank import PNormPush, RankBoost, TreeRanker
 from toprank import metrics as ours
 
 ROWS, FEATURES, ROUNDS, LIST = 1_000_000, 28, 20, 5_000_000
@@ -48,6 +48,19 @@ def hist():
     return fit_peak(model, curved_rows)
 
 
+def trees():
+    return fit_peak(TreeRanker(n_trees=ROUNDS), curved_rows)
+
+
+def light_trees():
+    model = lightgbm.LGBMClassifier(n_estimators=ROUNDS, num_leaves=63, verbose=-1)
+    return fit_peak(model, curved_rows)
+
+
+def extreme_trees():
+    return fit_peak(xgboost.XGBClassifier(n_estimators=ROUNDS, max_depth=6), curved_rows)
+
+
 def metric_peak(metric):
     rng = np.random.default_rng(0)
     scores, y = rng.normal(size=LIST), rng.random(LIST) < 0.1
@@ -80,6 +93,11 @@ def results():
         f"{ROUNDS} stumps on {table}",
         ("RankBoost", rankboost),
         {"LightGBM": light, "XGBoost": extreme, "HistGradientBoosting": hist},
+    )
+    yield from memory_race(
+        f"{ROUNDS} trees on {table}",
+        ("TreeRanker", trees),
+        {"LightGBM, 63 leaves": light_trees, "XGBoost, depth 6": extreme_trees},
     )
     task = f"one list of {LIST:,} rows ({LIST * 9 / 1e6:.0f} MB)"
     yield from memory_race(task, ("roc_auc", our_auc), {"roc_auc_score": their_auc})

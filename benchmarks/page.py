@@ -13,7 +13,7 @@ IMAGES = DOCS / "images"
 # In the order in which they run and stand on the page.
 SUITE = (
     "push", "top_push", "auc_losses", "boosting", "ranklib", "ranking_svm", "precision_at_k",
-    "predtron", "engines", "prediction", "metrics", "memory", "objectives", "growth",
+    "predtron", "engines", "trees", "prediction", "metrics", "memory", "objectives", "growth",
     "growth_of_metrics", "roofline",
 )  # fmt: skip
 SECTIONS = ("training", "training on a busy machine", "prediction", "metrics", "memory")
