@@ -8,8 +8,9 @@ import pytest
 from typer.testing import CliRunner
 
 from toprank.app.cli import app
-from toprank.app.reading import available_memory, is_streamed, read_table
+from toprank.app.reading import is_streamed, read_table
 from toprank.app.training_data import label_rows
+from toprank.kernels.memory import available_memory
 
 TEXT = """age,job,member,since,sold
 30,clerk,true,2020-01-06,yes

@@ -1,6 +1,7 @@
 """Cuts match the weight of the positives, and a row of weight 2 is cut like the row twice."""
 
 import math
+from functools import partial
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from toprank.rankers.cuts import (
     matching_intercept_on_blocks,
     midway,
 )
-from toprank.solvers.passes import BlockFeatures
+from toprank.solvers.passes import BlockFeatures, block_scores
 
 
 def random_rows(seed):
@@ -38,11 +39,12 @@ def test_a_cut_on_blocks_is_that_of_memory(monkeypatch):
     monkeypatch.setattr("toprank.rankers.cuts.GATHERED", 2)
     monkeypatch.setattr("toprank.rankers.cuts.BINS", 3)
     features = BlockFeatures(np.zeros(1), np.ones(1), positive=True)
+    scored = partial(block_scores, features=features, weights=np.ones(1))
     for seed in range(60):
         scores, positives, weights = random_rows(seed)
         for given in (None, weights / 10, weights * 1e300):
             blocks = ArrayBlocks.cut(scores[:, None], positives, given, size=3, n_jobs=1)
-            found = matching_intercept_on_blocks(blocks, features, np.ones(1))
+            found = matching_intercept_on_blocks(blocks, scored)
             assert found == matching_intercept(scores, positives, given), seed
 
 

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from toprank import IRPush, PNormPush, RankBoost
+from toprank import IRPush, PNormPush, RankBoost, TreeRanker
 from toprank.tables import ParquetBlocks
 
 
@@ -62,6 +62,19 @@ def test_threads_change_nothing(ranker, file):
         return ranker.fit_blocks(blocks).weights_.copy()
 
     np.testing.assert_array_equal(weights(1), weights(3))
+
+
+@pytest.mark.parametrize("objective", ["log_loss", "pnorm_push", "ir_push"])
+def test_trees_on_a_file_are_those_of_memory(objective, tmp_path):
+    X, y = rows()
+    X[::7, 1] = np.nan
+    weights = np.random.default_rng(1).exponential(size=y.size)
+    path = write(tmp_path / "rows.parquet", X, y, heavy=weights)
+    model = TreeRanker(objective, n_trees=4, depth=4, random_state=0)
+    found = model.fit_blocks(ParquetBlocks(path, target="y", weight="heavy", batch_rows=256))
+    trees = [array.copy() for array in found.trees_.arrays]
+    for mine, theirs in zip(trees, model.fit(X, y, weights).trees_.arrays, strict=True):
+        np.testing.assert_array_equal(mine, theirs)
 
 
 def test_weights_and_chosen_columns(tmp_path):

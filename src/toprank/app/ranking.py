@@ -10,8 +10,8 @@ import numpy as np
 import pyarrow as pa
 
 from toprank.app.model import lists_of
-from toprank.app.reading import available_memory
 from toprank.inputs import within_budget
+from toprank.kernels.memory import available_memory
 from toprank.tables.parquet_stream import ParquetStream
 from toprank.tables.table import Table
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 import gzip
-import os
 import re
 import zlib
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -16,10 +14,14 @@ import pyarrow.parquet as pq
 from pyarrow import csv
 
 from toprank.app.writing import unescaped, with_texts
+from toprank.kernels.memory import available_memory
 from toprank.tables.parquet_stream import CELLS, ParquetStream, unreadable
 from toprank.tables.table import Table, check_names
 
-__all__ = ["FORMATS", "GROUP", "LABEL", "available_memory", "format_of", "open_rows", "read_table"]
+if TYPE_CHECKING:
+    import os
+
+__all__ = ["FORMATS", "GROUP", "LABEL", "format_of", "open_rows", "read_table"]
 
 # What the name of a file says about its format; other names are decided by the first line.
 FORMATS = {
@@ -86,21 +88,6 @@ def is_streamed(path: Path, asked: bool | None) -> bool:
     free = available_memory()
     needed = max(found.decoded_bytes(), 8 * found.n_rows * len(found.schema.names))
     return free is not None and needed > free / 2
-
-
-def available_memory() -> int | None:
-    """Bytes of memory that are free, or None if the system does not say."""
-    found = []
-    with contextlib.suppress(OSError, ValueError):
-        lines = Path("/proc/meminfo").read_text(encoding="utf-8").splitlines()
-        found += [1024 * int(line.split()[1]) for line in lines if "MemAvailable:" in line]
-    for limit in ("memory.max", "memory/memory.limit_in_bytes"):  # of a container
-        with contextlib.suppress(OSError, ValueError):
-            found.append(int(Path("/sys/fs/cgroup", limit).read_text(encoding="utf-8")))
-    if not found:
-        with contextlib.suppress(OSError, ValueError, AttributeError):
-            found.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
-    return min(found, default=None)
 
 
 def _most_columns(kind: pa.DataType) -> int:

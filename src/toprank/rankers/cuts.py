@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from toprank.inputs import SLACK
-from toprank.solvers.passes import Least, Sums, block_scores
+from toprank.solvers.passes import Least, Sums
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from toprank.blocks import Block, Blocks
-    from toprank.solvers.passes import BlockFeatures
 
     Floats = NDArray[np.float64]
+    Scored = Callable[[Block], tuple[Floats, NDArray[np.bool_], Floats]]
 
 __all__ = [
     "cut_above",
@@ -116,13 +116,16 @@ def midway(low: float, high: float) -> float:
     return middle if low <= middle < high else low
 
 
-def matching_intercept_on_blocks(blocks: Blocks, features: BlockFeatures, weights: Floats) -> float:
+def matching_intercept_on_blocks(blocks: Blocks, scored: Scored) -> float:
     """Give :func:`matching_intercept` of rows in blocks, exactly, in a few passes.
+
+    ``scored(block)`` gives the scores of the rows of a block that count, which are positives, and
+    their weights; it can be sent to where the blocks are.
 
     Each pass counts the rows in parts of the window that holds the cut, which becomes one of its
     parts, until the rows in it are few.
     """
-    lowest, highest, target, count = blocks.total(on_scores, features, weights, score_ends).parts
+    lowest, highest, target, count = blocks.total(on_scores, scored, score_ends).parts
     low, high = lowest.value, math.nextafter(-highest.value, math.inf)
     above, goal = 0.0, float(target) * (1 - SLACK)
     while count > GATHERED:
@@ -130,24 +133,22 @@ def matching_intercept_on_blocks(blocks: Blocks, features: BlockFeatures, weight
         edges = np.unique(2 * np.linspace(low / 2, high / 2, BINS + 1))
         if edges.size <= 2:  # all rows of the window have one score
             break
-        masses, counts = blocks.total(on_scores, features, weights, masses_between, edges).parts
+        masses, counts = blocks.total(on_scores, scored, masses_between, edges).parts
         reached = above + np.cumsum(masses[::-1])
         part = min(int(np.searchsorted(reached, goal)), masses.size - 1)
         above = reached[part - 1] if part else above
         place = masses.size - 1 - part
         low, high, count = edges[place], edges[place + 1], counts[place]
     else:
-        rows = blocks.total(on_scores, features, weights, rows_between, low, high)
+        rows = blocks.total(on_scores, scored, rows_between, low, high)
         scores, masses = (np.concatenate(part) for part in zip(*rows, strict=True))
         low = _score_at(scores, masses, goal, above)
-    return -_cut(blocks.total(on_scores, features, weights, around_cut, low), float(target))
+    return -_cut(blocks.total(on_scores, scored, around_cut, low), float(target))
 
 
-def on_scores(
-    block: Block, features: BlockFeatures, weights: Floats, work: Callable[..., Any], *given: Any
-) -> Any:
+def on_scores(block: Block, scored: Scored, work: Callable[..., Any], *given: Any) -> Any:
     """``work`` on scores, labels and weights of the rows of a block that count."""
-    return work(*block_scores(block, features, weights), *given)
+    return work(*scored(block), *given)
 
 
 def score_ends(scores: Floats, positives: NDArray[np.bool_], masses: Floats) -> Sums:

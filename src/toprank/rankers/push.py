@@ -40,7 +40,13 @@ from toprank.solvers import (
     minimize_by_coordinates,
     minimize_by_lbfgs,
 )
-from toprank.solvers.passes import BlockFeatures, IRPasses, PushPasses, minimize_by_passes
+from toprank.solvers.passes import (
+    BlockFeatures,
+    IRPasses,
+    PushPasses,
+    block_scores,
+    minimize_by_passes,
+)
 from toprank.weak_rankers import Features, Stumps, weak_rankers_from
 from toprank.weak_rankers.features import check_spans
 
@@ -192,7 +198,8 @@ class BlockProblem:
 
     def matching_cut(self, weights: Floats) -> float:
         """Cut the list where the rows above weigh as much as the positives."""
-        return matching_intercept_on_blocks(self._blocks, self._features, weights)
+        scored = partial(block_scores, features=self._features, weights=weights)
+        return matching_intercept_on_blocks(self._blocks, scored)
 
     def probability_cut(self, weights: Floats, formula: PushFormula) -> float:
         """Cut the list where the probability is 1/2."""

@@ -25,7 +25,15 @@ from toprank.rankers.boosting import (
 )
 from toprank.rankers.cuts import matching_intercept
 from toprank.rankers.held_out import hold_out
-from toprank.rankers.supervised import SupervisedRanker, Watch, check_table
+from toprank.rankers.supervised import SupervisedRanker, Watch, check_table, with_callbacks
+from toprank.rankers.survey import survey
+from toprank.rankers.tree_blocks import (
+    bins_of_blocks,
+    block_objective,
+    coded_trees,
+    growing_blocks,
+    matching_cut,
+)
 from toprank.rankers.tree_stages import HeldOutTrees, staged_scores
 from toprank.solvers.base import Progress
 from toprank.solvers.tree_boosting import NO_CODE, BinnedColumns, Boosting, boost_trees
@@ -41,6 +49,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from toprank.blocks import Blocks
     from toprank.kernels.threads import Threads
     from toprank.objectives import Objective
     from toprank.rankers.held_out import HeldOutRows
@@ -286,6 +295,59 @@ class TreeRanker(BoostedLabelsMixin, BoostedGradesMixin, BoostedPairsMixin, Supe
                     rows.scores[:] = trees.scores(table, threads, start)
                     self._store(learned(grown))
                 self.validation_path_ = np.array(held_out.path)
+        return self
+
+    @with_callbacks
+    def fit_blocks(self, blocks: Blocks) -> Self:
+        """Learn from labelled rows in blocks, in one list: the same trees as :meth:`fit` grows.
+
+        Two passes find thresholds, one puts the rows into bins, each tree takes ``depth`` and some
+        five more over the bins. Needs an objective that is a sum over rows: "pnorm_push" of
+        finite p at one end of the list, "ir_push" (both with the exponential loss) or "log_loss".
+
+        Parameters
+        ----------
+        blocks : Blocks
+            Such as ``toprank.tables.ParquetBlocks`` (a file larger than memory) or
+            ``toprank.integrations.dask.DaskBlocks`` (a cluster).
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from toprank import TreeRanker
+        >>> from toprank.blocks import ArrayBlocks
+        >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([0, 1, 0, 1])
+        >>> model = TreeRanker(n_trees=3).fit_blocks(ArrayBlocks.cut(X, y, size=2))
+        >>> model.rank([[0.0], [3.0]])
+        array([2, 1])
+        """
+        self._check_parameters()
+        objective = self._objective()
+        block_objective(objective, 1.0, 2.0)  # refused before the rows are looked at
+        if self.early_stopping:
+            raise ValueError(
+                "early_stopping=True needs rows in memory; choose n_trees on a part of the rows."
+            )
+        seen, classes = survey(blocks, accepts_missing=True)
+        n_columns = seen.low.size
+        keep_columns(self, n_columns, blocks.feature_names)
+        directions = self._directions(n_columns)
+        bins = bins_of_blocks(blocks, seen, self.max_bins)
+        grown = _GrownTrees(bins, self._trees_to_keep(n_columns))
+        with threads_for(self.n_jobs) as threads:
+            rows = growing_blocks(blocks, seen, bins, classes[1], directions, threads)
+            with closing(rows):
+                leaves = block_objective(objective, rows.positive_weight, rows.total_weight)
+                start = leaves.start if grown.kept is None else self._start
+                kept = [] if grown.kept is None else coded_trees(grown.kept, bins, rows.columns)
+                rows.begin(start, kept)
+
+                def learned(trees: _GrownTrees) -> dict[str, Any]:
+                    return self._learned(
+                        trees, start, classes, lambda: leaves.cut(rows), lambda: matching_cut(rows)
+                    )
+
+                self._boost(rows, leaves, grown, threads, learned, {})
         return self
 
     def _boost(

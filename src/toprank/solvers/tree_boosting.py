@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from toprank.kernels.tree_rows import EXPONENTIALS, LARGEST_DRAW, mixed
+from toprank.kernels.tree_rows import LARGEST_DRAW, mixed
 from toprank.kernels.tree_splits import score_columns, subtract
 from toprank.kernels.tree_terms import power_below
 
@@ -94,10 +94,10 @@ class Split(NamedTuple):
 
 
 class TreeDraws(NamedTuple):
-    """Random numbers of one tree: the key of its hashes, the rows' numbers of times, its scales."""
+    """Random numbers of one tree: the key of its hashes, whether rows are drawn, its scales."""
 
     key: int
-    draws: Floats
+    is_bootstrapped: bool
     scales: tuple[float, float]
 
 
@@ -210,7 +210,7 @@ class Boosting:
             power_below(2.0**31 / (largest * total)),
         )
         key = int(mixed(self.seed, tree) >> np.uint64(1))
-        return TreeDraws(key, EXPONENTIALS if self.is_bootstrapped else np.empty(0), scales)
+        return TreeDraws(key, self.is_bootstrapped, scales)
 
     def noise_at(self, tree: int, n_rows: int, mean_square: float) -> float:
         """Standard deviation of the noise: that of the gradients at first, fading like e^-steps."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
 from toprank.kernels.tree_rows import (
+    EXPONENTIALS,
     add_cover,
     add_leaf_values,
     fill_histograms,
@@ -59,9 +61,9 @@ class TreeTable(GrowingRows):
     scores : array of shape (n_rows,)
         Changed in place.
     threads : Threads
+    first, total_weight : int and float, optional
+        Number of the first row and weight of all rows, where these are a block of a longer table.
     """
-
-    _first = 0  # number of the first row in the whole table
 
     def __init__(
         self,
@@ -71,27 +73,34 @@ class TreeTable(GrowingRows):
         weights: Floats | None,
         scores: Floats,
         threads: Threads,
+        *,
+        first: int = 0,
+        total_weight: float | None = None,
     ) -> None:
         n_rows = codes.shape[0]
         self.n_rows, self.columns, self.scores = n_rows, columns, scores
-        self.total_weight = class_weights(positives, weights)[1]
+        if total_weight is None:
+            _, total_weight = class_weights(positives, weights)
+        self.total_weight = total_weight
         self.gradients = np.empty(n_rows)
         self.leaves = np.zeros(n_rows, dtype=np.uint16)
-        self._threads = threads
-        self._set_rows(codes, positives, weights)
+        self._threads, self._first = threads, first
+        self.set_rows(codes, positives, weights)
         # one number for gradient and packed row: the second takes the place of the first
         self._packed = self.gradients.view(np.int64)
         self._rows, self._other, self._spare = np.empty((3, n_rows), dtype=np.int32)
 
-    def _set_rows(
+    def set_rows(
         self, codes: NDArray[np.uint8], positives: NDArray[np.bool_], weights: Floats | None
     ) -> None:
+        """Take the rows: what is known of them may be kept while they are elsewhere."""
         self._codes, self._positives = codes, positives
         self._weights = np.empty(0) if weights is None else weights
 
     def least_edges(self, sign: int) -> Sums:
         parts = self._over(lambda a, b: find_edges(self.scores, self._positives, sign, a, b))
-        return Sums([Least(min(-edge for edge in edges)) for edges in zip(*parts, strict=True)])
+        ends = np.array([(-math.inf, -math.inf), *parts]).max(axis=0)
+        return Sums([Least(float(-end)) for end in ends])
 
     def whole_sums(self, terms: Terms, steps: Floats, scale: float) -> Integers:
         leaves = self.leaves if steps.size else self.leaves[:0]
@@ -113,7 +122,7 @@ class TreeTable(GrowingRows):
             )
             return sums
 
-        return np.asarray(np.sum(self._over(total), axis=0))
+        return np.asarray(sum(self._over(total), np.zeros((moved.size, 3), dtype=np.int64)))
 
     def sum_losses(self, terms: Terms) -> float:
         arrays = self.scores, self._positives, self._weights
@@ -134,7 +143,7 @@ class TreeTable(GrowingRows):
         n_kept = pack_rows(
             self.gradients,
             self._weights,
-            draws.draws,
+            EXPONENTIALS if draws.is_bootstrapped else np.empty(0),
             draws.key,
             self._first,
             draws.scales,

@@ -17,10 +17,16 @@ import pandas as pd
 
 import toprank
 from toprank.blocks import ArrayBlocks
-from toprank.integrations.dask import IRPush, PNormPush, RankBoost
+from toprank.integrations.dask import IRPush, PNormPush, RankBoost, TreeRanker
 from toprank.integrations.dask.blocks import DaskBlocks
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # workers cannot import tests
+RANKERS = {
+    "PNormPush": (PNormPush, {"tol": 1e-8}),
+    "IRPush": (IRPush, {"tol": 1e-8}),
+    "RankBoost": (RankBoost, {"max_iter": 5}),
+    "TreeRanker": (TreeRanker, {"n_trees": 3, "random_state": 0}),
+}
 N_FEATURES = 20
 DIFFERENT_ROWS = 2_000  # of a chunk
 
@@ -87,21 +93,22 @@ def test_rows_beyond_a_workers_memory_give_the_model_of_one_machine(client):
 
 
 class _Deadly(DaskBlocks):
-    """Kills a worker as the third pass begins; the scheduler learns of it in the midst of it."""
+    """Kills a worker as some pass begins; the scheduler learns of it in the midst of it."""
 
     victim = 0
     passes = 0
+    last_pass = 3
 
     def total(self, work, *arguments):
         self.passes += 1
-        if self.passes == 3:
+        if self.passes == self.last_pass:
             os.kill(self.victim, signal.SIGKILL)
         return super().total(work, *arguments)
 
     def kept(self, work, *arguments):
         blocks = super().kept(work, *arguments)
         blocks.__class__ = _Deadly
-        blocks.victim, blocks.passes = self.victim, self.passes
+        blocks.victim, blocks.passes, blocks.last_pass = self.victim, self.passes, self.last_pass
         return blocks
 
 
@@ -117,17 +124,29 @@ def test_a_killed_worker_changes_nothing_but_time(client):
         np.testing.assert_array_equal(survived["objective_path_"], whole["objective_path_"])
 
 
+def test_trees_of_two_workers_are_those_of_one_machine_also_where_one_is_killed(client):
+    rows = np.concatenate([different_rows(number) for number in range(4)])
+    settings = {"n_trees": 4, "depth": 4, "random_state": 0}
+    expected = toprank.TreeRanker(**settings).fit(rows[:, :-1], rows[:, -1])
+    X, y = (column.persist() for column in long_table(4, copies=1))
+    blocks = _Deadly(X, y)
+    blocks.victim = next(iter(client.run(os.getpid).values()))
+    blocks.last_pass = 25  # in the midst of the third tree
+    for found in (TreeRanker(**settings).fit(X, y), TreeRanker(**settings).fit_blocks(blocks)):
+        for mine, theirs in zip(found.trees_.arrays, expected.trees_.arrays, strict=True):
+            np.testing.assert_array_equal(mine, theirs)
+        assert found.intercept_ == expected.intercept_
+    assert blocks.victim not in client.run(os.getpid).values()
+
+
 @pytest.mark.usefixtures("one_process")
 @pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize(
-    "name", ["PNormPush", "IRPush", "RankBoost"], ids=["push", "ir", "boosting"]
-)
+@pytest.mark.parametrize("name", RANKERS)
 def test_collections_of_any_kind_are_taken(name, weighted):
     X, y, weights = short_table()
     weights = weights if weighted else None
-    options = {"max_iter": 5} if name == "RankBoost" else {"tol": 1e-8}
+    there, options = RANKERS[name]
     here = getattr(toprank, name)(**options).fit(X, y, weights)
-    there = {"PNormPush": PNormPush, "IRPush": IRPush, "RankBoost": RankBoost}[name]
     frame = pd.DataFrame(X, columns=list("abcde")).assign(y=y, w=short_table()[2])
     frames = dd.from_pandas(frame, npartitions=4)
     weight_column = frames["w"] if weighted else None
@@ -172,3 +191,5 @@ def test_what_cannot_be_fitted_is_refused():
         PNormPush().fit(frame, y)
     with pytest.raises(ValueError, match="sorted scores"):
         PNormPush(loss="hinge").fit(collection, y)
+    with pytest.raises(ValueError, match="got PrecisionAtK"):
+        TreeRanker("precision_at_k").fit(collection, y)

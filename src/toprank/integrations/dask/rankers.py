@@ -27,6 +27,7 @@ __all__ = [
     "IRPush",
     "PNormPush",
     "RankBoost",
+    "TreeRanker",
     "cutoff",
     "decision_function",
     "on_chunks",
@@ -112,6 +113,15 @@ class RankBoost(_OnCluster, toprank.rankers.RankBoost):
 
     Needs ``weak_rankers="stumps"`` and no early stopping. The bins, one byte per cell, are held on
     the cluster during the fit.
+    """
+
+
+class TreeRanker(_OnCluster, toprank.rankers.TreeRanker):
+    """:class:`toprank.TreeRanker` on a cluster: ``depth`` and some five reductions per tree.
+
+    Needs ``objective`` to be "pnorm_push" of finite p, "ir_push" or "log_loss". The bins, one byte
+    per cell, and 30 bytes per row are held on the cluster during the fit; what does not fit into
+    the memory of a worker is computed again.
     """
 
 

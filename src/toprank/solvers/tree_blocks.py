@@ -1,0 +1,335 @@
+"""Rows in blocks that trees grow on: a file larger than memory, the workers of a cluster.
+
+Beside its codes a block has scores, gradients and an order of its rows by leaf. They follow from
+the trees so far and the steps of the present one, of which the fit keeps a log::
+
+    trees    (splits, values) (splits, values) …
+    steps    set_gradients  pack  split  split …      of the tree that grows
+
+A pass sends the end of the log and one question. A block takes the steps that are new to it and
+answers; answers are whole numbers and add up. Where a block knows too little (on another worker,
+after a loss, for want of memory), the pass is repeated with the whole log.
+"""
+
+from __future__ import annotations
+
+import weakref
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
+
+import numpy as np
+
+from toprank.blocks import Block
+from toprank.kernels.memory import available_memory
+from toprank.kernels.threads import Threads
+from toprank.kernels.tree_terms import weight_scale, whole_weights
+from toprank.solvers.tree_boosting import GrowingRows
+from toprank.solvers.tree_table import TreeTable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from toprank.blocks import Blocks
+    from toprank.kernels.tree_terms import Terms
+    from toprank.solvers.passes import Sums
+    from toprank.solvers.tree_boosting import BinnedColumns, Split, TreeDraws
+    from toprank.trees import Bins
+
+    Floats = NDArray[np.float64]
+    Integers = NDArray[np.int64]
+    Tree = tuple[Integers, Floats]
+
+__all__ = ["TreeBlocks", "binned_rows", "scored_rows"]
+
+# Bytes per row of all that a block knows, and of its scores alone.
+STATE_BYTES = 30
+SCORE_BYTES = 8
+
+
+def binned_rows(block: Block, bins: Bins, positive: Any) -> Block:
+    """Codes of the rows that count, one byte per cell, which are positives, and their weights."""
+    X, positives, weights = block.X, block.y == positive, block.weights
+    if weights is not None:
+        kept = weights > 0
+        X, positives, weights = X[kept], positives[kept], weights[kept].astype(np.float64)
+    return Block(bins.by_row(X, Threads()), positives, weights, block.number)
+
+
+def weigh_block(block: Block, scale: float) -> Integers:
+    """Weight of the positives and of all rows of a block, times ``scale``."""
+    return whole_weights(block.y, block.weights, scale)
+
+
+class WholeTable(NamedTuple):
+    """What a block must know of the whole table; scores begin at ``start``."""
+
+    columns: BinnedColumns
+    first_rows: Integers
+    total_weight: float
+    start: float
+
+
+class Log:
+    """The end of what was done: trees from number ``first`` on, and steps of the present tree."""
+
+    def __init__(self, first: int, trees: list[Tree], steps: list[tuple[str, Any]]) -> None:
+        self.first, self.trees, self.steps = first, trees, steps
+        self.n_trees = first + len(trees)
+
+    def follows(self, table: BlockTable) -> bool:
+        """Whether the log goes on from where a block stands."""
+        here = table.n_trees, table.n_steps
+        return (self.first, 0) <= here <= (self.n_trees, len(self.steps))
+
+
+class BlockTable(TreeTable):
+    """What a block knows, which stays where it is while the rows come and go."""
+
+    def __init__(
+        self, block: Block, whole: WholeTable, scores: Floats | None = None, n_trees: int = 0
+    ) -> None:
+        super().__init__(
+            block.X,
+            whole.columns,
+            block.y,
+            block.weights,
+            np.full(block.y.size, whole.start) if scores is None else scores,
+            Threads(),
+            first=int(whole.first_rows[block.number]),
+            total_weight=whole.total_weight,
+        )
+        self.n_trees, self.n_steps = n_trees, 0
+        self._is_settled = False
+
+    def catch_up(self, log: Log) -> None:
+        """Take the steps that are new."""
+        for splits, values in log.trees[self.n_trees - log.first :]:
+            if not self._is_settled:
+                self.find_leaves(splits)
+            self.add(values)
+            self.n_trees, self.n_steps, self._is_settled = self.n_trees + 1, 0, False
+        for name, argument in log.steps[self.n_steps :]:
+            getattr(self, name)(*argument)
+            self._is_settled = name == "find_leaves"
+        self.n_steps = len(log.steps)
+
+    def leave_rows(self) -> None:
+        """Let go of the rows, which lie elsewhere."""
+        self.set_rows(np.empty((0, 0), np.uint8), np.empty(0, bool), None)
+
+    def whole_histograms(self, leaves: Integers) -> Integers:
+        """Histograms of some leaves."""
+        out = np.empty((self._starts.size - 1, int(self.columns.offsets[-1])), dtype=np.int64)
+        self.histograms(leaves, out, lambda *_: None)
+        return np.asarray(out[leaves])
+
+    def scored(self) -> tuple[Floats, NDArray[np.bool_], Floats]:
+        """Scores, which rows are positives, and their weights."""
+        weights = self._weights if self._weights.size else np.ones(self.n_rows)
+        return self.scores, self._positives, weights
+
+
+class BlockStates:
+    """What blocks know, by their number, as far as the memory allows.
+
+    Elsewhere, on a worker, it is what the blocks of that worker know.
+
+    Parameters
+    ----------
+    n_bytes : int
+        How much is kept per row: all, the scores alone, or nothing.
+    """
+
+    def __init__(self, n_bytes: int) -> None:
+        self._keeps_all, self.keeps_scores = n_bytes >= STATE_BYTES, n_bytes >= SCORE_BYTES
+        self._kept: dict[int, BlockTable | tuple[Floats, int]] = {}
+
+    @classmethod
+    def for_rows(cls, n_rows: int) -> Self:
+        """Keep what takes at most half of the free memory."""
+        free = available_memory()
+        return cls(STATE_BYTES if free is None else free // (2 * n_rows))
+
+    def take(self, block: Block, whole: WholeTable) -> BlockTable | None:
+        """Give what a block knows to whoever works on it."""
+        found = self._kept.pop(block.number, None)
+        return BlockTable(block, whole, *found) if isinstance(found, tuple) else found
+
+    def put(self, block: Block, table: BlockTable) -> None:
+        """Keep what a block knows, or its scores, or nothing."""
+        if self._keeps_all:
+            self._kept[block.number] = table
+        elif self.keeps_scores:
+            self._kept[block.number] = table.scores, table.n_trees
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Stay here: there it is what is kept there."""
+        return states_of_worker, ()
+
+
+class WorkerStates(BlockStates):
+    """What the blocks in this process know, for as long as their codes stay in its memory."""
+
+    def __init__(self) -> None:
+        self._by_codes: dict[int, tuple[weakref.ref[Any], BlockTable]] = {}
+
+    def take(self, block: Block, whole: WholeTable) -> BlockTable | None:  # noqa: ARG002
+        codes, table = self._by_codes.pop(id(block.X), (None, None))
+        return table if codes is not None and codes() is block.X else None
+
+    def put(self, block: Block, table: BlockTable) -> None:
+        place = id(block.X)
+        codes = weakref.ref(block.X, lambda _: self._by_codes.pop(place, None))
+        self._by_codes[place] = codes, table
+
+
+_HERE = WorkerStates()
+
+
+def states_of_worker() -> BlockStates:
+    """What the blocks in this process know."""
+    return _HERE
+
+
+class Question:
+    """One pass: what blocks know, what was done since, and what is asked of them."""
+
+    def __init__(
+        self, states: BlockStates, whole: WholeTable, log: Log, name: str, *arguments: Any
+    ) -> None:
+        self.states, self.whole, self.log = states, whole, log
+        self.name, self.arguments = name, arguments
+
+
+class Answer:
+    """What blocks answered, added up; None where one of them knew too little."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __add__(self, other: Answer) -> Answer:
+        """Add up, unless somebody has to be asked again."""
+        if self.value is None or other.value is None:
+            return Answer(None)
+        return Answer(self.value + other.value)
+
+
+def ask_block(block: Block, question: Question) -> Answer:
+    """Let a block take the steps that are new to it, then answer."""
+    log, states = question.log, question.states
+    table = states.take(block, question.whole)
+    if table is None or not log.follows(table):
+        if log.first > 0:
+            return Answer(None)
+        table = BlockTable(block, question.whole)
+    table.set_rows(block.X, block.y, block.weights)
+    table.catch_up(log)
+    value = getattr(table, question.name)(*question.arguments)
+    table.leave_rows()
+    states.put(block, table)
+    return Answer(value)
+
+
+def scored_rows(block: Block, question: Question) -> tuple[Floats, NDArray[np.bool_], Floats]:
+    """Scores of a block, which rows are positives, and their weights."""
+    found: tuple[Floats, NDArray[np.bool_], Floats] = ask_block(block, question).value
+    return found
+
+
+class TreeBlocks(GrowingRows):
+    """Binned rows in blocks.
+
+    Parameters
+    ----------
+    blocks : Blocks
+        Rows as :func:`binned_rows` gives them.
+    columns : BinnedColumns
+    first_rows : array of shape (n_blocks,)
+        Number of the first row of each block.
+    n_rows : int
+    largest_weight : float
+    threads : Threads
+        For what follows the sums over rows.
+    """
+
+    def __init__(
+        self,
+        blocks: Blocks,
+        columns: BinnedColumns,
+        first_rows: Integers,
+        n_rows: int,
+        largest_weight: float,
+        threads: Threads,
+    ) -> None:
+        self.blocks, self.columns, self.n_rows = blocks, columns, n_rows
+        self._threads = threads
+        scale = weight_scale(n_rows, largest_weight)
+        weights = blocks.total(weigh_block, scale) / scale
+        self.positive_weight, self.total_weight = weights.tolist()
+        self._states = BlockStates.for_rows(n_rows)
+        self._whole = WholeTable(columns, first_rows, self.total_weight, 0.0)
+        self._trees: list[Tree] = []
+        self._steps: list[tuple[str, Any]] = []
+
+    def begin(self, start: float, trees: list[Tree]) -> None:
+        """Set the score that rows begin with, and trees that there are already."""
+        self._whole = self._whole._replace(start=start)
+        self._trees = trees
+
+    def close(self) -> None:
+        """Let go of the codes."""
+        self.blocks.close()
+
+    def set_gradients(self, terms: Terms, factors: tuple[float, float]) -> None:
+        self._steps.append(("set_gradients", (terms, factors)))
+
+    def pack(self, draws: TreeDraws) -> None:
+        self._steps.append(("pack", (draws,)))
+
+    def split(self, split: Split) -> None:
+        self._steps.append(("split", (split,)))
+
+    def find_leaves(self, splits: Integers) -> None:
+        self._steps.append(("find_leaves", (splits,)))
+
+    def add(self, values: Floats) -> None:
+        _, (splits,) = self._steps[-1]
+        self._trees.append((splits, values))
+        self._steps = []
+
+    def histograms(self, leaves: Integers, out: Integers, then: Callable[[int, int], None]) -> None:
+        out[leaves] = self._ask("whole_histograms", leaves)
+        self._threads.over(self.columns.n_columns, then)
+
+    def least_edges(self, sign: int) -> Sums:
+        found: Sums = self._ask("least_edges", sign)
+        return found
+
+    def whole_sums(self, terms: Terms, steps: Floats, scale: float) -> Integers:
+        return np.asarray(self._ask("whole_sums", terms, steps, scale))
+
+    def whole_squares(self, scale: float) -> int:
+        return int(self._ask("whole_squares", scale))
+
+    def whole_cover(self, n_leaves: int, scale: float) -> Integers:
+        return np.asarray(self._ask("whole_cover", n_leaves, scale))
+
+    def sum_losses(self, terms: Terms) -> float:
+        return float(self._ask("sum_losses", terms))
+
+    def to_score(self) -> Question:
+        """Give what :func:`scored_rows` needs."""
+        return self._question(0, "scored")
+
+    def _question(self, first: int, name: str, *arguments: Any) -> Question:
+        log = Log(first, self._trees[first:], self._steps)
+        return Question(self._states, self._whole, log, name, *arguments)
+
+    def _ask(self, name: str, *arguments: Any) -> Any:
+        """Ask all blocks, first those that know all but the last tree."""
+        last = max(0, len(self._trees) - 1) if self._states.keeps_scores else 0
+        answer = self.blocks.total(ask_block, self._question(last, name, *arguments))
+        if answer.value is None:
+            answer = self.blocks.total(ask_block, self._question(0, name, *arguments))
+        return answer.value

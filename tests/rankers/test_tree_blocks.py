@@ -1,0 +1,134 @@
+"""TreeRanker on rows in blocks: the trees of a table in memory, as arrays."""
+
+import numpy as np
+import pytest
+
+from toprank import TreeRanker
+from toprank.blocks import ArrayBlocks
+from toprank.objectives import ExponentialPush, Push
+
+RNG = np.random.default_rng(3)
+N_ROWS = 1200
+X = RNG.normal(size=(N_ROWS, 4)).astype(np.float32)
+X[:, 2] = np.round(X[:, 2], 1)
+Y = (X[:, 0] * X[:, 2] + X[:, 1] + RNG.normal(size=N_ROWS) > 1).astype(int)
+X[::7, 1] = np.nan
+WEIGHTS = RNG.exponential(size=N_ROWS) * RNG.integers(0, 3, N_ROWS)
+FEW = {"n_trees": 5, "depth": 3, "random_state": 0}
+
+
+def blocks(size=500, weights=None):
+    return ArrayBlocks.cut(X, Y, weights, size=size)
+
+
+def assert_same_trees(found, expected):
+    for mine, theirs in zip(found.trees_.arrays, expected.trees_.arrays, strict=True):
+        np.testing.assert_array_equal(mine, theirs)
+
+
+@pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["plain", "weighted"])
+@pytest.mark.parametrize(
+    "objective", ["log_loss", "pnorm_push", "ir_push", ExponentialPush(4, "bottom")], ids=str
+)
+def test_trees_are_those_of_memory_whatever_the_blocks(objective, weights):
+    model = TreeRanker(objective, **FEW)
+    expected = TreeRanker(objective, **FEW).fit(X, Y, weights)
+    for size in (17, 333, N_ROWS) if objective == "pnorm_push" else (333,):
+        found = model.fit_blocks(blocks(size, weights))
+        assert_same_trees(found, expected)
+        assert found.learning_rate_ == expected.learning_rate_
+        assert found.intercept_ == pytest.approx(expected.intercept_, rel=1e-12, abs=1e-12)
+        assert list(found.classes_) == [0, 1]
+
+
+def test_blocks_without_a_row_that_counts_change_nothing():
+    weights = np.where(np.arange(N_ROWS) // 300 == 1, 0.0, 1.0)
+    expected = TreeRanker(**FEW).fit(X, Y, weights)
+    assert_same_trees(TreeRanker(**FEW).fit_blocks(blocks(300, weights)), expected)
+
+
+def test_thresholds_of_long_tables_come_from_the_same_rows(monkeypatch):
+    monkeypatch.setattr("toprank.weak_rankers.stumps.SAMPLE", 100)
+    monkeypatch.setattr("toprank.solvers.boosting_passes.SAMPLE", 100)
+    expected = TreeRanker(**FEW).fit(X, Y, WEIGHTS)
+    assert_same_trees(TreeRanker(**FEW).fit_blocks(blocks(333, WEIGHTS)), expected)
+
+
+def test_directions_are_kept():
+    settings = {**FEW, "monotone": [1, 0, 0, -1]}
+    assert_same_trees(TreeRanker(**settings).fit_blocks(blocks()), TreeRanker(**settings).fit(X, Y))
+
+
+def test_more_trees_can_be_added():
+    settings = {"random_state": 0, "learning_rate": 0.1, "depth": 3}
+    model = TreeRanker(n_trees=3, warm_start=True, **settings).fit_blocks(blocks())
+    model.set_params(n_trees=5).fit_blocks(blocks(200))
+    assert_same_trees(model, TreeRanker(n_trees=5, **settings).fit(X, Y))
+    with pytest.raises(ValueError, match="warm_start=False"):
+        model.set_params(n_trees=6).fit_blocks(ArrayBlocks.cut(X + 1, Y))
+
+
+@pytest.mark.parametrize("objective", ["log_loss", "pnorm_push", "ir_push"])
+def test_progress_is_printed_as_in_memory(objective, capsys):
+    TreeRanker(objective, verbose=2, **FEW).fit_blocks(blocks())
+    found = capsys.readouterr().out
+    TreeRanker(objective, verbose=2, **FEW).fit(X, Y)
+    expected = capsys.readouterr().out
+    assert found.count("iteration") == 5
+    values = [[float(line.split()[-1]) for line in text.splitlines()] for text in (found, expected)]
+    np.testing.assert_allclose(*values, rtol=1e-8)
+
+
+def test_a_callback_sees_every_tree_and_may_stop():
+    pytest.importorskip("sklearn.callback", reason="scikit-learn 1.9 brought callbacks")
+    models = []
+
+    class StopAtThree:
+        def setup(self, estimator, context):
+            pass
+
+        def teardown(self, estimator, context):
+            pass
+
+        def on_fit_task_begin(self, estimator, context):
+            pass
+
+        def on_fit_task_end(self, estimator, context, *, fitted_estimator):
+            if fitted_estimator is not None:
+                models.append(fitted_estimator)
+            return len(models) == 3
+
+    model = TreeRanker("ir_push", **FEW).set_callbacks(StopAtThree()).fit_blocks(blocks())
+    assert [seen.trees_.n_trees for seen in models] == [1, 2, 3]
+    np.testing.assert_array_equal(models[-1].decision_function(X), model.decision_function(X))
+
+
+@pytest.mark.parametrize(
+    "objective",
+    [
+        "precision_at_k",
+        "soft_top",
+        Push("hinge", 1),
+        Push("exponential", "log1p"),
+        ExponentialPush(np.inf),
+        ExponentialPush(4, "both"),
+    ],
+    ids=str,
+)
+def test_objectives_that_are_no_sums_over_rows_are_refused(objective):
+    model = TreeRanker(objective)
+    with pytest.raises(ValueError, match="Choose one of these") as caught:
+        model.fit_blocks(blocks())
+    assert repr(model._objective()) in str(caught.value)
+
+
+def test_early_stopping_is_refused():
+    with pytest.raises(ValueError, match="choose n_trees on a part of the rows"):
+        TreeRanker(early_stopping=True).fit_blocks(blocks())
+
+
+def test_constant_columns_give_equal_scores_and_a_warning():
+    rows = ArrayBlocks.cut(np.ones((10, 2)), np.array([0, 1] * 5), size=3)
+    with pytest.warns(UserWarning, match="columns of X are constant"):
+        model = TreeRanker(n_trees=5).fit_blocks(rows)
+    assert np.ptp(model.decision_function(np.ones((3, 2)))) == 0
