@@ -117,6 +117,8 @@ TESTED_THROUGH = {
     "rankers/survey.py": "rankers/test_block_fits.py",
     "rankers/tree_stages.py": "rankers/test_tree.py",
     "solvers/label_boosting.py": "rankers/test_multilabel_boosting.py",
+    "trees/lightgbm_text.py": "trees/test_foreign.py",
+    "trees/xgboost_json.py": "trees/test_foreign.py",
     "weak_rankers/base.py": "weak_rankers/test_designs.py",
 }
 

@@ -469,12 +469,15 @@ class TreeRanker(BoostedLabelsMixin, BoostedGradesMixin, BoostedPairsMixin, Supe
 
         The trees become plain arrays, which need no other library to score, to explain and to be
         stored. A row gets the score that the library gives it: of forests the mean probability of
-        the positive class less 1/2, of boosted trees the raw score.
+        the positive class less 1/2, of boosted trees the raw score. XGBoost adds up in float32, so
+        its scores agree to six digits, the others' to twelve or so.
 
         Parameters
         ----------
         model : fitted model
-            Trees, forests and gradient boosting of scikit-learn, for two classes or a number.
+            Trees, forests and gradient boosting of scikit-learn; models of LightGBM, XGBoost and
+            CatBoost. They must have one score per row, and questions about numbers alone:
+            categories, target statistics and linear models in the leaves are refused.
 
         Examples
         --------

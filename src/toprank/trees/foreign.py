@@ -19,6 +19,9 @@ __all__ = ["ForeignModel", "as_float32_thresholds", "read_model", "refusal", "tw
 # Module of the reader, by the package that a model's class comes from.
 READERS = {
     "sklearn": "toprank.trees.scikit_learn",
+    "lightgbm": "toprank.trees.lightgbm_text",
+    "xgboost": "toprank.trees.xgboost_json",
+    "catboost": "toprank.trees.catboost_json",
 }
 
 
@@ -89,10 +92,10 @@ def as_float32_thresholds(thresholds: NDArray[Any], *, equal_goes_left: bool) ->
     wide = np.asarray(thresholds, dtype=np.float64)
     with np.errstate(over="ignore"):
         narrow = wide.astype(np.float32)
-    down = narrow > wide if equal_goes_left else narrow >= wide
-    last = np.where(down, np.nextafter(narrow, np.float32(-np.inf)), narrow)
-    above = np.nextafter(last, np.float32(np.inf))
-    middle = 0.5 * (last.astype(np.float64) + above.astype(np.float64))
-    with np.errstate(over="ignore"):
+        down = narrow > wide if equal_goes_left else narrow >= wide
+        last = np.where(down, np.nextafter(narrow, np.float32(-np.inf)), narrow)
+        above = np.nextafter(last, np.float32(np.inf)).astype(np.float64)
+        # what rounds to infinity begins where one more float32 number would be
+        middle = 0.5 * (last.astype(np.float64) + np.where(np.isinf(above), 2.0**128, above))
         goes_left = middle.astype(np.float32) <= last
     return np.where(goes_left, middle, np.nextafter(middle, -np.inf))
