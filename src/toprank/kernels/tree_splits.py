@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Integers = NDArray[np.int64]
 
-__all__ = ["newton_step", "score_columns", "subtract"]
+__all__ = ["newton_step", "push_steps", "score_columns", "subtract", "sums_after_split"]
 
 
 @compiled
@@ -35,6 +35,27 @@ def subtract(parents: Integers, children: Integers, known: Integers, start: int,
         other = 4 * leaf + 1 - known[leaf]
         for b in range(start, stop):
             children[other, b] = parents[leaf, b] - children[known[leaf], b]
+
+
+@compiled
+def sums_after_split(histograms: Integers, last: int, left_code: int) -> tuple[Integers, Integers]:
+    """Packed sums of the leaves that a split makes, and of every two siblings the lighter one.
+
+    ``histograms`` has a row per leaf, the bins of the split's column: those above ``last`` but for
+    ``left_code`` go right.
+    """
+    n_leaves = histograms.shape[0]
+    totals, lighter = np.empty(2 * n_leaves, np.int64), np.empty(n_leaves, np.int64)
+    for leaf in range(n_leaves):
+        left = right = np.int64(0)
+        for code in range(histograms.shape[1]):
+            if code > last and code != left_code:
+                right += histograms[leaf, code]
+            else:
+                left += histograms[leaf, code]
+        totals[2 * leaf], totals[2 * leaf + 1] = left, right
+        lighter[leaf] = 2 * leaf + ((right & 0xFFFFFFFF) < (left & 0xFFFFFFFF))
+    return totals, lighter
 
 
 @compiled
@@ -168,3 +189,29 @@ def newton_step(
     z0 = (r0 * p11 - r1 * p01) / determinant
     z1 = (p00 * r1 - p10 * r0) / determinant
     return np.asarray(step - a * z0 - b * z1)
+
+
+@compiled
+def push_steps(
+    inner: Floats,
+    outer: Floats,
+    p: float,
+    scale: float,
+    penalty: float,
+    n_steps: int,
+    longest: float,
+) -> Floats:
+    """Newton steps of the exponential push on leaf values, from the sums of its leaves.
+
+    No value changes by more than ``longest`` in a step.
+    """
+    middle = np.array([[-scale, 0.0], [0.0, -scale * p]])
+    values = np.zeros(inner.size)
+    for _ in range(n_steps):
+        q, r = inner * np.exp(-values), outer * np.exp(p * values)
+        q /= q.sum()
+        r /= r.sum()
+        diagonal = scale * (q + p * r) + penalty
+        step = newton_step(scale * (r - q), diagonal, q, r, middle)
+        values += step * min(1.0, longest / max(np.abs(step).max(), longest))
+    return values

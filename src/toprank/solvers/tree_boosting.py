@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from toprank.kernels.tree_rows import LARGEST_DRAW, mixed
-from toprank.kernels.tree_splits import score_columns, subtract
+from toprank.kernels.tree_splits import score_columns, subtract, sums_after_split
 from toprank.kernels.tree_terms import power_below
 
 if TYPE_CHECKING:
@@ -279,10 +279,7 @@ class _Levels:
             if len(splits) == self._boosting.depth:
                 return np.array(splits, dtype=np.int64)
             rows.split(splits[-1])
-            totals = self._split_totals(splits[-1], 1 << (len(splits) - 1))
-            weights = totals & 0xFFFFFFFF
-            # of two siblings the smaller one; the other is what is left of the parent
-            filled = 2 * np.arange(weights.size // 2) + (weights[1::2] < weights[::2])
+            totals, filled = self._split_totals(splits[-1], 1 << (len(splits) - 1))
             self._parents, self._children = self._children, self._parents
 
     def _score(
@@ -300,12 +297,12 @@ class _Levels:
         key = int(mixed(draws.key, level) >> np.uint64(1))
 
         def score(start: int, stop: int) -> None:
+            bins = int(columns.offsets[start]), int(columns.offsets[stop])
             if level:
-                bins = int(columns.offsets[start]), int(columns.offsets[stop])
                 subtract(parents, children, filled, *bins)
             score_columns(
                 children,
-                totals if level else self._sums_of(start, 1),
+                totals if level else children[:1, bins[0] : columns.offsets[start + 1]].sum(axis=1),
                 columns.offsets,
                 columns.table,
                 units,
@@ -319,18 +316,10 @@ class _Levels:
 
         rows.histograms(filled, children, score)
 
-    def _sums_of(self, column: int, n_leaves: int) -> Integers:
-        """Packed sums of the leaves of a level, from the bins of one column."""
-        start, stop = self._columns.offsets[column : column + 2]
-        return np.asarray(self._children[:n_leaves, start:stop].sum(axis=1))
-
-    def _split_totals(self, split: Split, n_leaves: int) -> Integers:
-        """Packed sums of the leaves that a split makes, from the histograms before it."""
-        start, stop = self._columns.offsets[split.column : split.column + 2]
-        codes = np.arange(stop - start)
-        is_right = (codes > split.last) & (codes != split.left_code)
-        right = self._children[:n_leaves, start:stop] @ is_right.astype(np.int64)
-        return np.column_stack([self._sums_of(split.column, n_leaves) - right, right]).ravel()
+    def _split_totals(self, split: Split, n_leaves: int) -> tuple[Integers, Integers]:
+        """Packed sums of the leaves that a split makes, and of every two siblings the lighter."""
+        bins = self._columns.offsets[split.column : split.column + 2]
+        return sums_after_split(self._children[:n_leaves, bins[0] : bins[1]], *split[1:])
 
     def _chosen(self) -> Split:
         column = int(self._best[:, 0].argmax())

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from toprank.kernels.tree_splits import newton_step
+from toprank.kernels.tree_splits import newton_step, push_steps
 from toprank.kernels.tree_terms import IR_PUSH, LOG_LOSS, PUSH, Terms, class_weights
 from toprank.objectives import ExponentialIRPush, ExponentialPush, LogLoss
 from toprank.objectives.precision import PrecisionCriterion
@@ -173,18 +173,9 @@ class PushLeaves(LeafObjective):
 
     def leaf_values(self, rows: LeafRows, n_leaves: int, penalty: float) -> Floats:
         sums = rows.sums(self._terms, np.zeros(n_leaves))
-        return self._sign * self._steps(sums[:, 0], sums[:, 2], penalty)
-
-    def _steps(self, inner: Floats, outer: Floats, penalty: float) -> Floats:
-        p, c = self._p, self._scale
-        middle = np.array([[-c, 0.0], [0.0, -c * p]])
-        values = np.zeros(inner.size)
-        for _ in range(N_STEPS):
-            q, r = inner * np.exp(-values), outer * np.exp(p * values)
-            q, r = q / q.sum(), r / r.sum()
-            step = newton_step(c * (r - q), c * q + c * p * r + penalty, q, r, middle)
-            values += _held(step)
-        return values
+        inner, outer = np.ascontiguousarray(sums.T[::2])
+        rules = self._p, self._scale, penalty, N_STEPS, LONGEST_STEP
+        return self._sign * push_steps(inner, outer, *rules)
 
 
 class IRPushLeaves(LeafObjective):
