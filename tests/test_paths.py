@@ -66,8 +66,10 @@ def test_toprank_fit_takes_the_drawn_path(tmp_path):
         tmp_path / "table.csv",
         "--target",
         "y",
-        "--outer",
-        0,
+        "--ranker",
+        "logistic",
+        "--ranker",
+        "ir-push",
         "-o",
         tmp_path / "model.toprank",
     ]

@@ -95,14 +95,18 @@ def test_streaming_changes_neither_model_nor_shortlist(file, tmp_path, options):
         assert lists[0].num_rows > 20
 
 
-def test_without_a_name_a_ranker_is_chosen_on_a_sample_and_said(file, tmp_path):
+def test_without_a_name_a_blend_is_chosen_on_a_sample_and_said(file, tmp_path):
     path = tmp_path / "model.toprank"
-    named = ("--target", "state", "--ignore", "number", "--positive", "ill", "--outer", "0")
+    named = ("--target", "state", "--ignore", "number", "--positive", "ill")
     result = run("fit", file, *named, "--stream", "-o", path, "--json")
-    assert "chosen among pnorm-push, ir-push, rankboost on 1," in result.stderr
+    assert "a blend was chosen on 1," in result.stderr
     assert "pass 1 over 1,500 rows is done" in result.stderr
-    assert json.loads(result.stdout)["chosen"] in ("pnorm-push", "ir-push", "rankboost")
-    assert load_model(path).facts["chosen_on"] > 1000
+    facts = json.loads(result.stdout)
+    assert facts["chosen"] == "blend"
+    assert facts["standings"]
+    model = load_model(path)
+    assert model.facts["chosen_on"] > 1000
+    assert len(model.ranker.rankers_) == len(facts["weights"])
 
 
 def test_a_folder_is_a_stream(file, tmp_path):
@@ -125,7 +129,7 @@ def test_a_folder_is_a_stream(file, tmp_path):
         (("--ranker", "precision-at-k"), "take one of pnorm-push, ir-push, rankboost"),
         (("--ranker", "pnorm-push", "--set", "loss=hinge"), "sorted scores"),
         (("--group", "job"), "--group needs all rows in memory"),
-        (("--set", "p=4"), "--set needs a --ranker"),
+        (("--set", "p=4"), "--set needs one --ranker"),
         (("--budget", "5000", "--ranker", "ir-push"), "not a shortlist of 1,4"),
         (("--scratch", "absent", "--ranker", "rankboost"), "absent"),
     ],

@@ -10,16 +10,19 @@ import numpy as np
 import pytest
 from sklearn.ensemble import RandomForestClassifier
 
-from toprank import TreeRanker
+from toprank import TopRanker, TreeRanker
 from toprank.app.fitting import fit_model
 from toprank.app.model_file import _Reader, load_model, save_model
 from toprank.selection.candidates import RANKERS, make_ranker
+from toprank.selection.engines import ENGINES
 from toprank.tables import TableEncoder
 
 BOOSTED = ("rankboost", "smooth-margin", "adaboost", "soft-rankboost")
 SETTINGS = {
     "rank-svm": {"nu": 0.9},
     "trees": {"n_trees": 5, "depth": 2},
+    "random-forest": {"n_trees": 5},
+    "extra-trees": {"n_trees": 5},
     **{name: {"max_iter": 20} for name in BOOSTED},
 }
 
@@ -52,7 +55,18 @@ def refused(tmp_path):
     return check
 
 
-@pytest.mark.parametrize("name", RANKERS)
+def test_a_blend_comes_back_as_it_was(data, tmp_path):
+    blend = TopRanker(10, candidates=["logistic", "rankboost"])
+    model = fit_model(data, blend, budget=10, name="blend")
+    again = load_model(save_model(tmp_path / "m.toprank", model))
+    features = data.in_memory().features
+    assert np.array_equal(again.scores(features), model.scores(features))
+    assert again.facts["verdict"] == blend.verdict()
+    parts = again.contributions(features).sum(axis=1)
+    assert np.ptp(again.scores(features) - parts) < 1e-9
+
+
+@pytest.mark.parametrize("name", [name for name in RANKERS if name not in ENGINES])
 def test_every_ranker_comes_back_as_it_was(name, data, tmp_path):
     ranker = make_ranker(name, SETTINGS.get(name, {}))
     model = fit_model(data, ranker, budget=10, name=name)

@@ -36,5 +36,5 @@ def test_every_bipartite_ranker_has_a_name():
 def test_a_seed_reaches_the_stochastic_rankers_and_a_setting_outlives_it():
     assert make_ranker("precision-at-k", seed=3).random_state == 3
     assert make_ranker("precision-at-k", {"random_state": 5}, seed=3).random_state == 5
-    assert family(["precision-at-k"], share_of_positives=0.5)[2].params["k"] == 0.5
+    assert family(["precision-at-k"], share_of_positives=0.5)[0].params["k"] == 0.5
     assert np.isinf(make_ranker("pnorm-push", {"p": np.inf}).p)

@@ -1,4 +1,6 @@
-"""TopRanker chooses by held-out rows alone, at the right budget, and says how sure it is."""
+"""TopRanker blends what helps at the budget, promises hits, and gives the same list every time."""
+
+import time
 
 import numpy as np
 import pytest
@@ -6,45 +8,80 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from toprank import TopRanker
 from toprank.datasets import load_digits_eights
-from toprank.selection import LogisticRanker
+from toprank.selection import Blend, ForestRanker, LogisticRanker
 
-QUICK = {"candidates": ("logistic", "ir-push"), "n_splits": 2, "outer_splits": 0}
+NAMES = ("logistic", "ir-push")
+QUICK = {"candidates": NAMES}
 
 
-def test_thresholds_are_chosen_where_a_line_is_wrong(rings):
+@pytest.fixture(scope="module")
+def chosen(rings):
     X, y = rings
-    names = ("logistic", "pnorm-push", "rankboost")
-    model = TopRanker(60, candidates=names, n_splits=4, outer_splits=2).fit(X, y)
+    return TopRanker(60, candidates=("logistic", "pnorm-push", "rankboost")).fit(X, y)
+
+
+def test_what_sees_the_ring_is_in_the_blend_and_its_hits_are_promised(chosen):
+    assert chosen.best_candidate_ == "blend"
+    assert max(chosen.weights_, key=chosen.weights_.get).startswith("rankboost")
+    assert sum(chosen.weights_.values()) == pytest.approx(1)
+    mean, low, high = chosen.hits_
+    assert 48 < mean <= 60
+    assert low <= mean <= high <= 60
+    assert chosen.precision_.mean == pytest.approx(mean / 60)
+    assert chosen.verdict().startswith(f"Use the blend: expect {mean:.0f} of your 60 (")
+    assert "the simplest choice, logistic, would find" in chosen.verdict()
+
+
+def test_results_name_every_setting_and_the_comparison_every_ranker(chosen):
+    results = chosen.cv_results_
+    assert {values.shape for values in results.values()} == {(results["weight"].size,)}
+    assert set(results["candidate"]) == {"logistic", "pnorm-push", "rankboost"}
+    assert set(chosen.comparison_.scores) == {"blend", "logistic", "pnorm-push", "rankboost"}
+    summary = chosen.summary()
+    assert [each["ranker"] for each in summary["standings"]] == chosen.comparison_.names
+
+
+def test_a_budget_for_a_longer_list_promises_its_hits(rings):
+    X, y = rings
+    model = TopRanker(600, list_size=7000, **QUICK).fit(X, y)
+    assert model.comparison_.in_list == 600
+    assert model.comparison_.judged == 60
+    assert 0 < model.hits_.mean < 600
+
+
+def test_without_a_blend_the_single_best_is_kept(rings):
+    X, y = rings
+    model = TopRanker(60, candidates=("logistic", "rankboost"), blend=False).fit(X, y)
     assert model.best_candidate_ == "rankboost"
-    assert model.precision_.mean > 0.8
-    assert model.precision_.low <= model.precision_.mean <= model.precision_.high
-    assert model.outer_scores_.shape == (2,)
+    assert type(model.best_estimator_).__name__ == "RankBoost"
+    assert "blend" not in model.comparison_.scores
 
 
-def test_logistic_regression_is_chosen_where_nothing_is_gained():
+def test_the_simplest_is_preferred_where_it_loses_little():
     rng = np.random.default_rng(1)
     X = rng.normal(size=(500, 3))
     y = X[:, 0] + rng.logistic(size=500) > 1.5
-    model = TopRanker(50, candidates=("logistic", "pnorm-push"), n_splits=4, outer_splits=0)
-    assert model.fit(X, y).best_candidate_ == "logistic"
-    assert model.precision_ is None
+    model = TopRanker(50, prefer="simple", max_loss=0.1, **QUICK).fit(X, y)
+    assert model.best_candidate_ == "logistic"
+    assert isinstance(model.best_estimator_, LogisticRanker)
+    assert "the best, " in model.verdict() or model.comparison_.names[0] == "logistic"
 
 
-def test_results_hold_every_trial_with_its_interval():
-    X, y = load_digits_eights(return_X_y=True)
-    results = TopRanker(50, **QUICK).fit(X[:600], y[:600]).cv_results_
-    sizes = {values.shape[0] for values in results.values()}
-    assert len(sizes) == 1
-    assert (results["low_test_score"] <= results["mean_test_score"]).all()
-    assert results["mean_test_score"][0] == pytest.approx(results["split_test_scores"][0].mean())
-
-
-def test_the_same_seed_gives_the_same_choice_and_two_processes_too(rings):
+def test_rankers_that_are_only_compared_take_no_part(rings):
     X, y = rings
-    models = [TopRanker(50, n_jobs=n_jobs, **QUICK).fit(X, y) for n_jobs in (None, None, 2)]
-    scores = [model.cv_results_["mean_test_score"] for model in models]
-    assert np.array_equal(scores[0], scores[1])
-    assert np.array_equal(scores[0], scores[2])
+    alone = TopRanker(60, **QUICK).fit(X, y)
+    beside = TopRanker(60, compared=["rankboost"], **QUICK).fit(X, y)
+    assert "rankboost" in beside.comparison_.scores
+    assert beside.weights_ == alone.weights_
+    assert np.array_equal(beside.decision_function(X), alone.decision_function(X))
+
+
+def test_the_same_seed_gives_the_same_list_and_threads_change_nothing(rings):
+    X, y = rings
+    first, again, threads = (TopRanker(50, n_jobs=n, **QUICK).fit(X, y) for n in (None, None, 2))
+    assert np.array_equal(first.decision_function(X), again.decision_function(X))
+    assert first.weights_ == threads.weights_
+    assert np.array_equal(first.top(X, 50), threads.top(X, 50))
 
 
 def test_rows_of_weight_zero_are_no_rows(rings):
@@ -56,15 +93,62 @@ def test_rows_of_weight_zero_are_no_rows(rings):
     assert np.allclose(with_zero.decision_function(X), without.decision_function(X))
 
 
+def test_lists_stay_whole_and_are_promised_one_by_one(rings):
+    X, y = rings
+    groups = np.arange(y.size) % 25
+    model = TopRanker(3, **QUICK).fit(X, y, groups=groups)
+    assert model.comparison_.in_list == 3
+    assert model.hits_.high <= 3
+    assert "of each list" in model.verdict()
+    assert model.top(X, 3, groups=groups).size == 75
+
+
+def test_many_rows_are_chosen_on_a_part_and_fitted_on_all(rings):
+    X, y = rings
+    model = TopRanker(60, max_rows=300, **QUICK).fit(X, y)
+    assert model.comparison_.rows.n_rows == 300
+    assert isinstance(model.best_estimator_, Blend)
+    assert len(model.best_estimator_.rankers_) == len(model.weights_)
+    assert model.decision_function(X).shape == (700,)
+
+
+def test_columns_of_all_kinds_and_missing_values_are_encoded():
+    pandas = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    frame = pandas.DataFrame(
+        {"job": rng.choice(["a", "b"], 300), "n": rng.normal(size=300), "gone": [None] * 300}
+    )
+    frame.loc[::7, "n"] = np.nan
+    y = (frame["job"] == "a") & (rng.random(300) < 0.6)
+    model = TopRanker(30, **QUICK).fit(frame, y)
+    assert sorted(model.encoder_.feature_names_out_) == ["job = a", "job = b", "n", "n is missing"]
+    assert y[model.top(frame, 30)].mean() > 0.4
+    numbers = np.column_stack([(frame["job"] == "a").to_numpy(float), frame["n"].to_numpy()])
+    array = TopRanker(30, **QUICK).fit(numbers, y)
+    assert array.top(numbers, 30).size == 30
+
+
+def test_a_time_limit_is_kept(rings):
+    X, y = rings
+    begun = time.monotonic()
+    names = ("logistic", "random-forest", "extra-trees", "rankboost")
+    model = TopRanker(50, candidates=names, time_limit=0.5).fit(X, y)
+    # slack for a busy machine
+    assert time.monotonic() - begun < 10
+    assert model.hits_.mean > 0
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [
         ({"budget": 0}, "budget"),
         ({"budget": 2.5}, "whole number"),
         ({"budget": True}, "budget"),
-        ({"n_splits": 1}, "n_splits"),
-        ({"outer_splits": -1}, "outer_splits"),
-        ({"test_size": 1.0}, "test_size"),
+        ({"n_folds": 1}, "n_folds"),
+        ({"list_size": 0}, "list_size"),
+        ({"prefer": "cheap"}, "prefer"),
+        ({"max_loss": 2}, "max_loss"),
+        ({"time_limit": -1}, "time_limit"),
         ({"candidates": ["magic"]}, "candidates"),
         ({"candidates": []}, "candidates"),
     ],
@@ -74,20 +158,34 @@ def test_wrong_parameters_are_told(options, words, rings):
         TopRanker(**options).fit(*rings)
 
 
-def test_too_few_rows_to_compare_give_the_simplest():
-    model = TopRanker(2).fit([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1])
+def test_too_few_rows_to_divide_give_the_simplest():
+    model = TopRanker(2).fit([[0.0], [1.0], [2.0]], [0, 0, 1])
     assert model.best_candidate_ == "logistic"
+    assert model.hits_ is None
+    assert "too few rows" in model.verdict()
     assert model.rank([[1.0], [3.0]]).tolist() == [2, 1]
 
 
-@pytest.mark.parametrize("ranker", [LogisticRanker(), TopRanker(10, **QUICK)], ids=["log", "top"])
+def test_the_digits_that_come_first_are_eights():
+    X, y = load_digits_eights(return_X_y=True)
+    model = TopRanker(50, **QUICK).fit(X[:1000], y[:1000])
+    assert y[1000:][model.top(X[1000:], 40)].mean() > 0.9
+
+
+@pytest.mark.parametrize(
+    "ranker",
+    [LogisticRanker(), ForestRanker(n_trees=20), TopRanker(10, **QUICK)],
+    ids=["log", "forest", "top"],
+)
 def test_scikit_learn_checks_pass(ranker):
+    bootstrap = "check_sample_weight_equivalence_on_dense_data"  # weights change what is drawn
     failed = []
     for estimator, check in estimator_checks_generator(ranker):
         name = getattr(check, "func", check).__name__
         try:
             check(estimator)
         except Exception as error:  # noqa: BLE001 (told below, all at once)
-            if type(error).__name__ != "SkipTest":
+            is_drawn = name == bootstrap and isinstance(ranker, ForestRanker)
+            if type(error).__name__ != "SkipTest" and not is_drawn:
                 failed.append(f"{name}: {error}")
     assert failed == []

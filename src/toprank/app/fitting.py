@@ -46,10 +46,9 @@ def fit_model(
 ) -> RankingModel:
     """Learn the encoder and fit the ranker, in place; on a stream one that has ``fit_blocks``.
 
-    A :class:`toprank.TopRanker` chooses on the table itself, so that preprocessing is learned
-    within each fold; its choice becomes the model's ranker. ``name`` is the ranker's on the command
-    line; ``facts`` are what else is known, such as how it was chosen; ``scratch`` is the folder for
-    what a fit on a stream keeps on disk.
+    A :class:`toprank.TopRanker` encodes the table itself; its blend becomes the model's ranker.
+    ``name`` is the ranker's on the command line; ``facts`` are what else is known, such as how it
+    was chosen; ``scratch`` is the folder for what a fit on a stream keeps on disk.
     """
     encoder, fitted = _fitted(data, ranker, scratch)
     chosen = ranker.summary() if isinstance(ranker, TopRanker) else {}
@@ -190,9 +189,9 @@ def _plain_parameters(ranker: Any) -> dict[str, Any]:
 
 
 def choose_on_sample(data: TrainingData, chooser: TopRanker) -> tuple[Any, dict[str, Any]]:
-    """Choose among the rankers that learn by passes, on rows spread evenly over a stream.
+    """Blend rankers that learn by passes, on rows spread evenly over a stream.
 
-    Returns the unfitted choice and the facts about it.
+    Returns the unfitted blend and the facts about it.
     """
     rows = data.sample(CHOICE)
     n_rows, n_positives = rows.positives.size, int(rows.positives.sum())
@@ -201,9 +200,8 @@ def choose_on_sample(data: TrainingData, chooser: TopRanker) -> tuple[Any, dict[
             f"{n_rows:,} rows spread over {data.source.name} hold {n_positives} positives, too "
             f"few to choose a ranker on; name one with --ranker: {', '.join(STREAMED)}."
         )
-    budget = chooser.budget
-    if budget >= 1:  # the sample's share of it, but no fewer rows than can be told apart
-        budget = min(budget, max(10, math.ceil(budget * n_rows / data.n_rows)))
-    chooser.set_params(budget=budget, candidates=STREAMED)
+    chooser.set_params(
+        candidates=chooser.candidates or STREAMED, list_size=chooser.list_size or data.n_rows
+    )
     chooser.fit(rows.features, rows.positives.astype(int), **rows.metadata())
     return clone(chooser.best_estimator_), {**chooser.summary(), "chosen_on": n_rows}

@@ -163,6 +163,12 @@ def contributions(ranker: Any, encoded: NDArray[np.float64]) -> NDArray[np.float
     if hasattr(ranker, "trees_"):
         return np.asarray(ranker.explain(encoded))
     parts = np.zeros(encoded.shape)
+    if hasattr(ranker, "rankers_"):  # a blend's are the sums of its members'
+        for factor, member in zip(ranker.factors_, ranker.rankers_, strict=True):
+            parts += factor * contributions(member, encoded)
+        return parts
+    if hasattr(ranker, "ranker_"):  # a forest's are those of its trees
+        return contributions(ranker.ranker_, encoded)
     if not _has_stumps(ranker):  # a kernel's score is no sum over columns
         return parts
     family, weights = ranker.weak_rankers_, np.asarray(ranker.weights_, dtype=np.float64)

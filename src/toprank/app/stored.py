@@ -103,6 +103,8 @@ ARRAYS = {
     "support_": Numbers("support", kinds="iu"),
     "support_vectors_": Numbers("support", "n"),
     "dual_coef_": Numbers(1, "support"),
+    # blends
+    "factors_": Numbers("members"),
 }
 
 
@@ -189,6 +191,12 @@ def _columns_of_trees(columns: Any, cover: Any) -> dict[str, int]:
     return {"columns of trees": int(columns.max(initial=-1)) + 1}
 
 
+def _sizes_of_blend(attributes: dict[str, Any]) -> dict[str, int]:
+    if len(attributes["rankers_"]) != attributes["factors_"].size:
+        raise ValueError("its rankers_ are not one for each factor.")
+    return {}
+
+
 _MOST_THRESHOLDS = 254  # one byte per cell
 _DEEPEST_TREE = 16
 _SCORED = ("n_features_in_", "classes_", "intercept_", "weak_rankers_", "weights_")
@@ -219,10 +227,17 @@ CLASSES = {
     "AdaBoostRanker": Kind("toprank.rankers.rankboost", _BOOSTED),
     "SoftRankBoost": Kind("toprank.rankers.soft_rankboost", _BOOSTED),
     "TreeRanker": Kind("toprank.rankers.tree", ((*_SCORED[:3], "trees_"),)),
+    "ForestRanker": Kind("toprank.selection.forests", (("n_features_in_", "classes_", "ranker_"),)),
+    "Blend": Kind(
+        "toprank.selection.blending",
+        (("n_features_in_", "classes_", "intercept_", "rankers_", "factors_"),),
+        _sizes_of_blend,
+    ),
 }
 
-# What neither scores nor explains: certificates are kept in words, columns by the encoder.
-_LEFT_OUT = ("certificate_", "ensemble_", "feature_names_in_")
+# What neither scores nor explains: certificates are kept in words, columns by the encoder, and a
+# blend's rankers as they were fitted.
+_LEFT_OUT = ("certificate_", "ensemble_", "feature_names_in_", "rankers", "weights")
 
 
 def stored_ranker(ranker: Any) -> Any:

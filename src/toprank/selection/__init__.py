@@ -1,18 +1,24 @@
-"""Choosing a ranker for a budget: cross-validation, halving, and confidence intervals."""
+"""Choosing for a budget: members fitted on folds, blended, with the hits to expect."""
 
+from toprank.selection.blending import Blend, compare
 from toprank.selection.candidates import Candidate, family
-from toprank.selection.comparison import RankerComparison, compare
+from toprank.selection.engines import EngineRanker
+from toprank.selection.forests import ForestRanker
+from toprank.selection.judging import Hits, Interval, LabelledRows, RankerComparison
 from toprank.selection.logistic import LogisticRanker
-from toprank.selection.splits import Interval, split_interval
 from toprank.selection.top_ranker import TopRanker
 
 __all__ = [
+    "Blend",
     "Candidate",
+    "EngineRanker",
+    "ForestRanker",
+    "Hits",
     "Interval",
+    "LabelledRows",
     "LogisticRanker",
     "RankerComparison",
     "TopRanker",
     "compare",
     "family",
-    "split_interval",
 ]

@@ -7,12 +7,14 @@ from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import toprank
+from toprank.selection.engines import EngineRanker
+from toprank.selection.forests import ForestRanker
 from toprank.selection.logistic import LogisticRanker
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["DEFAULT", "RANKERS", "STREAMED", "Candidate", "family", "make_ranker"]
+__all__ = ["DEFAULT", "RANKERS", "STREAMED", "Candidate", "class_of", "family", "make_ranker"]
 
 
 class RankerKind(NamedTuple):
@@ -29,48 +31,69 @@ class RankerKind(NamedTuple):
 
 
 class Candidate(NamedTuple):
-    """One setting of one ranker.
-
-    ``simplicity`` orders candidates: of two that the data cannot tell apart the one with the
-    smaller number is chosen.
-    """
+    """One setting of one ranker."""
 
     name: str
     params: dict[str, Any]
     estimator: Any
-    simplicity: int
+
+    @property
+    def label(self) -> str:
+        """Name and settings, such as ``pnorm-push p=4 alpha=0.01``."""
+        return " ".join([self.name, *(f"{name}={value}" for name, value in self.params.items())])
 
 
-# Order is simplicity: linear before thresholds, no push before a hard one.
+# Order is simplicity: linear before thresholds before trees, no push before a hard one.
 RANKERS = {
-    "logistic": RankerKind("LogisticRanker", {"C": [0.01, 0.1, 1.0, 10.0]}),
-    "pnorm-push": RankerKind(
-        "PNormPush",
-        {"p": [1, 2, 4, 8, 16], "alpha": [1.0, 0.1, 0.01, 0.001]},
-        is_streamed=True,
-    ),
-    "ir-push": RankerKind("IRPush", {"alpha": [0.1, 0.01, 0.001]}, is_streamed=True),
-    "linear-rank-svm": RankerKind("LinearRankSVM", {"alpha": [0.1, 0.01, 0.001]}),
+    "logistic": RankerKind("LogisticRanker", {"C": [0.1, 1.0]}),
+    "pnorm-push": RankerKind("PNormPush", {"p": [1, 4, 16], "alpha": [0.01]}, is_streamed=True),
+    "ir-push": RankerKind("IRPush", {"alpha": [0.01]}, is_streamed=True),
+    "linear-rank-svm": RankerKind("LinearRankSVM", {"alpha": [0.1, 0.01]}),
     "rank-svm": RankerKind("RankSVM", {"nu": [0.3, 0.1]}),
-    "precision-at-k": RankerKind("PrecisionAtKRanker", {"k": [0.25, 1.0], "alpha": [1e-2, 1e-4]}),
+    "precision-at-k": RankerKind("PrecisionAtKRanker", {"k": [], "alpha": [1e-3]}),
     "pnorm-push-stumps": RankerKind(
-        "PNormPush", {"p": [1, 4, 16], "alpha": [0.1]}, {"weak_rankers": "stumps"}
+        "PNormPush", {"p": [1, 4], "alpha": [0.1]}, {"weak_rankers": "stumps"}
     ),
-    "rankboost": RankerKind("RankBoost", {"max_iter": [50, 200]}, is_streamed=True),
+    "rankboost": RankerKind("RankBoost", {"max_iter": [100]}, is_streamed=True),
     "smooth-margin": RankerKind("SmoothMarginRanker", {"max_iter": [200]}),
-    "adaboost": RankerKind("AdaBoostRanker", {"max_iter": [50, 200]}),
+    "adaboost": RankerKind("AdaBoostRanker", {"max_iter": [100]}),
     "soft-rankboost": RankerKind("SoftRankBoost", {"nu": [0.1, 0.3]}),
-    "trees": RankerKind("TreeRanker", {"objective": ["pnorm_push", "log_loss"]}),
+    "trees": RankerKind(
+        "TreeRanker",
+        {"objective": ["log_loss", "pnorm_push"], "depth": [4, 6]},
+        {"n_trees": 500, "n_jobs": 1},
+    ),
+    "random-forest": RankerKind(
+        "ForestRanker", {"max_features": [0.4], "min_samples_leaf": [2]}, {"kind": "random"}
+    ),
+    "extra-trees": RankerKind(
+        "ForestRanker", {"max_features": [0.5], "min_samples_leaf": [2]}, {"kind": "extra"}
+    ),
+    "lightgbm": RankerKind("EngineRanker", {}, {"engine": "lightgbm"}),
+    "xgboost": RankerKind("EngineRanker", {}, {"engine": "xgboost"}),
+    "catboost": RankerKind("EngineRanker", {}, {"engine": "catboost"}),
 }
-# Those that helped most in our own comparisons; the others can be named.
-DEFAULT = ("logistic", "pnorm-push", "ir-push", "precision-at-k", "pnorm-push-stumps", "rankboost")
+# Those that helped most in our own comparisons, in order of what they add: with a time limit the
+# last are left out. The others can be named.
+DEFAULT = (
+    "logistic",
+    "trees",
+    "random-forest",
+    "extra-trees",
+    "pnorm-push",
+    "pnorm-push-stumps",
+    "rankboost",
+    "ir-push",
+    "precision-at-k",
+)
 STREAMED = tuple(name for name, kind in RANKERS.items() if kind.is_streamed)
 
 
 def class_of(name: str) -> Any:
     """The class of a ranker in :data:`RANKERS`."""
+    here = {kind.__name__: kind for kind in (LogisticRanker, ForestRanker, EngineRanker)}
     class_name = RANKERS[name].class_name
-    return LogisticRanker if class_name == "LogisticRanker" else getattr(toprank, class_name)
+    return here[class_name] if class_name in here else getattr(toprank, class_name)
 
 
 def make_ranker(name: str, settings: dict[str, Any] | None = None, *, seed: int = 0) -> Any:
@@ -95,36 +118,33 @@ def family(
     share_of_positives: float = 0.25,
     random_state: int = 0,
 ) -> list[Candidate]:
-    """All settings of the named rankers, the simplest first.
+    """All settings of the named rankers, in the order of the names.
 
     Parameters
     ----------
     names : sequence of str, optional
         Names as on the command line; by default a spread of the family.
     share_of_positives : float, default=0.25
-        Budget over positives: one of the lengths that precision at k is tried with.
+        Budget over positives: the length that precision at k is tried with.
     random_state : int, default=0
         Seed of the stochastic rankers.
 
     Examples
     --------
     >>> from toprank.selection import family
-    >>> [candidate.params for candidate in family(["logistic"])]
-    [{'C': 0.01}, {'C': 0.1}, {'C': 1.0}, {'C': 10.0}]
+    >>> [candidate.label for candidate in family(["logistic"])]
+    ['logistic C=0.1', 'logistic C=1.0']
     """
-    chosen = list(DEFAULT if names is None else names)
+    chosen = list(dict.fromkeys(DEFAULT if names is None else names))
     unknown = [name for name in chosen if name not in RANKERS]
     if unknown or not chosen:
         raise ValueError(f"candidates has {unknown}; choose among {', '.join(RANKERS)}.")
     found: list[Candidate] = []
-    for name, kind in RANKERS.items():
-        if name in chosen:
-            grid = dict(kind.grid)
-            if "k" in grid:
-                share = round(min(1.0, max(share_of_positives, 0.01)), 4)
-                grid["k"] = sorted({*grid["k"], share})
-            for values in product(*grid.values()):
-                params = dict(zip(grid, values, strict=True))
-                estimator = make_ranker(name, params, seed=random_state)
-                found.append(Candidate(name, params, estimator, len(found)))
+    for name in chosen:
+        grid = dict(RANKERS[name].grid)
+        if "k" in grid:
+            grid["k"] = [round(min(1.0, max(share_of_positives, 0.01)), 4)]
+        for values in product(*grid.values()):
+            params = dict(zip(grid, values, strict=True))
+            found.append(Candidate(name, params, make_ranker(name, params, seed=random_state)))
     return found

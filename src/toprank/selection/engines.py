@@ -7,17 +7,24 @@ import importlib.util
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
+
+from toprank.rankers.base import BaseRanker
+from toprank.rankers.supervised import binary_labels
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 __all__ = ["ENGINES", "EngineRanker", "installed_engines"]
 
-# Module, class, and settings that only silence it and fix its seed.
+# Module, class, and settings that only silence it, fix its seed and its threads.
 ENGINES: dict[str, tuple[str, str, dict[str, Any]]] = {
-    "LightGBM": ("lightgbm", "LGBMClassifier", {"verbose": -1, "random_state": 0}),
-    "XGBoost": ("xgboost", "XGBClassifier", {"verbosity": 0, "random_state": 0}),
+    "lightgbm": ("lightgbm", "LGBMClassifier", {"verbose": -1, "random_state": 0, "n_jobs": 1}),
+    "xgboost": ("xgboost", "XGBClassifier", {"verbosity": 0, "random_state": 0, "n_jobs": 1}),
+    "catboost": (
+        "catboost",
+        "CatBoostClassifier",
+        {"verbose": False, "random_seed": 0, "thread_count": 1, "allow_writing_files": False},
+    ),
 }
 
 
@@ -26,20 +33,16 @@ def installed_engines() -> list[str]:
     return [name for name, (module, *_) in ENGINES.items() if importlib.util.find_spec(module)]
 
 
-class EngineRanker(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class EngineRanker(BaseRanker):
     """Scores rows by an engine's probability, learned with its defaults.
 
     Parameters
     ----------
-    engine : str
-        One of :data:`ENGINES`.
-    n_jobs : int, default=1
-        Threads of the engine.
+    engine : {"lightgbm", "xgboost", "catboost"}, default="lightgbm"
     """
 
-    def __init__(self, engine: str = "LightGBM", n_jobs: int = 1) -> None:
+    def __init__(self, engine: str = "lightgbm") -> None:
         self.engine = engine
-        self.n_jobs = n_jobs
 
     def fit(
         self,
@@ -49,12 +52,10 @@ class EngineRanker(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         groups: ArrayLike | None = None,  # noqa: ARG002
     ) -> Self:
         """Learn from a table and its labels; ``groups`` is taken and not used."""
-        module, kind, silent = ENGINES[self.engine]
-        maker = getattr(importlib.import_module(module), kind)
-        labels = np.asarray(y).astype(int)
-        self.model_ = maker(n_jobs=self.n_jobs, **silent)
-        self.model_.fit(np.ascontiguousarray(X), labels, sample_weight=sample_weight)
-        self.classes_ = np.array([0, 1])
+        module, kind, settings = ENGINES[self.engine]
+        self.classes_, positives = binary_labels(y)
+        self.model_ = getattr(importlib.import_module(module), kind)(**settings)
+        self.model_.fit(np.ascontiguousarray(X), positives.astype(int), sample_weight=sample_weight)
         return self
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:

@@ -1,112 +1,145 @@
-"""A ranker chosen for a budget by nested cross-validation."""
+"""A blend of rankers for a budget, cross-fitted, with the hits to expect."""
 
 from __future__ import annotations
 
 import math
-from numbers import Integral, Real
+import time
+from functools import partial
+from numbers import Real
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+import pyarrow as pa
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted, validate_data
-from threadpoolctl import threadpool_limits
 
-from toprank.inputs import as_lists, as_weights, rounded_up
+from toprank.inputs import as_lists, as_weights, check_number
 from toprank.rankers.base import BaseRanker
-from toprank.rankers.supervised import binary_labels
-from toprank.selection.candidates import Candidate, family
-from toprank.selection.halving import Choice, Halving, as_results, fit_and_judge
-from toprank.selection.splits import Interval, LabelledTable, encoded, split_interval
-from toprank.tables import Table, as_table
+from toprank.rankers.supervised import binary_labels, check_length
+from toprank.selection.blending import (
+    Blend,
+    CrossFit,
+    Rules,
+    blend_weights,
+    cross_fit,
+    single_best,
+    unseen_scores,
+)
+from toprank.selection.candidates import RANKERS, Candidate, family
+from toprank.selection.judging import Interval, LabelledRows, ListOrder, RankerComparison
+from toprank.tables import Table, TableEncoder, as_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["TopRanker"]
+    Floats = NDArray[np.float64]
+
+__all__ = ["BLEND", "TopRanker"]
+
+BLEND, SINGLE = "blend", "single best"
+# Few rows are divided again and again: each repeat is another view of the same rows, and cheap.
+_ROWS_OF_REPEATS, _MOST_REPEATS = 1_000, 3
 
 
 class TopRanker(BaseRanker):
-    """Tries the family under cross-validation and keeps the best for a budget.
+    """A blend of rankers, chosen for a budget.
 
-    Logistic regression, pushes of several strengths on features and on thresholds, precision at
-    k and boosting compete on random splits of the training rows, judged by the share of
-    positives within the budget. Successive halving gives many settings few rows and few settings
-    many; of the finalists that the data cannot tell apart the simplest is kept. Since logistic
-    regression is among them, the choice may be that no push helps.
+    Logistic regression, pushes on features and on thresholds, precision at k, boosting, forests
+    and boosted trees are fitted on the same folds. A greedy search adds up their out-of-fold
+    scores to the blend that has the most positives around the budget; the model is the mean of
+    the blend's fold models, nothing is fitted again. What the blend will find is promised from
+    rows of folds that neither the models nor the weights have seen.
 
-    A fold with the share f of the rows is judged at ⌈f·budget⌉; with ``groups`` each list is
-    judged at the budget itself. Frames with text, dates, booleans or missing values are encoded
-    by a :class:`toprank.tables.TableEncoder` that is fitted anew on the training side of every
-    split. In arrays, rows that are alike count as one row with the sum of their weights, so that
-    copies never stand on both sides of a split and a weight of 2 is the row twice.
+    Frames with text, dates, booleans or missing values, and arrays with missing values, are
+    encoded by a :class:`toprank.tables.TableEncoder`, which looks at no label. Rows that are
+    alike count as one row with the sum of their weights, so that copies never stand on both
+    sides of a fold and a weight of 2 is the row twice. With ``groups`` lists are never split,
+    and scores are centred and scaled within lists before they are blended.
 
     Parameters
     ----------
     budget : int or float, default=100
-        Rows of the list that count: a number, or below 1 a share of them. A list is taken to be
-        as long as the training table.
+        Rows of the list that count: a number, or below 1 a share of them; with ``groups`` of
+        each list.
+    list_size : int or None, default=None
+        Rows of the list that the budget is meant for; None is as many as there are training
+        rows. With ``groups`` it is not used.
     candidates : sequence of str or None, default=None
         Names from :data:`toprank.selection.candidates.RANKERS`; None is a spread of them.
-    n_splits : int, default=10
-        Random splits on which the finalists are compared; earlier rungs use three.
-    outer_splits : int, default=5
-        Splits of the nested cross-validation: on each the whole choice is made again and judged
-        on rows that it never saw, which gives ``precision_``; 0 skips it.
-    test_size : float, default=1/3
-        Share of the rows on which a split is judged.
-    max_rows : int, default=10000
-        Rows that the choice looks at; more hardly change it. The model learns from all.
+    compared : sequence of str, default=()
+        Further names that are judged on the same rows and take no part in the blend.
+    blend : bool, default=True
+        False keeps the single best setting, fitted on all rows.
+    prefer : {"best", "simple"}, default="best"
+        "simple" keeps the simplest ranker whose expected hits are at most ``max_loss`` below
+        those of the best; ``summary()`` says what that costs.
+    max_loss : float, default=0.05
+        Share of the expected hits that simplicity may cost.
+    n_folds : int, default=4
+        Parts that the rows are divided into; below 1,000 rows two or three times.
+    max_rows : int, default=20000
+        Rows on which the blend is chosen. Where there are more, its members are fitted again on
+        all rows.
+    time_limit : float or None, default=None
+        Seconds; members that would not finish are left out, so the result depends on the
+        machine. The first is always fitted.
     n_jobs : int or None, default=None
-        Processes over fits, as in scikit-learn.
+        Threads over fits. They change no result.
     random_state : int, default=0
-        Seed of the splits. The default gives the same choice every time.
+        Seed of folds and rankers. The default gives the same blend every time.
 
     Attributes
     ----------
     classes_ : array of the two labels; ``classes_[1]`` is the positive one
-    best_candidate_ : str
-    best_params_ : dict
-    best_estimator_ : the chosen ranker, fitted on all rows
-    encoder_ : TableEncoder or None, for frames whose columns are not all numbers
-    precision_ : Interval(mean, low, high) of the nested cross-validation, or None
-    outer_scores_ : array, the precision of each outer split
-    cv_results_ : dict of arrays, one entry per setting and rung: ``candidate``, ``params``,
-        ``mean_test_score`` with its 95 % interval, ``split_test_scores`` and times
+    best_estimator_ : the fitted blend, or the single ranker
+    best_candidate_ : str, "blend" or the name of the ranker
+    weights_ : dict of settings in words to their weights in the blend
+    hits_ : Interval(mean, low, high) of the hits within the budget of one new list, 95 %; None
+        where there were too few rows to divide
+    precision_ : Interval, the same as shares of the budget
+    comparison_ : RankerComparison of the blend and of each ranker's best setting, or None
+    cv_results_ : dict of arrays, one entry per setting: ``candidate``, ``params``, ``weight``,
+        ``precision`` and ``average_precision`` out of fold, ``seconds``
+    encoder_ : TableEncoder or None, for tables whose columns are not all numbers
 
     Examples
     --------
     >>> from toprank import TopRanker
     >>> from toprank.datasets import load_digits_eights
     >>> X, y = load_digits_eights(return_X_y=True)
-    >>> chooser = TopRanker(50, candidates=["logistic", "ir-push"], n_splits=3, outer_splits=2)
-    >>> model = chooser.fit(X[:1000], y[:1000])
+    >>> model = TopRanker(50, candidates=["logistic", "ir-push"]).fit(X[:1000], y[:1000])
     >>> bool(y[1000:][model.top(X[1000:], 40)].mean() > 0.9)
     True
     """
-
-    # Comparisons pass it columns, not numbers, so that it encodes them within its own folds.
-    takes_tables = True
 
     def __init__(
         self,
         budget: float = 100,
         *,
+        list_size: int | None = None,
         candidates: Sequence[str] | None = None,
-        n_splits: int = 10,
-        outer_splits: int = 5,
-        test_size: float = 1 / 3,
-        max_rows: int = 10_000,
+        compared: Sequence[str] = (),
+        blend: bool = True,
+        prefer: str = "best",
+        max_loss: float = 0.05,
+        n_folds: int = 4,
+        max_rows: int = 20_000,
+        time_limit: float | None = None,
         n_jobs: int | None = None,
         random_state: int = 0,
     ) -> None:
         self.budget = budget
+        self.list_size = list_size
         self.candidates = candidates
-        self.n_splits = n_splits
-        self.outer_splits = outer_splits
-        self.test_size = test_size
+        self.compared = compared
+        self.blend = blend
+        self.prefer = prefer
+        self.max_loss = max_loss
+        self.n_folds = n_folds
         self.max_rows = max_rows
+        self.time_limit = time_limit
         self.n_jobs = n_jobs
         self.random_state = random_state
 
@@ -117,7 +150,7 @@ class TopRanker(BaseRanker):
         sample_weight: ArrayLike | None = None,
         groups: ArrayLike | None = None,
     ) -> Self:
-        """Choose a ranker and fit it on all rows.
+        """Fit the candidates on folds and blend them.
 
         Parameters
         ----------
@@ -130,147 +163,236 @@ class TopRanker(BaseRanker):
         groups : array-like of shape (n_rows,), optional
             List ids: rows compete within their list, and lists are never split.
         """
+        started = time.monotonic()
         self._check_parameters()
         data = self._labelled(X, y, sample_weight, groups)
-        halving = Halving(
-            self.n_splits, self.test_size, self.max_rows, self.random_state, self.n_jobs
+        self._size = float(self.list_size or data.size)
+        cross = self._cross_fit(data, started)
+        if cross is None:
+            self._keep_simplest(data)
+            return self
+        own = np.array([self._is_candidate(member.candidate) for member in cross.members])
+        choices = self._choices(cross, own)
+        names = [name for name in choices if name not in self.compared]
+        self.comparison_: RankerComparison | None = RankerComparison(
+            rows=cross.data,
+            scores={n: unseen_scores(cross, cross.scores, c) for n, c in choices.items()},
+            budget=self.budget,
+            list_size=self._size,
+            n_folds=len(cross.parts()),
         )
-        tick = self._counter(data, halving)
-        # Threads cost more than they give on tables as small as those of a choice.
-        with threadpool_limits(1):
-            self._estimate(data, halving, tick)
-            choice = self._choice(data, halving, tick)
-        self.best_candidate_ = choice.candidate.name
-        self.best_params_ = choice.candidate.params
-        self.cv_results_ = as_results(choice.trials)
-        self.encoder_, table, _ = encoded(data.X)
-        self.best_estimator_ = clone(choice.candidate.estimator).fit(
-            table, data.positives, **data.metadata()
-        )
+        self.best_candidate_ = self._preferred(self.comparison_, names)
+        weights = choices[self.best_candidate_](cross.scores, cross.data)
+        self._keep(cross, weights, data, started)
         return self
 
     def _labelled(
         self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None, groups: ArrayLike | None
-    ) -> LabelledTable:
-        table = self._table(X, reset=True)
+    ) -> LabelledRows:
+        table = self._encoded(X, reset=True)
         self.classes_, positives = binary_labels(y)
-        n_rows = table.n_rows if isinstance(table, Table) else table.shape[0]
-        if positives.size != n_rows:
-            raise ValueError(f"y has {positives.size} rows, but X has {n_rows}; they must match.")
-        weights = as_weights(sample_weight, n_rows)
-        as_lists(groups, n_rows)
+        check_length("y", positives.size, table)
+        weights = as_weights(sample_weight, positives.size)
+        as_lists(groups, positives.size)
         lists = None if groups is None else np.asarray(groups).reshape(-1)
-        data = LabelledTable(table, positives, weights, lists, self.budget)
+        data = LabelledRows(table, positives, weights, lists, np.arange(positives.size))
         if weights is not None and not (weights > 0).all():
             data = data.rows(np.flatnonzero(weights))
             if data.positives.all() or not data.positives.any():
                 raise ValueError("y has one class only in the rows of weight above 0.")
         return data.merged()
 
-    def _table(self, X: Any, *, reset: bool) -> Any:
-        """Columns where X is a frame that needs encoding, else a checked array."""
-        if isinstance(X, Table):
-            return X
-        if _is_frame(X):
-            table = as_table(X)
-            if reset and not _needs_encoding(table):
-                return validate_data(self, X, reset=True, dtype=np.float64)
-            if reset or getattr(self, "encoder_", None) is not None:
-                return table
-        return validate_data(self, X, reset=reset, dtype=[np.float64, np.float32])
+    def _encoded(self, X: Any, *, reset: bool) -> NDArray[Any]:
+        """The table as numbers, by the encoder where it has columns that are not or values missing.
 
-    def _counter(self, data: LabelledTable, halving: Halving) -> Callable[[], None]:
-        """Count the fits that are done, for a progress bar."""
-        watch = getattr(self, "_watch", None)
-        if watch is None or not data.can_split():
-            return lambda: None
-        n_candidates = len(self._candidates(data))
-        total = halving.n_fits(data, n_candidates)
-        if self.outer_splits:
-            outer = data.splits(self.outer_splits, self.test_size, self.random_state + 7)
-            total += sum(halving.n_fits(data.rows(side), n_candidates) + 1 for side, _ in outer)
-        done = 0
+        The encoder learns from all rows: it sees no label, and fold models share it.
+        """
+        is_frame = isinstance(X, Table | pa.Table) or hasattr(X, "columns")
+        table = as_table(X) if is_frame else None
+        if reset:
+            self.encoder_: TableEncoder | None = None
+        elif self.encoder_ is not None and table is not None:
+            return self.encoder_.transform(table)
+        if table is None or (not isinstance(X, Table) and not _needs_encoding(table)):
+            can_lack = reset or self.encoder_ is not None
+            numbers = validate_data(
+                self,
+                X,
+                reset=reset,
+                dtype=[np.float64, np.float32],
+                ensure_all_finite="allow-nan" if can_lack else True,
+            )
+            if not np.isnan(numbers).any() and self.encoder_ is None:
+                return np.asarray(numbers)
+            columns = {f"x{at}": column for at, column in enumerate(numbers.T)}
+            table = Table(pa.table(columns), "X")
+        if reset:
+            self.encoder_ = TableEncoder().fit(table)
+        return np.asarray(self.encoder_.transform(table))  # type: ignore[union-attr]
+
+    def _candidates(self, data: LabelledRows) -> list[Candidate]:
+        positives = float(data.masses[data.positives].sum())
+        rows = float(data.allowed(self.budget, self._size).sum())
+        named = None if self.candidates is None else list(self.candidates)
+        share, seed = rows / positives, int(self.random_state)
+        found = family(named, share_of_positives=share, random_state=seed)
+        beside = list(self.compared)
+        if beside:
+            found += family(beside, share_of_positives=share, random_state=seed)
+        return found
+
+    @property
+    def _whole(self) -> str:
+        """What the choice among all candidates is called in comparisons."""
+        return BLEND if self.blend else SINGLE
+
+    def _is_candidate(self, candidate: Candidate) -> bool:
+        return candidate.name not in self.compared
+
+    def _cross_fit(self, data: LabelledRows, started: float) -> CrossFit | None:
+        """Fit all candidates on the folds; None where the rows are too few to divide."""
+        pool = data.sample(self.max_rows, self.random_state)
+        repeats = min(_MOST_REPEATS, math.ceil(_ROWS_OF_REPEATS / pool.n_rows))
+        folds = pool.folds(self.n_folds, repeats, self.random_state)
+        if not folds:
+            return None
+        candidates = self._candidates(data)
+        deadline = None
+        if self.time_limit is not None:
+            # where members are fitted again on all rows, half of the time is left for that
+            share = 1.0 if pool is data else 0.5
+            deadline = started + share * self.time_limit
+        watch, total, done = getattr(self, "_watch", None), len(candidates) * len(folds), 0
 
         def tick() -> None:
             nonlocal done
             done += 1
-            watch(done, total)
+            if watch is not None:
+                watch(done, total)
 
-        return tick
+        journal = getattr(self, "_journal", None)
+        return cross_fit(pool, candidates, folds, Rules(self.n_jobs, deadline, journal, tick))
 
-    def _candidates(self, data: LabelledTable) -> list[Candidate]:
-        n_positives = data.rows(np.flatnonzero(data.positives)).size
-        rows = self.budget * data.size if self.budget < 1 else self.budget
-        share = 1.0 if data.groups is not None else rows / n_positives
-        return family(
-            self.candidates, share_of_positives=share, random_state=int(self.random_state)
-        )
+    def _choices(self, cross: CrossFit, own: NDArray[np.bool_]) -> dict[str, Any]:
+        """How weights are chosen for the blend (or the best of all) and for each ranker alone."""
+        names = np.array([member.candidate.name for member in cross.members])
+        choose = blend_weights if self.blend else single_best
+        found = {self._whole: partial(self._weights, own, choose)}
+        for name in dict.fromkeys(names.tolist()):
+            found[name] = partial(self._weights, names == name, single_best)
+        return found
 
-    def _choice(self, data: LabelledTable, halving: Halving, tick: Callable[[], object]) -> Choice:
-        candidates = self._candidates(data)
-        if not data.can_split() or len(candidates) == 1:
-            return Choice(candidates[0], [])
-        return halving.choose(data, candidates, tick)
+    def _weights(
+        self,
+        members: NDArray[np.bool_],
+        choose: Callable[[Floats, LabelledRows, Floats], Floats],
+        scores: Floats,
+        data: LabelledRows,
+    ) -> Floats:
+        weights = np.zeros(members.size)
+        weights[members] = choose(scores[members], data, data.allowed(self.budget, self._size))
+        return weights
 
-    def _estimate(self, data: LabelledTable, halving: Halving, tick: Callable[[], object]) -> None:
-        """Repeat the whole choice on one side of each outer split, and judge it on the other."""
+    def _preferred(self, found: RankerComparison, names: list[str]) -> str:
+        """The blend, or the simplest ranker that loses no more hits than allowed."""
+        shares = {name: found.hits[name].share for name in names}
+        floor = (1.0 - self.max_loss) * max(shares.values()) - 1e-9
+        if self.prefer == "simple":
+            return next((n for n in RANKERS if shares.get(n, -1.0) >= floor), self._whole)
+        return self._whole
+
+    def _keep(self, cross: CrossFit, weights: Floats, data: LabelledRows, started: float) -> None:
+        """Store the model and what is known about it."""
+        if cross.data is not data and self.time_limit is not None:
+            weights = self._affordable(cross, weights, data, started)
+        chosen = [cross.members[at] for at in np.flatnonzero(weights)]
+        self.weights_ = {
+            member.candidate.label: float(weight)
+            for member, weight in zip(cross.members, weights, strict=True)
+            if weight > 0
+        }
+        self.cv_results_ = _as_results(cross, weights, cross.data.allowed(self.budget, self._size))
+        self._promise()
+        is_single = self.best_candidate_ != BLEND
+        if is_single:
+            self.best_candidate_ = chosen[0].candidate.name
+        if any(None in member.models for member in chosen):
+            return  # the scores came from a journal: there is a comparison, but no model
+        model = clone(chosen[0].candidate.estimator) if is_single else Blend.of(cross, weights)
+        if is_single or cross.data is not data:
+            model.fit(data.X, data.positives, **data.metadata())
+        self.best_estimator_ = model
+
+    def _promise(self) -> None:
+        """What one new list will have within the budget, in hits and as a share."""
+        self.hits_: Interval | None = None
         self.precision_: Interval | None = None
-        self.outer_scores_ = np.empty(0)
-        if not self.outer_splits or not data.can_split():
-            return
-        scores, sizes = [], (1, 1)
-        for train, test in data.splits(self.outer_splits, self.test_size, self.random_state + 7):
-            # The budget of the training side is its share of the whole list's.
-            side = data.rows(train)
-            inner = LabelledTable(
-                side.X, side.positives, side.weights, side.groups, self._scaled(data, side.size)
-            )
-            choice = self._choice(inner, halving, tick)
-            fold = data.fold(train, test, data.size)
-            scores.append(fit_and_judge(choice.candidate.estimator, fold)[0])
-            sizes = (train.size, test.size)
-            tick()
-        self.outer_scores_ = np.array(scores)
-        mean, low, high = split_interval(self.outer_scores_, n_train=sizes[0], n_test=sizes[1])
-        self.precision_ = Interval(mean, max(low, 0.0), min(high, 1.0))
+        if self.comparison_ is not None:
+            found = self.comparison_.hits[self.best_candidate_]
+            self.hits_ = found.promise()
+            self.precision_ = Interval(*(each / found.budget for each in self.hits_))
 
-    def _scaled(self, data: LabelledTable, n_train: float) -> float:
-        if data.groups is not None or self.budget < 1:
-            return self.budget
-        return max(1, int(rounded_up(self.budget * n_train / data.size)))
+    def _affordable(
+        self, cross: CrossFit, weights: Floats, data: LabelledRows, started: float
+    ) -> Floats:
+        """Weights without the slowest members, as far as fits on all rows would take too long."""
+        left = float(self.time_limit or math.inf) - (time.monotonic() - started)
+        train = cross.folds[0].train.size
+        seconds = np.array([member.seconds for member in cross.members])
+        needed = 1.3 * seconds / len(cross.folds) * data.n_rows / train
+        kept = weights.copy()
+        while np.count_nonzero(kept) > 1 and needed[kept > 0].sum() > left:
+            kept[np.argmax(np.where(kept > 0, needed, -1.0))] = 0.0
+        return np.asarray(kept / kept.sum())
+
+    def _keep_simplest(self, data: LabelledRows) -> None:
+        """Fit the first candidate where there are too few rows to choose."""
+        first = self._candidates(data)[0]
+        self.best_candidate_, self.weights_ = first.name, {first.label: 1.0}
+        self.comparison_ = None
+        self._promise()
+        self.cv_results_ = {}
+        self.best_estimator_ = clone(first.estimator)
+        self.best_estimator_.fit(data.X, data.positives, **data.metadata())
 
     def decision_function(self, X: Any) -> NDArray[Any]:
-        """Score every row with the chosen ranker; higher is better."""
+        """Score every row; higher is better."""
         check_is_fitted(self, "best_estimator_")
-        table = self._table(X, reset=False)
-        if self.encoder_ is not None:
-            table = self.encoder_.transform(table)
-        return np.asarray(self.best_estimator_.decision_function(table))
+        return np.asarray(self.best_estimator_.decision_function(self._encoded(X, reset=False)))
+
+    def verdict(self) -> str:
+        """Say what to use, the hits to expect of it, and what the alternative would find."""
+        check_is_fitted(self, "best_candidate_")
+        found, chosen = self.comparison_, self.best_candidate_
+        if found is None or self.hits_ is None:
+            return f"Use {chosen}: there are too few rows to compare it with others."
+        lists = "" if found.rows.groups is None else " of each list"
+        mean, low, high = self.hits_
+        words = (
+            f"Use {'the blend' if chosen == BLEND else chosen}: expect {mean:.0f} of your "
+            f"{found.in_list:,.0f}{lists} ({low:.0f} to {high:.0f})"
+        )
+        others = [name for name in RANKERS if name in found.scores and name != chosen]
+        other = found.names[0] if self.prefer == "simple" else next(iter(others), chosen)
+        if other in (chosen, SINGLE):
+            return f"{words}."
+        which = "the best" if self.prefer == "simple" else "the simplest choice"
+        return f"{words}; {which}, {other}, would find {found.expected(other).mean:.0f}."
 
     def summary(self) -> dict[str, Any]:
-        """What was chosen and how sure that is, as plain values."""
-        check_is_fitted(self, "best_estimator_")
-        found: dict[str, Any] = {
-            "chosen": self.best_candidate_,
-            "chosen_params": dict(self.best_params_),
-        }
-        if self.precision_ is not None:
-            found["precision"] = [float(value) for value in self.precision_]
-            found["outer_splits"] = int(self.outer_scores_.size)
-        results = self.cv_results_
-        if results["rung"].size:
-            last = results["rung"] == results["rung"].max()
-            found["finalists"] = [
-                {
-                    "candidate": str(results["candidate"][at]),
-                    "params": results["params"][at],
-                    "mean": float(results["mean_test_score"][at]),
-                    "low": max(0.0, float(results["low_test_score"][at])),
-                    "high": min(1.0, float(results["high_test_score"][at])),
-                }
-                for at in np.flatnonzero(last)
-                if not results["problem"][at]
-            ]
+        """What was chosen, what it is expected to find, and what others would, as plain values."""
+        check_is_fitted(self, "best_candidate_")
+        found: dict[str, Any] = {"chosen": self.best_candidate_, "weights": dict(self.weights_)}
+        found["verdict"] = self.verdict()
+        if self.comparison_ is None:
+            return found
+        found["hits"] = [float(value) for value in self.hits_ or ()]
+        found["precision"] = [float(value) for value in self.precision_ or ()]
+        found["list_size"] = self._size
+        found["standings"] = [
+            {"ranker": name, "hits": [float(value) for value in self.comparison_.expected(name)]}
+            for name in self.comparison_.names
+        ]
         return found
 
     def _check_parameters(self) -> None:
@@ -282,27 +404,40 @@ class TopRanker(BaseRanker):
             )
         if budget >= 1 and float(budget) != int(budget):
             raise ValueError(f"budget must be a whole number of rows, got {budget!r}.")
-        for name, least in (("n_splits", 2), ("outer_splits", 0), ("max_rows", 30)):
-            value: Any = getattr(self, name)
-            if type(value) is bool or not isinstance(value, Integral) or value < least:
-                raise ValueError(f"{name} must be a whole number ≥ {least}, got {value!r}.")
-        if not 0 < self.test_size < 1:
-            raise ValueError(f"test_size must lie between 0 and 1, got {self.test_size!r}.")
+        if self.prefer not in ("best", "simple"):
+            raise ValueError(f"prefer must be 'best' or 'simple', got {self.prefer!r}.")
+        check_number("n_folds", self.n_folds, 2, whole=True)
+        check_number("max_rows", self.max_rows, 30, whole=True)
+        check_number("max_loss", self.max_loss, 0.0, 1.0)
+        if self.list_size is not None:
+            check_number("list_size", self.list_size, 1, whole=True)
+        if self.time_limit is not None:
+            check_number("time_limit", self.time_limit, 0.0)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
         tags.classifier_tags.poor_score = False
+        tags.input_tags.allow_nan = True
         return tags
 
 
-def _is_frame(X: Any) -> bool:
-    return hasattr(X, "columns") or type(X).__module__.startswith("pyarrow")
+def _as_results(cross: CrossFit, weights: Floats, allowed: Floats) -> dict[str, NDArray[Any]]:
+    """Members as columns, in the manner of scikit-learn's ``cv_results_``."""
+    ranked = [ListOrder(member.scores, cross.data) for member in cross.members]
+    params = np.empty(len(ranked), dtype=object)
+    params[:] = [member.candidate.params for member in cross.members]
+    return {
+        "candidate": np.array([member.candidate.name for member in cross.members], dtype=object),
+        "params": params,
+        "weight": weights,
+        "precision": np.array([each.precision(allowed) for each in ranked]),
+        "average_precision": np.array([each.average_precision() for each in ranked]),
+        "seconds": np.array([member.seconds for member in cross.members]),
+    }
 
 
 def _needs_encoding(table: Table) -> bool:
-    import pyarrow as pa  # noqa: PLC0415
-
     for column in table.columns.columns:
         kind = column.type
         is_number = pa.types.is_integer(kind) or pa.types.is_floating(kind)

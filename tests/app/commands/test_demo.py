@@ -28,11 +28,11 @@ def toprank_command(*arguments, **options):
 
 
 @pytest.fixture
-def few_splits(monkeypatch):
-    """Two splits instead of twenty: enough to see that everything is told."""
+def few_folds(monkeypatch):
+    """Two folds instead of five: enough to see that everything is told."""
     import toprank.app.commands.demo as module
 
-    monkeypatch.setattr(module, "N_SPLITS", 2)
+    monkeypatch.setattr(module, "N_FOLDS", 2)
 
 
 def test_the_demo_tells_what_the_top_gained_and_writes_the_report(tmp_path):
@@ -56,7 +56,7 @@ def test_the_demo_tells_what_the_top_gained_and_writes_the_report(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["toprank-demo.html"]
 
 
-@pytest.mark.usefixtures("few_splits")
+@pytest.mark.usefixtures("few_folds")
 def test_quiet_writes_the_report_and_says_nothing(invoke, tmp_path):
     target = tmp_path / "page.html"
     done = invoke("demo", "--quiet", "--output", target, "--budget", 30, "--seed", 3)
@@ -66,7 +66,7 @@ def test_quiet_writes_the_report_and_says_nothing(invoke, tmp_path):
     assert "seed 3" in page
 
 
-@pytest.mark.usefixtures("few_splits")
+@pytest.mark.usefixtures("few_folds")
 def test_the_same_seed_gives_the_same_words_and_page(invoke, tmp_path):
     outputs = []
     for _ in range(2):

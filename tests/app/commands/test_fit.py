@@ -9,6 +9,7 @@ import pytest
 
 from toprank.app.model_file import load_model
 from toprank.app.reading import read_table
+from toprank.selection.candidates import DEFAULT
 
 
 def test_fit_says_what_it_learned_and_writes_the_model(invoke, words, deals, tmp_path):
@@ -28,18 +29,23 @@ def test_fit_says_what_it_learned_and_writes_the_model(invoke, words, deals, tmp
     assert [path.name for path in tmp_path.iterdir()] == ["m.toprank"]
 
 
-def test_fit_without_a_name_chooses_and_says_how_sure_it_is(invoke, deals, tmp_path):
+def test_fit_without_a_name_blends_and_says_what_to_expect(invoke, deals, tmp_path):
+    path = tmp_path / "m.toprank"
     done = invoke(
-        *("fit", deals / "known.csv", "--target", "bought", "--budget", "20", "--outer", "2"),
-        *("--ignore", "weight", "--json", "-o", tmp_path / "m.toprank"),
+        *("fit", deals / "known.csv", "--target", "bought", "--budget", "20", "--jobs", "2"),
+        *("--ignore", "weight", "--json", "-o", path),
     )
     assert done.exit_code == 0, done.output
     facts = json.loads(done.stdout)
-    mean, low, high = facts["precision"]
-    assert 0 <= low <= mean <= high <= 1
-    assert mean > 0.2
-    assert len(facts["finalists"]) == 6
-    assert "toprank: choosing a ranker:" in done.stderr
+    mean, low, high = facts["hits"]
+    assert 4 < mean <= 20
+    assert 0 <= low <= mean <= high <= 20
+    assert facts["verdict"].startswith(f"Use the blend: expect {mean:.0f} of your 20 (")
+    assert {each["ranker"] for each in facts["standings"]} == {"blend", *DEFAULT}
+    assert "toprank: choosing a blend:" in done.stderr
+    model, known = load_model(path), read_table(deals / "known.csv")
+    scores = model.scores(known)
+    assert (scores > model.cutoff).sum() == 20
 
 
 def test_the_model_carries_the_cutoff_of_its_budget(invoke, words, deals, tmp_path):

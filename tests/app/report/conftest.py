@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 from toprank.app.report import ComparisonRun, draw_picture
 from toprank.app.report.comparison_page import Shortlist
 from toprank.plots import precision_curve
-from toprank.selection import RankerComparison
+from toprank.selection import LabelledRows, RankerComparison
 
 try:
     import fcntl
@@ -189,29 +189,21 @@ def browser(tmp_path_factory):
     made.close()
 
 
-def make_comparison(push, plain):
-    """Two rankers with these precisions at a budget of ten, one a split."""
+def make_comparison():
+    """Two rankers of 40 rows: the push has every positive above every negative."""
     labels = np.arange(40) % 2 == 0
-    return RankerComparison(
-        budget=10,
-        n_train=40,
-        n_test=40,
-        n_test_positives=20,
-        precision={"plain": np.array(plain), "push": np.array(push)},
-        at_top={"plain": 20 * np.array(plain), "push": 20 * np.array(push)},
-        test_rows=np.arange(40),
-        test_labels=labels,
-        test_scores={"plain": np.arange(40.0), "push": np.arange(40.0) + labels},
-    )
+    scores = {"plain": np.arange(40.0), "push": np.arange(40.0) + 50 * labels}
+    rows = LabelledRows(np.zeros((40, 1)), labels)
+    return RankerComparison(rows=rows, scores=scores, budget=10)
 
 
 @pytest.fixture
 def run():
-    comparison = make_comparison([0.9, 0.8, 1.0], [0.7, 0.6, 0.8])
+    comparison = make_comparison()
 
     def draw(figure: Figure) -> None:
-        scores = {EVIL: comparison.test_scores["push"]}
-        precision_curve(comparison.test_labels, scores, ax=figure.subplots())
+        scores = {EVIL: comparison.scores["push"]}
+        precision_curve(comparison.rows.positives, scores, ax=figure.subplots())
 
     return ComparisonRun(
         title=f"Title {EVIL}",

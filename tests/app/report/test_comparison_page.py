@@ -10,5 +10,5 @@ def test_the_shortlist_names_rows_of_the_table(run):
     found = shortlist_of(run.comparison, "push", numbers)
     assert found.columns == ("Place", "Row of the table", "Score", "Is positive")
     assert len(found.rows) == run.comparison.budget
-    assert found.rows[0] == (1, 77, 39.0, "yes")
-    assert found.rows[1] == (2, 79, 39.0, "no")
+    assert found.rows[0] == (1, 77, 88.0, "yes")
+    assert found.rows[1] == (2, 73, 86.0, "yes")

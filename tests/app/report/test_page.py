@@ -58,9 +58,9 @@ def test_texts_of_the_user_are_text_and_never_markup(run):
 def test_the_table_holds_the_numbers(run):
     text = " ".join(" ".join(Page(render_report(run)).text).split())
     gained = run.comparison.rows_gained("push", "plain")
-    assert gained.mean == pytest.approx(2)
-    assert "90.0 %" in text
-    assert "70.0 %" in text
+    assert gained.mean == pytest.approx(5)
+    hits = run.comparison.expected("plain")
+    assert f"{hits.mean:.1f} {hits.low:.0f} to {hits.high:.0f}" in text
     assert f"+{gained.mean:.1f}" in text
     assert run.comparison.verdict("push", "plain") in text
 
@@ -81,11 +81,12 @@ def test_a_run_without_pictures_has_no_place_for_them(run):
 
 def test_the_slider_follows_weights_and_lists(run):
     weights, groups = np.arange(40) % 3 + 0.5, np.arange(40) % 4
-    comparison = replace(run.comparison, test_weights=weights, test_groups=groups)
+    rows = replace(run.comparison.rows, weights=weights, groups=groups)
+    comparison = replace(run.comparison, rows=rows)
     source = render_report(replace(run, comparison=comparison))
     data = json.loads(re.search(r'id="data">(.*?)</script>', source)[1])
     focus = data["series"][data["shaded"]]
-    labels, scores = comparison.test_labels, comparison.test_scores["push"]
+    labels, scores = rows.positives, comparison.scores["push"]
     for length, share in zip(data["k"], focus["share"], strict=True):
         expected = precision_at_k(labels, scores, k=length, sample_weight=weights, groups=groups)
         assert share == pytest.approx(expected, abs=1e-5)
@@ -94,21 +95,19 @@ def test_the_slider_follows_weights_and_lists(run):
 
 
 def test_no_more_curves_are_drawn_than_can_be_told_apart(run):
-    many = {f"ranker {at}": np.array([0.1 * at, 0.2]) for at in range(6)} | {
-        "push": np.array([0.0, 0.1])
+    # ranker n puts n negatives above all positives, the push 6
+    labels, last = run.comparison.rows.positives, {"push": 6} | {f"ranker {n}": n for n in range(6)}
+    many = {
+        name: labels + 2.0 * np.isin(np.arange(40), 2 * np.arange(n) + 1)
+        for name, n in last.items()
     }
-    comparison = replace(
-        run.comparison,
-        precision=many,
-        at_top=many,
-        test_scores=dict.fromkeys(many, np.arange(40.0)),
-    )
+    comparison = replace(run.comparison, scores=many)
     contestants = dict.fromkeys(many, "")
     source = render_report(replace(run, comparison=comparison, contestants=contestants))
     data = json.loads(re.search(r'id="data">(.*?)</script>', source)[1])
     names = [each["name"] for each in data["series"]]
-    assert names == ["ranker 3", "ranker 4", "ranker 5", "push"]
-    assert data["shaded"] == 3
+    assert names == ["push", "ranker 0", "ranker 1", "ranker 2"]
+    assert data["shaded"] == 0
 
 
 def test_nothing_points_outside_the_page(run):
@@ -201,13 +200,12 @@ def test_a_browser_opens_the_page_without_a_complaint_or_a_request(browser, page
 def test_the_slider_tells_what_each_ranker_found(browser, page):
     browser.open(page)
     words = "document.getElementById('at-budget').textContent"
-    # Scores rise with the row, and every second row is positive; the push adds 1 to positives,
-    # which ties them with the negative after them.
+    # Scores rise with the row, and every second row is positive; the push has them all on top.
     assert browser.js(words).startswith("The first 10 rows hold, of 20 positives: 5 (50.0 %) by")
     browser.js("document.getElementById('budget').focus()")
     browser.press("Home", 36)
     assert browser.js(words) == (
-        "The first row holds, of 20 positives: 0 (0.0 %) by plain; 0.5 (50.0 %) by push."
+        "The first row holds, of 20 positives: 0 (0.0 %) by plain; 1 (100.0 %) by push."
     )
 
 

@@ -42,13 +42,14 @@ def fit(
     output: Annotated[Path, typer.Option("--output", "-o", help="Model file to write.")],
     budget: Budget = "100",
     ranker: Annotated[
-        str,
+        list[str] | None,
         typer.Option(
-            help="top tries several rankers and keeps the best; or logistic, pnorm-push, ir-push, "
-            "linear-rank-svm, rank-svm, precision-at-k, pnorm-push-stumps, rankboost, "
-            "smooth-margin, adaboost, soft-rankboost."
+            help="Ranker to fit; with more than one, a blend of them [default: a blend of several "
+            "rankers, chosen for the budget]. logistic, pnorm-push, ir-push, linear-rank-svm, "
+            "rank-svm, precision-at-k, pnorm-push-stumps, rankboost, smooth-margin, adaboost, "
+            "soft-rankboost, random-forest, extra-trees."
         ),
-    ] = "top",
+    ] = None,
     positive: Positive = None,
     group: Group = None,
     weight: Weight = None,
@@ -57,13 +58,21 @@ def fit(
         list[str] | None,
         typer.Option("--set", help="Setting of the ranker, e.g. p=8; may be given more than once."),
     ] = None,
-    outer: Annotated[
-        int,
+    prefer: Annotated[
+        str,
         typer.Option(
-            min=0,
-            help="Outer cross-validation splits used to estimate precision (0 = skip).",
+            help="best, or simple: the simplest ranker that loses at most 5 % of the expected hits."
         ),
-    ] = 3,
+    ] = "best",
+    list_size: Annotated[
+        int | None,
+        typer.Option(
+            min=1, help="Rows of the list that the budget is meant for [default: those of TABLE]."
+        ),
+    ] = None,
+    time_limit: Annotated[
+        float | None, typer.Option(min=0, help="Seconds that choosing and fitting may take.")
+    ] = None,
     stream: Stream = None,
     scratch: Annotated[
         Path | None,
@@ -89,84 +98,85 @@ def fit(
     amount = parse_budget(budget)
     given = parse_settings(settings or ())
     check_writable(output)
-    if ranker == "top" and given:
-        raise ValueError("--set needs a --ranker: top finds its settings itself.")
+    names = ranker or []
+    if len(names) != 1 and given:
+        raise ValueError("--set needs one --ranker: a blend finds its settings itself.")
     source = open_rows(table, stream)
     if isinstance(source, ParquetStream):
-        check_streamed(ranker, source.name)
+        check_streamed(names, source.name)
         console.note(f"{source.n_rows:,} rows are read in pieces, once in every pass.")
     with console.passes(source):
         data = label_rows(source, **given_roles(target, positive, group, weight, ignore))
     check_budget(amount, data)
     if data.n_left_out:
         console.note(f"{data.n_left_out:,} rows without a target are left out.")
-    options = {"outer_splits": outer, "n_jobs": jobs, "random_state": seed}
-    model = learn(console, data, (ranker, given), amount, options, scratch)
+    options = {"prefer": prefer, "list_size": list_size, "time_limit": time_limit}
+    options |= {"n_jobs": jobs, "random_state": seed}
+    model = learn(console, data, (names, given), amount, options, scratch)
     print_summary(console, model, save_model(output, model))
 
 
-def check_streamed(ranker: str, table: str) -> None:
+def check_streamed(names: list[str], table: str) -> None:
     """Raise where a ranker cannot learn by passes."""
     from toprank.selection.candidates import STREAMED
 
-    if ranker not in ("top", *STREAMED):
-        raise ValueError(
-            f"{ranker} needs all rows in memory, but {table} is read in pieces; take one of "
-            f"{', '.join(STREAMED)}, or fit on a part of the rows."
-        )
+    for name in names:
+        if name not in STREAMED:
+            raise ValueError(
+                f"{name} needs all rows in memory, but {table} is read in pieces; take one of "
+                f"{', '.join(STREAMED)}, or fit on a part of the rows."
+            )
 
 
 def learn(
     console: Console,
     data: TrainingData,
-    ranker: tuple[str, dict[str, Any]],
+    ranker: tuple[list[str], dict[str, Any]],
     budget: float,
     options: dict[str, Any],
     scratch: Path | None,
 ) -> RankingModel:
-    """Choose a ranker or make the named one, and fit it, with notes and progress."""
+    """Blend rankers or make the named one, and fit it, with notes and progress."""
     from toprank import TopRanker
     from toprank.app.fitting import choose_on_sample, fit_model
-    from toprank.selection.candidates import STREAMED, make_ranker
+    from toprank.selection.candidates import make_ranker
 
-    name, given = ranker
+    names, given = ranker
     facts: dict[str, Any] = {}
-    if name == "top":
-        made = TopRanker(budget, **options)
-        with console.progress("choosing a ranker") as step, console.warnings_as_notes():
+    if len(names) == 1:
+        made = make_ranker(names[0], given, seed=options["random_state"])
+    else:
+        made = TopRanker(budget, candidates=names or None, **options)
+        with console.progress("choosing a blend") as step, console.warnings_as_notes():
             made._watch = step  # noqa: SLF001
             if data.whole is not None:
-                return fit_model(data, made, budget=budget, name=name)
+                return fit_model(data, made, budget=budget, name="blend")
             made, facts = choose_on_sample(data, made)
         console.note(
-            f"a ranker was chosen among {', '.join(STREAMED)} on {facts['chosen_on']:,} rows "
-            "spread over the file, and is fitted on all."
+            f"a blend was chosen on {facts['chosen_on']:,} rows spread over the file, and is "
+            "fitted on all."
         )
-    else:
-        made = make_ranker(name, given, seed=options["random_state"])
     with console.passes(data.source), console.warnings_as_notes():
+        name = names[0] if len(names) == 1 else "blend"
         return fit_model(data, made, budget=budget, name=name, facts=facts, scratch=scratch)
 
 
 def print_summary(console: Console, model: RankingModel, path: Path) -> None:
     """Say what was learned, from what, and how good it is."""
     facts = model.facts
-    settings = ", ".join(f"{name}={value}" for name, value in _settings(facts).items())
-    chosen = facts.get("chosen", facts["ranker"])
     console.say(
         f"{facts['n_rows']:,} rows, {facts['n_positives']:,} of them positive "
         f"({model.roles.target} is {' or '.join(model.roles.positives)}); "
         f"budget {in_budget_words(model.budget, of_lists=model.roles.group is not None)}."
     )
-    verb = "Chose" if "chosen" in facts else "Fitted"
-    console.say(f"{verb} {chosen}{f' with {settings}' if settings else ''}.")
-    if "precision" in facts:
-        mean, low, high = facts["precision"]
-        console.say(
-            f"On held-out rows the choice has {mean:.1%} positives within the budget "
-            f"(95 % interval {low:.1%} to {high:.1%}); a random list would have "
-            f"{facts['n_positives'] / facts['n_rows']:.1%}."
-        )
+    if "verdict" in facts:
+        console.say(facts["verdict"])
+        parts = sorted({label.split()[0] for label in facts["weights"]})
+        if facts["chosen"] == "blend":
+            console.say(f"In the blend: {', '.join(parts)}.")
+    else:
+        settings = ", ".join(f"{name}={value}" for name, value in _settings(facts).items())
+        console.say(f"Fitted {facts['ranker']}{f' with {settings}' if settings else ''}.")
     drivers = [driver.column for driver in model.drivers() if driver.share > 0][:5]
     if drivers:
         console.say(f"Strongest drivers: {', '.join(drivers)}.")
@@ -176,8 +186,8 @@ def print_summary(console: Console, model: RankingModel, path: Path) -> None:
 
 
 def _settings(facts: dict[str, Any]) -> dict[str, Any]:
-    return facts.get("chosen_params") or {
+    return {
         name: value
         for name, value in facts["parameters"].items()
-        if name in ("p", "alpha", "C", "k", "nu", "max_iter") and value is not None
+        if name in ("p", "alpha", "C", "k", "nu", "max_iter", "n_trees") and value is not None
     }

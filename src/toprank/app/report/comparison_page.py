@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from toprank import TopRanker
     from toprank.app.report.picture import Picture
     from toprank.app.training_data import TrainingData
     from toprank.selection import RankerComparison
@@ -60,9 +61,12 @@ class ComparisonRun:
 
 
 def build_comparison_page(
-    found: RankerComparison, data: TrainingData, rankers: dict[str, Any], focus: str, seed: int
+    chooser: TopRanker, found: RankerComparison, data: TrainingData, seed: int
 ) -> ComparisonRun:
     """Everything that the page about a comparison of rankers shows."""
+    focus = chooser.best_candidate_
+    parts = ", ".join(f"{label} {weight:.0%}" for label, weight in chooser.weights_.items())
+    abouts = {focus: f"fold models are averaged: {parts}"}
     positive = f"{data.roles.target} = {' or '.join(data.roles.positives)}"
     return ComparisonRun(
         title=f"Which ranker for {data.source.name}",
@@ -74,12 +78,12 @@ def build_comparison_page(
             "Positives": f"{data.n_positives:,}: {positive}",
         },
         comparison=found,
-        contestants={name: _about(ranker) for name, ranker in rankers.items()},
+        contestants={name: abouts.get(name, "the best of its settings") for name in found.names},
         focus=focus,
         shortlist=shortlist_of(found, focus, data.in_memory().numbers),
         settings={
-            "Splits": f"{found.n_splits} random splits in halves, seed {seed}",
-            "Settings": "each of our rankers finds its own within every training half",
+            "Folds": f"{found.n_folds}, seed {seed}",
+            "Settings": "each ranker has those that are best on the other folds",
         },
     )
 
@@ -90,17 +94,18 @@ def shortlist_of(
     numbers: NDArray[np.intp] | None = None,
     positive: str = "Is positive",
 ) -> Shortlist:
-    """The first rows of the first split's list, or of each of its lists.
+    """The first rows of the list, or of each list.
 
     ``numbers`` are the places of the compared rows in their table, where some were left out.
     """
-    scores, groups = found.test_scores[focus], found.test_groups
+    rows = np.arange(found.rows.n_rows) if found.rows.numbers is None else found.rows.numbers
+    scores, groups, labels = found.scores[focus], found.rows.groups, found.rows.positives
     ranked = places_of(scores, groups)
-    first = np.flatnonzero(ranked.places < found.budget)[:MOST_ROWS]
+    first = np.flatnonzero(ranked.places < found.judged)[:MOST_ROWS]
     lists = "" if groups is None else " of each list"
     return Shortlist(
-        caption=f"The first {found.budget:,} test rows{lists} of the first split, ranked by "
-        f"{focus}, which had not seen them.",
+        caption=f"The first {found.judged:,} rows{lists}, ranked by models of {focus} that had not "
+        "seen them.",
         columns=(
             "Place",
             "Row of the table",
@@ -111,19 +116,11 @@ def shortlist_of(
         rows=tuple(
             (
                 int(place) + 1,
-                int(found.test_rows[row] if numbers is None else numbers[found.test_rows[row]]) + 1,
+                int(rows[row] if numbers is None else numbers[rows[row]]) + 1,
                 float(f"{scores[row]:.4g}"),
-                "yes" if found.test_labels[row] else "no",
+                "yes" if labels[row] else "no",
                 *(() if groups is None else (str(groups[row]),)),
             )
             for place, row in zip(ranked.places[first], ranked.rows[first], strict=True)
         ),
     )
-
-
-def _about(ranker: Any) -> str:
-    """How a contestant was fitted, in a sentence."""
-    name = getattr(ranker, "engine", None)
-    if name is not None:
-        return f"{name} with its defaults, ranked by its probability"
-    return f"settings chosen for a budget of {ranker.budget:g} by cross-validation"

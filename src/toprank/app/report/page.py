@@ -50,9 +50,9 @@ def _comparison_page(run: ComparisonRun) -> str:
     found, shortlist = run.comparison, run.shortlist
     curves, shaded = _curves(run), run.focus
     data = {
-        "budget": found.budget,
+        "budget": found.judged,
         "rows": shortlist.rows,
-        "sorted": 0 if found.test_groups is None else -1,
+        "sorted": 0 if found.rows.groups is None else -1,
         "drivers": [],
         **_curve_data(curves, shaded),
     }
@@ -63,7 +63,7 @@ def _comparison_page(run: ComparisonRun) -> str:
         drawings=[_drawing(picture, number) for number, picture in enumerate(run.pictures, 1)],
         curve=curves[shaded],
         shaded=shaded,
-        weighted=found.test_weights is not None,
+        weighted=found.rows.weights is not None,
         columns=shortlist.columns,
         shown=shortlist.rows[:_STATIC_ROWS],
         caption=shortlist.caption,
@@ -100,15 +100,15 @@ def _model_page(run: ModelRun) -> str:
 def _curves(run: ComparisonRun) -> dict[str, Curve]:
     """The focus and those with the best shortlists, in the order of the table."""
     found = run.comparison
-    others = sorted(run.others, key=lambda name: -found.precision[name].mean())
+    others = [name for name in found.names if name in run.others]
     drawn = {run.focus, *others[: _MOST_CURVES - 1]}
     return {
         name: curve_of(
-            found.test_labels,
-            found.test_scores[name],
-            found.test_weights,
-            found.test_groups,
-            budget=found.budget,
+            found.rows.positives,
+            found.scores[name],
+            found.rows.weights,
+            found.rows.groups,
+            budget=found.judged,
         )
         for name in run.contestants
         if name in drawn

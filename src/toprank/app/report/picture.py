@@ -15,7 +15,7 @@ from toprank.metrics import positives_at_top, precision_at_k, roc_auc
 from toprank.plots import push_path
 from toprank.plots.style import COLOURS, GREY
 from toprank.rankers import PNormPush
-from toprank.selection.splits import LabelledTable
+from toprank.selection.judging import LabelledRows
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -107,23 +107,24 @@ def _inline(document: str) -> str:
 def draw_push_path(
     model: RankingModel, labelled: LabelledFeatures, *, seed: int = 0
 ) -> Picture | None:
-    """Fit each power on three random splits, with weights and lists; None where rows are few."""
-    used = labelled.features.select(model.columns)
-    rows = LabelledTable(used, labelled.positives, labelled.weights, labelled.groups, _SHARE)
+    """Fit each power on three folds, with weights and lists; None where rows are few."""
+    X = model.encoder.transform(labelled.features.select(model.columns))
+    rows = LabelledRows(X, labelled.positives, labelled.weights, labelled.groups)
     rows = rows.sample(_MOST_ROWS, seed)
-    if not rows.can_split() or min(int(rows.positives.sum()), int((~rows.positives).sum())) < 6:
+    folds = rows.folds(3, 1, seed)
+    if len(folds) < 3 or min(int(rows.positives.sum()), int((~rows.positives).sum())) < 6:
         return None
     path: dict[float, dict[str, list[float]]] = {
         power: {name: [] for name in _MEASURES} for power in _POWERS
     }
-    for train, test in rows.splits(3, 1 / 3, seed):
-        fold = rows.fold(train, test, rows.size)
+    for train, test in folds:
+        known, judged = rows.rows(train), rows.rows(test)
         for power, values in path.items():
             ranker = PNormPush(p=power, alpha=max(float(model.ranker.alpha), 1e-3))
-            ranker.fit(fold.X_train, fold.y_train, **fold.given)
-            scores = ranker.decision_function(fold.X_test)
+            ranker.fit(known.X, known.positives, **known.metadata())
+            scores = ranker.decision_function(judged.X)
             for name, measure in _MEASURES.items():
-                values[name].append(measure(fold.y_test, scores, **fold.judged))
+                values[name].append(measure(judged.positives, scores, **judged.metadata()))
 
     def draw(figure: Figure) -> None:
         push_path(path, ax=figure.subplots(1, 3))
@@ -132,7 +133,7 @@ def draw_push_path(
         draw,
         title="The push path",
         caption="What a harder push does on these rows: each power learns from two thirds of them "
-        "and is judged on the others. Thin lines are three random splits, the thick line is "
+        "and is judged on the others. Thin lines are three folds, the thick line is "
         "their mean.",
         alt="Precision in the first 5 % of the list, positives above all negatives and the area "
         "under the ROC curve, each against the power p from 1 to 16.",

@@ -1,0 +1,395 @@
+"""Every member on every fold; weights from their out-of-fold scores; the model that adds them."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
+
+import numpy as np
+from joblib import effective_n_jobs
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.utils.validation import check_is_fitted
+from threadpoolctl import threadpool_limits
+
+from toprank.rankers.base import BaseRanker
+from toprank.rankers.cuts import matching_intercept
+from toprank.selection.candidates import Candidate
+from toprank.selection.judging import Fold, LabelledRows, ListOrder, RankerComparison
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, MutableMapping, Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from toprank.blocks import Blocks
+
+    Floats = NDArray[np.float64]
+    Choose = Callable[[Floats, LabelledRows], Floats]
+
+__all__ = [
+    "Blend",
+    "CrossFit",
+    "Member",
+    "Rules",
+    "blend_weights",
+    "compare",
+    "cross_fit",
+    "quality",
+    "single_best",
+    "unseen_scores",
+]
+
+# A fit with a time limit is first tried on a tenth of the rows; most grow a little faster than
+# their rows.
+_TRIED, _GROWTH = 10, 1.3
+# A slope outside says that the folds are too small to measure it.
+_FLATTEST, _STEEPEST = 0.05, 20.0
+# Settled on half of the tables of the quality experiment; docs/experiments/quality.md has what
+# else was tried.
+STEPS = 20
+BUDGETS = (0.5, 0.7, 1.0, 1.4, 2.0)
+OF_AVERAGE = 0.1
+
+
+class Member(NamedTuple):
+    """A candidate that was fitted on every fold.
+
+    ``scores`` are those of every row by models that did not see it, on the logit scale.
+    ``models`` has one model per fold (None where a journal had the scores), ``scales`` and
+    ``shifts`` what brings the model's scores to that scale.
+    """
+
+    candidate: Candidate
+    scores: Floats
+    models: list[Any]
+    scales: Floats
+    shifts: Floats
+    seconds: float
+
+
+@dataclass(frozen=True)
+class CrossFit:
+    """Members with their out-of-fold scores; ``problems`` says why others are not among them."""
+
+    data: LabelledRows
+    folds: list[Fold]
+    members: list[Member]
+    problems: dict[str, str]
+
+    @property
+    def scores(self) -> Floats:
+        """One row per member."""
+        return np.array([member.scores for member in self.members])
+
+    def parts(self) -> list[NDArray[np.intp]]:
+        """The judged rows of each fold of the first repeat: together every row once."""
+        found: list[NDArray[np.intp]] = []
+        for fold in self.folds:
+            if sum(part.size for part in found) == self.data.n_rows:
+                break
+            found.append(fold.test)
+        return found
+
+
+@dataclass(frozen=True)
+class Rules:
+    """How the fits are done: in parallel threads, until a time, remembered, watched."""
+
+    n_jobs: int | None = None
+    deadline: float | None = None
+    journal: MutableMapping[str, dict[str, Any]] | None = None
+    tick: Callable[[], object] = lambda: None
+
+
+class _Fitted(NamedTuple):
+    model: Any
+    scores: Floats
+    seconds: float
+    problem: str = ""
+
+
+def cross_fit(
+    data: LabelledRows, candidates: Sequence[Candidate], folds: list[Fold], rules: Rules
+) -> CrossFit:
+    """Fit every candidate on every fold, and score the rows that it did not see.
+
+    With a deadline, candidates are taken in order, and one that would not finish is left out; the
+    first is always fitted. Each fit has one thread, so that ``n_jobs`` changes no result.
+    """
+    members: list[Member] = []
+    problems: dict[str, str] = {}
+    n_jobs = effective_n_jobs(rules.n_jobs)
+    with warnings.catch_warnings(), threadpool_limits(1), ThreadPoolExecutor(n_jobs) as pool:
+        # A setting that does not converge is judged by its list, like any other.
+        warnings.simplefilter("ignore")
+        run = map if n_jobs == 1 else pool.map
+        tasks = [(candidate, fold) for candidate in candidates for fold in range(len(folds))]
+        if rules.deadline is None:
+            results = iter(run(lambda task: _fit_fold(data, folds, task, rules.journal), tasks))
+        for candidate in candidates:
+            if rules.deadline is not None:
+                if members and not _fits_in_time(data, candidate, folds, rules.deadline, n_jobs):
+                    problems[candidate.label] = "no time left"
+                    continue
+                mine = [task for task in tasks if task[0] is candidate]
+                results = iter(run(lambda task: _fit_fold(data, folds, task, None), mine))
+            fitted = []
+            for _ in folds:
+                fitted.append(next(results))
+                rules.tick()
+            problem = next((each.problem for each in fitted if each.problem), "")
+            if problem:
+                problems[candidate.label] = problem
+            else:
+                members.append(_on_logit_scale(data, candidate, folds, fitted))
+    if not members:
+        raise ValueError(next(iter(problems.values())))
+    return CrossFit(data, folds, members, problems)
+
+
+def _fit_fold(
+    data: LabelledRows,
+    folds: list[Fold],
+    task: tuple[Candidate, int],
+    journal: MutableMapping[str, dict[str, Any]] | None,
+) -> _Fitted:
+    """Fit one candidate on one fold, or take its scores from a journal."""
+    candidate, number = task
+    key = f"{candidate.label}/{number}"
+    if journal is not None and key in journal:
+        known = journal[key]
+        return _Fitted(None, np.array(known["scores"]), known["seconds"], known["problem"])
+    started = time.perf_counter()
+    fold, problem = folds[number], ""
+    known_rows = data.rows(fold.train)
+    model, scores = None, np.zeros(fold.test.size)
+    try:
+        model = clone(candidate.estimator)
+        model.fit(known_rows.X, known_rows.positives, **known_rows.metadata())
+        scores = np.asarray(model.decision_function(data.X[fold.test]), dtype=np.float64)
+    except (ValueError, FloatingPointError, np.linalg.LinAlgError) as error:
+        problem = str(error)
+    done = _Fitted(model, scores, time.perf_counter() - started, problem)
+    if journal is not None:
+        journal[key] = {"scores": scores.tolist(), "seconds": done.seconds, "problem": problem}
+    return done
+
+
+def _fits_in_time(
+    data: LabelledRows, candidate: Candidate, folds: list[Fold], deadline: float, n_jobs: int
+) -> bool:
+    """Whether all folds of a candidate would be done in time, from a fit on few of the rows."""
+    if time.monotonic() >= deadline:
+        return False
+    train = folds[0].train
+    few = data.rows(train).sample(max(100, train.size // _TRIED), 0)
+    every = np.arange(few.n_rows)
+    tried = _fit_fold(few, [Fold(every, every)], (candidate, 0), None)
+    rounds = -(-len(folds) // n_jobs)
+    needed = tried.seconds * train.size / few.n_rows * _GROWTH * rounds
+    return time.monotonic() + needed < deadline
+
+
+def _on_logit_scale(
+    data: LabelledRows, candidate: Candidate, folds: list[Fold], fitted: list[_Fitted]
+) -> Member:
+    """Centre and scale each fold's scores, then all by the slope of log-odds on them.
+
+    Pushes know no absolute level, so folds are brought to the same mean and spread before they
+    are pooled; with lists, to the same spread within lists.
+    """
+    pooled, counts = np.zeros(data.n_rows), np.zeros(data.n_rows)
+    shifts, scales = np.zeros(len(folds)), np.zeros(len(folds))
+    centre = np.zeros(data.n_rows)
+    for number, (fold, done) in enumerate(zip(folds, fitted, strict=True)):
+        masses, codes = data.masses[fold.test], data.codes[fold.test]
+        totals = np.maximum(np.bincount(codes, masses), 1e-300)
+        means = np.bincount(codes, masses * done.scores) / totals
+        shifts[number] = np.average(done.scores, weights=masses)
+        spread = np.sqrt(np.average((done.scores - means[codes]) ** 2, weights=masses))
+        scales[number] = 1.0 / spread if spread > 1e-12 * (1.0 + abs(shifts[number])) else 0.0
+        pooled[fold.test] += scales[number] * (done.scores - shifts[number])
+        centre[fold.test] += scales[number] * (means[codes] - shifts[number])
+        counts[fold.test] += 1.0
+    pooled /= np.maximum(counts, 1.0)
+    within = pooled - (centre / np.maximum(counts, 1.0) if data.groups is not None else 0.0)
+    line = LogisticRegression().fit(within[:, None], data.positives, sample_weight=data.weights)
+    slope = float(np.clip(line.coef_[0, 0], _FLATTEST, _STEEPEST))
+    seconds = float(sum(each.seconds for each in fitted))
+    models = [each.model for each in fitted]
+    return Member(candidate, slope * pooled, models, slope * scales, shifts, seconds)
+
+
+def quality(scores: Floats, data: LabelledRows, allowed: Floats) -> float:
+    """Mean precision at half to twice the budget, plus a tenth of the average precision.
+
+    Precision at the budget alone changes with single rows, and choices by it follow luck. Rounded,
+    so that equals stay equal whichever way sums are rounded.
+    """
+    ranked = ListOrder(scores, data)
+    totals = ranked.totals
+    found = [ranked.precision(np.clip(allowed * by, 0.0, totals)) for by in BUDGETS]
+    return round(float(np.mean(found)) + OF_AVERAGE * ranked.average_precision(), 9)
+
+
+def blend_weights(scores: Floats, data: LabelledRows, allowed: Floats) -> Floats:
+    """Greedy forward selection with replacement (Caruana and others 2004).
+
+    ``scores`` has one row per member. Step after step the member is added, possibly again, that
+    makes the blend best. Returns weights that sum to 1.
+    """
+    counts = np.zeros(len(scores))
+    blend = counts @ scores
+    for _ in range(STEPS):
+        tried = [quality(blend + member, data, allowed) for member in scores]
+        best = int(np.argmax(tried))
+        counts[best] += 1.0
+        blend = blend + scores[best]
+    return np.asarray(counts / counts.sum())
+
+
+def single_best(scores: Floats, data: LabelledRows, allowed: Floats) -> Floats:
+    """All weight on the member of the best quality, the first of equals."""
+    tried = [quality(member, data, allowed) for member in scores]
+    return np.asarray(np.eye(len(scores))[int(np.argmax(tried))])
+
+
+def unseen_scores(cross: CrossFit, scores: Floats, choose: Choose) -> Floats:
+    """Scores of rows by weights that were chosen without their fold: what a promise is made from.
+
+    No fit is repeated. The members' scores of a row come from models that did not see it, and the
+    weights from rows of the other folds.
+    """
+    found = np.empty(cross.data.n_rows)
+    for part in cross.parts():
+        others = np.setdiff1d(np.arange(cross.data.n_rows), part)
+        weights = choose(scores[:, others], cross.data.rows(others))
+        found[part] = weights @ scores[:, part]
+    return found
+
+
+class Blend(BaseRanker):
+    """A weighted sum of rankers' scores.
+
+    Parameters
+    ----------
+    rankers : sequence of rankers
+        Fitted by :meth:`fit` and :meth:`fit_blocks`, each on all rows.
+    weights : sequence of float
+        What each ranker's score is multiplied with.
+
+    Attributes
+    ----------
+    classes_ : array of the two labels
+    rankers_ : list of fitted rankers
+    factors_ : array, what each one's score is multiplied with
+    intercept_ : array of one number: as many rows score above 0 as were positive
+    """
+
+    def __init__(self, rankers: Any = (), weights: Any = ()) -> None:
+        self.rankers = rankers
+        self.weights = weights
+
+    def _check_parameters(self) -> None:
+        if len(self.rankers) != len(self.weights):
+            raise ValueError(
+                f"weights has {len(self.weights)} numbers, but there are {len(self.rankers)} "
+                "rankers; give one for each."
+            )
+
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> Self:
+        """Fit every ranker on all rows."""
+        self._check_parameters()
+        given = {"sample_weight": sample_weight, "groups": groups}
+        given = {name: value for name, value in given.items() if value is not None}
+        self._store([clone(ranker).fit(X, y, **given) for ranker in self.rankers], self.weights)
+        labels = np.asarray(y) == self.classes_[1]
+        masses = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+        self.intercept_ += matching_intercept(self.decision_function(X), labels, masses)
+        return self
+
+    def fit_blocks(self, blocks: Blocks, **options: Any) -> Self:
+        """Fit every ranker by passes over blocks of rows; the cut is the weighted sum of theirs."""
+        self._check_parameters()
+        models = [clone(ranker).fit_blocks(blocks, **options) for ranker in self.rankers]
+        return self._store(models, self.weights)
+
+    def _store(self, models: list[Any], factors: Any) -> Self:
+        self.rankers_, self.factors_ = models, np.array(factors, dtype=np.float64)
+        self.classes_, self.n_features_in_ = models[0].classes_, models[0].n_features_in_
+        self.intercept_ = np.zeros(1)
+        return self
+
+    @classmethod
+    def of(cls, cross: CrossFit, weights: Floats) -> Self:
+        """The mean of all fold models of the members that have weight; nothing is fitted again."""
+        chosen = [(m, w) for m, w in zip(cross.members, weights, strict=True) if w > 0]
+        found = cls(
+            [member.candidate.estimator for member, _ in chosen],
+            [w * float(member.scales.mean()) for member, w in chosen],
+        )
+        factors = np.concatenate([w * member.scales for member, w in chosen]) / len(cross.folds)
+        found._store([model for member, _ in chosen for model in member.models], factors)
+        shifts = np.concatenate([member.shifts for member, _ in chosen])
+        pooled = np.sum([w * member.scores for member, w in chosen], axis=0)
+        cut = matching_intercept(pooled, cross.data.positives, cross.data.weights)
+        found.intercept_ = np.array([cut - float(factors @ shifts)])
+        return found
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Score every row; higher is better, above 0 is predicted positive."""
+        check_is_fitted(self, "rankers_")
+        scores = np.full(X.shape[0], float(self.intercept_[0]))
+        for weight, model in zip(self.factors_, self.rankers_, strict=True):
+            scores += weight * np.asarray(model.decision_function(X), dtype=np.float64)
+        return scores
+
+
+def compare(
+    rankers: Mapping[str, Any],
+    X: Any,
+    y: NDArray[np.bool_],
+    *,
+    budget: float,
+    n_folds: int = 5,
+    seed: int = 0,
+    watch: Callable[[int, int], object] = lambda _done, _total: None,
+) -> RankerComparison:
+    """Fit every ranker on the same folds, and judge all by rows that they did not see.
+
+    Parameters
+    ----------
+    rankers : mapping of names to unfitted rankers
+    X : array of numbers
+    y : array of bool
+    budget : int or float
+        Rows of the whole list that count, or below 1 their share.
+    n_folds, seed : int
+    watch : function of the fits done and of all fits
+        Called after each, for a progress bar.
+    """
+    rows = LabelledRows(np.asarray(X), np.asarray(y, dtype=bool))
+    folds = rows.folds(n_folds, 1, seed)
+    if not folds:
+        raise ValueError("y has too few rows of one class to be divided into folds.")
+    candidates = [Candidate(name, {}, ranker) for name, ranker in rankers.items()]
+    total, done = len(candidates) * len(folds), 0
+
+    def tick() -> None:
+        nonlocal done
+        done += 1
+        watch(done, total)
+
+    cross = cross_fit(rows, candidates, folds, Rules(tick=tick))
+    scores = {member.candidate.name: member.scores for member in cross.members}
+    return RankerComparison(rows=rows, scores=scores, budget=budget, n_folds=len(folds))

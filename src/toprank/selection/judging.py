@@ -1,0 +1,391 @@
+"""Labelled rows: budgets, folds, the hits among the first rows, and how many to expect."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from scipy.stats import beta, norm
+from sklearn.model_selection import (
+    StratifiedGroupKFold,
+    StratifiedKFold,
+    StratifiedShuffleSplit,
+)
+
+from toprank.inputs import rounded_up, within_budget
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["Fold", "Hits", "Interval", "LabelledRows", "ListOrder", "RankerComparison"]
+
+# The rate of positives at the budget's edge is taken from the rows around it.
+AROUND = 1.5
+# Scores are on the logit scale: what is closer may be equal on another machine.
+DIGITS = 9
+
+
+class Fold(NamedTuple):
+    """Rows to learn from and rows to judge."""
+
+    train: NDArray[np.intp]
+    test: NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class LabelledRows:
+    """A table of numbers with labels, weights and lists, from which rows can be taken.
+
+    ``numbers`` are the places of the rows in the user's table; of copies, that of the first.
+    """
+
+    X: NDArray[Any]
+    positives: NDArray[np.bool_]
+    weights: NDArray[np.float64] | None = None
+    groups: NDArray[Any] | None = None
+    numbers: NDArray[np.intp] | None = None
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return int(self.positives.size)
+
+    @property
+    def masses(self) -> NDArray[np.float64]:
+        """The weight of every row."""
+        return np.ones(self.n_rows) if self.weights is None else self.weights
+
+    @property
+    def size(self) -> float:
+        """Number of rows by weight: one of weight 2 counts as two."""
+        return float(self.masses.sum())
+
+    @property
+    def codes(self) -> NDArray[np.intp]:
+        """The number of every row's list; 0 for all without ``groups``."""
+        if self.groups is None:
+            return np.zeros(self.n_rows, dtype=np.intp)
+        return np.unique(self.groups, return_inverse=True)[1].reshape(-1)
+
+    def allowed(self, budget: float, list_size: float | None) -> NDArray[np.float64]:
+        """Rows, by weight, of each list that count.
+
+        Without ``groups`` these rows stand for a list of ``list_size`` rows: a budget counts with
+        the share of that list that they are, rounded up. With ``groups`` each list has the budget
+        itself.
+        """
+        totals = np.bincount(self.codes, self.masses)
+        if self.groups is None and budget >= 1:
+            share = budget / (list_size or self.size)
+            least = np.minimum(1.0, totals)
+            return np.asarray(np.clip(rounded_up(share * totals), least, totals))
+        return np.asarray(within_budget(budget, totals), dtype=np.float64)
+
+    def merged(self) -> LabelledRows:
+        """Rows that are alike as one row with the sum of their weights, in an order of their own.
+
+        So a row of weight 2 and the row twice are the same table, and no fold separates copies
+        of a row. One without copies and weights stays as it is.
+        """
+        keys = np.ascontiguousarray(np.column_stack([self.X, self.positives, self.codes]))
+        keys += 0.0  # bytes are compared, and -0.0 is 0.0
+        _, first, which = np.unique(
+            keys.view(np.dtype((np.void, keys.strides[0]))).reshape(-1),
+            return_index=True,
+            return_inverse=True,
+        )
+        if self.weights is None and first.size == self.n_rows:
+            return self
+        weights = np.bincount(which.reshape(-1), self.weights, first.size).astype(np.float64)
+        return replace(self.rows(first), weights=weights)
+
+    def rows(self, index: NDArray[np.intp]) -> LabelledRows:
+        """These rows alone."""
+        return LabelledRows(
+            self.X[index],
+            self.positives[index],
+            None if self.weights is None else self.weights[index],
+            None if self.groups is None else self.groups[index],
+            None if self.numbers is None else self.numbers[index],
+        )
+
+    def metadata(self) -> dict[str, Any]:
+        """Weights and lists, where there are any, as ``fit`` and the metrics take them."""
+        named = {"sample_weight": self.weights, "groups": self.groups}
+        return {name: value for name, value in named.items() if value is not None}
+
+    def folds(self, n_folds: int, n_repeats: int, seed: int) -> list[Fold]:
+        """Folds with both classes on both sides, or none; whole lists where there are lists."""
+        units = self.n_rows if self.groups is None else np.unique(self.groups).size
+        n_positives = int(np.count_nonzero(self.positives))
+        n_folds = min(n_folds, int(units), n_positives, self.n_rows - n_positives)
+        if n_folds < 2 or (self.groups is not None and units < 4):
+            return []
+        kind = StratifiedKFold if self.groups is None else StratifiedGroupKFold
+        found = []
+        for number in range(n_repeats):
+            splitter = kind(n_folds, shuffle=True, random_state=seed + number)
+            found += [
+                Fold(train, test)
+                for train, test in splitter.split(self.X, self.positives, self.groups)
+            ]
+        return found if all(self._has_both(fold.train) for fold in found) else []
+
+    def _has_both(self, rows: NDArray[np.intp]) -> bool:
+        return bool(self.positives[rows].any() and not self.positives[rows].all())
+
+    def sample(self, n_rows: int, seed: int) -> LabelledRows:
+        """At most ``n_rows`` rows, both classes in proportion; whole lists if there are lists."""
+        if n_rows >= self.n_rows:
+            return self
+        if self.groups is None:
+            splitter = StratifiedShuffleSplit(1, train_size=n_rows, random_state=seed)
+            train, _ = next(splitter.split(np.arange(self.n_rows), self.positives))
+            return self.rows(np.sort(train))
+        names = np.random.default_rng(seed).permutation(np.unique(self.groups))
+        kept = names[: max(4, round(n_rows / self.n_rows * names.size))]
+        chosen = np.flatnonzero(np.isin(self.groups, kept))
+        return self.rows(chosen) if self._has_both(chosen) else self
+
+
+class Interval(NamedTuple):
+    """A mean and the interval around it."""
+
+    mean: float
+    low: float
+    high: float
+
+    @property
+    def includes_zero(self) -> bool:
+        """Whether the data leave open which way the difference goes."""
+        return self.low <= 0.0 <= self.high
+
+
+class ListOrder:
+    """Rows in the order of their scores, list by list; tied rows share their places.
+
+    ::
+
+        list        0           1              allowed = (2, 1)
+        scores    9  5 5  1 |  7  3
+        inside    1  ½ ½  0 |  1  0
+    """
+
+    def __init__(self, scores: Floats, data: LabelledRows) -> None:
+        codes, rounded = data.codes, np.round(scores, DIGITS)
+        self.order = np.lexsort((-rounded, codes))
+        lists, values = codes[self.order], rounded[self.order]
+        starts = np.append(True, (lists[1:] != lists[:-1]) | (values[1:] != values[:-1]))
+        self.tie = np.cumsum(starts) - 1
+        at = np.flatnonzero(starts)
+        self.masses = data.masses
+        mass = self.masses[self.order]
+        self.weight = np.add.reduceat(mass, at)
+        self.gain = np.add.reduceat(mass * data.positives[self.order], at)
+        self.lists = lists[at]
+        self.totals = np.bincount(self.lists, self.weight)
+        starts_of_lists = np.append(0.0, np.cumsum(self.totals)[:-1])
+        self.above = np.cumsum(self.weight) - self.weight - starts_of_lists[self.lists]
+
+    def inside(self, allowed: Floats) -> Floats:
+        """Share of each tie that stands within the first ``allowed`` rows of its list."""
+        room = np.clip(allowed[self.lists] - self.above, 0.0, self.weight)
+        return np.asarray(room / np.where(self.weight > 0, self.weight, 1.0))
+
+    def hits(self, allowed: Floats) -> Floats:
+        """Positives, by weight, within the first ``allowed`` rows of each list."""
+        return np.asarray(np.bincount(self.lists, self.inside(allowed) * self.gain), np.float64)
+
+    def precision(self, allowed: Floats) -> float:
+        """Share of positives within the first ``allowed`` rows, mean over lists."""
+        return float(np.mean(self.hits(allowed) / np.maximum(allowed, 1e-300)))
+
+    def average_precision(self) -> float:
+        """Mean precision at the positives, over the lists that have any."""
+        offsets = np.append(0.0, np.cumsum(np.bincount(self.lists, self.gain))[:-1])
+        found = np.cumsum(self.gain) - offsets[self.lists]
+        sums = np.bincount(self.lists, self.gain * found / (self.above + self.weight))
+        positives = np.bincount(self.lists, self.gain)
+        return float(np.mean(sums[positives > 0] / positives[positives > 0]))
+
+    def at_top(self) -> float:
+        """Positives above the first negative, mean over lists."""
+        n_lists = self.totals.size
+        first = np.full(n_lists, np.inf)
+        mixed = self.gain < self.weight
+        np.minimum.at(first, self.lists[mixed], self.above[mixed])
+        is_above = self.above < first[self.lists]
+        return float(np.bincount(self.lists, self.gain * is_above, n_lists).mean())
+
+
+@dataclass(frozen=True, eq=False)
+class Hits:
+    """Expected hits within a budget, measured on rows that a model did not see.
+
+    To first order the error of the measured share is the mean of one term per row, and a new
+    list of L rows errs by the mean of L such terms::
+
+        term_i = inside_i·(y_i − c)/q − its mean        c the rate of positives at the edge,
+        variance of the promise = var(term)·(1/n + 1/L)        q the share of rows inside
+
+    ``y − c`` and not ``y − precision``: where the budget ends is estimated too. With lists the
+    terms are the lists' own precisions, and a new list is one more of them.
+
+    Attributes
+    ----------
+    share : float
+        Positives among the rows within the budget.
+    budget : float
+        Rows of one new list within the budget.
+    terms, masses : arrays
+        One term per row, or per list, and its weight.
+    judged, n_new : float
+        Rows that ``share`` was measured on, and terms of one new list.
+    """
+
+    share: float
+    budget: float
+    terms: Floats
+    masses: Floats
+    judged: float
+    n_new: float
+
+    @classmethod
+    def of(
+        cls, scores: Floats, data: LabelledRows, budget: float, list_size: float | None = None
+    ) -> Hits:
+        """Judge scores of rows; ``list_size`` rows are in the list that the budget is meant for."""
+        ranked, allowed = ListOrder(scores, data), data.allowed(budget, list_size)
+        shares = ranked.hits(allowed) / np.maximum(allowed, 1e-300)
+        if data.groups is not None:
+            ones = np.ones(shares.size)
+            mean = float(allowed.mean())
+            return cls(
+                float(shares.mean()), mean, shares - shares.mean(), ones, float(allowed.sum()), 1.0
+            )
+        (share,), rows = shares, list_size or data.size
+        wide, narrow = (np.minimum(allowed * by, data.size) for by in (AROUND, 1.0 / AROUND))
+        edge = float((ranked.hits(wide) - ranked.hits(narrow))[0] / (wide - narrow)[0])
+        inside = np.empty(data.n_rows)
+        inside[ranked.order] = ranked.inside(allowed)[ranked.tie]
+        terms = inside * (data.positives - edge) * data.size / allowed[0]
+        terms -= np.average(terms, weights=data.masses)
+        in_list = budget * rows if budget < 1 else min(budget, rows)
+        return cls(float(share), in_list, terms, data.masses, float(allowed[0]), rows)
+
+    def promise(self, level: float = 0.95) -> Interval:
+        """Hits that one new list will have within the budget.
+
+        A beta distribution with the mean and the variance of the share; half a hit and half a
+        miss are added, and no variance is below a binomial one, so that a share of 1 in few rows
+        promises no certainty. The ends are whole hits, rounded outwards.
+        """
+        mean = (self.share * self.judged + 0.5) / (self.judged + 1.0)
+        total = self.masses.sum()
+        spread = float(self.masses @ self.terms**2) / max(total - 1.0, 0.5)
+        least = mean * (1.0 - mean) * (1.0 / (self.judged + 1.0) + 1.0 / max(self.budget, 1.0))
+        variance = max(spread * (1.0 / total + 1.0 / self.n_new), least)
+        size = max(mean * (1.0 - mean) / variance - 1.0, 0.5)
+        tail = 0.5 - level / 2.0
+        ends = beta(mean * size, (1.0 - mean) * size)
+        hits = self.budget * self.share
+        low = math.floor(self.budget * float(ends.ppf(tail)) + 1e-9)
+        high = math.ceil(self.budget * float(ends.ppf(1.0 - tail)) - 1e-9)
+        return Interval(hits, min(low, hits), max(min(high, self.budget), hits))
+
+    def gained_over(self, other: Hits, level: float = 0.95) -> Interval:
+        """More hits in a list than another ranker has on the same rows."""
+        gap = self.terms - other.terms
+        total = self.masses.sum()
+        error = np.sqrt(self.masses @ gap**2 / max(total - 1.0, 0.5) / total)
+        reach = float(norm.ppf(0.5 + level / 2.0) * error)
+        mean = self.share - other.share
+        return Interval(*(self.budget * each for each in (mean, mean - reach, mean + reach)))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class RankerComparison:
+    """What each ranker placed within the budget.
+
+    Attributes
+    ----------
+    rows : LabelledRows
+        Labels, weights and lists of the rows that were ranked.
+    scores : mapping of ranker names to scores of the rows by models that did not see them
+    budget : int or float
+        Rows of a list that count, or below 1 their share.
+    list_size : float or None
+        Rows of the list that the budget is meant for; None is as many as there are rows.
+    n_folds : int
+        Parts that the rows were divided into.
+    """
+
+    rows: LabelledRows
+    scores: Mapping[str, NDArray[np.float64]]
+    budget: float
+    list_size: float | None = None
+    n_folds: int = 4
+
+    @property
+    def names(self) -> list[str]:
+        """The rankers, the one with the most hits first; average precision decides ties."""
+
+        def merit(name: str) -> tuple[float, float]:
+            average = ListOrder(self.scores[name], self.rows).average_precision()
+            return round(self.hits[name].share, 9), round(average, 9)
+
+        return sorted(self.scores, key=merit, reverse=True)
+
+    @cached_property
+    def hits(self) -> dict[str, Hits]:
+        """What each ranker found within the budget."""
+        given = self.rows, self.budget, self.list_size
+        return {name: Hits.of(scores, *given) for name, scores in self.scores.items()}
+
+    @property
+    def in_list(self) -> float:
+        """Rows of one new list within the budget."""
+        return next(iter(self.hits.values())).budget
+
+    @property
+    def judged(self) -> int:
+        """Rows of the list (or of the longest one) that was ranked here, within the budget."""
+        return int(self.rows.allowed(self.budget, self.list_size).max())
+
+    def expected(self, name: str) -> Interval:
+        """Hits that one new list will have within the budget, with a 95 % interval."""
+        return self.hits[name].promise()
+
+    def at_top_of(self, name: str) -> float:
+        """Positives above the first negative in the rows that were ranked; mean over lists."""
+        return ListOrder(self.scores[name], self.rows).at_top()
+
+    def rows_gained(self, name: str, over: str) -> Interval:
+        """More hits in a list than another ranker has, on the same rows."""
+        return self.hits[name].gained_over(self.hits[over])
+
+    def verdict(self, name: str, over: str) -> str:
+        """Say in words what the rows within the budget gained or lost, and how sure that is."""
+        gained = self.rows_gained(name, over)
+        ours, theirs = (self.expected(each).mean for each in (name, over))
+        found = f"{ours:.1f} against {theirs:.1f} positives in the first {self.in_list:.0f}"
+        if round(gained.mean, 1) == 0:
+            opening = f"Over {over} the top gained nothing: {found}."
+        else:
+            change = "gained" if gained.mean > 0 else "lost"
+            opening = f"Over {over} the top {change} {abs(gained.mean):.1f} rows: {found}."
+        span = f"The 95 % interval of the difference is {_span(gained)} rows"
+        if gained.includes_zero:
+            return f"{opening} {span}: it includes zero, so this data set leaves open who is ahead."
+        return f"{opening} {span}: it excludes zero."
+
+
+def _span(interval: Interval) -> str:
+    return f"{interval.low:+.1f} to {interval.high:+.1f}".replace("-", "−")

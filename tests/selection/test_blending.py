@@ -1,0 +1,94 @@
+"""Blends: weights from out-of-fold scores, models that add up."""
+
+import numpy as np
+import pytest
+
+from toprank import IRPush
+from toprank.selection import Blend, LabelledRows, LogisticRanker, family
+from toprank.selection.blending import (
+    Rules,
+    blend_weights,
+    cross_fit,
+    quality,
+    single_best,
+    unseen_scores,
+)
+
+
+@pytest.fixture(scope="module")
+def two_views():
+    """Two members that each know half of what makes a row positive, and one that knows nothing."""
+    rng = np.random.default_rng(0)
+    parts = rng.normal(size=(3, 3000))
+    y = parts[0] + parts[1] + 0.3 * rng.normal(size=3000) > 1.5
+    return parts, LabelledRows(np.zeros((3000, 1)), y)
+
+
+def test_a_blend_takes_what_helps_and_leaves_what_does_not(two_views):
+    scores, rows = two_views
+    allowed = rows.allowed(300, None)
+    weights = blend_weights(scores, rows, allowed)
+    assert weights.sum() == pytest.approx(1)
+    assert weights[2] < 0.1
+    assert abs(weights[0] - weights[1]) < 0.2
+    best = max(quality(each, rows, allowed) for each in scores)
+    assert quality(weights @ scores, rows, allowed) > best + 0.1
+
+
+def test_the_single_best_is_the_member_of_the_best_quality(two_views):
+    scores, rows = two_views
+    better = np.array([scores[2], scores[0] + scores[1], scores[1]])
+    assert single_best(better, rows, rows.allowed(300, None)).tolist() == [0, 1, 0]
+
+
+@pytest.fixture(scope="module")
+def crossed(rings):
+    X, y = rings
+    data = LabelledRows(X, y)
+    return cross_fit(
+        data, family(["logistic", "ir-push", "rankboost"]), data.folds(4, 1, 0), Rules()
+    )
+
+
+def test_rows_are_promised_by_weights_chosen_without_their_fold(crossed):
+    seen = []
+
+    def choose(scores, rows):
+        seen.append(rows.n_rows)
+        assert scores.shape[1] == rows.n_rows
+        return np.eye(len(scores))[len(seen) % len(scores)]
+
+    found = unseen_scores(crossed, crossed.scores, choose)
+    assert seen == [700 - part.size for part in crossed.parts()]
+    first = crossed.parts()[0]
+    assert np.array_equal(found[first], crossed.scores[1, first])
+
+
+def test_a_blend_is_the_mean_of_its_fold_models(crossed, rings):
+    X, y = rings
+    weights = np.zeros(len(crossed.members))
+    weights[[0, -1]] = 0.25, 0.75
+    model = Blend.of(crossed, weights)
+    by_hand = sum(
+        w
+        * np.mean(
+            [s * m.decision_function(X) for s, m in zip(each.scales, each.models, strict=True)],
+            axis=0,
+        )
+        for w, each in ((0.25, crossed.members[0]), (0.75, crossed.members[-1]))
+    )
+    found = model.decision_function(X)
+    assert np.ptp(found - by_hand) < 1e-9
+    # the cut is where as many rows are predicted as were positive out of fold
+    pooled = weights @ crossed.scores
+    assert np.count_nonzero(found > 0) == pytest.approx(y.sum(), abs=40)
+    assert np.corrcoef(found, pooled)[0, 1] > 0.9
+
+
+def test_a_blend_can_be_fitted_on_all_rows(rings):
+    X, y = rings
+    model = Blend([LogisticRanker(), IRPush()], [1.0, 2.0]).fit(X, y)
+    parts = LogisticRanker().fit(X, y), IRPush().fit(X, y)
+    by_hand = parts[0].decision_function(X) + 2 * parts[1].decision_function(X)
+    assert np.ptp(model.decision_function(X) - by_hand) < 1e-9
+    assert np.count_nonzero(model.predict(X)) == y.sum()
