@@ -1,4 +1,4 @@
-"""PNormPush and IRPush under scikit-learn's conventions."""
+"""Pushes and trees under scikit-learn's conventions."""
 
 import pickle
 
@@ -16,8 +16,17 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from toprank import IRPush, PNormPush
+from toprank import IRPush, PNormPush, TreeRanker
 from toprank.metrics import roc_auc, scorer
+
+# Without chance weights are repeated rows: test_tree.py has a test of that.
+STOCHASTIC = dict.fromkeys(
+    (
+        "check_sample_weight_equivalence_on_dense_data",
+        "check_sample_weight_equivalence_on_sparse_data",
+    ),
+    "every row is drawn a random number of times per tree",
+)
 
 
 def data(n=200, seed=0):
@@ -36,7 +45,9 @@ def data(n=200, seed=0):
         PNormPush(l1_ratio=0.5, alpha=0.1),
         PNormPush(weak_rankers="stumps"),
         IRPush(),
-    ]
+        TreeRanker(n_trees=5, depth=3, learning_rate=0.1),
+    ],
+    expected_failed_checks=lambda ranker: STOCHASTIC if isinstance(ranker, TreeRanker) else {},
 )
 def test_scikit_learn_accepts_the_estimator(estimator, check):
     check(estimator)
