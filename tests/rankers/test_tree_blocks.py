@@ -132,3 +132,17 @@ def test_constant_columns_give_equal_scores_and_a_warning():
     with pytest.warns(UserWarning, match="columns of X are constant"):
         model = TreeRanker(n_trees=5).fit_blocks(rows)
     assert np.ptp(model.decision_function(np.ones((3, 2)))) == 0
+
+
+def test_columns_that_tell_by_missing_values_alone_are_those_of_memory():
+    table = np.column_stack([np.where(Y == 1, np.nan, 5.0), np.full(N_ROWS, np.nan)])
+    expected = TreeRanker(**FEW).fit(table, Y)
+    assert expected.score(table, Y) == 1.0
+    assert_same_trees(TreeRanker(**FEW).fit_blocks(ArrayBlocks.cut(table, Y, size=500)), expected)
+
+
+def test_what_needs_rows_in_memory_is_refused():
+    with pytest.raises(ValueError, match=r"categories=\[2\] needs rows in memory"):
+        TreeRanker(categories=[2], **FEW).fit_blocks(blocks())
+    with pytest.raises(ValueError, match="sample_weight adds up to"):
+        TreeRanker(**FEW).fit_blocks(blocks(weights=np.full(N_ROWS, 1e300)))

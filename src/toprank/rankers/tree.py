@@ -328,6 +328,12 @@ class TreeRanker(BoostedLabelsMixin, BoostedGradesMixin, BoostedPairsMixin, Supe
             raise ValueError(
                 "early_stopping=True needs rows in memory; choose n_trees on a part of the rows."
             )
+        if self.categories not in ("auto", None):
+            raise ValueError(
+                f"categories={self.categories!r} needs rows in memory; encode these columns in the "
+                "blocks, or learn from a part of the rows."
+            )
+        self._categories = Categories(0, [], [])
         seen, classes = survey(blocks, accepts_missing=True)
         n_columns = seen.low.size
         keep_columns(self, n_columns, blocks.feature_names)
@@ -337,6 +343,7 @@ class TreeRanker(BoostedLabelsMixin, BoostedGradesMixin, BoostedPairsMixin, Supe
         with threads_for(self.n_jobs) as threads:
             rows = growing_blocks(blocks, seen, bins, classes[1], directions, threads)
             with closing(rows):
+                check_tree_weights(rows.total_weight, rows.total_weight)
                 leaves = block_objective(objective, rows.positive_weight, rows.total_weight)
                 start = leaves.start if grown.kept is None else self._start
                 kept = [] if grown.kept is None else coded_trees(grown.kept, bins, rows.columns)

@@ -47,7 +47,8 @@ def bins_of_blocks(blocks: Blocks, seen: Survey, max_bins: int) -> Bins:
     """Find thresholds on the rows that :meth:`Bins.of_table` would take of the table."""
     stumps = Stumps(max_bins)
     fit_stumps(stumps, blocks, seen.starts, seen.n_rows)
-    return Bins(stumps.thresholds_, seen.missing)
+    bins = Bins(stumps.thresholds_, seen.missing)
+    return bins.asking_if_missing(lambda column: float(seen.high[column]))
 
 
 def growing_blocks(

@@ -12,6 +12,8 @@ from toprank.kernels.bins import MISSING, bin_rows, padded
 from toprank.weak_rankers import Stumps
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from toprank.kernels.threads import Threads
@@ -50,14 +52,17 @@ class Bins:
         that trees can ask whether it is missing.
         """
         stumps = Stumps(max_bins).fit(X, threads)
-        thresholds = stumps.thresholds_
-        for column in np.flatnonzero(stumps.has_missing_):
-            if not thresholds[column].size:
-                values = X[:, [column]]
-                is_sparse: bool = issparse(values)
-                values = values.toarray() if is_sparse else values
-                thresholds[column] = values[~np.isnan(values)][:1].astype(np.float64)
-        return cls(thresholds, stumps.has_missing_)
+        return cls(stumps.thresholds_, stumps.has_missing_).asking_if_missing(
+            lambda column: _highest(X[:, [column]])
+        )
+
+    def asking_if_missing(self, highest: Callable[[int], float]) -> Bins:
+        """Take the highest value of columns that have missing values and no threshold as one."""
+        thresholds = list(self.thresholds)
+        for column in np.flatnonzero(self.has_missing & (self.n_thresholds == 0)).tolist():
+            high = highest(column)
+            thresholds[column] = np.array([high] if np.isfinite(high) else [])
+        return Bins(thresholds, self.has_missing)
 
     @cached_property
     def _padded(self) -> NDArray[np.float64]:
@@ -101,6 +106,12 @@ class Bins:
 
         threads.chunks(X.shape[0], rows_at_a_time(X), fill)
         return codes
+
+
+def _highest(column: Any) -> float:
+    """Largest value of a column; NaN where all are missing."""
+    is_sparse: bool = issparse(column)
+    return float(np.fmax.reduce(column.toarray() if is_sparse else column, axis=None))
 
 
 def rows_at_a_time(X: Any) -> int:
