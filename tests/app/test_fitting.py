@@ -126,7 +126,7 @@ def test_a_folder_is_a_stream(file, tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--ranker", "precision-at-k"), "take one of pnorm-push, ir-push, rankboost"),
+        (("--ranker", "precision-at-k"), "take one of pnorm-push, ir-push, rankboost, trees"),
         (("--ranker", "pnorm-push", "--set", "loss=hinge"), "sorted scores"),
         (("--group", "job"), "--group needs all rows in memory"),
         (("--set", "p=4"), "--set needs one --ranker"),

@@ -200,8 +200,8 @@ def choose_on_sample(data: TrainingData, chooser: TopRanker) -> tuple[Any, dict[
             f"{n_rows:,} rows spread over {data.source.name} hold {n_positives} positives, too "
             f"few to choose a ranker on; name one with --ranker: {', '.join(STREAMED)}."
         )
-    chooser.set_params(
-        candidates=chooser.candidates or STREAMED, list_size=chooser.list_size or data.n_rows
-    )
+    # a tree takes a pass per level, so that trees are grown where they are asked for
+    names = chooser.candidates or [name for name in STREAMED if name != "trees"]
+    chooser.set_params(candidates=names, list_size=chooser.list_size or data.n_rows)
     chooser.fit(rows.features, rows.positives.astype(int), **rows.metadata())
     return clone(chooser.best_estimator_), {**chooser.summary(), "chosen_on": n_rows}

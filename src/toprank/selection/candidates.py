@@ -62,6 +62,7 @@ RANKERS = {
         "TreeRanker",
         {"objective": ["log_loss", "pnorm_push"], "depth": [4, 6]},
         {"n_trees": 500, "n_jobs": 1},
+        is_streamed=True,
     ),
     "random-forest": RankerKind(
         "ForestRanker", {"max_features": [0.4], "min_samples_leaf": [2]}, {"kind": "random"}
