@@ -316,4 +316,7 @@ def test_a_model_that_could_not_be_read_is_not_written(model, tmp_path):
     ):
         with pytest.raises(ValueError, match=words):
             save_model(tmp_path / "m.toprank", replace(model, **change))
+    trees = TreeRanker(n_trees=2, categories=[0]).fit(np.arange(12)[:, None] % 4, [0, 1] * 6)
+    with pytest.raises(ValueError, match="encodes categories itself"):
+        save_model(tmp_path / "m.toprank", replace(model, ranker=trees))
     assert list(tmp_path.iterdir()) == []

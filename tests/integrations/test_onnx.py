@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 from skl2onnx.common.data_types import DoubleTensorType, StringTensorType
 from sklearn.compose import ColumnTransformer
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
@@ -36,6 +37,7 @@ MODELS = [
     toprank.PrecisionAtKRanker(max_iter=5),
     toprank.RankSVM(nu=0.6),
     toprank.LinearRankSVM(),
+    toprank.TreeRanker(n_trees=20, depth=3, random_state=0),
 ]
 
 
@@ -62,8 +64,20 @@ def test_multilabel_scores_are_those_of_the_model(name, rows):
 def test_missing_values_take_the_same_side(rows):
     X, y, _, _ = rows(300)
     X[::7, 0], X[::5, 1] = np.nan, np.nan
-    model = toprank.RankBoost(max_iter=30).fit(X, y)
-    np.testing.assert_allclose(scored(model, X), model.decision_function(X), atol=1e-9)
+    forest = RandomForestClassifier(10, random_state=0).fit(X, y)
+    for model in (
+        toprank.RankBoost(max_iter=30).fit(X, y),
+        toprank.TreeRanker(n_trees=20, depth=3, random_state=0).fit(X, y),
+        toprank.TreeRanker.from_model(forest),
+    ):
+        np.testing.assert_allclose(scored(model, X), model.decision_function(X), atol=1e-9)
+
+
+@pytest.mark.filterwarnings("ignore:TreeRanker. every row gets the same score")
+def test_a_ranker_without_trees_gives_every_row_its_intercept():
+    model = toprank.TreeRanker(n_trees=2).fit(np.ones((10, 2)), [0, 1] * 5)
+    rows = np.array([[1.0, np.nan], [2.0, 3.0]])
+    np.testing.assert_allclose(scored(model, rows), model.decision_function(rows), atol=1e-12)
 
 
 def test_rows_at_a_threshold_stay_below_it():
@@ -103,6 +117,9 @@ def test_what_cannot_be_converted_says_so(rows):
         to_onnx(toprank.PNormPush())
     with pytest.raises(TypeError, match="RankSVM cannot become an ONNX graph"):
         to_onnx(toprank.RankSVM(norm=2, kernel="rbf", nu=0.6).fit(X, y))
+    trees = toprank.TreeRanker(n_trees=2, categories=[0])
+    with pytest.raises(TypeError, match="TreeRanker cannot become an ONNX graph"):
+        to_onnx(trees.fit(np.round(X), y))
     with pytest.raises(ValueError, match="initial_types describes the inputs of a pipeline"):
         to_onnx(toprank.PNormPush().fit(X, y), initial_types=[])
 

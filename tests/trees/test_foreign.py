@@ -124,7 +124,7 @@ def test_raw_values_are_those_of_catboost(catboost, options):
     found, scores = scored(model)
     expected = model.predict(NEW, prediction_type="RawFormulaVal")
     np.testing.assert_allclose(scores, expected, rtol=1e-9, atol=1e-12)
-    assert hasattr(found.trees, "depth") == ("max_leaves" not in options)
+    assert hasattr(found.trees, "roots") == ("max_leaves" in options)
 
 
 def test_symmetric_trees_of_several_depths_become_one_ensemble(catboost):

@@ -247,6 +247,11 @@ def stored_ranker(ranker: Any) -> Any:
 
 def _stored(value: Any) -> Any:
     name = type(value).__name__
+    if getattr(value, "has_categories", False):
+        raise ValueError(
+            f"this {name} encodes categories itself, which a model file cannot hold; encode them "
+            "before, as toprank fit does, and pass categories=None."
+        )
     if name in CLASSES and CLASSES[name].module == type(value).__module__:
         kept = {
             name: _stored(each)

@@ -1,8 +1,9 @@
 """Rankers as ONNX graphs, so that a server can score rows without Python.
 
 A linear ranker becomes X·coef + intercept; a ranker of stumps becomes comparisons, each with its
-weight. Everything is computed in float64, so that the scores are those of ``decision_function``,
-ties included. Preprocessing in a scikit-learn ``Pipeline`` is converted by skl2onnx.
+weight; trees become comparisons and look-ups. Everything is computed in float64, so that the scores
+are those of ``decision_function``, ties included. Preprocessing in a scikit-learn ``Pipeline`` is
+converted by skl2onnx.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
+from toprank.trees import BinaryTrees, ObliviousTrees
 from toprank.weak_rankers import Features, Stumps
 
 if TYPE_CHECKING:
@@ -33,8 +35,8 @@ def to_onnx(model: Any, *, initial_types: list[tuple[str, Any]] | None = None) -
     Parameters
     ----------
     model : fitted ranker or Pipeline
-        Any linear ranker (``coef_``) or ranker of stumps or features; before it in a pipeline,
-        whatever skl2onnx converts (scalers, imputers, encoders, column transformers).
+        Any linear ranker (``coef_``) or ranker of stumps, features or trees; before it in a
+        pipeline, whatever skl2onnx converts (scalers, imputers, encoders, column transformers).
     initial_types : list of (name, type), optional
         Inputs of a pipeline, as skl2onnx has them; by default one table ``X`` of float64 numbers.
         Needed where columns are text.
@@ -125,9 +127,13 @@ def _opsets() -> list[onnx.OperatorSetIdProto]:
 def _ranker(model: Any, input_type: int) -> onnx.ModelProto:
     """Graph of the ranker alone."""
     check_is_fitted(model)
+    family, trees = getattr(model, "weak_rankers_", None), getattr(model, "trees_", None)
     weights, intercepts = _weights_of(model)
-    family = getattr(model, "weak_rankers_", None)
-    if hasattr(model, "coef_"):
+    if isinstance(trees, ObliviousTrees) and trees.n_trees:
+        nodes, values = _oblivious_trees(trees, intercepts)
+    elif trees is not None:
+        nodes, values = _binary_trees(trees if trees.n_trees else _tree_of_zero(), intercepts)
+    elif hasattr(model, "coef_"):
         nodes, values = _linear(np.asarray(model.coef_, np.float64), intercepts)
     elif isinstance(family, Stumps):
         nodes, values = _stumps(family, weights, intercepts)
@@ -158,6 +164,8 @@ def _ranker(model: Any, input_type: int) -> onnx.ModelProto:
 
 def _weights_of(model: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Weights of the weak rankers and what is added to the scores, one row a score."""
+    if hasattr(model, "trees_") and not model.has_categories:
+        return np.ones((1, 1)), np.asarray(model.intercept_, dtype=np.float64)
     if not hasattr(model, "coef_") and not hasattr(model, "weights_"):
         raise _refusal(model)
     given = model.coef_ if hasattr(model, "coef_") else model.weights_
@@ -206,10 +214,118 @@ def _stumps(
     return nodes, values
 
 
+def _oblivious_trees(
+    trees: ObliviousTrees, intercepts: NDArray[np.float64]
+) -> tuple[list[onnx.NodeProto], dict[str, NDArray[Any]]]:
+    """All questions of all trees at once; the answers are the bits of the leaves' numbers."""
+    n_trees, depth = trees.columns.shape
+    values = {
+        "places": trees.columns.ravel().astype(np.int64),
+        "thresholds": trees.thresholds.ravel(),
+        "missing": np.where(trees.missing_left, 0.0, 1.0).ravel(),
+        "by_tree": np.array([-1, n_trees, depth]),
+        "bits": 2.0 ** np.arange(depth)[::-1],
+        "first_leaves": np.arange(n_trees) << depth,
+        "leaf_values": trees.values.ravel(),
+    }
+    nodes = [
+        helper.make_node("Gather", ["rows", "places"], ["cells"], axis=1),
+        helper.make_node("Greater", ["cells", "thresholds"], ["above"]),
+        helper.make_node("Cast", ["above"], ["sides"], to=TensorProto.DOUBLE),
+        helper.make_node("IsNaN", ["cells"], ["absent"]),
+        helper.make_node("Where", ["absent", "missing", "sides"], ["answers"]),
+        helper.make_node("Reshape", ["answers", "by_tree"], ["questions"]),
+        helper.make_node("MatMul", ["questions", "bits"], ["numbers"]),
+        helper.make_node("Cast", ["numbers"], ["leaves_of_trees"], to=TensorProto.INT64),
+        helper.make_node("Add", ["leaves_of_trees", "first_leaves"], ["leaves"]),
+    ]
+    return _summed(nodes, values, intercepts)
+
+
+def _binary_trees(
+    trees: BinaryTrees, intercepts: NDArray[np.float64]
+) -> tuple[list[onnx.NodeProto], dict[str, NDArray[Any]]]:
+    """All trees go down one level at a time; a leaf is its own child.
+
+    ``TreeEnsembleRegressor`` of the standard would give float32 scores.
+    """
+    own = np.arange(trees.values.size)
+    is_leaf = trees.children[:, 0] < 0
+    children = np.where(is_leaf[:, None], own[:, None], trees.children)
+    values = {
+        "roots": trees.roots[None, :].astype(np.int64),
+        "node_columns": trees.columns.astype(np.int64),
+        "node_thresholds": trees.thresholds,
+        "node_missing": (~trees.missing_left).astype(np.int64),
+        "children": children.astype(np.int64).ravel(),
+        "leaf_values": trees.values,
+        **{name: np.array([number]) for name, number in (("zero", 0), ("two", 2))},
+    }
+    nodes = [
+        helper.make_node("Gather", ["rows", "zero"], ["first_column"], axis=1),
+        helper.make_node("IsNaN", ["first_column"], ["anything"]),
+        helper.make_node("Cast", ["anything"], ["whole"], to=TensorProto.INT64),
+        helper.make_node("Mul", ["whole", "zero"], ["zeros"]),
+        helper.make_node("Add", ["zeros", "roots"], ["node_0"]),
+    ]
+    depth = trees.depth
+    for level in range(depth):
+        nodes += _one_level_down(level)
+    nodes.append(helper.make_node("Identity", [f"node_{depth}"], ["leaves"]))
+    return _summed(nodes, values, intercepts)
+
+
+def _tree_of_zero() -> BinaryTrees:
+    """A tree that adds nothing, for a ranker without trees."""
+    nothing = np.zeros(1)
+    return BinaryTrees.of_parts(
+        [1],
+        np.full((1, 2), -1),
+        columns=nothing,
+        thresholds=nothing,
+        missing_left=nothing,
+        values=nothing,
+        cover=nothing,
+    )
+
+
+def _one_level_down(level: int) -> list[onnx.NodeProto]:
+    def step(kind: str, sources: str, result: str, **options: Any) -> onnx.NodeProto:
+        names = [name.replace("*", f"_{level}") for name in sources.split()]
+        return helper.make_node(kind, names, [result.replace("*", f"_{level}")], **options)
+
+    return [
+        step("Gather", "node_columns node*", "column*"),
+        step("GatherElements", "rows column*", "cell*", axis=1),
+        step("Gather", "node_thresholds node*", "threshold*"),
+        step("Greater", "cell* threshold*", "above*"),
+        step("Cast", "above*", "side*", to=TensorProto.INT64),
+        step("IsNaN", "cell*", "absent*"),
+        step("Gather", "node_missing node*", "missing*"),
+        step("Where", "absent* missing* side*", "answer*"),
+        step("Mul", "node* two", "pair*"),
+        step("Add", "pair* answer*", "place*"),
+        helper.make_node("Gather", ["children", f"place_{level}"], [f"node_{level + 1}"]),
+    ]
+
+
+def _summed(
+    nodes: list[onnx.NodeProto], values: dict[str, NDArray[Any]], intercepts: NDArray[np.float64]
+) -> tuple[list[onnx.NodeProto], dict[str, NDArray[Any]]]:
+    """Sum of the values of ``leaves``, one per row and tree, and the intercept."""
+    nodes += [
+        helper.make_node("Gather", ["leaf_values", "leaves"], ["parts"]),
+        helper.make_node("ReduceSum", ["parts", "last"], ["sums"]),
+        helper.make_node("Add", ["sums", "intercepts"], ["columns"]),
+    ]
+    return nodes, values | {"intercepts": intercepts, "last": np.array([1])}
+
+
 def _refusal(model: Any) -> TypeError:
     return TypeError(
         f"{type(model).__name__} cannot become an ONNX graph: only linear rankers (coef_) and "
-        "rankers of features or stumps can; kernels and weak rankers of your own stay in Python."
+        "rankers of features, stumps or trees can; kernels, weak rankers of your own and trees on "
+        "categories stay in Python."
     )
 
 

@@ -573,9 +573,14 @@ class TreeRanker(BoostedLabelsMixin, BoostedGradesMixin, BoostedPairsMixin, Supe
             parts: Floats = self.trees_.contributions(table, threads)
         return self._by_given_columns(parts)
 
+    @property
+    def has_categories(self) -> bool:
+        """Whether some columns were categories, which only the fitted ranker itself can encode."""
+        return bool(self._categories.columns)
+
     def _by_given_columns(self, parts: Floats) -> Floats:
         """Add up what belongs to one column of categories."""
-        if not self._categories.columns:
+        if not self.has_categories:
             return parts
         given = parts[..., : self.n_features_in_].copy()
         more = self._categories.owners[self.n_features_in_ :]

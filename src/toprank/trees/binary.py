@@ -72,7 +72,7 @@ class BinaryTrees:
             roots=starts[:-1],
             columns=np.where(is_leaf, 0, nodes["columns"]).astype(np.int32),
             thresholds=np.where(is_leaf, 0.0, nodes["thresholds"]),
-            missing_left=np.where(is_leaf, True, nodes["missing_left"]),
+            missing_left=is_leaf | nodes["missing_left"].astype(bool),
             children=np.where(is_leaf[:, None], -1, shifted).astype(np.int32),
             values=np.where(is_leaf, nodes["values"], 0.0),
             cover=np.where(is_leaf, nodes["cover"], 0.0),
@@ -82,6 +82,11 @@ class BinaryTrees:
     def n_trees(self) -> int:
         """How many trees there are."""
         return int(self.roots.size)
+
+    @property
+    def depth(self) -> int:
+        """Most questions that a tree asks of a row."""
+        return int(node_parents(self.children)[1])
 
     def part(self, first: int, last: int) -> BinaryTrees:
         """Give the trees from the first to before the last."""
