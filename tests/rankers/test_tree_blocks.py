@@ -122,9 +122,39 @@ def test_objectives_that_are_no_sums_over_rows_are_refused(objective):
     assert repr(model._objective()) in str(caught.value)
 
 
-def test_early_stopping_is_refused():
-    with pytest.raises(ValueError, match="choose n_trees on a part of the rows"):
-        TreeRanker(early_stopping=True).fit_blocks(blocks())
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"early_stopping": True}, "choose n_trees on a part of the rows"),
+        ({"categories": [2]}, r"categories=\[2\] needs rows in memory"),
+    ],
+)
+def test_what_needs_rows_in_memory_is_refused(settings, message):
+    with pytest.raises(ValueError, match=message):
+        TreeRanker(**settings).fit_blocks(blocks())
+
+
+def test_weights_that_sums_would_lose_are_refused_as_in_memory():
+    extreme = np.where(np.arange(N_ROWS) == 700, 1e-30, 1.0)
+    with pytest.raises(ValueError, match="sample_weight") as here:
+        TreeRanker(**FEW).fit(X, Y, extreme)
+    with pytest.raises(ValueError, match="sample_weight") as there:
+        TreeRanker(**FEW).fit_blocks(blocks(500, extreme))
+    assert str(here.value) == str(there.value)
+
+
+def test_categories_of_an_earlier_fit_are_forgotten():
+    model = TreeRanker(**FEW, categories=[2]).fit(np.nan_to_num(X), Y)
+    model.set_params(categories="auto").fit_blocks(blocks())
+    expected = TreeRanker(**FEW).fit(X, Y)
+    np.testing.assert_array_equal(model.decision_function(X), expected.decision_function(X))
+
+
+def test_a_generator_of_random_numbers_is_used_as_in_memory():
+    settings = {"n_trees": 2, "depth": 2}
+    found = TreeRanker(random_state=np.random.RandomState(5), **settings).fit_blocks(blocks())
+    expected = TreeRanker(random_state=np.random.RandomState(5), **settings).fit(X, Y)
+    assert_same_trees(found, expected)
 
 
 def test_constant_columns_give_equal_scores_and_a_warning():

@@ -265,7 +265,7 @@ class TreeRanker(BoostedLabelsMixin, BoostedGradesMixin, BoostedPairsMixin, Supe
         table, truth, held = hold_out(self, table, truth, given["y"], validation)
         if truth.weights is not None:
             check_tree_weights(float(truth.weights.min()), truth.total_weight)
-        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        seed = self._seed()
         self._categories, table = self._categories.fitted(table, truth, seed)
         if held is not None:
             held = held._replace(X=self._categories.encoded(held.X))
@@ -288,7 +288,8 @@ class TreeRanker(BoostedLabelsMixin, BoostedGradesMixin, BoostedPairsMixin, Supe
                     lambda: matching_intercept(rows.scores, truth.positives, truth.weights),
                 )
 
-            self._boost(rows, leaves, grown, threads, learned, given, held_out)
+            rules = self._rules(truth.n_rows, seed)
+            self._boost(rows, leaves, rules, grown, threads, learned, given, held_out)
             if held_out is not None:
                 if grown.keep(held_out.best):
                     trees = grown.arrays(self.depth)
@@ -328,7 +329,7 @@ class TreeRanker(BoostedLabelsMixin, BoostedGradesMixin, BoostedPairsMixin, Supe
             raise ValueError(
                 "early_stopping=True needs rows in memory; choose n_trees on a part of the rows."
             )
-        if self.categories not in ("auto", None):
+        if not (self.categories is None or isinstance(self.categories, str)):
             raise ValueError(
                 f"categories={self.categories!r} needs rows in memory; encode these columns in the "
                 "blocks, or learn from a part of the rows."
@@ -343,7 +344,7 @@ class TreeRanker(BoostedLabelsMixin, BoostedGradesMixin, BoostedPairsMixin, Supe
         with threads_for(self.n_jobs) as threads:
             rows = growing_blocks(blocks, seen, bins, classes[1], directions, threads)
             with closing(rows):
-                check_tree_weights(rows.total_weight, rows.total_weight)
+                check_tree_weights(rows.smallest_weight, rows.total_weight)
                 leaves = block_objective(objective, rows.positive_weight, rows.total_weight)
                 start = leaves.start if grown.kept is None else self._start
                 kept = [] if grown.kept is None else coded_trees(grown.kept, bins, rows.columns)
@@ -354,13 +355,15 @@ class TreeRanker(BoostedLabelsMixin, BoostedGradesMixin, BoostedPairsMixin, Supe
                         trees, start, classes, lambda: leaves.cut(rows), lambda: matching_cut(rows)
                     )
 
-                self._boost(rows, leaves, grown, threads, learned, {})
+                rules = self._rules(rows.n_rows, self._seed())
+                self._boost(rows, leaves, rules, grown, threads, learned, {})
         return self
 
     def _boost(
         self,
         rows: GrowingRows,
         leaves: LeafObjective,
+        rules: Boosting,
         grown: _GrownTrees,
         threads: Threads,
         learned: Callable[[Any], dict[str, Any]],
@@ -378,7 +381,6 @@ class TreeRanker(BoostedLabelsMixin, BoostedGradesMixin, BoostedPairsMixin, Supe
             stop = held_out is not None and held_out.after_tree(tree)
             return watch(Progress(grown.n_trees, value, grown)) or stop  # type: ignore[arg-type]
 
-        rules = self._rules(rows.n_rows)
         with closing(watch):
             if rows.columns.table[:, 0].any():
                 boost_trees(rows, leaves, rules, threads, monitor, grown.n_trees)
@@ -425,7 +427,10 @@ class TreeRanker(BoostedLabelsMixin, BoostedGradesMixin, BoostedPairsMixin, Supe
             return float(self.reg_lambda)
         return 3.0 if isinstance(self._objective(), LogLoss) else 20.0
 
-    def _rules(self, n_rows: int) -> Boosting:
+    def _seed(self) -> int:
+        return int(check_random_state(self.random_state).randint(2**31 - 1))
+
+    def _rules(self, n_rows: int, seed: int) -> Boosting:
         rate = self.learning_rate
         if rate == "auto":
             rate = automatic_rate(n_rows, self.n_trees)
@@ -436,7 +441,7 @@ class TreeRanker(BoostedLabelsMixin, BoostedGradesMixin, BoostedPairsMixin, Supe
             penalty=self._penalty(),
             noise=float(self.random_strength),
             is_bootstrapped=self.bootstrap is not None,
-            seed=int(check_random_state(self.random_state).randint(2**31 - 1)),
+            seed=seed,
         )
 
     def _learned(

@@ -13,6 +13,7 @@ after a loss, for want of memory), the pass is repeated with the whole log.
 
 from __future__ import annotations
 
+import math
 import weakref
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
@@ -22,6 +23,7 @@ from toprank.blocks import Block
 from toprank.kernels.memory import available_memory
 from toprank.kernels.threads import Threads
 from toprank.kernels.tree_terms import weight_scale, whole_weights
+from toprank.solvers.passes import Least, Sums
 from toprank.solvers.tree_boosting import GrowingRows
 from toprank.solvers.tree_table import TreeTable
 
@@ -32,7 +34,6 @@ if TYPE_CHECKING:
 
     from toprank.blocks import Blocks
     from toprank.kernels.tree_terms import Terms
-    from toprank.solvers.passes import Sums
     from toprank.solvers.tree_boosting import BinnedColumns, Split, TreeDraws
     from toprank.trees import Bins
 
@@ -56,9 +57,10 @@ def binned_rows(block: Block, bins: Bins, positive: Any) -> Block:
     return Block(bins.by_row(X, Threads()), positives, weights, block.number)
 
 
-def weigh_block(block: Block, scale: float) -> Integers:
-    """Weight of the positives and of all rows of a block, times ``scale``."""
-    return whole_weights(block.y, block.weights, scale)
+def weigh_block(block: Block, scale: float) -> Sums:
+    """Weight of the positives and of all rows of a block, times ``scale``; its lightest row."""
+    lightest = 1.0 if block.weights is None else float(block.weights.min(initial=math.inf))
+    return Sums([whole_weights(block.y, block.weights, scale), Least(lightest)])
 
 
 class WholeTable(NamedTuple):
@@ -265,8 +267,9 @@ class TreeBlocks(GrowingRows):
         self.blocks, self.columns, self.n_rows = blocks, columns, n_rows
         self._threads = threads
         scale = weight_scale(n_rows, largest_weight)
-        weights = blocks.total(weigh_block, scale) / scale
-        self.positive_weight, self.total_weight = weights.tolist()
+        weights, lightest = blocks.total(weigh_block, scale).parts
+        self.positive_weight, self.total_weight = (weights / scale).tolist()
+        self.smallest_weight: float = lightest.value
         self._states = BlockStates.for_rows(n_rows)
         self._whole = WholeTable(columns, first_rows, self.total_weight, 0.0)
         self._trees: list[Tree] = []
