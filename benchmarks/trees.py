@@ -33,16 +33,15 @@ def fits(X, y, threads):
             n_estimators=TREES, max_depth=DEPTH, n_jobs=threads
         ),
     }
-    for name, objective in (("push", "pnorm_push"), ("log loss", "log_loss")):
-        ours = TreeRanker(objective, n_trees=TREES, depth=DEPTH, n_jobs=threads, random_state=0)
-        yield from race(
-            "training",
-            f"{TREES} trees, {len(X):,} × {FEATURES} float32, {threads} thread(s)",
-            (f"TreeRanker, {name}", lambda ours=ours: ours.fit(X, y)),
-            {peer: lambda model=model: model.fit(X, y) for peer, model in peers.items()},
-            turns=3,
-            processor=True,
-        )
+    ours = TreeRanker(n_trees=TREES, depth=DEPTH, n_jobs=threads, random_state=0)
+    yield from race(
+        "training",
+        f"{TREES} trees, {len(X):,} × {FEATURES} float32, threads: {threads}",
+        ("TreeRanker", lambda: ours.fit(X, y)),
+        {peer: lambda model=model: model.fit(X, y) for peer, model in peers.items()},
+        turns=2,
+        processor=True,
+    )
 
 
 def scoring(X, y):
@@ -63,7 +62,7 @@ def defaults(X, y):
     cat = CatBoostClassifier(thread_count=1, **QUIET)
     yield from race(
         "training",
-        f"trees with default settings, {SMALL:,} × {FEATURES}, 1 thread",
+        f"trees with default settings, {SMALL:,} × {FEATURES}",
         ("TreeRanker", lambda: ours.fit(X, y)),
         {"CatBoost": lambda: cat.fit(X, y)},
         processor=True,

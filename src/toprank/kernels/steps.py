@@ -124,6 +124,7 @@ def rates(masses: NDArray[np.float64], largest_decrease: bool) -> NDArray[np.flo
     return found
 
 
+@compiled
 def pick(worth: NDArray[np.float64]) -> int:
     """Index of the largest worth, the lowest one on ties."""
     best = worth.max()
