@@ -1,6 +1,6 @@
-"""Precision at a budget on every suitable data set, all methods with the same tuning budget.
+"""TopRanker beside single methods on every suitable data set, with defaults and tuned.
 
-Writes docs/experiments/quality.md and its picture. What a method reached on a data set is kept in
+Writes docs/experiments/quality.md and its picture. What a method reached on a split is kept in
 experiments/tuned/results.json as soon as it is known, so that ``python -m experiments quality
 --resume`` goes on where a run was cut, and ``--page`` only writes the page again.
 """
@@ -17,79 +17,75 @@ from sklearn.model_selection import StratifiedKFold
 from threadpoolctl import threadpool_limits
 
 from experiments.datasets import DatasetNotFoundError
-from experiments.tuned.contestants import SETTINGS, contestants, scores
+from experiments.tuned.contestants import BLEND, contestants, scores
 from experiments.tuned.page import write_page
 from experiments.tuned.problems import SETS, Problem, budget, read, splits
-from toprank.metrics import average_precision, precision_at_k, roc_auc
+from toprank.metrics import average_precision, positives_at_top, precision_at_k
 
 RESULTS = Path(__file__).parent / "tuned" / "results.json"
-N_SPLITS, N_FOLDS = 2, 3
+N_SPLITS, N_FOLDS = 3, 4
 
 
-class Tuning:
-    """Inner cross-validation of settings on the training rows, each setting once."""
+def chosen(settings: list, problem: Problem):
+    """The setting that inner folds prefer: precision at the budget, then average precision."""
+    if len(settings) == 1:
+        return settings[0]
+    X, y = problem.X, problem.y
+    folds = list(StratifiedKFold(N_FOLDS, shuffle=True, random_state=0).split(X, y))
 
-    def __init__(self, problem: Problem) -> None:
-        self.problem = problem
-        folds = StratifiedKFold(N_FOLDS, shuffle=True, random_state=0)
-        self.folds = list(folds.split(problem.X, problem.y))
-        self.known: dict[int, tuple[float, float]] = {}
+    def merit(setting) -> tuple[float, ...]:
+        found = []
+        for train, held in folds:
+            ranked = scores(clone(setting).fit(X[train], y[train]), X[held])
+            k = budget(y[held])
+            found.append((precision_at_k(y[held], ranked, k=k), average_precision(y[held], ranked)))
+        return tuple(np.mean(found, axis=0))
 
-    def judged(self, setting) -> tuple[float, float]:
-        """Mean precision at the budget over the folds; average precision decides between equals."""
-        if id(setting) not in self.known:
-            X, y = self.problem.X, self.problem.y
-            found = []
-            for train, held in self.folds:
-                ranked = scores(clone(setting).fit(X[train], y[train]), X[held])
-                k = budget(y[held])
-                found.append(
-                    (precision_at_k(y[held], ranked, k=k), average_precision(y[held], ranked))
-                )
-            self.known[id(setting)] = tuple(np.mean(found, axis=0))
-        return self.known[id(setting)]
-
-    def best(self, settings: list) -> int:
-        """Number of the setting that the folds prefer, the first of equals."""
-        return max(range(len(settings)), key=lambda at: self.judged(settings[at]))
-
-    def test(self, setting) -> dict[str, float]:
-        """Learn from all training rows and rank the test rows."""
-        p = self.problem
-        ranked = scores(clone(setting).fit(p.X, p.y), p.X_test)
-        return {
-            "precision": float(precision_at_k(p.y_test, ranked, k=p.budget)),
-            "average precision": float(average_precision(p.y_test, ranked)),
-            "auc": float(roc_auc(p.y_test, ranked)),
-        }
+    return max(settings, key=merit)
 
 
-def one_set(name: str, known: dict) -> dict:
-    """Results of all methods on a data set; ``known`` are those that an earlier run left."""
-    X, y = read(name)
-    problems = splits(X, y, N_SPLITS)
-    p = problems[0]
-    facts = {
-        "rows": int(y.size), "features": int(X.shape[1]), "positives": float(y.mean()),
-        "training": int(p.y.size), "test": int(p.y_test.size), "budget": p.budget,
-    }  # fmt: skip
-    tunings = [Tuning(problem) for problem in problems]
-    methods = contestants(p.budget / p.y_test.sum())
-    found = {"facts": facts, "methods": dict(known.get("methods", {}))}
-    for method, settings in methods.items():
-        if method in found["methods"]:
-            continue
-        assert len(settings) == SETTINGS  # noqa: S101
-        start = time.process_time()
-        chosen = [tuning.best(settings) for tuning in tunings]
-        tested = [t.test(settings[at]) for t, at in zip(tunings, chosen, strict=True)]
-        found["methods"][method] = {
-            "chosen": chosen,
-            "seconds": round(time.process_time() - start, 1),
-        } | {kind: [round(each[kind], 5) for each in tested] for kind in tested[0]}
-        told = np.mean(found["methods"][method]["precision"])
-        print(f"{name}, {method}: {told:.3f} ({time.process_time() - start:.0f} s)", flush=True)
-        yield found
+def tested(name: str, settings: list, p: Problem) -> dict:
+    """Choose, learn from all training rows, rank the test rows."""
+    start = time.process_time()
+    model = clone(chosen(settings, p)).fit(p.X, p.y)
+    seconds = time.process_time() - start
+    ranked, k = scores(model, p.X_test), p.budget
+    found = {
+        "precision": precision_at_k(p.y_test, ranked, k=k),
+        "at half the budget": precision_at_k(p.y_test, ranked, k=max(1, k // 2)),
+        "at twice the budget": precision_at_k(p.y_test, ranked, k=2 * k),
+        "average precision": average_precision(p.y_test, ranked),
+        "positives at top": positives_at_top(p.y_test, ranked),
+        "seconds": seconds,
+    }
+    if name == BLEND and model.precision_ is not None:
+        found |= {"low": model.precision_.low, "high": model.precision_.high}
+    return {key: round(float(value), 5) for key, value in found.items()}
+
+
+def run(results: dict):
+    """Go through splits, data sets and methods, and yield after each that was not known."""
+    for number in range(N_SPLITS):
+        for name in SETS:
+            try:
+                X, y = read(name)
+            except DatasetNotFoundError:
+                print(f"{name}: not in the data home, left out", flush=True)
+                continue
+            p = splits(X, y, N_SPLITS)[number]
+            known = results.setdefault(
+                name,
+                {
+                    "rows": int(y.size), "features": int(X.shape[1]), "positives": float(y.mean()),
+                    "training": int(p.y.size), "test": int(p.y_test.size), "budget": p.budget,
+                    "splits": {},
+                },
+            )["splits"].setdefault(str(number), {})  # fmt: skip
+            for method, settings in contestants(p.budget, p.y_test.size).items():
+                if method not in known:
+                    known[method] = tested(method, settings, p)
+                    yield
+            print(f"{name} {number}: {known[BLEND]}", flush=True)
 
 
 def keep(results: dict) -> None:
@@ -105,11 +101,6 @@ def main() -> None:
     results = json.loads(RESULTS.read_text(encoding="utf-8")) if is_old else {}
     with warnings.catch_warnings(), threadpool_limits(1):
         warnings.simplefilter("ignore")
-        for name in () if "--page" in options else SETS:
-            try:
-                for found in one_set(name, results.get(name, {})):
-                    results[name] = found
-                    keep(results)
-            except DatasetNotFoundError:
-                print(f"{name}: not in the data home, left out", flush=True)
+        for _ in () if "--page" in options else run(results):
+            keep(results)
     write_page(results)

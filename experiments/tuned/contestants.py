@@ -1,6 +1,7 @@
-"""Every method as four settings: what a person would try who has time for four.
+"""Every method with its defaults, and again as the best of four settings by cross-validation.
 
-Linear models get missing values filled with medians; trees and thresholds take them as they are.
+Linear models and scikit-learn's forests get missing values filled with medians; the others take
+them as they are.
 """
 
 from __future__ import annotations
@@ -9,116 +10,76 @@ from itertools import product
 
 import numpy as np
 from catboost import CatBoostClassifier
-from lightgbm import LGBMClassifier, LGBMRegressor
-from sklearn.ensemble import HistGradientBoostingClassifier
+from lightgbm import LGBMClassifier
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from xgboost import XGBClassifier
 
-from toprank import IRPush, LinearRankSVM, PNormPush, PrecisionAtKRanker, RankBoost
-from toprank.integrations.lightgbm import objective
+from toprank import TopRanker, TreeRanker
 
-SETTINGS = 4
-RATE = 0.1
+BLEND = "TopRanker"
+OURS = (BLEND, "TreeRanker")
+TUNED = ", tuned"
 ROUNDS = (50, 150)
-ALPHAS = (1e-1, 1e-2, 1e-3, 1e-4)
-FAMILY = "toprank family"
+QUIET = {"thread_count": 1, "random_seed": 0, "verbose": False, "allow_writing_files": False}
 
 
 def _filled(*steps):
     return make_pipeline(SimpleImputer(strategy="median", keep_empty_features=True), *steps)
 
 
-def _pushes():
-    return [
-        _filled(PNormPush(p=p, alpha=alpha, tol=1e-6)) for p, alpha in product((2, 8), (0.1, 1e-3))
-    ]
+def _logistic(C):
+    return _filled(StandardScaler(), LogisticRegression(C=C, max_iter=1000))
 
 
-def _threshold_pushes():
-    return [
-        PNormPush(p=p, alpha=alpha, weak_rankers="stumps", tol=1e-6)
-        for p, alpha in product((2, 8), (0.1, 1e-2))
-    ]
+def _forest(n_trees=500, **options):
+    return _filled(RandomForestClassifier(n_trees, random_state=0, n_jobs=1, **options))
 
 
-def _precisions(k):
-    return [
-        _filled(PrecisionAtKRanker(k, surrogate=surrogate, alpha=alpha, random_state=0))
-        for surrogate, alpha in product(("avg", "ramp"), (1e-2, 1e-4))
-    ]
+def _lightgbm(**options):
+    return LGBMClassifier(n_jobs=1, verbose=-1, random_state=0, **options)
 
 
-def _lightgbm(kind, **options):
-    return kind(learning_rate=RATE, n_jobs=1, verbose=-1, random_state=0, **options)
+def _xgboost(**options):
+    return XGBClassifier(n_jobs=1, random_state=0, **options)
 
 
-def contestants(share_of_positives: float) -> dict[str, list]:
-    """Four settings a method; precision at k is told the budget as a share of the positives."""
-    k = float(np.clip(share_of_positives, 0.01, 1.0))
-    found = {
-        "PNormPush": _pushes(),
-        "PNormPush, thresholds": _threshold_pushes(),
-        "IRPush": [_filled(IRPush(alpha=alpha, tol=1e-6)) for alpha in ALPHAS],
-        "RankBoost": [RankBoost(max_iter=n) for n in (25, 50, 100, 200)],
-        "PrecisionAtKRanker": _precisions(k),
-        "LinearRankSVM": [_filled(LinearRankSVM(alpha=alpha)) for alpha in ALPHAS],
-        "LogisticRegression": [
-            _filled(StandardScaler(), LogisticRegression(C=C, max_iter=1000))
-            for C in (1e-2, 1e-1, 1.0, 1e1)
-        ],
-        "HistGradientBoosting": [
-            HistGradientBoostingClassifier(
-                learning_rate=RATE, max_iter=n, max_leaf_nodes=leaves, random_state=0
-            )
-            for leaves, n in product((7, 31), ROUNDS)
-        ],
-        "LightGBM": [
-            _lightgbm(LGBMClassifier, n_estimators=n, num_leaves=leaves)
-            for leaves, n in product((7, 31), ROUNDS)
-        ],
-        "LightGBM with push": [
-            _lightgbm(
-                LGBMRegressor, n_estimators=n, num_leaves=15, objective=objective("pnorm_push", p=p)
-            )
-            for p, n in product((1, 4), ROUNDS)
-        ],
-        "XGBoost": [
-            XGBClassifier(
-                learning_rate=RATE, n_estimators=n, max_depth=depth, n_jobs=1, random_state=0
-            )
-            for depth, n in product((3, 6), ROUNDS)
-        ],
-        "CatBoost": [
-            CatBoostClassifier(
-                learning_rate=RATE, iterations=n, depth=depth, thread_count=1, random_seed=0,
-                verbose=False, allow_writing_files=False,
-            )
+def contestants(budget: int, list_size: int) -> dict[str, list]:
+    """Settings of each method: one, its defaults, or four to choose among."""
+    rated = {"learning_rate": 0.1}
+    return {
+        BLEND: [TopRanker(budget, list_size=list_size)],
+        "TreeRanker": [TreeRanker(n_jobs=1, random_state=0)],
+        "CatBoost": [CatBoostClassifier(**QUIET)],
+        "LightGBM": [_lightgbm()],
+        "XGBoost": [_xgboost()],
+        "random forest": [_forest()],
+        "logistic regression": [_logistic(1.0)],
+        f"CatBoost{TUNED}": [
+            CatBoostClassifier(iterations=n, depth=depth, **rated, **QUIET)
             for depth, n in product((4, 6), ROUNDS)
         ],
-    }  # fmt: skip
-    # The same budget spent across our rankers instead of within one.
-    found[FAMILY] = [
-        found["PNormPush"][3],
-        found["PNormPush, thresholds"][2],
-        found["RankBoost"][2],
-        found["PrecisionAtKRanker"][3],
-    ]
-    return found
-
-
-OURS = (
-    "PNormPush", "PNormPush, thresholds", "IRPush", "RankBoost", "PrecisionAtKRanker",
-    "LinearRankSVM", "LightGBM with push", FAMILY,
-)  # fmt: skip
+        f"LightGBM{TUNED}": [
+            _lightgbm(n_estimators=n, num_leaves=leaves, **rated)
+            for leaves, n in product((7, 31), ROUNDS)
+        ],
+        f"XGBoost{TUNED}": [
+            _xgboost(n_estimators=n, max_depth=depth, **rated)
+            for depth, n in product((3, 6), ROUNDS)
+        ],
+        f"random forest{TUNED}": [
+            _forest(200, max_features=share, min_samples_leaf=rows)
+            for share, rows in product(("sqrt", 0.4), (1, 3))
+        ],
+        f"logistic regression{TUNED}": [_logistic(C) for C in (1e-2, 1e-1, 1.0, 1e1)],
+    }
 
 
 def scores(model, X) -> np.ndarray:
     """What a method ranks by."""
     if hasattr(model, "decision_function"):
         return np.asarray(model.decision_function(X))
-    if hasattr(model, "predict_proba"):
-        return np.asarray(model.predict_proba(X))[:, 1]
-    return np.asarray(model.predict(X))
+    return np.asarray(model.predict_proba(X))[:, 1]
