@@ -204,6 +204,7 @@ _BOOSTED = ((*_SCORED, "selected_", "steps_", "intercepts_"),)
 _LINEAR = ((*_SCORED, "coef_"),)
 _KERNEL = (*_SCORED[:-1], "support_", "support_vectors_", "dual_coef_")
 _RANGES = (("low_", "span_"),)
+_FOREIGN = (("n_features_in_", "classes_", "ranker_"),)
 _NODES = ("columns", "thresholds", "missing_left", "values", "cover")
 _STUMPS = (("thresholds_", "has_missing_"),)
 
@@ -227,7 +228,8 @@ CLASSES = {
     "AdaBoostRanker": Kind("toprank.rankers.rankboost", _BOOSTED),
     "SoftRankBoost": Kind("toprank.rankers.soft_rankboost", _BOOSTED),
     "TreeRanker": Kind("toprank.rankers.tree", ((*_SCORED[:3], "trees_"),)),
-    "ForestRanker": Kind("toprank.selection.forests", (("n_features_in_", "classes_", "ranker_"),)),
+    "ForestRanker": Kind("toprank.selection.engines", _FOREIGN),
+    "EngineRanker": Kind("toprank.selection.engines", _FOREIGN),
     "Blend": Kind(
         "toprank.selection.blending",
         (("n_features_in_", "classes_", "intercept_", "rankers_", "factors_"),),

@@ -2,8 +2,7 @@
 
 from toprank.selection.blending import Blend, compare
 from toprank.selection.candidates import Candidate, family
-from toprank.selection.engines import EngineRanker
-from toprank.selection.forests import ForestRanker
+from toprank.selection.engines import EngineRanker, ForestRanker
 from toprank.selection.judging import Hits, Interval, LabelledRows, RankerComparison
 from toprank.selection.logistic import LogisticRanker
 from toprank.selection.top_ranker import TopRanker

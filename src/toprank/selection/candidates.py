@@ -7,8 +7,7 @@ from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import toprank
-from toprank.selection.engines import EngineRanker
-from toprank.selection.forests import ForestRanker
+from toprank.selection.engines import EngineRanker, ForestRanker
 from toprank.selection.logistic import LogisticRanker
 
 if TYPE_CHECKING:

@@ -1,20 +1,24 @@
-"""Boosted trees of other libraries, with their defaults, as contestants."""
+"""Trees of other libraries as rankers: forests of scikit-learn, boosted trees of engines."""
 
 from __future__ import annotations
 
 import importlib
 import importlib.util
+from abc import abstractmethod
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted, validate_data
 
+from toprank.inputs import check_number
 from toprank.rankers.base import BaseRanker
 from toprank.rankers.supervised import binary_labels
+from toprank.rankers.tree import TreeRanker
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["ENGINES", "EngineRanker", "installed_engines"]
+__all__ = ["ENGINES", "EngineRanker", "ForestRanker", "installed_engines"]
 
 # Module, class, and settings that only silence it, fix its seed and its threads.
 ENGINES: dict[str, tuple[str, str, dict[str, Any]]] = {
@@ -26,6 +30,8 @@ ENGINES: dict[str, tuple[str, str, dict[str, Any]]] = {
         {"verbose": False, "random_seed": 0, "thread_count": 1, "allow_writing_files": False},
     ),
 }
+# Rows that a tree of a forest sees at the most: more make it slow, not better.
+_MOST_ROWS = 50_000
 
 
 def installed_engines() -> list[str]:
@@ -33,8 +39,115 @@ def installed_engines() -> list[str]:
     return [name for name, (module, *_) in ENGINES.items() if importlib.util.find_spec(module)]
 
 
-class EngineRanker(BaseRanker):
-    """Scores rows by an engine's probability, learned with its defaults.
+class ForeignTrees(BaseRanker):
+    """Trees that another library grows, kept as plain arrays; ``groups`` mean nothing to them.
+
+    Attributes
+    ----------
+    classes_ : array of the two labels; ``classes_[1]`` is the positive one
+    ranker_ : TreeRanker, the same trees
+    """
+
+    @abstractmethod
+    def _make(self, n_rows: int) -> Any:
+        """Make the other library's classifier for so many rows."""
+
+    @abstractmethod
+    def _check_parameters(self) -> None:
+        """Raise where a parameter makes no sense."""
+
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,  # noqa: ARG002
+    ) -> Self:
+        """Learn from a table of numbers and its labels; ``groups`` is taken and not used."""
+        self._check_parameters()
+        table = validate_data(self, X, dtype=np.float32, order="C")
+        self.classes_, positives = binary_labels(y)
+        model = self._make(positives.size)
+        model.fit(table, positives.astype(int), sample_weight=sample_weight)
+        self.ranker_ = TreeRanker.from_model(model).set_params(n_jobs=1)
+        return self
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Score every row: the share of a forest's votes less one half, or an engine's log-odds."""
+        check_is_fitted(self, "ranker_")
+        table = validate_data(self, X, reset=False, dtype=np.float32, order="C")
+        return np.asarray(self.ranker_.decision_function(table))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags
+
+
+class ForestRanker(ForeignTrees):
+    """scikit-learn's forests as rankers: the share of their votes, plain arrays inside.
+
+    Parameters
+    ----------
+    kind : {"random", "extra"}, default="random"
+        Random forest, or extremely randomised trees.
+    n_trees : int, default=200
+        More trees rank more finely; beyond some hundred little changes. A tree sees at most
+        50,000 rows.
+    max_features : float or None, default=None
+        Share of the columns that a split looks at; None is the square root of their number.
+    min_samples_leaf : int, default=1
+        Rows that a leaf has at the least.
+    random_state : int, default=0
+
+    Examples
+    --------
+    >>> from toprank.selection import ForestRanker
+    >>> model = ForestRanker(n_trees=20).fit([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1])
+    >>> model.rank([[0.0], [3.0]])
+    array([2, 1])
+    """
+
+    def __init__(
+        self,
+        kind: str = "random",
+        *,
+        n_trees: int = 200,
+        max_features: float | None = None,
+        min_samples_leaf: int = 1,
+        random_state: int = 0,
+    ) -> None:
+        self.kind = kind
+        self.n_trees = n_trees
+        self.max_features = max_features
+        self.min_samples_leaf = min_samples_leaf
+        self.random_state = random_state
+
+    def _check_parameters(self) -> None:
+        check_number("n_trees", self.n_trees, 1, whole=True)
+        check_number("min_samples_leaf", self.min_samples_leaf, 1, whole=True)
+        if self.max_features is not None:
+            check_number("max_features", self.max_features, 0.0, 1.0)
+        if self.kind not in ("random", "extra"):
+            raise ValueError(f"kind must be 'random' or 'extra', got {self.kind!r}.")
+
+    def _make(self, n_rows: int) -> Any:
+        from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier  # noqa: PLC0415
+
+        is_large = n_rows > _MOST_ROWS
+        maker = RandomForestClassifier if self.kind == "random" else ExtraTreesClassifier
+        return maker(
+            self.n_trees,
+            max_features=self.max_features or "sqrt",
+            min_samples_leaf=self.min_samples_leaf,
+            bootstrap=self.kind == "random" or is_large,
+            max_samples=_MOST_ROWS if is_large else None,
+            random_state=self.random_state,
+        )
+
+
+class EngineRanker(ForeignTrees):
+    """Boosted trees of another library with its defaults.
 
     Parameters
     ----------
@@ -44,22 +157,10 @@ class EngineRanker(BaseRanker):
     def __init__(self, engine: str = "lightgbm") -> None:
         self.engine = engine
 
-    def fit(
-        self,
-        X: Any,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-        groups: ArrayLike | None = None,  # noqa: ARG002
-    ) -> Self:
-        """Learn from a table and its labels; ``groups`` is taken and not used."""
-        module, kind, settings = ENGINES[self.engine]
-        self.classes_, positives = binary_labels(y)
-        self.model_ = getattr(importlib.import_module(module), kind)(**settings)
-        self.model_.fit(np.ascontiguousarray(X), positives.astype(int), sample_weight=sample_weight)
-        return self
+    def _check_parameters(self) -> None:
+        if self.engine not in ENGINES:
+            raise ValueError(f"engine must be one of {', '.join(ENGINES)}, got {self.engine!r}.")
 
-    def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """Give the log-odds of the positive class."""
-        chance = np.asarray(self.model_.predict_proba(np.ascontiguousarray(X)), np.float64)[:, 1]
-        chance = np.clip(chance, 1e-12, 1.0 - 1e-12)
-        return np.asarray(np.log(chance / (1.0 - chance)))
+    def _make(self, n_rows: int) -> Any:  # noqa: ARG002
+        module, kind, settings = ENGINES[self.engine]
+        return getattr(importlib.import_module(module), kind)(**settings)

@@ -150,11 +150,10 @@ def _settings(model: RankingModel) -> dict[str, str]:
     }
     if model.cutoff is not None:
         settings["In a stream"] = f"rows that score above {model.cutoff:.4g} are shortlisted"
-    if "precision" in facts:
-        mean, low, high = facts["precision"]
-        settings["Held-out precision"] = (
-            f"{mean:.1%} within the budget (95 % interval {low:.1%} to {high:.1%}), by nested "
-            "cross-validation"
+    if facts.get("hits"):
+        mean, low, high = facts["hits"]
+        settings["Expected hits"] = (
+            f"{mean:.0f} within the budget of a new list (95 % interval {low:.0f} to {high:.0f})"
         )
     return settings
 
