@@ -52,7 +52,7 @@ class StreamBlocks(SpillingBlocks):
 
 
 class ParquetBlocks(StreamBlocks):
-    """Rows of Parquet files, streamed: for ``fit_blocks`` of pushes and of boosted stumps.
+    """Rows of Parquet files, streamed: for ``fit_blocks`` of pushes, boosted stumps and trees.
 
     Every pass reads the files anew, only the columns that are needed, in threads that each read
     row groups of their own; results are added up in order, so a model does not depend on the
@@ -75,7 +75,7 @@ class ParquetBlocks(StreamBlocks):
     n_jobs : int, default=-1
         Threads; -1 takes all cores.
     scratch : path, optional
-        Folder for the bins that boosting keeps (one byte per cell and per label); by default the
+        Folder for the bins of stumps and trees (one byte per cell and per label); by default the
         system's folder for temporary files. Nothing stays there.
 
     Examples
