@@ -30,7 +30,7 @@ __all__ = ["choose_on_sample", "fit_model"]
 # Rows from which mean and spread of contributions are taken: enough for two digits.
 SAMPLE = 20_000
 # Trees of any shape look at all their nodes for each row: rows × nodes, and the fewest rows.
-NODES, FEWEST = 10_000_000, 50
+NODES, FEWEST = 50_000_000, 30
 # Rows, spread over a stream, on which a ranker is chosen; up to twice as many.
 CHOICE = 50_000
 
@@ -80,8 +80,14 @@ def fit_model(
 
 def _n_explained(ranker: Any) -> int:
     """How many rows' contributions are computed."""
-    n_nodes = len(getattr(getattr(ranker, "trees_", None), "children", ()))
-    return min(SAMPLE, max(FEWEST, NODES // max(1, n_nodes)))
+    return min(SAMPLE, max(FEWEST, NODES // max(1, _n_nodes(ranker))))
+
+
+def _n_nodes(ranker: Any) -> int:
+    """Nodes of all trees of any shape in a ranker or in the members of a blend."""
+    members = [*getattr(ranker, "rankers_", ()), getattr(ranker, "ranker_", None)]
+    own = getattr(getattr(ranker, "trees_", None), "children", ())
+    return len(own) + sum(_n_nodes(member) for member in members if member is not None)
 
 
 def _fitted(data: TrainingData, ranker: Any, scratch: Any) -> tuple[TableEncoder, Any]:

@@ -170,7 +170,13 @@ def _sizes_of_binary_trees(attributes: dict[str, Any]) -> dict[str, int]:
     asking = np.flatnonzero(children[:, 0] >= 0)
     after = (children[asking] > asking[:, None]) & (children[asking] < sizes["nodes"])
     reached = np.concatenate([attributes["roots"], children[asking].ravel()])
-    if not after.all() or not np.array_equal(np.sort(reached), np.arange(sizes["nodes"])):
+    tree = np.searchsorted(attributes["roots"], np.arange(sizes["nodes"]), side="right")
+    if (
+        not after.all()
+        or not np.array_equal(np.sort(reached), np.arange(sizes["nodes"]))
+        or (np.diff(attributes["roots"]) <= 0).any()
+        or (tree[children[asking]] != tree[asking, None]).any()
+    ):
         raise ValueError("its nodes are not in one tree each, children after their parents.")
     return _columns_of_trees(attributes["columns"], attributes["cover"])
 

@@ -8,7 +8,7 @@ rows that gave these answers. As a known column arrives at a uniform time t, the
     φ_j = value·(a_j - z_j)·∫₀¹ Π_{i≠j} (a_i·t + z_i·(1 - t)) dt,
 
 a polynomial of degree k - 1 for k players, which (k + 1)/2 points of Gauss and Legendre integrate
-exactly. All factors are positive: nothing cancels. Cost: O(k²) per leaf and row.
+exactly. All factors are positive: nothing cancels. Cost: O(k) per node and row.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["add_contributions", "leaf_contributions", "node_parents", "quadrature"]
+__all__ = ["add_contributions", "leaf_contributions", "node_paths", "quadrature"]
 
 
 def quadrature(n_players: int) -> Floats:
@@ -169,84 +169,161 @@ def leaf_contributions(
 
 # trees of any shape ---------------------------------------------------------------------------
 
-
-@compiled
-def node_parents(children: NDArray[np.int32]) -> tuple[NDArray[np.int32], int]:
-    """Parent of each node, -1 at roots, and the most questions on a path."""
-    parents = np.full(len(children), -1, dtype=np.int32)
-    depths = np.zeros(len(children), dtype=np.int32)
-    for node in range(len(children)):
-        for child in children[node]:
-            if child >= 0:
-                parents[child] = node
-                depths[child] = depths[node] + 1
-    return parents, depths.max() if len(children) else 0
+# Each node but the root stands for the answer that leads to it. Its *former* is the last node above
+# that answers a question about the same column: agreement and share of a player are products over
+# such a chain. Agreement is 1.0 or 0.0, so that sums take the place of branches.
 
 
 @compiled
-def _set_box(
-    leaf: int,
-    nodes: tuple[NDArray[Any], ...],
-    players: NDArray[np.int32],
-    bounds: Floats,
-    takes_missing: NDArray[np.bool_],
-    shares: Floats,
-) -> int:
-    """Players of a leaf and the box of values that come to it; gives their number.
+def node_paths(
+    children: NDArray[np.int32], columns: NDArray[np.int32], sums: Floats
+) -> tuple[NDArray[np.int32], NDArray[np.int32], Floats, NDArray[np.int32]]:
+    """Parent and former of each node (-1 for none), its player's share, and players above it.
 
-    Rows agree with player j where ``bounds[j, 0]`` < value ≤ ``bounds[j, 1]``.
+    ``sums`` is the cover below each node.
     """
-    columns, thresholds, missing_left, children, parents, sums = nodes
-    n_players, node = 0, leaf
-    while parents[node] >= 0:
-        parent = parents[node]
-        j = 0
-        while j < n_players and players[j] != columns[parent]:
-            j += 1
-        if j == n_players:
-            players[j], takes_missing[j], shares[j] = columns[parent], True, 1.0
-            bounds[j] = -np.inf, np.inf
-            n_players += 1
-        is_left = children[parent, 0] == node
-        if is_left:
-            bounds[j, 1] = min(bounds[j, 1], thresholds[parent])
-        else:
-            bounds[j, 0] = max(bounds[j, 0], thresholds[parent])
-        takes_missing[j] &= missing_left[parent] == is_left
-        shares[j] *= sums[node] / sums[parent] if sums[parent] > 0.0 else 0.5
-        node = parent
-    return n_players
+    size = len(children)
+    parents, formers = np.full(size, -1, dtype=np.int32), np.full(size, -1, dtype=np.int32)
+    shares, n_players = np.ones(size), np.zeros(size, dtype=np.int32)
+    for node in range(size):
+        if children[node, 0] < 0:
+            continue
+        former = node
+        while former >= 0 and (parents[former] < 0 or columns[parents[former]] != columns[node]):
+            former = parents[former]
+        for child in children[node]:
+            parents[child], formers[child] = node, former
+            share = sums[child] / sums[node] if sums[node] > 0.0 else 0.5
+            shares[child] = share * (shares[former] if former >= 0 else 1.0)
+            n_players[child] = n_players[node] + (former < 0)
+    return parents, formers, shares, n_players
+
+
+@compiled
+def _inverse(number: float) -> float:
+    return 1.0 / number if number > 0.0 else 0.0
+
+
+@compiled
+def _set_inverses(share: float, points: Floats, inverses: Floats) -> None:
+    """1/factor at each point of a player that agrees, and of one that does not; 0 for 1/0."""
+    for q in range(points.size):
+        rest = share * (1.0 - points[q])
+        inverses[0, q] = _inverse(points[q] + rest)
+        inverses[1, q] = _inverse(rest)
+
+
+@compiled
+def _go_down(
+    above: Floats,
+    agrees: Floats,
+    agreed: Floats,
+    share: float,
+    points: Floats,
+    former: Floats,
+    products: Floats,
+) -> None:
+    """Products of the players' factors below an answer, from those above it.
+
+    ``agreed`` and the inverse factors ``former`` are those of the player before the answer.
+    """
+    for q in range(products.shape[0]):
+        rest = share * (1.0 - points[q])
+        both, broken = (points[q] + rest) * former[0, q], rest * former[0, q]
+        neither = rest * former[1, q]
+        for i in range(agrees.size):
+            apart = (agreed[i] - agrees[i]) * broken + (1.0 - agreed[i]) * neither
+            products[q, i] = above[q, i] * (agrees[i] * both + apart)
+
+
+@compiled
+def _add_term(
+    sign: float,
+    agrees: Floats,
+    share: float,
+    inverses: Floats,
+    sums: Floats,
+    total: Floats,
+    found: Floats,
+) -> None:
+    """``found`` += sign·(a - z)·Σ_q sums[q]/(a·t + z·(1 - t)) for one player of some rows."""
+    total[:] = 0.0
+    for q in range(sums.shape[0]):
+        agreeing, apart = inverses[0, q], inverses[1, q]
+        for i in range(agrees.size):
+            total[i] += sums[q, i] * (agrees[i] * agreeing + (1.0 - agrees[i]) * apart)
+    for i in range(agrees.size):
+        found[i] += sign * (agrees[i] - share) * total[i]
+
+
+@compiled
+def _add_both(left: Floats, right: Floats, sums: Floats) -> None:
+    for q in range(sums.shape[0]):
+        for i in range(sums.shape[1]):
+            sums[q, i] = left[q, i] + right[q, i]
+
+
+@compiled
+def _answer(X: NDArray[Any], threshold: float, is_missing_left: bool, sides: Floats) -> None:
+    """1 for the rows that go left, else 0; and in ``sides[1]`` for those that go right."""
+    for i in range(X.size):
+        left = X[i] <= threshold or (is_missing_left and np.isnan(X[i]))
+        sides[0, i] = 1.0 if left else 0.0
+        sides[1, i] = 1.0 - sides[0, i]
 
 
 @compiled
 def add_contributions(
     X: NDArray[Any],
     nodes: tuple[NDArray[Any], ...],
+    paths: tuple[NDArray[Any], ...],
     values: Floats,
     rules: Floats,
     found: Floats,
 ) -> None:
-    """Add what each column adds to the scores of some rows, for trees of any shape.
+    """Add what each column adds to the scores of a few rows, for trees of any shape.
 
-    ``nodes`` are columns, thresholds, missing_left, children, parents and the cover below each
-    node. ``X`` and ``found`` have a row per column of the table.
+    ``X`` and ``found`` have a row per column of the table. ``nodes`` are the roots and the end,
+    columns, thresholds, missing_left and children; ``paths`` is of :func:`node_paths`. Down a tree
+    go the products of factors, up come their sums over the leaves below, times the values.
     """
-    children, most = nodes[3], len(rules) - 1
-    players, bounds = np.empty(most, dtype=np.int32), np.empty((most, 2))
-    takes_missing, agrees = np.empty(most, dtype=np.bool_), np.empty(most, dtype=np.bool_)
-    shares, parts, product = np.empty(most), np.empty(most), np.empty((most + 1) // 2)
-    factors = np.empty((2, most, product.size))
-    for leaf in range(values.size):
-        if children[leaf, 0] >= 0:
-            continue
-        size = _set_box(leaf, nodes, players, bounds, takes_missing, shares)
-        rule, mine, products = rules[size], shares[:size], product[: (size + 1) // 2]
-        _set_factors(mine, rule[0, : products.size], factors)
-        for i in range(X.shape[1]):
-            for j in range(size):
-                x = X[players[j], i]
-                agrees[j] = takes_missing[j] if np.isnan(x) else bounds[j, 0] < x <= bounds[j, 1]
-            parts[:size] = 0.0
-            _add_leaf(values[leaf], agrees, mine, rule, factors, products, parts)
-            for j in range(size):
-                found[players[j], i] += parts[j]
+    roots, columns, thresholds, missing_left, children = nodes
+    parents, formers, shares, n_players = paths
+    n_rows, most = X.shape[1], np.max(np.diff(roots))
+    # the last of agrees and inverses: a player of which nothing was asked has agreed, with share 1
+    agrees, sides = np.ones((most + 1, n_rows)), np.empty((2, n_rows))
+    inverses = np.empty((most + 1, 2, rules.shape[2]))
+    products, total = np.empty((most, rules.shape[2], n_rows)), np.empty(n_rows)
+    for t in range(roots.size - 1):
+        first, last = roots[t], roots[t + 1]
+        rule = rules[n_players[first:last].max()]
+        points = rule[0, : np.count_nonzero(rule[1])]
+        mine = products[:, : points.size]
+        _set_inverses(1.0, points, inverses[most])
+        for q in range(points.size):
+            mine[0, q] = rule[1, q]
+        for node in range(first, last):
+            if children[node, 0] < 0:
+                continue
+            _answer(X[columns[node]], thresholds[node], missing_left[node], sides)
+            for side in range(2):
+                child = children[node, side]
+                place, former = child - first, formers[child] - first
+                former = former if formers[child] >= 0 else most
+                for i in range(n_rows):
+                    agrees[place, i] = sides[side, i] * agrees[former, i]
+                _set_inverses(shares[child], points, inverses[place])
+                above, before, own = mine[node - first], agrees[former], agrees[place]
+                old = inverses[former]
+                _go_down(above, own, before, shares[child], points, old, mine[place])
+        for node in range(last - 1, first, -1):
+            place, to = node - first, found[columns[parents[node]]]
+            sums, former = mine[place], formers[node]
+            if children[node, 0] >= 0:
+                _add_both(mine[children[node, 0] - first], mine[children[node, 1] - first], sums)
+            else:
+                sums *= values[node]
+            _add_term(1.0, agrees[place], shares[node], inverses[place], sums, total, to)
+            if former >= 0:
+                place = former - first
+                _add_term(-1.0, agrees[place], shares[former], inverses[place], sums, total, to)

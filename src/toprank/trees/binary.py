@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from toprank.kernels.tree_nodes import add_leaves, node_means
-from toprank.kernels.tree_shapley import add_contributions, node_parents, quadrature
+from toprank.kernels.tree_shapley import add_contributions, node_paths, quadrature
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -19,8 +19,9 @@ __all__ = ["BinaryTrees"]
 # Rows scored at a time: a sparse table is made dense that many rows at a time.
 CHUNK = 1 << 12
 
-# Rows explained at a time: enough to share the work of a leaf, and in the cache with their answers.
-FEW_ROWS = 128
+# Rows explained at a time: they fill a processor's registers, and what a tree keeps for them, a few
+# numbers per node and row, stays in the cache.
+FEW_ROWS = 32
 
 
 class BinaryTrees:
@@ -86,7 +87,10 @@ class BinaryTrees:
     @property
     def depth(self) -> int:
         """Most questions that a tree asks of a row."""
-        return int(node_parents(self.children)[1])
+        depths = np.zeros(self.values.size, dtype=np.int64)
+        for node in np.flatnonzero(self.children[:, 0] >= 0):
+            depths[self.children[node]] = depths[node] + 1
+        return int(depths.max(initial=0))
 
     def part(self, first: int, last: int) -> BinaryTrees:
         """Give the trees from the first to before the last."""
@@ -127,20 +131,23 @@ class BinaryTrees:
     def contributions(self, X: Any, threads: Threads) -> NDArray[np.float64]:
         """What each column adds to each row's score: Shapley values, of shape ``X.shape``.
 
-        With :attr:`expected` they add up to the sum of the trees. Every leaf is looked at for every
-        row, O(k²) for k columns on its path: forests with deep trees take milliseconds per row.
+        With :attr:`expected` they add up to the sum of the trees. Every node is looked at for every
+        row, O(k) for k columns on its path: large forests take milliseconds per row.
         """
         found = np.zeros(X.shape)
-        parents, depth = node_parents(self.children)
+        if not self.n_trees:
+            return found
         _, sums = node_means(self.children, self.values, self.cover)
-        nodes = (self.columns, self.thresholds, self.missing_left, self.children, parents, sums)
-        rules = quadrature(min(depth, X.shape[1]))
+        paths = node_paths(self.children, self.columns, sums)
+        starts = np.append(self.roots, np.int32(self.values.size))
+        nodes = (starts, self.columns, self.thresholds, self.missing_left, self.children)
+        rules = quadrature(int(paths[-1].max()))
 
         def add(rows: slice) -> None:
             part = X[rows]
             part = part.toarray() if hasattr(part, "toarray") else part
             mine = np.zeros(part.shape[::-1])
-            add_contributions(np.ascontiguousarray(part.T), nodes, self.values, rules, mine)
+            add_contributions(np.ascontiguousarray(part.T), nodes, paths, self.values, rules, mine)
             found[rows] = mine.T
 
         threads.chunks(X.shape[0], FEW_ROWS, add)

@@ -47,7 +47,7 @@ def fit(
             help="Ranker to fit; with more than one, a blend of them [default: a blend of several "
             "rankers, chosen for the budget]. logistic, pnorm-push, ir-push, linear-rank-svm, "
             "rank-svm, precision-at-k, pnorm-push-stumps, rankboost, smooth-margin, adaboost, "
-            "soft-rankboost, random-forest, extra-trees."
+            "soft-rankboost, trees, random-forest, extra-trees."
         ),
     ] = None,
     positive: Positive = None,
