@@ -9,6 +9,7 @@ import json
 import sys
 import time
 import warnings
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +18,7 @@ from sklearn.model_selection import StratifiedKFold
 from threadpoolctl import threadpool_limits
 
 from experiments.datasets import DatasetNotFoundError
-from experiments.tuned.contestants import BLEND, contestants, scores
+from experiments.tuned.contestants import BLEND, TUNED, contestants, scores
 from experiments.tuned.page import write_page
 from experiments.tuned.problems import SETS, Problem, budget, read, splits
 from toprank.metrics import average_precision, positives_at_top, precision_at_k
@@ -64,8 +65,11 @@ def tested(name: str, settings: list, p: Problem) -> dict:
 
 
 def run(results: dict):
-    """Go through splits, data sets and methods, and yield after each that was not known."""
-    for number in range(N_SPLITS):
+    """Go through splits, data sets and methods, and yield after each that was not known.
+
+    Of every split first all defaults, then all tuned methods, which take longer.
+    """
+    for number, is_tuned in product(range(N_SPLITS), (False, True)):
         for name in SETS:
             try:
                 X, y = read(name)
@@ -82,7 +86,7 @@ def run(results: dict):
                 },
             )["splits"].setdefault(str(number), {})  # fmt: skip
             for method, settings in contestants(p.budget, p.y_test.size).items():
-                if method not in known:
+                if method not in known and method.endswith(TUNED) == is_tuned:
                     known[method] = tested(method, settings, p)
                     yield
             print(f"{name} {number}: {known[BLEND]}", flush=True)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
-from experiments.tuned.contestants import BLEND, OURS, TUNED
+from experiments.tuned.contestants import BLEND, OURS, TUNED, contestants
 from experiments.tuned.problems import MOST_CELLS, MOST_TEST, MOST_TRAINING, SETS
 from experiments.tuned.standings import against, difference_picture, standings
 
@@ -78,20 +78,16 @@ On half of the data sets, before the choice was settled:
 """
 
 
-def complete(results: dict) -> dict:
-    """Of every data set the splits on which every method has a result."""
-    every = {
-        method
-        for found in results.values()
-        for split in found["splits"].values()
-        for method in split
-    }
-    found = {}
+def complete(results: dict) -> tuple[dict, list[str]]:
+    """Splits on which all methods with their defaults have results, and methods that all have."""
+    defaults = {method for method in contestants(1, 1) if not method.endswith(TUNED)}
+    found, methods = {}, list(contestants(1, 1))
     for name, facts in results.items():
-        whole = [split for split in facts["splits"].values() if set(split) == every]
+        whole = [split for split in facts["splits"].values() if set(split) >= defaults]
         if whole:
             found[name] = facts | {"splits": whole}
-    return found
+            methods = [each for each in methods if all(each in split for split in whole)]
+    return found, methods
 
 
 def _table(head, lines) -> str:
@@ -193,8 +189,7 @@ def _left_out(results: dict) -> str:
 
 def write_page(results: dict) -> None:
     """Write the page and the picture from all splits that are complete."""
-    used = complete(results)
-    methods = list(next(iter(used.values()))["splits"][0])
+    used, methods = complete(results)
     found = standings(_means(used, methods, "precision"))
     difference_picture(found, OURS, DOCS / "images" / "quality.png")
     text = PAGE.format(
