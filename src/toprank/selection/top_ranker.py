@@ -40,7 +40,7 @@ __all__ = ["BLEND", "TopRanker"]
 
 BLEND, SINGLE = "blend", "single best"
 # Few rows are divided again and again: each repeat is another view of the same rows, and cheap.
-_ROWS_OF_REPEATS, _MOST_REPEATS = 1_000, 3
+_ROWS_OF_REPEATS, _MOST_REPEATS = 1_000, 2
 
 
 class TopRanker(BaseRanker):
@@ -78,7 +78,7 @@ class TopRanker(BaseRanker):
     max_loss : float, default=0.05
         Share of the expected hits that simplicity may cost.
     n_folds : int, default=4
-        Parts that the rows are divided into; below 1,000 rows two or three times.
+        Parts that the rows are divided into; below 1,000 rows twice, in two ways.
     max_rows : int, default=20000
         Rows on which the blend is chosen. Where there are more, its members are fitted again on
         all rows.

@@ -9,7 +9,7 @@ import pytest
 
 from toprank.app.model_file import load_model
 from toprank.app.reading import read_table
-from toprank.selection.candidates import DEFAULT
+from toprank.selection.candidates import DEFAULT, RANKERS
 
 
 def test_fit_says_what_it_learned_and_writes_the_model(invoke, words, deals, tmp_path):
@@ -29,7 +29,10 @@ def test_fit_says_what_it_learned_and_writes_the_model(invoke, words, deals, tmp
     assert [path.name for path in tmp_path.iterdir()] == ["m.toprank"]
 
 
-def test_fit_without_a_name_blends_and_says_what_to_expect(invoke, deals, tmp_path):
+def test_fit_without_a_name_blends_and_says_what_to_expect(invoke, deals, tmp_path, monkeypatch):
+    for name in ("trees", "random-forest", "extra-trees"):
+        kind = RANKERS[name]
+        monkeypatch.setitem(RANKERS, name, kind._replace(given=kind.given | {"n_trees": 10}))
     path = tmp_path / "m.toprank"
     done = invoke(
         *("fit", deals / "known.csv", "--target", "bought", "--budget", "20", "--jobs", "2"),
