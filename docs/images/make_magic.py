@@ -66,7 +66,7 @@ def main():
     for place, (name, values) in enumerate(found.items()):
         right.plot(values, np.full(len(values), place), "o", color="#999999", markersize=4)
         right.plot(np.mean(values), place, "D", color="#0072B2", markersize=7)
-        print(f"{name}: {np.mean(values):.3f}")
+        print(f"{name}: {np.mean(values):.3f}")  # noqa: T201
     right.set_yticks(range(len(found)), list(found))
     right.invert_yaxis()
     right.set_xlabel(f"Positives in the first {BUDGET} (share)")

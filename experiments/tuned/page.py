@@ -63,9 +63,10 @@ Means over the splits, the best of each row in bold.
 
 On half of the data sets, before the choice was settled:
 
-- starting the blend with half a vote to two votes for every tree: no difference beyond chance;
-- choosing by average precision alone, or by precision at the budget alone: a little worse at the
-  budget, the second also unstable on small tables;
+- starting the blend without votes for trees and forests, or with more: weak members that were lucky
+  on small tables got too much weight, or the others too little;
+- choosing by average precision alone, or with more weight on precision at the budget: worse at the
+  budget, the latter by chance of single rows;
 - starting from the best three or five members, blends of members drawn at random, means of blends
   on bootstrapped rows: no difference beyond chance;
 - forests on the logit scale instead of shares of votes: no difference;

@@ -51,8 +51,7 @@ _FLATTEST, _STEEPEST = 0.05, 20.0
 # Settled on half of the tables of the quality experiment; docs/experiments/quality.md has what
 # else was tried.
 STEPS = 20
-BUDGETS = (0.5, 0.7, 1.0, 1.4, 2.0)
-OF_AVERAGE = 0.1
+BUDGETS = (0.5, 0.7, 1.0, 1.4, 2.0, 2.8, 4.0)
 
 
 class Member(NamedTuple):
@@ -225,7 +224,7 @@ def _on_logit_scale(
 
 
 def quality(scores: Floats, data: LabelledRows, allowed: Floats) -> float:
-    """Mean precision at half to twice the budget, plus a tenth of the average precision.
+    """Mean precision at half to four times the budget, plus the average precision.
 
     Precision at the budget alone changes with single rows, and choices by it follow luck. Rounded,
     so that equals stay equal whichever way sums are rounded.
@@ -233,16 +232,19 @@ def quality(scores: Floats, data: LabelledRows, allowed: Floats) -> float:
     ranked = ListOrder(scores, data)
     totals = ranked.totals
     found = [ranked.precision(np.clip(allowed * by, 0.0, totals)) for by in BUDGETS]
-    return round(float(np.mean(found)) + OF_AVERAGE * ranked.average_precision(), 9)
+    return round(float(np.mean(found)) + ranked.average_precision(), 9)
 
 
-def blend_weights(scores: Floats, data: LabelledRows, allowed: Floats) -> Floats:
+def blend_weights(
+    scores: Floats, data: LabelledRows, allowed: Floats, votes: Floats | None = None
+) -> Floats:
     """Greedy forward selection with replacement (Caruana and others 2004).
 
     ``scores`` has one row per member. Step after step the member is added, possibly again, that
-    makes the blend best. Returns weights that sum to 1.
+    makes the blend best. ``votes`` are counts to begin with, for members that are good on most
+    tables: they hold back the luck of small ones. Returns weights that sum to 1.
     """
-    counts = np.zeros(len(scores))
+    counts = np.zeros(len(scores)) if votes is None else votes.copy()
     blend = counts @ scores
     for _ in range(STEPS):
         tried = [quality(blend + member, data, allowed) for member in scores]

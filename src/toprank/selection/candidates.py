@@ -20,13 +20,15 @@ class RankerKind(NamedTuple):
     """A ranker by its name on the command line.
 
     ``given`` differs there from the defaults of the class; ``grid`` holds the settings that a
-    choice tries; ``is_streamed`` says whether it learns by passes over batches of rows.
+    choice tries; ``is_streamed`` says whether it learns by passes over batches of rows; a blend
+    begins with so many ``votes`` for each setting.
     """
 
     class_name: str
     grid: dict[str, list[Any]]
     given: dict[str, Any] = {}  # noqa: RUF012 (never changed)
     is_streamed: bool = False
+    votes: float = 0.0
 
 
 class Candidate(NamedTuple):
@@ -62,12 +64,19 @@ RANKERS = {
         {"objective": ["log_loss", "pnorm_push"], "depth": [4, 6]},
         {"n_trees": 500, "n_jobs": 1},
         is_streamed=True,
+        votes=2.0,
     ),
     "random-forest": RankerKind(
-        "ForestRanker", {"max_features": [0.4], "min_samples_leaf": [2]}, {"kind": "random"}
+        "ForestRanker",
+        {"max_features": [0.4], "min_samples_leaf": [2]},
+        {"kind": "random"},
+        votes=1.0,
     ),
     "extra-trees": RankerKind(
-        "ForestRanker", {"max_features": [0.5], "min_samples_leaf": [2]}, {"kind": "extra"}
+        "ForestRanker",
+        {"max_features": [0.5], "min_samples_leaf": [2]},
+        {"kind": "extra"},
+        votes=1.0,
     ),
     "lightgbm": RankerKind("EngineRanker", {}, {"engine": "lightgbm"}),
     "xgboost": RankerKind("EngineRanker", {}, {"engine": "xgboost"}),

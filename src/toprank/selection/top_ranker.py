@@ -276,7 +276,8 @@ class TopRanker(BaseRanker):
     def _choices(self, cross: CrossFit, own: NDArray[np.bool_]) -> dict[str, Any]:
         """How weights are chosen for the blend (or the best of all) and for each ranker alone."""
         names = np.array([member.candidate.name for member in cross.members])
-        choose = blend_weights if self.blend else single_best
+        votes = np.array([RANKERS[name].votes for name in names[own]])
+        choose = partial(blend_weights, votes=votes) if self.blend else single_best
         found = {self._whole: partial(self._weights, own, choose)}
         for name in dict.fromkeys(names.tolist()):
             found[name] = partial(self._weights, names == name, single_best)
