@@ -58,8 +58,8 @@ TEXT = """# How the defaults of TreeRanker were chosen
 rows of a data set with at most {columns} columns and ranks up to 5,000 others, on {splits} random
 splits; the budget is half as many rows as there are positives, at most a tenth of the list. One
 setting is changed at a time, nothing is tuned to a table. Settings were compared on every second
-data set, in the order of the alphabet, and confirmed on the others. Ranks are among {models} models,
-1 is the best; processor seconds are those of a fit on one thread.
+data set, in the order of the alphabet, and confirmed on the others. Ranks are among {models}
+models, 1 is the best; processor seconds are those of a fit on one thread.
 
 ## The sets that decided
 

@@ -57,16 +57,13 @@ BUDGETS = (0.5, 0.7, 1.0, 1.4, 2.0, 2.8, 4.0)
 class Member(NamedTuple):
     """A candidate that was fitted on every fold.
 
-    ``scores`` are those of every row by models that did not see it, on the logit scale.
-    ``models`` has one model per fold (None where a journal had the scores), ``scales`` and
-    ``shifts`` what brings the model's scores to that scale.
+    ``scores`` are those of every row by models that did not see it, on the logit scale; ``scale``
+    is what brings a model's own scores to that scale, but for a constant.
     """
 
     candidate: Candidate
     scores: Floats
-    models: list[Any]
-    scales: Floats
-    shifts: Floats
+    scale: float
     seconds: float
 
 
@@ -105,7 +102,6 @@ class Rules:
 
 
 class _Fitted(NamedTuple):
-    model: Any
     scores: Floats
     seconds: float
     problem: str = ""
@@ -161,18 +157,18 @@ def _fit_fold(
     key = f"{candidate.label}/{number}"
     if journal is not None and key in journal:
         known = journal[key]
-        return _Fitted(None, np.array(known["scores"]), known["seconds"], known["problem"])
+        return _Fitted(np.array(known["scores"]), known["seconds"], known["problem"])
     started = time.perf_counter()
     fold, problem = folds[number], ""
     known_rows = data.rows(fold.train)
-    model, scores = None, np.zeros(fold.test.size)
+    scores = np.zeros(fold.test.size)
     try:
         model = clone(candidate.estimator)
         model.fit(known_rows.X, known_rows.positives, **known_rows.metadata())
         scores = np.asarray(model.decision_function(data.X[fold.test]), dtype=np.float64)
     except (ValueError, FloatingPointError, np.linalg.LinAlgError) as error:
         problem = str(error)
-    done = _Fitted(model, scores, time.perf_counter() - started, problem)
+    done = _Fitted(scores, time.perf_counter() - started, problem)
     if journal is not None:
         journal[key] = {"scores": scores.tolist(), "seconds": done.seconds, "problem": problem}
     return done
@@ -202,25 +198,24 @@ def _on_logit_scale(
     are pooled; with lists, to the same spread within lists.
     """
     pooled, counts = np.zeros(data.n_rows), np.zeros(data.n_rows)
-    shifts, scales = np.zeros(len(folds)), np.zeros(len(folds))
+    scales = np.zeros(len(folds))
     centre = np.zeros(data.n_rows)
     for number, (fold, done) in enumerate(zip(folds, fitted, strict=True)):
         masses, codes = data.masses[fold.test], data.codes[fold.test]
         totals = np.maximum(np.bincount(codes, masses), 1e-300)
         means = np.bincount(codes, masses * done.scores) / totals
-        shifts[number] = np.average(done.scores, weights=masses)
+        mean = np.average(done.scores, weights=masses)
         spread = np.sqrt(np.average((done.scores - means[codes]) ** 2, weights=masses))
-        scales[number] = 1.0 / spread if spread > 1e-12 * (1.0 + abs(shifts[number])) else 0.0
-        pooled[fold.test] += scales[number] * (done.scores - shifts[number])
-        centre[fold.test] += scales[number] * (means[codes] - shifts[number])
+        scales[number] = 1.0 / spread if spread > 1e-12 * (1.0 + abs(mean)) else 0.0
+        pooled[fold.test] += scales[number] * (done.scores - mean)
+        centre[fold.test] += scales[number] * (means[codes] - mean)
         counts[fold.test] += 1.0
     pooled /= np.maximum(counts, 1.0)
     within = pooled - (centre / np.maximum(counts, 1.0) if data.groups is not None else 0.0)
     line = LogisticRegression().fit(within[:, None], data.positives, sample_weight=data.weights)
     slope = float(np.clip(line.coef_[0, 0], _FLATTEST, _STEEPEST))
     seconds = float(sum(each.seconds for each in fitted))
-    models = [each.model for each in fitted]
-    return Member(candidate, slope * pooled, models, slope * scales, shifts, seconds)
+    return Member(candidate, slope * pooled, slope * float(scales.mean()), seconds)
 
 
 def quality(scores: Floats, data: LabelledRows, allowed: Floats) -> float:
@@ -334,19 +329,12 @@ class Blend(BaseRanker):
 
     @classmethod
     def of(cls, cross: CrossFit, weights: Floats) -> Self:
-        """The mean of all fold models of the members that have weight; nothing is fitted again."""
+        """The members that have weight, not fitted yet: models of all rows beat those of folds."""
         chosen = [(m, w) for m, w in zip(cross.members, weights, strict=True) if w > 0]
-        found = cls(
+        return cls(
             [member.candidate.estimator for member, _ in chosen],
-            [w * float(member.scales.mean()) for member, w in chosen],
+            [w * member.scale for member, w in chosen],
         )
-        factors = np.concatenate([w * member.scales for member, w in chosen]) / len(cross.folds)
-        found._store([model for member, _ in chosen for model in member.models], factors)
-        shifts = np.concatenate([member.shifts for member, _ in chosen])
-        pooled = np.sum([w * member.scores for member, w in chosen], axis=0)
-        cut = matching_intercept(pooled, cross.data.positives, cross.data.weights)
-        found.intercept_ = np.array([cut - float(factors @ shifts)])
-        return found
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Score every row; higher is better, above 0 is predicted positive."""

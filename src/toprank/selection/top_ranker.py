@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+import warnings
 from functools import partial
 from numbers import Real
 from typing import TYPE_CHECKING, Any, Self
@@ -12,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted, validate_data
+from threadpoolctl import threadpool_limits
 
 from toprank.inputs import as_lists, as_weights, check_number
 from toprank.rankers.base import BaseRanker
@@ -48,9 +50,9 @@ class TopRanker(BaseRanker):
 
     Logistic regression, pushes on features and on thresholds, precision at k, boosting, forests
     and boosted trees are fitted on the same folds. A greedy search adds up their out-of-fold
-    scores to the blend that has the most positives around the budget; the model is the mean of
-    the blend's fold models, nothing is fitted again. What the blend will find is promised from
-    rows of folds that neither the models nor the weights have seen.
+    scores to the blend that has the most positives around the budget, and the members of the
+    blend are fitted again on all rows. What the blend will find is promised from rows of folds
+    that neither the models nor the weights have seen.
 
     Frames with text, dates, booleans or missing values, and arrays with missing values, are
     encoded by a :class:`toprank.tables.TableEncoder`, which looks at no label. Rows that are
@@ -80,8 +82,7 @@ class TopRanker(BaseRanker):
     n_folds : int, default=4
         Parts that the rows are divided into; below 1,000 rows twice, in two ways.
     max_rows : int, default=20000
-        Rows on which the blend is chosen. Where there are more, its members are fitted again on
-        all rows.
+        Rows on which the blend is chosen; its members are fitted on all rows then.
     time_limit : float or None, default=None
         Seconds; members that would not finish are left out, so the result depends on the
         machine. The first is always fitted.
@@ -259,8 +260,8 @@ class TopRanker(BaseRanker):
         candidates = self._candidates(data)
         deadline = None
         if self.time_limit is not None:
-            # where members are fitted again on all rows, half of the time is left for that
-            share = 1.0 if pool is data else 0.5
+            # the rest is for the fits on all rows
+            share = 0.7 if pool is data else 0.5
             deadline = started + share * self.time_limit
         watch, total, done = getattr(self, "_watch", None), len(candidates) * len(folds), 0
 
@@ -304,7 +305,7 @@ class TopRanker(BaseRanker):
 
     def _keep(self, cross: CrossFit, weights: Floats, data: LabelledRows, started: float) -> None:
         """Store the model and what is known about it."""
-        if cross.data is not data and self.time_limit is not None:
+        if self.time_limit is not None:
             weights = self._affordable(cross, weights, data, started)
         chosen = [cross.members[at] for at in np.flatnonzero(weights)]
         self.weights_ = {
@@ -317,12 +318,12 @@ class TopRanker(BaseRanker):
         is_single = self.best_candidate_ != BLEND
         if is_single:
             self.best_candidate_ = chosen[0].candidate.name
-        if any(None in member.models for member in chosen):
-            return  # the scores came from a journal: there is a comparison, but no model
+        if hasattr(self, "_journal"):
+            return  # a comparison was asked for, not a model
         model = clone(chosen[0].candidate.estimator) if is_single else Blend.of(cross, weights)
-        if is_single or cross.data is not data:
-            model.fit(data.X, data.positives, **data.metadata())
-        self.best_estimator_ = model
+        with warnings.catch_warnings(), threadpool_limits(1):
+            warnings.simplefilter("ignore")  # as in the fits on folds
+            self.best_estimator_ = model.fit(data.X, data.positives, **data.metadata())
 
     def _promise(self) -> None:
         """What one new list will have within the budget, in hits and as a share."""
