@@ -73,6 +73,8 @@ On half of the data sets, before the choice was settled:
 - starting from the best three or five members, blends of members drawn at random, means of blends
   on bootstrapped rows: no difference beyond chance;
 - forests on the logit scale instead of shares of votes: no difference;
+- the mean of the fold models instead of members fitted on all rows: 0.002 less average precision,
+  and 0.005 less precision at the budget;
 - eight folds instead of four: 0.001 more average precision for twice the time;
 - bringing folds together by the score at the budget instead of mean and spread: no difference.
 
