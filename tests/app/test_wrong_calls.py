@@ -68,7 +68,12 @@ TABLES = [
     ("set.csv", GOOD.encode(), ("--set", "p=0.5"), "p"),
     ("set.csv", GOOD.encode(), ("--set", "p=many"), "p"),
     ("set.csv", GOOD.encode(), ("--set", "alpha=-1"), "alpha"),
-    ("set.csv", GOOD.encode(), ("--ranker", "ir-push", "--set", "p=2"), "--set needs one --ranker"),
+    (
+        "set.csv",
+        GOOD.encode(),
+        ("--ranker", "ir-push", "--set", "p=2"),
+        "ir-push has no setting 'p'",
+    ),
     ("cut.parquet", GOOD_PARQUET[:-30], (), "cannot be read as Parquet"),
     ("head.parquet", GOOD_PARQUET[:20], (), "cannot be read as Parquet"),
     ("text.parquet", GOOD.encode(), (), "cannot be read as Parquet"),
