@@ -209,7 +209,7 @@ class Boosting:
             power_below(2.0**30 / (largest * bound)),
             power_below(2.0**31 / (largest * total)),
         )
-        key = int(mixed(self.seed, tree) >> np.uint64(1))
+        key = int(mixed(self.seed, tree)) >> 1
         return TreeDraws(key, self.is_bootstrapped, scales)
 
     def noise_at(self, tree: int, n_rows: int, mean_square: float) -> float:
@@ -294,7 +294,7 @@ class _Levels:
         """Histograms of a level, and the best threshold of each column."""
         columns, parents, children = self._columns, self._parents, self._children
         units = 1.0 / draws.scales[0], 1.0 / draws.scales[1]
-        key = int(mixed(draws.key, level) >> np.uint64(1))
+        key = int(mixed(draws.key, level)) >> 1
 
         def score(start: int, stop: int) -> None:
             bins = int(columns.offsets[start]), int(columns.offsets[stop])
