@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import os
 from collections import UserDict
-from typing import TYPE_CHECKING, Any
+from threading import Lock
+from typing import TYPE_CHECKING, Any, Self
+
+from toprank.app.locking import try_lock
 
 if TYPE_CHECKING:
     from pathlib import Path
+    from typing import BinaryIO
 
 __all__ = ["Journal"]
 
@@ -15,48 +21,113 @@ __all__ = ["Journal"]
 class Journal(UserDict[str, dict[str, Any]]):
     """One line of JSON for each finished fit, below a line that says what is compared.
 
+    Every line has a digest of itself and of what is compared, so that no line of another
+    comparison and no damaged one is taken. While it is open, no other process can write to it.
+
     Parameters
     ----------
     path : Path
-        The file; made anew unless ``resume``.
+        The file; a new one, an empty one or a journal of the same comparison.
     fingerprint : str
         What table, rankers and settings are; a journal of others is refused.
     resume : bool
-        Go on with what the file holds. A last line that was cut off is done again.
+        Go on with what the file holds, else begin anew. A last line that was cut off is done again.
     """
 
     def __init__(self, path: Path, fingerprint: str, *, resume: bool) -> None:
         super().__init__()
-        self.path = path
-        if resume and path.exists():
-            self._read(fingerprint)
-        else:
-            path.write_text(json.dumps({"toprank": "journal", "of": fingerprint}) + "\n")
+        self.path, self._fingerprint = path, fingerprint
+        self._guard = Lock()  # fits end in threads
+        self._stream = _opened(path)
+        try:
+            head = self._line({"toprank": "journal", "of": fingerprint})
+            content = self._stream.read()
+            # the first line as a kill may have left it
+            end = 0 if head.startswith(content) else self._read(content, resume=resume)
+            self._stream.truncate(end)
+            if not end:
+                self._append(head)
+        except BaseException:
+            self._stream.close()
+            raise
 
-    def _read(self, fingerprint: str) -> None:
-        whole = []
-        for line in self.path.read_text(encoding="utf-8", errors="replace").split("\n")[:-1]:
-            try:
-                whole.append(json.loads(line))
-            except json.JSONDecodeError:
-                break
-        if not whole or not isinstance(whole[0], dict) or whole[0].get("of") != fingerprint:
+    def _read(self, content: bytes, *, resume: bool) -> int:
+        """Take the finished fits of a journal; gives where its last whole line ends."""
+        lines = content.split(b"\n")[:-1]
+        head = _parsed(lines[0]) if lines else {}
+        name = self.path.name
+        if head.get("toprank") != "journal":
             raise ValueError(
-                f"{self.path.name} is the journal of another comparison; run again without "
-                "--resume, with the same table and options, or with another --journal."
+                f"{name} exists and is not the journal of a comparison, which would replace it; "
+                "give another --journal."
             )
-        for record in whole[1:]:
+        if head.get("of") != self._fingerprint:
+            raise ValueError(
+                f"{name} is the journal of another comparison; give the table and options that it "
+                "was begun with, delete it, or give another --journal."
+            )
+        if not resume:
+            return 0
+        for number, line in enumerate(lines[1:], start=2):
+            record = _parsed(line)
+            if self._line({key: record.get(key) for key in ("key", "value")}) != line + b"\n":
+                raise ValueError(
+                    f"{name} is damaged in line {number}; run again without --resume, or delete "
+                    "the lines from there on."
+                )
             self.data[record["key"]] = record["value"]
-        # What follows the last whole line is written again, so cut it off.
-        lines = [json.dumps(record) for record in whole]
-        self.path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        return sum(len(line) + 1 for line in lines)
+
+    def _line(self, record: dict[str, Any]) -> bytes:
+        """A record with its digest."""
+        text = json.dumps(record)
+        digest = hashlib.sha256(f"{self._fingerprint} {text}".encode()).hexdigest()[:16]
+        return f'{text[:-1]}, "digest": "{digest}"}}\n'.encode()
+
+    def _append(self, line: bytes) -> None:
+        with self._guard:
+            self._stream.write(line)
+            self._stream.flush()
+            os.fsync(self._stream.fileno())
 
     def __setitem__(self, key: str, value: dict[str, Any]) -> None:
         """Remember a finished fit, on disk before anything else happens."""
         super().__setitem__(key, value)
-        with self.path.open("a", encoding="utf-8") as stream:
-            stream.write(json.dumps({"key": key, "value": value}) + "\n")
+        self._append(self._line({"key": key, "value": value}))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Let other processes write; a journal without any finished fit is deleted."""
+        self._stream.close()
+        if not self.data:
+            self.remove()
 
     def remove(self) -> None:
         """Delete the file: the comparison is complete."""
+        self._stream.close()
         self.path.unlink(missing_ok=True)
+
+
+def _opened(path: Path) -> BinaryIO:
+    """Open a journal for one process."""
+    if path.exists() and not path.is_file():
+        raise ValueError(f"--journal {str(path)!r} is not a regular file; give another one.")
+    stream = path.open("a+b")
+    if not try_lock(stream.fileno()):
+        stream.close()
+        raise ValueError(
+            f"another comparison is writing to {path.name}; wait for it, or give another --journal."
+        )
+    stream.seek(0)
+    return stream
+
+
+def _parsed(line: bytes) -> dict[str, Any]:
+    """The record of a line; an empty one where there is none."""
+    try:
+        found = json.loads(line)
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}

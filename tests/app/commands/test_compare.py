@@ -1,6 +1,8 @@
 """``toprank compare`` gives a verdict and goes on after an interrupt."""
 
 import json
+
+import pytest
 import re
 
 FEW = ("--ranker", "pnorm-push", "--no-engines")
@@ -54,7 +56,7 @@ def test_an_interrupted_comparison_goes_on_where_it_was(invoke, deals, tmp_path,
     assert stopped.exit_code == 130
     assert "go on with --resume" in stopped.stderr
     monkeypatch.setattr(module, "clone", real)
-    journal = tmp_path / "toprank-compare.journal"
+    (journal,) = tmp_path.glob("toprank-compare-*.journal")
     journal.write_text(journal.read_text() + '{"key": "cut o')  # as a kill would leave it
     resumed = invoke(*arguments, "--resume")
     assert "2 finished fits are taken" in resumed.stderr
@@ -62,12 +64,24 @@ def test_an_interrupted_comparison_goes_on_where_it_was(invoke, deals, tmp_path,
     assert not journal.exists()
 
 
-def test_a_journal_of_another_comparison_is_refused(invoke, deals, tmp_path):
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        ('{"toprank": "journal", "of": "another"}\n', "another comparison"),
+        ("age,bought\n31,yes\n", "not the journal"),
+    ],
+)
+@pytest.mark.parametrize("resume", [True, False])
+def test_a_file_that_is_not_its_journal_stays_as_it_is(
+    invoke, deals, tmp_path, content, reason, resume
+):
     journal = tmp_path / "j"
-    journal.write_text('{"toprank": "journal", "of": "another"}\n')
+    journal.write_text(content)
     done = invoke(
         *("compare", deals / "known.csv", "--target", "bought", "--budget", "20"),
-        *("--ranker", "pnorm-push", "--no-engines", "--journal", journal, "--resume"),
+        *("--ranker", "pnorm-push", "--no-engines", "--journal", journal),
+        *(["--resume"] if resume else []),
     )
     assert done.exit_code == 2
-    assert "another comparison" in done.stderr
+    assert reason in done.stderr
+    assert journal.read_text() == content

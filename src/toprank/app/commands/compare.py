@@ -57,8 +57,12 @@ def compare(
     ] = True,
     report: Annotated[Path | None, typer.Option(help="HTML report to write.")] = None,
     journal: Annotated[
-        Path, typer.Option(help="File that keeps finished fits until the comparison is done.")
-    ] = Path("toprank-compare.journal"),
+        Path | None,
+        typer.Option(
+            help="File that keeps finished fits until the comparison is done "
+            "[default: toprank-compare-….journal, by table and options]."
+        ),
+    ] = None,
     resume: Annotated[
         bool,
         typer.Option("--resume", help="Continue an interrupted comparison."),
@@ -85,12 +89,12 @@ def compare(
     check_budget(amount, data)
     names, beside = chosen_names(ranker, engines=engines)
     chooser = TopRanker(amount, candidates=names, compared=beside, random_state=seed, n_jobs=jobs)
-    notes = Journal(
-        journal, fingerprint(table, [roles, amount, names, beside, seed]), resume=resume
-    )
+    digest = fingerprint(table, [roles, amount, names, beside, seed])
+    journal = journal or Path(f"toprank-compare-{digest[:12]}.journal")
+    notes = Journal(journal, digest, resume=resume)
     if resume and len(notes):
         console.note(f"{len(notes)} finished fits are taken from {journal}.")
-    with console.progress("comparing") as step:
+    with notes, console.progress("comparing") as step:
         chooser._watch, chooser._journal = step, notes  # noqa: SLF001
         rows = data.in_memory()
         chooser.fit(rows.features, rows.positives, **rows.metadata())
