@@ -1,6 +1,7 @@
 """Every format gives the same table, and a large one is read in pieces."""
 
 import gzip
+import os
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -97,3 +98,28 @@ def test_a_column_that_changes_its_mind_is_read_again(tmp_path):
     table = read_table(write(tmp_path / "late.csv", "\n".join(lines)))
     assert table.columns.column("n")[-1].as_py() == 2.5
     assert table.columns.column("m")[-1].as_py() == "two"
+
+
+def test_a_table_that_is_cut_off_while_it_is_read_is_told(tmp_path, start):
+    path = write(tmp_path / "growing.csv", "a,b\n" + "1,2\n" * 300_000)
+    code = (
+        "import os, sys; from pyarrow import csv; from toprank.app.reading import read_table\n"
+        "real = csv.read_csv\n"
+        "csv.read_csv = lambda *a, **k: (os.truncate(sys.argv[1], 5000), real(*a, **k))[1]\n"
+        "try: read_table(sys.argv[1])\n"
+        "except ValueError as error: print(error)"
+    )
+    done = start(code, path)
+    said, _ = done.communicate()
+    assert said == "growing.csv changed while it was read; run again when it is complete.\n"
+    assert done.returncode == 0
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes")
+def test_a_pipe_is_not_waited_for(invoke, deals, tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    pipe, model, table = tmp_path / "pipe", deals / "model.toprank", deals / "new.csv"
+    for arguments in (("rank", model, pipe), ("rank", pipe, table)):
+        done = invoke(*arguments, "-o", tmp_path / "best.csv")
+        assert (done.exit_code, done.stdout) == (2, "")
+        assert "is a pipe or a device; write it to a file first" in done.stderr

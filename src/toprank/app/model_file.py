@@ -95,6 +95,8 @@ def load_model(path: str | os.PathLike[str]) -> RankingModel:
         raise IsADirectoryError(f"{str(file)!r} is a folder; name a model file inside it.")
     if not file.exists():
         raise FileNotFoundError(f"there is no model file {str(file)!r}; toprank fit makes one.")
+    if not file.is_file():
+        raise ValueError(f"{str(file)!r} is a pipe or a device; write it to a file first.")
     payload = _checked_payload(file.read_bytes(), file.name)
     try:
         return _read(payload)

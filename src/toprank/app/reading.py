@@ -120,6 +120,9 @@ def read_table(path: str | os.PathLike[str]) -> Table:
         raise IsADirectoryError(f"{str(file)!r} is a folder; name a table inside it.")
     if not file.exists():
         raise FileNotFoundError(f"there is no file {str(file)!r}; check the name and the folder.")
+    if not file.is_file():
+        raise ValueError(f"{str(file)!r} is a pipe or a device; write it to a file first.")
+    before = _size_and_time(file)
     with file.open("rb") as stream:
         head = stream.read(4)
     if not head:
@@ -132,13 +135,18 @@ def read_table(path: str | os.PathLike[str]) -> Table:
     elif kind == "libsvm":
         arrow = _read_sparse_text(file.read_bytes() if content is None else content, file.name)
     else:
-        arrow = _read_delimited(
-            pa.py_buffer(content) if content is not None else _mapped(file), kind, file.name
-        )
+        arrow = _read_delimited(file if content is None else content, kind, file.name)
+    if _size_and_time(file) != before:
+        raise ValueError(f"{file.name} changed while it was read; run again when it is complete.")
     check_names(list(arrow.column_names), file.name)
     if not arrow.num_rows:
         raise ValueError(f"{file.name} has a header but no rows; there is nothing to rank.")
     return Table(arrow, file.name, is_sparse=kind == "libsvm")
+
+
+def _size_and_time(path: Path) -> tuple[int, int]:
+    found = path.stat()
+    return found.st_size, found.st_mtime_ns
 
 
 def format_of(path: Path, content: bytes | None = None) -> str:
@@ -158,11 +166,6 @@ def format_of(path: Path, content: bytes | None = None) -> str:
     if lines and _SPARSE_LINE.fullmatch(lines[0]):
         return "libsvm"
     return "tsv" if lines and b"\t" in lines[0] and b"," not in lines[0] else "csv"
-
-
-def _mapped(path: Path) -> pa.Buffer:
-    with pa.memory_map(str(path)) as source:
-        return source.read_buffer()
 
 
 def _unzipped(path: Path) -> bytes:
@@ -189,13 +192,14 @@ def _read_parquet(path: Path, content: bytes | None) -> pa.Table:
         raise unreadable(path, error) from error
 
 
-def _read_delimited(content: pa.Buffer, kind: str, name: str) -> pa.Table:
+def _read_delimited(source: Path | bytes, kind: str, name: str) -> pa.Table:
     """Read text with a header line; ``kind`` is "csv" or "tsv".
 
     Types are guessed from the first block of rows. Where a later value does not fit, its column
     is read again as decimal numbers, and if that fails too as text.
     """
-    head = bytes(content[:65536])
+    with _stream(source) as stream:
+        head = stream.read(65536)
     _check_text(head, name)
     first = head.lstrip(b"\r\n").split(b"\n", 1)[0]
     delimiter = "\t" if kind == "tsv" else ";" if b";" in first and b"," not in first else ","
@@ -203,13 +207,13 @@ def _read_delimited(content: pa.Buffer, kind: str, name: str) -> pa.Table:
     names: list[str] | None = None
     while True:
         try:
-            table = _read_csv(content, delimiter, types)
+            table = _read_csv(source, delimiter, types)
         except pa.ArrowInvalid as error:
             found = _BAD_COLUMN.search(str(error))
             if found is None:
                 raise ValueError(_in_words(str(error), name)) from error
             if names is None:
-                names = _header(content, delimiter, name)
+                names = _header(source, delimiter, name)
             column = names[int(found[1])]
             if types.get(column) == pa.string():
                 raise ValueError(_in_words(str(error), name)) from error
@@ -233,8 +237,14 @@ def _check_header(names: list[str], where: str) -> None:
         )
 
 
-def _read_csv(content: pa.Buffer, delimiter: str, types: dict[str, pa.DataType]) -> pa.Table:
-    return csv.read_csv(pa.BufferReader(content), **_csv_options(delimiter, types))
+def _stream(source: Path | bytes) -> pa.NativeFile:
+    """Read a file piece by piece: one that is mapped and then cut off would end the program."""
+    return pa.OSFile(str(source)) if isinstance(source, Path) else pa.BufferReader(source)
+
+
+def _read_csv(source: Path | bytes, delimiter: str, types: dict[str, pa.DataType]) -> pa.Table:
+    with _stream(source) as stream:
+        return csv.read_csv(stream, **_csv_options(delimiter, types))
 
 
 def _csv_options(delimiter: str, types: dict[str, pa.DataType]) -> dict[str, Any]:
@@ -246,9 +256,9 @@ def _csv_options(delimiter: str, types: dict[str, pa.DataType]) -> dict[str, Any
     }
 
 
-def _header(content: pa.Buffer, delimiter: str, name: str) -> list[str]:
+def _header(source: Path | bytes, delimiter: str, name: str) -> list[str]:
     options = _csv_options(delimiter, {})
-    with csv.open_csv(pa.BufferReader(content[: 1 << 20]), **options) as reader:
+    with _stream(source) as stream, csv.open_csv(stream, **options) as reader:
         names = list(reader.schema.names)
     check_names(names, name)
     return names

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import glob
 import os
+import stat
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,8 +15,10 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from pyarrow import csv
 
+from toprank.app.locking import try_lock
+
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
 __all__ = ["check_writable", "unescaped", "with_texts", "write_atomically", "write_table"]
 
@@ -23,30 +27,42 @@ def write_atomically(path: str | os.PathLike[str], write: Callable[[Path], objec
     """Write a file under a temporary name in the same folder, then put it in its place.
 
     An interrupted write leaves an old file as it was; a kill may leave a hidden ``.part`` file,
-    never a broken one under the real name. The folder must exist; an old file is replaced.
+    which the next write of the same file removes, never a broken one under the real name. The
+    folder must exist; an old file is replaced, with its permissions kept. Through a symbolic link
+    the file that it names is written.
     """
     target = check_writable(path)
+    _remove_abandoned(target)
     handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part")
-    os.close(handle)
     part = Path(name)
     try:
-        if isinstance(write, bytes):
-            part.write_bytes(write)
-        else:
-            write(part)
-        # A temporary file is private by default; what we write is as readable as other files.
-        part.chmod(0o666 & ~_umask())
+        try:
+            try_lock(handle)  # so that others know that it is not abandoned
+            if isinstance(write, bytes):
+                part.write_bytes(write)
+            else:
+                write(part)
+            _take_permissions(part, target)
+            os.fsync(handle)  # the name must not reach the disk before the content
+        finally:
+            os.close(handle)
         part.replace(target)
     except BaseException:
         with contextlib.suppress(OSError):
             part.unlink()
         raise
-    return target
+    return Path(path)
 
 
-def check_writable(path: str | os.PathLike[str]) -> Path:
-    """Raise an OSError that says why a file cannot be written there, before any work is done."""
-    target = Path(path)
+def check_writable(
+    path: str | os.PathLike[str], *, inputs: Sequence[str | os.PathLike[str] | None] = ()
+) -> Path:
+    """Raise an OSError that says why a file cannot be written there, before any work is done.
+
+    ``inputs`` are the files that the command reads, which it must not replace. Gives the file
+    itself, where ``path`` is a symbolic link.
+    """
+    target = Path(os.path.realpath(path))
     if target.is_dir():
         raise IsADirectoryError(f"{str(target)!r} is a folder; name a file inside it.")
     if not target.parent.is_dir():
@@ -57,7 +73,43 @@ def check_writable(path: str | os.PathLike[str]) -> Path:
         raise PermissionError(
             f"the folder {str(target.parent)!r} is not writable; name a file elsewhere."
         )
+    if target.exists() or target.is_symlink():  # a link that is left leads nowhere
+        if not target.is_file():
+            raise OSError(f"{str(target)!r} is not a regular file; name another one.")
+        # by its permissions, which the superuser is free to ignore
+        if not target.stat().st_mode & 0o222:
+            raise PermissionError(f"{str(target)!r} is read-only; name another file.")
+    if any(source is not None and _is_read_from(target, Path(source)) for source in inputs):
+        raise OSError(f"{str(path)!r} is also what is read; name another file to write.")
     return target
+
+
+def _is_read_from(target: Path, source: Path) -> bool:
+    """Whether a file is the input, or would be among the Parquet files of an input folder."""
+    if source.is_dir():
+        return target.suffix == ".parquet" and target.is_relative_to(os.path.realpath(source))
+    return source.exists() and target.exists() and target.samefile(source)
+
+
+def _remove_abandoned(target: Path) -> None:
+    """Remove what killed writes of this file have left; those of living ones are locked."""
+    for part in target.parent.glob(f".{glob.escape(target.name)}.*.part"):
+        with contextlib.suppress(OSError), part.open("rb+") as stream:
+            if try_lock(stream.fileno()):
+                part.unlink()
+
+
+def _take_permissions(part: Path, target: Path) -> None:
+    """Give a new file what the one has that it replaces, else what new files have."""
+    try:
+        old = target.stat()
+    except FileNotFoundError:
+        part.chmod(0o666 & ~_umask())  # a temporary file is private by default
+        return
+    if hasattr(os, "chown") and old.st_uid != part.stat().st_uid:
+        with contextlib.suppress(OSError):  # only the superuser can give files away
+            os.chown(part, old.st_uid, old.st_gid)
+    part.chmod(stat.S_IMODE(old.st_mode))
 
 
 def write_table(path: str | os.PathLike[str], columns: pa.Table, *, raw: bool = False) -> Path:

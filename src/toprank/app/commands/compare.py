@@ -83,7 +83,7 @@ def compare(
     amount = parse_budget(budget)
     for path in (journal, report):
         if path is not None:
-            check_writable(path)
+            check_writable(path, inputs=[table])
     roles = given_roles(target, positive, group, weight, ignore)
     data = label_rows(read_table(table), **roles)
     check_budget(amount, data)

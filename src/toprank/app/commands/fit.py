@@ -97,7 +97,7 @@ def fit(
     console = Console(quiet=quiet, as_json=json)
     amount = parse_budget(budget)
     given = parse_settings(settings or ())
-    check_writable(output)
+    check_writable(output, inputs=[table])
     names = ranker or []
     if len(names) != 1 and given:
         raise ValueError("--set needs one --ranker: a blend finds its settings itself.")

@@ -58,7 +58,7 @@ def rank(
     console = Console(quiet=quiet, as_json=json)
     if top is not None and cutoff is not None:
         raise ValueError("--top and --cutoff both say where to cut; give one of them.")
-    check_writable(output)
+    check_writable(output, inputs=[model, table])
     ranker = load_model(model)
     border = None if cutoff is None else parse_cutoff(cutoff, ranker)
     source = open_rows(table, stream, len(ranker.encoder.owners_))

@@ -46,7 +46,7 @@ def report(
     from toprank.app.writing import check_writable
 
     console = Console(quiet=quiet, as_json=json)
-    check_writable(output)
+    check_writable(output, inputs=[model, table])
     ranker = load_model(model)
     rows = read_table(table)
     ranker.encoder.check_columns(rows)
