@@ -41,7 +41,8 @@ def test_two_comparisons_do_not_write_one_journal(tmp_path, start):
     path = tmp_path / "journal"
     code = (
         "import sys, pathlib; from toprank.app.journal import Journal\n"
-        "notes = Journal(pathlib.Path(sys.argv[1]), 'x', resume=False); notes['a'] = {'scores': [1.5]}\n"
+        "notes = Journal(pathlib.Path(sys.argv[1]), 'x', resume=False)\n"
+        "notes['a'] = {'scores': [1.5]}\n"
         "print('written', flush=True); sys.stdin.read()"
     )
     other = start(code, path, stdin=subprocess.PIPE)

@@ -123,3 +123,39 @@ def test_a_pipe_is_not_waited_for(invoke, deals, tmp_path):
         done = invoke(*arguments, "-o", tmp_path / "best.csv")
         assert (done.exit_code, done.stdout) == (2, "")
         assert "is a pipe or a device; write it to a file first" in done.stderr
+
+
+@pytest.mark.parametrize("quote", ["", '"'])
+def test_headers_and_cells_may_be_long(tmp_path, quote):
+    name, cell = "h" * 1_200_000, "c" * 2_500_000
+    text = f"{name},b\n1,{quote}{cell}{quote}\n" + "2,x\n" * 10
+    table = read_table(write(tmp_path / "long.csv", text))
+    assert table.names == [name, "b"]
+    assert table.columns.column("b").to_pylist() == [cell] + ["x"] * 10
+
+
+def test_a_cell_in_quotes_may_hold_line_ends_wherever_blocks_end(tmp_path):
+    cells = ["x" * 50 + "\n" + "y" * 50, "z"] * 20_000  # 2.1 MB: more than one block
+    text = "a,b\n" + "".join(f'"{cell}",{place}\n' for place, cell in enumerate(cells))
+    table = read_table(write(tmp_path / "lines.csv", text)).columns
+    assert table.column("a").to_pylist() == cells
+    assert table.column("b").to_pylist() == list(range(len(cells)))
+
+
+def test_types_of_other_writers_are_read(tmp_path, invoke, words):
+    rows = range(40)
+    view = getattr(pa, "string_view", pa.string)()
+    columns = {
+        "id": pa.array([2**53 + 1 + row for row in rows], pa.int64()),
+        "large": pa.array([2**64 - 1 - row for row in rows], pa.uint64()),
+        "since": pa.array([1_600_000_000_123_456_789 + row for row in rows], pa.timestamp("ns")),
+        "view": pa.array(["x", "y"] * 20, view),
+        "t": pa.array(["no", "no", "no", "yes"] * 10, view),
+    }
+    table, model = tmp_path / "t.parquet", tmp_path / "m.toprank"
+    pq.write_table(pa.table(columns), table)
+    target = ("--target", "t", "--ranker", "ir-push", "--budget", "3", "-o", model)
+    assert words(invoke("fit", table, *target))
+    for stream in ("--stream", "--in-memory"):
+        assert words(invoke("rank", model, table, stream, "-o", tmp_path / "s.csv"))
+    assert read_table(tmp_path / "s.csv").columns.column("view").type == pa.string()

@@ -20,6 +20,10 @@ def parquet(columns):
 
 GOOD_PARQUET = parquet({"a": np.arange(40), "t": np.arange(40) % 4 == 0})
 
+NO_UTF8 = pa.Array.from_buffers(
+    pa.string(), 40, [None, pa.py_buffer(np.arange(41, dtype="i4")), pa.py_buffer(b"\xff" * 40)]
+)
+
 # Name of the file, its content, options of fit, and words of the message.
 TABLES = [
     ("empty.csv", b"", (), "is empty"),
@@ -31,9 +35,16 @@ TABLES = [
     ("quote.csv", b'a,b,t\n1,"x,1\n2,y,0\n', (), "quote.csv"),
     ("latin.csv", b"a,b,t\n" + b"1,caf\xe9,1\n2,y,0\n" * 30, (), "UTF-8"),
     ("utf16.csv", GOOD.encode("utf-16"), (), "UTF-16"),
+    ("utf32.csv", GOOD.encode("utf-32"), (), "UTF-32"),
     ("zeros.csv", b"a,b,t\n1,\0\0,1\n", (), "zero bytes"),
+    ("late.csv", b"a,b,t\n" + b"1,x,1\n" * 20_000 + b"2,\0,0\n", (), "zero bytes"),
     ("image.csv", b"\x89PNG\r\n\x1a\n\0\0\0", (), "zero bytes"),
     ("random.csv", bytes(range(1, 256)) * 4, (), "random.csv"),
+    (
+        *("code.parquet", parquet({"a": NO_UTF8, "t": np.arange(40) % 4 == 0}), ()),
+        "the column 'a' of code.parquet holds text that is not UTF-8",
+    ),
+    ("label.libsvm", b"1e300 1:1\n0 1:2\n1 1:3\n", ("--target", "label"), "'1e+300'"),
     ("twice.csv", b"a,a,t\n1,2,1\n3,4,0\n", (), "more than one column named 'a'"),
     ("unnamed.csv", b"a,,t\n1,2,1\n3,4,0\n", (), "without a name"),
     ("no_header.csv", b"1,2,1\n3,4,0\n5,6,1\n", (), "holds values, not names"),
@@ -47,6 +58,10 @@ TABLES = [
     ("names.csv", b"a,t\nann,0\nbob,1\ncy,1\n", ("--budget", "1"), "no column that a ranker"),
     ("inf.csv", b"a,t\ninf,0\n2,1\n3,0\n4,1\n", ("--budget", "1"), "infinite"),
     ("huge.csv", b"a,t\n1e999,0\n2,1\n3,0\n", ("--budget", "1"), "infinite"),
+    (
+        *("large.csv", GOOD.replace("\n7,", "\n1e308,").replace("\n9,", "\n-1e308,").encode()),
+        *(("--budget", "1", "--ranker", "pnorm-push"), "large.csv holds 1e+308 in the column 'a'"),
+    ),
     ("budget.csv", GOOD.encode(), ("--budget", "40"), "not a shortlist"),
     ("budget.csv", GOOD.encode(), ("--budget", "0"), "neither a number"),
     ("budget.csv", GOOD.encode(), ("--budget", "-3"), "neither a number"),

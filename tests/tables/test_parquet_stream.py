@@ -1,5 +1,6 @@
 """Every row of a file comes once and in order, and what is damaged is named."""
 
+import os
 import tempfile
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from toprank.tables import ParquetBlocks
+from toprank.tables.parquet_stream import ParquetStream
 
 
 def rows(n_rows=3000, n_features=4, seed=0, dtype=np.float32):
@@ -57,3 +59,18 @@ def test_a_file_that_is_damaged_inside_is_named(tmp_path):
     path.write_bytes(content)
     with pytest.raises(ValueError, match=r"rows\.parquet cannot be read as Parquet"):
         ParquetBlocks(path, target="y").total(table_of)
+
+
+@pytest.mark.parametrize("change", ["cut off", "written again", "removed"])
+def test_a_file_that_changes_between_two_passes_is_told(tmp_path, change):
+    path = tmp_path / "t.parquet"
+    pq.write_table(pa.table({"a": np.arange(1000.0)}), path, row_group_size=100)
+    stream = ParquetStream(path)
+    if change == "cut off":
+        os.truncate(path, 600)
+    elif change == "written again":
+        pq.write_table(pa.table({"a": np.arange(1000.0) + 1}), path, row_group_size=100)
+    else:
+        path.unlink()
+    with pytest.raises(ValueError, match=r"t.parquet changed while it was read"):
+        stream.total(lambda batch: batch.table.n_rows, ["a"])

@@ -31,6 +31,8 @@ __all__ = ["choose_on_sample", "fit_model"]
 SAMPLE = 20_000
 # Trees of any shape look at all their nodes for each row: rows × nodes, and the fewest rows.
 NODES, FEWEST = 50_000_000, 30
+# Beyond this, single precision and sums of squares may overflow.
+_LARGEST = 1e30
 # Rows, spread over a stream, on which a ranker is chosen; up to twice as many.
 CHOICE = 50_000
 
@@ -100,7 +102,23 @@ def _fitted(data: TrainingData, ranker: Any, scratch: Any) -> tuple[TableEncoder
         ranker.fit(rows.features, labels, **rows.metadata())
         return ranker.encoder_, ranker.best_estimator_  # type: ignore[return-value]
     encoder = data.fit_encoder(TableEncoder())
-    return encoder, ranker.fit(encoder.transform(rows.features), labels, **rows.metadata())
+    X = encoder.transform(rows.features)
+    try:
+        return encoder, ranker.fit(X, labels, **rows.metadata())
+    except ValueError as error:
+        _check_sizes(X, encoder, rows.features.name, error)
+        raise
+
+
+def _check_sizes(X: Any, encoder: TableEncoder, table: str, error: ValueError) -> None:
+    """Raise, naming the column, where a fit has failed because of a number that is too large."""
+    place = int(np.abs(X).max(axis=0).argmax())
+    largest = X[int(np.abs(X[:, place]).argmax()), place]
+    if np.abs(largest) > _LARGEST:
+        raise ValueError(
+            f"{table} holds {largest:.6g} in the column {encoder.owners_[place]!r}, too large for "
+            "this ranker; correct it, or leave it empty."
+        ) from error
 
 
 @dataclass

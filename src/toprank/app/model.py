@@ -110,10 +110,33 @@ class RankingModel:
         """The columns that a table must have to be ranked."""
         return [name for name, _ in self.encoder.columns_]
 
-    def scores(self, X: Any) -> NDArray[np.float64]:
-        """Score every row of a table or frame."""
+    def scores(self, X: Any, first_row: int | None = None) -> NDArray[np.float64]:
+        """Score every row of a table or frame; a row without a finite score raises.
+
+        ``first_row`` is how many rows came before, where the message can name the row.
+        """
         table = as_table(X)
         self.encoder.check_columns(table)
+        with np.errstate(over="ignore", invalid="ignore"):
+            scores = self._scores(table)
+            is_finite = np.isfinite(scores)
+            if not is_finite.all():
+                raise self._without_score(table, int(np.argmin(is_finite)), first_row)
+        return scores
+
+    def _without_score(self, table: Table, row: int, first_row: int | None) -> ValueError:
+        """What to raise for a row whose numbers are too large."""
+        encoded = self.encoder.transform(table.rows([row]))[0]
+        weights = np.asarray(getattr(self.ranker, "coef_", np.ones((1, encoded.size))))[0]
+        at = int(np.argmax(np.abs(encoded * weights)))
+        where = "a row" if first_row is None else f"row {first_row + row + 1:,}"
+        return ValueError(
+            f"{where} of {table.name} has no finite score: its "
+            f"{self.encoder.feature_names_out_[at]!r} is {encoded[at]:.6g}, far from the rows that "
+            "the model has learned from; correct it, leave it empty, or leave the row out."
+        )
+
+    def _scores(self, table: Table) -> NDArray[np.float64]:
         ranker = self.ranker
         if hasattr(ranker, "coef_"):
             return self._linear_scores(table, np.asarray(ranker.coef_, dtype=np.float64)[0])

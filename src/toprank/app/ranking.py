@@ -150,7 +150,7 @@ def _best_rows(
     model: RankingModel, source: Table | ParquetStream, count: float, cutoff: float | None
 ) -> BestRows:
     def score(batch: RowBatch) -> BestRows:
-        found = BestRows.of(count, model.scores(batch.table), batch.first_row)
+        found = BestRows.of(count, model.scores(batch.table, batch.first_row), batch.first_row)
         if cutoff is None:
             return found
         kept = found.scores > cutoff
@@ -164,7 +164,7 @@ def _ranked_lists(
 ) -> RankedRows:
     from toprank.rankers.places import places_of
 
-    scores = model.scores(table)
+    scores = model.scores(table, first_row=0)
     found = places_of(scores, lists_of(table, group))
     if cutoff is not None:
         chosen = scores[found.rows] > cutoff

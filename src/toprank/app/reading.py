@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import gzip
+import io
 import re
 import zlib
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +18,7 @@ from pyarrow import csv
 from toprank.app.writing import unescaped, with_texts
 from toprank.kernels.memory import available_memory
 from toprank.tables.parquet_stream import CELLS, ParquetStream, unreadable
-from toprank.tables.table import Table, check_names
+from toprank.tables.table import Table, check_names, with_plain_texts
 
 if TYPE_CHECKING:
     import os
@@ -40,6 +42,14 @@ _SPARSE_LINE = re.compile(rb"\s*[-+]?[\d.][\d.eE+-]*(\s+qid:\S+)?(\s+\d+:[-+\d.e
 _GZIP = b"\x1f\x8b"
 
 MISSING = ["", "NA", "N/A", "#N/A", "NaN", "nan", "NULL", "null", "None", "?", " ?"]
+
+# Bytes of text that are parsed at once, which must hold at least one row.
+_BLOCK, _LARGEST_BLOCK, _LONGEST_HEADER = 1 << 20, 1 << 28, 1 << 26
+# How text begins that is not UTF-8; the longer marks first.
+_OTHER_TEXT = {
+    "UTF-32": (b"\xff\xfe\0\0", b"\0\0\xfe\xff"),
+    "UTF-16": (b"\xff\xfe", b"\xfe\xff"),
+}
 
 _BAD_COLUMN = re.compile(r"In CSV column #(\d+): (?:Row #\d+: )?CSV conversion error to (\w+)")
 _NUMBER = re.compile(r"[-+]?\d+(\.\d*)?([eE][-+]?\d+)?")
@@ -187,9 +197,10 @@ def _read_parquet(path: Path, content: bytes | None) -> pa.Table:
     try:
         file = pq.ParquetFile(source)
         check_names(file.schema_arrow.names, path.name)
-        return file.read()
+        columns = file.read()
     except (pa.ArrowException, OSError) as error:
         raise unreadable(path, error) from error
+    return with_plain_texts(columns, path.name)
 
 
 def _read_delimited(source: Path | bytes, kind: str, name: str) -> pa.Table:
@@ -198,32 +209,105 @@ def _read_delimited(source: Path | bytes, kind: str, name: str) -> pa.Table:
     Types are guessed from the first block of rows. Where a later value does not fit, its column
     is read again as decimal numbers, and if that fails too as text.
     """
-    with _stream(source) as stream:
-        head = stream.read(65536)
-    _check_text(head, name)
-    first = head.lstrip(b"\r\n").split(b"\n", 1)[0]
+    has_quotes, first = _has_quotes(source, name), _first_line(source, name)
     delimiter = "\t" if kind == "tsv" else ";" if b";" in first and b"," not in first else ","
-    types: dict[str, pa.DataType] = {}
+    options = _CsvOptions(delimiter, has_quotes, max(_BLOCK, 2 * len(first)))
     names: list[str] | None = None
     while True:
         try:
-            table = _read_csv(source, delimiter, types)
+            table = options.read(source)
         except pa.ArrowInvalid as error:
+            if "straddling" in str(error) and options.block < _LARGEST_BLOCK:
+                options.block *= 16  # a cell is longer than a block
+                continue
             found = _BAD_COLUMN.search(str(error))
             if found is None:
                 raise ValueError(_in_words(str(error), name)) from error
             if names is None:
-                names = _header(source, delimiter, name)
-            column = names[int(found[1])]
-            if types.get(column) == pa.string():
+                names = options.header(source, name)
+            if not options.widen(names[int(found[1])], found[2]):
                 raise ValueError(_in_words(str(error), name)) from error
-            is_whole = found[2].startswith("int") and column not in types
-            types[column] = pa.float64() if is_whole else pa.string()
         else:
             _check_header(list(table.column_names), name)
             if any(pa.types.is_binary(kind) for kind in table.schema.types):
                 raise ValueError(_in_words("invalid UTF-8", name))
             return with_texts(table, unescaped)
+
+
+def _first_line(source: Path | bytes, name: str) -> bytes:
+    """The first line that is not blank."""
+    with source.open("rb") if isinstance(source, Path) else io.BytesIO(source) as stream:
+        line = b"\n"
+        while line and not line.strip():
+            line = stream.readline(_LONGEST_HEADER)
+    if len(line) == _LONGEST_HEADER:
+        raise ValueError(
+            f"{name} has a first line of {len(line):,} bytes or more; is it a table with a header "
+            "line?"
+        )
+    return line
+
+
+def _has_quotes(source: Path | bytes, name: str) -> bool:
+    """Whether text holds quotes, inside of which lines may end; raises where it is no text."""
+    found = False
+    with _stream(source) as stream:
+        piece = stream.read(_BLOCK)
+        for code, mark in _OTHER_TEXT.items():
+            if piece.startswith(mark):
+                raise ValueError(f"{name} is {code} text; save it as UTF-8.")
+        while piece:
+            if b"\0" in piece:
+                raise ValueError(
+                    f"{name} is not text in UTF-8: it holds zero bytes; name a CSV or Parquet file."
+                )
+            found = found or b'"' in piece
+            piece = stream.read(_BLOCK)
+    return found
+
+
+@dataclass
+class _CsvOptions:
+    """How text is read: the columns' types are filled in where those that are guessed do not fit.
+
+    Quotes may hold line ends, which makes reading slower.
+    """
+
+    delimiter: str
+    has_quotes: bool
+    block: int
+    types: dict[str, pa.DataType] = field(default_factory=dict)
+
+    def read(self, source: Path | bytes) -> pa.Table:
+        """Read all rows."""
+        with _stream(source) as stream:
+            return csv.read_csv(stream, **self._arguments())
+
+    def header(self, source: Path | bytes, name: str) -> list[str]:
+        """The names of the columns, checked."""
+        with _stream(source) as stream, csv.open_csv(stream, **self._arguments()) as reader:
+            names = list(reader.schema.names)
+        check_names(names, name)
+        return names
+
+    def widen(self, column: str, kind: str) -> bool:
+        """Take a wider type for a column of which a value is not of this kind, if there is one."""
+        if self.types.get(column) == pa.string():
+            return False
+        is_whole = kind.startswith("int") and column not in self.types
+        self.types[column] = pa.float64() if is_whole else pa.string()
+        return True
+
+    def _arguments(self) -> dict[str, Any]:
+        return {
+            "read_options": csv.ReadOptions(block_size=self.block),
+            "parse_options": csv.ParseOptions(
+                delimiter=self.delimiter, newlines_in_values=self.has_quotes
+            ),
+            "convert_options": csv.ConvertOptions(
+                null_values=MISSING, strings_can_be_null=True, column_types=self.types
+            ),
+        }
 
 
 def _check_header(names: list[str], where: str) -> None:
@@ -242,41 +326,14 @@ def _stream(source: Path | bytes) -> pa.NativeFile:
     return pa.OSFile(str(source)) if isinstance(source, Path) else pa.BufferReader(source)
 
 
-def _read_csv(source: Path | bytes, delimiter: str, types: dict[str, pa.DataType]) -> pa.Table:
-    with _stream(source) as stream:
-        return csv.read_csv(stream, **_csv_options(delimiter, types))
-
-
-def _csv_options(delimiter: str, types: dict[str, pa.DataType]) -> dict[str, Any]:
-    return {
-        "parse_options": csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
-        "convert_options": csv.ConvertOptions(
-            null_values=MISSING, strings_can_be_null=True, column_types=types
-        ),
-    }
-
-
-def _header(source: Path | bytes, delimiter: str, name: str) -> list[str]:
-    options = _csv_options(delimiter, {})
-    with _stream(source) as stream, csv.open_csv(stream, **options) as reader:
-        names = list(reader.schema.names)
-    check_names(names, name)
-    return names
-
-
-def _check_text(head: bytes, name: str) -> None:
-    if head.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise ValueError(f"{name} is UTF-16 text; save it as UTF-8.")
-    if b"\0" in head:
-        raise ValueError(f"{name} is not text: it holds zero bytes; name a CSV or Parquet file.")
-
-
 def _in_words(message: str, name: str) -> str:
     text = " ".join(message.split())
     if "UTF8" in text or "UTF-8" in text:
         return f"{name} is not UTF-8 text; save it as UTF-8 (for instance from Latin-1)."
     if "Empty CSV file" in text:
         return f"{name} holds no table; the first line should name the columns."
+    if "straddling" in text:
+        return f"{name} has a cell of more than {_LARGEST_BLOCK:,} bytes; is a quote left open?"
     text = text.removeprefix("CSV parse error: ")[:160]
     return f"{name} is not a regular table: {text}. Every line needs as many cells as the header."
 
@@ -324,7 +381,7 @@ def _read_sparse_text(content: bytes, name: str) -> pa.Table:
 
 
 def _whole(labels: np.ndarray) -> np.ndarray:
-    if np.isfinite(labels).all() and (labels == np.floor(labels)).all():
+    if (np.abs(labels) < 2.0**53).all() and (labels == np.floor(labels)).all():
         return labels.astype(np.int64)
     return labels
 

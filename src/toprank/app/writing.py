@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import glob
 import os
 import stat
+import sys
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,12 +17,17 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from pyarrow import csv
 
-from toprank.app.locking import try_lock
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-__all__ = ["check_writable", "unescaped", "with_texts", "write_atomically", "write_table"]
+__all__ = [
+    "check_writable",
+    "try_lock",
+    "unescaped",
+    "with_texts",
+    "write_atomically",
+    "write_table",
+]
 
 
 def write_atomically(path: str | os.PathLike[str], write: Callable[[Path], object] | bytes) -> Path:
@@ -97,6 +104,31 @@ def _remove_abandoned(target: Path) -> None:
         with contextlib.suppress(OSError), part.open("rb+") as stream:
             if try_lock(stream.fileno()):
                 part.unlink()
+
+
+def try_lock(handle: int) -> bool:
+    """Lock an open file for this process; False if another one holds it.
+
+    The lock ends with the process, however it ends. Where a file system knows no locks, there is
+    nothing to wait for.
+    """
+    try:
+        if sys.platform == "win32":
+            import msvcrt
+
+            place = os.lseek(handle, 0, os.SEEK_CUR)
+            os.lseek(handle, 1 << 40, os.SEEK_SET)  # far behind what others may read
+            try:
+                msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
+            finally:
+                os.lseek(handle, place, os.SEEK_SET)
+        else:
+            import fcntl
+
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        return error.errno not in (errno.EACCES, errno.EAGAIN, errno.EDEADLK)
+    return True
 
 
 def _take_permissions(part: Path, target: Path) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from toprank.tables.table import Table, as_table, listing
+from toprank.tables.table import Table, as_table, is_text_view, listing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -48,16 +48,12 @@ def kind_of_type(kind: pa.DataType, name: str) -> str:
         return "number"
     if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
         return "date"
-    if pa.types.is_string(kind) or pa.types.is_large_string(kind) or _is_view(kind):
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind) or is_text_view(kind):
         return "category"
     raise ValueError(
         f"the column {name!r} holds {kind}, which is no number, date, boolean or text; leave it "
         "out (--ignore)."
     )
-
-
-def _is_view(kind: Any) -> bool:
-    return bool(getattr(pa.types, "is_string_view", lambda _: False)(kind))
 
 
 def as_numbers(column: pa.ChunkedArray, name: str) -> NDArray[np.float64]:
@@ -68,7 +64,8 @@ def as_numbers(column: pa.ChunkedArray, name: str) -> NDArray[np.float64]:
     if pa.types.is_timestamp(plain.type) or pa.types.is_date(plain.type):
         raise ValueError(f"the column {name!r} holds dates, where the model expects numbers.")
     try:
-        floats = plain.cast(pa.float64())
+        # whole numbers beyond 2^53 are rounded, as everywhere
+        floats = plain.cast(pa.float64(), safe=not pa.types.is_integer(plain.type))
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
         raise ValueError(
             f"the column {name!r} holds text or other values, where the model expects numbers "
@@ -144,7 +141,9 @@ def as_dates(column: pa.ChunkedArray, name: str) -> tuple[NDArray[np.float64], .
     """Days since 1970, month and day of the week (Monday is 1), NaN where missing."""
     plain = _plain(column)
     try:
-        times = plain.cast(pa.timestamp("us", tz=getattr(plain.type, "tz", None)))
+        # a thousandth of a microsecond may get lost, a date beyond the range must not
+        is_fine = getattr(plain.type, "unit", "") == "ns"
+        times = plain.cast(pa.timestamp("us", tz=getattr(plain.type, "tz", None)), safe=not is_fine)
         days = times.cast(pa.int64()).to_numpy().astype(np.float64) / 86_400e6
         month = pc.month(times).to_numpy().astype(np.float64)
         weekday = pc.day_of_week(times).to_numpy().astype(np.float64) + 1.0
@@ -159,8 +158,6 @@ def as_dates(column: pa.ChunkedArray, name: str) -> tuple[NDArray[np.float64], .
 def _plain(column: pa.ChunkedArray | pa.Array) -> Any:
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
-    if _is_view(column.type):
-        column = column.cast(pa.string())
     return column
 
 

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from toprank.kernels.in_order import Stopped, added_up
-from toprank.tables.table import RowBatch, Table, check_names, listing
+from toprank.tables.table import RowBatch, Table, check_names, listing, with_plain_texts
 
 if TYPE_CHECKING:
     import os
@@ -78,10 +78,11 @@ class ParquetStream:
     ) -> None:
         files, self.name = _files(paths)
         footers = [_footer(file) for file in files]
-        self.schema = footers[0].schema.to_arrow_schema().remove_metadata()
+        schema = footers[0].schema.to_arrow_schema().remove_metadata()
+        self.schema = with_plain_texts(schema.empty_table(), self.name).schema
         check_names(list(self.schema.names), files[0].name)
         for file, footer in zip(files, footers, strict=True):
-            _check_same(self.schema, files[0].name, footer.schema.to_arrow_schema(), file.name)
+            _check_same(schema, files[0].name, footer.schema.to_arrow_schema(), file.name)
         self.n_rows = sum(footer.num_rows for footer in footers)
         if not self.n_rows:
             raise ValueError(f"{self.name} has columns but no rows; there is nothing to rank.")
@@ -92,6 +93,7 @@ class ParquetStream:
             raise ValueError("n_jobs must not be 0; -1 takes all cores.")
         self.n_jobs = n_jobs if n_jobs > 0 else max(1, joblib.cpu_count() + 1 + n_jobs)
         self._footers = dict(zip(files, footers, strict=True))
+        self._states = {file: _state(file) for file in files}
         self._groups = list(self._row_groups())
         self.watch: Callable[[int, int], None] | None = None
 
@@ -173,11 +175,29 @@ class ParquetStream:
                 ):
                     if stop.is_set():
                         raise Stopped
-                    table = Table(pa.Table.from_batches([batch]).select(columns), self.name)
+                    rows = pa.Table.from_batches([batch]).select(columns)
+                    table = Table(with_plain_texts(rows, self.name), self.name)
                     yield RowBatch(table, number, first_row)
                     number, first_row = number + 1, first_row + batch.num_rows
         except (pa.ArrowException, OSError) as error:
+            self._check_unchanged(group.path)
             raise unreadable(group.path, error) from error
+        self._check_unchanged(group.path)
+
+    def _check_unchanged(self, path: Path) -> None:
+        if _state(path) != self._states[path]:
+            raise ValueError(
+                f"{path.name} changed while it was read; run again when it is complete."
+            )
+
+
+def _state(path: Path) -> tuple[int, int] | None:
+    """Size and time of a file, by which a change is seen; None where there is none."""
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        return None
+    return found.st_size, found.st_mtime_ns
 
 
 _WIDTHS = {"BOOLEAN": 1, "INT32": 4, "INT64": 8, "INT96": 8, "FLOAT": 4, "DOUBLE": 8}

@@ -89,7 +89,35 @@ def as_table(X: Any, *, name: str = "X") -> Table:
         except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
             raise ValueError(f"{name} holds a column of mixed types: {error}") from error
     check_names(list(columns.column_names), name)
-    return Table(columns, name)
+    return Table(with_plain_texts(columns, name), name)
+
+
+def with_plain_texts(columns: pa.Table, where: str) -> pa.Table:
+    """Texts in the common layout, which every function takes; raises where they are no UTF-8."""
+    found = {}
+    for place, field in enumerate(columns.schema):
+        kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
+        if not (pa.types.is_string(kind) or pa.types.is_large_string(kind) or is_text_view(kind)):
+            continue
+        column = columns.column(place)
+        if is_text_view(column.type):
+            found[place] = column = column.cast(pa.string())
+        try:
+            column.validate(full=True)
+        except pa.ArrowInvalid as error:
+            raise ValueError(
+                f"the column {field.name!r} of {where} holds text that is not UTF-8; write it as "
+                "UTF-8 (for instance from Latin-1)."
+            ) from error
+    if not found:
+        return columns
+    changed = [found.get(place, column) for place, column in enumerate(columns.columns)]
+    return pa.table(changed, columns.column_names)
+
+
+def is_text_view(kind: pa.DataType) -> bool:
+    """Whether this is the layout of texts that few functions take; older pyarrow has none."""
+    return bool(getattr(pa.types, "is_string_view", lambda _: False)(kind))
 
 
 def check_names(names: list[str], where: str) -> None:

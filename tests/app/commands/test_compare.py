@@ -1,9 +1,9 @@
 """``toprank compare`` gives a verdict and goes on after an interrupt."""
 
 import json
+import re
 
 import pytest
-import re
 
 FEW = ("--ranker", "pnorm-push", "--no-engines")
 

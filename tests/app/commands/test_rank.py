@@ -3,9 +3,12 @@
 from dataclasses import replace
 
 import numpy as np
+import pyarrow as pa
+import pytest
 
 from toprank.app.model_file import load_model, save_model
 from toprank.app.reading import read_table
+from toprank.app.writing import write_table
 
 
 def test_rank_keeps_all_columns_and_orders_the_rows(invoke, words, deals, tmp_path):
@@ -60,3 +63,23 @@ def test_a_model_without_a_cutoff_says_so(invoke, deals, tmp_path):
     done = invoke("rank", path, deals / "new.csv", "--cutoff", "model", "-o", tmp_path / "s.csv")
     assert done.exit_code == 2
     assert "holds no cutoff" in done.stderr
+
+
+@pytest.mark.parametrize("n_rows", [1, 100])
+def test_a_row_without_a_finite_score_is_named_and_nothing_is_replaced(
+    invoke, deals, tmp_path, n_rows
+):
+    model, table, target = tmp_path / "m.toprank", tmp_path / "t.csv", tmp_path / "s.csv"
+    known = load_model(deals / "model.toprank")
+    known.ranker.coef_ = known.ranker.coef_ * 1e6
+    known.ranker._stored.attributes["coef_"] = known.ranker.coef_
+    save_model(model, known)
+    rows = read_table(deals / "new.csv").columns
+    ages = rows.column("age").cast("float64").to_numpy().copy()
+    ages[-n_rows:] = 1e307
+    write_table(table, rows.set_column(rows.column_names.index("age"), "age", pa.array(ages)))
+    target.write_text("old")
+    done = invoke("rank", model, table, "-o", target)
+    assert done.exit_code == 2
+    assert f"row {101 - n_rows} of t.csv has no finite score: its 'age' is 1e+307" in done.stderr
+    assert target.read_text() == "old"
