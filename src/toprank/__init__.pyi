@@ -5,6 +5,7 @@ from . import objectives as objectives
 from . import plots as plots
 from . import predtron as predtron
 from . import selection as selection
+from . import shortlists as shortlists
 from . import tables as tables
 from .predtron import PRank as PRank
 from .predtron import Predtron as Predtron

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -16,11 +16,14 @@ from toprank.rankers.places import places_of
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
+    from toprank.shortlists import Calibration, Shortlist
+
     Given = ArrayLike | None
 
 __all__ = [
     "BaseRanker",
     "RowRanker",
+    "forget_calibration",
     "keep_columns",
 ]
 
@@ -89,6 +92,7 @@ class BaseRanker(ClassifierMixin, RowRanker):  # type: ignore[misc]
     """
 
     classes_: NDArray[Any]
+    calibration_: Calibration
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Give the class of every row: ``classes_[1]`` where the score is above 0."""
@@ -113,6 +117,73 @@ class BaseRanker(ClassifierMixin, RowRanker):  # type: ignore[misc]
             )
         )
 
+    def calibrate(self, X: Any, y: ArrayLike, sample_weight: Given = None) -> Self:
+        """Remember scores and labels of rows that the model did not learn from.
+
+        :meth:`shortlist` rests on them; of more than 20,000 rows a random part is kept. A new fit
+        forgets them.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+            Held-out rows, like those that will be ranked.
+        y : array-like of shape (n_rows,)
+        sample_weight : array-like of shape (n_rows,), optional
+            Under a known shift, how many times likelier each row is among new rows.
+        """
+        from toprank.shortlists import Calibration  # noqa: PLC0415
+
+        self._check_has_cut()
+        self.calibration_ = Calibration.of(
+            self.decision_function(X), y, sample_weight=sample_weight, pos_label=self.classes_[1]
+        )
+        return self
+
+    def shortlist(
+        self,
+        X: Any,
+        k: float | None = None,
+        *,
+        false_alarms: float = 0.1,
+        value: Given = None,
+        cost: Given = None,
+        confidence: float = 0.95,
+    ) -> Shortlist:
+        """Make a shortlist of a table with what can be promised about it.
+
+        It rests on calibration rows: held-out rows given to :meth:`calibrate`, or the
+        out-of-fold scores of a :class:`toprank.TopRanker`, from which promises are approximate.
+        New rows must be like those; a warning says when their scores are not. The other
+        parameters are those of :func:`toprank.shortlists.make_shortlist`: a length ``k``, or else
+        a share of ``false_alarms``, or amounts ``value`` and ``cost``.
+
+        Examples
+        --------
+        >>> from toprank import PNormPush
+        >>> from toprank.datasets import load_digits_eights
+        >>> X, y = load_digits_eights(return_X_y=True)
+        >>> model = PNormPush().fit(X[::3], y[::3]).calibrate(X[1::3], y[1::3])
+        >>> len(model.shortlist(X[2::3], k=30))
+        30
+        """
+        from toprank.shortlists import make_shortlist  # noqa: PLC0415
+
+        check_is_fitted(self)
+        if not hasattr(self, "calibration_"):
+            raise ValueError(
+                f"this {type(self).__name__} has no calibration rows; pass held-out rows to "
+                "calibrate(X, y), or fit a TopRanker without groups, which keeps some."
+            )
+        return make_shortlist(
+            self.decision_function(X),
+            self.calibration_,
+            k=k,
+            false_alarms=false_alarms,
+            value=value,
+            cost=cost,
+            confidence=confidence,
+        )
+
     def _check_has_cut(self) -> None:
         if not hasattr(self, "classes_"):
             raise AttributeError(
@@ -124,7 +195,13 @@ class BaseRanker(ClassifierMixin, RowRanker):  # type: ignore[misc]
 def keep_columns(ranker: BaseRanker, n_columns: int, names: list[str] | None) -> None:
     """Remember the columns of a fit, as scikit-learn does for tables in memory."""
     ranker.n_features_in_ = n_columns
+    forget_calibration(ranker)
     if names is None:
         ranker.__dict__.pop("feature_names_in_", None)
     else:
         ranker.feature_names_in_ = np.array(names, dtype=object)
+
+
+def forget_calibration(ranker: BaseRanker) -> None:
+    """Drop the calibration rows of an earlier fit, which say nothing about a new one."""
+    ranker.__dict__.pop("calibration_", None)

@@ -372,6 +372,7 @@ class PrecisionAtKRanker(LinearRanker):
         """
         self._check_parameters()
         is_first = not hasattr(self, "weights_")
+        self.__dict__.pop("calibration_", None)  # it says nothing about the changed model
         table = check_table(self, X, self._family(), reset=is_first)
         known = None if is_first else self.classes_
         self.classes_, positives = labels_of_stream(y, known, classes)

@@ -313,6 +313,8 @@ class Watch:
 def check_table(estimator: BaseEstimator, X: Any, family: WeakRankers, *, reset: bool) -> Any:
     """Return the table as a float array (or CSR), with frames' columns looked at first."""
     check_columns(X)
+    if reset:
+        vars(estimator).pop("calibration_", None)  # it says nothing about the new fit
     with np.errstate(over="ignore", invalid="ignore"):  # sums of huge numbers may overflow
         return validate_data(
             estimator,

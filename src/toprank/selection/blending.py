@@ -58,13 +58,15 @@ class Member(NamedTuple):
     """A candidate that was fitted on every fold.
 
     ``scores`` are those of every row by models that did not see it, on the logit scale; ``scale``
-    is what brings a model's own scores to that scale, but for a constant.
+    is what brings a model's own scores to that scale, but for a constant: that is ``level``, the
+    mean of a model's own scores over rows that it did not see.
     """
 
     candidate: Candidate
     scores: Floats
     scale: float
     seconds: float
+    level: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -198,13 +200,13 @@ def _on_logit_scale(
     are pooled; with lists, to the same spread within lists.
     """
     pooled, counts = np.zeros(data.n_rows), np.zeros(data.n_rows)
-    scales = np.zeros(len(folds))
+    scales, levels = np.zeros(len(folds)), np.zeros(len(folds))
     centre = np.zeros(data.n_rows)
     for number, (fold, done) in enumerate(zip(folds, fitted, strict=True)):
         masses, codes = data.masses[fold.test], data.codes[fold.test]
         totals = np.maximum(np.bincount(codes, masses), 1e-300)
         means = np.bincount(codes, masses * done.scores) / totals
-        mean = np.average(done.scores, weights=masses)
+        levels[number] = mean = np.average(done.scores, weights=masses)
         spread = np.sqrt(np.average((done.scores - means[codes]) ** 2, weights=masses))
         scales[number] = 1.0 / spread if spread > 1e-12 * (1.0 + abs(mean)) else 0.0
         pooled[fold.test] += scales[number] * (done.scores - mean)
@@ -215,7 +217,8 @@ def _on_logit_scale(
     line = LogisticRegression().fit(within[:, None], data.positives, sample_weight=data.weights)
     slope = float(np.clip(line.coef_[0, 0], _FLATTEST, _STEEPEST))
     seconds = float(sum(each.seconds for each in fitted))
-    return Member(candidate, slope * pooled, slope * float(scales.mean()), seconds)
+    scale, level = slope * float(scales.mean()), float(levels.mean())
+    return Member(candidate, slope * pooled, scale, seconds, level)
 
 
 def quality(scores: Floats, data: LabelledRows, allowed: Floats) -> float:

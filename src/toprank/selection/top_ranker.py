@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import threadpool_limits
 
 from toprank.inputs import as_lists, as_weights, check_number
-from toprank.rankers.base import BaseRanker
+from toprank.rankers.base import BaseRanker, forget_calibration
 from toprank.rankers.supervised import binary_labels, check_length
 from toprank.selection.blending import (
     Blend,
@@ -29,6 +29,7 @@ from toprank.selection.blending import (
 )
 from toprank.selection.candidates import RANKERS, Candidate, family
 from toprank.selection.judging import Interval, LabelledRows, ListOrder, RankerComparison
+from toprank.shortlists.calibration import Calibration
 from toprank.tables import Table, TableEncoder, as_table
 
 if TYPE_CHECKING:
@@ -104,6 +105,8 @@ class TopRanker(BaseRanker):
     cv_results_ : dict of arrays, one entry per setting: ``candidate``, ``params``, ``weight``,
         ``precision`` and ``average_precision`` out of fold, ``seconds``
     encoder_ : TableEncoder or None, for tables whose columns are not all numbers
+    calibration_ : Calibration, the out-of-fold scores that :meth:`shortlist` rests on; missing
+        with ``groups``, and where there were too few rows to divide
 
     Examples
     --------
@@ -166,6 +169,7 @@ class TopRanker(BaseRanker):
         """
         started = time.monotonic()
         self._check_parameters()
+        forget_calibration(self)
         data = self._labelled(X, y, sample_weight, groups)
         self._size = float(self.list_size or data.size)
         cross = self._cross_fit(data, started)
@@ -315,6 +319,7 @@ class TopRanker(BaseRanker):
         }
         self.cv_results_ = _as_results(cross, weights, cross.data.allowed(self.budget, self._size))
         self._promise()
+        unseen = self.comparison_.scores[self.best_candidate_]  # type: ignore[union-attr]
         is_single = self.best_candidate_ != BLEND
         if is_single:
             self.best_candidate_ = chosen[0].candidate.name
@@ -324,6 +329,22 @@ class TopRanker(BaseRanker):
         with warnings.catch_warnings(), threadpool_limits(1):
             warnings.simplefilter("ignore")  # as in the fits on folds
             self.best_estimator_ = model.fit(data.X, data.positives, **data.metadata())
+        self._calibrate(cross, weights, unseen)
+
+    def _calibrate(self, cross: CrossFit, weights: Floats, unseen: Floats) -> None:
+        """Keep the out-of-fold scores, on the scale of the fitted model, where rows compete."""
+        if cross.data.groups is not None:
+            return
+        factors = weights * np.array([member.scale for member in cross.members])
+        levels = np.array([member.level for member in cross.members])
+        if isinstance(self.best_estimator_, Blend):
+            scores = unseen + factors @ levels + float(self.best_estimator_.intercept_[0])
+        else:
+            (at,) = np.flatnonzero(weights)
+            scores = unseen / (factors[at] or 1.0) + levels[at]
+        self.calibration_ = Calibration.of(
+            scores, cross.data.positives, sample_weight=cross.data.weights, is_exact=False
+        )
 
     def _promise(self) -> None:
         """What one new list will have within the budget, in hits and as a share."""

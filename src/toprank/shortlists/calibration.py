@@ -1,0 +1,104 @@
+"""Labelled rows that a model did not learn from: what every promise about a list rests on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from toprank.inputs import as_positives, as_scores, as_weights
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["MOST_ROWS", "Calibration"]
+
+# More rows would make promises sharper by less than a tenth, and every model file larger.
+MOST_ROWS = 20_000
+
+
+@dataclass(frozen=True, eq=False)
+class Calibration:
+    """Scores and labels of rows that a model did not learn from.
+
+    Make it with :meth:`of`, from the scores of any model. New rows are taken to be
+    *exchangeable* with these: drawn from the same source, in an order that means nothing.
+
+    Attributes
+    ----------
+    scores : array of shape (n_rows,)
+    positives : array of bool
+    weights : array of shape (n_rows,) or None
+        None counts every row once.
+    is_exact : bool
+        Whether the model that scores new rows has scored these. Out-of-fold scores come from
+        models of parts of the rows instead, and promises that rest on them are approximate.
+
+    Examples
+    --------
+    >>> from toprank.shortlists import Calibration
+    >>> Calibration.of([0.9, 0.4, 0.1], [1, 0, 0]).n_rows
+    3
+    """
+
+    scores: Floats
+    positives: NDArray[np.bool_]
+    weights: Floats | None = None
+    is_exact: bool = True
+
+    @classmethod
+    def of(
+        cls,
+        scores: ArrayLike,
+        y: ArrayLike,
+        *,
+        sample_weight: ArrayLike | None = None,
+        pos_label: Any = None,
+        is_exact: bool = True,
+        random_state: int = 0,
+    ) -> Calibration:
+        """Check scores and labels; of more than 20,000 rows a random part is kept.
+
+        Parameters
+        ----------
+        scores : array-like of shape (n_rows,)
+            Scores of rows that the model did not learn from; higher is better.
+        y : array-like of shape (n_rows,)
+            Two classes; the larger label is the positive one, unless ``pos_label`` names it.
+        sample_weight : array-like of shape (n_rows,), optional
+            Under a known shift, how many times likelier each row is among new rows than here.
+        pos_label : label, optional
+        is_exact : bool, default=True
+            False for out-of-fold scores.
+        random_state : int, default=0
+            Seed of the part that is kept.
+        """
+        checked = as_scores(scores).astype(np.float64, copy=False)
+        positives = as_positives(y, pos_label=pos_label, n_rows=checked.size, name="y")
+        weights = as_weights(sample_weight, checked.size)
+        if weights is not None and not weights.all():
+            counted = weights > 0
+            checked, positives, weights = checked[counted], positives[counted], weights[counted]
+        if checked.size > MOST_ROWS:
+            drawn = np.random.default_rng(random_state).permutation(checked.size)
+            kept = np.sort(drawn[:MOST_ROWS])
+            checked, positives = checked[kept], positives[kept]
+            weights = None if weights is None else weights[kept]
+        if positives.all() or not positives.any():
+            raise ValueError(
+                f"y has one class only in {positives.size} calibration rows; pass rows of both."
+            )
+        return cls(checked, positives, weights, is_exact)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return int(self.positives.size)
+
+    @property
+    def masses(self) -> Floats:
+        """The weight of every row."""
+        return np.ones(self.n_rows) if self.weights is None else self.weights

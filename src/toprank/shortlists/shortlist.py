@@ -1,0 +1,186 @@
+"""A shortlist with what is known about it: chances, hits, profit, and how sure that is."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from toprank.inputs import as_scores, check_number, rows_within_budget
+from toprank.shortlists.conformal import hits_at_least, measure_drift, select_rows
+from toprank.shortlists.value import (
+    Profit,
+    amounts,
+    expected_gains,
+    expected_profit,
+    learn_chances,
+    most_valuable,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from toprank.shortlists.calibration import Calibration
+    from toprank.shortlists.conformal import Drift
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["Shortlist", "make_shortlist"]
+
+
+@dataclass(frozen=True, eq=False)
+class Shortlist:
+    """Rows of a list, best first, and what is known about them.
+
+    Attributes
+    ----------
+    rows : array of row numbers
+    scores, chances, gains : arrays, one entry per listed row
+        ``gains`` are expected, ``chance·value − cost``; without amounts, the chances.
+    expected_hits : float
+        The sum of the chances.
+    hits_at_least : int or None
+        Positives among the rows with the stated ``confidence``. None where the list is not the
+        head of the ranking, or where calibration rows have weights.
+    confidence : float
+    profit : Profit or None
+        Expected profit of the list with its interval, where a value or a cost was given.
+    false_alarms : float or None
+        Expected share of false alarms that was asked for.
+    is_exact : bool
+        Whether the promises are exact for exchangeable rows; from out-of-fold scores they are
+        approximate.
+    drift : Drift
+        How far the scores are from those of the calibration rows.
+    """
+
+    rows: NDArray[np.intp]
+    scores: Floats
+    chances: Floats
+    gains: Floats
+    hits_at_least: int | None
+    confidence: float
+    profit: Profit | None
+    false_alarms: float | None
+    is_exact: bool
+    drift: Drift
+
+    @property
+    def expected_hits(self) -> float:
+        """Positives to expect: the sum of the chances."""
+        return float(self.chances.sum())
+
+    def __len__(self) -> int:
+        return int(self.rows.size)
+
+    def __str__(self) -> str:
+        """What is known about the list, in words."""
+        if not self.rows.size:
+            return "The list is empty: no row can be promised."
+        words = [f"{len(self)} rows, {self.expected_hits:.1f} of them expected to be positive"]
+        nearly = "" if self.is_exact else "approximately "
+        if self.hits_at_least is not None:
+            words.append(
+                f"at least {self.hits_at_least} with {nearly}{100 * self.confidence:g} % confidence"
+            )
+        if self.false_alarms is not None:
+            words.append(
+                f"on average over lists {nearly}at most {100 * self.false_alarms:g} % false alarms"
+            )
+        if self.profit is not None:
+            mean, low, high = self.profit
+            words.append(f"expected profit {mean:,.4g} ({low:,.4g} to {high:,.4g})")
+        return f"{'; '.join(words)}."
+
+
+def make_shortlist(
+    scores: ArrayLike,
+    calibration: Calibration,
+    *,
+    k: float | None = None,
+    false_alarms: float = 0.1,
+    value: ArrayLike | None = None,
+    cost: ArrayLike | None = None,
+    confidence: float = 0.95,
+) -> Shortlist:
+    """Make a shortlist of new rows from their scores.
+
+    Parameters
+    ----------
+    scores : array-like of shape (n_rows,)
+        Scores of the new rows; higher is better.
+    calibration : Calibration
+    k : int, float or None, default=None
+        Length: rows, or below 1 a share of them. With a value or a cost it is the greatest
+        length. None lets the promise, or the profit, decide.
+    false_alarms : float, default=0.1
+        Without ``k``, value and cost: the list is as long as an expected share of false alarms
+        of at most this allows.
+    value, cost : float or array-like of shape (n_rows,), optional
+        What a positive row is worth and what opening a row costs; by default 1 and 0. Rows are
+        then ranked by expected gain, and only those with a gain above 0 are listed.
+    confidence : float, default=0.95
+        Of ``hits_at_least``, and of the interval of the profit.
+
+    Examples
+    --------
+    >>> from toprank.shortlists import Calibration, make_shortlist
+    >>> calibration = Calibration.of(range(400), [row >= 200 for row in range(400)])
+    >>> print(make_shortlist(range(0, 400, 4), calibration, k=40))
+    40 rows, 39.9 of them expected to be positive; at least 39 with 95 % confidence.
+    """
+    check_number("confidence", confidence, 0.0, 1.0 - 1e-9)
+    new = as_scores(scores).astype(np.float64, copy=False)
+    drift = measure_drift(calibration, new)
+    if drift.is_clear:
+        warnings.warn(f"{drift}.", UserWarning, stacklevel=2)
+    length = None if k is None else rows_within_budget(k, new.size, name="k")
+    chances = learn_chances(calibration)(new)
+    has_amounts = value is not None or cost is not None
+    worth = amounts(1.0 if value is None else value, new.size, name="value")
+    price = amounts(0.0 if cost is None else cost, new.size, name="cost")
+    if has_amounts:
+        rows = most_valuable(chances, worth, price, k=length, scores=new)
+    elif length is not None:
+        rows = np.argsort(-new, kind="stable")[:length]
+    else:
+        rows = select_rows(calibration, new, false_alarms=false_alarms)
+    was_chosen = length is not None and not has_amounts
+    profit = None
+    if has_amounts:
+        curve = learn_chances(calibration)
+        profit = expected_profit(curve, new[rows], worth[rows], price[rows], level=confidence)
+    return Shortlist(
+        rows=rows,
+        scores=new[rows],
+        chances=chances[rows],
+        gains=expected_gains(chances[rows], worth[rows], price[rows]),
+        hits_at_least=_hits(calibration, new, rows, was_chosen=was_chosen, confidence=confidence),
+        confidence=confidence,
+        profit=profit,
+        false_alarms=false_alarms if length is None and not has_amounts else None,
+        is_exact=calibration.is_exact,
+        drift=drift,
+    )
+
+
+def _hits(
+    calibration: Calibration,
+    scores: Floats,
+    rows: NDArray[np.intp],
+    *,
+    was_chosen: bool,
+    confidence: float,
+) -> int | None:
+    """Bound the hits of a list that is a head of the ranking, by a fixed length or by any."""
+    is_head = not rows.size or np.count_nonzero(scores > scores[rows].min()) < rows.size
+    if calibration.weights is not None or not is_head:
+        return None
+    if not rows.size:
+        return 0
+    if was_chosen:
+        return int(hits_at_least(calibration, scores, rows.size, confidence=confidence))
+    every = hits_at_least(calibration, scores, confidence=confidence)
+    return int(every[rows.size - 1])
