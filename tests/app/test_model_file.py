@@ -15,6 +15,7 @@ from toprank.app.fitting import fit_model
 from toprank.app.model_file import _Reader, load_model, save_model
 from toprank.selection.candidates import RANKERS, make_ranker
 from toprank.selection.engines import ENGINES, installed_engines
+from toprank.shortlists import Calibration
 from toprank.tables import TableEncoder
 
 BOOSTED = ("rankboost", "smooth-margin", "adaboost", "soft-rankboost")
@@ -323,3 +324,24 @@ def test_a_model_that_could_not_be_read_is_not_written(model, tmp_path):
     with pytest.raises(ValueError, match="encodes categories itself"):
         save_model(tmp_path / "m.toprank", replace(model, ranker=trees))
     assert list(tmp_path.iterdir()) == []
+
+
+def test_calibration_rows_come_back_and_wrong_ones_are_refused(model, tmp_path, refused):
+    calibration = Calibration.of([3.0, 2.0, 1.0], [1, 0, 0], sample_weight=[1, 2, 3])
+    path = save_model(tmp_path / "m.toprank", replace(model, calibration=calibration))
+    again = load_model(path).calibration
+    assert vars(again).keys() == vars(calibration).keys()
+    assert all(np.array_equal(vars(again)[k], vars(calibration)[k]) for k in vars(again))
+    description, arrays = opened(path)
+    old = changed(description, ["calibration"], ...)
+    refused(sealed(old, arrays), "bytes follow")
+    for way, value in [
+        (["scores"], {"$array": ["<f8", 2]}),
+        (["is_exact"], 1),
+        (["positives"], {"$array": ["|u1", 3]}),
+        (["weights"], ...),
+    ]:
+        refused(sealed(changed(description, ["calibration", *way], value), arrays))
+    plain, arrays = opened(save_model(tmp_path / "m.toprank", model))
+    (tmp_path / "old.toprank").write_bytes(sealed(changed(plain, ["calibration"], ...), arrays))
+    assert load_model(tmp_path / "old.toprank").calibration is None

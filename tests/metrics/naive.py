@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["JUDGES", "LOSSES", "Row", "orders", "value"]
 
 LOSSES = frozenset({"pnorm_error", "price_of_heights", "r_max", "winner_take_all"})
-_ANY_LIST = frozenset({"dcg", "precision_at_k"})
+_ANY_LIST = frozenset({"dcg", "precision_at_k", "value_at_k"})
 _BOTH_CLASSES = frozenset(
     {
         "bedroc",
@@ -39,7 +39,7 @@ _BOTH_CLASSES = frozenset(
         "winner_take_all",
     }
 )
-_SHORTLISTS = frozenset({"precision_at_k", "recall_at_k", "lift", "dcg", "ndcg"})
+_SHORTLISTS = frozenset({"precision_at_k", "recall_at_k", "lift", "dcg", "ndcg", "value_at_k"})
 
 
 class Row(NamedTuple):
@@ -274,6 +274,13 @@ def lift(order: Order, unit: Fraction, k: Fraction) -> float:
     return precision_at_k(order, unit, k) * len(order) / _n_positives(order)
 
 
+def value_at_k(
+    order: Order, unit: Fraction, k: Fraction, value: float = 1.0, cost: float = 0.0
+) -> float:
+    """Values of the positives minus costs of all, in the first k rows."""
+    return value * _hits(order, unit, k) * float(unit) - cost * float(k)
+
+
 def prbep(order: Order, unit: Fraction) -> float:
     """Precision at as many rows as positives."""
     return precision_at_k(order, unit, _n_positives(order) * unit)
@@ -352,6 +359,7 @@ JUDGES: dict[str, Callable[..., Any]] = {
     "r_max": r_max,
     "recall_at_k": recall_at_k,
     "roc_auc": roc_auc,
+    "value_at_k": value_at_k,
     "winner_take_all": winner_take_all,
 }
 

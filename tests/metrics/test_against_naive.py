@@ -40,6 +40,7 @@ OPTIONS = {
     "ndcg": [{}, {"k": 2, "log_base": math.e}, {"k": 0.5}, {"gain": "linear", "k": 1}],
     "average_reciprocal_rank": [{}, {"normalize": True}],
     "bedroc": [{"alpha": 0.5}, {"alpha": 20.0}],
+    "value_at_k": [{"k": 2}, {"k": 0.4, "value": 3.0, "cost": 1.0}, {"k": 1, "cost": 0.5}],
 }
 
 
@@ -144,6 +145,28 @@ def test_metric_equals_its_definition(name):
         else:
             near = pytest.approx(expected, rel=1e-9, abs=1e-12, nan_ok=True)
             assert found == near, (seed, options, ties)
+
+
+def test_amounts_of_rows_equal_their_definition():
+    for seed in range(N_CASES):
+        case = Case(seed, graded=True)
+        ties = ["average", "pessimistic", "optimistic"][seed % 3]
+        k = [1, 2, 0.4][case.rng.integers(3)]
+        y = np.minimum(case.y, 1)
+        value, cost = (case.rng.integers(0, 5, y.size) for _ in range(2))
+        rows = case.rows([float(net) for net in value * y - cost])
+        found, expected = (
+            outcome(call)
+            for call in (
+                functools.partial(
+                    metrics.value_at_k,
+                    *(y, np.array(LEVELS)[case.levels]),
+                    **(case.given | {"k": k, "value": value, "cost": cost, "ties": ties}),
+                ),
+                functools.partial(naive.value, "value_at_k", rows, ties=ties, unit=case.unit, k=k),
+            )
+        )
+        assert found == (ValueError if expected is ValueError else pytest.approx(expected)), seed
 
 
 def test_heights_of_rows_equal_their_definition():

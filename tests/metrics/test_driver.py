@@ -14,6 +14,7 @@ OPTIONS = {
     "precision_at_k": {"k": 2},
     "recall_at_k": {"k": 2},
     "lift": {"k": 2},
+    "value_at_k": {"k": 2, "cost": 0.5},
     "price_of_heights": {"price": np.log1p},
 }
 NAMES = [*metrics.names(), "price_of_heights"]
@@ -200,7 +201,7 @@ def test_overlap_names_scores_of_different_rows():
 
 NEEDS = {
     "no rows": ([], NAMES),
-    "no positives": ([0, 0], sorted(set(NAMES) - {"precision_at_k", "dcg"})),
+    "no positives": ([0, 0], sorted(set(NAMES) - {"precision_at_k", "dcg", "value_at_k"})),
     "no negatives": (
         [1, 1],
         ["roc_auc", "partial_auc", "positives_at_top", "pnorm_error", "r_max", "bedroc"],
@@ -275,3 +276,10 @@ def test_one_positive_among_all_ties():
     assert metrics.precision_at_k(y, s, k=2) == 1 / 8
     assert metrics.positives_at_top(y, s, ties="average") == 1 / 8
     assert metrics.winner_take_all(y, s, ties="average") == 7 / 8
+
+
+def test_wrong_amounts_name_the_argument():
+    with pytest.raises(ValueError, match="value must be a number or one number for each of the 6"):
+        call("value_at_k", value=[1, 2])
+    with pytest.raises(ValueError, match="cost must be finite and not negative, got -1"):
+        call("value_at_k", cost=-1)

@@ -16,7 +16,7 @@ from toprank import metrics
 X, Y = make_classification(n_samples=120, weights=[0.7], random_state=0)
 WEIGHTS = np.random.default_rng(0).integers(0, 3, 120)
 GROUPS = np.arange(120) % 4
-OPTIONS = {name: {"k": 5} for name in ("precision_at_k", "recall_at_k", "lift")}
+OPTIONS = {name: {"k": 5} for name in ("precision_at_k", "recall_at_k", "lift", "value_at_k")}
 LOSSES = {"pnorm_error", "r_max", "winner_take_all"}
 
 

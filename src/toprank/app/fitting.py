@@ -16,6 +16,7 @@ from toprank.guarantees import PushCertificate
 from toprank.inputs import within_budget
 from toprank.selection import TopRanker
 from toprank.selection.candidates import STREAMED
+from toprank.shortlists.calibration import Calibration
 from toprank.tables import TableEncoder
 
 if TYPE_CHECKING:
@@ -44,13 +45,15 @@ def fit_model(
     budget: float,
     name: str,
     facts: dict[str, Any] | None = None,
+    held_out: LabelledFeatures | None = None,
     scratch: str | os.PathLike[str] | None = None,
 ) -> RankingModel:
     """Learn the encoder and fit the ranker, in place; on a stream one that has ``fit_blocks``.
 
     A :class:`toprank.TopRanker` encodes the table itself; its blend becomes the model's ranker.
     ``name`` is the ranker's on the command line; ``facts`` are what else is known, such as how it
-    was chosen; ``scratch`` is the folder for what a fit on a stream keeps on disk.
+    was chosen; ``held_out`` are rows to calibrate with, without which a TopRanker's out-of-fold
+    scores are kept; ``scratch`` is the folder for what a fit on a stream keeps on disk.
     """
     encoder, fitted = _fitted(data, ranker, scratch)
     chosen = ranker.summary() if isinstance(ranker, TopRanker) else {}
@@ -77,7 +80,12 @@ def fit_model(
     )
     head = _head_of_list(data, model)
     model.facts["certificate"] = _certificate_in_words(model, data, head.above.size)
-    return replace(model, cutoff=head.best.best().cutoff())
+    if held_out is None:
+        calibration = getattr(ranker, "calibration_", None)
+    else:
+        scores, weights = model.scores(held_out.features), held_out.weights
+        calibration = Calibration.of(scores, held_out.positives, sample_weight=weights)
+    return replace(model, cutoff=head.best.best().cutoff(), calibration=calibration)
 
 
 def _n_explained(ranker: Any) -> int:

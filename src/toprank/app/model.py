@@ -14,6 +14,7 @@ from toprank.tables.table import as_table
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from toprank.shortlists.calibration import Calibration
     from toprank.tables.table import Table
 
 __all__ = [
@@ -94,6 +95,8 @@ class RankingModel:
         Mean contribution of each encoded column in training, from which a row's are measured.
     spread : array of shape (n_encoded,)
         Standard deviation of the same.
+    calibration : Calibration or None
+        Scores and labels of rows that the ranker did not learn from, on which promises rest.
     """
 
     encoder: Encoding
@@ -104,6 +107,7 @@ class RankingModel:
     facts: dict[str, Any] = field(default_factory=dict)
     baseline: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
     spread: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
+    calibration: Calibration | None = None
 
     @property
     def columns(self) -> list[str]:

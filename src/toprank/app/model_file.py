@@ -29,6 +29,7 @@ import toprank
 from toprank.app.model import RankingModel, Roles
 from toprank.app.stored import Numbers, Stored, StoredRanker, check_stored, stored_ranker
 from toprank.app.writing import write_atomically
+from toprank.shortlists.calibration import MOST_ROWS, Calibration
 from toprank.tables.columns import DATE_PARTS, Encoding
 
 if TYPE_CHECKING:
@@ -80,6 +81,7 @@ def save_model(path: str | os.PathLike[str], model: RankingModel) -> Path:
         "budget": model.budget,
         "cutoff": model.cutoff,
         "facts": _written(model.facts, arrays),
+        "calibration": _written(_as_plain(model.calibration), arrays),
     }
     text = json.dumps(description, ensure_ascii=False, separators=(",", ":")).encode()
     payload = b"".join([_LENGTH.pack(len(text)), text, *arrays])
@@ -209,6 +211,7 @@ def _read(payload: bytes) -> RankingModel:
         facts=known["facts"],
         baseline=known["baseline"],
         spread=known["spread"],
+        calibration=_checked_calibration(known.get("calibration")),
     )
 
 
@@ -256,6 +259,26 @@ def _checked_cutoff(cutoff: Any) -> float | None:
     if cutoff is not None and not (type(cutoff) is float and math.isfinite(cutoff)):
         raise ValueError(f"its cutoff is {cutoff!r}, which is no score.")
     return cutoff
+
+
+def _as_plain(calibration: Calibration | None) -> dict[str, Any] | None:
+    return None if calibration is None else vars(calibration)
+
+
+def _checked_calibration(found: Any) -> Calibration | None:
+    """The calibration rows; a file of an earlier version has none."""
+    if found is None:
+        return None
+    sizes: dict[str, int] = {}
+    Numbers("rows").check("calibration's scores", found["scores"], sizes)
+    Numbers("rows", kinds="b").check("calibration's labels", found["positives"], sizes)
+    weights, n_positives = found["weights"], int(found["positives"].sum())
+    if weights is not None:
+        Numbers("rows", is_scale=True).check("calibration's weights", weights, sizes)
+        Numbers("rows").check("calibration's weights", weights, sizes)
+    if not 0 < n_positives < sizes["rows"] <= MOST_ROWS or type(found["is_exact"]) is not bool:
+        raise ValueError("its calibration rows are of one class, too many, or not described.")
+    return Calibration(found["scores"], found["positives"], weights, found["is_exact"])
 
 
 def _check_facts(facts: Any, class_name: str) -> None:

@@ -30,6 +30,7 @@ __all__ = [
     "given_roles",
     "parse_budget",
     "parse_settings",
+    "parse_share",
 ]
 
 TableFile = Annotated[
@@ -110,6 +111,24 @@ def parse_budget(text: str) -> float:
             f"--budget {text!r} is neither a number of rows, such as 100, nor a share, such as 1%."
         )
     return budget
+
+
+def parse_share(text: str, option: str) -> float:
+    """Read a share such as ``10%`` or ``0.1``.
+
+    Examples
+    --------
+    >>> parse_share("10%", "--false-alarms"), parse_share("0.1", "--false-alarms")
+    (0.1, 0.1)
+    """
+    number = text.strip()
+    try:
+        share = float(number[:-1]) / 100 if number.endswith("%") else float(number)
+    except ValueError:
+        share = 0.0
+    if not 0 < share < 1:
+        raise ValueError(f"{option} {text!r} is not a share between 0 and 1, such as 10% or 0.1.")
+    return share
 
 
 def check_budget(budget: float, data: TrainingData) -> None:

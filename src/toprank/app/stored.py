@@ -243,9 +243,16 @@ CLASSES = {
     ),
 }
 
-# What neither scores nor explains: certificates are kept in words, columns by the encoder, and a
-# blend's rankers as they were fitted.
-_LEFT_OUT = ("certificate_", "ensemble_", "feature_names_in_", "rankers", "weights")
+# What neither scores nor explains: certificates are kept in words, columns by the encoder,
+# calibration rows by the model, and a blend's rankers as they were fitted.
+_LEFT_OUT = (
+    "calibration_",
+    "certificate_",
+    "ensemble_",
+    "feature_names_in_",
+    "rankers",
+    "weights",
+)
 
 
 def stored_ranker(ranker: Any) -> Any:

@@ -11,6 +11,7 @@ import pyarrow as pa
 from toprank.app.model import Roles, lists_of
 from toprank.app.reading import GROUP, LABEL
 from toprank.blocks import Block
+from toprank.inputs import rounded_up
 from toprank.tables import Table
 from toprank.tables.columns import as_row_weights, coded_words, counted_words
 from toprank.tables.parquet_blocks import StreamBlocks
@@ -54,6 +55,16 @@ class LabelledFeatures(NamedTuple):
         named = {"sample_weight": self.weights, "groups": self.groups}
         return {name: value for name, value in named.items() if value is not None}
 
+    def taken(self, places: NDArray[Any]) -> LabelledFeatures:
+        """These rows alone."""
+        return self._replace(
+            features=self.features.rows(places),
+            positives=self.positives[places],
+            weights=None if self.weights is None else self.weights[places],
+            groups=None if self.groups is None else self.groups[places],
+            numbers=self.numbers[places],
+        )
+
 
 @dataclass
 class _TargetSeen:
@@ -92,7 +103,7 @@ class TrainingData:
 
     @property
     def n_left_out(self) -> int:
-        """Rows without a target."""
+        """Rows without a target, and rows that are held out."""
         return int(self.source.n_rows - self.n_rows)
 
     def in_memory(self) -> LabelledFeatures:
@@ -116,6 +127,27 @@ class TrainingData:
             numbers,
             int(self.starts[batch.number]),
         )
+
+    def divided(self, share: float, seed: int) -> tuple[TrainingData, LabelledFeatures]:
+        """Rows to learn from, and a random ``share`` of the rows that is held out."""
+        rows = self.in_memory()
+        if rows.groups is not None:
+            raise ValueError("--hold-out holds out single rows, but --group keeps rows together.")
+        drawn = np.random.default_rng(seed).permutation(self.n_rows)
+        n_held = int(rounded_up(share * self.n_rows))
+        held, kept = rows.taken(np.sort(drawn[:n_held])), rows.taken(np.sort(drawn[n_held:]))
+        for part, name in ((held, "held out"), (kept, "left to learn from")):
+            if part.positives.all() or not part.positives.any():
+                raise ValueError(
+                    f"--hold-out {100 * share:g}%: the {part.positives.size} rows {name} are of "
+                    "one class; choose another share."
+                )
+        weight = float(kept.positives.size if kept.weights is None else kept.weights.sum())
+        n_positives = int(kept.positives.sum())
+        learned = replace(
+            self, n_rows=kept.positives.size, n_positives=n_positives, weight=weight, whole=kept
+        )
+        return learned, held
 
     def total(self, work: Callable[[LabelledFeatures], Total]) -> Total:
         """Add up ``work(rows)`` over all batches, in their order."""
@@ -157,14 +189,7 @@ class TrainingData:
 
         def taken(rows: LabelledFeatures) -> list[LabelledFeatures]:
             places = np.arange(-rows.first_row % step, rows.positives.size, step)
-            return [
-                rows._replace(
-                    features=rows.features.rows(places),
-                    positives=rows.positives[places],
-                    weights=None if rows.weights is None else rows.weights[places],
-                    numbers=rows.numbers[places],
-                )
-            ]
+            return [rows.taken(places)]
 
         found = self.total(taken)
         tables = [rows.features.columns for rows in found]

@@ -11,6 +11,7 @@ from toprank.metrics.shortlists import (
     precision_at_k,
     recall_at_k,
     shortlist_overlap,
+    value_at_k,
 )
 
 __all__ = [
@@ -36,5 +37,6 @@ __all__ = [
     "roc_auc",
     "scorer",
     "shortlist_overlap",
+    "value_at_k",
     "winner_take_all",
 ]

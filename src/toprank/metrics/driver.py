@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
     from toprank.metrics.ranked import Floats, Reach
 
+    Worth = Callable[[NDArray[np.bool_]], Floats]
+
 __all__ = [
     "DECLARATIONS",
     "METRICS",
@@ -129,6 +131,7 @@ class Declaration(NamedTuple):
     graded: bool
     reach: Callable[..., Reach] | None
     prepare: Callable[..., ScoredRows] | None
+    worth: Callable[..., Worth | None] | None = None
 
 
 DECLARATIONS: dict[str, Declaration] = {}
@@ -142,6 +145,7 @@ def metric(
     graded: bool = False,
     reach: Callable[..., Reach] | None = None,
     prepare: Callable[..., ScoredRows] | None = None,
+    worth: Callable[..., Worth | None] | None = None,
 ) -> Callable[[Callable[..., Floats]], Metric]:
     """Make a metric of a function that judges ranked lists, one value per list.
 
@@ -149,20 +153,24 @@ def metric(
     docstring gives a summary, the metric's own parameters and examples. ``reach(totals,
     **options)`` may tell how far down the metric looks in one list; ``prepare(rows, ties=...,
     **options)`` may change the rows first. ``graded`` metrics take an option ``gain`` and see each
-    row's gain instead of a mask.
+    row's gain instead of a mask. ``worth(n_rows, **options)`` may give a function of the mask of
+    positives that says what each row is worth, where options have one entry per row.
     """
 
     def decorate(judge: Callable[..., Floats]) -> Metric:
         name = judge.__name__
         signature = _signature(judge, ties[0])
-        declared = Declaration(judge, needs, ties, graded, reach, prepare)
+        declared = Declaration(judge, needs, ties, graded, reach, prepare, worth)
 
         @functools.wraps(judge)
         def measured(*arguments: Any, **keywords: Any) -> float:
             given, options = read_call(signature, arguments, keywords)
             chosen, undefined = given.pop("ties"), given.pop("undefined")
             check_choice("ties", chosen, ties)
-            rows, names = check_rows(**given, gain=options.get("gain"))
+            gain: str | Worth | None = options.get("gain")
+            if worth is not None:
+                gain = worth(np.size(given["scores"]), **options)
+            rows, names = check_rows(**given, gain=gain)
             if rows.scores.size == 0:
                 return settle(name, needs, np.empty(0), np.empty(0, np.bool_), names, undefined)
             values, defined = judge_lists(declared, rows, chosen, options)
@@ -209,16 +217,17 @@ def judge_lists(
     if declared.reach and rows.weights is None and rows.codes is None and defined.all():
         lowest = declared.reach(ListTotals(*totals, whole=True), **options).lowest_score(rows)
         head = rows if lowest == -np.inf else head_of(rows, lowest)
-    ranked = rank_rows(head, *totals, gain_order=order_in_ties(declared, ties))
+    is_worth = declared.worth is not None and rows.gain.dtype != np.bool_
+    ranked = rank_rows(head, *totals, gain_order=order_in_ties(declared, ties, is_worth=is_worth))
     # Lists that are not defined divide by zero; settle() overrides their values.
     with np.errstate(divide="ignore", invalid="ignore"):
         return declared.judge(ranked._replace(source=rows), ties=ties, **options), defined
 
 
-def order_in_ties(declared: Declaration, ties: str) -> str | None:
+def order_in_ties(declared: Declaration, ties: str, *, is_worth: bool = False) -> str | None:
     """How rows of one score are sorted by their gain, where that matters."""
     orders = {PESSIMISTIC: "ascending", OPTIMISTIC: "descending"}
-    return orders.get(ties) if declared.graded else None
+    return orders.get(ties) if declared.graded or is_worth else None
 
 
 def check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
@@ -235,15 +244,16 @@ def check_rows(
     groups: ArrayLike | None = None,
     pos_label: Any = None,
     *,
-    gain: str | None = None,
+    gain: str | Worth | None = None,
     keep_weightless: bool = False,
 ) -> tuple[ScoredRows, NDArray[Any] | None]:
     """Checked rows and the names of their lists; rows of weight 0 are dropped unless kept."""
     # float32 becomes float64 exactly, and sorts faster.
     checked = as_scores(scores).astype(np.float64, copy=False)
     worth: NDArray[Any]
-    if gain is None:
+    if not isinstance(gain, str):
         worth = as_positives(y_true, pos_label=pos_label, n_rows=checked.size)
+        worth = worth if gain is None else gain(worth)
     else:
         worth = _gains(y_true, pos_label, checked.size, gain)
     weights = as_weights(sample_weight, checked.size)

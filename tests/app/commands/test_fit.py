@@ -114,3 +114,24 @@ app(sys.argv[1:])
     assert "Traceback" not in errors
     assert load_model(target).facts["class"] == "PNormPush"
     assert [path.name for path in tmp_path.iterdir()] == ["m.toprank"]
+
+
+def test_held_out_rows_calibrate_the_model_and_a_blend_has_its_own(invoke, deals, tmp_path):
+    known, path = deals / "known.csv", tmp_path / "m.toprank"
+    named = ("fit", known, "--target", "bought", "--budget", "20", "-o", path, "-q")
+    assert invoke(*named, "--ranker", "pnorm-push").exit_code == 0
+    assert load_model(path).calibration is None
+    done = invoke(*named, "--ranker", "pnorm-push", "--hold-out", "20%")
+    assert done.exit_code == 0, done.output
+    model = load_model(path)
+    assert model.calibration.is_exact
+    assert model.calibration.n_rows == 60
+    assert model.facts["n_rows"] == 240
+    assert invoke(*named, "--ranker", "logistic", "--ranker", "ir-push").exit_code == 0
+    again = load_model(path).calibration
+    assert not again.is_exact
+    assert again.n_rows > 250
+    done = invoke(*named, "--hold-out", "20%", "--group", "branch", "--ranker", "pnorm-push")
+    assert (done.exit_code, "holds out single rows" in done.output) == (2, True)
+    done = invoke(*named, "--hold-out", "all")
+    assert (done.exit_code, "is not a share between 0 and 1" in done.output) == (2, True)

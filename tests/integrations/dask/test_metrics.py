@@ -20,6 +20,7 @@ OPTIONS = {
     "precision_at_k": [{"k": 1}, {"k": 3}, {"k": 0.3}],
     "recall_at_k": [{"k": 4}, {"k": 0.05}],
     "lift": [{"k": 2}, {"k": 0.5}],
+    "value_at_k": [{"k": 2, "value": 3.0, "cost": 1.0}, {"k": 0.5}],
     "enrichment_factor": [{}, {"fraction": 0.4}],
     "partial_auc": [{}, {"max_fpr": 0.5, "standardize": False}, {"max_fpr": 1.0}],
     "bedroc": [{}, {"alpha": 3.0}],
@@ -325,7 +326,7 @@ def test_an_overflow_is_said_where_the_metric_is_called():
 def test_no_metric_forgets_the_ranges_above(name):
     rng = np.random.default_rng(0)
     y, scores = rng.random(60) < 0.3, rng.normal(size=60).round(1)
-    options = {"k": 20} if name in ("lift", "precision_at_k", "recall_at_k") else {}
+    options = {"k": 20} if name in ("lift", "precision_at_k", "recall_at_k", "value_at_k") else {}
     expected = getattr(in_memory, name)(y, scores, **options)
     cut = da.from_array(y, chunks=7), da.from_array(scores, chunks=11)
     assert getattr(metrics, name)(*cut, **options) == pytest.approx(expected, rel=1e-12)

@@ -25,6 +25,7 @@ from toprank.app.options import (
     given_roles,
     parse_budget,
     parse_settings,
+    parse_share,
 )
 
 if TYPE_CHECKING:
@@ -73,6 +74,15 @@ def fit(
     time_limit: Annotated[
         float | None, typer.Option(min=0, help="Seconds that choosing and fitting may take.")
     ] = None,
+    hold_out: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SHARE",
+            help="Learn nothing from this random share of the rows, e.g. 20%, and keep their "
+            "scores: promises of toprank rank are exact then [default: a blend keeps its "
+            "out-of-fold scores, from which they are approximate; one --ranker keeps none].",
+        ),
+    ] = None,
     stream: Stream = None,
     scratch: Annotated[
         Path | None,
@@ -112,7 +122,11 @@ def fit(
         console.note(f"{data.n_left_out:,} rows without a target are left out.")
     options = {"prefer": prefer, "list_size": list_size, "time_limit": time_limit}
     options |= {"n_jobs": jobs, "random_state": seed}
-    model = learn(console, data, (names, given), amount, options, scratch)
+    held = None
+    if hold_out is not None:
+        data, held = data.divided(parse_share(hold_out, "--hold-out"), seed)
+    places = {"held_out": held, "scratch": scratch}
+    model = learn(console, data, (names, given), amount, options, places)
     print_summary(console, model, save_model(output, model))
 
 
@@ -134,7 +148,7 @@ def learn(
     ranker: tuple[list[str], dict[str, Any]],
     budget: float,
     options: dict[str, Any],
-    scratch: Path | None,
+    places: dict[str, Any],
 ) -> RankingModel:
     """Blend rankers or make the named one, and fit it, with notes and progress."""
     from toprank import TopRanker
@@ -150,7 +164,7 @@ def learn(
         with console.progress("choosing a blend") as step, console.warnings_as_notes():
             made._watch = step  # noqa: SLF001
             if data.whole is not None:
-                return fit_model(data, made, budget=budget, name="blend")
+                return fit_model(data, made, budget=budget, name="blend", **places)
             made, facts = choose_on_sample(data, made)
         console.note(
             f"a blend was chosen on {facts['chosen_on']:,} rows spread over the file, and is "
@@ -158,7 +172,7 @@ def learn(
         )
     with console.passes(data.source), console.warnings_as_notes():
         name = names[0] if len(names) == 1 else "blend"
-        return fit_model(data, made, budget=budget, name=name, facts=facts, scratch=scratch)
+        return fit_model(data, made, budget=budget, name=name, facts=facts, **places)
 
 
 def print_summary(console: Console, model: RankingModel, path: Path) -> None:

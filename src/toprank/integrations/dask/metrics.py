@@ -69,6 +69,8 @@ def _on_collections(name: str) -> Metric:
             columns.pop(each) for each in ("pos_label", "ties", "undefined")
         )
         check_choice("ties", ties, declared.ties)
+        if declared.worth is not None and declared.worth(0, **options) is not None:
+            raise TypeError(f"{name} takes amounts per row in memory alone; pass numbers.")
         grouped = columns["groups"] is not None
         # The scores come first: they decide about the chunks.
         columns = {

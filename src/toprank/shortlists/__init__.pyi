@@ -1,0 +1,15 @@
+from .calibration import Calibration as Calibration
+from .conformal import Drift as Drift
+from .conformal import benjamini_hochberg as benjamini_hochberg
+from .conformal import hits_at_least as hits_at_least
+from .conformal import measure_drift as measure_drift
+from .conformal import p_values as p_values
+from .conformal import select_among_models as select_among_models
+from .conformal import select_rows as select_rows
+from .shortlist import Shortlist as Shortlist
+from .shortlist import make_shortlist as make_shortlist
+from .value import Profit as Profit
+from .value import expected_gains as expected_gains
+from .value import expected_profit as expected_profit
+from .value import learn_chances as learn_chances
+from .value import most_valuable as most_valuable

@@ -1,0 +1,188 @@
+"""Promises are those of the definitions, and hold over every draw of exchangeable rows."""
+
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.shortlists import naive
+from toprank.shortlists import (
+    Calibration,
+    benjamini_hochberg,
+    hits_at_least,
+    make_shortlist,
+    measure_drift,
+    p_values,
+    select_among_models,
+    select_rows,
+)
+from toprank.shortlists.conformal import most_among_new
+
+LEVELS = st.integers(0, 6)
+
+
+@st.composite
+def lists(draw, *, weighted=False, n_models=1):
+    """Few calibration rows with ties, and few new rows, of one or more models."""
+    n_known, n_new = draw(st.integers(2, 12)), draw(st.integers(1, 7))
+    y = draw(st.lists(st.booleans(), min_size=n_known, max_size=n_known))
+    y[0], y[1] = True, False
+    weights = st.lists(st.sampled_from([0.5, 1.0, 3.0]), min_size=n_known, max_size=n_known)
+    known = [draw(weights) if weighted else None for _ in range(n_models)]
+    columns = [
+        (
+            Calibration.of(
+                np.array(draw(st.lists(LEVELS, min_size=n_known, max_size=n_known))) + y,
+                y,
+                sample_weight=mine,
+            ),
+            np.array(draw(st.lists(LEVELS, min_size=n_new, max_size=n_new)), dtype=float),
+        )
+        for mine in known
+    ]
+    own = draw(st.lists(st.sampled_from([0.5, 1.0, 2.0]), min_size=n_new, max_size=n_new))
+    q = draw(st.sampled_from([0.1, 0.25, 0.5, 0.8]))
+    return columns, own, q
+
+
+@given(lists(weighted=True))
+def test_p_values_are_shares_of_weight(case):
+    [(calibration, new)], own, _ = case
+    expected = [naive.p_value(calibration, s, w) for s, w in zip(new, own, strict=True)]
+    np.testing.assert_allclose(p_values(calibration, new, weight=own), expected, rtol=1e-12)
+
+
+@given(st.lists(st.integers(1, 20), max_size=9), st.sampled_from([0.05, 0.1, 0.5]))
+def test_benjamini_hochberg_is_the_largest_set(twentieths, q):
+    p = [each / 20 for each in twentieths]
+    assert set(np.flatnonzero(benjamini_hochberg(p, q))) == naive.benjamini_hochberg(p, q)
+
+
+@given(lists())
+def test_selected_rows_are_the_head_that_the_procedure_gives(case):
+    [(calibration, new)], _, q = case
+    p = [naive.p_value(calibration, s, 1.0) for s in new]
+    found = select_rows(calibration, new, false_alarms=q)
+    assert set(found) == naive.benjamini_hochberg(p, q)
+    assert (np.diff(new[found]) <= 0).all()
+
+
+@given(lists(weighted=True))
+def test_weighted_selection_equals_its_definition(case):
+    [(calibration, new)], own, q = case
+    found = select_rows(calibration, new, false_alarms=q, weight=own)
+    assert set(found) == naive.weighted_selection(calibration, new, own, q)
+
+
+@given(lists(n_models=2))
+def test_selection_among_models_equals_its_definition(case):
+    columns, _, q = case
+    calibrations, tables = zip(*columns, strict=True)
+    found = select_among_models(calibrations, tables, false_alarms=q)
+    assert set(found) == naive.selection_among_models(calibrations, tables, q)
+
+
+def test_the_choice_among_one_model_is_that_model():
+    rng = np.random.default_rng(0)
+    y = rng.random(300) < 0.5
+    calibration, new = Calibration.of(rng.normal(size=300) + 2 * y, y), rng.normal(size=80) + 2
+    alone = select_rows(calibration, new, false_alarms=0.2)
+    assert set(select_among_models([calibration], [new], false_alarms=0.2)) == set(alone)
+    heavy = Calibration.of(calibration.scores, y, sample_weight=np.full(300, 2.0))
+    assert set(select_rows(heavy, new, false_alarms=0.2)) == set(alone)
+
+
+@given(st.integers(0, 12), st.integers(0, 12), st.integers(0, 8), st.sampled_from([0.05, 0.3]))
+def test_the_bound_of_an_urn_equals_its_definition(n_known, n_marked, n_new, error):
+    n_marked = min(n_known, n_marked)
+    found = most_among_new(n_known, n_marked, n_new, 1.0 - error)
+    assert found == naive.most_among_new(n_known, n_marked, n_new, error)
+
+
+@pytest.mark.parametrize("confidence", [0.6, 0.9])
+def test_bounds_hold_over_every_draw_of_calibration_and_new_rows(confidence):
+    n_known, n_new = 6, 5
+    rng = np.random.default_rng(0)
+    for _ in range(6):
+        y = rng.permutation(np.arange(n_known + n_new) < 5)
+        scores = rng.integers(0, 5, n_known + n_new) + 2.0 * y
+        missed, missed_somewhere, n_draws = np.zeros(n_new), 0, 0
+        for is_new in naive.draws(n_known, n_new):
+            if len(set(y[~is_new])) < 2:
+                continue
+            calibration = Calibration.of(scores[~is_new], y[~is_new])
+            order = np.argsort(-scores[is_new], kind="stable")
+            hits = np.cumsum(y[is_new][order])
+            each = [
+                hits_at_least(calibration, scores[is_new], k, confidence=confidence)
+                for k in range(1, n_new + 1)
+            ]
+            missed += hits < each
+            every = hits_at_least(calibration, scores[is_new], confidence=confidence)
+            missed_somewhere += (hits < every).any()
+            n_draws += 1
+        assert (missed / n_draws).max() <= 1.0 - confidence
+        assert missed_somewhere / n_draws <= 1.0 - confidence
+
+
+def test_the_share_of_false_alarms_is_kept_on_average_over_every_draw():
+    rng = np.random.default_rng(1)
+    n_known, n_new, q = 7, 4, 0.4
+    for _ in range(5):
+        y = rng.permutation(np.arange(n_known + n_new) < 6)
+        scores = rng.normal(size=y.size) + 2 * y
+        shares = []
+        for is_new in naive.draws(n_known, n_new):
+            if len(set(y[~is_new])) < 2:
+                shares.append(0.0)
+                continue
+            calibration = Calibration.of(scores[~is_new], y[~is_new])
+            found = select_rows(calibration, scores[is_new], false_alarms=q)
+            shares.append(1.0 - y[is_new][found].mean() if found.size else 0.0)
+        assert np.mean(shares) <= q
+
+
+def test_bounds_for_every_length_grow_with_the_list():
+    rng = np.random.default_rng(0)
+    y = rng.random(3000) < 0.3
+    calibration = Calibration.of(rng.normal(size=3000) + 2 * y, y)
+    labels = rng.random(2000) < 0.3
+    new = rng.normal(size=2000) + 2 * labels
+    every = hits_at_least(calibration, new)
+    assert (np.diff(every) >= 0).all()
+    assert every[99] <= hits_at_least(calibration, new, 100)
+    assert every[99] >= 80
+    assert (every <= np.cumsum(labels[np.argsort(-new)])).all()
+
+
+def test_drift_is_told_from_chance():
+    rng = np.random.default_rng(0)
+    y = rng.random(2000) < 0.3
+    scores = rng.normal(size=2000) + y
+    calibration = Calibration.of(scores, y)
+    assert not measure_drift(calibration, rng.permutation(scores)[:500]).is_clear
+    drift = measure_drift(calibration, scores[:500] + 0.5)
+    assert drift.is_clear
+    with pytest.warns(UserWarning, match="differ from those of the calibration rows"):
+        make_shortlist(scores[:500] + 0.5, calibration)
+    weighted = Calibration.of(scores, y, sample_weight=1.0 + (scores > 0.5))
+    assert measure_drift(weighted, scores).distance > 0.05
+    assert measure_drift(calibration, []).distance == 0
+
+
+def test_wrong_calls_name_the_argument():
+    calibration = Calibration.of([1, 2, 3], [0, 1, 1])
+    heavy = Calibration.of([1, 2, 3], [0, 1, 1], sample_weight=[1, 2, 3])
+    with pytest.raises(ValueError, match="false_alarms must be a number between 0 and 1"):
+        select_rows(calibration, [1.0], false_alarms=10)
+    with pytest.raises(ValueError, match="the calibration has weights"):
+        hits_at_least(heavy, [1.0], 1)
+    with pytest.raises(ValueError, match="same rows in the same order"):
+        select_among_models([calibration, heavy], [[1.0], [1.0]])
+    with pytest.raises(ValueError, match="one of each per model"):
+        select_among_models([calibration], [[1.0], [1.0]])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert select_rows(calibration, []).size == 0

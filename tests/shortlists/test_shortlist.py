@@ -1,0 +1,50 @@
+"""A shortlist is the list that was asked for, with what is known about it."""
+
+import numpy as np
+import pytest
+
+from toprank.shortlists import Calibration, hits_at_least, make_shortlist, select_rows
+
+
+@pytest.fixture(scope="module")
+def rows():
+    rng = np.random.default_rng(0)
+    y = rng.random(6000) < 0.3
+    scores = rng.normal(size=6000) + 2 * y
+    return Calibration.of(scores[:3000], y[:3000]), scores[3000:], y[3000:]
+
+
+def test_a_length_gives_so_many_rows_and_a_bound(rows):
+    calibration, scores, y = rows
+    found = make_shortlist(scores, calibration, k=0.1)
+    assert found.rows.tolist() == np.argsort(-scores)[:300].tolist()
+    assert found.hits_at_least == hits_at_least(calibration, scores, 300)
+    assert found.hits_at_least <= y[found.rows].sum()
+    assert abs(found.expected_hits - y[found.rows].sum()) < 30
+    assert found.false_alarms is None
+    assert "at least" in str(found)
+
+
+def test_a_share_of_false_alarms_gives_the_longest_list(rows):
+    calibration, scores, y = rows
+    found = make_shortlist(scores, calibration, false_alarms=0.05)
+    assert found.rows.tolist() == select_rows(calibration, scores, false_alarms=0.05).tolist()
+    assert found.hits_at_least == hits_at_least(calibration, scores)[len(found) - 1]
+    assert np.mean(~y[found.rows]) < 0.08
+    assert "at most 5 % false alarms" in str(found)
+    rough = Calibration(calibration.scores, calibration.positives, is_exact=False)
+    assert "approximately at most 5 %" in str(make_shortlist(scores, rough, false_alarms=0.05))
+    assert "empty" in str(make_shortlist(scores, calibration, false_alarms=1e-4))
+
+
+def test_amounts_give_the_list_that_pays(rows):
+    calibration, scores, y = rows
+    found = make_shortlist(scores, calibration, value=10, cost=5)
+    assert (found.chances > 0.5).all()
+    assert found.hits_at_least <= y[found.rows].sum()
+    assert found.profit.low < 10 * y[found.rows].sum() - 5 * len(found) < found.profit.high
+    assert found.profit.mean == pytest.approx(found.gains.sum())
+    assert len(make_shortlist(scores, calibration, k=20, value=10, cost=5)) == 20
+    # dear rows first: no longer the head of the ranking
+    dear = make_shortlist(scores, calibration, k=20, value=1 + np.arange(3000.0))
+    assert dear.hits_at_least is None
