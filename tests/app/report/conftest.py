@@ -13,7 +13,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from toprank.app.report import ComparisonRun, draw_picture
-from toprank.app.report.comparison_page import Shortlist
+from toprank.app.report.comparison_page import ShortlistTable
 from toprank.plots import precision_curve
 from toprank.selection import LabelledRows, RankerComparison
 
@@ -214,7 +214,9 @@ def run():
         comparison=comparison,
         contestants={"plain": EVIL, "push": "pushes"},
         focus="push",
-        shortlist=Shortlist(caption=EVIL, columns=("Place", EVIL), rows=(("1", EVIL), ("2", "b"))),
+        shortlist=ShortlistTable(
+            caption=EVIL, columns=("Place", EVIL), rows=(("1", EVIL), ("2", "b"))
+        ),
         pictures=tuple(draw_picture(draw, title=EVIL, caption=EVIL, alt=EVIL) for _ in range(2)),
         settings={EVIL: EVIL},
     )

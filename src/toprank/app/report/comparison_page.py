@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from toprank.app.training_data import TrainingData
     from toprank.selection import RankerComparison
 
-__all__ = ["ComparisonRun", "Shortlist", "build_comparison_page", "shortlist_of"]
+__all__ = ["ComparisonRun", "ShortlistTable", "build_comparison_page", "shortlist_of"]
 
 # As many rows as stay smooth to sort and filter.
 MOST_ROWS = 10_000
 
 
-class Shortlist(NamedTuple):
+class ShortlistTable(NamedTuple):
     """The top of a list as a table: one heading per column, one tuple per row."""
 
     caption: str
@@ -50,7 +50,7 @@ class ComparisonRun:
     comparison: RankerComparison
     contestants: Mapping[str, str]
     focus: str
-    shortlist: Shortlist
+    shortlist: ShortlistTable
     pictures: tuple[Picture, ...] = ()
     settings: Mapping[str, str] = field(default_factory=dict)
 
@@ -93,7 +93,7 @@ def shortlist_of(
     focus: str,
     numbers: NDArray[np.intp] | None = None,
     positive: str = "Is positive",
-) -> Shortlist:
+) -> ShortlistTable:
     """The first rows of the list, or of each list.
 
     ``numbers`` are the places of the compared rows in their table, where some were left out.
@@ -103,7 +103,7 @@ def shortlist_of(
     ranked = places_of(scores, groups)
     first = np.flatnonzero(ranked.places < found.judged)[:MOST_ROWS]
     lists = "" if groups is None else " of each list"
-    return Shortlist(
+    return ShortlistTable(
         caption=f"The first {found.judged:,} rows{lists}, ranked by models of {focus} that had not "
         "seen them.",
         columns=(
