@@ -12,23 +12,62 @@ import numpy as np
 from matplotlib import pyplot as plt
 
 from experiments.boosting import page
-from experiments.boosting.equivalence import compare
+from experiments.boosting.equivalence import compare, run_separable
+from experiments.boosting.limits import compare_limits
 from experiments.boosting.lists import five_folds
 from experiments.boosting.matrix import EIGHT, best_margin_of_matrix, figure_2, margin_paths
+from experiments.boosting.progress import follow_theorem_7
 from experiments.datasets import (
     DatasetNotFoundError,
+    load_abalone,
+    load_adult,
+    load_australian,
     load_bank_marketing,
+    load_cod_rna,
+    load_colon_cancer,
+    load_covtype,
+    load_housing,
+    load_hypothyroid,
+    load_ionosphere,
+    load_letter,
     load_magic,
     load_mq2008,
     load_ohsumed,
+    load_page_blocks,
+    load_sick,
     load_spambase,
 )
+from toprank.datasets import load_digits_eights
 
 DOCS = Path(__file__).parents[1] / "docs" / "experiments"
 IMAGES = DOCS / "images"
-TABLES = {"MAGIC": load_magic, "spambase": load_spambase, "bank marketing": load_bank_marketing}
+TABLES = {
+    "MAGIC": load_magic,
+    "spambase": load_spambase,
+    "bank marketing": load_bank_marketing,
+    "adult": load_adult,
+    "cod-rna": load_cod_rna,
+    "abalone": load_abalone,
+    "sick": load_sick,
+    "letter": load_letter,
+    "housing": load_housing,
+    "ionosphere": load_ionosphere,
+    "australian": load_australian,
+    "covertype": load_covtype,
+}
+DRAWN = ("MAGIC", "spambase", "bank marketing")
+SEPARABLE = {"ionosphere": load_ionosphere, "colon cancer": load_colon_cancer}
+LIMITED = {
+    "digits": load_digits_eights,
+    "MAGIC": load_magic,
+    "spambase": load_spambase,
+    "ionosphere": load_ionosphere,
+    "sick": load_sick,
+    "page-blocks": load_page_blocks,
+    "hypothyroid": load_hypothyroid,
+}
 LISTS = {"MQ2008": load_mq2008, "OHSUMED": load_ohsumed}
-BLUE, ORANGE, GREEN, GREY = "#1f5fa8", "#d9730d", "#2a8a57", "#777777"
+BLUE, ORANGE, GREEN, RED, GREY = "#1f5fa8", "#d9730d", "#2a8a57", "#b3362d", "#777777"
 
 
 def there(loaders):
@@ -44,8 +83,9 @@ def there(loaders):
 
 def draw_margins(paths, best):
     figure, axes = plt.subplots(figsize=(7, 4.2))
-    for (name, (rounds, margins)), colour in zip(paths.items(), (BLUE, ORANGE, GREEN), strict=True):
-        style = "--" if colour == ORANGE else "-"
+    colours = (BLUE, ORANGE, GREEN, RED)
+    for (name, (rounds, margins)), colour in zip(paths.items(), colours, strict=True):
+        style = "--" if colour in (ORANGE, RED) else "-"
         axes.plot(rounds, margins, style, color=colour, label=name, lw=1.8)
     axes.axhline(best, color=GREY, lw=1, ls=":")
     axes.text(1.2, best + 0.003, "best margin 3/8 (linear program)", color=GREY, fontsize=9)
@@ -100,14 +140,26 @@ def save(figure, name):
 def main():
     mpl.use("Agg")
     best = best_margin_of_matrix(EIGHT).margin
-    paths = margin_paths(200_000)
+    paths = margin_paths(200_000, page.SHOWN)
     draw_margins(paths, best)
     r, g, gained = figure_2(0.01)
     draw_surface(r, g, gained)
     results = {name: compare(load) for name, load in there(TABLES)}
-    if results:
-        draw_equivalence(results)
+    drawn = {name: results[name] for name in DRAWN if name in results}
+    if drawn:
+        draw_equivalence(drawn)
     lists = {name: five_folds(load) for name, load in there(LISTS)}
-    text = page.write(best, paths, np.nanmin(gained), results, lists)
+    separable = {name: run_separable(load) for name, load in there(SEPARABLE)}
+    limits = {name: compare_limits(load) for name, load in there(LIMITED)}
+    text = page.write(
+        best,
+        paths,
+        np.nanmin(gained),
+        follow_theorem_7(),
+        results=results,
+        separable=separable,
+        limits=limits,
+        lists=lists,
+    )
     (DOCS / "rankboost.md").write_text(text, encoding="utf-8")
     print(f"wrote {DOCS / 'rankboost.md'}")

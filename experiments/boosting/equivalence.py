@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 import numpy as np
+from scipy.optimize import linprog
 
 from toprank import AdaBoostRanker, RankBoost
 from toprank.metrics import roc_auc
@@ -41,10 +42,8 @@ def class_losses(y, scores):
 
 def compare(load):
     """Run both on the same rows and stumps until no stump has a rate above 1e-9."""
-    X, y = load(return_X_y=True)
-    X = X if isinstance(X, np.ndarray) else X.toarray()
-    rows = np.random.default_rng(SEED).permutation(len(y))[:N_ROWS]
-    X, y = X[rows][:, :8], np.asarray(y)[rows].astype(int)
+    X, y = some_rows(load, N_ROWS, SEED)
+    X = X[:, :8]
     options = {"weak_rankers": Stumps(n_bins=BINS), "max_iter": ROUNDS, "tol": 1e-9}
     models = {
         "AdaBoost": AdaBoostRanker(**options).fit(X, y),
@@ -53,6 +52,7 @@ def compare(load):
     last = max(model.n_iter_ for model in models.values())
     rounds = np.unique(np.geomspace(1, last, 120).astype(int))
     result = {"rounds": rounds, "shape": X.shape, "positives": int(y.sum())}
+    result["finite"] = has_finite_minimum(models["RankBoost"].weak_rankers_.design(X).matrix(), y)
     for name, model in models.items():
         result[name] = follow(model, X, y, rounds)
     least = min(result[name]["log_ranking"][-1] for name in models)
@@ -60,6 +60,45 @@ def compare(load):
         # rounding keeps losses some 1e-14 apart; a logarithmic axis needs a floor
         result[name]["loss"] = np.maximum(result[name]["log_ranking"] - least, 1e-15)
     return result
+
+
+def some_rows(load, n_rows, seed):
+    """Random rows of a data set, dense, with labels 0 and 1."""
+    X, y = load(return_X_y=True)
+    X = X if isinstance(X, np.ndarray) else X.toarray()
+    rows = np.random.default_rng(seed).permutation(len(y))[:n_rows]
+    return X[rows], np.asarray(y)[rows].astype(int)
+
+
+def has_finite_minimum(H, y):
+    """Whether no weights move a pair the right way without moving another the wrong way.
+
+    max Σ_i (f_i - t) + Σ_k (t - f_k)  s.t.  f_i ≥ t on positives, f_k ≤ t on negatives, |λ| ≤ 1:
+    its value is 0 if and only if F̃ has a minimum.
+    """
+    sides = np.where(y > 0, 1.0, -1.0)[:, None]
+    moves = np.unique(sides * np.column_stack([H, np.full(len(y), -1.0)]), axis=0)
+    bounds = [(-1, 1)] * H.shape[1] + [(None, None)]
+    found = linprog(-moves.sum(axis=0), -moves, np.zeros(len(moves)), bounds=bounds)
+    return bool(found.fun > -1e-7)
+
+
+def run_separable(load):
+    """Both on all features and thresholds, until the loss is e^-30 of its start."""
+    X, y = some_rows(load, N_ROWS, SEED)
+    found = {"shape": X.shape, "positives": int(y.sum())}
+    for kind in (AdaBoostRanker, RankBoost):
+        model = kind(max_iter=ROUNDS).fit(X, y)
+        scores = model.decision_function(X)
+        losses = class_losses(y, scores)
+        found[kind.__name__] = {
+            "n_iter": model.n_iter_,
+            "fell": model.objective_path_[0] - model.objective_path_[-1],
+            "skew": abs(np.exp(losses.log_positives) - np.exp(losses.log_negatives)),
+            "auc": roc_auc(y, scores),
+            "errors": int(np.sum((scores > 0) != y)),
+        }
+    return found
 
 
 def follow(model, X, y, rounds):
@@ -75,11 +114,10 @@ def follow(model, X, y, rounds):
             continue
         plain = scores - model.intercepts_[n - 1] if is_rank else scores
         losses, corrected = class_losses(y, plain), class_losses(y, scores)
-        skew = np.exp(losses.log_positives) - np.exp(losses.log_negatives)
+        # |F₊ - F₋|/(F₊ + F₋), in a form in which neither can be too large
+        skew = abs(np.tanh(0.5 * (losses.log_positives - losses.log_negatives)))
         error = np.mean((scores > 0) != y)
-        size = np.exp(losses.log_classification)
-        auc = roc_auc(y, scores)
-        found.append((n, abs(skew) / size, corrected.log_ranking, auc, error))
+        found.append((n, skew, corrected.log_ranking, roc_auc(y, scores), error))
     table = np.array(found)
     places = np.minimum(np.searchsorted(table[:, 0], rounds), len(table) - 1)
     names = ("skew", "log_ranking", "auc", "errors")

@@ -21,9 +21,10 @@ EIGHT = np.array(
 )
 # largest decrease, smooth
 KINDS = {
-    "RankBoost": (True, False),
-    "coordinate descent RankBoost": (False, False),
-    "smooth margin ranking": (False, True),
+    "RankBoost": (True, 0),
+    "coordinate descent RankBoost": (False, 0),
+    "smooth margin ranking": (False, 1),
+    "exact ascent (10)": (False, 2),
 }
 
 
@@ -34,9 +35,10 @@ def best_margin_of_matrix(M, *, directions="increasing"):
     return best_margin(rows, np.arange(len(rows)) > 0, directions=directions)
 
 
-def margin_paths(max_iter):
-    """Margin after rounds spread evenly on a logarithmic scale, for the three algorithms."""
-    rounds = np.unique(np.geomspace(1, max_iter, 400).astype(int))
+def margin_paths(max_iter, shown=()):
+    """Margin after rounds spread evenly on a logarithmic scale, and after those to be shown."""
+    spread = np.geomspace(1, max_iter, 400).astype(int)
+    rounds = np.union1d(spread, np.array(shown, dtype=int))
     found = {}
     for name, (largest_decrease, smooth) in KINDS.items():
         run = boost_matrix(EIGHT, np.ones(8), max_iter, largest_decrease, smooth, False)

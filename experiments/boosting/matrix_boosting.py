@@ -12,7 +12,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from toprank.kernels.jit import compiled
-from toprank.kernels.steps import growth, loss_step, margin_step, pick, rates
+from toprank.kernels.steps import (
+    LONGEST,
+    growth,
+    line_step,
+    loss_step,
+    margin_step,
+    pick,
+    rates,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -26,14 +34,15 @@ def boost_matrix(
     weights: NDArray[np.float64],
     max_iter: int,
     largest_decrease: bool,
-    smooth: bool,
+    smooth: int,
     both: bool,
 ) -> tuple[NDArray[np.intp], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
     """Weak ranker, step, ln F̃ and condition of each round, from weights 0 on.
 
-    ``smooth`` takes the steps of smooth margin ranking once G̃ > 0; ``both`` lets a step be
-    negative. On ties the lowest index wins. The last array holds the edge r and the share d₀ of
-    the pairs on which the chosen weak ranker is silent, the quantities of Theorem 7.
+    ``smooth`` takes the steps of smooth margin ranking once G̃ > 0: those of equation (12) if 1, of
+    equation (10) if 2. ``both`` lets a step be negative. On ties the lowest index wins. The last
+    array holds the edge r and the share d₀ of the pairs on which the chosen weak ranker is silent,
+    the quantities of Theorem 7.
     """
     n_pairs, n_weak = M.shape
     chosen, steps = np.empty(max_iter, np.intp), np.empty(max_iter)
@@ -51,14 +60,18 @@ def boost_matrix(
                     right[j] += d[i]
                 elif M[i, j] < 0:
                     wrong[j] += d[i]
-        goodness = rates(shares, largest_decrease)
+        goodness = rates(shares, largest_decrease, LONGEST)
         j = pick(np.abs(goodness) if both else goodness)
         g = -log_loss / length if length > 0 else 0.0
         p, m, sign = right[j], wrong[j], 1.0
         if both and p < m:
             p, m, sign = m, p, -1.0
-        smoothly = smooth and log_loss < 0.0
-        step = margin_step(p, 0.0, 0.0, m, g) if smoothly else loss_step(p, 0.0, 0.0, m)
+        if smooth == 2 and log_loss < 0.0:
+            step = line_step(p, 0.0, 0.0, m, g, length, LONGEST)
+        elif smooth == 1 and log_loss < 0.0:
+            step = margin_step(p, 0.0, 0.0, m, g, LONGEST)
+        else:
+            step = loss_step(p, 0.0, 0.0, m, LONGEST)
         log_loss += np.log1p(growth(p, 0.0, 0.0, m, step))
         length += abs(step)
         conditions[0, t], conditions[1, t] = p - m, max(1.0 - p - m, 0.0)

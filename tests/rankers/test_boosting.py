@@ -56,7 +56,7 @@ FITS = {
     [
         RankBoost(),
         RankBoost("steepest", weak_rankers="features", max_iter=20),
-        SmoothMarginRanker(max_iter=50),
+        SmoothMarginRanker(max_iter=10),
         AdaBoostRanker(),
         SoftRankBoost(max_iter=30),
         AdaBoostMH(max_iter=50),

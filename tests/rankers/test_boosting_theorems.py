@@ -8,7 +8,7 @@ from experiments.boosting.matrix import EIGHT, best_margin_of_matrix
 from experiments.boosting.matrix_boosting import boost_matrix
 from toprank import AdaBoostMH, AdaBoostMR, AdaBoostRanker, RankBoost, SmoothMarginRanker
 from toprank.guarantees import f_skew, ranking_margin
-from toprank.kernels.steps import margin_step
+from toprank.kernels.steps import LONGEST, margin_step
 from toprank.metrics import roc_auc
 from toprank.weak_rankers import Stumps
 
@@ -69,11 +69,24 @@ def test_lemma_20_more_than_half_of_the_gap_is_gained():
             for share in (0.0, 0.5, 0.999):
                 d0 = share * 2 / 3 * (1 - r) * (1 - r**2)
                 plus, minus = (1 + r - d0) / 2, (1 - r - d0) / 2
-                step = margin_step(plus, 0.0, 0.0, minus, g)
-                if step >= 2.0:  # the longest step taken here; the lemma has no limit
-                    continue
+                step = margin_step(plus, 0.0, 0.0, minus, g, LONGEST)
                 tau = plus * np.exp(-step) + minus * np.exp(step) + d0
                 assert (-np.log(tau) / step - g) / (r - g) > 0.5
+
+
+def test_theorem_7_holds_on_two_classes_where_pairs_are_silent():
+    X, y = majority_of_nine()
+    model = SmoothMarginRanker(max_iter=2000, tol=None).fit(X, y)
+    assert model.silent_shares_[-100:].min() > 0.4  # at least (1 - r²)/2 with two classes
+    lengths = np.abs(model.steps_)
+    losses = -model.smooth_margin_path_ * np.cumsum(lengths)
+    assert_progress(lengths, losses, model.edges_, model.silent_shares_)
+
+
+def majority_of_nine():
+    """Two classes with a margin below 1/4: above it, the condition of Theorem 7 cannot hold."""
+    X = (np.random.default_rng(0).random((120, 9)) < 0.5).astype(float)
+    return X, X.sum(axis=1) > 4.5
 
 
 def eight_as_rows():
@@ -90,18 +103,17 @@ def test_the_estimators_walk_the_same_path_as_the_matrix(weak_rankers):
     run = boost_matrix(EIGHT, np.ones(8), 300, False, False, False)
     assert rank.selected_.tolist() == run[0].tolist()
     np.testing.assert_allclose(rank.steps_, run[1], atol=1e-8)
-    if weak_rankers == "features":  # exact line searches (10) take other steps than (12)
-        return
     smooth = SmoothMarginRanker(tol=None, **options).fit_pairs(X, pairs)
     run = boost_matrix(EIGHT, np.ones(8), 300, False, True, False)
     np.testing.assert_allclose(smooth.steps_, run[1], atol=1e-8)
 
 
+@pytest.mark.parametrize("ascent", ["approximate", "exact"])
 @pytest.mark.parametrize("weak_rankers", ["stumps", "features"])
-def test_smooth_margin_ranking_certifies_the_best_margin(weak_rankers):
+def test_smooth_margin_ranking_certifies_the_best_margin(weak_rankers, ascent):
     X, pairs = eight_as_rows()
     model = SmoothMarginRanker(
-        weak_rankers=weak_rankers, directions="increasing", max_iter=1500, tol=1e-3
+        ascent=ascent, weak_rankers=weak_rankers, directions="increasing", max_iter=1500, tol=1e-3
     ).fit_pairs(X, pairs)
     scores, norm = model.decision_function(X), np.abs(model.weights_).sum()
     margin = (scores[:8] - scores[8:]).min() / norm
@@ -142,6 +154,39 @@ def test_adaboost_with_the_constant_and_rankboost_end_alike(seed):
     assert ada_losses.log_classification == pytest.approx(rank_losses.log_classification, abs=1e-6)
     np.testing.assert_array_equal(ada.predict(X), rank.predict(X))
     np.testing.assert_allclose(ada.predict_proba(X), rank.predict_proba(X), atol=1e-6)
+
+
+def test_on_separable_rows_both_losses_vanish_and_both_rank_perfectly():
+    X, y = majority_of_nine()
+    ada, rank = (kind(max_iter=20_000).fit(X, y) for kind in (AdaBoostRanker, RankBoost))
+    for model in (ada, rank):
+        assert model.converged_
+        scores = model.decision_function(X)
+        losses = class_losses(y, scores)
+        assert model.objective_path_[-1] < model.objective_path_[0] - 29
+        assert losses.log_ranking < -10
+        assert abs(f_skew(y, scores)) < 1e-6
+        assert roc_auc(y, scores) == 1.0
+        np.testing.assert_array_equal(model.predict(X), y)
+
+
+def test_without_a_limit_steps_are_those_of_equation_4():
+    X, y = noisy(0)
+    y[:] = 0
+    y[np.argsort(X[:, 0] - X[:, 1])[-12:]] = 1  # a rare class, where most steps are long
+    model = RankBoost("steepest", weak_rankers=Stumps(n_bins=8), max_iter=15).fit(X, y)
+    H = model.weak_rankers_.design(X).matrix()
+    scores = np.zeros(300)
+    for index, step in zip(model.selected_, model.steps_, strict=True):
+        weights = np.outer(np.exp(-scores[y == 1]), np.exp(scores[y == 0]))
+        moved = H[y == 1, index][:, None] - H[y == 0, index]
+        plus, minus = weights[moved > 0].sum(), weights[moved < 0].sum()
+        ratio = max(plus, minus) / max(min(plus, minus), 1e-300)
+        assert abs(step) == pytest.approx(min(0.5 * np.log(ratio), 15.0), rel=1e-6)
+        scores += step * H[:, index]
+    assert (np.abs(model.steps_) > 2).any()
+    limited = RankBoost("steepest", weak_rankers=Stumps(n_bins=8), max_step=2.0).fit(X, y)
+    assert np.abs(limited.steps_).max() <= 2.0
 
 
 def test_steepest_descent_and_largest_decrease_end_alike():

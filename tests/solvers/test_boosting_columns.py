@@ -40,26 +40,41 @@ def test_classifiers_boost_alike_whether_binned_or_brought_as_columns(missing):
     np.testing.assert_allclose(losses, columns.class_losses(), atol=1e-9)
 
 
-@pytest.mark.parametrize("smooth", [False, True])
-def test_steps_of_real_valued_weak_rankers_are_best_along_the_line(smooth):
+@pytest.mark.parametrize("ascent", [None, "approximate", "exact"])
+def test_steps_of_real_valued_weak_rankers_are_best_along_the_line(ascent):
     rng = np.random.default_rng(2)
     X = rng.random((30, 2))
-    y = X[:, 0] > 0.5
-    X[:, 0] += 0.2 * y  # separable, so that the smooth margin gets positive
+    y = X.sum(axis=1) > 1.0
+    X += 0.2 * y[:, None]  # separable, so that the smooth margin gets positive
     state = state_on(Features().fit(X), X, labels(y))
-    run = boost(state, selection="steepest", smooth=smooth, max_iter=60, tol=None)
+    run = boost(state, selection="steepest", ascent=ascent, max_iter=40, tol=None)
     weights = run.weights(2, run.n_iter - 1)
     length = np.abs(run.steps[:-1]).sum()
+    smooth_margin = run.smooth_margins[-2]
     design, criterion = Features().fit(X).design(X), pnorm_push(1.0).on(y)
 
     def goodness(step):
         moved = weights.copy()
         moved[run.indices[-1]] += step
         value = -criterion.value(design.scores(moved))
-        return value / (length + abs(step)) if smooth else value
+        if ascent == "exact":  # equation (10)
+            return value / (length + abs(step))
+        # the derivative is -τ'/τ - g, whose root is that of equation (11)
+        return value if ascent is None else value - smooth_margin * abs(step)
 
     best = goodness(run.steps[-1])
-    if abs(run.steps[-1]) < 2.0:
-        assert all(best >= goodness(run.steps[-1] * f) - 1e-12 for f in (0.9, 0.99, 1.01, 1.1))
-    if smooth:
-        assert run.smooth_margins[-1] > 0
+    assert all(best >= goodness(run.steps[-1] * f) - 1e-12 for f in (0.9, 0.99, 1.01, 1.1))
+    if ascent is not None:
+        assert run.smooth_margins[-1] > smooth_margin > 0
+
+
+def test_values_that_lie_close_together_get_the_long_steps_they_need():
+    rng = np.random.default_rng(0)
+    x = np.append(rng.normal(size=100), 1e4)  # one row sets the range of the feature
+    y = np.append(x[:100] + rng.normal(size=100) > 0, True)
+    state = state_on(Features().fit(x[:, None]), x[:, None], labels(y))
+    run = boost(state, max_iter=1, tol=None)
+    assert run.steps[0] > 1000
+    assert abs(state.edge(0)) < 1e-9
+    shortened = boost(state_on(Features().fit(x[:, None]), x[:, None], labels(y)), max_step=2.0)
+    assert max(np.abs(shortened.steps)) == 2.0

@@ -6,7 +6,8 @@ rankers that abstain on a missing value). A step α multiplies the loss by
 
     τ(α) = 1 + p₁(e^{-α} - 1) + p½(e^{-α/2} - 1) + m½(e^{α/2} - 1) + m₁(e^{α} - 1).
 
-Steps are at most :data:`MAX_STEP` long: where m₁ = m½ = 0 the minimum lies at infinity.
+Steps are at most ``limit`` long, :data:`LONGEST` where nobody asks for less: where m₁ = m½ = 0 the
+minimum lies at infinity.
 """
 
 from __future__ import annotations
@@ -21,20 +22,16 @@ from toprank.kernels.jit import compiled
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["FLAT", "MAX_STEP", "growth", "loss_step", "margin_step", "pick", "rates"]
+__all__ = ["FLAT", "LONGEST", "growth", "line_step", "loss_step", "margin_step", "pick", "rates"]
 
-# Longest step: a pair on the right side loses e^-2 of its weight, one on the wrong side gains as
-# much. A longer step rests on pairs d₋ of which there are hardly any to tell. Chosen by hand from
-# 1, 2 and 5 on held-out halves of five tables, where 2 was ahead of 5 on four; see the theory of
-# boosting. Nothing is lost at the end: the next round can take the same weak ranker again.
-MAX_STEP = 2.0
+# The step that stands for an infinite one. ½·ln(d₊/d₋) is as long where d₋ is 1e-13 of d₊, which
+# sums in double precision hardly tell from 0; after two such steps pairs count as separated.
+LONGEST = 15.0
 # Rates closer than this are a tie. Sums of the same numbers in another order differ by about
 # 1e-16, their roots by 1e-8; every form of supervision must break its ties alike.
 TIE = 1e-7
 # Rates below this are what rounding leaves where no weak ranker gains anything.
 FLAT = 1e-12
-# d₊/d₋ at which ½·ln(d₊/d₋) is the longest step.
-LIMIT = math.exp(2.0 * MAX_STEP)
 
 
 @compiled
@@ -52,9 +49,9 @@ def _slope(p1: float, ph: float, mh: float, m1: float, step: float) -> float:
 
 
 @compiled
-def _root(p1: float, ph: float, mh: float, m1: float, target: float) -> float:
-    """Step in [-MAX_STEP, MAX_STEP] at which τ' + target·τ changes its sign, by halving."""
-    low, high = -MAX_STEP, MAX_STEP
+def _root(p1: float, ph: float, mh: float, m1: float, target: float, limit: float) -> float:
+    """Step in [-limit, limit] at which τ' + target·τ changes its sign, by halving."""
+    low, high = -limit, limit
     for _ in range(60):
         middle = 0.5 * (low + high)
         value = _slope(p1, ph, mh, m1, middle)
@@ -68,21 +65,21 @@ def _root(p1: float, ph: float, mh: float, m1: float, target: float) -> float:
 
 
 @compiled
-def loss_step(p1: float, ph: float, mh: float, m1: float) -> float:
+def loss_step(p1: float, ph: float, mh: float, m1: float, limit: float) -> float:
     """Step that minimises τ: ½·ln(p₁/m₁) without abstentions (equation 4)."""
     if ph > 0.0 or mh > 0.0:
-        return _root(p1, ph, mh, m1, 0.0)
+        return _root(p1, ph, mh, m1, 0.0, limit)
     if p1 <= 0.0 and m1 <= 0.0:
         return 0.0
     if m1 <= 0.0:
-        return MAX_STEP
+        return limit
     if p1 <= 0.0:
-        return -MAX_STEP
-    return min(max(0.5 * math.log(p1 / m1), -MAX_STEP), MAX_STEP)
+        return -limit
+    return min(max(0.5 * math.log(p1 / m1), -limit), limit)
 
 
 @compiled
-def margin_step(p1: float, ph: float, mh: float, m1: float, g: float) -> float:
+def margin_step(p1: float, ph: float, mh: float, m1: float, g: float, limit: float) -> float:
     """Step α > 0 of smooth margin ranking, g·τ(α) = -τ'(α) (equations 11 and 12).
 
     Equation (12) is 0/0 at m₁ = 0; multiplied by its conjugate it is
@@ -90,33 +87,54 @@ def margin_step(p1: float, ph: float, mh: float, m1: float, g: float) -> float:
         α = ln[ 2(1-g)·p₁ / (g·d₀ + √(g²d₀² + 4(1-g²)·p₁m₁)) ].
     """
     if ph > 0.0 or mh > 0.0:
-        return _root(p1, ph, mh, m1, g)
+        return _root(p1, ph, mh, m1, g, limit)
     d0 = max(1.0 - p1 - m1, 0.0)
     below = g * d0 + math.sqrt(g * g * d0 * d0 + 4.0 * (1.0 - g * g) * p1 * m1)
     above = 2.0 * (1.0 - g) * p1
     if above <= 0.0:
         return 0.0
     if below <= 0.0:
-        return MAX_STEP
-    return min(max(math.log(above / below), -MAX_STEP), MAX_STEP)
+        return limit
+    return min(max(math.log(above / below), -limit), limit)
 
 
 @compiled
-def rates(masses: NDArray[np.float64], largest_decrease: bool) -> NDArray[np.float64]:
+def line_step(
+    p1: float, ph: float, mh: float, m1: float, g: float, length: float, limit: float
+) -> float:
+    """Step α > 0 at which the smooth margin is largest along the weak ranker (equation 10).
+
+    G̃(α) = (g·length - ln τ(α)) / (length + α) rises while (length + α)·(-τ'/τ) > g·length - ln τ,
+    the difference of which falls, as ln τ is convex: one root, by halving.
+    """
+    low, high = 0.0, limit
+    for _ in range(60):
+        middle = 0.5 * (low + high)
+        grown = growth(p1, ph, mh, m1, middle)
+        rise = -_slope(p1, ph, mh, m1, middle) / (1.0 + grown)
+        if (length + middle) * rise > g * length - math.log1p(grown):
+            low = middle
+        else:
+            high = middle
+    return 0.5 * (low + high)
+
+
+@compiled
+def rates(masses: NDArray[np.float64], largest_decrease: bool, limit: float) -> NDArray[np.float64]:
     """How good each weak ranker is, with the sign of its step; ``masses`` are its four shares.
 
     Steepest: the edge r = p₁ + p½/2 - m½/2 - m₁ (equation 3). Largest decrease: the root of
     1 - min τ, which without abstentions is √p₁ - √m₁ (equation 5), the minimum being over steps
     that may be taken.
     """
-    found = np.empty(masses.shape[1])
+    found, most = np.empty(masses.shape[1]), math.exp(2.0 * limit)
     for j in range(found.size):
         p1, ph = max(masses[0, j], 0.0), max(masses[1, j], 0.0)
         mh, m1 = max(masses[2, j], 0.0), max(masses[3, j], 0.0)
         if not largest_decrease:
             found[j] = p1 - m1 + 0.5 * (ph - mh)
-        elif ph > 0.0 or mh > 0.0 or p1 > LIMIT * m1 or m1 > LIMIT * p1:
-            step = loss_step(p1, ph, mh, m1)
+        elif ph > 0.0 or mh > 0.0 or p1 > most * m1 or m1 > most * p1:
+            step = loss_step(p1, ph, mh, m1, limit)
             gained = max(-growth(p1, ph, mh, m1, step), 0.0)
             found[j] = math.copysign(math.sqrt(gained), step)
         else:

@@ -44,23 +44,31 @@ __all__ = [
     "BoostedLabelsMixin",
     "BoostedPairsMixin",
     "BoostedRanker",
+    "ExponentialRanker",
     "OneListMixin",
     "PairBoostedRanker",
-    "ProbabilityMixin",
     "RoundMonitor",
+    "check_max_step",
     "shared_docs",
     "warn_if_equal",
 ]
 
 
 WEAK_RANKERS = """
-weak_rankers : {"stumps", "features"}, transformer, list of functions or Stumps, default="stumps"
+weak_rankers : {"stumps", "features"}, transformer, learner, functions or Stumps, default="stumps"
     What f is built from: thresholds on single features, which need no scaling and take missing
     values (on the side that ranks better); features scaled to [0, 1]; the output columns of a
-    transformer; functions of the table. ``Stumps(n_bins=64, missing="abstain")`` sets bins and
-    missing values.
+    transformer; a list of functions of the table; a classifier or regressor, fitted in every round
+    to the present weights. ``Stumps(n_bins=64, missing="abstain")`` sets bins and missing values.
 directions : {"both", "increasing"}, default="both"
     "increasing" allows positive weights only: a larger value never lowers the score.
+"""
+
+MAX_STEP = """
+max_step : float or None, default=None
+    Longest step of a round. None takes the step of the paper as it is; where no pair goes the wrong
+    way that is infinite, and 15 stands for it. A limit of 2 often ranks new rows better: longer
+    steps rest on very few pairs.
 """
 
 EARLY_STOPPING = """
@@ -87,7 +95,7 @@ verbose : int, default=0
 def shared_docs(patience: int) -> Callable[[Estimator], Estimator]:
     """Fill the parameters that boosted rankers share into a docstring."""
     stopping = EARLY_STOPPING.replace("PATIENCE", str(patience))
-    return documented(weak_rankers=WEAK_RANKERS, early_stopping=stopping)
+    return documented(weak_rankers=WEAK_RANKERS, max_step=MAX_STEP, early_stopping=stopping)
 
 
 class BoostedLabelsMixin:
@@ -256,7 +264,7 @@ class BoostedRanker(BoostedLabelsMixin, LinearRanker):
         """Stumps learn the side of missing values."""
         if isinstance(self.weak_rankers, str) and self.weak_rankers == "stumps":
             return Stumps(missing="learned")
-        return weak_rankers_from(self.weak_rankers)
+        return weak_rankers_from(self.weak_rankers, self.max_iter)
 
     def _check_parameters(self) -> None:
         check_number("max_iter", self.max_iter, 1, whole=True)
@@ -329,8 +337,18 @@ class BoostedPairsMixin(PairsMixin):
         return self._fit_pairs(X, pairs, pair_weight, validation=validation)
 
 
-class ProbabilityMixin:
-    """Probabilities of a model that minimises an exponential loss."""
+@dataclass(kw_only=True, eq=False, repr=False)
+class ExponentialRanker(BoostedRanker):
+    """Minimises an exponential loss, which may have no finite minimum and gives probabilities."""
+
+    max_step: float | None = None
+
+    def _rules(self) -> dict[str, Any]:
+        return {"max_step": self.max_step, **super()._rules()}
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_max_step(self.max_step)
 
     def predict_proba(self, X: Any) -> NDArray[Any]:
         """Give the probability of each class: P(y=1|x) = 1/(1 + e^{-2·decision_function(x)}).
@@ -339,13 +357,19 @@ class ProbabilityMixin:
         where the weak rankers are few or the rounds many.
         """
         check_is_fitted(self)
-        self._check_has_cut()  # type: ignore[attr-defined]
-        positive = expit(2.0 * self.decision_function(X))  # type: ignore[attr-defined]
+        self._check_has_cut()
+        positive = expit(2.0 * self.decision_function(X))
         return np.column_stack([1.0 - positive, positive])
 
 
-class PairBoostedRanker(ProbabilityMixin, BoostedGradesMixin, BoostedPairsMixin, BoostedRanker):
+class PairBoostedRanker(BoostedGradesMixin, BoostedPairsMixin, ExponentialRanker):
     """Minimises the exponential loss of crucial pairs, whoever names them."""
+
+
+def check_max_step(max_step: float | None) -> None:
+    """Refuse a limit that lets no step be taken."""
+    if max_step is not None and not max_step > 0:
+        raise ValueError(f"max_step must be above 0, or None for no limit, got {max_step!r}.")
 
 
 class RoundMonitor:

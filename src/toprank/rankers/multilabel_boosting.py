@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from toprank.inputs import as_weights, check_choice, check_number, log_scale, scaled_weights
 from toprank.kernels.threads import Threads
-from toprank.rankers.boosting import warn_if_equal
+from toprank.rankers.boosting import check_max_step, warn_if_equal
 from toprank.rankers.cuts import matching_intercept
 from toprank.rankers.documentation import documented
 from toprank.rankers.supervised import check_table
@@ -40,6 +40,8 @@ n_bins : int, default=255
 tol : float or None, default=1e-8
     Stop when no stump has a larger rate, or when all is right and the loss is below e^-30 of its
     start; None stops at ``max_iter`` only.
+max_step : float or None, default=None
+    Longest step of a round, as in :class:`RankBoost`.
 n_jobs : int or None, default=None
     Threads. The model does not depend on it.
 verbose : int, default=0
@@ -54,6 +56,7 @@ class LabelBooster(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     max_iter: int = 1000
     n_bins: int = 255
     tol: float | None = 1e-8
+    max_step: float | None = None
     n_jobs: int | None = None
     verbose: int = 0
 
@@ -97,7 +100,13 @@ class LabelBooster(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             if given is not None and weights is not None:
                 power = 2 if self._form() == "global" else 1  # pair weights are products
                 state.log_unit = power * log_scale(given, weights)
-            run = boost(state, max_iter=self.max_iter, tol=self.tol, monitor=self._say_progress)
+            run = boost(
+                state,
+                max_iter=self.max_iter,
+                tol=self.tol,
+                max_step=self.max_step,
+                monitor=self._say_progress,
+            )
         self.weak_rankers_ = family
         self._store_run(run, relevant.shape[0], design.n_weak)
         self.cut_ = self._cut(state, relevant, weights)
@@ -191,6 +200,7 @@ class LabelBooster(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_number("max_iter", self.max_iter, 1, whole=True)
         if self.tol is not None:
             check_number("tol", self.tol, 0.0)
+        check_max_step(self.max_step)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -47,7 +47,7 @@ from toprank.solvers.passes import (
     block_scores,
     minimize_by_passes,
 )
-from toprank.weak_rankers import Features, Stumps, weak_rankers_from
+from toprank.weak_rankers import Features, Stumps, WeakLearner, weak_rankers_from
 from toprank.weak_rankers.features import check_spans
 
 if TYPE_CHECKING:
@@ -70,15 +70,17 @@ __all__ = ["IRPush", "PNormPush"]
 
 # Beyond this many rows the sort behind a certificate would cost more than a step of the fit.
 CERTIFIED_ROWS = 100_000
+MAX_ROUNDS = 100  # of coordinate descent, as in the paper
 
 PARAMETERS = """
-weak_rankers : {"features", "stumps"}, transformer or list of functions, default="features"
+weak_rankers : {"features", "stumps"}, transformer, learner or functions, default="features"
     What f is built from: features scaled to [0, 1], thresholds on them (missing values
-    abstain), the output columns of a transformer, or functions of the table.
+    abstain), the output columns of a transformer, a list of functions of the table, or a
+    classifier or regressor, fitted in every round to the present weights.
 solver : {"auto", "lbfgs", "coordinate"}, default="auto"
     "lbfgs" moves all weights at once; "coordinate" is the paper's boosting-style algorithm,
     one weak ranker per round, sparse when stopped early. "auto" takes "coordinate" for stumps,
-    of which there are many, and "lbfgs" otherwise.
+    of which there are many, and for learners; "lbfgs" otherwise.
 alpha : float, default=1e-3
     Weight of the penalty. Small, but above 0, so that separable data have an optimum; the
     paper has none (``alpha=0``).
@@ -242,7 +244,8 @@ class PushRanker(GradesMixin, PairsMixin, LinearRanker):
         return None
 
     def _family(self) -> WeakRankers:
-        return weak_rankers_from(self.weak_rankers)
+        n_rounds = MAX_ROUNDS if self.max_iter is None else int(self.max_iter)
+        return weak_rankers_from(self.weak_rankers, n_rounds)
 
     def _fit(self, table: Any, truth: Truth, given: dict[str, Any], **_: Any) -> Self:
         with threads_for(self.n_jobs) as threads:
@@ -357,12 +360,12 @@ class PushRanker(GradesMixin, PairsMixin, LinearRanker):
     def _solver_name(self) -> Literal["lbfgs", "coordinate"]:
         if self.solver != "auto":
             return self.solver
-        return "coordinate" if isinstance(self._family(), Stumps) else "lbfgs"
+        return "coordinate" if isinstance(self._family(), Stumps | WeakLearner) else "lbfgs"
 
     def _rounds(self) -> int:
         if self.max_iter is not None:
             return int(self.max_iter)
-        return {"lbfgs": 1000, "coordinate": 100}[self._solver_name()]
+        return {"lbfgs": 1000, "coordinate": MAX_ROUNDS}[self._solver_name()]
 
     @property
     def certificate_(self) -> PushCertificate:
@@ -420,7 +423,19 @@ class PushRanker(GradesMixin, PairsMixin, LinearRanker):
         if self.tol is not None:
             check_number("tol", self.tol, 0)
         check_choice("solver", self.solver, ("auto", "lbfgs", "coordinate"))
+        if isinstance(self._family(), WeakLearner):
+            self._check_learner()
         self._objective()
+
+    def _check_learner(self) -> None:
+        """Refuse what needs weak rankers that are there from the start."""
+        if self.solver == "lbfgs":
+            raise ValueError(
+                "a weak learner makes one weak ranker per round, so it needs solver='auto' or "
+                "'coordinate', got 'lbfgs'."
+            )
+        if self.warm_start:
+            raise ValueError("a weak learner starts anew in every fit; set warm_start=False.")
 
 
 def _has_probabilities(ranker: Any) -> bool:

@@ -12,10 +12,9 @@ from toprank.guarantees.ranking_margins import MarginCertificate
 from toprank.inputs import check_choice
 from toprank.rankers.base import keep_columns
 from toprank.rankers.boosting import (
-    BoostedRanker,
+    ExponentialRanker,
     OneListMixin,
     PairBoostedRanker,
-    ProbabilityMixin,
     RoundMonitor,
     shared_docs,
     warn_if_equal,
@@ -24,7 +23,7 @@ from toprank.rankers.supervised import with_callbacks
 from toprank.rankers.survey import survey
 from toprank.solvers.boosting import POSITIVE, boost, state_on
 from toprank.solvers.boosting_passes import PassState, fit_stumps
-from toprank.weak_rankers import Stumps
+from toprank.weak_rankers import Stumps, WeakLearner
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -46,7 +45,7 @@ class RankBoost(PairBoostedRanker):
     Minimises F̃ = Σ e^{-(f(x_i) - f(x_k))} over crucial pairs (i belongs above k) by coordinate
     descent: a round takes one weak ranker h_j and goes to the minimum along it. Without missing
     values a stump of which the pairs' weight d₊ goes the right way and d₋ the wrong way gets the
-    step ½·ln(d₊/d₋), at most 2 (it is infinite where d₋ = 0). On equal rates the first weak ranker
+    step ½·ln(d₊/d₋) (equation 4). On equal rates the first weak ranker
     wins. With two classes weights are products, so a round costs O(rows·features) at most and
     memory is O(rows), whatever the number of pairs (Freund et al. 2003; Rudin and Schapire 2009,
     section 4.1).
@@ -56,13 +55,15 @@ class RankBoost(PairBoostedRanker):
     selection : {"largest_decrease", "steepest"}, default="largest_decrease"
         The weak ranker of a round: the one that lowers the loss most, as RankBoost does
         (equation 5), or the one of largest slope, as coordinate descent does (equation 3).
-        The first needs fewer rounds; for real-valued weak rankers it costs a line search each.
+        The first needs fewer rounds; for real-valued weak rankers it costs a line search each,
+        and weak rankers of a learner go by their slope.
     {weak_rankers}
     max_iter : int, default=100
         Most rounds. A budget, as usual in boosting: a hundred stumps can still be read.
     tol : float or None, default=1e-8
         Stop when no weak ranker has a larger rate (at most 1 to begin with), or when all pairs
         are right and the loss is below e^-30 of its start; None stops at ``max_iter`` only.
+    {max_step}
     {early_stopping}
 
     Attributes
@@ -90,7 +91,8 @@ class RankBoost(PairBoostedRanker):
     selection: Literal["largest_decrease", "steepest"] = "largest_decrease"
 
     def _rules(self) -> dict[str, Any]:
-        return {"selection": self.selection, **super()._rules()}
+        is_learned = isinstance(self._family(), WeakLearner)
+        return {"selection": "steepest" if is_learned else self.selection, **super()._rules()}
 
     @with_callbacks
     def fit_blocks(self, blocks: Blocks) -> Self:
@@ -146,25 +148,29 @@ class SmoothMarginRanker(PairBoostedRanker):
     """Ranks with the largest margin that a weighted sum of weak rankers can have.
 
     Maximises the smooth margin G̃ = -ln F̃ / ‖λ‖₁ with F̃ = Σ e^{-(f(x_i) - f(x_k))} over crucial
-    pairs. It lies below the margin min (f(x_i) - f(x_k)) / ‖λ‖₁ and comes close to it as
-    ‖λ‖₁ grows. Rounds are those of coordinate descent RankBoost until G̃ > 0; from then on the
-    step solves g·τ = -τ' (equation 12, in a form that is stable at d₋ = 0) or, for real-valued
-    weak rankers, maximises G̃ along the weak ranker (equation 10). ‖λ‖₁ counts the length of all
-    steps, as the paper does, whose weak rankers and their negatives have separate weights. Weights
-    of rows or pairs are relative to the smallest weight of a pair, so that G̃ stays below the
-    margin, on which weights have no influence: multiplying all of them changes nothing. Where
-    pairs cannot be separated G̃ never gets positive, and the model is that of ``RankBoost`` with
-    ``selection="steepest"``. A round costs what it costs there (Rudin and Schapire 2009,
-    section 4.2).
+    pairs. It lies below the margin min (f(x_i) - f(x_k)) / ‖λ‖₁ and comes close to it as ‖λ‖₁
+    grows. Rounds are those of coordinate descent RankBoost until G̃ > 0; from then on the step
+    solves g·τ = -τ' (equation 12, in a form that is stable at d₋ = 0) or maximises G̃ along the
+    weak ranker (equation 10). ‖λ‖₁ counts the length of all steps, as the paper does, whose weak
+    rankers and their negatives have separate weights. Weights of rows or pairs are relative to the
+    smallest weight of a pair, so that G̃ stays below the margin, on which weights have no
+    influence: multiplying all of them changes nothing. Where pairs cannot be separated G̃ never
+    gets positive, and the model is that of ``RankBoost`` with ``selection="steepest"``. A round
+    costs what it costs there (Rudin and Schapire 2009, section 4.2).
 
     Parameters
     ----------
+    ascent : {"approximate", "exact"}, default="approximate"
+        "approximate" takes the step at which the edge has fallen to the present G̃, in closed form
+        for stumps, as smooth margin ranking does; "exact" goes to the largest G̃ along the weak
+        ranker (coordinate ascent), a line search that gains more per round.
     {weak_rankers}
     max_iter : int, default=1000
         Most rounds. Ten times those of RankBoost, since the margin is found slowly.
     tol : float or None, default=1e-2
         Stop when the best margin is known to be within ``tol`` of G̃: no edge falls below it. A
         hundredth of the largest margin there is; rounds can grow like 1/tol².
+    {max_step}
     {early_stopping}
 
     Attributes
@@ -184,12 +190,17 @@ converged_, objective_path_, validation_path_ : as in :class:`RankBoost`
     True
     """
 
+    ascent: Literal["approximate", "exact"] = "approximate"
     max_iter: int = 1000
     tol: float | None = 1e-2
     n_iter_no_change: int = 200
 
     def _rules(self) -> dict[str, Any]:
-        return {"selection": "steepest", "smooth": True, **super()._rules()}
+        return {"selection": "steepest", "ascent": self.ascent, **super()._rules()}
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_choice("ascent", self.ascent, ("approximate", "exact"))
 
     def _store_run(self, family: WeakRankers, classes: NDArray[Any] | None, run: Boosted) -> None:
         super()._store_run(family, classes, run)
@@ -203,7 +214,7 @@ converged_, objective_path_, validation_path_ : as in :class:`RankBoost`
 
 @shared_docs(patience=20)
 @dataclass(kw_only=True, eq=False, repr=False)
-class AdaBoostRanker(ProbabilityMixin, OneListMixin, BoostedRanker):
+class AdaBoostRanker(OneListMixin, ExponentialRanker):
     """Classifies with AdaBoost and ranks by its score.
 
     Minimises F = Σ e^{-y_i·f(x_i)} over rows with y = ±1, with weak classifiers 2h - 1 for weak
@@ -220,6 +231,7 @@ class AdaBoostRanker(ProbabilityMixin, OneListMixin, BoostedRanker):
     tol : float or None, default=1e-8
         Stop when no weak classifier has a larger rate, or when all rows are right and the loss is
         below e^-30 of its start; None stops at ``max_iter`` only.
+    {max_step}
     {early_stopping}
 
     Attributes

@@ -55,9 +55,9 @@ RANKERS = {
     "pnorm-push-stumps": RankerKind(
         "PNormPush", {"p": [1, 4], "alpha": [0.1]}, {"weak_rankers": "stumps"}
     ),
-    "rankboost": RankerKind("RankBoost", {"max_iter": [100]}, is_streamed=True),
-    "smooth-margin": RankerKind("SmoothMarginRanker", {"max_iter": [200]}),
-    "adaboost": RankerKind("AdaBoostRanker", {"max_iter": [100]}),
+    "rankboost": RankerKind("RankBoost", {"max_iter": [100]}, {"max_step": 2.0}, is_streamed=True),
+    "smooth-margin": RankerKind("SmoothMarginRanker", {"max_iter": [200]}, {"max_step": 2.0}),
+    "adaboost": RankerKind("AdaBoostRanker", {"max_iter": [100]}, {"max_step": 2.0}),
     "soft-rankboost": RankerKind("SoftRankBoost", {"nu": [0.1, 0.3]}),
     "trees": RankerKind(
         "TreeRanker",

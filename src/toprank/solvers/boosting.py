@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from toprank.kernels.ladder import Ladder
-from toprank.kernels.steps import FLAT, pick
+from toprank.kernels.steps import FLAT, LONGEST, pick
 from toprank.objectives import pnorm_push
 from toprank.solvers.base import SEPARATED
 from toprank.solvers.boosting_columns import ColumnState
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from toprank.kernels.threads import Threads
-    from toprank.solvers.boosting_states import Selection
+    from toprank.solvers.boosting_states import Ascent, Selection
     from toprank.truth import Truth
     from toprank.weak_rankers import WeakRankers
 
@@ -86,7 +86,8 @@ def boost(
     state: BoostingState,
     *,
     selection: Selection = "largest_decrease",
-    smooth: bool = False,
+    ascent: Ascent | None = None,
+    max_step: float | None = None,
     both: bool = True,
     free: int | None = None,
     max_iter: int = 100,
@@ -97,10 +98,13 @@ def boost(
 
     RankBoost ends when no weak ranker has a rate above ``tol``, or when all pairs are right and
     the loss is below e^-30 of what it was. Smooth margin ranking ends when the best possible
-    margin ρ, which no edge falls below, is within ``tol`` of G̃. ``both`` allows negative
-    steps, ``free`` names one weak ranker that always may have them. ``tol=None`` ends at
-    ``max_iter`` only, or where no weak ranker gains anything.
+    margin ρ, which no edge falls below, is within ``tol`` of G̃; ``ascent`` says how it climbs, by
+    equation (12) or by the line search (10). ``max_step`` shortens longer steps; None leaves them
+    as they are, and LONGEST stands for infinite ones. ``both`` allows negative steps, ``free``
+    names one weak ranker that always may have them. ``tol=None`` ends at ``max_iter`` only, or
+    where no weak ranker gains anything.
     """
+    state.limit = LONGEST if max_step is None else min(max_step, LONGEST)
     run = Boosted([state.log_loss + state.log_unit])
     length, ceiling = 0.0, math.inf
     while run.n_iter < max_iter:
@@ -114,19 +118,20 @@ def boost(
         index = pick(worth)
         rate = float(worth[index])
         smooth_margin = run.smooth_margins[-1] if length > 0 else -math.inf
-        is_smooth = smooth and smooth_margin > POSITIVE
+        climbs = ascent if smooth_margin > POSITIVE else None
         ceiling = min(ceiling, rate)
-        if rate <= FLAT or _is_done(run, rate, tol, smooth, ceiling - smooth_margin):
+        if rate <= FLAT or _is_done(run, rate, tol, ascent is not None, ceiling - smooth_margin):
             run.status = "separated" if _is_separated(run) else "converged"
             break
         run.edges.append(abs(state.edge(index)))
         run.silent.append(state.silent_share(index))
         sign = math.copysign(1.0, rates[index])
-        step = (
-            state.margin_step(index, sign, smooth_margin, length)
-            if is_smooth
-            else state.loss_step(index)
-        )
+        if climbs is None:
+            step = state.loss_step(index)
+        elif climbs == "exact":
+            step = state.line_step(index, sign, smooth_margin, length)
+        else:
+            step = state.margin_step(index, sign, smooth_margin)
         state.advance(index, step)
         length += abs(step)
         run.indices.append(index)
@@ -148,7 +153,7 @@ def _is_done(run: Boosted, rate: float, tol: float | None, smooth: bool, gap: fl
 
 
 def _is_separated(run: Boosted) -> bool:
-    # steps of the largest length add up to SEPARATED exactly, so rounding must not decide
+    # two steps of LONGEST add up to SEPARATED exactly, so rounding must not decide
     return run.path[-1] <= run.path[0] - SEPARATED + 1e-6
 
 

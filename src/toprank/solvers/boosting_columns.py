@@ -6,11 +6,12 @@ is found along the scores, without the table.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from toprank.kernels.steps import MAX_STEP
+from toprank.kernels.steps import LONGEST
 from toprank.solvers.boosting_states import BoostingState
 from toprank.solvers.descent import Point, minimize_on_line
 
@@ -88,7 +89,10 @@ class ColumnState(BoostingState):
     def loss_step(self, index: int) -> float:
         return WeakRankerLine(self, index).root(_flat)
 
-    def margin_step(self, index: int, sign: float, smooth_margin: float, length: float) -> float:
+    def margin_step(self, index: int, sign: float, target: float) -> float:
+        return WeakRankerLine(self, index).root(lambda _, slope, __: slope + sign * target, sign)
+
+    def line_step(self, index: int, sign: float, smooth_margin: float, length: float) -> float:
         """Step at which G̃ is largest along the weak ranker (equation 10).
 
         With φ = -ln F̃ the derivative of φ(α)/(‖λ‖₁ + α) has the sign of (‖λ‖₁ + α)·φ' - φ,
@@ -102,10 +106,6 @@ class ColumnState(BoostingState):
     def advance(self, index: int, step: float) -> None:
         self.scores += step * self.column(index)
         self.log_loss, self._gradient = self.criterion.value_and_gradient(self.scores)
-
-    def target_step(self, index: int, sign: float, target: float) -> float:
-        """Step of the given sign at which the edge has fallen to ``target``."""
-        return WeakRankerLine(self, index).root(lambda _, slope, __: slope + sign * target, sign)
 
 
 def _flat(value: float, slope: float, step: float) -> float:  # noqa: ARG001
@@ -128,7 +128,7 @@ class WeakRankerLine:
         return value, float(gradient @ self._column)
 
     def root(self, rule: Callable[[float, float, float], float], sign: float = 0.0) -> float:
-        """Step, at most MAX_STEP long, at which ``rule(value, slope, step)`` vanishes.
+        """Step, within the state's limit, at which ``rule(value, slope, step)`` vanishes.
 
         The rule has the sign of the slope at the start and grows with the step.
         """
@@ -141,8 +141,27 @@ class WeakRankerLine:
             moved = direction * step
             return Point(step, 0.0, direction * rule(*self.at(moved), moved))
 
-        if trial(MAX_STEP).slope <= 0.0:
-            return direction * MAX_STEP
+        limit = self._state.limit
+        if limit == LONGEST:
+            limit = self._reach(direction)
+        if trial(limit).slope <= 0.0:
+            return direction * limit
         begin = Point(0.0, 0.0, direction * start)
-        found = minimize_on_line(trial, begin, reduction=LEVEL, first=0.5 * MAX_STEP)
+        found = minimize_on_line(trial, begin, reduction=LEVEL, first=min(1.0, 0.5 * limit))
         return direction * found.step
+
+    def _reach(self, direction: float) -> float:
+        """How far to look: until the derivative of the loss is e^-LONGEST of what it was.
+
+        Binary weak rankers are there at LONGEST, features whose values lie close together later.
+        """
+        value, slope = self.at(0.0)
+        reach = LONGEST
+        for _ in range(10):
+            far, slope_there = self.at(direction * reach)
+            if direction * slope_there >= 0.0:
+                break
+            if slope_there / slope * math.exp(far - value) <= math.exp(-LONGEST) * (1.0 + 1e-6):
+                break
+            reach *= 2.0
+        return reach

@@ -22,7 +22,7 @@ from toprank.kernels.class_sums import (
     multiply,
     ranking_masses,
 )
-from toprank.kernels.steps import growth, loss_step, margin_step, rates
+from toprank.kernels.steps import LONGEST, growth, line_step, loss_step, margin_step, rates
 from toprank.objectives.exponential import ExponentialCriterion, PushFormula
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from toprank.weak_rankers.stumps import StumpDesign
 
     Selection = Literal["largest_decrease", "steepest"]
+    Ascent = Literal["approximate", "exact"]
 
 __all__ = ["BoostingState", "ClassState", "ClassificationLoss", "StumpState"]
 
@@ -54,6 +55,8 @@ class BoostingState(ABC):
     # after that; both 0 without weights
     log_unit: float = 0.0
     log_smallest: float = 0.0
+    # the longest step that may be taken
+    limit: float = LONGEST
     # the losses of the two classes, where there are labels and the scores are kept
     by_class: ClassificationLoss | None = None
     scores: Any
@@ -71,8 +74,15 @@ class BoostingState(ABC):
         """Step along one weak ranker at which the loss is smallest."""
 
     @abstractmethod
-    def margin_step(self, index: int, sign: float, smooth_margin: float, length: float) -> float:
-        """Step of smooth margin ranking, of the given sign."""
+    def margin_step(self, index: int, sign: float, target: float) -> float:
+        """Step of the given sign at which the edge has fallen to ``target``.
+
+        With the smooth margin as the target it is that of smooth margin ranking (equation 11).
+        """
+
+    @abstractmethod
+    def line_step(self, index: int, sign: float, smooth_margin: float, length: float) -> float:
+        """Step of the given sign at which the smooth margin is largest (equation 10)."""
 
     @abstractmethod
     def advance(self, index: int, step: float) -> None:
@@ -141,7 +151,9 @@ class StumpState(BoostingState):
 
     def rates(self, selection: Selection) -> NDArray[np.float64]:
         self._fill_masses()
-        found: NDArray[np.float64] = rates(self._masses, selection == "largest_decrease")
+        found: NDArray[np.float64] = rates(
+            self._masses, selection == "largest_decrease", self.limit
+        )
         return found
 
     def shares(self, index: int) -> tuple[float, float, float, float]:
@@ -159,13 +171,19 @@ class StumpState(BoostingState):
         return max(0.0, 1.0 - sum(self.shares(index)))
 
     def loss_step(self, index: int) -> float:
-        return float(loss_step(*self.shares(index)))
+        return float(loss_step(*self.shares(index), self.limit))
 
-    def margin_step(self, index: int, sign: float, smooth_margin: float, length: float) -> float:  # noqa: ARG002
+    def margin_step(self, index: int, sign: float, target: float) -> float:
+        return sign * float(margin_step(*self._signed(index, sign), target, self.limit))
+
+    def line_step(self, index: int, sign: float, smooth_margin: float, length: float) -> float:
+        shares = self._signed(index, sign)
+        return sign * float(line_step(*shares, smooth_margin, length, self.limit))
+
+    def _signed(self, index: int, sign: float) -> tuple[float, float, float, float]:
+        """Shares of a stump or of its negative."""
         p1, ph, mh, m1 = self.shares(index)
-        if sign < 0:
-            p1, ph, mh, m1 = m1, mh, ph, p1
-        return sign * float(margin_step(p1, ph, mh, m1, smooth_margin))
+        return (p1, ph, mh, m1) if sign > 0 else (m1, mh, ph, p1)
 
     def advance(self, index: int, step: float) -> None:
         self.log_loss += math.log1p(float(growth(*self.shares(index), step)))

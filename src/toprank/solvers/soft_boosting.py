@@ -188,7 +188,7 @@ def soft_boost(
             run.status = "converged"
             break
         sign = math.copysign(1.0, rates[index])
-        step = state.target_step(index, sign, target)
+        step = state.margin_step(index, sign, target)
         state.advance(index, step)
         coefficients[index] += step
         # steps that took each other back count no longer: that only raises the soft margin

@@ -33,8 +33,8 @@ class CustomWeakRankers(WeakRankers):
             functions = list(source) if isinstance(source, (list, tuple)) else []
             if not functions or not all(callable(function) for function in functions):
                 raise TypeError(
-                    "weak_rankers must be 'features', 'stumps', a transformer or a non-empty list "
-                    f"of functions, got {source!r}."
+                    "weak_rankers must be 'features', 'stumps', a transformer, a classifier or "
+                    f"regressor, or a non-empty list of functions, got {source!r}."
                 )
         self._source = source
         self._fitted: Any = None
