@@ -130,6 +130,8 @@ def test_prices_of_your_own():
         Price(np.cosh, None)
     with pytest.raises(TypeError, match="second_derivative of a Price"):
         Price(np.cosh, np.sinh, 1.0)
+    with pytest.raises(ValueError, match="got -1 at height 3"):  # Rudin (2009), section 9.3
+        Price(lambda u: u - (u > 2) * (u - 2) * 2, lambda u: np.where(u > 2, -1.0, 1.0))
     with pytest.raises(ValueError, match="one number per height"):
         Push(price=Price(np.sum, np.sinh)).value(SCORES, [1, 0, 0])
     nan = Price(lambda u: u * math.nan, np.sinh)

@@ -43,7 +43,8 @@ class Price:
     """A price of your own for a height, convex and increasing on [0, ∞).
 
     All three take and return arrays. Where ``second_derivative`` is None, differences of
-    ``derivative`` stand for it.
+    ``derivative`` stand for it. A price that falls somewhere would reward worse lists, and its sum
+    would have many minima, so it is refused (Rudin 2009, section 9.3, leaves the question open).
 
     Examples
     --------
@@ -69,6 +70,15 @@ class Price:
             raise TypeError(
                 "second_derivative of a Price must be a function of an array of heights or None, "
                 f"got {self.second_derivative!r}."
+            )
+        heights = np.arange(65.0)
+        with np.errstate(all="ignore"):
+            slopes = np.broadcast_to(self.derivative(heights), heights.shape)
+        falls = np.flatnonzero(slopes < 0)
+        if falls.size:
+            raise ValueError(
+                "derivative of a Price must not be negative, since a price never falls as a height "
+                f"grows; got {slopes[falls[0]]:g} at height {heights[falls[0]]:g}."
             )
 
 

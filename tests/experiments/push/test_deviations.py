@@ -151,3 +151,74 @@ def test_the_examples_are_true():
     done = doctest.testmod(deviations, optionflags=doctest.NORMALIZE_WHITESPACE)
     assert done.attempted > 0
     assert done.failed == 0
+
+
+# Lemmas 5, 6 and 9, on distributions of a few atoms, of which everything true is known --------
+
+
+def ramp_risk(scores, positives, negatives, p, theta):
+    """R_{p,φ} with φ(z) falling from 1 at z = 0 to 0 at z = θ, for weights of the atoms."""
+    gaps = scores[0][:, None] - scores[1]
+    losses = positives @ np.clip(1.0 - gaps / theta, 0.0, 1.0)
+    return float(negatives @ losses**p) ** (1.0 / p)
+
+
+def deviations_of(scores, draws, p, theta):
+    """L(f) = R^true - R^empirical for each training set, given as counts of the atoms."""
+    equal = [np.full(len(side), 1.0 / len(side)) for side in scores]
+    true = ramp_risk(scores, *equal, p, theta)
+    return np.array(
+        [true - ramp_risk(scores, a / a.sum(), b / b.sum(), p, theta) for a, b in draws]
+    )
+
+
+def problem(seed, n_draws, sizes=(20, 20)):
+    rng = np.random.default_rng(seed)
+    scores = rng.normal(0.4, 0.5, 8), rng.normal(0.0, 0.5, 9)
+    draws = [
+        [rng.multinomial(size, np.full(len(side), 1 / len(side))) for side, size in both]
+        for both in [list(zip(scores, sizes, strict=True))] * n_draws
+    ]
+    return rng, scores, draws
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.integers(0, 2**32 - 1), st.sampled_from([1.0, 2.0, 8.0]), st.floats(0.05, 2.0))
+def test_lemma_5_close_functions_have_close_deviations(seed, p, theta):
+    rng, first, draws = problem(seed, 3)
+    width = rng.choice([1e-3, 0.1, 1.0])
+    second = [side + width * rng.uniform(-1, 1, len(side)) for side in first]
+    apart = max(np.abs(a - b).max() for a, b in zip(first, second, strict=True))
+    gap = deviations_of(first, draws, p, theta) - deviations_of(second, draws, p, theta)
+    assert (np.abs(gap) <= 4.0 / theta * apart + 1e-12).all()
+
+
+@pytest.mark.parametrize("p", [1.0, 3.0])
+@pytest.mark.parametrize("epsilon", [0.05, 0.15])
+def test_lemma_6_the_centre_of_a_ball_speaks_for_the_ball(p, epsilon):
+    theta = 0.4
+    rng, centre, draws = problem(1, 100)
+    radius = epsilon * theta / 8.0
+    ball = [
+        [side + radius * rng.choice([-1.0, 1.0], len(side)) for side in centre] for _ in range(20)
+    ]
+    largest = np.max([deviations_of(f, draws, p, theta) for f in ball], axis=0)
+    at_centre = deviations_of(centre, draws, p, theta)
+    assert (at_centre >= epsilon / 2)[largest >= epsilon].all()
+    assert 0 < np.mean(largest >= epsilon) <= np.mean(at_centre >= epsilon / 2)
+
+
+@pytest.mark.parametrize("p", [1.0, 2.0, 4.0])
+def test_lemma_9_bounds_how_often_one_function_deviates(p):
+    theta, sizes = 0.4, (400, 20_000)
+    _, scores, draws = problem(2, 400, sizes)
+    found = deviations_of(scores, draws, p, theta)
+    true = found[0] + ramp_risk(scores, *(count / count.sum() for count in draws[0]), p, theta)
+    said = 0
+    for epsilon in np.linspace(0.01, 0.6, 30):
+        gain = max(epsilon**2 / 4 * true ** (2 * (p - 1)), (epsilon / 2) ** (2 * p))
+        bound = 2 * math.exp(-2 * sizes[1] * gain)
+        bound += 2 * math.exp(-(epsilon**2) / 2 * sizes[0] + math.log(sizes[1]))
+        assert np.mean(found >= epsilon) <= bound
+        said += bound < 1
+    assert said > 3
