@@ -56,8 +56,10 @@ def report(
         console.note(
             f"{rows.name} has no column {ranker.roles.target!r}: the page tells the order only."
         )
-    with console.warnings_as_notes():
-        run = build_model_page(ranker, rows, labelled, top=top, push=push_path, seed=seed)
+    with console.warnings_as_notes(), console.progress("push path") as step:
+        run = build_model_page(
+            ranker, rows, labelled, top=top, push=push_path, seed=seed, watch=step
+        )
     path = write_report(output, run)
     console.say(f"Report: {path}")
     console.result({"report": str(path), "rows": len(run.rows), "has_target": labelled is not None})

@@ -15,7 +15,7 @@ from toprank.inputs import within_budget
 from toprank.rankers.places import places_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from numpy.typing import NDArray
 
@@ -86,11 +86,13 @@ def build_model_page(
     top: int | None = None,
     push: bool = True,
     seed: int = 0,
+    watch: Callable[[int, int], object] = lambda _done, _total: None,
 ) -> ModelRun:
     """Everything that the page about a model and a table shows.
 
     ``labelled`` are the rows with a target, where there is one. ``top`` rows are shown, by default
-    ten budgets; with lists, of each list, by default the budget; never more than 10,000.
+    ten budgets; with lists, of each list, by default the budget; never more than 10,000. ``watch``
+    is told how many fits of the push path are done.
     """
     ranked = table if labelled is None else table.rows(labelled.numbers)
     scores = model.scores(ranked)
@@ -133,7 +135,7 @@ def build_model_page(
         is_weighted=labelled is not None and labelled.weights is not None,
         quality=None
         if labelled is None
-        else _quality(model, labelled, scores, budget, push=push, seed=seed),
+        else _quality(model, labelled, scores, budget, push=watch if push else None, seed=seed),
     )
 
 
@@ -183,15 +185,16 @@ def _quality(
     scores: NDArray[np.float64],
     budget: int,
     *,
-    push: bool,
+    push: Callable[[int, int], object] | None,
     seed: int,
 ) -> Quality:
     judged = judged_by(model, labelled)
     given = labelled.positives, scores, labelled.weights, labelled.groups
     found = measure(judged, scores, n_resamples=200 if scores.size <= 100_000 else 50, seed=seed)
     path = None
-    if push and model.facts["class"] == "PNormPush" and hasattr(model.ranker, "coef_"):
-        path = draw_push_path(model, labelled, seed=seed)
+    is_push = model.facts["class"] == "PNormPush" and hasattr(model.ranker, "coef_")
+    if push is not None and is_push:
+        path = draw_push_path(model, labelled, seed=seed, watch=push)
     return Quality(
         metrics={name: (each.value, each.low, each.high) for name, each in found.items()},
         curve=curve_of(*given, budget=budget, seed=seed),

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import io
+import itertools
 import re
+import time
+import warnings
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -48,7 +51,8 @@ _SETTINGS: Any = {
 }
 
 _POWERS = (1, 2, 4, 8, 16)
-_MOST_ROWS = 4_000
+# Rows and cells that each fit of the push path learns from, and the time of all of them.
+_MOST_ROWS, _MOST_CELLS, _MOST_SECONDS = 4_000, 4_000_000, 60.0
 _SHARE = 0.05
 # The area under the ROC curve must pay for the other two.
 _MEASURES: dict[str, Callable[..., float]] = {
@@ -105,26 +109,41 @@ def _inline(document: str) -> str:
 
 
 def draw_push_path(
-    model: RankingModel, labelled: LabelledFeatures, *, seed: int = 0
+    model: RankingModel,
+    labelled: LabelledFeatures,
+    *,
+    seed: int = 0,
+    watch: Callable[[int, int], object] = lambda _done, _total: None,
 ) -> Picture | None:
-    """Fit each power on three folds, with weights and lists; None where rows are few."""
+    """Fit each power on three folds, with weights and lists; None where rows are few.
+
+    After a minute the picture is left out, with a warning. ``watch`` is called after each fit.
+    """
     X = model.encoder.transform(labelled.features.select(model.columns))
     rows = LabelledRows(X, labelled.positives, labelled.weights, labelled.groups)
-    rows = rows.sample(_MOST_ROWS, seed)
+    rows = rows.sample(min(_MOST_ROWS, max(300, _MOST_CELLS // X.shape[1])), seed)
     folds = rows.folds(3, 1, seed)
     if len(folds) < 3 or min(int(rows.positives.sum()), int((~rows.positives).sum())) < 6:
         return None
     path: dict[float, dict[str, list[float]]] = {
         power: {name: [] for name in _MEASURES} for power in _POWERS
     }
-    for train, test in folds:
-        known, judged = rows.rows(train), rows.rows(test)
-        for power, values in path.items():
-            ranker = PNormPush(p=power, alpha=max(float(model.ranker.alpha), 1e-3))
-            ranker.fit(known.X, known.positives, **known.metadata())
-            scores = ranker.decision_function(judged.X)
-            for name, measure in _MEASURES.items():
-                values[name].append(measure(judged.positives, scores, **judged.metadata()))
+    started = time.monotonic()
+    for number, (fold, power) in enumerate(itertools.product(folds, _POWERS)):
+        if time.monotonic() - started > _MOST_SECONDS:
+            message = (
+                f"the push path is left out: {number} of {len(folds) * len(_POWERS)} fits took "
+                f"{_MOST_SECONDS:.0f} seconds; --no-push-path saves them."
+            )
+            warnings.warn(message, stacklevel=2)
+            return None
+        known, judged = rows.rows(fold.train), rows.rows(fold.test)
+        ranker = PNormPush(p=power, alpha=max(float(model.ranker.alpha), 1e-3))
+        ranker.fit(known.X, known.positives, **known.metadata())
+        scores = ranker.decision_function(judged.X)
+        for name, measure in _MEASURES.items():
+            path[power][name].append(measure(judged.positives, scores, **judged.metadata()))
+        watch(number + 1, len(folds) * len(_POWERS))
 
     def draw(figure: Figure) -> None:
         push_path(path, ax=figure.subplots(1, 3))
