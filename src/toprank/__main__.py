@@ -1,5 +1,5 @@
 """``python -m toprank`` is the command ``toprank``."""
 
-from toprank.app.cli import app
+from toprank.app.cli import main
 
-app(prog_name="toprank")
+main()

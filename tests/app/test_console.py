@@ -78,3 +78,25 @@ def test_control_characters_are_spelled_out(capfd):
     assert found.out.count("red") == 3
     assert found.err == f"toprank: note: {spelled}\ntoprank: no {spelled}.\n"
     assert not {"\x1b", "\x9b", "\x07"} & {*found.out, *found.err}
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such signal")
+def test_an_interrupted_program_does_not_wait_for_busy_threads(start):
+    code = (
+        "import time, typer; from concurrent.futures import ThreadPoolExecutor\n"
+        "from toprank.app.console import in_one_line, leaving_at_once\n"
+        "def compiles():\n"
+        "    with ThreadPoolExecutor(1) as pool:\n"
+        "        pool.submit(time.sleep, 60)\n"
+        "        print('busy', flush=True)\n"
+        "compiles.after_interrupt = 'all is kept.'\n"
+        "app = typer.Typer(); app.command()(in_one_line(compiles))\n"
+        "with leaving_at_once(): app([])\n"
+    )
+    program = start(code)
+    assert program.stdout.readline() == "busy\n"
+    program.send_signal(signal.SIGINT)
+    begun = time.monotonic()
+    _, said = program.communicate()
+    assert time.monotonic() - begun < 30
+    assert (program.returncode, said) == (130, "toprank: interrupted; all is kept.\n")

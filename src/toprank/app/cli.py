@@ -13,8 +13,9 @@ from toprank.app.commands.explain import explain
 from toprank.app.commands.fit import fit
 from toprank.app.commands.rank import rank
 from toprank.app.commands.report import report
+from toprank.app.console import leaving_at_once
 
-__all__ = ["app"]
+__all__ = ["app", "main"]
 
 app = typer.Typer(
     name="toprank",
@@ -50,3 +51,9 @@ def _toprank(
     ] = False,
 ) -> None:
     """Rankings that are right at the top of the list."""
+
+
+def main() -> None:
+    """Run the program."""
+    with leaving_at_once():
+        app(prog_name="toprank")

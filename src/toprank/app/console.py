@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import _thread
+import collections
 import contextlib
 import functools
 import itertools
 import json
 import math
+import os
 import re
+import signal
 import sys
 import threading
 import time
@@ -19,13 +22,14 @@ import typer
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-__all__ = ["Console", "in_budget_words", "in_one_line"]
+__all__ = ["Console", "in_budget_words", "in_one_line", "leaving_at_once"]
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
 
 _WRONG_INPUT = 2
 _INTERRUPTED = 130
+_SECONDS_TO_LEAVE = 1.0
 # Without a terminal, a fit of a hundred quick passes would fill the log with lines.
 _SECONDS_PER_LINE = 5.0
 
@@ -180,6 +184,7 @@ def in_one_line(command: Callable[_P, _R]) -> Callable[_P, _R]:
 
     @functools.wraps(command)
     def answered(*args: _P.args, **kwargs: _P.kwargs) -> _R:
+        _running.append(answered)
         try:
             with _interrupts_come_through():
                 return command(*args, **kwargs)
@@ -189,12 +194,51 @@ def in_one_line(command: Callable[_P, _R]) -> Callable[_P, _R]:
             _echo(f"toprank: {_line(error)}", err=True)
             raise typer.Exit(_WRONG_INPUT) from None
         except KeyboardInterrupt:
-            # A comparison leaves a journal and says how to go on.
-            remedy = getattr(answered, "after_interrupt", "nothing was written.")
-            _echo(f"toprank: interrupted; {remedy}", err=True)
+            _say_interrupted()
             raise typer.Exit(_INTERRUPTED) from None
 
     return answered
+
+
+# The command that has not said yet that it was interrupted.
+_running: collections.deque[Any] = collections.deque(maxlen=1)
+
+
+def _say_interrupted() -> None:
+    """Say once that the command was interrupted; a comparison leaves a journal to go on with."""
+    for command in [_running.pop()] if _running else []:
+        remedy = getattr(command, "after_interrupt", "nothing was written.")
+        _echo(f"toprank: interrupted; {remedy}", err=True)
+
+
+@contextlib.contextmanager
+def leaving_at_once() -> Iterator[None]:
+    """End the program a second after Ctrl-C, whatever it is doing.
+
+    Python hands an interrupt to the main thread between two of its instructions, and waits for the
+    other threads at its end; compiling a loop can keep either busy for many seconds.
+    """
+    if sys.platform == "win32" or threading.current_thread() is not threading.main_thread():
+        yield  # no pipe can be woken there
+        return
+    read_end, write_end = os.pipe()
+    os.set_blocking(write_end, False)
+    signal.set_wakeup_fd(write_end, warn_on_full_buffer=False)
+
+    def watch() -> None:
+        while signal.SIGINT not in os.read(read_end, 64):
+            pass
+        time.sleep(_SECONDS_TO_LEAVE)
+        _say_interrupted()
+        sys.stderr.flush()
+        os._exit(_INTERRUPTED)
+
+    # It is not stopped: the interpreter may wait for threads after the last line.
+    threading.Thread(target=watch, daemon=True).start()
+    try:
+        yield
+    except KeyboardInterrupt:  # before or after the command
+        sys.exit(_INTERRUPTED)
 
 
 @contextlib.contextmanager
