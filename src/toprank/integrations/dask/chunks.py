@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
+from concurrent.futures import CancelledError
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import dask
@@ -10,7 +12,8 @@ import dask.array as da
 import numpy as np
 from dask import compute, delayed
 from dask.delayed import Delayed
-from distributed import futures_of, wait
+from distributed import KilledWorker, futures_of, wait
+from distributed.comm import CommClosedError
 from pandas.api.types import (  # type: ignore[import-untyped]
     is_extension_array_dtype,
     is_numeric_dtype,
@@ -21,7 +24,7 @@ from toprank.metrics.driver import check_rows, check_sums
 from toprank.metrics.ranked import LONGEST, ScoredRows, are_whole
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -32,6 +35,7 @@ __all__ = [
     "Totals",
     "as_array",
     "check_chunks",
+    "cluster_faults",
     "cut_alike",
     "keep",
     "labels_of",
@@ -226,3 +230,22 @@ def keep(tasks: Iterable[Any]) -> tuple[Any, ...]:
     if futures:  # there is a cluster to wait for
         wait(futures)
     return results
+
+
+@contextlib.contextmanager
+def cluster_faults() -> Iterator[None]:
+    """Say in one sentence what to do when a cluster fails; Dask's error is the cause."""
+    try:
+        yield
+    except KilledWorker as error:
+        raise RuntimeError(
+            "every worker that took on a certain task died, most likely for want of memory; give "
+            "the workers more (memory_limit), or cut the table into smaller chunks (X.rechunk), "
+            "and call again."
+        ) from error
+    except (CancelledError, CommClosedError) as error:
+        reason = "was restarted" if "restart" in str(error) else "cannot be reached any more"
+        raise RuntimeError(
+            f"the Dask scheduler {reason}, and what it held is lost; connect a Client to a running "
+            "cluster, load or persist the table anew, and call again."
+        ) from error

@@ -29,7 +29,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from toprank.integrations.dask.chunks import check_chunks, cut_alike, labels_of, totals_of
+from toprank.integrations.dask.chunks import (
+    check_chunks,
+    cluster_faults,
+    cut_alike,
+    labels_of,
+    totals_of,
+)
 from toprank.integrations.dask.lists import judge_every_list
 from toprank.integrations.dask.ranges import judge_sections, rank_ranges, sort_chunks, split_chunks
 from toprank.metrics.driver import (
@@ -63,6 +69,7 @@ def _on_collections(name: str) -> Metric:
     signature = inspect.signature(metric)
 
     @functools.wraps(metric)
+    @cluster_faults()
     def measured(*arguments: Any, **keywords: Any) -> float:
         columns, options = read_call(signature, arguments, keywords)
         pos_label, ties, undefined = (

@@ -12,7 +12,7 @@ from dask import compute, delayed
 import toprank.rankers
 from toprank.inputs import as_scores, rows_within_budget
 from toprank.integrations.dask.blocks import DaskBlocks
-from toprank.integrations.dask.chunks import cut_alike, keep
+from toprank.integrations.dask.chunks import cluster_faults, cut_alike, keep
 from toprank.integrations.dask.metrics import roc_auc
 from toprank.integrations.dask.ranges import lowest_score
 from toprank.metrics.ranked import Reach, ScoredRows
@@ -50,7 +50,8 @@ class _OnCluster:
         sample_weight : as y, optional
             Weight 2 is the row twice, weight 0 no row.
         """
-        return self.fit_blocks(DaskBlocks(X, y, sample_weight))  # type: ignore[attr-defined]
+        with cluster_faults():
+            return self.fit_blocks(DaskBlocks(X, y, sample_weight))  # type: ignore[attr-defined]
 
     def to_local(self) -> BaseRanker:
         """Give the ordinary ranker, which needs no Dask: for model files and other machines."""
@@ -193,6 +194,7 @@ def _on_frame(frame: Any, model: Any, method: str, dtype: np.dtype[Any]) -> Any:
     return pd.Series(_on_block(frame, model, method, dtype), index=frame.index, name=method)
 
 
+@cluster_faults()
 def top(model: Any, X: Any, k: float) -> NDArray[np.intp]:
     """Give the row numbers of the ``k`` best rows of a table on a cluster, best first.
 
@@ -210,6 +212,7 @@ def top(model: Any, X: Any, k: float) -> NDArray[np.intp]:
     return np.concatenate(places)[best[:inside]]
 
 
+@cluster_faults()
 def cutoff(model: Any, X: Any, budget: float) -> float:
     """Give the score at which a stream like ``X`` should be cut to stay within a budget.
 
