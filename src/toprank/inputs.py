@@ -7,6 +7,7 @@ remedy. What comes back is plain numpy, so that no room behind this one checks a
 from __future__ import annotations
 
 import math
+import warnings
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -27,14 +28,51 @@ __all__ = [
     "check_columns",
     "check_number",
     "log_scale",
+    "positive_of",
     "rounded_up",
     "rows_within_budget",
     "scaled_weights",
+    "warn_if_doubtful",
     "within_budget",
 ]
 
 # Relative rounding error of a sum of weights, at the most.
 SLACK = 1e-9
+# Labels whose meaning is known: what is positive, and what its opposites are.
+_OPPOSITES = {
+    "yes": ("no",),
+    "y": ("n",),
+    "true": ("false",),
+    "t": ("f",),
+    "positive": ("negative",),
+    "pos": ("neg",),
+    "+": ("-",),
+    "on": ("off",),
+    "ja": (
+        "nein",
+        "nee",
+    ),
+    "j": ("n",),
+    "oui": ("non",),
+    "o": ("n",),
+    "vrai": ("faux",),
+    "si": ("no",),
+    "sí": ("no",),
+    "s": ("n",),
+    "sim": (
+        "não",
+        "nao",
+    ),
+    "verdadero": ("falso",),
+    "vero": ("falso",),
+    "wahr": ("falsch",),
+    "tak": ("nie",),
+    "ano": ("ne",),
+    "evet": ("hayır",),
+    "да": ("нет",),
+    "はい": ("いいえ",),
+    "是": ("否",),
+}
 
 
 def as_scores(scores: ArrayLike, *, name: str = "scores") -> NDArray[np.floating[Any]]:
@@ -92,6 +130,44 @@ def as_positives(
         if _holds_only(array, positives, (0, -1)):
             return positives
     return _larger_of_two(array, name)
+
+
+def positive_of(first: str, second: str) -> str | None:
+    """The positive one of two labels, if their meaning is known; of two numbers the larger.
+
+    Examples
+    --------
+    >>> positive_of("ja", "nein"), positive_of("No", "Yes"), positive_of("1", "2")
+    ('ja', 'Yes', '2')
+    >>> positive_of("fraud", "legit") is None
+    True
+    """
+    try:
+        return max(first, second, key=float)
+    except ValueError:
+        words = {label.strip().casefold(): label for label in (first, second)}
+        if len(words) == 1:
+            return None
+        for word, other in (tuple(words), tuple(words)[::-1]):
+            if other in _OPPOSITES.get(word, ()):
+                return words[word]
+        return None
+
+
+def warn_if_doubtful(classes: NDArray[Any], name: str = "y") -> None:
+    """Warn where the larger of two texts is the positive class and nothing says that it is."""
+    labels = classes.tolist()
+    if not all(isinstance(label, str) for label in labels):
+        return
+    first, second = labels
+    if positive_of(first, second) != second:
+        warnings.warn(
+            f"{name} holds {first!r} and {second!r}; {second!r}, the last by the alphabet, is "
+            f"taken as the positive class. If {first!r} is the positive one, pass {name} == "
+            f"{first!r}; if not, {name} == {second!r}.",
+            UserWarning,
+            stacklevel=4,
+        )
 
 
 def _equal_to(array: NDArray[Any], pos_label: Any, name: str) -> NDArray[np.bool_]:
@@ -174,6 +250,7 @@ def _larger_of_two(array: NDArray[Any], name: str) -> NDArray[np.bool_]:
         )
     if values.size == 1:
         return np.asarray(array > 0)
+    warn_if_doubtful(values, name)
     positives: NDArray[np.bool_] = array == values[-1]
     return positives
 

@@ -22,7 +22,9 @@ import typer
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-__all__ = ["Console", "in_budget_words", "in_one_line", "leaving_at_once"]
+    from toprank.selection.promises import Interval
+
+__all__ = ["Console", "in_budget_words", "in_hits", "in_one_line", "leaving_at_once"]
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
@@ -83,7 +85,7 @@ class Console:
 
     @contextlib.contextmanager
     def progress(self, what: str) -> Iterator[Callable[[int, int], None]]:
-        """Show a progress bar on a terminal, elsewhere a line at every tenth."""
+        """Show a progress bar on a terminal, elsewhere a line every few seconds."""
         if self.quiet:
             yield lambda _done, _total: None
         elif (console := _terminal()) is not None:
@@ -132,13 +134,12 @@ class Console:
 
     @staticmethod
     def _lines(what: str) -> Callable[[int, int], None]:
-        last = 0
+        last = time.monotonic()  # work of a few seconds needs no line
 
         def line(done: int, total: int) -> None:
             nonlocal last
-            tenth = 10 * done // max(total, 1)
-            if tenth > last:
-                last = tenth
+            if time.monotonic() - last >= _SECONDS_PER_LINE:
+                last = time.monotonic()
                 _echo(f"toprank: {what}: {done} of {total}", err=True)
 
         return line
@@ -173,6 +174,19 @@ def in_budget_words(budget: float, *, of_lists: bool = False) -> str:
     """
     words = f"{budget:,.0f} rows" if budget >= 1 else f"{100 * budget:g} % of the rows"
     return f"{words} of each list" if of_lists else words
+
+
+def in_hits(expected: Interval, digits: int = 0) -> str:
+    """Hits to expect, in words.
+
+    Examples
+    --------
+    >>> from toprank.selection.promises import Interval
+    >>> in_hits(Interval(71.6, 65, 78))
+    '72 (65 to 78)'
+    """
+    mean, low, high = (f"{each:,.{digits}f}" for each in expected)
+    return f"{mean} ({low} to {high})"
 
 
 def in_one_line(command: Callable[_P, _R]) -> Callable[_P, _R]:

@@ -17,16 +17,29 @@ from toprank.metrics import (
     shortlist_overlap,
 )
 from toprank.rankers.places import places_of
+from toprank.selection.judging import LabelledRows, RankerComparison
+from toprank.selection.promises import Interval, Promise
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from numpy.typing import NDArray
 
     from toprank.app.model import RankingModel
     from toprank.app.training_data import LabelledFeatures
 
-__all__ = ["JudgedRows", "Measured", "Shortlists", "compare_shortlists", "judged_by", "measure"]
+__all__ = [
+    "FoundHits",
+    "JudgedRows",
+    "Measured",
+    "Shortlists",
+    "compare_shortlists",
+    "found_hits",
+    "hits_at_lengths",
+    "judged_by",
+    "measure",
+    "per_list",
+]
 
 
 class JudgedRows(NamedTuple):
@@ -47,6 +60,32 @@ class Measured(NamedTuple):
     value: float
     low: float
     high: float
+
+
+class FoundHits(NamedTuple):
+    """The hits within the budget (with lists, their mean), and how many times a random list's.
+
+    ``expected`` are those of a new list like this one.
+    """
+
+    hits: float
+    length: float
+    lift: float
+    expected: Interval
+
+    def in_words(self, positive: str, *, of_lists: bool = False) -> str:
+        """The sentence that a page about a list begins with.
+
+        Examples
+        --------
+        >>> from toprank.selection import Interval
+        >>> FoundHits(343.0, 500.0, 5.864, Interval(343, 318, 366)).in_words("y = yes")
+        '343 of the first 500 are y = yes (68.6 %, 5.9 times random).'
+        """
+        found = f"On average {self.hits:.1f}" if of_lists else f"{self.hits:,.0f}"
+        first = f"the first {self.length:,.0f}{' of each list' if of_lists else ''}"
+        share = f"{100 * self.hits / self.length:.1f} %, {self.lift:.1f} times random"
+        return f"{found} of {first} are {positive} ({share})."
 
 
 class Shortlists(NamedTuple):
@@ -94,17 +133,63 @@ def judged_by(
     return JudgedRows(rows.positives, k, rows.weights, rows.groups)
 
 
+def found_hits(judged: JudgedRows, scores: NDArray[np.float64]) -> FoundHits:
+    """What stands within the budget, and what to expect of new lists like these."""
+    compared = _as_comparison(judged, scores)
+    found = compared.hits[""]
+    gain = _values(judged, scores, ("lift",))["lift"]
+    expected = per_list(compared.promise("").hits, found.budget, judged)
+    return FoundHits(found.share * found.budget, found.budget, gain, expected)
+
+
+def hits_at_lengths(judged: JudgedRows, scores: NDArray[np.float64]) -> Promise:
+    """What to expect of new lists like these at any length of the shortlist."""
+    return _as_comparison(judged, scores).promise("")
+
+
+def per_list(
+    expect: Callable[[float, float, int], Interval | None], length: float, judged: JudgedRows
+) -> Any:
+    """Hits to expect of as many new lists as there are here, as the mean over them."""
+    n_lists = 1 if judged.groups is None else int(np.unique(judged.groups).size)
+    n_rows = float(judged.positives.size if judged.weights is None else judged.weights.sum())
+    found = expect(length * n_lists, n_rows, n_lists)
+    return None if found is None else Interval(*(each / n_lists for each in found))
+
+
+def _as_comparison(judged: JudgedRows, scores: NDArray[np.float64]) -> RankerComparison:
+    nothing = np.empty((scores.size, 0))
+    rows = LabelledRows(nothing, judged.positives, judged.weights, judged.groups)
+    return RankerComparison(rows=rows, scores={"": scores}, budget=judged.k, n_folds=1)
+
+
 def measure(
     judged: JudgedRows, scores: NDArray[np.float64], *, n_resamples: int = 200, seed: int = 0
 ) -> dict[str, Measured]:
-    """All metrics at the budget; where there are lists, lists are resampled, not rows."""
+    """All metrics at the budget.
+
+    Hits, precision and lift have the one interval of :func:`found_hits`; those of the others come
+    from resampled rows, with lists from resampled lists.
+    """
     values = _values(judged, scores)
-    draws = [_values(drawn, scores[rows]) for rows, drawn in _resampled(judged, n_resamples, seed)]
-    found = {}
-    for name, value in values.items():
+    top = found_hits(judged, scores)
+    found = {"hits": Measured(top.hits, top.expected.low, top.expected.high)}
+    for name, whole in (
+        ("precision", 1.0),
+        ("lift", values["lift"] / max(values["precision"], 1e-300)),
+    ):
+        found[name] = Measured(
+            values[name], *(each / top.length * whole for each in top.expected[1:])
+        )
+    others = [name for name in values if name not in found]
+    draws = [
+        _values(drawn, scores[rows], others)
+        for rows, drawn in _resampled(judged, n_resamples, seed)
+    ]
+    for name in others:
         drawn = [each[name] for each in draws]
         low, high = np.quantile(drawn, [0.025, 0.975]) if drawn else (np.nan, np.nan)
-        found[name] = Measured(value, float(low), float(high))
+        found[name] = Measured(values[name], float(low), float(high))
     return found
 
 
@@ -140,14 +225,16 @@ def compare_shortlists(
     )
 
 
-def _values(judged: JudgedRows, scores: NDArray[np.float64]) -> dict[str, float]:
+def _values(
+    judged: JudgedRows, scores: NDArray[np.float64], names: Iterable[str] = tuple(_METRICS)
+) -> dict[str, float]:
     given = {"sample_weight": judged.weights, "groups": judged.groups}
-    return {
-        name: float(
-            metric(judged.positives, scores, **given, **({"k": judged.k} if needs_k else {}))
-        )
-        for name, (metric, needs_k) in _METRICS.items()
-    }
+    found = {}
+    for name in names:
+        metric, needs_k = _METRICS[name]
+        length = {"k": judged.k} if needs_k else {}
+        found[name] = float(metric(judged.positives, scores, **given, **length))
+    return found
 
 
 def _shortlist(judged: JudgedRows, scores: NDArray[np.float64]) -> NDArray[np.bool_]:

@@ -15,7 +15,7 @@ from toprank.app.ranking import BestRows
 from toprank.guarantees import PushCertificate
 from toprank.inputs import within_budget
 from toprank.selection import TopRanker
-from toprank.selection.candidates import STREAMED
+from toprank.selection.candidates import STREAMED, family
 from toprank.shortlists.calibration import Calibration
 from toprank.tables import TableEncoder
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from toprank.app.training_data import LabelledFeatures, TrainingData
+    from toprank.tables import Table
 
 __all__ = ["choose_on_sample", "fit_model"]
 
@@ -56,7 +57,7 @@ def fit_model(
     scores are kept; ``scratch`` is the folder for what a fit on a stream keeps on disk.
     """
     encoder, fitted = _fitted(data, ranker, scratch)
-    chosen = ranker.summary() if isinstance(ranker, TopRanker) else {}
+    chosen = chosen_facts(ranker) if isinstance(ranker, TopRanker) else {}
     sample = data.sample(_n_explained(fitted)).features
     baseline, spread = mean_and_spread(contributions(fitted, encoder.transform(sample)))
     model = RankingModel(
@@ -70,6 +71,7 @@ def fit_model(
             "n_rows": data.n_rows,
             "n_positives": data.n_positives,
             "table": data.source.name,
+            "assumption": data.chosen.assumption,
             **chosen,
             **(facts or {}),
             "class": type(fitted).__name__,
@@ -106,20 +108,21 @@ def _fitted(data: TrainingData, ranker: Any, scratch: Any) -> tuple[TableEncoder
         return encoder, ranker.fit_blocks(data.blocks(encoder, scratch))
     rows = data.whole
     labels = rows.positives.astype(int)
-    if isinstance(ranker, TopRanker):
-        ranker.fit(rows.features, labels, **rows.metadata())
-        return ranker.encoder_, ranker.best_estimator_  # type: ignore[return-value]
-    encoder = data.fit_encoder(TableEncoder())
-    X = encoder.transform(rows.features)
     try:
-        return encoder, ranker.fit(X, labels, **rows.metadata())
+        if isinstance(ranker, TopRanker):
+            ranker.fit(rows.features, labels, **rows.metadata())
+            return ranker.encoder_, ranker.best_estimator_  # type: ignore[return-value]
+        encoder = data.fit_encoder(TableEncoder())
+        return encoder, ranker.fit(encoder.transform(rows.features), labels, **rows.metadata())
     except ValueError as error:
-        _check_sizes(X, encoder, rows.features.name, error)
+        _check_sizes(rows.features, error)
         raise
 
 
-def _check_sizes(X: Any, encoder: TableEncoder, table: str, error: ValueError) -> None:
+def _check_sizes(features: Table, error: ValueError) -> None:
     """Raise, naming the column, where a fit has failed because of a number that is too large."""
+    encoder = TableEncoder().fit(features)
+    X, table = encoder.transform(features), features.name
     place = int(np.abs(X).max(axis=0).argmax())
     largest = X[int(np.abs(X[:, place]).argmax()), place]
     if np.abs(largest) > _LARGEST:
@@ -228,6 +231,11 @@ def choose_on_sample(data: TrainingData, chooser: TopRanker) -> tuple[Any, dict[
     rows = data.sample(CHOICE)
     n_rows, n_positives = rows.positives.size, int(rows.positives.sum())
     if min(n_positives, n_rows - n_positives) < 10:
+        if len(chooser.candidates or ()) == 1:  # nothing to choose, and too little to judge it by
+            fixed = getattr(chooser, "_fixed", None) or family(
+                chooser.candidates, random_state=int(chooser.random_state)
+            )
+            return fixed[0].estimator, {"chosen_on": n_rows}
         raise ValueError(
             f"{n_rows:,} rows spread over {data.source.name} hold {n_positives} positives, too "
             f"few to choose a ranker on; name one with --ranker: {', '.join(STREAMED)}."
@@ -236,4 +244,10 @@ def choose_on_sample(data: TrainingData, chooser: TopRanker) -> tuple[Any, dict[
     names = chooser.candidates or [name for name in STREAMED if name != "trees"]
     chooser.set_params(candidates=names, list_size=chooser.list_size or data.n_rows)
     chooser.fit(rows.features, rows.positives.astype(int), **rows.metadata())
-    return clone(chooser.best_estimator_), {**chooser.summary(), "chosen_on": n_rows}
+    return clone(chooser.best_estimator_), {**chosen_facts(chooser), "chosen_on": n_rows}
+
+
+def chosen_facts(chooser: TopRanker) -> dict[str, Any]:
+    """What was chosen and what it promises, as a model file keeps it."""
+    promise = chooser.promise_
+    return chooser.summary() | {"promise": None if promise is None else promise.as_values()}

@@ -14,6 +14,7 @@ from toprank.tables.table import as_table
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from toprank.selection.promises import Interval
     from toprank.shortlists.calibration import Calibration
     from toprank.tables.table import Table
 
@@ -37,6 +38,11 @@ class Roles:
     group: str | None = None
     weight: str | None = None
     ignored: tuple[str, ...] = ()
+
+    @property
+    def positive(self) -> str:
+        """What belongs at the top, in words such as ``bought = yes``."""
+        return f"{self.target} = {' or '.join(self.positives)}"
 
     @property
     def not_features(self) -> tuple[str, ...]:
@@ -114,6 +120,11 @@ class RankingModel:
         """The columns that a table must have to be ranked."""
         return [name for name, _ in self.encoder.columns_]
 
+    @property
+    def assumption(self) -> str:
+        """What was assumed about the target, which every output must say; mostly nothing."""
+        return str(self.facts.get("assumption", ""))
+
     def scores(self, X: Any, first_row: int | None = None) -> NDArray[np.float64]:
         """Score every row of a table or frame; a row without a finite score raises.
 
@@ -173,6 +184,18 @@ class RankingModel:
     def drivers(self) -> list[Driver]:
         """What drives the score, the strongest column first."""
         return _drivers_of(self)
+
+    def expected_hits(self, length: float, n_rows: float, n_lists: int = 1) -> Interval | None:
+        """Hits to expect among the first ``length`` rows of a new list; None if none was judged.
+
+        With lists, ``length`` counts the rows of all shortlists together.
+        """
+        known = self.facts.get("promise")
+        if known is None or not length:
+            return None
+        from toprank.selection.promises import Promise
+
+        return Promise.of_values(known).hits(length, n_rows, n_lists)
 
     def in_budget(self, n_rows: int, budget: float | None = None) -> int:
         """How many rows of a list of ``n_rows`` the budget is; never more than there are."""

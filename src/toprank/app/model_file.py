@@ -285,5 +285,9 @@ def _check_facts(facts: Any, class_name: str) -> None:
     for name, kind in _FACTS.items():
         if type(facts[name]) is not kind:
             raise ValueError(f"its fact {name!r} is {facts[name]!r}, which is no {kind.__name__}.")
+    if facts.get("promise") is not None:
+        from toprank.selection.promises import Promise
+
+        Promise.of_values(facts["promise"])
     if facts["class"] != class_name:
         raise ValueError(f"it says {facts['class']!r}, but holds a {class_name}.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -116,6 +116,7 @@ class RankedRows:
     columns: pa.Table
     n_rows: int
     last_score: float | None
+    n_lists: int = 1
 
 
 def rank_rows(
@@ -172,7 +173,8 @@ def _ranked_lists(
         counts = within_budget(model.budget if top is None else top, found.sizes)
         chosen = found.places < counts[found.lists]
     rows = found.rows[chosen]
-    return _with_places(table.take(rows), scores[rows], found.places[chosen] + 1, table.n_rows)
+    ranked = _with_places(table.take(rows), scores[rows], found.places[chosen] + 1, table.n_rows)
+    return replace(ranked, n_lists=int(found.sizes.size))
 
 
 def _with_places(

@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from toprank.app.model import Roles, lists_of
 from toprank.app.reading import GROUP, LABEL
+from toprank.app.target_values import PositiveValues, choose_positives
 from toprank.blocks import Block
 from toprank.inputs import rounded_up
 from toprank.tables import Table
@@ -88,8 +89,8 @@ class TrainingData:
     """A table or a stream with its labels; rows without a target are left out and counted.
 
     ``n_rows``, ``n_positives`` and the total ``weight`` are those of the labelled rows; ``starts``
-    counts, for each batch, the labelled rows before it; ``whole`` are all rows, where they are in
-    memory.
+    counts, for each batch, the labelled rows before it; ``chosen`` says why the positive values are
+    positive; ``whole`` are all rows, where they are in memory.
     """
 
     source: Table | ParquetStream
@@ -99,6 +100,7 @@ class TrainingData:
     n_positives: int
     weight: float
     starts: NDArray[np.int64]
+    chosen: PositiveValues
     whole: LabelledFeatures | None = None
 
     @property
@@ -215,9 +217,9 @@ def label_rows(
 ) -> TrainingData:
     """Name the columns that are features, labels, lists and weights, and check the labels.
 
-    Where ``positives`` is empty the target must have two values, of which the larger is the
-    positive one, as in scikit-learn. LIBSVM and LETOR files name their target and lists. Of a
-    stream it takes one pass over the columns of the target and the weights.
+    Where ``positives`` is empty, :func:`toprank.app.target_values.choose_positives` chooses.
+    LIBSVM and LETOR files name their target and lists. Of a stream it takes one pass over the
+    columns of the target and the weights.
     """
     names = list(source.schema.names)
     if target is None and source.is_sparse:
@@ -233,16 +235,17 @@ def label_rows(
         )
     _check_roles(names, source.name, target, group, weight, ignored)
     seen = _look_at_target(source, target, weight)
-    chosen = positives or _larger_of_two(seen.counts, source.schema.field(target).type, target)
-    n_rows, n_positives = sum(seen.known), _count_positives(seen.counts, chosen, target)
+    chosen = choose_positives(seen.counts, target, positives)
+    n_rows = sum(seen.known)
+    n_positives = sum(seen.counts[value] for value in set(chosen.values))
     if not seen.weight:
         raise ValueError(f"the weight {weight!r} is 0 in every row; some rows must count.")
-    roles = Roles(target, tuple(chosen), group, weight, ignored)
+    roles = Roles(target, chosen.values, group, weight, ignored)
     features = [name for name in names if name not in roles.not_features]
     if not features:
         raise ValueError(f"{source.name} has no column left to learn from beside {target!r}.")
     starts = np.concatenate([[0], np.cumsum(seen.known)[:-1]]).astype(np.int64)
-    data = TrainingData(source, roles, features, n_rows, n_positives, seen.weight, starts)
+    data = TrainingData(source, roles, features, n_rows, n_positives, seen.weight, starts, chosen)
     if isinstance(source, Table):
         return replace(data, whole=data.rows(RowBatch(source.select(data.columns), 0, 0)))
     return data
@@ -289,36 +292,6 @@ def _check_roles(
     given = [name for name in named.values() if name is not None]
     if len(set(given)) < len(given):
         raise ValueError(f"one column cannot be two of target, group and weight: {listing(given)}.")
-
-
-def _larger_of_two(counts: dict[str, int], kind: pa.DataType, target: str) -> tuple[str]:
-    """The positive value of a target with two: the larger, as scikit-learn has it."""
-    if len(counts) != 2:
-        few = listing(sorted(counts), most=5)
-        found = "only one value" if len(counts) == 1 else f"{len(counts)} different values"
-        raise ValueError(
-            f"the target {target!r} has {found} ({few}), but ranking needs two; name the positive "
-            "ones with --positive VALUE."
-        )
-    if pa.types.is_integer(kind) or pa.types.is_floating(kind):
-        return (max(counts, key=float),)
-    return (max(counts),)
-
-
-def _count_positives(counts: dict[str, int], positives: tuple[str, ...], target: str) -> int:
-    """Positive rows; raises if a positive value never comes, or if nothing else does."""
-    unknown = [value for value in positives if value not in counts]
-    if unknown:
-        raise ValueError(
-            f"the target {target!r} is never {unknown[0]!r}; its values are "
-            f"{listing(sorted(counts))}."
-        )
-    if set(counts) <= set(positives):
-        raise ValueError(
-            f"every known row of the target {target!r} is positive; "
-            "ranking needs positive and negative rows."
-        )
-    return sum(counts[value] for value in set(positives))
 
 
 def _weights(table: Table, weight: str | None) -> NDArray[np.float64] | None:

@@ -17,7 +17,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
-from toprank.inputs import check_columns
+from toprank.inputs import check_columns, warn_if_doubtful
 from toprank.kernels.threads import linear_scores
 from toprank.rankers.base import BaseRanker
 from toprank.truth import Truth
@@ -348,6 +348,7 @@ def binary_labels(y: ArrayLike | None) -> tuple[NDArray[Any], NDArray[np.bool_]]
         raise ValueError(
             f"y has one class only ({classes[0]!r}); ranking needs positive and negative rows."
         )
+    warn_if_doubtful(classes)
     return classes, labels == classes[1]
 
 

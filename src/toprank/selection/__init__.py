@@ -1,23 +1,5 @@
 """Choosing for a budget: members fitted on folds, blended, with the hits to expect."""
 
-from toprank.selection.blending import Blend, compare
-from toprank.selection.candidates import Candidate, family
-from toprank.selection.engines import EngineRanker, ForestRanker
-from toprank.selection.judging import Hits, Interval, LabelledRows, RankerComparison
-from toprank.selection.logistic import LogisticRanker
-from toprank.selection.top_ranker import TopRanker
+import lazy_loader
 
-__all__ = [
-    "Blend",
-    "Candidate",
-    "EngineRanker",
-    "ForestRanker",
-    "Hits",
-    "Interval",
-    "LabelledRows",
-    "LogisticRanker",
-    "RankerComparison",
-    "TopRanker",
-    "compare",
-    "family",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from scipy.stats import beta, norm
+from scipy.special import ndtri
 from sklearn.model_selection import (
     StratifiedGroupKFold,
     StratifiedKFold,
@@ -16,6 +15,7 @@ from sklearn.model_selection import (
 )
 
 from toprank.inputs import rounded_up, within_budget
+from toprank.selection.promises import Interval, Promise, promised_hits
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,10 +24,12 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["Fold", "Hits", "Interval", "LabelledRows", "ListOrder", "RankerComparison"]
+__all__ = ["Fold", "Hits", "LabelledRows", "ListOrder", "RankerComparison"]
 
 # The rate of positives at the budget's edge is taken from the rows around it.
 AROUND = 1.5
+# Lengths of the list for which a promise is kept; in between it is interpolated.
+LENGTHS = 30
 # Scores are on the logit scale: what is closer may be equal on another machine.
 DIGITS = 9
 
@@ -155,19 +157,6 @@ class LabelledRows:
         return self.rows(chosen) if self._has_both(chosen) else self
 
 
-class Interval(NamedTuple):
-    """A mean and the interval around it."""
-
-    mean: float
-    low: float
-    high: float
-
-    @property
-    def includes_zero(self) -> bool:
-        """Whether the data leave open which way the difference goes."""
-        return self.low <= 0.0 <= self.high
-
-
 class ListOrder:
     """Rows in the order of their scores, list by list; tied rows share their places.
 
@@ -280,32 +269,27 @@ class Hits:
         in_list = budget * rows if budget < 1 else min(budget, rows)
         return cls(float(share), in_list, terms, data.masses, float(allowed[0]), rows)
 
-    def promise(self, level: float = 0.95) -> Interval:
-        """Hits that one new list will have within the budget.
+    @property
+    def spread(self) -> float:
+        """Variance of one term."""
+        return float(self.masses @ self.terms**2) / max(float(self.masses.sum()) - 1.0, 0.5)
 
-        A beta distribution with the mean and the variance of the share; half a hit and half a
-        miss are added, and no variance is below a binomial one, so that a share of 1 in few rows
-        promises no certainty. The ends are whole hits, rounded outwards.
-        """
-        mean = (self.share * self.judged + 0.5) / (self.judged + 1.0)
-        total = self.masses.sum()
-        spread = float(self.masses @ self.terms**2) / max(total - 1.0, 0.5)
-        least = mean * (1.0 - mean) * (1.0 / (self.judged + 1.0) + 1.0 / max(self.budget, 1.0))
-        variance = max(spread * (1.0 / total + 1.0 / self.n_new), least)
-        size = max(mean * (1.0 - mean) / variance - 1.0, 0.5)
-        tail = 0.5 - level / 2.0
-        ends = beta(mean * size, (1.0 - mean) * size)
-        hits = self.budget * self.share
-        low = math.floor(self.budget * float(ends.ppf(tail)) + 1e-9)
-        high = math.ceil(self.budget * float(ends.ppf(1.0 - tail)) - 1e-9)
-        return Interval(hits, min(low, hits), max(min(high, self.budget), hits))
+    def promise(self, level: float = 0.95) -> Interval:
+        """Hits that one new list will have within the budget."""
+        return promised_hits(
+            self.share,
+            judged=self.judged,
+            budget=self.budget,
+            variance=self.spread * (1.0 / float(self.masses.sum()) + 1.0 / self.n_new),
+            level=level,
+        )
 
     def gained_over(self, other: Hits, level: float = 0.95) -> Interval:
         """More hits in a list than another ranker has on the same rows."""
         gap = self.terms - other.terms
         total = self.masses.sum()
         error = np.sqrt(self.masses @ gap**2 / max(total - 1.0, 0.5) / total)
-        reach = float(norm.ppf(0.5 + level / 2.0) * error)
+        reach = float(ndtri(0.5 + level / 2.0) * error)
         mean = self.share - other.share
         return Interval(*(self.budget * each for each in (mean, mean - reach, mean + reach)))
 
@@ -362,6 +346,27 @@ class RankerComparison:
     def expected(self, name: str) -> Interval:
         """Hits that one new list will have within the budget, with a 95 % interval."""
         return self.hits[name].promise()
+
+    def promise(self, name: str) -> Promise:
+        """The hits to expect of a ranker at any length of the list."""
+        scores, rows, of_lists = self.scores[name], self.rows, self.rows.groups is not None
+        longest = float(np.bincount(rows.codes, rows.masses).max())
+        lengths = np.unique(np.ceil(np.geomspace(1.0, max(longest, 1.0), LENGTHS)))
+        found = {
+            float(k) if of_lists else float(k) / longest: Hits.of(scores, rows, float(k), None)
+            for k in lengths[lengths <= longest]
+        }
+        own = self.hits[name]
+        found[own.budget if of_lists else own.budget / (self.list_size or rows.size)] = own
+        ordered = dict(sorted(found.items()))
+        return Promise(
+            at=list(ordered),
+            shares=[hits.share for hits in ordered.values()],
+            spreads=[hits.spread for hits in ordered.values()],
+            judged=[hits.judged for hits in ordered.values()],
+            total=float(own.masses.sum()),
+            of_lists=of_lists,
+        )
 
     def at_top_of(self, name: str) -> float:
         """Positives above the first negative in the rows that were ranked; mean over lists."""

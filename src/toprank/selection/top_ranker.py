@@ -28,7 +28,8 @@ from toprank.selection.blending import (
     unseen_scores,
 )
 from toprank.selection.candidates import RANKERS, Candidate, family
-from toprank.selection.judging import Interval, LabelledRows, ListOrder, RankerComparison
+from toprank.selection.judging import LabelledRows, ListOrder, RankerComparison
+from toprank.selection.promises import Interval, Promise
 from toprank.shortlists.calibration import Calibration
 from toprank.tables import Table, TableEncoder, as_table
 
@@ -101,6 +102,7 @@ class TopRanker(BaseRanker):
     hits_ : Interval(mean, low, high) of the hits within the budget of one new list, 95 %; None
         where there were too few rows to divide
     precision_ : Interval, the same as shares of the budget
+    promise_ : Promise of the hits for a list and a shortlist of any length, or None
     comparison_ : RankerComparison of the blend and of each ranker's best setting, or None
     cv_results_ : dict of arrays, one entry per setting: ``candidate``, ``params``, ``weight``,
         ``precision`` and ``average_precision`` out of fold, ``seconds``
@@ -238,6 +240,8 @@ class TopRanker(BaseRanker):
     def _candidates(self, data: LabelledRows) -> list[Candidate]:
         positives = float(data.masses[data.positives].sum())
         rows = float(data.allowed(self.budget, self._size).sum())
+        if hasattr(self, "_fixed"):  # one setting, which the command line was given
+            return list(self._fixed)
         named = None if self.candidates is None else list(self.candidates)
         share, seed = rows / positives, int(self.random_state)
         found = family(named, share_of_positives=share, random_state=seed)
@@ -350,7 +354,10 @@ class TopRanker(BaseRanker):
         """What one new list will have within the budget, in hits and as a share."""
         self.hits_: Interval | None = None
         self.precision_: Interval | None = None
+        self.promise_: Promise | None = None
+        self._judged_as = self.best_candidate_  # the name that it has in comparison_
         if self.comparison_ is not None:
+            self.promise_ = self.comparison_.promise(self.best_candidate_)
             found = self.comparison_.hits[self.best_candidate_]
             self.hits_ = found.promise()
             self.precision_ = Interval(*(each / found.budget for each in self.hits_))
@@ -400,7 +407,9 @@ class TopRanker(BaseRanker):
         if other in (chosen, SINGLE):
             return f"{words}."
         which = "the best" if self.prefer == "simple" else "the simplest choice"
-        return f"{words}; {which}, {other}, would find {found.expected(other).mean:.0f}."
+        is_close = found.rows_gained(self._judged_as, other).includes_zero
+        doubt = ", too close to call on these rows" if is_close else ""
+        return f"{words}; {which}, {other}, would find {found.expected(other).mean:.0f}{doubt}."
 
     def summary(self) -> dict[str, Any]:
         """What was chosen, what it is expected to find, and what others would, as plain values."""

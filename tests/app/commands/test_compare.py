@@ -32,6 +32,11 @@ def test_compare_and_fit_give_the_same_order_and_promise(invoke, deals, tmp_path
     fitted = json.loads(invoke("fit", *table, *rankers, "-o", "m.toprank").stdout)
     for fact in ("verdict", "standings", "weights", "hits"):
         assert compared[fact] == fitted[fact]
+    alone = json.loads(invoke("fit", *table, *rankers[:2], "-o", "m.toprank").stdout)
+    assert (
+        alone["hits"]
+        == {each["ranker"]: each["hits"] for each in compared["standings"]}["logistic"]
+    )
 
 
 def test_an_interrupted_comparison_goes_on_where_it_was(invoke, deals, tmp_path, monkeypatch):

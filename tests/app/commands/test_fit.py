@@ -2,13 +2,17 @@
 
 import json
 import os
+import re
 import signal
 import time
 
+import numpy as np
+import pyarrow as pa
 import pytest
 
 from toprank.app.model_file import load_model
 from toprank.app.reading import read_table
+from toprank.app.writing import write_table
 from toprank.selection.candidates import DEFAULT, RANKERS
 
 
@@ -33,6 +37,7 @@ def test_fit_without_a_name_blends_and_says_what_to_expect(invoke, deals, tmp_pa
     for name in ("trees", "random-forest", "extra-trees"):
         kind = RANKERS[name]
         monkeypatch.setitem(RANKERS, name, kind._replace(given=kind.given | {"n_trees": 10}))
+    monkeypatch.setattr("toprank.app.console._SECONDS_PER_LINE", 0.0)
     path = tmp_path / "m.toprank"
     done = invoke(
         *("fit", deals / "known.csv", "--target", "bought", "--budget", "20", "--jobs", "2"),
@@ -119,7 +124,7 @@ app(sys.argv[1:])
 def test_held_out_rows_calibrate_the_model_and_a_blend_has_its_own(invoke, deals, tmp_path):
     known, path = deals / "known.csv", tmp_path / "m.toprank"
     named = ("fit", known, "--target", "bought", "--budget", "20", "-o", path, "-q")
-    assert invoke(*named, "--ranker", "pnorm-push").exit_code == 0
+    assert invoke(*named, "--ranker", "pnorm-push", "--folds", "0").exit_code == 0
     assert load_model(path).calibration is None
     done = invoke(*named, "--ranker", "pnorm-push", "--hold-out", "20%")
     assert done.exit_code == 0, done.output
@@ -135,3 +140,33 @@ def test_held_out_rows_calibrate_the_model_and_a_blend_has_its_own(invoke, deals
     assert (done.exit_code, "holds out single rows" in done.output) == (2, True)
     done = invoke(*named, "--hold-out", "all")
     assert (done.exit_code, "is not a share between 0 and 1" in done.output) == (2, True)
+
+
+@pytest.mark.parametrize("engine", ["lightgbm", "xgboost", "catboost"])
+def test_an_engine_is_fitted_saved_and_ranked_with(invoke, words, deals, tmp_path, engine):
+    pytest.importorskip(engine)
+    table, model = deals / "known.csv", tmp_path / "m.toprank"
+    roles = ("--target", "bought", "--budget", "20", "--ranker", engine, "--folds", "2")
+    assert f"Use {engine}: expect" in words(invoke("fit", table, *roles, "-o", model))
+    text = words(invoke("rank", model, deals / "new.csv", "-o", tmp_path / "s.csv"))
+    assert re.search(r"20 of 100 rows.* Expect \d+ of them \(\d+ to \d+\) to be bought = yes", text)
+
+
+def test_an_assumed_positive_value_is_said_in_every_output(invoke, words, tmp_path):
+    rng = np.random.default_rng(0)
+    kinds = np.where(rng.random(200) < 0.1, "fraud", "legit")
+    write_table(tmp_path / "t.csv", pa.table({"a": rng.normal(size=200), "kind": kinds}))
+    table, model = tmp_path / "t.csv", tmp_path / "m.toprank"
+    roles = (table, "--target", "kind", "--budget", "9")
+    one = ("--ranker", "logistic", "--folds", "0")
+    calls = [
+        ("fit", *roles, *one, "-o", model),
+        ("rank", model, table, "-o", tmp_path / "s.csv"),
+        ("evaluate", model, table),
+        ("explain", model),
+        ("compare", *roles, "--ranker", "ir-push", "--no-engines", "--journal", tmp_path / "j"),
+    ]
+    for call in calls:
+        assert "ASSUMED: kind = fraud belongs at the top" in words(invoke(*call))
+    words(invoke("report", model, table, "-o", tmp_path / "r.html"))
+    assert "ASSUMED: kind = fraud" in (tmp_path / "r.html").read_text(encoding="utf-8")

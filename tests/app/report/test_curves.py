@@ -61,9 +61,9 @@ def test_the_band_of_lists_comes_from_whole_lists():
     curve = curve_of(positives, np.tile(np.arange(5.0), 40), None, groups)
     assert curve.n_lists == 40
     assert curve.share == (0.5,) * 5
-    # Two standard errors of a mean over 40 lists: 2·sqrt(0.25 / 40) = 0.16.
-    assert curve.low[0] == pytest.approx(0.5 - 0.155, abs=0.05)
-    assert curve.high[0] == pytest.approx(0.5 + 0.155, abs=0.05)
+    # Two standard errors of a mean over 40 lists and of one over 40 new: 2·sqrt(0.25 / 20) = 0.22.
+    assert curve.low[0] == pytest.approx(0.5 - 0.22, abs=0.05)
+    assert curve.high[0] == pytest.approx(0.5 + 0.22, abs=0.05)
 
 
 def test_the_budget_is_one_of_the_lengths():

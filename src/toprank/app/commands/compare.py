@@ -87,6 +87,8 @@ def compare(
     roles = given_roles(target, positive, group, weight, ignore)
     data = label_rows(read_table(table), **roles)
     check_budget(amount, data)
+    if data.chosen.note:
+        console.note(data.chosen.note)
     names, beside = chosen_names(ranker, engines=engines)
     chooser = TopRanker(amount, candidates=names, compared=beside, random_state=seed, n_jobs=jobs)
     digest = fingerprint(table, [roles, amount, names, beside, seed])
@@ -112,7 +114,7 @@ def compare(
         page = build_comparison_page(chooser, found, data, seed)
         console.say(f"\nReport: {write_report(report, page)}")
     notes.remove()
-    console.result(as_values(chooser, found))
+    console.result(as_values(chooser, found) | {"assumption": data.chosen.assumption})
 
 
 compare.after_interrupt = "what was finished is kept; go on with --resume."  # type: ignore[attr-defined]
@@ -160,6 +162,8 @@ def print_comparison(
 ) -> None:
     """Print the verdict and the table of rankers."""
     console.say(f"{data.n_rows:,} rows, {data.n_positives / data.n_rows:.1%} positive.")
+    if data.chosen.assumption:
+        console.say(data.chosen.assumption)
     console.say(chooser.verdict())
     console.say()
     rows = []

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from toprank.app.console import Console, in_one_line
+from toprank.app.console import Console, in_hits, in_one_line
 from toprank.app.options import Json, ModelFile, Positive, Quiet, Seed, TableFile, Target
 
 if TYPE_CHECKING:
@@ -56,7 +56,9 @@ def evaluate(
     scores = ranker.scores(rows.features)
     n_resamples = 200 if scores.size <= 200_000 else 50
     found = measure(judged, scores, n_resamples=n_resamples, seed=seed)
-    console.say(what_is_judged(judged))
+    if ranker.assumption:
+        console.say(ranker.assumption)
+    print_hits(console, ranker, judged, scores)
     console.say()
     console.table(
         ["", "value", "95 % interval"],
@@ -95,17 +97,27 @@ def labelled_as(
     ).in_memory()
 
 
-def what_is_judged(judged: JudgedRows) -> str:
-    """Say in words which rows count, out of how many."""
+def print_hits(console: Console, model: RankingModel, judged: JudgedRows, scores: Any) -> None:
+    """Say what was found within the budget, out of how much, and what had been expected."""
     import numpy as np
 
-    rows = f"{judged.positives.size:,} rows"
-    first = f"{judged.k:,}" if judged.k >= 1 else f"{100 * judged.k:g} %"
-    if judged.groups is not None:
-        rows = f"each of {np.unique(judged.groups).size:,} lists with {rows}"
+    from toprank.app.evaluation import found_hits, per_list
+
+    found = found_hits(judged, scores)
+    n_lists = 1 if judged.groups is None else int(np.unique(judged.groups).size)
+    console.say(found.in_words(model.roles.positive, of_lists=judged.groups is not None))
+    of_lists = "" if judged.groups is None else f" in {n_lists:,} lists"
     weighed = "" if judged.weights is None else ", counted by their weight"
-    n_positives = int(judged.positives.sum())
-    return f"The first {first} of {rows}{weighed}; {n_positives:,} rows are positive:"
+    digits = 1 if of_lists else 0
+    low, high = (f"{each:,.{digits}f}" for each in found.expected[1:])
+    console.say(
+        f"{judged.positives.size:,} rows{of_lists}{weighed}; {int(judged.positives.sum()):,} are "
+        f"positive. {'New lists like these' if of_lists else 'A new list like this one'} would "
+        f"have {low} to {high}."
+    )
+    expected = per_list(model.expected_hits, found.length, judged)
+    if expected is not None:
+        console.say(f"Expected at the fit: {in_hits(expected, digits)}.")
 
 
 def print_difference(console: Console, lists: Shortlists, other: str) -> None:

@@ -59,6 +59,8 @@ def explain_model(console: Console, model: RankingModel, most: int) -> None:
         f"{facts['n_rows']:,} rows of {facts['table']}; {model.roles.target} is "
         f"{' or '.join(model.roles.positives)} at the top."
     )
+    if model.assumption:
+        console.say(model.assumption)
     console.say()
     console.table(
         ["column", "contribution to the score", "through"],

@@ -29,6 +29,7 @@ from toprank.app.options import (
 )
 
 if TYPE_CHECKING:
+    from toprank import TopRanker
     from toprank.app.model import RankingModel
     from toprank.app.training_data import TrainingData
 
@@ -48,7 +49,7 @@ def fit(
             help="Ranker to fit; with more than one, a blend of them [default: a blend of several "
             "rankers, chosen for the budget]. logistic, pnorm-push, ir-push, linear-rank-svm, "
             "rank-svm, precision-at-k, pnorm-push-stumps, rankboost, smooth-margin, adaboost, "
-            "soft-rankboost, trees, random-forest, extra-trees."
+            "soft-rankboost, trees, random-forest, extra-trees, lightgbm, xgboost, catboost."
         ),
     ] = None,
     positive: Positive = None,
@@ -65,6 +66,14 @@ def fit(
             help="best, or simple: the simplest ranker that loses at most 5 % of the expected hits."
         ),
     ] = "best",
+    folds: Annotated[
+        int,
+        typer.Option(
+            min=0,
+            help="Cross-validation folds that choose settings and estimate the hits to expect; 0 "
+            "skips both.",
+        ),
+    ] = 4,
     list_size: Annotated[
         int | None,
         typer.Option(
@@ -109,8 +118,11 @@ def fit(
     given = parse_settings(settings or ())
     check_writable(output, inputs=[table])
     names = ranker or []
-    if len(names) != 1 and given:
-        raise ValueError("--set needs one --ranker: a blend finds its settings itself.")
+    if len(names) != 1 and (given or not folds):
+        raise ValueError(
+            f"{'--set' if given else '--folds 0'} needs one --ranker: a blend finds its settings "
+            "itself, on folds."
+        )
     source = open_rows(table, stream)
     if isinstance(source, ParquetStream):
         check_streamed(names, source.name)
@@ -118,10 +130,12 @@ def fit(
     with console.passes(source):
         data = label_rows(source, **given_roles(target, positive, group, weight, ignore))
     check_budget(amount, data)
+    if data.chosen.note:
+        console.note(data.chosen.note)
     if data.n_left_out:
         console.note(f"{data.n_left_out:,} rows without a target are left out.")
     options = {"prefer": prefer, "list_size": list_size, "time_limit": time_limit}
-    options |= {"n_jobs": jobs, "random_state": seed}
+    options |= {"n_jobs": jobs, "random_state": seed, "n_folds": folds}
     held = None
     if hold_out is not None:
         data, held = data.divided(parse_share(hold_out, "--hold-out"), seed)
@@ -150,29 +164,44 @@ def learn(
     options: dict[str, Any],
     places: dict[str, Any],
 ) -> RankingModel:
-    """Blend rankers or make the named one, and fit it, with notes and progress."""
-    from toprank import TopRanker
+    """Choose a blend, or the settings of the one named ranker, and fit it on all rows."""
     from toprank.app.fitting import choose_on_sample, fit_model
     from toprank.selection.candidates import make_ranker
 
     names, given = ranker
     facts: dict[str, Any] = {}
-    if len(names) == 1:
-        made = make_ranker(names[0], given, seed=options["random_state"])
+    name = names[0] if len(names) == 1 else "blend"
+    if not options["n_folds"]:
+        made = make_ranker(name, given, seed=options["random_state"])
     else:
-        made = TopRanker(budget, candidates=names or None, **options)
-        with console.progress("choosing a blend") as step, console.warnings_as_notes():
+        made = chooser_of(names, given, budget, options)
+        doing = "choosing a blend" if name == "blend" else f"judging {name}"
+        with console.progress(doing) as step, console.warnings_as_notes():
             made._watch = step  # noqa: SLF001
             if data.whole is not None:
-                return fit_model(data, made, budget=budget, name="blend", **places)
+                return fit_model(data, made, budget=budget, name=name, **places)
             made, facts = choose_on_sample(data, made)
+        done = "a blend was chosen" if name == "blend" else f"{name} was judged"
         console.note(
-            f"a blend was chosen on {facts['chosen_on']:,} rows spread over the file, and is "
-            "fitted on all."
+            f"{done} on {facts['chosen_on']:,} rows spread over the file, and is fitted on all."
         )
     with console.passes(data.source), console.warnings_as_notes():
-        name = names[0] if len(names) == 1 else "blend"
         return fit_model(data, made, budget=budget, name=name, facts=facts, **places)
+
+
+def chooser_of(
+    names: list[str], given: dict[str, Any], budget: float, options: dict[str, Any]
+) -> TopRanker:
+    """What chooses the blend, or the settings of one ranker, which ``given`` may fix."""
+    from toprank import TopRanker
+    from toprank.selection.candidates import Candidate, make_ranker
+
+    chooser = TopRanker(budget, candidates=names or None, blend=len(names) != 1, **options)
+    made = [make_ranker(name, given, seed=options["random_state"]) for name in names]
+    if given:
+        made[0]._check_parameters()  # noqa: SLF001
+        chooser._fixed = [Candidate(names[0], given, made[0])]  # noqa: SLF001
+    return chooser
 
 
 def print_summary(console: Console, model: RankingModel, path: Path) -> None:
@@ -183,11 +212,13 @@ def print_summary(console: Console, model: RankingModel, path: Path) -> None:
         f"({model.roles.target} is {' or '.join(model.roles.positives)}); "
         f"budget {in_budget_words(model.budget, of_lists=model.roles.group is not None)}."
     )
+    if model.assumption:
+        console.say(model.assumption)
     if "verdict" in facts:
         console.say(facts["verdict"])
+    if facts.get("chosen") == "blend":
         parts = sorted({label.split()[0] for label in facts["weights"]})
-        if facts["chosen"] == "blend":
-            console.say(f"In the blend: {', '.join(parts)}.")
+        console.say(f"In the blend: {', '.join(parts)}.")
     else:
         settings = ", ".join(f"{name}={value}" for name, value in _settings(facts).items())
         console.say(f"Fitted {facts['ranker']}{f' with {settings}' if settings else ''}.")

@@ -66,7 +66,13 @@ def rank(
         found = rank_rows(ranker, source, top, border)
     path = write_table(output, found.columns, raw=raw)
     n_kept = found.columns.num_rows
+    if ranker.assumption:
+        console.say(ranker.assumption)
     console.say(f"{n_kept:,} of {found.n_rows:,} rows: {path}")
+    expected = ranker.expected_hits(n_kept, found.n_rows, found.n_lists)
+    if expected is not None:
+        mean, low, high = (f"{each:,.0f}" for each in expected)
+        console.say(f"Expect {mean} of them ({low} to {high}) to be {ranker.roles.positive}.")
     if border is not None:
         console.say(f"Kept are those with a score above {border:.6g}.")
     elif ranker.roles.group not in found.columns.column_names:

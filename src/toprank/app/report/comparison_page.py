@@ -52,6 +52,7 @@ class ComparisonRun:
     focus: str
     shortlist: ShortlistTable
     pictures: tuple[Picture, ...] = ()
+    assumption: str = ""
     settings: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -67,7 +68,7 @@ def build_comparison_page(
     focus = chooser.best_candidate_
     parts = ", ".join(f"{label} {weight:.0%}" for label, weight in chooser.weights_.items())
     abouts = {focus: f"fold models are averaged: {parts}"}
-    positive = f"{data.roles.target} = {' or '.join(data.roles.positives)}"
+    positive = data.roles.positive
     return ComparisonRun(
         title=f"Which ranker for {data.source.name}",
         name=data.source.name,
@@ -80,6 +81,7 @@ def build_comparison_page(
         comparison=found,
         contestants={name: abouts.get(name, "the best of its settings") for name in found.names},
         focus=focus,
+        assumption=data.chosen.assumption,
         shortlist=shortlist_of(found, focus, data.in_memory().numbers),
         settings={
             "Folds": f"{found.n_folds}, seed {seed}",

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from toprank.plots.lists import Band, RankedList, resampled_hits
+from toprank.app.evaluation import JudgedRows, hits_at_lengths, per_list
+from toprank.plots.lists import RankedList
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -17,7 +18,6 @@ __all__ = ["Curve", "curve_of"]
 # Points of a curve: all of the first lengths, then ever fewer. Of many lists fewer are kept, for
 # each of them has its own value at each point.
 _POINTS, _POINTS_OF_LISTS = 400, 100
-_RESAMPLES, _RESAMPLES_OF_LONG_LISTS, _LONG = 200, 50, 100_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,8 +25,8 @@ class Curve:
     """Points along a ranked list, or along many lists that are cut at the same length.
 
     At each length of the shortlist: the rows ``taken``, the positives ``found`` among them (both
-    by weight where there are weights), their ``share`` (with lists, its mean) and where 95 % of
-    the shares of resampled rows or lists lie. ``base`` is the share in random order.
+    by weight where there are weights), their ``share`` (with lists, its mean) and the interval of
+    the shares that new lists like these would have. ``base`` is the share in random order.
     """
 
     lengths: tuple[int, ...]
@@ -46,7 +46,6 @@ def curve_of(
     groups: NDArray[Any] | None = None,
     *,
     budget: int = 1,
-    seed: int = 0,
 ) -> Curve:
     """Follow a ranked list from its top, with weights and lists as the metrics count them.
 
@@ -58,7 +57,12 @@ def curve_of(
     lengths = _lengths(float(totals.max()), budget, n_points)
     found = np.array([np.interp(lengths, *each.climb()) for each in lists])
     taken = np.minimum(lengths, totals[:, None])
-    low, high = _band(lists, lengths, found / taken, np.random.default_rng(seed))
+    judged = JudgedRows(positives, budget, weights, groups)
+    promise = hits_at_lengths(judged, scores)
+    expected = np.array(
+        [per_list(promise.hits, length, judged)[1:] for length in taken.mean(axis=0)]
+    )
+    low, high = (expected / taken.mean(axis=0)[:, None]).T
     held = sum(float(each.weights[each.positives].sum()) / each.weights.sum() for each in lists)
     return Curve(
         lengths=tuple(int(length) for length in lengths),
@@ -96,23 +100,6 @@ def _lengths(longest: float, budget: int, n_points: int) -> NDArray[np.float64]:
     first = np.arange(1, min(last, n_points // 2) + 1)
     spread = np.round(np.geomspace(1, last, n_points // 2))
     return np.unique(np.concatenate([first, spread, [min(budget, last)]])).astype(np.float64)
-
-
-def _band(
-    lists: list[RankedList],
-    lengths: NDArray[np.float64],
-    shares: NDArray[np.float64],
-    rng: np.random.Generator,
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Edges of the share at each length, from resampled rows of one list, else resampled lists."""
-    n_rows = sum(each.positives.size for each in lists)
-    band = Band(0.95, _RESAMPLES if n_rows <= _LONG else _RESAMPLES_OF_LONG_LISTS, stratified=False)
-    if len(lists) > 1:
-        even = np.full(len(lists), 1.0 / len(lists))
-        drawn = rng.multinomial(len(lists), even, size=band.n_resamples)
-        return band.edges(drawn @ shares / len(lists))
-    hits, _ = resampled_hits(lists[0], lengths, band, rng)
-    return band.edges(hits / np.minimum(lengths, lists[0].weights.sum()))
 
 
 def _rounded(values: NDArray[np.float64], digits: int) -> tuple[float, ...]:

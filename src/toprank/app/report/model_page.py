@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from toprank.app.evaluation import judged_by, measure
+from toprank.app.evaluation import found_hits, judged_by, measure
 from toprank.app.model import lists_of
 from toprank.app.report.curves import curve_of
 from toprank.app.report.picture import draw_push_path
@@ -46,6 +46,7 @@ class Reliability:
 class Quality:
     """How good the list is, where the table has a target: metrics, curve and calibration."""
 
+    opening: str
     metrics: Mapping[str, tuple[float, float, float]]
     curve: Curve
     calibration: tuple[Reliability, ...]
@@ -72,6 +73,7 @@ class ModelRun:
     drivers: tuple[tuple[str, float, str], ...]
     row_drivers: tuple[tuple[tuple[str, str, float], ...], ...] = ()
     certificate: str = ""
+    assumption: str = ""
     settings: Mapping[str, str] = field(default_factory=dict)
     quality: Quality | None = None
     n_lists: int = 1
@@ -116,7 +118,7 @@ def build_model_page(
         n_lists=int(sizes.size),
         budget=budget,
         budget_in_words=f"{_rows_in_words(model.budget, budget)} rows{of_each}",
-        positive=f"{model.roles.target} = {' or '.join(model.roles.positives)}",
+        positive=model.roles.positive,
         columns=("rank", "score", *names),
         rows=tuple(
             zip(
@@ -131,6 +133,7 @@ def build_model_page(
         ),
         row_drivers=_row_drivers(model, ranked, shown[:_EXPLAINED_ROWS]),
         certificate=model.facts.get("certificate", ""),
+        assumption=model.assumption,
         settings=_settings(model),
         is_weighted=labelled is not None and labelled.weights is not None,
         quality=None
@@ -195,9 +198,11 @@ def _quality(
     is_push = model.facts["class"] == "PNormPush" and hasattr(model.ranker, "coef_")
     if push is not None and is_push:
         path = draw_push_path(model, labelled, seed=seed, watch=push)
+    top = found_hits(judged, scores)
     return Quality(
+        opening=top.in_words(model.roles.positive, of_lists=judged.groups is not None),
         metrics={name: (each.value, each.low, each.high) for name, each in found.items()},
-        curve=curve_of(*given, budget=budget, seed=seed),
+        curve=curve_of(*given, budget=budget),
         calibration=_calibration(model, labelled, scores),
         push_path=path,
     )

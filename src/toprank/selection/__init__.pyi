@@ -1,0 +1,13 @@
+from .blending import Blend as Blend
+from .blending import compare as compare
+from .candidates import Candidate as Candidate
+from .candidates import family as family
+from .engines import EngineRanker as EngineRanker
+from .engines import ForestRanker as ForestRanker
+from .judging import Hits as Hits
+from .judging import LabelledRows as LabelledRows
+from .judging import RankerComparison as RankerComparison
+from .logistic import LogisticRanker as LogisticRanker
+from .promises import Interval as Interval
+from .promises import Promise as Promise
+from .top_ranker import TopRanker as TopRanker
