@@ -3,7 +3,14 @@
 import numpy as np
 import pytest
 
-from toprank.shortlists import Calibration, hits_at_least, make_shortlist, select_rows
+from toprank.shortlists import (
+    Calibration,
+    Cap,
+    Quota,
+    hits_at_least,
+    make_shortlist,
+    select_rows,
+)
 
 
 @pytest.fixture(scope="module")
@@ -48,3 +55,24 @@ def test_amounts_give_the_list_that_pays(rows):
     # dear rows first: no longer the head of the ranking
     dear = make_shortlist(scores, calibration, k=20, value=1 + np.arange(3000.0))
     assert dear.hits_at_least is None
+
+
+def test_caps_and_quotas_have_their_price(rows):
+    calibration, scores, _ = rows
+    branch, young = np.arange(3000) % 6, np.arange(3000) % 10 == 0
+    free = make_shortlist(scores, calibration, k=60)
+    limits = {"at_most": [Cap(branch, 10)], "at_least": [Quota(young, 0.2)]}
+    found = make_shortlist(scores, calibration, k=60, **limits)
+    assert np.bincount(branch[found.rows]).max() <= 10
+    assert young[found.rows].sum() >= 12
+    assert found.price == pytest.approx(free.expected_hits - found.expected_hits, abs=1e-6)
+    assert found.hits_at_least is None
+    assert "caps and quotas cost" in str(found)
+    wide = make_shortlist(scores, calibration, k=60, at_most=[Cap(branch, 60)])
+    assert sorted(wide.rows) == sorted(free.rows)
+    assert wide.price == 0
+    # without a length the list is chosen from the free one
+    sure = make_shortlist(scores, calibration, false_alarms=0.1)
+    few = make_shortlist(scores, calibration, false_alarms=0.1, at_most=[Cap(branch, 5)])
+    assert set(few.rows) < set(sure.rows)
+    assert few.rows.size == 30

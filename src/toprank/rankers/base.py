@@ -14,9 +14,11 @@ from toprank.rankers.cuts import cut_above
 from toprank.rankers.places import places_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import ArrayLike, NDArray
 
-    from toprank.shortlists import Calibration, Shortlist
+    from toprank.shortlists import Calibration, Cap, Quota, Shortlist
 
     Given = ArrayLike | None
 
@@ -147,6 +149,8 @@ class BaseRanker(ClassifierMixin, RowRanker):  # type: ignore[misc]
         false_alarms: float = 0.1,
         value: Given = None,
         cost: Given = None,
+        at_most: Sequence[Cap] = (),
+        at_least: Sequence[Quota] = (),
         confidence: float = 0.95,
     ) -> Shortlist:
         """Make a shortlist of a table with what can be promised about it.
@@ -155,7 +159,8 @@ class BaseRanker(ClassifierMixin, RowRanker):  # type: ignore[misc]
         out-of-fold scores of a :class:`toprank.TopRanker`, from which promises are approximate.
         New rows must be like those; a warning says when their scores are not. The other
         parameters are those of :func:`toprank.shortlists.make_shortlist`: a length ``k``, or else
-        a share of ``false_alarms``, or amounts ``value`` and ``cost``.
+        a share of ``false_alarms``, or amounts ``value`` and ``cost``; caps ``at_most`` and quotas
+        ``at_least``.
 
         Examples
         --------
@@ -181,6 +186,8 @@ class BaseRanker(ClassifierMixin, RowRanker):  # type: ignore[misc]
             false_alarms=false_alarms,
             value=value,
             cost=cost,
+            at_most=at_most,
+            at_least=at_least,
             confidence=confidence,
         )
 

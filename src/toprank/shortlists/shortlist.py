@@ -10,6 +10,7 @@ import numpy as np
 
 from toprank.inputs import as_scores, check_number, rows_within_budget
 from toprank.shortlists.conformal import hits_at_least, measure_drift, select_rows
+from toprank.shortlists.quotas import Cap, Quota, choose_rows
 from toprank.shortlists.value import (
     Profit,
     amounts,
@@ -20,6 +21,8 @@ from toprank.shortlists.value import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import ArrayLike, NDArray
 
     from toprank.shortlists.calibration import Calibration
@@ -45,6 +48,9 @@ class Shortlist:
         Positives among the rows with the stated ``confidence``. None where the list is not the
         head of the ranking, or where calibration rows have weights.
     confidence : float
+    price : float
+        Expected gain that caps and quotas cost, against the free list; in expected hits without
+        amounts.
     profit : Profit or None
         Expected profit of the list with its interval, where a value or a cost was given.
     false_alarms : float or None
@@ -62,6 +68,7 @@ class Shortlist:
     gains: Floats
     hits_at_least: int | None
     confidence: float
+    price: float
     profit: Profit | None
     false_alarms: float | None
     is_exact: bool
@@ -92,6 +99,9 @@ class Shortlist:
         if self.profit is not None:
             mean, low, high = self.profit
             words.append(f"expected profit {mean:,.4g} ({low:,.4g} to {high:,.4g})")
+        if self.price:
+            unit = "expected hits" if self.profit is None else "expected profit"
+            words.append(f"caps and quotas cost {self.price:,.3g} {unit}")
         return f"{'; '.join(words)}."
 
 
@@ -103,6 +113,8 @@ def make_shortlist(
     false_alarms: float = 0.1,
     value: ArrayLike | None = None,
     cost: ArrayLike | None = None,
+    at_most: Sequence[Cap] = (),
+    at_least: Sequence[Quota] = (),
     confidence: float = 0.95,
 ) -> Shortlist:
     """Make a shortlist of new rows from their scores.
@@ -121,6 +133,10 @@ def make_shortlist(
     value, cost : float or array-like of shape (n_rows,), optional
         What a positive row is worth and what opening a row costs; by default 1 and 0. Rows are
         then ranked by expected gain, and only those with a gain above 0 are listed.
+    at_most : sequence of Cap
+    at_least : sequence of Quota
+        What the list must keep to. Without ``k``, it is chosen from the rows of the free list and
+        shares of the list are of its length; the promise of few false alarms is the free list's.
     confidence : float, default=0.95
         Of ``hits_at_least``, and of the interval of the profit.
 
@@ -137,7 +153,8 @@ def make_shortlist(
     if drift.is_clear:
         warnings.warn(f"{drift}.", UserWarning, stacklevel=2)
     length = None if k is None else rows_within_budget(k, new.size, name="k")
-    chances = learn_chances(calibration)(new)
+    curve = learn_chances(calibration)
+    chances = curve(new)
     has_amounts = value is not None or cost is not None
     worth = amounts(1.0 if value is None else value, new.size, name="value")
     price = amounts(0.0 if cost is None else cost, new.size, name="cost")
@@ -148,22 +165,46 @@ def make_shortlist(
     else:
         rows = select_rows(calibration, new, false_alarms=false_alarms)
     was_chosen = length is not None and not has_amounts
+    gains, price_paid = expected_gains(chances, worth, price), 0.0
+    if (at_most or at_least) and rows.size:
+        among = np.arange(new.size) if was_chosen else np.sort(rows)
+        rows, price_paid = _limited(gains, new, among, rows.size, at_most, at_least)
     profit = None
     if has_amounts:
-        curve = learn_chances(calibration)
         profit = expected_profit(curve, new[rows], worth[rows], price[rows], level=confidence)
     return Shortlist(
         rows=rows,
         scores=new[rows],
         chances=chances[rows],
-        gains=expected_gains(chances[rows], worth[rows], price[rows]),
+        gains=gains[rows],
         hits_at_least=_hits(calibration, new, rows, was_chosen=was_chosen, confidence=confidence),
         confidence=confidence,
+        price=price_paid,
         profit=profit,
         false_alarms=false_alarms if length is None and not has_amounts else None,
         is_exact=calibration.is_exact,
         drift=drift,
     )
+
+
+def _limited(
+    gains: Floats,
+    scores: Floats,
+    among: NDArray[np.intp],
+    length: int,
+    at_most: Sequence[Cap],
+    at_least: Sequence[Quota],
+) -> tuple[NDArray[np.intp], float]:
+    """The best rows among some that keep to caps and quotas, and what these cost."""
+    # Rows of equal gain, as on a step of the chances, in the order of their scores.
+    order = among[np.lexsort((-scores[among], -gains[among]))]
+    found = choose_rows(
+        gains[order],
+        length,
+        at_most=[Cap(np.asarray(cap.groups)[order], cap.most) for cap in at_most],
+        at_least=[Quota(np.asarray(each.marked)[order], each.least) for each in at_least],
+    )
+    return order[found.rows], found.price
 
 
 def _hits(

@@ -1,0 +1,192 @@
+"""A stream with a daily budget: which rows to open at once, so that the day's budget is spent.
+
+Of the rows that the rest of the day will bring, as many should be opened as the budget has left::
+
+    share = budget left / rows still to come         cutoff = that quantile of recent scores
+
+The share is taken anew for every row or batch. As the day ends it grows to 1, so that the budget
+is spent; once it is spent, nothing is opened.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from bisect import bisect_left, insort
+from collections import deque
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from toprank.inputs import as_scores, check_number
+
+if TYPE_CHECKING:
+    import os
+
+    from numpy.typing import ArrayLike, NDArray
+
+__all__ = ["DailyBudget"]
+
+# Scores that the cutoff is taken from: enough for a share of 1 %, few enough to follow a drift.
+RECENT = 2_000
+# How much the last day counts in what the next one is expected to bring.
+NEWEST = 0.3
+# What earlier days are worth against this one, in days, where the time of day is known.
+PRIOR = 0.2
+
+
+class DailyBudget:
+    """Opens rows of a stream, never more per day than the budget, and nearly as many.
+
+    Parameters
+    ----------
+    budget : int
+        Rows that can be opened in a day.
+    rows_per_day : float or None, default=None
+        Rows that a day brings; afterwards it is learned. None takes the first rows as they come,
+        unless :meth:`open_rows` is told how much of the day has passed.
+
+    Examples
+    --------
+    >>> from toprank.shortlists import DailyBudget
+    >>> stream = DailyBudget(2, rows_per_day=6)
+    >>> opened = [stream.open_rows([score], day="Monday")[0] for score in (5, 1, 4, 2, 3, 6)]
+    >>> sum(map(int, opened))
+    2
+    """
+
+    def __init__(self, budget: int, *, rows_per_day: float | None = None) -> None:
+        check_number("budget", budget, 1, whole=True)
+        if rows_per_day is not None:
+            check_number("rows_per_day", rows_per_day, 1)
+        self.budget = int(budget)
+        self.rows_per_day = rows_per_day
+        self.deviation = 0.0
+        self.day: str | None = None
+        self.n_seen = self.n_opened = 0
+        self._recent: deque[float] = deque()
+        self._sorted: list[float] = []
+
+    @property
+    def left(self) -> int:
+        """What is left of the day's budget."""
+        return max(self.budget - self.n_opened, 0)
+
+    def open_rows(
+        self, scores: ArrayLike, *, day: object, elapsed: float | None = None
+    ) -> NDArray[np.bool_]:
+        """Decide about rows that have come together, one or many.
+
+        Parameters
+        ----------
+        scores : array-like of shape (n_rows,)
+        day : str, date or number
+            A new day has a new budget; days must not come back.
+        elapsed : float or None, default=None
+            Share of the day that has passed, if rows come evenly over the day. It makes the rows
+            still to come far surer than the counts of earlier days do.
+
+        Returns
+        -------
+        array of bool, true for rows to open
+        """
+        if elapsed is not None:
+            check_number("elapsed", elapsed, 0.0, 1.0)
+        new = as_scores(scores).astype(np.float64)
+        if str(day) != self.day:
+            self._begin(str(day))
+        self._remember(new)
+        to_come = self._to_come(new.size, elapsed)
+        self.n_seen += new.size
+        opened = np.zeros(new.size, dtype=bool)
+        if not self.left or not new.size:
+            return opened
+        # Whole rows are opened, so that the share is rounded to a count of recent rows.
+        place = math.ceil(self.left / to_come * len(self._sorted) - 1e-9)
+        cutoff = self._sorted[-min(place, len(self._sorted))]
+        best = np.argsort(-new, kind="stable")[: self.left]
+        opened[best[new[best] >= cutoff]] = True
+        self.n_opened += int(np.count_nonzero(opened))
+        return opened
+
+    def _begin(self, day: str) -> None:
+        """Learn from the day that is over what a day brings, and begin another."""
+        if self.day is not None and self.n_seen:
+            if self.rows_per_day is None:
+                self.rows_per_day = float(self.n_seen)
+            error = abs(self.n_seen - self.rows_per_day)
+            self.deviation += NEWEST * (error - self.deviation)
+            self.rows_per_day += NEWEST * (self.n_seen - self.rows_per_day)
+        self.day, self.n_seen, self.n_opened = day, 0, 0
+
+    def _to_come(self, n_new: int, elapsed: float | None) -> float:
+        """Rows of the rest of the day, these among them; rather too few than too many."""
+        if elapsed is not None:
+            known = self.n_seen + n_new
+            rate = known / max(elapsed, 1e-9)
+            if self.rows_per_day is not None:
+                rate = (PRIOR * self.rows_per_day + known) / (PRIOR + elapsed)
+            later = rate * (1.0 - elapsed)
+            later -= math.sqrt(later)
+        elif self.rows_per_day is not None:
+            later = self.rows_per_day - self.deviation - self.n_seen - n_new
+        else:
+            later = 0.0
+        return n_new + max(later, 0.0)
+
+    def _remember(self, scores: NDArray[np.float64]) -> None:
+        for score in scores[-RECENT:].tolist():
+            self._recent.append(score)
+            insort(self._sorted, score)
+            if len(self._recent) > RECENT:
+                del self._sorted[bisect_left(self._sorted, self._recent.popleft())]
+
+    def state(self) -> dict[str, Any]:
+        """All that is remembered, as plain values."""
+        return {
+            "toprank_daily_budget": 1,
+            "budget": self.budget,
+            "rows_per_day": self.rows_per_day,
+            "deviation": self.deviation,
+            "day": self.day,
+            "n_seen": self.n_seen,
+            "n_opened": self.n_opened,
+            "recent": list(self._recent),
+        }
+
+    @classmethod
+    def of_state(cls, state: Any) -> DailyBudget:
+        """Go on where :meth:`state` was taken."""
+        try:
+            made = cls(state["budget"], rows_per_day=state["rows_per_day"])
+            check_number("deviation", state["deviation"], 0.0)
+            for name in ("n_seen", "n_opened"):
+                check_number(name, state[name], 0, whole=True)
+            recent = as_scores(np.array(state["recent"], dtype=np.float64), name="recent")
+            made.day = None if state["day"] is None else str(state["day"])
+            check_number("toprank_daily_budget", state["toprank_daily_budget"], 1, 1, whole=True)
+        except (KeyError, TypeError, ValueError) as error:
+            raise ValueError(
+                f"this is no state of a daily budget ({error}); delete the file to begin anew."
+            ) from None
+        made.deviation = float(state["deviation"])
+        made.n_seen, made.n_opened = state["n_seen"], state["n_opened"]
+        made._remember(recent.astype(np.float64))
+        return made
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the state as JSON; an interrupted write leaves the old file whole."""
+        file = Path(path)
+        beside = file.with_name(f"{file.name}.new")
+        beside.write_text(json.dumps(self.state()), encoding="utf-8")
+        beside.replace(file)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> DailyBudget:
+        """Read a state that :meth:`save` has written."""
+        try:
+            state = json.loads(Path(path).read_text(encoding="utf-8"))
+        except ValueError:
+            state = None
+        return cls.of_state(state)

@@ -1,0 +1,242 @@
+"""Lists that must not hold too many rows of one kind, or too few of another.
+
+::
+
+    max  Σ gain_j·x_j        x_j ∈ {0, 1}
+    s.t. Σ x_j ≤ k
+         Σ_{j in g} x_j ≤ cap           for every group g of every cap
+         Σ_{j in s} x_j ≥ quota         for every quota
+
+solved exactly by HiGHS. Within rows that are of the same groups everywhere the better ones come
+first, so that the first k of each such kind are enough.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from scipy.optimize import Bounds, LinearConstraint, milp
+from scipy.sparse import csr_array
+from scipy.spatial.distance import cdist
+
+from toprank.inputs import as_lists, as_scores, check_number, rounded_up, rows_within_budget
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["Cap", "CappedList", "Quota", "choose_rows", "thin_near_duplicates"]
+
+
+class Cap(NamedTuple):
+    """At most ``most`` rows of each group: one group id per row."""
+
+    groups: ArrayLike
+    most: int
+
+
+class Quota(NamedTuple):
+    """At least ``least`` of the marked rows: a number, or below 1 a share of the list's length."""
+
+    marked: ArrayLike
+    least: float
+
+
+class CappedList(NamedTuple):
+    """The best list that keeps to caps and quotas.
+
+    ``rows`` are best first; ``price`` is what they cost: how much more the free list gains.
+    """
+
+    rows: NDArray[np.intp]
+    gain: float
+    price: float
+
+
+def choose_rows(
+    gains: ArrayLike,
+    k: float,
+    *,
+    at_most: Sequence[Cap] = (),
+    at_least: Sequence[Quota] = (),
+) -> CappedList:
+    """Choose at most ``k`` rows of the largest total gain under caps and quotas.
+
+    With chances as gains the price is in expected hits. Exact; one cap alone needs no program,
+    for taking rows in their order is optimal then. Rows of equal gain stand in the order of the
+    table.
+
+    Parameters
+    ----------
+    gains : array-like of shape (n_rows,)
+        What each row brings, such as its chance to be positive. Rows below 0 are chosen only
+        where a quota needs them.
+    k : int or float
+        Rows, or below 1 a share of them.
+    at_most : sequence of Cap
+    at_least : sequence of Quota
+
+    Examples
+    --------
+    >>> from toprank.shortlists import Cap, choose_rows
+    >>> branch = ["north", "north", "north", "south"]
+    >>> choose_rows([0.9, 0.8, 0.7, 0.3], 3, at_most=[Cap(branch, 2)])
+    CappedList(rows=array([0, 1, 3]), gain=2.0, price=0.4)
+    """
+    worth = as_scores(gains, name="gains").astype(np.float64)
+    length = rows_within_budget(k, worth.size, name="k")
+    order = np.argsort(-worth, kind="stable")
+    free = float(np.maximum(worth[order[:length]], 0.0).sum())
+    caps = [_checked_cap(cap, worth.size) for cap in at_most]
+    quotas = [_checked_quota(quota, worth.size, length) for quota in at_least]
+    if not quotas and len(caps) == 1:
+        rows = _in_turn(order[worth[order] > 0], *caps[0])[:length]
+    else:
+        rows = _solved(worth, order, length, caps, quotas)
+    gain = float(worth[rows].sum())
+    # What rounding leaves of an equal gain is no price.
+    price = free - gain if free - gain > 1e-9 * (1.0 + abs(free)) else 0.0
+    return CappedList(rows, round(gain, 12), round(price, 12))
+
+
+def _checked_cap(cap: Cap, n_rows: int) -> tuple[NDArray[np.intp], int]:
+    check_number("most", cap.most, 1, whole=True)
+    lists = as_lists(cap.groups, n_rows, name="groups of a Cap")
+    if lists is None:
+        raise ValueError("groups of a Cap are None; pass one group id per row.")
+    return lists.codes, int(cap.most)
+
+
+def _checked_quota(quota: Quota, n_rows: int, length: int) -> tuple[NDArray[np.bool_], int]:
+    marked = np.asarray(quota.marked)
+    if marked.dtype != np.bool_ or marked.shape != (n_rows,):
+        raise ValueError(
+            f"marked of a Quota must be one boolean for each of the {n_rows} rows, got "
+            f"{marked.dtype} of shape {marked.shape}."
+        )
+    check_number("least", quota.least, 0.0)
+    least = int(rounded_up(quota.least * length if quota.least < 1 else quota.least))
+    available = min(int(np.count_nonzero(marked)), length)
+    if least > available:
+        raise ValueError(
+            f"a Quota asks for {least} rows, but only {available} marked rows fit into a list of "
+            f"{length}; ask for fewer."
+        )
+    return marked, least
+
+
+def _in_turn(order: NDArray[np.intp], codes: NDArray[np.intp], most: int) -> NDArray[np.intp]:
+    """Rows in their order, each group's first ``most``."""
+    of_rows = codes[order]
+    by_group = np.argsort(of_rows, kind="stable")
+    starts = np.searchsorted(of_rows[by_group], of_rows[by_group], side="left")
+    place = np.empty(order.size, dtype=np.intp)
+    place[by_group] = np.arange(order.size) - starts
+    return order[place < most]
+
+
+def _solved(
+    worth: Floats,
+    order: NDArray[np.intp],
+    length: int,
+    caps: list[tuple[NDArray[np.intp], int]],
+    quotas: list[tuple[NDArray[np.bool_], int]],
+) -> NDArray[np.intp]:
+    """Solve the program over the first rows of every kind."""
+    columns = [*(codes for codes, _ in caps), *(marked for marked, _ in quotas)]
+    table = np.column_stack([np.zeros(worth.size, np.intp), *columns])
+    kinds = np.unique(table, axis=0, return_inverse=True)[1].reshape(-1)
+    kept = _in_turn(order, kinds, min([length, *(most for _, most in caps)]))
+    limits = list(_limits(kept, length, caps, quotas))
+    at = np.concatenate([np.full(rows.size, place) for place, (rows, _, _) in enumerate(limits)])
+    matrix = csr_array(
+        (np.ones(at.size), (at, np.concatenate([rows for rows, _, _ in limits]))),
+        shape=(len(limits), kept.size),
+    )
+    low, high = (np.array([limit[side] for limit in limits]) for side in (1, 2))
+    found = milp(
+        -worth[kept],
+        integrality=np.ones(kept.size, dtype=np.int8),
+        bounds=Bounds(0, 1),
+        constraints=LinearConstraint(matrix, low, high),
+        options={"mip_rel_gap": 0.0},
+    )
+    if found.x is None:
+        raise ValueError(
+            "caps and quotas contradict each other: no list keeps to all; raise a cap (at_most) or "
+            "lower a quota (at_least)."
+        )
+    chosen = kept[found.x > 0.5]
+    # Of equal rows of one kind the solver may take any: the first ones are taken.
+    counts = np.bincount(kinds[chosen], minlength=int(kinds.max()) + 1)
+    of_kept = kinds[kept]
+    by_kind = np.argsort(of_kept, kind="stable")
+    starts = np.searchsorted(of_kept[by_kind], of_kept[by_kind], side="left")
+    first = np.empty(kept.size, dtype=bool)
+    first[by_kind] = np.arange(kept.size) - starts < counts[of_kept[by_kind]]
+    return kept[first]
+
+
+def _limits(
+    kept: NDArray[np.intp],
+    length: int,
+    caps: list[tuple[NDArray[np.intp], int]],
+    quotas: list[tuple[NDArray[np.bool_], int]],
+) -> Iterable[tuple[NDArray[np.intp], float, float]]:
+    """Columns of the program that each constraint counts, and between what."""
+    yield np.arange(kept.size), 0.0, float(length)
+    for codes, most in caps:
+        of_kept = codes[kept]
+        by_group = np.argsort(of_kept, kind="stable")
+        for rows in np.split(by_group, np.flatnonzero(np.diff(of_kept[by_group])) + 1):
+            if rows.size > most:
+                yield rows, 0.0, float(most)
+    for marked, least in quotas:
+        yield np.flatnonzero(marked[kept]), float(least), np.inf
+
+
+def thin_near_duplicates(
+    scores: ArrayLike, points: ArrayLike, k: int, *, distance: float, metric: Any = "euclidean"
+) -> NDArray[np.intp]:
+    """Give the best ``k`` rows of which no two are nearer to each other than ``distance``.
+
+    Greedy: rows are taken in the order of their scores, and one that is near to a row already
+    taken is passed over. O(rows looked at·k) distances.
+
+    Parameters
+    ----------
+    scores : array-like of shape (n_rows,)
+    points : array-like of shape (n_rows, n_features)
+        What distances are between: columns of the table, fingerprints, embeddings.
+    k : int
+    distance : float
+        Rows at this distance or more are both kept.
+    metric : str or function, default="euclidean"
+        As :func:`scipy.spatial.distance.cdist` takes it, such as "jaccard" for fingerprints.
+
+    Examples
+    --------
+    >>> thin_near_duplicates([3, 2, 1], [[0.0], [0.1], [5.0]], 2, distance=1.0).tolist()
+    [0, 2]
+    """
+    known = as_scores(scores)
+    table = np.asarray(points)
+    if table.ndim != 2 or table.shape[0] != known.size:
+        raise ValueError(
+            f"points have shape {table.shape}, but there are {known.size} rows; pass one row of "
+            "numbers for each."
+        )
+    check_number("k", k, 1, whole=True)
+    check_number("distance", distance, 0.0)
+    taken: list[int] = []
+    for row in np.argsort(-known, kind="stable").tolist():
+        if len(taken) == k:
+            break
+        near = cdist(table[[row]], table[taken], metric) if taken else np.full((1, 1), np.inf)
+        if float(near.min()) >= distance:
+            taken.append(row)
+    return np.array(taken, dtype=np.intp)
