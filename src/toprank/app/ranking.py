@@ -16,12 +16,14 @@ from toprank.tables.parquet_stream import ParquetStream
 from toprank.tables.table import Table
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
 
     from toprank.app.model import RankingModel
     from toprank.tables.table import RowBatch
 
-__all__ = ["BestRows", "RankedRows", "rank_rows"]
+__all__ = ["BestRows", "RankedRows", "rank_rows", "taken_rows"]
 
 # Rows beyond those kept that are collected before the next sorting.
 WAITING = 1 << 17
@@ -139,12 +141,22 @@ def rank_rows(
         count = top if top is not None else model.in_budget(source.n_rows)
         _check_memory(source, int(count))
     best = _best_rows(model, source, count, cutoff)
-    _check_memory(source, best.rows.size)
-    order = np.argsort(best.rows)
+    return taken_rows(source, best.rows, best.scores, {})
+
+
+def taken_rows(
+    source: Table | ParquetStream,
+    rows: NDArray[Any],
+    scores: NDArray[np.float64],
+    more: Mapping[str, NDArray[Any]],
+) -> RankedRows:
+    """Rows in this order with all their columns, and columns ``more`` behind rank and score."""
+    _check_memory(source, rows.size)
+    order = np.argsort(rows)
     places = np.empty_like(order)
     places[order] = np.arange(order.size)
-    rows = source.take(best.rows[order]).take(pa.array(places))
-    return _with_places(rows, best.scores, np.arange(1, order.size + 1), source.n_rows)
+    found = source.take(rows[order]).take(pa.array(places))
+    return _with_places(found, scores, np.arange(1, order.size + 1), source.n_rows, more)
 
 
 def _best_rows(
@@ -178,10 +190,18 @@ def _ranked_lists(
 
 
 def _with_places(
-    rows: pa.Table, scores: NDArray[np.float64], places: NDArray[Any], n_rows: int
+    rows: pa.Table,
+    scores: NDArray[np.float64],
+    places: NDArray[Any],
+    n_rows: int,
+    more: Mapping[str, NDArray[Any]] | None = None,
 ) -> RankedRows:
     taken = set(rows.column_names)
-    for name, values in (("score", scores), ("rank", places)):
+    for name, values in (
+        *reversed(list((more or {}).items())),
+        ("score", scores),
+        ("rank", places),
+    ):
         free = name if name not in taken else f"toprank_{name}"
         rows = rows.add_column(0, free, pa.array(values))
     return RankedRows(rows, n_rows, float(scores[-1]) if scores.size else None)

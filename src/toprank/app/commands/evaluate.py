@@ -33,6 +33,14 @@ def evaluate(
         str | None,
         typer.Option(help="Rows that count, e.g. 100 or 1% [default: the model's]."),
     ] = None,
+    propensity: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="Column with the chance that each row had to be opened: rows stand for those "
+            "that were not.",
+        ),
+    ] = None,
     seed: Seed = 0,
     quiet: Quiet = False,
     json: Json = False,
@@ -47,7 +55,10 @@ def evaluate(
     amount = None if budget is None else parse_budget(budget)
     ranker = load_model(model)
     other = None if against is None else load_model(against)
-    rows = labelled_as(ranker, read_table(table), target, tuple(positive or ()))
+    read = read_table(table)
+    rows = labelled_as(ranker, read, target, tuple(positive or ()))
+    if propensity is not None:
+        rows = standing_for_all(console, rows, read, propensity)
     if amount is not None and rows.groups is None and amount > rows.positives.size:
         raise ValueError(
             f"--budget {amount:g} is more than the {rows.positives.size} rows of the list."
@@ -78,6 +89,31 @@ def evaluate(
         print_difference(console, lists, str(against))
         values["against"] = {**lists._asdict(), "gained": lists.gained._asdict()}
     console.result(values)
+
+
+def standing_for_all(
+    console: Console, rows: LabelledFeatures, table: Table, propensity: str
+) -> LabelledFeatures:
+    """Weigh opened rows by the inverse of their chance to be opened, and say what that costs."""
+    import numpy as np
+
+    from toprank.shortlists import inverse_weights
+    from toprank.tables.columns import as_row_weights
+    from toprank.tables.table import listing
+
+    if propensity not in table.names:
+        raise ValueError(
+            f"{table.name} has no column {propensity!r} for --propensity; it has "
+            f"{listing(table.names)}."
+        )
+    labelled = table.rows(rows.numbers).columns.column(propensity)
+    weights = inverse_weights(as_row_weights(labelled, propensity))
+    effective = weights.sum() ** 2 / np.square(weights).sum()
+    console.say(
+        f"{weights.size:,} opened rows stand for {weights.sum():,.0f} rows; figures are as sure as "
+        f"those of {effective:,.0f} random rows."
+    )
+    return rows._replace(weights=weights if rows.weights is None else weights * rows.weights)
 
 
 def labelled_as(

@@ -1,0 +1,301 @@
+"""Lists of ``toprank rank`` that are more than the best rows: promises, value, limits, audits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from toprank.app.options import parse_share
+from toprank.app.ranking import RankedRows, taken_rows
+from toprank.shortlists import (
+    Cap,
+    DailyBudget,
+    Quota,
+    audit_rows,
+    make_shortlist,
+)
+from toprank.tables.columns import as_row_weights, as_words
+from toprank.tables.table import listing
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from toprank.app.model import RankingModel
+    from toprank.shortlists import Shortlist
+    from toprank.tables.parquet_stream import ParquetStream
+    from toprank.tables.table import RowBatch, Table
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["ListRules", "PromisedRows", "parse_rules", "rank_by_rules"]
+
+
+@dataclass(frozen=True)
+class ListRules:
+    """What the options of ``toprank rank`` ask of a list, beyond its length.
+
+    Amounts are numbers or names of columns. ``at_most`` are pairs of a number and a column,
+    ``at_least`` triples of a number or share, a column and its value.
+    """
+
+    false_alarms: float | None = None
+    value: float | str | None = None
+    cost: float | str | None = None
+    at_most: tuple[tuple[int, str], ...] = ()
+    at_least: tuple[tuple[float, str, str], ...] = ()
+    audit: float | None = None
+    daily: Path | None = None
+
+    @property
+    def is_promise(self) -> bool:
+        """Whether calibration rows are needed."""
+        return bool(self.false_alarms or self.has_amounts or self.at_most or self.at_least)
+
+    @property
+    def has_amounts(self) -> bool:
+        """Whether rows are ranked by their gain."""
+        return self.value is not None or self.cost is not None
+
+    @property
+    def is_given(self) -> bool:
+        """Whether there is any rule."""
+        return self.is_promise or self.audit is not None or self.daily is not None
+
+    @property
+    def columns(self) -> list[str]:
+        """Columns that the rules are about."""
+        amounts = [each for each in (self.value, self.cost) if isinstance(each, str)]
+        named = [*amounts, *(name for _, name in self.at_most), *(n for _, n, _ in self.at_least)]
+        return list(dict.fromkeys(named))
+
+
+def parse_rules(
+    *,
+    false_alarms: str | None,
+    value: str | None,
+    cost: str | None,
+    at_most: Sequence[str],
+    at_least: Sequence[str],
+    audit: str | None,
+    daily: Path | None,
+) -> ListRules:
+    """Read the options, and refuse those that do not go together.
+
+    Examples
+    --------
+    >>> nothing = {"false_alarms": None, "cost": None, "audit": None, "daily": None}
+    >>> rules = parse_rules(value="10", at_most=["3:branch"], at_least=["20%:sex=f"], **nothing)
+    >>> rules.value, rules.at_most, rules.at_least
+    (10.0, ((3, 'branch'),), ((0.2, 'sex', 'f'),))
+    """
+    rules = ListRules(
+        false_alarms=None if false_alarms is None else parse_share(false_alarms, "--false-alarms"),
+        value=_parse_amount(value),
+        cost=_parse_amount(cost),
+        at_most=tuple(_parse_cap(text) for text in at_most),
+        at_least=tuple(_parse_quota(text) for text in at_least),
+        audit=None if audit is None else parse_share(audit, "--audit"),
+        daily=daily,
+    )
+    if rules.false_alarms is not None and rules.has_amounts:
+        raise ValueError(
+            "--false-alarms and --value or --cost both say how long the list is; give one of them."
+        )
+    if sum((rules.is_promise, rules.audit is not None, rules.daily is not None)) > 1:
+        raise ValueError("--audit and --daily go with --top alone; leave out the other options.")
+    return rules
+
+
+def _parse_amount(text: str | None) -> float | str | None:
+    try:
+        return None if text is None else float(text)
+    except ValueError:
+        return text
+
+
+def _parse_cap(text: str) -> tuple[int, str]:
+    number, sign, name = text.partition(":")
+    if not sign or not name or not number.strip().isdecimal() or int(number) < 1:
+        raise ValueError(f"--at-most {text!r} is not NUMBER:COLUMN, for instance 3:branch.")
+    return int(number), name
+
+
+def _parse_quota(text: str) -> tuple[float, str, str]:
+    amount, sign, rest = text.partition(":")
+    name, equals, value = rest.partition("=")
+    number = amount.strip()
+    if not sign or not equals or not name or not (number.isdecimal() or number.endswith("%")):
+        raise ValueError(
+            f"--at-least {text!r} is not NUMBER:COLUMN=VALUE or SHARE:COLUMN=VALUE, for instance "
+            "20%:branch=north."
+        )
+    least = float(number) if number.isdecimal() else parse_share(number, "--at-least")
+    return least, name, value
+
+
+class PromisedRows(NamedTuple):
+    """A list with what is known about it, in words and as plain values."""
+
+    ranked: RankedRows
+    words: str
+    facts: dict[str, Any]
+
+
+@dataclass
+class _Gathered:
+    """Scores of all rows, and the columns that rules are about."""
+
+    scores: list[Floats]
+    columns: dict[str, list[NDArray[Any]]] = field(default_factory=dict)
+
+    def __add__(self, other: _Gathered) -> _Gathered:
+        columns = {name: [*mine, *other.columns[name]] for name, mine in self.columns.items()}
+        return _Gathered([*self.scores, *other.scores], columns)
+
+
+def rank_by_rules(
+    model: RankingModel,
+    source: Table | ParquetStream,
+    top: int | None,
+    rules: ListRules,
+    *,
+    day: str,
+    seed: int = 0,
+) -> PromisedRows:
+    """Rank a table by the rules; all scores are held in memory, 8 bytes per row."""
+    _check_possible(model, source, top, rules)
+    found = source.total(
+        lambda batch: _gather(model, rules, batch),
+        [*dict.fromkeys([*model.columns, *rules.columns])],
+    )
+    scores = np.concatenate(found.scores)
+    columns = {name: np.concatenate(parts) for name, parts in found.columns.items()}
+    if rules.daily is not None:
+        budget = int(top or model.budget)
+        return _of_today(source, scores, rules.daily, budget=budget, day=day)
+    length = top if top is not None else model.in_budget(source.n_rows)
+    if rules.audit is not None:
+        return _with_audit(source, scores, length, rules.audit, seed)
+    given: dict[str, Any] = {
+        "value": _amount(rules.value, columns),
+        "cost": _amount(rules.cost, columns),
+        "at_most": [Cap(columns[name], most) for most, name in rules.at_most],
+        "at_least": [
+            Quota(_equal(columns, name, value), least) for least, name, value in rules.at_least
+        ],
+    }
+    if rules.false_alarms is not None:
+        given["false_alarms"] = rules.false_alarms
+    elif not rules.has_amounts:
+        given["k"] = length
+    elif top is not None:
+        given["k"] = top
+    made = make_shortlist(scores, model.calibration, **given)  # type: ignore[arg-type]
+    more = {"chance": made.chances} | ({"gain": made.gains} if rules.has_amounts else {})
+    ranked = taken_rows(source, made.rows, made.scores, more)
+    return PromisedRows(ranked, str(made), _facts_of(made))
+
+
+def _check_possible(
+    model: RankingModel, source: Table | ParquetStream, top: int | None, rules: ListRules
+) -> None:
+    names = source.schema.names
+    if model.roles.group in names:
+        raise ValueError(
+            f"the model ranks within the lists of {model.roles.group!r}, but promises, limits, "
+            "audits and daily budgets are about one list; rank one list at a time, without that "
+            "column."
+        )
+    if rules.is_promise and model.calibration is None:
+        raise ValueError(
+            "the model file holds no calibration rows, on which chances and promises rest; fit "
+            "again with --hold-out 20%."
+        )
+    for name in rules.columns:
+        if name not in names:
+            raise ValueError(f"{source.name} has no column {name!r}; it has {listing(names)}.")
+    if rules.daily is not None and top is None and model.budget < 1:
+        raise ValueError("the model's budget is a share; name the rows of a day with --top.")
+    if top is not None and rules.false_alarms is not None:
+        raise ValueError("--top and --false-alarms both say how long the list is; give one.")
+    if top is not None and top > source.n_rows and rules.daily is None:
+        raise ValueError(f"--top {top} is more than the {source.n_rows} rows of {source.name}.")
+
+
+def _gather(model: RankingModel, rules: ListRules, batch: RowBatch) -> _Gathered:
+    amounts = [each for each in (rules.value, rules.cost) if isinstance(each, str)]
+    columns: dict[str, list[NDArray[Any]]] = {}
+    for name in rules.columns:
+        column = batch.table.columns.column(name)
+        if name in amounts:
+            columns[name] = [as_row_weights(column, name)]
+        else:
+            columns[name] = [
+                np.array(["" if w is None else w for w in as_words(column).to_pylist()])
+            ]
+    return _Gathered([model.scores(batch.table, batch.first_row)], columns)
+
+
+def _amount(given: float | str | None, columns: dict[str, NDArray[Any]]) -> Any:
+    return columns[given] if isinstance(given, str) else given
+
+
+def _equal(columns: dict[str, NDArray[Any]], name: str, value: str) -> NDArray[np.bool_]:
+    marked: NDArray[np.bool_] = columns[name] == value
+    if not marked.any():
+        few = listing(sorted(set(columns[name].tolist())), most=5)
+        raise ValueError(f"no row has {name}={value}; its values are {few}.")
+    return marked
+
+
+def _facts_of(made: Shortlist) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        "expected_hits": made.expected_hits,
+        "hits_at_least": made.hits_at_least,
+        "confidence": made.confidence,
+        "is_exact": made.is_exact,
+        "drift": made.drift.distance,
+    }
+    if made.profit is not None:
+        found["profit"] = list(made.profit)
+    return found | ({"price": made.price} if made.price else {})
+
+
+def _with_audit(
+    source: Table | ParquetStream, scores: Floats, length: int, share: float, seed: int
+) -> PromisedRows:
+    made = audit_rows(scores, length, share=share, random_state=seed)
+    n_audit = int(made.is_audit.sum())
+    more = {"propensity": made.propensity, "audit_weight": 1.0 / made.propensity}
+    ranked = taken_rows(source, made.rows, scores[made.rows], more)
+    words = (
+        f"{n_audit} of the {length} rows are random, with the chance {made.propensity[-1]:.3g} in "
+        "propensity; toprank evaluate --propensity propensity and toprank fit --weight "
+        "audit_weight count them for all rows that are not opened."
+    )
+    return PromisedRows(ranked, words, {"audited": n_audit})
+
+
+def _of_today(
+    source: Table | ParquetStream,
+    scores: Floats,
+    path: Path,
+    *,
+    budget: int,
+    day: str,
+) -> PromisedRows:
+    """Rows of a batch that the day's budget lets open; the state is saved before they are."""
+    state = DailyBudget.load(path) if path.exists() else DailyBudget(budget)
+    state.budget = budget
+    opened = np.flatnonzero(state.open_rows(scores, day=day))
+    rows = opened[np.argsort(-scores[opened], kind="stable")]
+    state.save(path)
+    words = f"Opened today: {state.n_opened} of {budget} rows, from {state.n_seen:,}."
+    facts = {"opened_today": state.n_opened, "seen_today": state.n_seen, "day": day}
+    ranked = taken_rows(source, rows, scores[rows], {})
+    return PromisedRows(replace(ranked, n_rows=source.n_rows), words, facts)
