@@ -88,8 +88,8 @@ def fit(
         typer.Option(
             metavar="SHARE",
             help="Learn nothing from this random share of the rows, e.g. 20%, and keep their "
-            "scores: promises of toprank rank are exact then [default: a blend keeps its "
-            "out-of-fold scores, from which they are approximate; one --ranker keeps none].",
+            "scores: promises of toprank rank are exact then [default: out-of-fold scores are "
+            "kept, from which they are approximate].",
         ),
     ] = None,
     stream: Stream = None,
