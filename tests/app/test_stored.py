@@ -4,9 +4,16 @@ import subprocess
 import sys
 from importlib import import_module
 
+import numpy as np
 import pytest
 
-from toprank.app.stored import ARRAYS, CLASSES, StoredRanker, stored_ranker
+from toprank.app.stored import (
+    ARRAYS,
+    CLASSES,
+    StoredRanker,
+    _sizes_of_binary_trees,
+    stored_ranker,
+)
 from toprank.selection.candidates import RANKERS
 
 
@@ -41,3 +48,23 @@ def test_ranking_with_a_linear_model_imports_neither_scikit_learn_nor_numba(deal
     command = [sys.executable, "-c", code, *map(str, words)]
     subprocess.run(command, check=True, capture_output=True)
     assert (tmp_path / "s.csv").exists()
+
+
+@pytest.mark.parametrize("n_questions", [400, 401])
+def test_the_paths_of_trees_have_a_bound(n_questions):
+    # a chain:  0 → 1 (leaf), 2 → 3 (leaf), 4 → …
+    nodes = 2 * n_questions + 1
+    children = np.full((nodes, 2), -1, dtype=np.int32)
+    children[:-1:2] = np.arange(0, nodes - 1, 2)[:, None] + [1, 2]
+    attributes = {
+        "columns": np.zeros(nodes, dtype=np.int32),
+        "missing_left": np.zeros(nodes, dtype=bool),
+        "children": children,
+        "roots": np.zeros(1, dtype=np.int32),
+        **{name: np.ones(nodes) for name in ("thresholds", "values", "cover")},
+    }
+    if n_questions == 400:
+        assert _sizes_of_binary_trees(attributes) == {"columns of trees": 1}
+    else:
+        with pytest.raises(ValueError, match="more than 400 questions on a path"):
+            _sizes_of_binary_trees(attributes)

@@ -178,6 +178,11 @@ def _sizes_of_binary_trees(attributes: dict[str, Any]) -> dict[str, int]:
         or (tree[children[asking]] != tree[asking, None]).any()
     ):
         raise ValueError("its nodes are not in one tree each, children after their parents.")
+    level = attributes["roots"]
+    for _ in range(_LONGEST_PATH):
+        level = children[level[children[level, 0] >= 0]].ravel()
+    if level.size:
+        raise ValueError(f"its trees ask more than {_LONGEST_PATH} questions on a path.")
     return _columns_of_trees(attributes["columns"], attributes["cover"])
 
 
@@ -205,6 +210,7 @@ def _sizes_of_blend(attributes: dict[str, Any]) -> dict[str, int]:
 
 _MOST_THRESHOLDS = 254  # one byte per cell
 _DEEPEST_TREE = 16
+_LONGEST_PATH = 400  # explaining a row takes its cube
 _SCORED = ("n_features_in_", "classes_", "intercept_", "weak_rankers_", "weights_")
 _BOOSTED = ((*_SCORED, "selected_", "steps_", "intercepts_"),)
 _LINEAR = ((*_SCORED, "coef_"),)
