@@ -45,6 +45,7 @@ MISSING = ["", "NA", "N/A", "#N/A", "NaN", "nan", "NULL", "null", "None", "?", "
 
 # Bytes of text that are parsed at once, which must hold at least one row.
 _BLOCK, _LARGEST_BLOCK, _LONGEST_HEADER = 1 << 20, 1 << 28, 1 << 26
+_WIDE = 1000
 # How text begins that is not UTF-8; the longer marks first.
 _OTHER_TEXT = {
     "UTF-32": (b"\xff\xfe\0\0", b"\0\0\xfe\xff"),
@@ -211,7 +212,9 @@ def _read_delimited(source: Path | bytes, kind: str, name: str) -> pa.Table:
     """
     has_quotes, first = _has_quotes(source, name), _first_line(source, name)
     delimiter = "\t" if kind == "tsv" else ";" if b";" in first and b"," not in first else ","
-    options = _CsvOptions(delimiter, has_quotes, max(_BLOCK, 2 * len(first)))
+    is_wide = first.count(delimiter.encode()) > _WIDE
+    block = max(16 * _BLOCK if is_wide else _BLOCK, 2 * len(first))
+    options = _CsvOptions(delimiter, has_quotes, block, is_wide)
     names: list[str] | None = None
     while True:
         try:
@@ -276,6 +279,7 @@ class _CsvOptions:
     delimiter: str
     has_quotes: bool
     block: int
+    is_wide: bool
     types: dict[str, pa.DataType] = field(default_factory=dict)
 
     def read(self, source: Path | bytes) -> pa.Table:
@@ -300,7 +304,8 @@ class _CsvOptions:
 
     def _arguments(self) -> dict[str, Any]:
         return {
-            "read_options": csv.ReadOptions(block_size=self.block),
+            # a task for each column of each block would cost more than it saves
+            "read_options": csv.ReadOptions(block_size=self.block, use_threads=not self.is_wide),
             "parse_options": csv.ParseOptions(
                 delimiter=self.delimiter, newlines_in_values=self.has_quotes
             ),

@@ -181,7 +181,7 @@ def _sizes_of_binary_trees(attributes: dict[str, Any]) -> dict[str, int]:
     level = attributes["roots"]
     for _ in range(_LONGEST_PATH):
         level = children[level[children[level, 0] >= 0]].ravel()
-    if level.size:
+    if (children[level, 0] >= 0).any():
         raise ValueError(f"its trees ask more than {_LONGEST_PATH} questions on a path.")
     return _columns_of_trees(attributes["columns"], attributes["cover"])
 

@@ -165,6 +165,8 @@ class TrainingData:
 
     def fit_encoder(self, encoder: TableEncoder) -> TableEncoder:
         """Let an encoder learn from the features of all rows."""
+        if self.whole is not None:
+            return encoder.fit(self.whole.features)
         schema = pa.schema([self.source.schema.field(name) for name in self.features])
         return encoder.fit_passes(
             lambda work: self.total(lambda rows: work(rows.features)), schema, self.source.name

@@ -34,6 +34,7 @@ __all__ = [
 
 DATE_PARTS = ("", ": month", ": weekday")
 _UNKNOWN = pa.array(["", "?"])
+_FLOATS = pa.float64()
 
 
 def kind_of_type(kind: pa.DataType, name: str) -> str:
@@ -58,25 +59,28 @@ def kind_of_type(kind: pa.DataType, name: str) -> str:
 
 def as_numbers(column: pa.ChunkedArray, name: str) -> NDArray[np.float64]:
     """Floats, NaN where missing."""
-    plain = _plain(column)
-    if pa.types.is_string(plain.type) or pa.types.is_large_string(plain.type):
-        plain = as_words(plain)
-    if pa.types.is_timestamp(plain.type) or pa.types.is_date(plain.type):
-        raise ValueError(f"the column {name!r} holds dates, where the model expects numbers.")
-    try:
-        # whole numbers beyond 2^53 are rounded, as everywhere
-        floats = plain.cast(pa.float64(), safe=not pa.types.is_integer(plain.type))
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-        raise ValueError(
-            f"the column {name!r} holds text or other values, where the model expects numbers "
-            f"({_reason(error)})."
-        ) from error
+    floats = column if column.type == _FLOATS else _as_floats(_plain(column), name)
     values = np.asarray(floats.to_numpy(), dtype=np.float64)
     if np.isinf(values).any():
         raise ValueError(
             f"the column {name!r} holds an infinite value; replace it, or leave it empty."
         )
     return values
+
+
+def _as_floats(column: Any, name: str) -> Any:
+    if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+        column = as_words(column)
+    if pa.types.is_timestamp(column.type) or pa.types.is_date(column.type):
+        raise ValueError(f"the column {name!r} holds dates, where the model expects numbers.")
+    try:
+        # whole numbers beyond 2^53 are rounded, as everywhere
+        return column.cast(_FLOATS, safe=not pa.types.is_integer(column.type))
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+        raise ValueError(
+            f"the column {name!r} holds text or other values, where the model expects numbers "
+            f"({_reason(error)})."
+        ) from error
 
 
 def as_row_weights(column: pa.ChunkedArray, name: str) -> NDArray[np.float64]:

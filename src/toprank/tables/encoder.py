@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from toprank.tables.columns import Encoding, counted_words, kind_of_type, number_parts
-from toprank.tables.medians import Parts, digit_counts, medians, sortable_keys
+from toprank.tables.medians import Parts, digit_counts, median, medians, sortable_keys
 from toprank.tables.table import Table, as_table
 
 if TYPE_CHECKING:
@@ -74,7 +74,14 @@ class TableEncoder(TransformerMixin, BaseEstimator, Encoding):  # type: ignore[m
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
         """Learn kinds, categories and medians from a table or frame."""
         table = as_table(X)
-        return self.fit_passes(lambda work: work(table), table.schema, table.name)
+        seen, found = {}, {}
+        for column in table.names:
+            look, middles = _look_at_all(table, column)
+            if look.nulls < look.size:
+                seen[column] = look
+                if middles:
+                    found[column] = middles
+        return self._learn(seen, found, table.schema, table.name)
 
     def fit_passes(self, passes: Passes, schema: pa.Schema, name: str = "X") -> Self:
         """Learn from rows that come in batches: all that is learned is exact.
@@ -100,7 +107,12 @@ class TableEncoder(TransformerMixin, BaseEstimator, Encoding):  # type: ignore[m
             if look.nulls < look.size
         }
         numbers = {column: look.digits for column, look in seen.items() if look.digits.any()}
-        found = medians(passes, _keys, numbers)
+        return self._learn(seen, medians(passes, _keys, numbers), schema, name)
+
+    def _learn(
+        self, seen: dict[str, _Seen], found: dict[str, list[float]], schema: pa.Schema, name: str
+    ) -> Self:
+        """Keep what was seen of the columns that have a value, and the medians of numbers."""
         self.columns_, self.categories_ = [], {}
         self.medians_, self.has_missing_ = {}, {}
         for column, look in seen.items():
@@ -155,6 +167,26 @@ class _Seen:
             words,
             self.digits + other.digits,
         )
+
+
+def _look_at_all(table: Table, name: str) -> tuple[_Seen, list[float]]:
+    """What all rows tell of a column, and its medians where it holds numbers."""
+    column = table.columns.column(name)
+    size, nulls = len(column), column.null_count
+    missing, words, middles = size, Counter[str](), list[float]()
+    if nulls < size:
+        kind = kind_of_type(column.type, name)
+        if kind == "category":
+            words = counted_words(column)
+            missing -= words.total()
+        elif kind != "empty":
+            parts = number_parts(name, kind, column)
+            is_known = ~np.isnan(parts[0])
+            missing -= int(is_known.sum())
+            if missing < size:
+                known = parts if not missing else [part[is_known] for part in parts]
+                middles = [median(part) for part in known]
+    return _Seen(size, nulls, missing, words, np.zeros((), dtype=np.int64)), middles
 
 
 def _look(table: Table, name: str) -> _Seen:

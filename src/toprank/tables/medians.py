@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     # The sortable keys of a column of a batch, one array for each part of it.
     KeysOf = Callable[[Table, str], list[Keys]]
 
-__all__ = ["Parts", "digit_counts", "medians", "sortable_keys"]
+__all__ = ["Parts", "digit_counts", "median", "medians", "sortable_keys"]
 
 # Bits of a number that the passes look at: few rows need more than the first three looks.
 DIGITS = (12, 12, 12, 12, 16)
@@ -181,6 +181,13 @@ def _windows(
 def _value(key: int) -> float:
     bits = key ^ (1 << 63) if key >> 63 else key ^ _ALL
     return float(np.array([bits], dtype=np.uint64).view(np.float64)[0])
+
+
+def median(values: NDArray[np.float64]) -> float:
+    """The median of numbers in memory: of an even number the middle of two."""
+    places = [(values.size - 1) // 2, values.size // 2]
+    low, high = np.partition(values, places)[places]
+    return middle_of(float(low), float(high))
 
 
 def middle_of(low: float, high: float) -> float:
