@@ -1,9 +1,13 @@
 """What a model says about its scores."""
 
 import numpy as np
+import pyarrow as pa
 
 from toprank.app.fitting import fit_model
+from toprank.app.model import RankingModel, Roles
+from toprank.selection import Blend
 from toprank.selection.candidates import make_ranker
+from toprank.tables import TableEncoder
 
 
 def test_contributions_add_up_to_the_score(data):
@@ -12,3 +16,16 @@ def test_contributions_add_up_to_the_score(data):
         parts = model.contributions(data.in_memory().features).sum(axis=1)
         scores = model.scores(data.in_memory().features)
         assert np.allclose(parts - parts.mean(), scores - scores.mean())
+
+
+def test_equal_rows_of_a_blend_have_equal_scores_wherever_they_stand():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(61, 150))
+    table = pa.table({f"x{j}": X[:, j] for j in range(X.shape[1])})
+    encoder = TableEncoder().fit(table)
+    members = [make_ranker("logistic"), make_ranker("rankboost", {"max_iter": 3})]
+    blend = Blend(members, [1.0, 0.5]).fit(X, X[:, 0] > 0)
+    model = RankingModel(encoder, blend, Roles("y", ("1",)), 5)
+    twice = model.scores(table.take(np.tile(np.arange(61), 3)))
+    assert (twice.reshape(3, 61) == twice[:61]).all()
+    np.testing.assert_allclose(twice[:61], blend.decision_function(X), rtol=1e-9)

@@ -12,6 +12,8 @@ from toprank.tables.columns import Encoding, as_words
 from toprank.tables.table import as_table
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from numpy.typing import NDArray
 
     from toprank.selection.promises import Interval
@@ -152,25 +154,9 @@ class RankingModel:
         )
 
     def _scores(self, table: Table) -> NDArray[np.float64]:
-        ranker = self.ranker
-        if hasattr(ranker, "coef_"):
-            return self._linear_scores(table, np.asarray(ranker.coef_, dtype=np.float64)[0])
-        encoded = self.encoder.transform(table)
-        if hasattr(ranker, "weak_rankers_") and hasattr(ranker, "weights_"):
-            scores = ranker.weak_rankers_.scores(encoded, ranker.weights_) + ranker.intercept_[0]
-        else:
-            scores = ranker.decision_function(encoded)
-        return np.asarray(scores, dtype=np.float64)
-
-    def _linear_scores(self, table: Table, coef: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Column after column: the encoded table is never held as a whole."""
-        scores = np.full(table.n_rows, float(self.ranker.intercept_[0]))
-        product = np.empty(table.n_rows)
-        for weight, values in zip(coef, self.encoder.encoded(table), strict=True):
-            if weight:
-                np.multiply(values, weight, out=product)
-                scores += product
-        return scores
+        if hasattr(self.ranker, "coef_"):  # the encoded table is never held as a whole
+            return _linear_scores(self.ranker, self.encoder.encoded(table), table.n_rows)
+        return _scores(self.ranker, self.encoder.transform(table))
 
     def contributions(self, X: Any) -> NDArray[np.float64]:
         """What each encoded column adds to each row's score, beyond the mean training row."""
@@ -201,6 +187,35 @@ class RankingModel:
         """How many rows of a list of ``n_rows`` the budget is; never more than there are."""
         amount = self.budget if budget is None else budget
         return rows_within_budget(amount, n_rows, name="budget", clip=True)
+
+
+def _scores(ranker: Any, encoded: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Scores of encoded rows; equal rows have equal scores to the last bit, wherever they stand."""
+    if hasattr(ranker, "rankers_"):
+        scores = np.full(len(encoded), float(ranker.intercept_[0]))
+        for factor, member in zip(ranker.factors_, ranker.rankers_, strict=True):
+            scores += factor * _scores(member, encoded)
+        return scores
+    if hasattr(ranker, "coef_"):
+        return _linear_scores(ranker, encoded.T, len(encoded))
+    if hasattr(ranker, "weak_rankers_") and hasattr(ranker, "weights_"):
+        return np.asarray(
+            ranker.weak_rankers_.scores(encoded, ranker.weights_) + ranker.intercept_[0]
+        )
+    return np.asarray(ranker.decision_function(encoded), dtype=np.float64)
+
+
+def _linear_scores(
+    ranker: Any, columns: Iterable[NDArray[np.float64]], n_rows: int
+) -> NDArray[np.float64]:
+    """Column after column: a product of matrices adds up a row as its place among others asks."""
+    scores, product = np.full(n_rows, float(ranker.intercept_[0])), np.empty(n_rows)
+    coef = np.asarray(ranker.coef_, dtype=np.float64)[0]
+    for weight, values in zip(coef, columns, strict=True):
+        if weight:
+            np.multiply(values, weight, out=product)
+            scores += product
+    return scores
 
 
 def contributions(ranker: Any, encoded: NDArray[np.float64]) -> NDArray[np.float64]:
