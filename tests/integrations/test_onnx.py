@@ -15,6 +15,7 @@ from sklearn.preprocessing import MinMaxScaler, OneHotEncoder, StandardScaler
 import toprank
 from experiments import datasets
 from toprank.integrations.onnx import to_onnx
+from toprank.selection import Blend, ForestRanker, LogisticRanker
 
 
 def scored(model, X, **options):
@@ -129,3 +130,43 @@ def test_a_real_model_scores_real_rows(real):
     X, y = np.asarray(table.X), np.asarray(table.y)
     model = make_pipeline(StandardScaler(), toprank.RankBoost(max_iter=30)).fit(X[::3], y[::3])
     np.testing.assert_allclose(scored(model, X), model.decision_function(X), atol=1e-6)
+
+
+def test_a_blend_is_the_sum_of_its_members(rows):
+    X, y, _, _ = rows(150)
+    members = [
+        LogisticRanker(),
+        toprank.RankBoost(max_iter=5),
+        toprank.TreeRanker(n_trees=5, depth=2, random_state=0),
+        ForestRanker(n_trees=5),
+    ]
+    blend = Blend(members, [0.5, -1.0, 2.0, 3.0]).fit(X, y)
+    new = 3 * rows(100, seed=1)[0]
+    np.testing.assert_allclose(scored(blend, new), blend.decision_function(new), atol=1e-9)
+
+
+def test_the_encoder_of_a_table_becomes_part_of_the_graph():
+    rng = np.random.default_rng(0)
+    n = 200
+    days = rng.integers(-30_000, 60_000, size=n)
+    table = pd.DataFrame(
+        {
+            "age": np.where(rng.random(n) < 0.1, np.nan, rng.normal(40, 9, n)),
+            "member": rng.random(n) < 0.5,
+            "when": pd.to_datetime(days, unit="D").where(rng.random(n) > 0.1),
+            "job": rng.choice(["clerk", "smith", "baker", None], n),
+        }
+    )
+    y = table["age"].fillna(40) + rng.normal(size=n) > 45
+    model = toprank.TopRanker(10, candidates=["logistic", "rankboost"]).fit(table, y)
+    new = table.sample(frac=1.0, random_state=1)
+    new.loc[new.index[:9], "job"] = "never seen"
+    since_1970 = (new["when"] - pd.Timestamp("1970-01-01")) / pd.Timedelta(days=1)
+    inputs = {
+        "age": new["age"].to_numpy(np.float64),
+        "member": new["member"].to_numpy(np.float64),
+        "when": since_1970.to_numpy(np.float64),
+        "job": new["job"].fillna("").to_numpy(str).astype(object),
+    }
+    found = scored(model, {name: values[:, None] for name, values in inputs.items()})
+    np.testing.assert_allclose(found, model.decision_function(new), atol=1e-9)

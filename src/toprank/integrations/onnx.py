@@ -2,8 +2,9 @@
 
 A linear ranker becomes X·coef + intercept; a ranker of stumps becomes comparisons, each with its
 weight; trees become comparisons and look-ups. Everything is computed in float64, so that the scores
-are those of ``decision_function``, ties included. Preprocessing in a scikit-learn ``Pipeline`` is
-converted by skl2onnx.
+are those of ``decision_function``, ties included. A blend is the sum of its members. Preprocessing
+in a scikit-learn ``Pipeline`` is converted by skl2onnx, a ``TableEncoder`` by
+:mod:`toprank.integrations.onnx_encoder`.
 """
 
 from __future__ import annotations
@@ -17,11 +18,16 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
+from toprank.integrations.onnx_encoder import encoder_graph
 from toprank.trees import BinaryTrees, ObliviousTrees
 from toprank.weak_rankers import Features, Stumps
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from toprank.tables.columns import Encoding
+
+    GraphParts = tuple[list[onnx.NodeProto], dict[str, NDArray[Any]]]
 
 __all__ = ["to_onnx"]
 
@@ -29,17 +35,28 @@ __all__ = ["to_onnx"]
 OPSET, ML_OPSET, IR = 17, 3, 8
 
 
-def to_onnx(model: Any, *, initial_types: list[tuple[str, Any]] | None = None) -> onnx.ModelProto:
+def to_onnx(
+    model: Any,
+    *,
+    initial_types: list[tuple[str, Any]] | None = None,
+    encoder: Encoding | None = None,
+) -> onnx.ModelProto:
     """Convert a fitted ranker, or a pipeline that ends in one, to ONNX.
 
     Parameters
     ----------
     model : fitted ranker or Pipeline
-        Any linear ranker (``coef_``) or ranker of stumps, features or trees; before it in a
-        pipeline, whatever skl2onnx converts (scalers, imputers, encoders, column transformers).
+        Any linear ranker (``coef_``) or ranker of stumps, features or trees, or a blend of these
+        (also a :class:`toprank.TopRanker`); before it in a pipeline, whatever skl2onnx converts
+        (scalers, imputers, encoders, column transformers).
     initial_types : list of (name, type), optional
         Inputs of a pipeline, as skl2onnx has them; by default one table ``X`` of float64 numbers.
         Needed where columns are text.
+    encoder : TableEncoder, optional
+        What turns a table into the numbers that the ranker takes; it becomes part of the graph,
+        which then has one input of shape (n_rows, 1) per column: numbers and booleans as float64
+        (NaN where missing), dates as days since 1970 in float64, texts without surrounding space
+        (empty where missing). That of a ``TopRanker`` is taken by itself.
 
     Returns
     -------
@@ -61,6 +78,10 @@ def to_onnx(model: Any, *, initial_types: list[tuple[str, Any]] | None = None) -
     True
     """
     check_is_fitted(model)
+    if hasattr(model, "best_estimator_"):
+        return to_onnx(model.best_estimator_, encoder=encoder or model.encoder_)
+    if encoder is not None:
+        return _joined(encoder_graph(encoder, _opsets(), IR), _ranker(model, TensorProto.DOUBLE))
     if not isinstance(model, Pipeline):
         if initial_types is not None:
             raise ValueError("initial_types describes the inputs of a pipeline; this is a ranker.")
@@ -71,6 +92,11 @@ def to_onnx(model: Any, *, initial_types: list[tuple[str, Any]] | None = None) -
     before = _preprocessing(model[:-1], initial_types)
     output = before.graph.output[0]
     after = _ranker(model.steps[-1][1], output.type.tensor_type.elem_type)
+    return _joined(before, after)
+
+
+def _joined(before: onnx.ModelProto, after: onnx.ModelProto) -> onnx.ModelProto:
+    """Preprocessing and the ranker, which takes its output, as one graph."""
     before = compose.add_prefix(before, "preprocessing_", rename_inputs=False)
     merged = compose.merge_models(
         before, after, io_map=[(before.graph.output[0].name, "X")], producer_name="toprank"
@@ -127,6 +153,43 @@ def _opsets() -> list[onnx.OperatorSetIdProto]:
 def _ranker(model: Any, input_type: int) -> onnx.ModelProto:
     """Graph of the ranker alone."""
     check_is_fitted(model)
+    nodes, values = _columns(model)
+    n_scores = 1 if _is_compound(model) else len(_weights_of(model)[0])
+    nodes = [helper.make_node("Cast", ["X"], ["rows"], to=TensorProto.DOUBLE), *nodes]
+    shape: list[Any] = [None] if n_scores == 1 else [None, n_scores]
+    if n_scores == 1:
+        nodes.append(helper.make_node("Squeeze", ["columns", "last"], ["scores"]))
+        values["last"] = np.array([1])
+    else:
+        nodes.append(helper.make_node("Identity", ["columns"], ["scores"]))
+    graph = helper.make_graph(
+        nodes,
+        f"toprank_{type(model).__name__}",
+        [helper.make_tensor_value_info("X", input_type, [None, int(model.n_features_in_)])],
+        [helper.make_tensor_value_info("scores", TensorProto.DOUBLE, shape)],
+        [numpy_helper.from_array(value, name) for name, value in values.items()],
+    )
+    made = helper.make_model(graph, opset_imports=_opsets(), producer_name="toprank")
+    made.ir_version = IR
+    return _checked(made)
+
+
+def _is_compound(model: Any) -> bool:
+    """Whether its scores are those of other rankers: a blend, or trees of another library."""
+    return hasattr(model, "rankers_") or hasattr(model, "ranker_")
+
+
+def _columns(model: Any) -> GraphParts:
+    """Nodes and constants that turn ``rows`` into ``columns``, one per score."""
+    if hasattr(model, "rankers_"):
+        return _blend(model)
+    if hasattr(model, "ranker_"):  # other libraries see numbers cut to float32
+        nodes, values = _renamed(_columns(model.ranker_), "trees_", source="cut")
+        cut = [
+            helper.make_node("Cast", ["rows"], ["narrow"], to=TensorProto.FLOAT),
+            helper.make_node("Cast", ["narrow"], ["cut"], to=TensorProto.DOUBLE),
+        ]
+        return [*cut, *nodes, helper.make_node("Identity", ["trees_columns"], ["columns"])], values
     family, trees = getattr(model, "weak_rankers_", None), getattr(model, "trees_", None)
     weights, intercepts = _weights_of(model)
     if isinstance(trees, ObliviousTrees) and trees.n_trees:
@@ -143,23 +206,34 @@ def _ranker(model: Any, input_type: int) -> onnx.ModelProto:
         nodes, values = _linear(np.stack([coef for coef, _ in parts]), intercepts + offsets)
     else:
         raise _refusal(model)
-    nodes = [helper.make_node("Cast", ["X"], ["rows"], to=TensorProto.DOUBLE), *nodes]
-    shape: list[Any] = [None] if len(weights) == 1 else [None, len(weights)]
-    if len(weights) == 1:
-        nodes.append(helper.make_node("Squeeze", ["columns", "last"], ["scores"]))
-        values["last"] = np.array([1])
-    else:
-        nodes.append(helper.make_node("Identity", ["columns"], ["scores"]))
-    graph = helper.make_graph(
-        nodes,
-        f"toprank_{type(model).__name__}",
-        [helper.make_tensor_value_info("X", input_type, [None, int(model.n_features_in_)])],
-        [helper.make_tensor_value_info("scores", TensorProto.DOUBLE, shape)],
-        [numpy_helper.from_array(value, name) for name, value in values.items()],
-    )
-    made = helper.make_model(graph, opset_imports=_opsets(), producer_name="toprank")
-    made.ir_version = IR
-    return _checked(made)
+    return nodes, values
+
+
+def _blend(model: Any) -> GraphParts:
+    """The intercept and every member times its factor, added in the order of the members."""
+    values: dict[str, NDArray[Any]] = {"sum_0": np.asarray(model.intercept_, dtype=np.float64)}
+    nodes: list[onnx.NodeProto] = []
+    total = "sum_0"
+    for number, member in enumerate(model.rankers_):
+        mine, constants = _renamed(_columns(member), f"member_{number}_")
+        values |= constants
+        values[f"factor_{number}"] = np.array([float(model.factors_[number])])
+        product, total = f"product_{number}", f"sum_{number + 1}"
+        nodes += [
+            *mine,
+            helper.make_node("Mul", [f"member_{number}_columns", f"factor_{number}"], [product]),
+            helper.make_node("Add", [f"sum_{number}", product], [total]),
+        ]
+    return [*nodes, helper.make_node("Identity", [total], ["columns"])], values
+
+
+def _renamed(parts: GraphParts, prefix: str, source: str = "rows") -> GraphParts:
+    """The same with a prefix before all names; ``rows`` are taken from ``source``."""
+    nodes, values = parts
+    for node in nodes:
+        node.input[:] = [source if name == "rows" else prefix + name for name in node.input]
+        node.output[:] = [prefix + name for name in node.output]
+    return nodes, {prefix + name: value for name, value in values.items()}
 
 
 def _weights_of(model: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -179,9 +253,7 @@ def _weights_of(model: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     return weights, np.asarray(model.intercept_, dtype=np.float64).reshape(-1)
 
 
-def _linear(
-    coef: NDArray[np.float64], intercepts: NDArray[np.float64]
-) -> tuple[list[onnx.NodeProto], dict[str, NDArray[Any]]]:
+def _linear(coef: NDArray[np.float64], intercepts: NDArray[np.float64]) -> GraphParts:
     nodes = [
         helper.make_node("MatMul", ["rows", "coef"], ["products"]),
         helper.make_node("Add", ["products", "intercepts"], ["columns"]),
@@ -191,7 +263,7 @@ def _linear(
 
 def _stumps(
     family: Stumps, weights: NDArray[np.float64], intercepts: NDArray[np.float64]
-) -> tuple[list[onnx.NodeProto], dict[str, NDArray[Any]]]:
+) -> GraphParts:
     """Only stumps with a weight: compare their columns with their thresholds, then weigh."""
     used = np.flatnonzero((weights != 0).any(axis=0))
     stumps = [family.stump(int(index)) for index in used]
@@ -214,9 +286,7 @@ def _stumps(
     return nodes, values
 
 
-def _oblivious_trees(
-    trees: ObliviousTrees, intercepts: NDArray[np.float64]
-) -> tuple[list[onnx.NodeProto], dict[str, NDArray[Any]]]:
+def _oblivious_trees(trees: ObliviousTrees, intercepts: NDArray[np.float64]) -> GraphParts:
     """All questions of all trees at once; the answers are the bits of the leaves' numbers."""
     n_trees, depth = trees.columns.shape
     values = {
@@ -242,9 +312,7 @@ def _oblivious_trees(
     return _summed(nodes, values, intercepts)
 
 
-def _binary_trees(
-    trees: BinaryTrees, intercepts: NDArray[np.float64]
-) -> tuple[list[onnx.NodeProto], dict[str, NDArray[Any]]]:
+def _binary_trees(trees: BinaryTrees, intercepts: NDArray[np.float64]) -> GraphParts:
     """All trees go down one level at a time; a leaf is its own child.
 
     ``TreeEnsembleRegressor`` of the standard would give float32 scores.
@@ -311,7 +379,7 @@ def _one_level_down(level: int) -> list[onnx.NodeProto]:
 
 def _summed(
     nodes: list[onnx.NodeProto], values: dict[str, NDArray[Any]], intercepts: NDArray[np.float64]
-) -> tuple[list[onnx.NodeProto], dict[str, NDArray[Any]]]:
+) -> GraphParts:
     """Sum of the values of ``leaves``, one per row and tree, and the intercept."""
     nodes += [
         helper.make_node("Gather", ["leaf_values", "leaves"], ["parts"]),
@@ -323,9 +391,9 @@ def _summed(
 
 def _refusal(model: Any) -> TypeError:
     return TypeError(
-        f"{type(model).__name__} cannot become an ONNX graph: only linear rankers (coef_) and "
-        "rankers of features, stumps or trees can; kernels, weak rankers of your own and trees on "
-        "categories stay in Python."
+        f"{type(model).__name__} cannot become an ONNX graph: only linear rankers (coef_), "
+        "rankers of features, stumps or trees and blends of these can; kernels, weak rankers of "
+        "your own and trees on categories stay in Python."
     )
 
 
