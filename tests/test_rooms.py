@@ -88,6 +88,8 @@ def test_rates_are_per_row_and_not_a_row():
 # Modules that no test of their folder names, each with a test that covers it.
 TESTED_THROUGH = {
     "blocks.py": "rankers/test_block_fits.py",
+    "export/sql_trees.py": "export/test_sql.py",
+    "integrations/onnx_encoder.py": "integrations/test_onnx.py",
     "integrations/dask/lists.py": "integrations/dask/test_metrics.py",
     "integrations/torch/logistic.py": "integrations/torch/test_losses.py",
     "integrations/torch/ndcg.py": "integrations/torch/test_losses.py",

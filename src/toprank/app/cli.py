@@ -10,6 +10,7 @@ from toprank.app.commands.compare import compare
 from toprank.app.commands.demo import demo
 from toprank.app.commands.evaluate import evaluate
 from toprank.app.commands.explain import explain
+from toprank.app.commands.export import export
 from toprank.app.commands.fit import fit
 from toprank.app.commands.rank import rank
 from toprank.app.commands.report import report
@@ -25,7 +26,7 @@ app = typer.Typer(
     rich_markup_mode=None,  # plain help answers twice as fast, and a screen reader can read it
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for _command in (compare, fit, rank, evaluate, explain, report, demo):
+for _command in (compare, fit, rank, evaluate, explain, report, export, demo):
     app.command()(_command)
 
 

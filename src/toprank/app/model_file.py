@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["load_model", "save_model"]
+__all__ = ["file_hash", "load_model", "save_model"]
 
 _MAGIC = b"toprank model "
 _LAYOUT = 2
@@ -106,6 +106,11 @@ def load_model(path: str | os.PathLike[str]) -> RankingModel:
         # Whatever goes wrong in a made-up file means one thing to the reader: no model.
         reason = " ".join(str(error).split()) or type(error).__name__
         raise ValueError(f"{file.name} is no model of ours: {reason[:300]}") from error
+
+
+def file_hash(path: str | os.PathLike[str]) -> str:
+    """SHA-256 of a whole file in hexadecimal, as ``sha256sum`` gives it."""
+    return hashlib.sha256(Path(path).read_bytes()).hexdigest()
 
 
 def _checked_payload(content: bytes, name: str) -> bytes:

@@ -372,6 +372,10 @@ class StoredRanker:
     def _fitted(self) -> Any:
         return _opened(self._stored)
 
+    def opened(self) -> Any:
+        """The ranker itself, an object of its own class."""
+        return self._fitted
+
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(name)

@@ -1,0 +1,157 @@
+"""``toprank export``: a model as an SQL query, a Python file or an ONNX graph."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from toprank.app.console import Console, in_one_line
+from toprank.app.options import Json, ModelFile, Quiet
+
+if TYPE_CHECKING:
+    from toprank.app.model import RankingModel
+
+__all__ = ["export"]
+
+
+class Format(StrEnum):
+    """What a model can become."""
+
+    sql = "sql"
+    python = "python"
+    onnx = "onnx"
+
+
+class DialectName(StrEnum):
+    """Databases whose SQL is written."""
+
+    duckdb = "duckdb"
+    postgres = "postgres"
+    sqlite = "sqlite"
+    bigquery = "bigquery"
+
+
+_SUFFIXES = {Format.sql: ".sql", Format.python: ".py", Format.onnx: ".onnx"}
+
+
+@in_one_line
+def export(
+    model: ModelFile,
+    *,
+    to: Annotated[Format, typer.Option(help="Format to write.")] = Format.sql,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            help="File to write [default: the model's name with .sql, .py or .onnx].",
+        ),
+    ] = None,
+    dialect: Annotated[
+        DialectName, typer.Option(help="SQL: database that runs the query.")
+    ] = DialectName.duckdb,
+    table: Annotated[
+        str | None,
+        typer.Option(help="SQL: table in the database [default: named like the training table]."),
+    ] = None,
+    key: Annotated[
+        str | None,
+        typer.Option(
+            help="SQL: column with a different value in each row; it names rows and breaks ties."
+        ),
+    ] = None,
+    top: Annotated[
+        int | None, typer.Option(min=1, help="SQL: number of rows, of each list [default: all].")
+    ] = None,
+    reasons: Annotated[
+        int,
+        typer.Option(
+            min=0,
+            help="SQL: number of columns to name that raise a score most (linear rankers, stumps).",
+        ),
+    ] = 0,
+    quiet: Quiet = False,
+    json: Json = False,
+) -> None:
+    """Write a model for use without toprank: inside a database, in plain Python, or as ONNX."""
+    from toprank.app.model_file import load_model
+    from toprank.app.writing import check_writable, write_atomically
+
+    console = Console(quiet=quiet, as_json=json)
+    path = model.with_suffix(_SUFFIXES[to]) if output is None else output
+    check_writable(path, inputs=[model])
+    if to != Format.sql and (key or table or top or reasons):
+        raise ValueError("--key, --table, --top and --reasons belong to --to sql.")
+    ranker = load_model(model)
+    if to == Format.sql:
+        if key is None:
+            raise ValueError(
+                "--to sql needs --key COLUMN, a column with a different value in each row: it "
+                "names the rows of the result and breaks ties."
+            )
+        name = table or Path(ranker.facts["table"]).name.partition(".")[0]
+        content = _query(model, ranker, key, name, dialect, top=top, reasons=reasons)
+    elif to == Format.python:
+        content = _python_file(ranker)
+    else:
+        content = _onnx_graph(ranker)
+    write_atomically(path, content)
+    console.say(f"{path}: {in_size_words(len(content))}, needs no toprank")
+    console.result({"file": str(path), "to": to.value, "bytes": len(content)})
+
+
+def _query(
+    file: Path, model: RankingModel, key: str, table: str, dialect: str, **options: Any
+) -> bytes:
+    import toprank
+    from toprank.app.model_file import file_hash
+    from toprank.export import formula_of, to_sql
+
+    query = to_sql(
+        formula_of(model.ranker.opened(), model.encoder),
+        key=key,
+        table=table,
+        dialect=dialect,
+        group=model.roles.group,
+        baseline=model.baseline,
+        **options,
+    )
+    title = (
+        f"-- Scores and places by a {model.facts['class']}, written by toprank "
+        f"{toprank.__version__}.\n-- SHA-256 of the model file: {file_hash(file)}\n"
+    )
+    return (title + query).encode()
+
+
+def _python_file(model: RankingModel) -> bytes:
+    from toprank.export import formula_of, to_python
+
+    formula = formula_of(model.ranker.opened(), model.encoder)
+    return to_python(formula, group=model.roles.group).encode()
+
+
+def _onnx_graph(model: RankingModel) -> bytes:
+    try:
+        from toprank.integrations.onnx import to_onnx
+    except ModuleNotFoundError as error:
+        raise ValueError(
+            f'--to onnx needs {error.name}; install it with: pip install "toprank[onnx]"'
+        ) from error
+    graph = to_onnx(model.ranker.opened(), encoder=model.encoder)
+    return bytes(graph.SerializeToString())
+
+
+def in_size_words(n_bytes: int) -> str:
+    """A size in words.
+
+    Examples
+    --------
+    >>> in_size_words(900), in_size_words(1_234_000)
+    ('900 bytes', '1.2 MB')
+    """
+    if n_bytes < 1000:
+        return f"{n_bytes} bytes"
+    return f"{n_bytes / 1e3:.3g} kB" if n_bytes < 1e6 else f"{n_bytes / 1e6:.2g} MB"

@@ -1,0 +1,80 @@
+"""What ``toprank export`` writes scores rows as ``toprank rank`` does."""
+
+import csv
+import json
+import subprocess
+import sys
+
+import duckdb
+import numpy as np
+import pytest
+
+from toprank.app.model_file import file_hash, load_model
+from toprank.app.reading import read_table
+
+
+def scores_by_key(deals):
+    """Scores of the new rows by their key, as toprank gives them."""
+    table = read_table(deals / "new.csv")
+    return load_model(deals / "model.toprank").scores(table)
+
+
+def test_the_query_ranks_a_table_inside_a_database(deals, invoke, words, tmp_path):
+    command = ["export", deals / "model.toprank", "--key", "id", "--table", "new"]
+    said = words(invoke(*command, "--reasons", 2, "-o", tmp_path / "model.sql"))
+    assert "model.sql" in said
+    query = (tmp_path / "model.sql").read_text(encoding="utf-8")
+    assert file_hash(deals / "model.toprank") in query
+    table = read_table(deals / "new.csv").columns
+    with duckdb.connect() as connection:
+        connection.register("new", table.append_column("id", [np.arange(table.num_rows)]))
+        found = connection.execute(query).fetchall()
+    scores = scores_by_key(deals)
+    keys = [row[0] for row in found]
+    assert keys == np.argsort(-scores, kind="stable").tolist()
+    np.testing.assert_allclose([row[1] for row in found], scores[keys], rtol=1e-9)
+
+
+def test_the_python_file_needs_nothing_but_python(deals, invoke, tmp_path):
+    done = invoke("export", deals / "model.toprank", "--to", "python", "-o", tmp_path / "model.py")
+    assert done.exit_code == 0, done.output
+    command = [
+        sys.executable,
+        "-S",
+        "-E",
+        tmp_path / "model.py",
+        deals / "new.csv",
+        tmp_path / "s.csv",
+    ]
+    subprocess.run(list(map(str, command)), check=True, capture_output=True)
+    with (tmp_path / "s.csv").open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    scores = scores_by_key(deals)
+    np.testing.assert_allclose([float(row["score"]) for row in rows], scores, rtol=1e-9)
+    order = np.argsort([int(row["place"]) for row in rows])
+    assert order.tolist() == np.argsort(-scores, kind="stable").tolist()
+
+
+def test_the_onnx_graph_takes_the_columns_of_the_table(deals, invoke, tmp_path):
+    runtime = pytest.importorskip("onnxruntime")
+    done = invoke(
+        "export", deals / "model.toprank", "--to", "onnx", "-o", tmp_path / "model.onnx", "--json"
+    )
+    assert json.loads(done.stdout)["to"] == "onnx"
+    session = runtime.InferenceSession(
+        str(tmp_path / "model.onnx"), providers=["CPUExecutionProvider"]
+    )
+    model = load_model(deals / "model.toprank")
+    assert [each.name for each in session.get_inputs()] == model.columns
+
+
+def test_a_query_needs_a_key_and_only_a_query_has_options(deals, invoke, tmp_path):
+    model = deals / "model.toprank"
+    missing = invoke("export", model, "-o", tmp_path / "model.sql")
+    assert missing.exit_code == 2
+    assert "--key" in missing.stderr
+    extra = invoke("export", model, "--to", "python", "--key", "id", "-o", tmp_path / "model.py")
+    assert extra.exit_code == 2
+    assert "--to sql" in extra.stderr
+    itself = invoke("export", model, "--key", "id", "-o", model)
+    assert itself.exit_code == 2
