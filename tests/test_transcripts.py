@@ -90,7 +90,7 @@ def test_the_transcripts_of_the_guide_are_true(tmp_path, monkeypatch, capsys):
     table = re.search(r"^```py\n(.*?)^```$", page, flags=re.DOTALL | re.MULTILINE)
     exec(compile(table[1], "commands.md", "exec"), {})  # noqa: S102
     # In the order in which a reader needs them; the demo's is held by the demo's own test.
-    pages = ("compare", "fit", "rank", "evaluate", "explain", "report", "export")
+    pages = ("compare", "fit", "rank", "verify", "evaluate", "explain", "report", "export")
     for page in pages:
         check(f"commands/{page}.md", capsys)
     every = {path.stem for path in (GUIDE / "commands").glob("*.md")}

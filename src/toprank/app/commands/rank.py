@@ -99,6 +99,13 @@ def rank(
         bool,
         typer.Option("--raw", help="Put no apostrophe before texts that look like formulas."),
     ] = False,
+    trail: Annotated[
+        bool,
+        typer.Option(
+            "--trail",
+            help="Add columns for an audit: each row's chance, the model's SHA-256, and the date.",
+        ),
+    ] = False,
     stream: Stream = None,
     seed: Seed = 0,
     quiet: Quiet = False,
@@ -131,6 +138,7 @@ def rank(
             found = promised.ranked
         else:
             found = rank_rows(ranker, source, top, border)
+    found = _with_trail(found, ranker, model, by_rules=ruled, as_columns=trail)
     path = write_table(output, found.columns, raw=raw)
     n_kept = found.columns.num_rows
     if ranker.assumption:
@@ -149,6 +157,17 @@ def rank(
             **(promised.facts if promised is not None else {}),
         }
     )
+
+
+def _with_trail(found: RankedRows, model: RankingModel, path: Path, **options: bool) -> RankedRows:
+    """The list with what toprank verify needs to check it."""
+    from datetime import UTC, datetime
+
+    from toprank.app.audit_trail import with_trail
+    from toprank.app.model_file import file_hash
+
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    return with_trail(found, model, file_hash(path), now, **options)
 
 
 def print_expected(

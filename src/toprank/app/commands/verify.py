@@ -1,0 +1,61 @@
+"""``toprank verify``: whether a model gives this shortlist."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from toprank.app.console import Console, in_one_line
+from toprank.app.options import Json, ModelFile, Quiet
+
+__all__ = ["verify"]
+
+_DIFFERENT = 1
+
+
+@in_one_line
+def verify(
+    shortlist: Annotated[
+        Path, typer.Argument(metavar="SHORTLIST", help="List written by toprank rank.")
+    ],
+    model: ModelFile,
+    *,
+    table: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="TABLE",
+            help="Table that the list was taken from: its rows are ranked again "
+            "[default: the list's own columns are scored].",
+        ),
+    ] = None,
+    quiet: Quiet = False,
+    json: Json = False,
+) -> None:
+    """Compute a shortlist again and say what differs; exit code 1 if something does."""
+    from toprank.app.audit_trail import check_shortlist
+    from toprank.app.model_file import file_hash, load_model
+    from toprank.app.reading import read_table
+
+    console = Console(quiet=quiet, as_json=json)
+    ranker = load_model(model)
+    rows = read_table(shortlist)
+    known = None if table is None else read_table(table)
+    found = check_shortlist(rows, ranker, file_hash(model), known)
+    for text in found.agrees:
+        console.say(f"Agrees: {text}.")
+    for text in found.unchecked:
+        console.say(f"Not checked: {text}.")
+    for text in found.differs:
+        console.say(f"Differs: {text}.")
+    console.result(
+        {
+            "is_same": not found.differs,
+            "agrees": found.agrees,
+            "unchecked": found.unchecked,
+            "differs": found.differs,
+        }
+    )
+    if found.differs:
+        raise typer.Exit(_DIFFERENT)
