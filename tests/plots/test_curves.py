@@ -1,4 +1,4 @@
-"""ROC, precision and gain curves hold the numbers of the metrics, and their bands are honest."""
+"""ROC, precision, gain and value curves hold the numbers of the metrics; their bands are honest."""
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -6,10 +6,10 @@ import pytest
 from matplotlib.figure import Figure
 from sklearn.metrics import roc_curve as sklearn_roc_curve
 
-from toprank.metrics import precision_at_k, recall_at_k
-from toprank.plots import gain_curve, precision_curve, roc_curve
+from toprank.metrics import precision_at_k, recall_at_k, value_at_k
+from toprank.plots import gain_curve, precision_curve, roc_curve, value_curve
 
-CURVES = (roc_curve, precision_curve, gain_curve)
+CURVES = (roc_curve, precision_curve, gain_curve, value_curve)
 
 
 @pytest.fixture
@@ -67,7 +67,8 @@ def test_training_and_test_rows_share_a_picture(ranked):
 
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize(
-    ("curve", "metric"), [(precision_curve, precision_at_k), (gain_curve, recall_at_k)]
+    ("curve", "metric"),
+    [(precision_curve, precision_at_k), (gain_curve, recall_at_k), (value_curve, value_at_k)],
 )
 def test_curves_are_the_metrics_at_every_length(ranked, curve, metric, weighted):
     y, scores = ranked
@@ -224,3 +225,14 @@ def test_weights_that_sum_to_three_rows_are_three_rows():
         assert places.tolist() == [1, 2, 3]
     places, _ = drawn(gain_curve(y, scores, sample_weight=weights, n_resamples=0))
     assert places.tolist() == [1, 2, 3]
+
+
+def test_a_value_curve_marks_its_best_length(ranked):
+    y, scores = ranked
+    ax = value_curve(y, scores, value=5.0, cost=1.0)
+    places, values = drawn(ax)
+    expected = [value_at_k(y, scores, k=int(k), value=5.0, cost=1.0) for k in places]
+    assert np.allclose(values, expected)
+    assert drawn(ax, 1) == (places[np.argmax(values)], max(expected))
+    with pytest.raises(ValueError, match="cost must be a number ≥ 0"):
+        value_curve(y, scores, cost=-1)

@@ -35,21 +35,21 @@ def list_size(calibration, scores, weights, j, q):
     return len(benjamini_hochberg(p, q))
 
 
-def pruned(p, sizes, q):
-    """Rows that pass, the largest number r of them whose sizes are at most r."""
+def pruned(p, sizes, q, chance=1.0):
+    """Rows that pass, the largest number r of them whose sizes times ``chance`` are at most r."""
     m = len(p)
     passed = [row for row in range(m) if p[row] <= q * sizes[row] / m * (1 + 1e-12)]
     for r in range(m, 0, -1):
-        kept = {row for row in passed if sizes[row] <= r}
+        kept = {row for row in passed if chance * sizes[row] <= r}
         if len(kept) >= r:
             return kept
     return set()
 
 
-def weighted_selection(calibration, scores, weights, q):
+def weighted_selection(calibration, scores, weights, q, chance=1.0):
     p = [p_value(calibration, s, w) for s, w in zip(scores, weights, strict=True)]
     sizes = [list_size(calibration, scores, weights, j, q) for j in range(len(scores))]
-    return pruned(p, sizes, q)
+    return pruned(p, sizes, q, chance)
 
 
 def selection_among_models(calibrations, scores, q):

@@ -74,6 +74,10 @@ def test_weighted_selection_equals_its_definition(case):
     [(calibration, new)], own, q = case
     found = select_rows(calibration, new, false_alarms=q, weight=own)
     assert set(found) == naive.weighted_selection(calibration, new, own, q)
+    more = select_rows(calibration, new, false_alarms=q, weight=own, random_state=0)
+    chance = np.random.default_rng(0).random()
+    assert set(more) == naive.weighted_selection(calibration, new, own, q, chance)
+    assert set(more) >= set(found)
 
 
 @given(lists(n_models=2))

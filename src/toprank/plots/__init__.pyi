@@ -4,3 +4,4 @@ from .path import push_path as push_path
 from .roc import roc_curve as roc_curve
 from .shortlist import gain_curve as gain_curve
 from .shortlist import precision_curve as precision_curve
+from .shortlist import value_curve as value_curve

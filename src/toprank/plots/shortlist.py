@@ -1,4 +1,4 @@
-"""What a budget buys: precision and recall against the length of the shortlist."""
+"""What a budget buys: precision, recall and profit against the length of the shortlist."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from matplotlib.ticker import FuncFormatter
 
-from toprank.inputs import SLACK
+from toprank.inputs import SLACK, check_number
 from toprank.plots.lists import Band, ranked_lists, resampled_hits
 from toprank.plots.style import GREY, dress, one_axes, percent, series
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from matplotlib.axes import Axes
     from numpy.typing import ArrayLike, NDArray
 
     from toprank.plots.lists import RankedList
 
-__all__ = ["gain_curve", "precision_curve"]
+__all__ = ["gain_curve", "precision_curve", "value_curve"]
 
 # Enough for a smooth line on a page.
 _POINTS = 400
@@ -85,9 +85,10 @@ def precision_curve(
     places = _places(max_k, lists, default=longest)
     panel = one_axes(ax)
     band = Band(level, n_resamples, stratified=stratified)
-    _draw(panel, lists, places, band, random_state, of_all=False)
+    _draw(panel, lists, places, band, random_state, lambda hits, _all, k: hits / k)
     dress(panel, x="Rows in the shortlist", y="Positives among them")
     _finish(panel, lists, places, legend="lower left")
+    _in_percent(panel)
     return panel
 
 
@@ -125,12 +126,72 @@ def gain_curve(
     places = _places(max_k, lists, default=max(float(each.weights.sum()) for each in lists))
     panel = one_axes(ax)
     band = Band(level, n_resamples, stratified=stratified)
-    _draw(panel, lists, places, band, random_state, of_all=True)
+    _draw(panel, lists, places, band, random_state, lambda hits, positives, _k: hits / positives)
     positives, rows = float(lists[0].weights[lists[0].positives].sum()), lists[0].weights.sum()
     for ideal in (np.minimum(places / positives, 1.0), np.minimum(places / rows, 1.0)):
         panel.plot(np.append(0.0, places), np.append(0.0, ideal), color=GREY, linewidth=0.8)
     dress(panel, x="Rows in the shortlist (the budget)", y="Positives found, of all positives")
     _finish(panel, lists, places, legend="lower right")
+    _in_percent(panel)
+    return panel
+
+
+def value_curve(
+    y_true: ArrayLike | Mapping[str, ArrayLike],
+    scores: ArrayLike | Mapping[str, ArrayLike],
+    *,
+    value: float = 1.0,
+    cost: float = 0.0,
+    sample_weight: ArrayLike | Mapping[str, ArrayLike] | None = None,
+    pos_label: Any = None,
+    max_k: float | None = None,
+    level: float = 0.95,
+    n_resamples: int = 200,
+    stratified: bool = True,
+    random_state: int | np.random.Generator | None = 0,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw what the k best rows bring against k, with bootstrap bands.
+
+    ``value·hits − cost·k``, as :func:`toprank.metrics.value_at_k` has it, with a dot at the best
+    length that is drawn. The other parameters are those of :func:`precision_curve`; ``max_k`` is
+    by default the whole list.
+
+    Parameters
+    ----------
+    value : float, default=1
+        What a positive row is worth.
+    cost : float, default=0
+        What looking at a row costs.
+
+    Returns
+    -------
+    Axes
+
+    Examples
+    --------
+    >>> from toprank.plots import value_curve
+    >>> ax = value_curve([1, 0, 1, 0], [4, 3, 2, 1], value=3, cost=1)
+    >>> ax.lines[0].get_ydata().tolist()
+    [2.0, 1.0, 3.0, 2.0]
+    """
+    for name, amount in (("value", value), ("cost", cost)):
+        check_number(name, amount, 0.0)
+    lists = ranked_lists(y_true, scores, sample_weight, pos_label)
+    places = _places(max_k, lists, default=max(float(each.weights.sum()) for each in lists))
+    panel = one_axes(ax)
+    band = Band(level, n_resamples, stratified=stratified)
+
+    def profit(hits: Any, _all: Any, k: Any) -> Any:
+        return value * hits - cost * k
+
+    _draw(panel, lists, places, band, random_state, profit)
+    for number, line in enumerate(list(panel.lines)[-len(lists) :]):
+        xs, ys = (np.asarray(each, dtype=np.float64) for each in line.get_data())
+        best = int(ys.argmax())
+        panel.plot(xs[best], ys[best], marker="o", color=series(number).colour)
+    dress(panel, x="Rows in the shortlist", y="Value of the positives minus costs")
+    _finish(panel, lists, places, legend="lower left")
     return panel
 
 
@@ -165,28 +226,29 @@ def _draw(
     places: NDArray[np.float64],
     band: Band,
     random_state: int | np.random.Generator | None,
-    *,
-    of_all: bool,
+    measure: Callable[[Any, Any, Any], Any],
 ) -> None:
-    """Draw the positives found as a share of all positives, or else of the rows looked at."""
+    """Draw what ``measure`` makes of the positives found, all positives and the places."""
     for number, each in enumerate(lists):
         look = series(number)
         hits = np.interp(places, *each.climb())
         positives = float(each.weights[each.positives].sum())
-        shares = hits / (positives if of_all else places)
-        panel.plot(places, shares, label=each.name, **look.line)
+        panel.plot(places, measure(hits, positives, places), label=each.name, **look.line)
         if band.n_resamples:
             rng = np.random.default_rng(random_state)
             found, drawn = resampled_hits(each, places, band, rng)
-            edges = band.edges(found / (drawn[:, None] if of_all else places))
+            edges = band.edges(measure(found, drawn[:, None], places))
             panel.fill_between(places, *edges, color=look.colour, alpha=0.15, linewidth=0)
 
 
 def _finish(
     panel: Axes, lists: list[RankedList], places: NDArray[np.float64], *, legend: Any
 ) -> None:
-    panel.yaxis.set_major_formatter(FuncFormatter(percent))
     panel.set_xlim(0, float(places[-1]))
-    panel.set_ylim(top=1.02)
     if any(each.name for each in lists):
         panel.legend(loc=legend, frameon=False)
+
+
+def _in_percent(panel: Axes) -> None:
+    panel.yaxis.set_major_formatter(FuncFormatter(percent))
+    panel.set_ylim(top=1.02)

@@ -98,8 +98,8 @@ def estimate_hits(
 
     Unbiased, whichever scores made the list, if every row had a chance to be opened. Rows of
     equal propensity below 1 are taken for a random sample without replacement, as
-    :func:`audit_rows` draws them; the error is that of such samples. Divide by the length of the
-    list for its precision.
+    :func:`audit_rows` draws them; the square of the error is unbiased for the variance, so that a
+    sample without any positive has none. Divide by the length of the list for its precision.
 
     Parameters
     ----------

@@ -113,6 +113,7 @@ def select_rows(
     *,
     false_alarms: float = 0.1,
     weight: ArrayLike | None = None,
+    random_state: int | np.random.Generator | None = None,
 ) -> NDArray[np.intp]:
     """Give the longest list whose expected share of false alarms is at most ``false_alarms``.
 
@@ -129,6 +130,9 @@ def select_rows(
     weight : array-like of shape (n_new,), optional
         How many times likelier each new row is here than among the calibration rows, on the
         scale of the calibration's weights.
+    random_state : int, Generator or None, default=None
+        With weights: a fresh seed for every list keeps more rows, by a random cut that is part of
+        the promise. None cuts without chance, and may keep few rows.
 
     Returns
     -------
@@ -149,7 +153,7 @@ def select_rows(
     p = p_values(calibration, new, weight=weight)
     listed = _Listed.of(calibration, new, _own_weights(calibration, weight, new.size))
     sizes = listed.sizes(false_alarms, np.arange(new.size))
-    return order[_pruned(p, sizes, false_alarms)[order]]
+    return order[_pruned(p, sizes, false_alarms, random_state)[order]]
 
 
 def select_among_models(
@@ -157,6 +161,7 @@ def select_among_models(
     scores: Sequence[ArrayLike],
     *,
     false_alarms: float = 0.1,
+    random_state: int | np.random.Generator | None = None,
 ) -> NDArray[np.intp]:
     """Select rows by the model that promises the longest list, and keep the promise.
 
@@ -172,6 +177,8 @@ def select_among_models(
     scores : sequence of array-like of shape (n_new,)
         Each model's scores of the new rows.
     false_alarms : float, default=0.1
+    random_state : int, Generator or None, default=None
+        As in :func:`select_rows`.
 
     Returns
     -------
@@ -199,7 +206,7 @@ def select_among_models(
     p = np.array([p_values(*pair) for pair in zip(calibrations, tables, strict=True)])
     best = sizes.argmax(axis=0)
     chosen_p, chosen_sizes = p[best, everyone], sizes[best, everyone]
-    kept = np.flatnonzero(_pruned(chosen_p, chosen_sizes, false_alarms))
+    kept = np.flatnonzero(_pruned(chosen_p, chosen_sizes, false_alarms, random_state))
     return kept[np.argsort(chosen_p[kept], kind="stable")]
 
 
@@ -267,14 +274,21 @@ class _Listed(NamedTuple):
         return np.asarray(np.max(np.where(fits, length, 1), axis=1), dtype=np.intp)
 
 
-def _pruned(p: Floats, sizes: NDArray[np.intp], q: float) -> NDArray[np.bool_]:
-    """Rows with p ≤ q·size/m, and of those as many as the largest size among them allows."""
+def _pruned(
+    p: Floats, sizes: NDArray[np.intp], q: float, random_state: int | np.random.Generator | None
+) -> NDArray[np.bool_]:
+    """Rows with p ≤ q·size/m; of those the largest number r of which r have ξ·size ≤ r.
+
+    ξ is 1, or one uniform draw for all rows: either keeps the promise, the second on average over
+    the draw.
+    """
+    chance = 1.0 if random_state is None else np.random.default_rng(random_state).random()
+    shrunk = chance * sizes
     passed = p <= q * sizes / max(p.size, 1) * SLACK
-    ordered = np.sort(sizes[passed])
-    enough = np.flatnonzero(ordered <= np.arange(1, ordered.size + 1))
-    # the largest r with r rows of a size of at most r
+    ordered = np.sort(shrunk[passed])
+    enough = np.flatnonzero(ordered <= np.arange(1, ordered.size + 1) * SLACK)
     r = int(enough[-1]) + 1 if enough.size else 0
-    return passed & (sizes <= r)
+    return passed & (shrunk <= r * SLACK)
 
 
 def hits_at_least(

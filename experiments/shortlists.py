@@ -1,0 +1,202 @@
+"""Shortlists with promises: what is promised beside what happens.
+
+Writes docs/experiments/shortlists.md.
+"""
+
+import json
+import warnings
+from pathlib import Path
+
+from threadpoolctl import threadpool_limits
+
+from experiments.lists import simulated, streams, tables
+
+PAGE = Path(__file__).parents[1] / "docs" / "experiments" / "shortlists.md"
+REPEATS = {"error_control": 2_000, "chosen_models": 1_000, "drifted": 500, "known_shift": 1_000}
+
+TEXT = """# Shortlists: what is promised and what happens
+
+`make reproduce PAPER=shortlists` writes this page. The functions are those of
+{{py:mod}}`toprank.shortlists`; [the theory](../theory/shortlists.md) says what is exact.
+
+## Error control in simulation
+
+Scores are normal with unit variance, those of the positives (20 %) two higher; {n_known:,}
+calibration rows, {n_new:,} new rows, {error_control:,} repeats. The oracle knows the law and cuts
+where exactly the share q is negative.
+
+{simulated}
+
+The bound on the hits of the first k rows, at 90 % confidence, held in {covered}.
+
+## After choosing among models
+
+Twenty models of the same 100 new rows and 200 calibration rows, q = 10 %, {chosen_models:,}
+repeats. Taking the longest of the lists breaks the promise; `select_among_models` keeps it.
+
+{chosen}
+
+## Under drift
+
+No promise holds for rows that are not like the calibration rows. q = 10 %, {drifted:,} repeats;
+the last column is how often `measure_drift` warned, from the scores of {n_new:,} new rows.
+
+{drift}
+
+If the shift is known, weights repair it: rows of a kind with a quarter of the positives and higher
+scores are 80 % of the new rows and were 30 % ({known_shift:,} repeats).
+
+{shift}
+
+## Error control on ten tables
+
+Every table (at most {most_rows:,} rows): a third to learn from (gradient boosting of
+scikit-learn), a third to calibrate, a third as new rows; {splits} splits, {n_models} fits with
+{n_cuts} cuts of the other rows each. Cells are the mean share of false alarms ± its standard
+error, then the recall, then that of the longest head of the very list with at most that share.
+The last column is how often the first k rows, k half of the expected positives, held as many hits
+as the bound said at 90 % confidence.
+
+{held_out}
+
+At most q + 2 standard errors in **{kept} of {cells}** cells.
+
+## With out-of-fold scores of a blend
+
+`TopRanker` keeps out-of-fold scores, for which the promise is approximate: models of folds have
+scored the calibration rows, another model scores the new ones. {oof_rows:,} rows to learn from
+(half, where a table has fewer), mean share of false alarms over 4 splits.
+
+{out_of_fold}
+
+## Profit
+
+Value 10, cost 1, 20 splits: profit of the list that `make_shortlist` chose as a share of the
+profit at the best length in hindsight; how often the 95 % interval held the profit.
+
+{profit}
+
+## Daily budgets
+
+{days:,} days, budget {budget}, about {per_day} rows per day with a weekly rhythm and a trend;
+scores drift, and jump for a month. Rows come one by one. The last column is the share of the day's
+{budget} best rows that were opened.
+
+{daily}
+"""
+
+
+def percent(value: float, digits: int = 1) -> str:
+    return f"{100 * value:.{digits}f} %"
+
+
+def table(headings: list[str], rows: list[list[str]]) -> str:
+    lines = [headings, ["---"] * len(headings), *rows]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
+
+
+def levels_table(found: dict) -> str:
+    headings = ["table", "positives", *(f"q = {percent(float(q), 0)}" for q in simulated.LEVELS)]
+    rows = []
+    for name, each in found.items():
+        cells = [
+            f"{percent(mean)} ± {100 * error:.1f} · {percent(recall, 0)} · {percent(best, 0)}"
+            for mean, error, recall, best in each["levels"].values()
+        ]
+        share = percent(each["positives"])
+        rows.append([name.replace("_", " "), share, *cells, percent(each["covered"], 0)])
+    return table([*headings, "bound held"], rows)
+
+
+def measured() -> dict:
+    """Everything, part by part."""
+    found = {name: getattr(simulated, name)(n) for name, n in REPEATS.items()}
+    found["held_out"] = {name: tables.held_out(name) for name in tables.SETS}
+    found["out_of_fold"] = {name: tables.out_of_fold(name) for name in tables.SETS}
+    found["profit"] = {name: tables.profit(name) for name in ("bank_marketing", "adult")}
+    found["daily"] = {
+        "time of day known": streams.spent(with_clock=True),
+        "counts of earlier days only": streams.spent(with_clock=False),
+    }
+    return found
+
+
+def page(found: dict) -> str:
+    control = found["error_control"]
+    cells = [
+        (float(q), *cell)
+        for each in found["held_out"].values()
+        for q, cell in each["levels"].items()
+    ]
+    return TEXT.format(
+        n_known=simulated.N_KNOWN, n_new=simulated.N_NEW, **REPEATS,
+        simulated=table(
+            ["q", "false alarms", "recall", "recall of the oracle"],
+            [
+                [
+                    percent(float(q), 0), f"{percent(mean, 2)} ± {100 * error:.2f}",
+                    percent(recall), percent(simulated.oracle_recall(float(q))),
+                ]
+                for q, (mean, error, recall) in control["levels"].items()
+            ],
+        ),
+        covered=", ".join(f"{percent(v)} ({name})" for name, v in control["covered"].items()),
+        chosen=table(
+            ["list", "false alarms", "rows"],
+            [
+                [name, f"{percent(mean)} ± {100 * error:.1f}", f"{length:.1f}"]
+                for name, (mean, error, length) in found["chosen_models"].items()
+            ],
+        ),
+        drift=table(
+            ["drift", "false alarms", "warned"],
+            [[name, percent(a), percent(b, 0)] for name, (a, b) in found["drifted"].items()],
+        ),
+        shift=table(
+            ["", "false alarms", "recall"],
+            [
+                [name, f"{percent(mean)} ± {100 * error:.1f}", percent(recall)]
+                for name, (mean, error, recall) in found["known_shift"].items()
+            ],
+        ),
+        most_rows=tables.MOST_ROWS, n_models=tables.N_MODELS, n_cuts=tables.N_CUTS,
+        splits=tables.N_MODELS * tables.N_CUTS,
+        held_out=levels_table(found["held_out"]),
+        kept=sum(mean <= q + 2 * error for q, mean, error, *_ in cells), cells=len(cells),
+        oof_rows=tables.OUT_OF_FOLD_ROWS,
+        out_of_fold=table(
+            ["table", *(f"q = {percent(q, 0)}" for q in simulated.LEVELS)],
+            [
+                [name.replace("_", " "), *(percent(v) for v in each.values())]
+                for name, each in found["out_of_fold"].items()
+            ],
+        ),
+        profit=table(
+            ["table", "share of the best", "worst split", "rows", "best length", "interval held"],
+            [
+                [
+                    name.replace("_", " "), percent(each["ratio"]), percent(each["worst"]),
+                    f"{each['length']:,.0f}", f"{each['best']:,.0f}", percent(each["inside"], 0),
+                ]
+                for name, each in found["profit"].items()
+            ],
+        ),
+        days=streams.N_DAYS, budget=streams.BUDGET, per_day=streams.MEAN_ROWS,
+        daily=table(
+            ["", "most opened in a day", "unused, mean", "unused, worst day", "of the best"],
+            [
+                [
+                    name, str(each["most"]), percent(each["unused"]), percent(each["worst"], 0),
+                    percent(each["best"], 0),
+                ]
+                for name, each in found["daily"].items()
+            ],
+        ),
+    )  # fmt: skip
+
+
+def main() -> None:
+    with warnings.catch_warnings(), threadpool_limits(1):
+        warnings.simplefilter("ignore")
+        found = json.loads(json.dumps(measured(), default=float))
+    PAGE.write_text(page(found), encoding="utf-8")
