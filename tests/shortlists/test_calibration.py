@@ -44,8 +44,8 @@ def test_a_ranker_promises_nothing_without_held_out_rows():
 
 @pytest.mark.parametrize("blend", [True, False])
 def test_out_of_fold_scores_of_a_top_ranker_are_on_the_scale_of_its_model(blend):
-    X, y = table(1500)
-    names = ["logistic", "pnorm-push", "random-forest"]
+    X, y = table(1000, seed=2)
+    names = ["pnorm-push", "random-forest"] if blend else ["pnorm-push"]
     model = TopRanker(100, candidates=names, blend=blend).fit(X, y)
     assert not model.calibration_.is_exact
     new, labels = table(4000, seed=1)
@@ -56,5 +56,5 @@ def test_out_of_fold_scores_of_a_top_ranker_are_on_the_scale_of_its_model(blend)
         assert abs(old.mean() - scores[labels == label].mean()) < 0.2 * spread
     found = model.shortlist(new, false_alarms=0.2)
     assert np.mean(labels[found.rows] == "no") < 0.25
-    model.fit(X, y, groups=np.arange(1500) // 50)
+    model.set_params(candidates=["logistic"]).fit(X, y, groups=np.arange(1000) // 50)
     assert not hasattr(model, "calibration_")
