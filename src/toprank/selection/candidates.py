@@ -47,7 +47,7 @@ class Candidate(NamedTuple):
 # Order is simplicity: linear before thresholds before trees, no push before a hard one.
 RANKERS = {
     "logistic": RankerKind("LogisticRanker", {"C": [0.1, 1.0]}),
-    "pnorm-push": RankerKind("PNormPush", {"p": [1, 4, 16], "alpha": [0.01]}, is_streamed=True),
+    "pnorm-push": RankerKind("PNormPush", {"p": [1, 4], "alpha": [0.01]}, is_streamed=True),
     "ir-push": RankerKind("IRPush", {"alpha": [0.01]}, is_streamed=True),
     "linear-rank-svm": RankerKind("LinearRankSVM", {"alpha": [0.1, 0.01]}),
     "rank-svm": RankerKind("RankSVM", {"nu": [0.3, 0.1]}),
@@ -61,22 +61,20 @@ RANKERS = {
     "soft-rankboost": RankerKind("SoftRankBoost", {"nu": [0.1, 0.3]}),
     "trees": RankerKind(
         "TreeRanker",
-        {"objective": ["log_loss", "pnorm_push"], "depth": [4, 6]},
-        {"n_trees": 500, "n_jobs": 1},
+        {"objective": ["log_loss", "pnorm_push"]},
+        {"n_jobs": 1},
         is_streamed=True,
-        votes=2.0,
+        votes=5.0,
     ),
     "random-forest": RankerKind(
         "ForestRanker",
         {"max_features": [0.4], "min_samples_leaf": [2]},
         {"kind": "random"},
-        votes=1.0,
     ),
     "extra-trees": RankerKind(
         "ForestRanker",
         {"max_features": [0.5], "min_samples_leaf": [2]},
         {"kind": "extra"},
-        votes=1.0,
     ),
     "lightgbm": RankerKind("EngineRanker", {}, {"engine": "lightgbm"}),
     "xgboost": RankerKind("EngineRanker", {}, {"engine": "xgboost"}),
@@ -92,8 +90,6 @@ DEFAULT = (
     "pnorm-push",
     "pnorm-push-stumps",
     "rankboost",
-    "ir-push",
-    "precision-at-k",
 )
 STREAMED = tuple(name for name, kind in RANKERS.items() if kind.is_streamed)
 
