@@ -20,7 +20,7 @@ from threadpoolctl import threadpool_limits
 from experiments.datasets import DatasetNotFoundError
 from experiments.tuned.contestants import BLEND, TUNED, contestants, scores
 from experiments.tuned.page import write_page
-from experiments.tuned.problems import SETS, Problem, budget, read, splits
+from experiments.tuned.problems import SETS, WIDE, Problem, budget, large_split, read, splits
 from toprank.metrics import average_precision, positives_at_top, precision_at_k
 
 RESULTS = Path(__file__).parent / "tuned" / "results.json"
@@ -65,31 +65,37 @@ def tested(name: str, settings: list, p: Problem) -> dict:
 
 
 def run(results: dict):
-    """Go through splits, data sets and methods, and yield after each that was not known.
+    """Go through data sets, splits and methods, and yield after each that was not known.
 
-    Of every split first all defaults, then all tuned methods, which take longer.
+    Wide tables and large splits come last, tuned methods after those with their defaults: all of
+    them take longer.
     """
-    for number, is_tuned in product(range(N_SPLITS), (False, True)):
+    rounds = [*product((False, True), range(N_SPLITS), (False, True)), (False, "large", False)]
+    for is_wide, number, is_tuned in rounds:
         for name in SETS:
+            if (name in WIDE) != is_wide:
+                continue
             try:
                 X, y = read(name)
             except DatasetNotFoundError:
                 print(f"{name}: not in the data home, left out", flush=True)
                 continue
-            p = splits(X, y, N_SPLITS)[number]
-            known = results.setdefault(
-                name,
-                {
-                    "rows": int(y.size), "features": int(X.shape[1]), "positives": float(y.mean()),
-                    "training": int(p.y.size), "test": int(p.y_test.size), "budget": p.budget,
-                    "splits": {},
-                },
-            )["splits"].setdefault(str(number), {})  # fmt: skip
+            p = large_split(X, y) if number == "large" else splits(X, y, N_SPLITS)[number]
+            if p is None:
+                continue
+            known = results.setdefault(name, _facts(p, X, y))["splits"].setdefault(str(number), {})
             for method, settings in contestants(p.budget, p.y_test.size).items():
                 if method not in known and method.endswith(TUNED) == is_tuned:
                     known[method] = tested(method, settings, p)
                     yield
             print(f"{name} {number}: {known[BLEND]}", flush=True)
+
+
+def _facts(p: Problem, X: np.ndarray, y: np.ndarray) -> dict:
+    return {
+        "rows": int(y.size), "features": int(X.shape[1]), "positives": float(y.mean()),
+        "training": int(p.y.size), "test": int(p.y_test.size), "budget": p.budget, "splits": {},
+    }  # fmt: skip
 
 
 def keep(results: dict) -> None:

@@ -6,11 +6,14 @@ them as they are.
 
 from __future__ import annotations
 
+import tempfile
+from importlib.util import find_spec
 from itertools import product
 
 import numpy as np
 from catboost import CatBoostClassifier
 from lightgbm import LGBMClassifier
+from sklearn.base import BaseEstimator
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
@@ -23,6 +26,7 @@ from toprank import TopRanker, TreeRanker
 BLEND = "TopRanker"
 OURS = (BLEND, "TreeRanker")
 TUNED = ", tuned"
+AUTOGLUON = "AutoGluon"
 ROUNDS = (50, 150)
 QUIET = {"thread_count": 1, "random_seed": 0, "verbose": False, "allow_writing_files": False}
 
@@ -47,10 +51,34 @@ def _xgboost(**options):
     return XGBClassifier(n_jobs=1, random_state=0, **options)
 
 
+class _AutoGluon(BaseEstimator):
+    """Its preset of medium quality, chosen by average precision, for at most a minute."""
+
+    def fit(self, X, y):
+        import pandas as pd  # noqa: PLC0415
+        from autogluon.tabular import TabularPredictor  # noqa: PLC0415
+
+        self.folder_ = tempfile.TemporaryDirectory()
+        self.predictor_ = TabularPredictor(
+            "label", eval_metric="average_precision", path=self.folder_.name, verbosity=0
+        ).fit(
+            pd.DataFrame(X).add_prefix("x").assign(label=y),
+            presets="medium_quality",
+            time_limit=60,
+            num_cpus=1,
+        )
+        return self
+
+    def predict_proba(self, X):
+        import pandas as pd  # noqa: PLC0415
+
+        return self.predictor_.predict_proba(pd.DataFrame(X).add_prefix("x")).to_numpy()
+
+
 def contestants(budget: int, list_size: int) -> dict[str, list]:
     """Settings of each method: one, its defaults, or four to choose among."""
     rated = {"learning_rate": 0.1}
-    return {
+    found = {
         BLEND: [TopRanker(budget, list_size=list_size)],
         "TreeRanker": [TreeRanker(n_jobs=1, random_state=0)],
         "CatBoost": [CatBoostClassifier(**QUIET)],
@@ -76,6 +104,7 @@ def contestants(budget: int, list_size: int) -> dict[str, list]:
         ],
         f"logistic regression{TUNED}": [_logistic(C) for C in (1e-2, 1e-1, 1.0, 1e1)],
     }
+    return found | ({AUTOGLUON: [_AutoGluon()]} if find_spec("autogluon") else {})
 
 
 def scores(model, X) -> np.ndarray:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 MOST_TRAINING, MOST_TEST = 1_500, 5_000
+LARGE = 10_000  # training rows of one more split, of sets with twice as many
 MOST_CELLS = 500_000  # of a training table: wide sets learn from fewer rows
 OF_POSITIVES, OF_LIST = 1 / 2, 1 / 10  # a budget is the smaller of the two
 
@@ -82,7 +83,16 @@ def read(name: str) -> tuple[np.ndarray, np.ndarray]:
 
 def splits(X: np.ndarray, y: np.ndarray, n_splits: int) -> list[Problem]:
     """Random halves, cut to the largest sizes; positives in the same share on both sides."""
-    n_train = min(y.size // 2, MOST_TRAINING, MOST_CELLS // X.shape[1])
+    return _drawn(X, y, n_splits, min(y.size // 2, MOST_TRAINING, MOST_CELLS // X.shape[1]))
+
+
+def large_split(X: np.ndarray, y: np.ndarray) -> Problem | None:
+    """A split with more training rows, or None where there are too few or the table is wide."""
+    is_enough = y.size >= 2 * LARGE and X.shape[1] * LARGE <= 3 * MOST_CELLS
+    return _drawn(X, y, 1, LARGE)[0] if is_enough else None
+
+
+def _drawn(X: np.ndarray, y: np.ndarray, n_splits: int, n_train: int) -> list[Problem]:
     n_test = min(y.size - n_train, MOST_TEST)
     draw = StratifiedShuffleSplit(n_splits, train_size=n_train, test_size=n_test, random_state=0)
     return [Problem(X[a], y[a], X[b], y[b]) for a, b in draw.split(X, y)]
