@@ -53,7 +53,7 @@ RANKERS = {
     "rank-svm": RankerKind("RankSVM", {"nu": [0.3, 0.1]}),
     "precision-at-k": RankerKind("PrecisionAtKRanker", {"k": [], "alpha": [1e-3]}),
     "pnorm-push-stumps": RankerKind(
-        "PNormPush", {"p": [1, 4], "alpha": [0.1]}, {"weak_rankers": "stumps"}
+        "PNormPush", {"p": [1], "alpha": [0.1]}, {"weak_rankers": "stumps"}
     ),
     "rankboost": RankerKind("RankBoost", {"max_iter": [100]}, {"max_step": 2.0}, is_streamed=True),
     "smooth-margin": RankerKind("SmoothMarginRanker", {"max_iter": [200]}, {"max_step": 2.0}),
@@ -61,19 +61,19 @@ RANKERS = {
     "soft-rankboost": RankerKind("SoftRankBoost", {"nu": [0.1, 0.3]}),
     "trees": RankerKind(
         "TreeRanker",
-        {"objective": ["log_loss", "pnorm_push"]},
+        {"n_trees": [400]},
         {"n_jobs": 1},
         is_streamed=True,
-        votes=5.0,
+        votes=10.0,
     ),
     "random-forest": RankerKind(
         "ForestRanker",
-        {"max_features": [0.4], "min_samples_leaf": [2]},
+        {"n_trees": [80], "max_features": [0.4], "min_samples_leaf": [2]},
         {"kind": "random"},
     ),
     "extra-trees": RankerKind(
         "ForestRanker",
-        {"max_features": [0.5], "min_samples_leaf": [2]},
+        {"n_trees": [80], "max_features": [0.5], "min_samples_leaf": [2]},
         {"kind": "extra"},
     ),
     "lightgbm": RankerKind("EngineRanker", {}, {"engine": "lightgbm"}),
