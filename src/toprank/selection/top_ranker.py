@@ -50,11 +50,11 @@ _ROWS_OF_REPEATS, _MOST_REPEATS = 1_000, 2
 class TopRanker(BaseRanker):
     """A blend of rankers, chosen for a budget.
 
-    Logistic regression, pushes on features and on thresholds, precision at k, boosting, forests
-    and boosted trees are fitted on the same folds. A greedy search adds up their out-of-fold
-    scores to the blend that has the most positives around the budget, and the members of the
-    blend are fitted again on all rows. What the blend will find is promised from rows of folds
-    that neither the models nor the weights have seen.
+    Logistic regression, pushes on features and on thresholds, boosting, forests and boosted
+    trees are fitted on the same folds. Beginning with the trees, a greedy search adds up their
+    out-of-fold scores to the blend of the best average precision and precision around the
+    budget, and the members of the blend are fitted again on all rows. What the blend will find
+    is promised from rows of folds that neither the models nor the weights have seen.
 
     Frames with text, dates, booleans or missing values, and arrays with missing values, are
     encoded by a :class:`toprank.tables.TableEncoder`, which looks at no label. Rows that are
