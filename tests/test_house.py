@@ -162,3 +162,18 @@ def test_no_file_names_a_path_of_somebodys_machine():
         if (match := machine.search(path.read_text(encoding="utf-8")))
     }
     assert not found
+
+
+def test_actions_are_named_by_commit_and_release_tools_by_version():
+    folder = ROOT / ".github"
+    workflows = [path.read_text(encoding="utf-8") for path in folder.glob("workflows/*.yml")]
+    used = [line for text in workflows for line in re.findall(r"uses: (.*)", text)]
+    assert used
+    assert [
+        line for line in used if not re.fullmatch(r"[\w/-]+@[0-9a-f]{40} # v[\d.]+", line)
+    ] == []
+    tools = (folder / "release-requirements.txt").read_text(encoding="utf-8").split("\n")[1:-1]
+    assert [line for line in tools if not re.fullmatch(r"[\w-]+==[\d.]+", line)] == []
+    assert {"build", "hatchling", "twine", "cyclonedx-bom"} == {
+        line.split("==")[0] for line in tools
+    }
