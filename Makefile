@@ -9,10 +9,12 @@ OLDEST := .venv-oldest/Scripts
 endif
 JOBS ?= auto
 FUZZ_EXAMPLES ?= 20
+N ?= 1000
+SEED ?= 0
 
 .DEFAULT_GOAL := help
 .PHONY: help setup setup-torch demo test test-torch test-elsewhere test-elsewhere-quick test-oldest \
-	fuzz lint types docs bench reproduce clean
+	fuzz fuzz-files lint types docs bench reproduce clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-20s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -45,6 +47,10 @@ test-elsewhere-quick: setup ## run the doctests with the arithmetic and environm
 # `make test` tries the same examples in each run; a failure found here is kept as an @example.
 fuzz: setup ## run the property tests on FUZZ_EXAMPLES (20) times as many examples, from fresh seeds
 	FUZZ_EXAMPLES=$(FUZZ_EXAMPLES) $(BIN)/python -m pytest -n $(JOBS) -q -m hypothesis tests
+
+# `make test` runs a short form. Needs a system that forks: Linux or macOS.
+fuzz-files: setup ## give N (1000) damaged files, attacks, kills and full disks to every command, from SEED (0)
+	$(BIN)/python -W ignore tests/fuzz_files $(N) $(SEED)
 
 # Old versions warn about each other's newer dependencies, so warnings are not errors here.
 test-oldest: ## run the tests on the oldest supported dependencies, in .venv-oldest

@@ -124,7 +124,7 @@ TESTED_THROUGH = {
     "weak_rankers/base.py": "weak_rankers/test_designs.py",
 }
 
-ELSEWHERE = {"elsewhere", "experiments"}  # folders of tests that are of no room
+ELSEWHERE = {"elsewhere", "experiments", "fuzz_files"}  # folders of tests that are of no room
 
 
 def is_tested_in_its_folder(module):

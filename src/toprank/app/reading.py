@@ -319,7 +319,8 @@ def _check_header(names: list[str], where: str) -> None:
     """Refuse a first line that holds values: several numbers that do not just count columns."""
     numbers = [each.strip() for each in names if _NUMBER.fullmatch(each.strip())]
     counting = [[str(start + step) for step in range(len(numbers))] for start in (0, 1)]
-    if len(numbers) > 1 and numbers not in counting:
+    is_shortlist = names[:2] == ["rank", "score"]  # of rows whose features have numbers
+    if len(numbers) > 1 and numbers not in counting and not is_shortlist:
         raise ValueError(
             f"the first line of {where} holds values, not names ({', '.join(numbers[:3])}, …); put "
             "a header line above it."
