@@ -56,5 +56,10 @@ def test_out_of_fold_scores_of_a_top_ranker_are_on_the_scale_of_its_model(blend)
         assert abs(old.mean() - scores[labels == label].mean()) < 0.2 * spread
     found = model.shortlist(new, false_alarms=0.2)
     assert np.mean(labels[found.rows] == "no") < 0.25
-    model.set_params(candidates=["logistic"]).fit(X, y, groups=np.arange(1000) // 50)
+    model.set_params(candidates=["logistic"]).fit(
+        np.append(X, X[:30], axis=0), np.append(y, y[:30])
+    )
+    assert model.calibration_.weights is None  # copies of a row are counted, not weighed
+    assert model.calibration_.n_rows == 1030
+    model.fit(X, y, groups=np.arange(1000) // 50)
     assert not hasattr(model, "calibration_")

@@ -45,6 +45,8 @@ __all__ = ["BLEND", "TopRanker"]
 BLEND, SINGLE = "blend", "single best"
 # Few rows are divided again and again: each repeat is another view of the same rows, and cheap.
 _ROWS_OF_REPEATS, _MOST_REPEATS = 1_000, 2
+# Rows that whole weights may stand for when they are counted one by one.
+_MOST_COPIES = 1_000_000
 
 
 class TopRanker(BaseRanker):
@@ -346,8 +348,14 @@ class TopRanker(BaseRanker):
         else:
             (at,) = np.flatnonzero(weights)
             scores = unseen / (factors[at] or 1.0) + levels[at]
+        positives, weights_of_rows = cross.data.positives, cross.data.weights
+        masses = cross.data.masses
+        if np.array_equal(masses, np.rint(masses)) and masses.sum() <= _MOST_COPIES:
+            # A weight of 2 is the row twice, and rows without weights can be counted.
+            copies = np.repeat(np.arange(masses.size), masses.astype(np.intp))
+            scores, positives, weights_of_rows = scores[copies], positives[copies], None
         self.calibration_ = Calibration.of(
-            scores, cross.data.positives, sample_weight=cross.data.weights, is_exact=False
+            scores, positives, sample_weight=weights_of_rows, is_exact=False
         )
 
     def _promise(self) -> None:
