@@ -59,7 +59,8 @@ as the bound said at 90 % confidence.
 
 {held_out}
 
-At most q + 2 standard errors in **{kept} of {cells}** cells.
+At most q + 2 standard errors in **{kept} of {cells}** cells. The bound held in {held} of all
+splits; cuts of one fit share their rows, so that the figures of a table move together.
 
 ## With out-of-fold scores of a blend
 
@@ -162,6 +163,9 @@ def page(found: dict) -> str:
         most_rows=tables.MOST_ROWS, n_models=tables.N_MODELS, n_cuts=tables.N_CUTS,
         splits=tables.N_MODELS * tables.N_CUTS,
         held_out=levels_table(found["held_out"]),
+        held=percent(
+            sum(each["covered"] for each in found["held_out"].values()) / len(found["held_out"])
+        ),
         kept=sum(mean <= q + 2 * error for q, mean, error, *_ in cells), cells=len(cells),
         oof_rows=tables.OUT_OF_FOLD_ROWS,
         out_of_fold=table(
