@@ -320,10 +320,41 @@ def test_a_model_that_could_not_be_read_is_not_written(model, tmp_path):
     ):
         with pytest.raises(ValueError, match=words):
             save_model(tmp_path / "m.toprank", replace(model, **change))
-    trees = TreeRanker(n_trees=2, categories=[0]).fit(np.arange(12)[:, None] % 4, [0, 1] * 6)
-    with pytest.raises(ValueError, match="encodes categories itself"):
-        save_model(tmp_path / "m.toprank", replace(model, ranker=trees))
     assert list(tmp_path.iterdir()) == []
+
+
+def test_trees_that_encode_categories_come_back_and_wrong_ones_are_refused(
+    model, tmp_path, refused
+):
+    rng = np.random.default_rng(0)
+    n_columns = len(model.encoder.owners_)
+    X = rng.normal(size=(60, n_columns))
+    X[:, 0], X[:, 1] = rng.integers(3, size=60), rng.integers(9, size=60)
+    X[::7, 1] = np.nan
+    trees = TreeRanker(n_trees=5, depth=3, categories=[0, 1], random_state=0)
+    trees.fit(X, X[:, 0] == 1)
+    facts = model.facts | {"class": "TreeRanker"}
+    path = save_model(tmp_path / "m.toprank", replace(model, ranker=trees, facts=facts))
+    again = load_model(path).ranker
+    new = np.vstack([X, np.full((2, n_columns), 77.0)])
+    assert (again.decision_function(new) == trees.decision_function(new)).all()
+    assert (again.explain(new) == trees.explain(new)).all()
+    description, arrays = opened(path)
+    for way, value in [
+        (["columns"], [0]),
+        (["columns"], [1, 0]),
+        (["columns"], [0, n_columns]),
+        (["n_columns"], n_columns + 1),
+        (["values"], [[0.0, 1.0], [[1.0]]]),
+        (["values", 0], [0.0, 0.0, 1.0]),
+        (["values", 0], [0.0, 1.0]),
+        (["has_missing", 0], 1),
+        (["means", 1], None),
+        (["means"], ...),
+    ]:
+        inside = ["ranker", "attributes", "categories_", "attributes", *way]
+        refused(sealed(changed(description, inside, value), arrays))
+    refused(sealed(changed(description, ["ranker", "attributes", "categories_"], 3), arrays))
 
 
 def test_calibration_rows_come_back_and_wrong_ones_are_refused(model, tmp_path, refused):

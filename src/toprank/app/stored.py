@@ -202,12 +202,41 @@ def _columns_of_trees(columns: Any, cover: Any) -> dict[str, int]:
     return {"columns of trees": int(columns.max(initial=-1)) + 1}
 
 
+def _sizes_of_categories(attributes: dict[str, Any]) -> dict[str, int]:
+    """Check how columns of categories become numbers; gives the width of an encoded row."""
+    columns, values = attributes["columns"], attributes["values"]
+    means, has_missing = attributes["means"], attributes["has_missing"]
+    n_columns, per_column = attributes["n_columns"], (columns, values, means, has_missing)
+    if type(n_columns) is not int or any(not isinstance(each, list) for each in per_column):
+        raise ValueError("its categories are not described as lists.")
+    is_right = (
+        len({*map(len, per_column)}) == 1
+        and all(type(column) is int and 0 <= column < n_columns for column in columns)
+        and columns == sorted(set(columns))
+        and all(type(flag) is bool for flag in has_missing)
+    )
+    if not is_right:
+        raise ValueError("its columns of categories do not fit together.")
+    width = n_columns
+    for known, mine in zip(values, means, strict=True):
+        plain = isinstance(known, list) and all(type(each) in _PLAIN for each in known)
+        if not plain or len(set(known)) < len(known):
+            raise ValueError("its categories are no different texts or numbers.")
+        if mine is not None:
+            Numbers(len(known) + 1).check("means", mine, {})
+        elif len(known) > 2:  # of two values one is enough
+            width += min(len(known), _MOST_INDICATORS) - 1
+    return {"n": n_columns, "numbers": width}
+
+
 def _sizes_of_blend(attributes: dict[str, Any]) -> dict[str, int]:
     if len(attributes["rankers_"]) != attributes["factors_"].size:
         raise ValueError("its rankers_ are not one for each factor.")
     return {}
 
 
+_PLAIN = (str, int, float, bool)
+_MOST_INDICATORS = 255
 _MOST_THRESHOLDS = 254  # one byte per cell
 _DEEPEST_TREE = 16
 _LONGEST_PATH = 400  # explaining a row takes its cube
@@ -228,6 +257,11 @@ CLASSES = {
     "ObliviousTrees": Kind("toprank.trees.oblivious", (_NODES,), _sizes_of_oblivious_trees),
     "BinaryTrees": Kind(
         "toprank.trees.binary", ((*_NODES, "roots", "children"),), _sizes_of_binary_trees
+    ),
+    "Categories": Kind(
+        "toprank.trees.categories",
+        (("n_columns", "columns", "values", "means", "has_missing"),),
+        _sizes_of_categories,
     ),
     "LogisticRanker": Kind("toprank.selection.logistic", _LINEAR),
     "PNormPush": Kind("toprank.rankers.push", (_SCORED,)),
@@ -268,17 +302,14 @@ def stored_ranker(ranker: Any) -> Any:
 
 def _stored(value: Any) -> Any:
     name = type(value).__name__
-    if getattr(value, "has_categories", False):
-        raise ValueError(
-            f"this {name} encodes categories itself, which a model file cannot hold; encode them "
-            "before, as toprank fit does, and pass categories=None."
-        )
     if name in CLASSES and CLASSES[name].module == type(value).__module__:
         kept = {
             name: _stored(each)
             for name, each in vars(value).items()
             if not name.startswith("_") and name not in _LEFT_OUT
         }
+        if name == "TreeRanker" and not value.has_categories:
+            kept.pop("categories_", None)
         return Stored(name, kept)
     if isinstance(value, (list, tuple)):
         return [_stored(each) for each in value]
@@ -300,12 +331,13 @@ def _check(found: Stored, n_columns: int) -> dict[str, int]:
         raise ValueError(f"it holds a {found.class_name}, a class that is not allowed.")
     attributes = found.attributes
     sizes = {"n": n_columns, "w": n_columns, "w + 1": n_columns + 1}
+    n_numbers = _n_numbers(attributes, n_columns)
     for name, value in attributes.items():
         if name.startswith("_") or not name.isidentifier():
             raise ValueError(f"its {found.class_name} has an attribute {name!r}.")
         for each in _objects_in(value):
             inner = _check(each, n_columns)
-            if inner.get("columns of trees", 0) > n_columns:
+            if inner.get("columns of trees", 0) > n_numbers:
                 raise ValueError("its trees ask about columns that it does not have.")
             if name == "weak_rankers_":
                 sizes.update(inner)
@@ -314,6 +346,19 @@ def _check(found: Stored, n_columns: int) -> dict[str, int]:
         if name in attributes:
             numbers.check(name, attributes[name], sizes)
     return sizes | (kind.sizes(attributes) if kind.sizes else {})
+
+
+def _n_numbers(attributes: dict[str, Any], n_columns: int) -> int:
+    """Columns that trees may ask about: categories become one number or more."""
+    categories = attributes.get("categories_")
+    if categories is None:
+        return n_columns
+    if not isinstance(categories, Stored) or categories.class_name != "Categories":
+        raise ValueError("its categories_ are none.")
+    sizes = _check(categories, n_columns)
+    if sizes["n"] != n_columns:
+        raise ValueError(f"its categories are not those of {n_columns} columns.")
+    return sizes["numbers"]
 
 
 def _check_needed(found: Stored, kind: Kind, n_columns: int) -> None:

@@ -156,6 +156,8 @@ class TreeRanker(BoostedLabelsMixin, BoostedGradesMixin, BoostedPairsMixin, Supe
         The trees as plain arrays; those of :meth:`from_model` may have any shape.
     intercept_ : array of shape (1,)
         What is added to the sum of the trees.
+    categories_ : Categories
+        Which columns hold categories, and how each becomes numbers.
     learning_rate_ : float
     feature_importances_ : array of shape (n_features,)
         How much the score varies with the questions about each column; adds up to 1.
@@ -179,8 +181,8 @@ class TreeRanker(BoostedLabelsMixin, BoostedGradesMixin, BoostedPairsMixin, Supe
 
     accepts_sparse = True
     accepts_missing = True
-    _categories = Categories(0, [], [])
-    _layout = _categories.layout
+    categories_ = Categories(0, [], [])
+    _layout = categories_.layout
 
     def __init__(
         self,
@@ -248,16 +250,16 @@ class TreeRanker(BoostedLabelsMixin, BoostedGradesMixin, BoostedPairsMixin, Supe
 
     def _check_table(self, X: Any) -> Any:
         self._check_parameters()
-        self._categories = Categories.of_table(X, self.categories)
-        return check_table(self, self._categories.coded(X), self, reset=True)
+        self.categories_ = Categories.of_table(X, self.categories)
+        return check_table(self, self.categories_.coded(X), self, reset=True)
 
     def _check_new_table(self, X: Any) -> Any:
         """Check rows of another table; categories are codes."""
-        return check_table(self, self._categories.coded(X), self, reset=False)
+        return check_table(self, self.categories_.coded(X), self, reset=False)
 
     def _numbers(self, X: Any) -> Any:
         """Check rows of another table, and turn them into the numbers that trees ask about."""
-        return self._categories.encoded(self._check_new_table(X))
+        return self.categories_.encoded(self._check_new_table(X))
 
     def _fit(self, table: Any, truth: Truth, given: dict[str, Any], **options: Any) -> Self:
         objective = self._objective()
@@ -266,9 +268,9 @@ class TreeRanker(BoostedLabelsMixin, BoostedGradesMixin, BoostedPairsMixin, Supe
         if truth.weights is not None:
             check_tree_weights(float(truth.weights.min()), truth.total_weight)
         seed = self._seed()
-        self._categories, table = self._categories.fitted(table, truth, seed)
+        self.categories_, table = self.categories_.fitted(table, truth, seed)
         if held is not None:
-            held = held._replace(X=self._categories.encoded(held.X))
+            held = held._replace(X=self.categories_.encoded(held.X))
         with threads_for(self.n_jobs) as threads:
             bins = Bins.of_table(table, self.max_bins, threads)
             grown = _GrownTrees(bins, self._trees_to_keep(table.shape[1]))
@@ -334,7 +336,7 @@ class TreeRanker(BoostedLabelsMixin, BoostedGradesMixin, BoostedPairsMixin, Supe
                 f"categories={self.categories!r} needs rows in memory; encode these columns in the "
                 "blocks, or learn from a part of the rows."
             )
-        self._categories = Categories(0, [], [])
+        self.categories_ = Categories(0, [], [])
         seen, classes = survey(blocks, accepts_missing=True)
         n_columns = seen.low.size
         keep_columns(self, n_columns, blocks.feature_names)
@@ -407,14 +409,14 @@ class TreeRanker(BoostedLabelsMixin, BoostedGradesMixin, BoostedPairsMixin, Supe
             return None
         if kept.depth != self.depth or kept.columns.max(initial=0) >= n_columns:
             return None
-        if self._layout != self._categories.layout:
+        if self._layout != self.categories_.layout:
             return None
         return kept.first(self.n_trees)
 
     def _directions(self, n_columns: int) -> NDArray[np.int64]:
         names = getattr(self, "feature_names_in_", None)
         directions = column_directions(self.monotone, self.n_features_in_, names)
-        if directions[self._categories.columns].any():
+        if directions[self.categories_.columns].any():
             raise ValueError(
                 "monotone names a column of categories, which has no order; leave it out, or make "
                 "it numbers."
@@ -455,7 +457,7 @@ class TreeRanker(BoostedLabelsMixin, BoostedGradesMixin, BoostedPairsMixin, Supe
         attributes = {
             "trees_": grown.arrays(self.depth),
             "_start": start,
-            "_layout": self._categories.layout,
+            "_layout": self.categories_.layout,
         }
         if classes is None:
             return attributes | {"intercept_": np.array([start])}
@@ -581,14 +583,14 @@ class TreeRanker(BoostedLabelsMixin, BoostedGradesMixin, BoostedPairsMixin, Supe
     @property
     def has_categories(self) -> bool:
         """Whether some columns were categories, which only the fitted ranker itself can encode."""
-        return bool(self._categories.columns)
+        return bool(self.categories_.columns)
 
     def _by_given_columns(self, parts: Floats) -> Floats:
         """Add up what belongs to one column of categories."""
         if not self.has_categories:
             return parts
         given = parts[..., : self.n_features_in_].copy()
-        more = self._categories.owners[self.n_features_in_ :]
+        more = self.categories_.owners[self.n_features_in_ :]
         for owner, part in zip(more, np.moveaxis(parts, -1, 0)[self.n_features_in_ :], strict=True):
             given[..., owner] += part
         return given
@@ -603,7 +605,7 @@ class TreeRanker(BoostedLabelsMixin, BoostedGradesMixin, BoostedPairsMixin, Supe
     def feature_importances_(self) -> Floats:
         """How much the score varies with the questions about each column; adds up to 1."""
         check_is_fitted(self, "trees_")
-        n_numbers = max(self.n_features_in_, self._categories.owners.size)
+        n_numbers = max(self.n_features_in_, self.categories_.owners.size)
         return self._by_given_columns(self.trees_.importances(n_numbers))
 
     def __sklearn_tags__(self) -> Any:
