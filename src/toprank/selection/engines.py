@@ -14,6 +14,7 @@ from toprank.inputs import check_number
 from toprank.rankers.base import BaseRanker
 from toprank.rankers.supervised import binary_labels
 from toprank.rankers.tree import TreeRanker
+from toprank.trees.foreign import exact_step
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -69,7 +70,7 @@ class ForeignTrees(BaseRanker):
         self.classes_, positives = binary_labels(y)
         model = self._make(positives.size)
         model.fit(table, positives.astype(int), sample_weight=sample_weight)
-        self.ranker_ = TreeRanker.from_model(model).set_params(n_jobs=1)
+        self.ranker_ = _with_exact_sums(TreeRanker.from_model(model).set_params(n_jobs=1))
         return self
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
@@ -82,6 +83,14 @@ class ForeignTrees(BaseRanker):
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
         return tags
+
+
+def _with_exact_sums(ranker: TreeRanker) -> TreeRanker:
+    """Round values and intercept, so that scores do not depend on the order of the trees."""
+    step = exact_step(ranker.trees_.values, ranker.trees_.n_trees + 1)
+    ranker.trees_.values = np.rint(ranker.trees_.values / step) * step
+    ranker.intercept_ = np.rint(ranker.intercept_ / step) * step
+    return ranker
 
 
 class ForestRanker(ForeignTrees):

@@ -14,7 +14,14 @@ if TYPE_CHECKING:
     from toprank.trees.binary import BinaryTrees
     from toprank.trees.oblivious import ObliviousTrees
 
-__all__ = ["ForeignModel", "as_float32_thresholds", "read_model", "refusal", "two_classes"]
+__all__ = [
+    "ForeignModel",
+    "as_float32_thresholds",
+    "exact_step",
+    "read_model",
+    "refusal",
+    "two_classes",
+]
 
 # Module of the reader, by the package that a model's class comes from.
 READERS = {
@@ -59,6 +66,17 @@ def read_model(model: Any) -> ForeignModel:
             found: ForeignModel = import_module(READERS[package]).read(model)
             return found
     raise refusal(model)
+
+
+def exact_step(values: NDArray[Any], n_terms: int) -> float:
+    """What values must be multiples of so that a sum of ``n_terms`` of them is exact in any order.
+
+    Many rows of trees have equal scores, and rounding errors of a sum would part them. Multiples
+    keep as many binary digits as leave room for the carry, and never the last ten, which say
+    nothing: libraries compute equal leaves with different last digits.
+    """
+    _, power = np.frexp(np.abs(values).max(initial=0.0))
+    return float(np.ldexp(1.0, int(power) - 52 + max(10, n_terms.bit_length())))
 
 
 def refusal(model: Any, reason: str = "") -> TypeError:

@@ -10,7 +10,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from toprank.kernels.threads import Threads
 from toprank.trees.binary import BinaryTrees
-from toprank.trees.foreign import ForeignModel, as_float32_thresholds, refusal, two_classes
+from toprank.trees.foreign import (
+    ForeignModel,
+    as_float32_thresholds,
+    exact_step,
+    refusal,
+    two_classes,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -76,15 +82,9 @@ def _nodes(trees: Sequence[Any], values: NDArray[np.float64]) -> BinaryTrees:
 
 
 def _mean_parts(values: NDArray[np.float64], n_trees: int) -> NDArray[np.float64]:
-    """Values whose sum over the trees is the mean, rounded so that no order changes the sum.
-
-    Many rows of a forest have equal scores; rounding errors of a sum would part them. So values
-    keep as many binary digits as leave room for the carry of ``n_trees`` terms, and never the last
-    ten, which say nothing.
-    """
+    """Values whose sum over the trees is the mean, rounded so that no order changes the sum."""
     parts = values / n_trees
-    _, power = np.frexp(np.abs(parts).max(initial=0.0))
-    step = np.ldexp(1.0, int(power) - 52 + max(10, n_trees.bit_length()))
+    step = exact_step(parts, n_trees)
     return np.asarray(np.rint(parts / step) * step)
 
 
