@@ -48,7 +48,7 @@ def to_sql(
     """Write a query that scores and ranks a table inside a database.
 
     Scores are those of ``decision_function`` to 1e-9, missing values and unseen categories
-    included. DuckDB and SQLite are tested; the queries for PostgreSQL and BigQuery follow their
+    included. Queries are tested on DuckDB and SQLite; those for PostgreSQL and BigQuery follow the
     manuals.
 
     Parameters
