@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 from toprank.app.cli import app
 from toprank.app.fitting import fit_model
 from toprank.app.model_file import load_model
+from toprank.app.reading import read_table
 from toprank.rankers import PNormPush
 from toprank.selection.candidates import make_ranker
 
@@ -99,6 +100,11 @@ def test_without_a_name_a_blend_is_chosen_on_a_sample_and_said(file, tmp_path):
     path = tmp_path / "model.toprank"
     named = ("--target", "state", "--ignore", "number", "--positive", "ill")
     result = run("fit", file, *named, "--stream", "-o", path, "--json")
+    calibration = load_model(path).calibration
+    scores = load_model(path).scores(read_table(file))
+    assert not calibration.is_exact
+    assert abs(calibration.scores.mean() - scores.mean()) < 0.1 * scores.std()
+    assert calibration.scores.std() == pytest.approx(scores.std(), rel=0.15)
     assert "a blend was chosen on 1," in result.stderr
     assert "pass 1 over 1,500 rows is done" in result.stderr
     facts = json.loads(result.stdout)

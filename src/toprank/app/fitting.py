@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from sklearn.base import clone
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from toprank.app.training_data import LabelledFeatures, TrainingData
     from toprank.tables import Table
 
-__all__ = ["choose_on_sample", "fit_model"]
+__all__ = ["SampledScores", "choose_on_sample", "fit_model"]
 
 # Rows from which mean and spread of contributions are taken: enough for two digits.
 SAMPLE = 20_000
@@ -47,14 +47,16 @@ def fit_model(
     name: str,
     facts: dict[str, Any] | None = None,
     held_out: LabelledFeatures | None = None,
+    sampled: SampledScores | None = None,
     scratch: str | os.PathLike[str] | None = None,
 ) -> RankingModel:
     """Learn the encoder and fit the ranker, in place; on a stream one that has ``fit_blocks``.
 
     A :class:`toprank.TopRanker` encodes the table itself; its blend becomes the model's ranker.
     ``name`` is the ranker's on the command line; ``facts`` are what else is known, such as how it
-    was chosen; ``held_out`` are rows to calibrate with, without which a TopRanker's out-of-fold
-    scores are kept; ``scratch`` is the folder for what a fit on a stream keeps on disk.
+    was chosen; ``held_out`` are rows to calibrate with, without which the out-of-fold scores of a
+    TopRanker are kept, or those of the one that chose on a sample, ``sampled``; ``scratch`` is the
+    folder for what a fit on a stream keeps on disk.
     """
     encoder, fitted = _fitted(data, ranker, scratch)
     chosen = chosen_facts(ranker) if isinstance(ranker, TopRanker) else {}
@@ -84,6 +86,8 @@ def fit_model(
     model.facts["certificate"] = _certificate_in_words(model, data, head.above.size)
     if held_out is None:
         calibration = getattr(ranker, "calibration_", None)
+        if sampled is not None:
+            calibration = sampled.on_scale_of(model)
     else:
         scores, weights = model.scores(held_out.features), held_out.weights
         calibration = Calibration.of(scores, held_out.positives, sample_weight=weights)
@@ -223,10 +227,28 @@ def _plain_parameters(ranker: Any) -> dict[str, Any]:
     }
 
 
-def choose_on_sample(data: TrainingData, chooser: TopRanker) -> tuple[Any, dict[str, Any]]:
+class SampledScores(NamedTuple):
+    """Out-of-fold scores of a ranker that was chosen on a sample, and its scores of the sample."""
+
+    calibration: Calibration
+    features: Table
+    scores: NDArray[np.float64]
+
+    def on_scale_of(self, model: RankingModel) -> Calibration:
+        """The calibration rows with scores of the level and spread that a model has there."""
+        new = model.scores(self.features)
+        spread = float(self.scores.std())
+        factor = float(new.std()) / spread if spread else 1.0
+        scores = float(new.mean()) + factor * (self.calibration.scores - self.scores.mean())
+        return replace(self.calibration, scores=scores)
+
+
+def choose_on_sample(
+    data: TrainingData, chooser: TopRanker
+) -> tuple[Any, dict[str, Any], SampledScores | None]:
     """Blend rankers that learn by passes, on rows spread evenly over a stream.
 
-    Returns the unfitted blend and the facts about it.
+    Returns the unfitted blend, the facts about it, and its out-of-fold scores.
     """
     rows = data.sample(CHOICE)
     n_rows, n_positives = rows.positives.size, int(rows.positives.sum())
@@ -235,7 +257,7 @@ def choose_on_sample(data: TrainingData, chooser: TopRanker) -> tuple[Any, dict[
             fixed = getattr(chooser, "_fixed", None) or family(
                 chooser.candidates, random_state=int(chooser.random_state)
             )
-            return fixed[0].estimator, {"chosen_on": n_rows}
+            return fixed[0].estimator, {"chosen_on": n_rows}, None
         raise ValueError(
             f"{n_rows:,} rows spread over {data.source.name} hold {n_positives} positives, too "
             f"few to choose a ranker on; name one with --ranker: {', '.join(STREAMED)}."
@@ -244,7 +266,12 @@ def choose_on_sample(data: TrainingData, chooser: TopRanker) -> tuple[Any, dict[
     names = chooser.candidates or [name for name in STREAMED if name != "trees"]
     chooser.set_params(candidates=names, list_size=chooser.list_size or data.n_rows)
     chooser.fit(rows.features, rows.positives.astype(int), **rows.metadata())
-    return clone(chooser.best_estimator_), {**chosen_facts(chooser), "chosen_on": n_rows}
+    sampled = None
+    if hasattr(chooser, "calibration_"):
+        scores = np.asarray(chooser.decision_function(rows.features), dtype=np.float64)
+        sampled = SampledScores(chooser.calibration_, rows.features, scores)
+    facts = {**chosen_facts(chooser), "chosen_on": n_rows}
+    return clone(chooser.best_estimator_), facts, sampled
 
 
 def chosen_facts(chooser: TopRanker) -> dict[str, Any]:

@@ -214,7 +214,7 @@ def _check_possible(
     if rules.is_promise and model.calibration is None:
         raise ValueError(
             "the model file holds no calibration rows, on which chances and promises rest; fit "
-            "again in memory, with --hold-out 20% or without --folds 0."
+            "again with --hold-out 20%, or without --folds 0."
         )
     for name in rules.columns:
         if name not in names:

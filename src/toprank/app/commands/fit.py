@@ -180,7 +180,7 @@ def learn(
             made._watch = step  # noqa: SLF001
             if data.whole is not None:
                 return fit_model(data, made, budget=budget, name=name, **places)
-            made, facts = choose_on_sample(data, made)
+            made, facts, places["sampled"] = choose_on_sample(data, made)
         done = "a blend was chosen" if name == "blend" else f"{name} was judged"
         console.note(
             f"{done} on {facts['chosen_on']:,} rows spread over the file, and is fitted on all."
