@@ -90,7 +90,7 @@ def test_streaming_changes_neither_model_nor_shortlist(file, tmp_path, options):
         lists = []
         for way in ("--in-memory", "--stream"):
             shortlist = tmp_path / f"{way}.parquet"
-            run("rank", paths[0], file, *cut, way, "-o", shortlist, "--quiet")
+            run("rank", paths[0], file, *cut, way, "-o", shortlist, "--quiet", "--force")
             lists.append(pq.read_table(shortlist))
         assert lists[0].equals(lists[1])
         assert lists[0].num_rows > 20

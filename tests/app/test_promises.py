@@ -64,7 +64,7 @@ def ranked(invoke, shop, tmp_path):
 
     def call(*options, code=0, model="model"):
         target = tmp_path / "list.csv"
-        named = ("rank", shop / f"{model}.toprank", shop / "new.csv", "-o", target)
+        named = ("rank", shop / f"{model}.toprank", shop / "new.csv", "-o", target, "--force")
         done = invoke(*named, *options)
         assert done.exit_code == code, done.output
         said = " ".join(done.output.split())

@@ -157,5 +157,5 @@ def test_types_of_other_writers_are_read(tmp_path, invoke, words):
     target = ("--target", "t", "--ranker", "ir-push", "--budget", "3", "-o", model)
     assert words(invoke("fit", table, *target))
     for stream in ("--stream", "--in-memory"):
-        assert words(invoke("rank", model, table, stream, "-o", tmp_path / "s.csv"))
+        assert words(invoke("rank", model, table, stream, "-o", tmp_path / "s.csv", "--force"))
     assert read_table(tmp_path / "s.csv").columns.column("view").type == pa.string()

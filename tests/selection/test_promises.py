@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
+from scipy.special import betaincinv
 
 from toprank.selection import LabelledRows, Promise, RankerComparison
+from toprank.selection.promises import _beta_quantiles
 
 
 def drawn(rng, n_rows, n_lists=None):
@@ -36,6 +38,14 @@ def test_nineteen_of_twenty_new_lists_keep_the_promise(n_new, length):
         hits = new.positives[np.argsort(-theirs)[:length]].sum()
         kept += expected.low <= hits <= expected.high
     assert kept >= 183
+
+
+@pytest.mark.parametrize("a", [0.002, 0.3, 1.0, 7.5, 400.0, 1e5])
+@pytest.mark.parametrize("b", [0.002, 0.3, 1.0, 7.5, 400.0, 1e5])
+def test_quantiles_are_those_of_the_beta_distribution(a, b):
+    levels = [0.025, 0.5, 0.975]
+    expected = betaincinv(a, b, levels)
+    np.testing.assert_allclose(_beta_quantiles(a, b, levels), expected, rtol=1e-5, atol=1e-6)
 
 
 def test_a_promise_of_several_lists_is_of_all_their_rows():

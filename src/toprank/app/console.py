@@ -11,6 +11,7 @@ import json
 import math
 import os
 import re
+import shutil
 import signal
 import sys
 import threading
@@ -21,6 +22,8 @@ import typer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    import pyarrow as pa
 
     from toprank.selection.promises import Interval
 
@@ -48,15 +51,18 @@ def _echo(text: str, *, err: bool = False) -> None:
 class Console:
     """Prints text on stdout, notes and progress on stderr; nothing if quiet, JSON if asked."""
 
-    def __init__(self, *, quiet: bool = False, as_json: bool = False) -> None:
+    def __init__(
+        self, *, quiet: bool = False, as_json: bool = False, to_stderr: bool = False
+    ) -> None:
         self.quiet = quiet
         self.as_json = as_json
+        self.to_stderr = to_stderr  # where stdout is for a table
         self._pass_numbers = itertools.count(1)
 
     def say(self, text: str = "") -> None:
         """Print a line on stdout, unless the result is printed as JSON."""
         if not self.quiet and not self.as_json:
-            _echo(text)
+            _echo(text, err=self.to_stderr)
 
     def note(self, text: str) -> None:
         """Print a note on stderr."""
@@ -66,7 +72,8 @@ class Console:
     def result(self, values: dict[str, Any]) -> None:
         """Print the result as JSON, if that was asked for."""
         if self.as_json:
-            _echo(json.dumps(values, ensure_ascii=False, indent=2, default=str))
+            text = json.dumps(values, ensure_ascii=False, indent=2, default=str)
+            _echo(text, err=self.to_stderr)
 
     def table(self, headings: list[str], rows: list[list[str]]) -> None:
         """Print aligned columns: numbers to the right, except in the first column."""
@@ -82,6 +89,20 @@ class Console:
             )
         for line in zip(*columns, strict=True):
             _echo("  ".join(line).rstrip())
+
+    def rows(self, columns: pa.Table) -> None:
+        """Print rows of a table, as many of its columns as fit on the screen."""
+        width, used = shutil.get_terminal_size((100, 24)).columns, 0
+        names: list[str] = []
+        cells: list[list[str]] = []
+        for name, column in zip(columns.column_names, columns.columns, strict=True):
+            texts = [_cell(value) for value in column.to_pylist()]
+            used += 2 + max(map(len, (name, *texts)))
+            if used > width + 2 and len(names) > 2:
+                break
+            names.append(name)
+            cells.append(texts)
+        self.table(names, [list(row) for row in zip(*cells, strict=True)])
 
     @contextlib.contextmanager
     def progress(self, what: str) -> Iterator[Callable[[int, int], None]]:
@@ -154,6 +175,12 @@ class Console:
             yield
         for text in dict.fromkeys(" ".join(str(each.message).split()) for each in caught):
             self.note(text)
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    return f"{value:.6g}" if isinstance(value, float) else " ".join(str(value).split())
 
 
 def _terminal() -> Any:

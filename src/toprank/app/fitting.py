@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.base import clone
 
 import toprank
+from toprank.app.drift import profile_of
 from toprank.app.model import RankingModel, contributions, mean_and_spread
 from toprank.app.ranking import BestRows
 from toprank.guarantees import PushCertificate
@@ -74,11 +75,14 @@ def fit_model(
             "n_positives": data.n_positives,
             "table": data.source.name,
             "assumption": data.chosen.assumption,
+            "left_out": data.left_out,
+            "read_as": getattr(data.source, "read_as", {}),
             **chosen,
             **(facts or {}),
             "class": type(fitted).__name__,
             "parameters": _plain_parameters(fitted),
         },
+        profile=profile_of(encoder, data.whole.features if data.whole else sample),
         baseline=baseline,
         spread=spread,
     )

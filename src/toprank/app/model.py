@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from toprank.app.drift import ColumnProfile
     from toprank.selection.promises import Interval
     from toprank.shortlists.calibration import Calibration
     from toprank.tables.table import Table
@@ -99,6 +100,8 @@ class RankingModel:
     facts : dict
         Plain values: versions, rows, positives, parameters, certificate in words, held-out
         precision.
+    profile : list of ColumnProfile
+        What the columns looked like in training; empty in files of older versions.
     baseline : array of shape (n_encoded,)
         Mean contribution of each encoded column in training, from which a row's are measured.
     spread : array of shape (n_encoded,)
@@ -113,6 +116,7 @@ class RankingModel:
     budget: float
     cutoff: float | None = None
     facts: dict[str, Any] = field(default_factory=dict)
+    profile: list[ColumnProfile] = field(default_factory=list)
     baseline: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
     spread: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
     calibration: Calibration | None = None
@@ -234,12 +238,27 @@ def contributions(ranker: Any, encoded: NDArray[np.float64]) -> NDArray[np.float
         return parts
     if hasattr(ranker, "ranker_"):  # a forest's are those of its trees
         return contributions(ranker.ranker_, encoded)
-    if not _has_stumps(ranker):  # a kernel's score is no sum over columns
-        return parts
+    if not _has_stumps(ranker):
+        return _occluded(ranker, encoded)
     family, weights = ranker.weak_rankers_, np.asarray(ranker.weights_, dtype=np.float64)
     owners = _owners_of_stumps(family)
     for column in np.unique(owners[weights != 0]):
         parts[:, column] = family.scores(encoded, np.where(owners == column, weights, 0.0))
+    return parts
+
+
+def _occluded(ranker: Any, encoded: NDArray[np.float64]) -> NDArray[np.float64]:
+    """What scores lose where one column is the mean of a kernel's support vectors.
+
+    A kernel's score is no sum over columns, so these need not add up to it.
+    """
+    parts = np.zeros(encoded.shape)
+    middle = np.asarray(ranker.support_vectors_, dtype=np.float64).mean(axis=0)
+    scores = np.asarray(ranker.decision_function(encoded))
+    for column, value in enumerate(middle):
+        without = encoded.copy()
+        without[:, column] = value
+        parts[:, column] = scores - ranker.decision_function(without)
     return parts
 
 

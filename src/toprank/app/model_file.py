@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import toprank
+from toprank.app.drift import ColumnProfile
 from toprank.app.model import RankingModel, Roles
 from toprank.app.stored import Numbers, Stored, StoredRanker, check_stored, stored_ranker
 from toprank.app.writing import write_atomically
@@ -80,6 +81,7 @@ def save_model(path: str | os.PathLike[str], model: RankingModel) -> Path:
         "roles": [roles.target, roles.positives, roles.group, roles.weight, roles.ignored],
         "budget": model.budget,
         "cutoff": model.cutoff,
+        "profile": [[each.edges, each.low, each.high, each.counts] for each in model.profile],
         "facts": _written(model.facts, arrays),
         "calibration": _written(_as_plain(model.calibration), arrays),
     }
@@ -214,6 +216,7 @@ def _read(payload: bytes) -> RankingModel:
         budget=_checked_budget(known["budget"]),
         cutoff=_checked_cutoff(known["cutoff"]),
         facts=known["facts"],
+        profile=_profile(known.get("profile", []), len(encoder.columns_)),
         baseline=known["baseline"],
         spread=known["spread"],
         calibration=_checked_calibration(known.get("calibration")),
@@ -239,6 +242,19 @@ def _encoder(columns: list[Any]) -> Encoding:
     if len(made.has_missing_) < len(columns):
         raise ValueError("it names a column twice.")
     made.name_outputs()
+    return made
+
+
+def _profile(columns: Any, n_columns: int) -> list[ColumnProfile]:
+    """What columns looked like in training: none, or one description for each column."""
+    made = []
+    for edges, low, high, counts in columns:
+        is_right = _are(float, [*edges, low, high]) and _are(int, counts) and len(counts) >= 2
+        if not is_right or not all(map(math.isfinite, [*edges, low, high])) or min(counts) < 0:
+            raise ValueError("its profile of a column does not hold numbers.")
+        made.append(ColumnProfile(edges, low, high, counts))
+    if len(made) not in (0, n_columns):
+        raise ValueError("its profile is not of its columns.")
     return made
 
 

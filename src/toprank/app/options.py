@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,19 +11,26 @@ import typer
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from toprank.app.text_columns import TextFormat
     from toprank.app.training_data import TrainingData
 
 __all__ = [
     "Budget",
+    "Dates",
+    "Decimal",
+    "Encoding",
     "Group",
     "Ignore",
     "Jobs",
     "Json",
+    "Keep",
     "ModelFile",
+    "Names",
     "Positive",
     "Quiet",
     "Seed",
     "Stream",
+    "Strict",
     "TableFile",
     "Target",
     "Weight",
@@ -31,12 +39,15 @@ __all__ = [
     "parse_budget",
     "parse_settings",
     "parse_share",
+    "text_format",
 ]
 
 TableFile = Annotated[
     Path,
     typer.Argument(
-        metavar="TABLE", help="CSV, TSV, Parquet, LIBSVM or LETOR file, gzipped or not."
+        metavar="TABLE",
+        help="CSV, TSV, Parquet, JSON, Arrow, XLSX, LIBSVM or LETOR file, gzipped or not; a table "
+        "of an SQLite or DuckDB file as FILE::TABLE; - is standard input.",
     ),
 ]
 ModelFile = Annotated[
@@ -47,7 +58,7 @@ Positive = Annotated[
     list[str] | None,
     typer.Option(
         help="Value of the target that belongs at the top; may be given more than once "
-        "[default: the larger of two]."
+        "[default: yes, true, 1 and the like, else the rarer of two]."
     ),
 ]
 Group = Annotated[
@@ -58,6 +69,30 @@ Weight = Annotated[str | None, typer.Option(help="Column with row weights.")]
 Ignore = Annotated[
     list[str] | None,
     typer.Option(help="Column to exclude, e.g. a row ID; may be given more than once."),
+]
+Keep = Annotated[
+    list[str] | None,
+    typer.Option(help="Column to use although it counts rows; may be given more than once."),
+]
+Decimal = Annotated[
+    str | None,
+    typer.Option(metavar="MARK", help="Decimal mark of numbers, , or . [default: found out]."),
+]
+Dates = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ORDER", help="Order in dates: day-first or month-first [default: found out]."
+    ),
+]
+Encoding = Annotated[
+    str | None, typer.Option(help="Encoding of text, e.g. latin-1 or cp1252 [default: UTF-8].")
+]
+Names = Annotated[
+    str | None,
+    typer.Option(metavar="A,B,…", help="Names of the columns of a text without a header line."),
+]
+Strict = Annotated[
+    bool, typer.Option("--strict", help="Refuse a table that differs from the training rows.")
 ]
 Budget = Annotated[
     str, typer.Option(help="Rows of the list that can be looked at, e.g. 100 or 1%.")
@@ -91,6 +126,27 @@ def given_roles(
         "weight": weight,
         "ignored": tuple(ignore or ()),
     }
+
+
+def text_format(
+    decimal: str | None,
+    dates: str | None,
+    encoding: str | None,
+    names: str | None,
+    known: dict[str, str] | None = None,
+) -> TextFormat:
+    """The options that say how text is read; ``known`` is how a model's own table was read."""
+    from toprank.app.text_columns import DATE_ORDERS, TextFormat
+
+    if decimal not in (None, ",", "."):
+        raise ValueError(f"--decimal {decimal!r} is neither a comma nor a point.")
+    if dates is not None and dates not in DATE_ORDERS:
+        raise ValueError(f"--dates {dates!r} is neither {' nor '.join(DATE_ORDERS)}.")
+    given = TextFormat(decimal, dates, encoding, tuple(filter(None, (names or "").split(","))))
+    found = known or {}
+    return replace(
+        given, decimal=decimal or found.get("decimal"), dates=dates or found.get("dates")
+    )
 
 
 def parse_budget(text: str) -> float:

@@ -1,12 +1,13 @@
-"""From a file to a table: CSV, TSV, Parquet and LIBSVM or LETOR text, each also gzipped."""
+"""From a file to a table: CSV, TSV, Parquet, LIBSVM or LETOR text, and those of ``formats``."""
 
 from __future__ import annotations
 
 import gzip
 import io
 import re
+import sys
 import zlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyarrow import csv
 
+from toprank.app.formats import MAGIC, READERS, SUFFIXES, split_source
+from toprank.app.text_columns import TextFormat, TypedColumns, typed_columns
 from toprank.app.writing import unescaped, with_texts
 from toprank.kernels.memory import available_memory
 from toprank.tables.parquet_stream import CELLS, ParquetStream, unreadable
@@ -36,7 +39,10 @@ FORMATS = {
     ".svm": "libsvm",
     ".svmlight": "libsvm",
     ".letor": "libsvm",
+    **SUFFIXES,
 }
+# What stands for standard input and output in place of a file.
+PIPE = "-"
 
 _SPARSE_LINE = re.compile(rb"\s*[-+]?[\d.][\d.eE+-]*(\s+qid:\S+)?(\s+\d+:[-+\d.eE]+)+\s*(#.*)?\s*")
 _GZIP = b"\x1f\x8b"
@@ -61,15 +67,17 @@ LABEL, GROUP = "label", "qid"
 MOST_CELLS = 1_000_000_000
 
 
-def open_rows(path: Path, stream: bool | None, width: int | None = None) -> Table | ParquetStream:
+def open_rows(
+    path: Path, stream: bool | None, width: int | None = None, how: TextFormat | None = None
+) -> Table | ParquetStream:
     """Open a table: read into memory, or a Parquet file or folder to be read in pieces.
 
     Without a word about ``stream``, pieces are read where the table would fill half of the memory.
     ``width`` are the columns after encoding, by which batches are kept small; by default the most
-    that the types allow.
+    that the types allow. ``how`` is for text.
     """
     if not is_streamed(path, stream):
-        return read_table(path)
+        return read_table(path, how)
     found = ParquetStream(path)
     widest = width or sum(_most_columns(kind) for kind in found.schema.types)
     rows = max(1024, CELLS // max(widest, len(found.schema.names)))
@@ -109,50 +117,109 @@ def _most_columns(kind: pa.DataType) -> int:
     return 2 if is_number or pa.types.is_boolean(kind) else 41
 
 
-def read_table(path: str | os.PathLike[str]) -> Table:
+def read_table(path: str | os.PathLike[str], how: TextFormat | None = None) -> Table:
     """Read a table of any of the formats.
 
     CSV (with commas, or semicolons where the header has no comma) and TSV have a header line and
-    are UTF-8; empty cells, ``NA``, ``NaN``, ``null`` and ``?`` are missing values, and the
-    apostrophe that ``toprank rank`` puts before formulas is no part of a text. LIBSVM and LETOR
-    text gets the columns ``label``, ``qid`` where there are lists, and one for each feature number.
+    are UTF-8, unless ``how`` says otherwise; empty cells, ``NA``, ``NaN``, ``null`` and ``?`` are
+    missing values, and the apostrophe that ``toprank rank`` puts before formulas is no part of a
+    text. LIBSVM and LETOR text gets the columns ``label``, ``qid`` where there are lists, and one
+    for each feature number.
 
     Parameters
     ----------
     path : path
-        A file, gzipped or not.
+        A file, gzipped or not; ``-`` is standard input; ``shop.db::customers`` is a table of a
+        database, ``book.xlsx::May`` a sheet of a workbook.
+    how : TextFormat, optional
+        Encoding, names of the columns, decimal mark and order of dates.
 
     Returns
     -------
     Table
     """
-    file = Path(path)
+    how = how or TextFormat()
+    file, part = split_source(Path(path))
+    content, before = None, None
+    if str(file) == PIPE:
+        content, name = sys.stdin.buffer.read(), "standard input"
+    else:
+        name = file.name
+        before = _check_readable(file)
+    head = content[:4] if content is not None else _head(file)
+    if not head:
+        raise ValueError(f"{name} is empty; it should hold a table with a header line.")
+    if head.startswith(_GZIP):
+        content = _unzipped(file if content is None else content, name)
+    kind = format_of(file, content)
+    found = _read(kind, file if content is None else content, name, part, how)
+    if before is not None and _size_and_time(file) != before:
+        raise ValueError(f"{name} changed while it was read; run again when it is complete.")
+    check_names(list(found.columns.column_names), name)
+    if not found.columns.num_rows:
+        raise ValueError(f"{name} has a header but no rows; there is nothing to rank.")
+    read_as = {"decimal": found.decimal, "dates": found.dates}
+    return Table(
+        found.columns,
+        name if part is None else f"{name}::{part}",
+        is_sparse=kind == "libsvm",
+        notes=found.notes,
+        read_as={key: value for key, value in read_as.items() if value is not None},
+    )
+
+
+def _check_readable(file: Path) -> tuple[int, int]:
     if file.is_dir():
         raise IsADirectoryError(f"{str(file)!r} is a folder; name a table inside it.")
     if not file.exists():
         raise FileNotFoundError(f"there is no file {str(file)!r}; check the name and the folder.")
     if not file.is_file():
         raise ValueError(f"{str(file)!r} is a pipe or a device; write it to a file first.")
-    before = _size_and_time(file)
+    return _size_and_time(file)
+
+
+def _head(file: Path) -> bytes:
     with file.open("rb") as stream:
-        head = stream.read(4)
-    if not head:
-        raise ValueError(f"{file.name} is empty; it should hold a table with a header line.")
-    is_zipped = head.startswith(_GZIP)
-    content = _unzipped(file) if is_zipped else None
-    kind = format_of(file, content)
+        return stream.read(4)
+
+
+def _read(
+    kind: str, source: Path | bytes, name: str, part: str | None, how: TextFormat
+) -> TypedColumns:
+    """Read a file of this kind; texts become numbers and dates where the format has none."""
+    if part is not None and kind not in ("xlsx", "sqlite", "duckdb"):
+        raise ValueError(f"{name} holds one table; leave ::{part} out.")
     if kind == "parquet":
-        arrow = _read_parquet(file, content)
-    elif kind == "libsvm":
-        arrow = _read_sparse_text(file.read_bytes() if content is None else content, file.name)
-    else:
-        arrow = _read_delimited(file if content is None else content, kind, file.name)
-    if _size_and_time(file) != before:
-        raise ValueError(f"{file.name} changed while it was read; run again when it is complete.")
-    check_names(list(arrow.column_names), file.name)
-    if not arrow.num_rows:
-        raise ValueError(f"{file.name} has a header but no rows; there is nothing to rank.")
-    return Table(arrow, file.name, is_sparse=kind == "libsvm")
+        return TypedColumns(_read_parquet(source, name))
+    if kind == "libsvm":
+        content = source if isinstance(source, bytes) else source.read_bytes()
+        return TypedColumns(_read_sparse_text(content, name))
+    if kind in READERS:
+        try:
+            return typed_columns(READERS[kind](source, part), how)
+        except ValueError as error:
+            raise ValueError(f"{name}: {error}.") from error
+    if how.encoding is not None:
+        source = _as_utf8(source, how.encoding, name)
+    found = typed_columns(_read_delimited(source, kind, name, how), how)
+    if found.decimal is not None and how.decimal is None:
+        # in such a file 1.250 is a thousand and more
+        own = replace(how, decimal=",")
+        again = typed_columns(_read_delimited(source, kind, name, own), own)
+        return replace(again, decimal=",", notes=found.notes)
+    return found
+
+
+def _as_utf8(source: Path | bytes, encoding: str, name: str) -> bytes:
+    content = source if isinstance(source, bytes) else source.read_bytes()
+    try:
+        return content.decode(encoding).encode()
+    except LookupError:
+        raise ValueError(
+            f"--encoding {encoding!r} is not known; take for instance latin-1 or cp1252."
+        ) from None
+    except UnicodeError as error:
+        raise ValueError(f"{name} is no text in {encoding} ({error}).") from error
 
 
 def _size_and_time(path: Path) -> tuple[int, int]:
@@ -168,43 +235,43 @@ def format_of(path: Path, content: bytes | None = None) -> str:
             head = stream.read(65536)
     else:
         head = content[:65536]
-    if head.startswith(b"PAR1"):
-        return "parquet"
-    suffix = Path(name).suffix
-    if suffix in FORMATS:
-        return FORMATS[suffix]
+    known = next((kind for at, mark, kind in MAGIC if head[at:].startswith(mark)), None)
+    known = known or FORMATS.get(Path(name).suffix)
+    if known is not None:
+        return known
     lines = [line for line in head.split(b"\n")[:20] if line.strip() and not line.startswith(b"#")]
     if lines and _SPARSE_LINE.fullmatch(lines[0]):
         return "libsvm"
+    if lines and lines[0].lstrip()[:1] in (b"{", b"["):
+        return "jsonl" if lines[0].lstrip().startswith(b"{") else "json"
     return "tsv" if lines and b"\t" in lines[0] and b"," not in lines[0] else "csv"
 
 
-def _unzipped(path: Path) -> bytes:
+def _unzipped(source: Path | bytes, name: str) -> bytes:
     try:
-        with gzip.open(path) as stream:
+        with gzip.open(source if isinstance(source, Path) else io.BytesIO(source)) as stream:
             content = stream.read()
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise ValueError(
-            f"{path.name} is cut off or damaged: its compressed content does not end as it "
+            f"{name} is cut off or damaged: its compressed content does not end as it "
             f"should ({error}); get the file again."
         ) from error
     if not content:
-        raise ValueError(f"{path.name} holds nothing; it should hold a table with a header line.")
+        raise ValueError(f"{name} holds nothing; it should hold a table with a header line.")
     return content
 
 
-def _read_parquet(path: Path, content: bytes | None) -> pa.Table:
-    source = path if content is None else pa.BufferReader(content)
+def _read_parquet(source: Path | bytes, name: str) -> pa.Table:
     try:
-        file = pq.ParquetFile(source)
-        check_names(file.schema_arrow.names, path.name)
+        file = pq.ParquetFile(source if isinstance(source, Path) else pa.BufferReader(source))
+        check_names(file.schema_arrow.names, name)
         columns = file.read()
     except (pa.ArrowException, OSError) as error:
-        raise unreadable(path, error) from error
-    return with_plain_texts(columns, path.name)
+        raise unreadable(Path(name), error) from error
+    return with_plain_texts(columns, name)
 
 
-def _read_delimited(source: Path | bytes, kind: str, name: str) -> pa.Table:
+def _read_delimited(source: Path | bytes, kind: str, name: str, how: TextFormat) -> pa.Table:
     """Read text with a header line; ``kind`` is "csv" or "tsv".
 
     Types are guessed from the first block of rows. Where a later value does not fit, its column
@@ -215,6 +282,7 @@ def _read_delimited(source: Path | bytes, kind: str, name: str) -> pa.Table:
     is_wide = first.count(delimiter.encode()) > _WIDE
     block = max(16 * _BLOCK if is_wide else _BLOCK, 2 * len(first))
     options = _CsvOptions(delimiter, has_quotes, block, is_wide)
+    options.names, options.decimal = list(how.names), how.decimal or "."
     names: list[str] | None = None
     while True:
         try:
@@ -231,9 +299,7 @@ def _read_delimited(source: Path | bytes, kind: str, name: str) -> pa.Table:
             if not options.widen(names[int(found[1])], found[2]):
                 raise ValueError(_in_words(str(error), name)) from error
         else:
-            _check_header(list(table.column_names), name)
-            if any(pa.types.is_binary(kind) for kind in table.schema.types):
-                raise ValueError(_in_words("invalid UTF-8", name))
+            _check_header(table, name, has_header=not how.names)
             return with_texts(table, unescaped)
 
 
@@ -258,7 +324,7 @@ def _has_quotes(source: Path | bytes, name: str) -> bool:
         piece = stream.read(_BLOCK)
         for code, mark in _OTHER_TEXT.items():
             if piece.startswith(mark):
-                raise ValueError(f"{name} is {code} text; save it as UTF-8.")
+                raise ValueError(f"{name} is {code} text; add --encoding {code.lower()}.")
         while piece:
             if b"\0" in piece:
                 raise ValueError(
@@ -281,6 +347,8 @@ class _CsvOptions:
     block: int
     is_wide: bool
     types: dict[str, pa.DataType] = field(default_factory=dict)
+    names: list[str] = field(default_factory=list)
+    decimal: str = "."
 
     def read(self, source: Path | bytes) -> pa.Table:
         """Read all rows."""
@@ -305,26 +373,44 @@ class _CsvOptions:
     def _arguments(self) -> dict[str, Any]:
         return {
             # a task for each column of each block would cost more than it saves
-            "read_options": csv.ReadOptions(block_size=self.block, use_threads=not self.is_wide),
+            "read_options": csv.ReadOptions(
+                block_size=self.block,
+                use_threads=not self.is_wide,
+                column_names=self.names or None,
+            ),
             "parse_options": csv.ParseOptions(
                 delimiter=self.delimiter, newlines_in_values=self.has_quotes
             ),
             "convert_options": csv.ConvertOptions(
-                null_values=MISSING, strings_can_be_null=True, column_types=self.types
+                null_values=MISSING,
+                strings_can_be_null=True,
+                column_types=self.types,
+                decimal_point=self.decimal,
             ),
         }
 
 
-def _check_header(names: list[str], where: str) -> None:
-    """Refuse a first line that holds values: several numbers that do not just count columns."""
+def _check_header(table: pa.Table, where: str, *, has_header: bool) -> None:
+    """Refuse other encodings, and a first line that holds values.
+
+    Those are several numbers that do not just count columns.
+    """
+    try:
+        names = list(table.column_names)
+    except UnicodeDecodeError as error:
+        raise ValueError(_in_words("invalid UTF-8", where)) from error
+    if any(pa.types.is_binary(kind) for kind in table.schema.types):
+        raise ValueError(_in_words("invalid UTF-8", where))
     numbers = [each.strip() for each in names if _NUMBER.fullmatch(each.strip())]
     counting = [[str(start + step) for step in range(len(numbers))] for start in (0, 1)]
     is_shortlist = names[:2] == ["rank", "score"]  # of rows whose features have numbers
-    if len(numbers) > 1 and numbers not in counting and not is_shortlist:
+    is_allowed = is_shortlist or not has_header
+    if len(numbers) > 1 and numbers not in counting and not is_allowed:
         raise ValueError(
             f"the first line of {where} holds values, not names ({', '.join(numbers[:3])}, …); put "
-            "a header line above it."
+            "a header line above it, or name the columns with --names A,B,C."
         )
+    check_names(names, where)
 
 
 def _stream(source: Path | bytes) -> pa.NativeFile:
@@ -335,7 +421,7 @@ def _stream(source: Path | bytes) -> pa.NativeFile:
 def _in_words(message: str, name: str) -> str:
     text = " ".join(message.split())
     if "UTF8" in text or "UTF-8" in text:
-        return f"{name} is not UTF-8 text; save it as UTF-8 (for instance from Latin-1)."
+        return f"{name} is not UTF-8 text; name its encoding, for instance --encoding latin-1."
     if "Empty CSV file" in text:
         return f"{name} holds no table; the first line should name the columns."
     if "straddling" in text:

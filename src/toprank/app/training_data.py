@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -17,7 +17,7 @@ from toprank.tables import Table
 from toprank.tables.columns import as_row_weights, coded_words, counted_words
 from toprank.tables.parquet_blocks import StreamBlocks
 from toprank.tables.parquet_stream import ParquetStream
-from toprank.tables.table import RowBatch, listing
+from toprank.tables.table import RowBatch, did_you_mean, listing
 
 if TYPE_CHECKING:
     import os
@@ -90,7 +90,8 @@ class TrainingData:
 
     ``n_rows``, ``n_positives`` and the total ``weight`` are those of the labelled rows; ``starts``
     counts, for each batch, the labelled rows before it; ``chosen`` says why the positive values are
-    positive; ``whole`` are all rows, where they are in memory.
+    positive; ``whole`` are all rows, where they are in memory; ``left_out`` are columns that are of
+    no use, with the reason.
     """
 
     source: Table | ParquetStream
@@ -102,6 +103,7 @@ class TrainingData:
     starts: NDArray[np.int64]
     chosen: PositiveValues
     whole: LabelledFeatures | None = None
+    left_out: dict[str, str] = field(default_factory=dict)
 
     @property
     def n_left_out(self) -> int:
@@ -289,7 +291,8 @@ def _check_roles(
     for what, name in [*named.items(), *(("--ignore option", name) for name in ignored)]:
         if name is not None and name not in names:
             raise ValueError(
-                f"{table} has no column {name!r} for the {what}; it has {listing(names)}."
+                f"{table} has no column {name!r} for the {what}{did_you_mean(name, names)}; it has "
+                f"{listing(names)}."
             )
     given = [name for name in named.values() if name is not None]
     if len(set(given)) < len(given):

@@ -17,6 +17,8 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from pyarrow import csv
 
+from toprank.app.formats import WRITERS
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
@@ -152,24 +154,36 @@ def write_table(path: str | os.PathLike[str], columns: pa.Table, *, raw: bool = 
     """
     name = Path(path).name.lower()
     kind = Path(name.removesuffix(".gz")).suffix
-    if kind not in (".csv", ".tsv", ".parquet") or (kind == ".parquet" and name.endswith(".gz")):
+    is_zipped = name.endswith(".gz")
+    if str(path) == "-":
+        sink = pa.BufferOutputStream()
+        _write_delimited(sink, columns, ",", raw=raw)
+        sys.stdout.buffer.write(sink.getvalue())
+        sys.stdout.buffer.flush()
+        return Path(path)
+    if kind in (".csv", ".tsv"):
+
+        def write(part: Path) -> None:
+            with pa.output_stream(str(part), compression="gzip" if is_zipped else None) as stream:
+                _write_delimited(stream, columns, "\t" if kind == ".tsv" else ",", raw=raw)
+
+        return write_atomically(path, write)
+    if is_zipped or kind not in (".parquet", *WRITERS):
         raise ValueError(
-            f"cannot write {Path(path).name!r}: end the name in .csv, .tsv (or either with .gz) or "
-            ".parquet."
+            f"cannot write {Path(path).name!r}: end the name in .csv, .tsv (or either with .gz), "
+            f".parquet, {', '.join(WRITERS)}."
         )
+    flat = pa.table([_plain(column) for column in columns], columns.column_names)
     if kind == ".parquet":
         return write_atomically(path, lambda part: pq.write_table(columns, part))
-    options = csv.WriteOptions(delimiter="\t" if kind == ".tsv" else ",")
+    return write_atomically(path, lambda part: WRITERS[kind](flat, part))
+
+
+def _write_delimited(sink: Any, columns: pa.Table, delimiter: str, *, raw: bool) -> None:
     flat = pa.table([_plain(column) for column in columns], columns.column_names)
-    if not raw:
-        flat = with_texts(flat, _escaped)
-
-    def write(part: Path) -> None:
-        compression = "gzip" if name.endswith(".gz") else None
-        with pa.output_stream(str(part), compression=compression) as stream:
-            csv.write_csv(flat, stream, options)
-
-    return write_atomically(path, write)
+    csv.write_csv(
+        flat if raw else with_texts(flat, _escaped), sink, csv.WriteOptions(delimiter=delimiter)
+    )
 
 
 def _escaped(texts: Any) -> Any:

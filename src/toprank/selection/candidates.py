@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import toprank
 from toprank.selection.engines import EngineRanker, ForestRanker
 from toprank.selection.logistic import LogisticRanker
+from toprank.tables.table import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -104,13 +105,15 @@ def class_of(name: str) -> Any:
 def make_ranker(name: str, settings: dict[str, Any] | None = None, *, seed: int = 0) -> Any:
     """Make an unfitted ranker from its name on the command line and its parameters."""
     if name not in RANKERS:
-        raise ValueError(f"there is no ranker {name!r}; choose top or one of {', '.join(RANKERS)}.")
+        hint = did_you_mean(name, list(RANKERS))
+        raise ValueError(f"there is no ranker {name!r}{hint}; choose among {', '.join(RANKERS)}.")
     kind, given = class_of(name), RANKERS[name].given | (settings or {})
     known = list(inspect.signature(kind).parameters)
     for setting in given:
         if setting not in known:
             raise ValueError(
-                f"{name} has no setting {setting!r}; it has {', '.join(sorted(known))}."
+                f"{name} has no setting {setting!r}{did_you_mean(setting, known)}; it has "
+                f"{', '.join(sorted(known))}."
             )
     if "random_state" in known:
         given = {"random_state": seed} | given

@@ -7,9 +7,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass
-from typing import Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 __all__ = ["Interval", "Promise", "promised_hits"]
 
@@ -42,17 +45,31 @@ def promised_hits(
     >>> round(mean), low, high
     (70, 56, 82)
     """
-    from scipy.special import betaincinv  # noqa: PLC0415 (ranking alone does without)
-
     mean = (share * judged + 0.5) / (judged + 1.0)
     least = mean * (1.0 - mean) * (1.0 / (judged + 1.0) + 1.0 / max(budget, 1.0))
     size = max(mean * (1.0 - mean) / max(variance, least) - 1.0, 0.5)
     tail = 0.5 - level / 2.0
-    ends = betaincinv(mean * size, (1.0 - mean) * size, [tail, 1.0 - tail])
+    ends = _beta_quantiles(mean * size, (1.0 - mean) * size, [tail, 1.0 - tail])
     hits = budget * share
     low = math.floor(budget * float(ends[0]) + 1e-9)
     high = math.ceil(budget * float(ends[1]) - 1e-9)
     return Interval(hits, min(low, hits), max(min(high, budget), hits))
+
+
+def _beta_quantiles(a: float, b: float, levels: list[float]) -> NDArray[np.float64]:
+    """Quantiles of a beta distribution to 1e-5, by the trapezoidal rule for t = log(x / (1 − x)).
+
+    Importing scipy takes as long as ranking a table does.
+    """
+    scale = math.sqrt(1.0 / a + 1.0 / b)
+    reach = math.asinh(60.0 * (1.0 + 1.0 / min(a, b)) / scale)  # beyond, e^-60 is left
+    u = np.linspace(-reach, reach, 8001)
+    t = math.log(a / b) + scale * np.sinh(u)
+    log_density = -a * np.logaddexp(0.0, -t) - b * np.logaddexp(0.0, t)
+    density = np.exp(log_density - log_density.max()) * np.cosh(u)
+    below = np.cumsum(density) - 0.5 * density
+    found = np.interp(levels, below / density.sum(), t)
+    return np.asarray(np.exp(-np.logaddexp(0.0, -found)))
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from toprank.tables.table import Table, as_table, is_text_view, listing
+from toprank.tables.table import Table, as_table, did_you_mean, is_text_view, listing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -249,7 +249,8 @@ class Encoding:
         if absent and not table.is_sparse:
             raise ValueError(
                 f"{table.name} lacks {len(absent)} of the {len(self.columns_)} columns that the "
-                f"model needs: {listing(absent)}; it has {listing(table.names)}."
+                f"model needs: {listing(absent)}{did_you_mean(absent[0], table.names)}; it has "
+                f"{listing(table.names)}."
             )
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:  # noqa: ARG002

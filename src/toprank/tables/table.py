@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import pyarrow as pa
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from toprank.kernels.in_order import Summable
 
-__all__ = ["RowBatch", "Table", "as_table", "listing"]
+__all__ = ["RowBatch", "Table", "as_table", "did_you_mean", "listing"]
 
 Total = TypeVar("Total", bound="Summable")
 
@@ -26,12 +26,15 @@ class Table:
     """Columns with unique names, and where they came from.
 
     ``is_sparse`` marks a format in which a feature that is not written is 0; such a file has
-    its target in the column ``label`` and, where it holds lists, their ids in ``qid``.
+    its target in the column ``label`` and, where it holds lists, their ids in ``qid``. ``notes``
+    say what a reader had to find out, and ``read_as`` holds it: decimal mark and order of dates.
     """
 
     columns: pa.Table
     name: str = "the table"
     is_sparse: bool = False
+    notes: tuple[str, ...] = ()
+    read_as: dict[str, str] = field(default_factory=dict)
 
     @property
     def n_rows(self) -> int:
@@ -95,8 +98,8 @@ def as_table(X: Any, *, name: str = "X") -> Table:
 def with_plain_texts(columns: pa.Table, where: str) -> pa.Table:
     """Texts in the common layout, which every function takes; raises where they are no UTF-8."""
     found = {}
-    for place, field in enumerate(columns.schema):
-        kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
+    for place, each in enumerate(columns.schema):
+        kind = each.type.value_type if pa.types.is_dictionary(each.type) else each.type
         if not (pa.types.is_string(kind) or pa.types.is_large_string(kind) or is_text_view(kind)):
             continue
         column = columns.column(place)
@@ -106,7 +109,7 @@ def with_plain_texts(columns: pa.Table, where: str) -> pa.Table:
             column.validate(full=True)
         except pa.ArrowInvalid as error:
             raise ValueError(
-                f"the column {field.name!r} of {where} holds text that is not UTF-8; write it as "
+                f"the column {each.name!r} of {where} holds text that is not UTF-8; write it as "
                 "UTF-8 (for instance from Latin-1)."
             ) from error
     if not found:
@@ -134,6 +137,21 @@ def check_names(names: list[str], where: str) -> None:
             f"{where} has a column without a name (number {names.index('') + 1}); name it in the "
             "header line."
         )
+
+
+def did_you_mean(name: str, names: Sequence[str]) -> str:
+    """A hint for a message, empty if no name is close.
+
+    Examples
+    --------
+    >>> did_you_mean("bougt", ["age", "bought"])
+    " (did you mean 'bought'?)"
+    """
+    import difflib  # noqa: PLC0415 (for messages alone)
+
+    folded = {each.casefold(): each for each in reversed(names)}
+    close = difflib.get_close_matches(name.casefold(), folded, n=1, cutoff=0.7)
+    return f" (did you mean {folded[close[0]]!r}?)" if close else ""
 
 
 def listing(names: Sequence[str], most: int = 8) -> str:

@@ -25,7 +25,7 @@ def test_fit_says_what_it_learned_and_writes_the_model(invoke, words, deals, tmp
         )
     )
     assert "300 rows" in text
-    assert "bought is yes" in text
+    assert "bought = yes" in text
     model = load_model(tmp_path / "m.toprank")
     assert model.budget == 0.1
     assert model.roles.group == "branch"
@@ -62,12 +62,30 @@ def test_the_model_carries_the_cutoff_of_its_budget(invoke, words, deals, tmp_pa
     known = read_table(deals / "known.csv")
     assert (model.scores(known) > model.cutoff).sum() == 20
     done = invoke(
-        *("rank", deals / "model.toprank", deals / "known.csv", "--cutoff", "model", "-o", above)
+        *(
+            "rank",
+            deals / "model.toprank",
+            deals / "known.csv",
+            "--cutoff",
+            "model",
+            "-o",
+            above,
+            "--force",
+        )
     )
     assert words(done).startswith("20 of 300 rows")
     assert read_table(above).n_rows == 20
     # on other rows: those above it, however many they are
-    invoke("rank", deals / "model.toprank", deals / "new.csv", "--cutoff", "model", "-o", above)
+    invoke(
+        "rank",
+        deals / "model.toprank",
+        deals / "new.csv",
+        "--cutoff",
+        "model",
+        "-o",
+        above,
+        "--force",
+    )
     scores = model.scores(read_table(deals / "new.csv"))
     assert read_table(above).n_rows == (scores > model.cutoff).sum()
 

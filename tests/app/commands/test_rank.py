@@ -1,11 +1,14 @@
 """``toprank rank`` writes the best rows of a table or of each list."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
 import pytest
+from typer.testing import CliRunner
 
+from toprank.app.cli import app
 from toprank.app.model_file import load_model, save_model
 from toprank.app.reading import read_table
 from toprank.app.writing import write_table
@@ -79,7 +82,53 @@ def test_a_row_without_a_finite_score_is_named_and_nothing_is_replaced(
     ages[-n_rows:] = 1e307
     write_table(table, rows.set_column(rows.column_names.index("age"), "age", pa.array(ages)))
     target.write_text("old")
-    done = invoke("rank", model, table, "-o", target)
+    done = invoke("rank", model, table, "-o", target, "--force")
     assert done.exit_code == 2
     assert f"row {101 - n_rows} of t.csv has no finite score: its 'age' is 1e+307" in done.stderr
     assert target.read_text() == "old"
+
+
+def test_a_list_is_printed_piped_or_written_but_replaces_nothing(invoke, words, deals, tmp_path):
+    model, new = deals / "model.toprank", deals / "new.csv"
+    text = words(invoke("rank", model, new, "--top", "3"))
+    assert text.startswith("rank score age job")
+    assert "3 of 100 rows; -o FILE writes them" in text
+    piped = CliRunner().invoke(
+        app, ["rank", str(model), "-", "--top", "3", "-o", "-"], input=new.read_bytes()
+    )
+    assert piped.exit_code == 0, piped.output
+    assert [line.split(",")[0] for line in piped.stdout.splitlines()] == ['"rank"', "1", "2", "3"]
+    assert "Expect" in piped.stderr
+    target = tmp_path / "s.jsonl"
+    words(invoke("rank", model, new, "--top", "3", "-o", target))
+    done = invoke("rank", model, new, "--top", "2", "-o", target)
+    assert (done.exit_code, "add --force" in done.stderr) == (2, True)
+    words(invoke("rank", model, new, "--top", "2", "-o", target, "--force"))
+    assert read_table(target).n_rows == 2
+
+
+def test_a_table_that_has_drifted_is_noted_or_refused(invoke, deals, tmp_path):
+    table = read_table(deals / "new.csv").columns
+    jobs = pa.array(["pilot"] * table.num_rows)
+    write_table(tmp_path / "t.csv", table.set_column(1, "job", jobs))
+    call = ("rank", deals / "model.toprank", tmp_path / "t.csv", "--top", "3")
+    done = invoke(*call)
+    assert done.exit_code == 0
+    assert "note: job has values that training did not have: 'pilot' (100 %" in done.stderr
+    done = invoke(*call, "--strict")
+    assert done.exit_code == 2
+    assert "--strict refuses t.csv: job has values" in done.stderr
+    assert invoke("rank", deals / "model.toprank", deals / "new.csv", "--strict").exit_code == 0
+
+
+def test_reasons_stand_beside_rank_and_score(invoke, words, deals, tmp_path):
+    target = tmp_path / "s.csv"
+    words(
+        invoke(
+            *("rank", deals / "model.toprank", deals / "new.csv", "--top", "3"),
+            *("--reasons", "2", "-o", target),
+        )
+    )
+    table = read_table(target).columns
+    assert table.column_names[:3] == ["rank", "score", "reasons"]
+    assert re.match(r"for: age is \d+ \(\+\d+ places\)", table.column("reasons")[0].as_py())

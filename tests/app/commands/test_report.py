@@ -26,6 +26,7 @@ def test_a_push_path_shows_how_far_it_is_and_ends_in_time(invoke, deals, tmp_pat
         "-o",
         tmp_path / "p.html",
     )
+    monkeypatch.setattr("toprank.app.console._SECONDS_PER_LINE", 0.0)
     done = invoke(*arguments)
     assert "push path: 15 of 15" in done.stderr
     monkeypatch.setattr("toprank.app.report.picture._MOST_SECONDS", -1.0)

@@ -16,7 +16,7 @@ def listed(deals, invoke, tmp_path):
     """A shortlist in some format."""
 
     def made(name, *options):
-        command = ["rank", deals / "model.toprank", deals / "new.csv", "--top", 15]
+        command = ["rank", deals / "model.toprank", deals / "new.csv", "--top", 15, "--force"]
         done = invoke(*command, "-o", tmp_path / name, *options)
         assert done.exit_code == 0, done.output
         return tmp_path / name

@@ -7,13 +7,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from toprank.app.config import Config
 from toprank.app.console import Console, in_one_line
 from toprank.app.options import (
     Budget,
+    Dates,
+    Decimal,
+    Encoding,
     Group,
     Ignore,
     Jobs,
     Json,
+    Keep,
+    Names,
     Positive,
     Quiet,
     Seed,
@@ -23,12 +29,13 @@ from toprank.app.options import (
     check_budget,
     given_roles,
     parse_budget,
+    text_format,
 )
 
 if TYPE_CHECKING:
     from toprank import TopRanker
-    from toprank.app.training_data import TrainingData
     from toprank.selection import RankerComparison
+    from toprank.tables import Table
 
 __all__ = ["compare"]
 
@@ -45,6 +52,7 @@ def compare(
     group: Group = None,
     weight: Weight = None,
     ignore: Ignore = None,
+    keep: Keep = None,
     ranker: Annotated[
         list[str] | None,
         typer.Option(
@@ -69,11 +77,17 @@ def compare(
     ] = False,
     jobs: Jobs = 1,
     seed: Seed = 0,
+    decimal: Decimal = None,
+    dates: Dates = None,
+    encoding: Encoding = None,
+    names: Names = None,
+    _config: Config = None,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
     """Compare rankers and their blend by cross-validation, as toprank fit does."""
     from toprank import TopRanker
+    from toprank.app.column_survey import look_at_columns
     from toprank.app.journal import Journal
     from toprank.app.reading import read_table
     from toprank.app.training_data import label_rows
@@ -85,13 +99,13 @@ def compare(
         if path is not None:
             check_writable(path, inputs=[table])
     roles = given_roles(target, positive, group, weight, ignore)
-    data = label_rows(read_table(table), **roles)
+    source = read_table(table, text_format(decimal, dates, encoding, names))
+    data = label_rows(source, **roles)
     check_budget(amount, data)
-    if data.chosen.note:
-        console.note(data.chosen.note)
-    names, beside = chosen_names(ranker, engines=engines)
-    chooser = TopRanker(amount, candidates=names, compared=beside, random_state=seed, n_jobs=jobs)
-    digest = fingerprint(table, [roles, amount, names, beside, seed])
+    rankers, beside = chosen_names(ranker, engines=engines)
+    data, lines = look_at_columns(console, data, tuple(keep or ()))
+    chooser = TopRanker(amount, candidates=rankers, compared=beside, random_state=seed, n_jobs=jobs)
+    digest = fingerprint(source, [roles, keep, amount, rankers, beside, seed])
     journal = journal or Path(f"toprank-compare-{digest[:12]}.journal")
     notes = Journal(journal, digest, resume=resume)
     if resume and len(notes):
@@ -103,10 +117,14 @@ def compare(
     found = chooser.comparison_
     if found is None:
         raise ValueError("the table has too few rows of one class, or too few lists, to compare.")
-    print_comparison(console, chooser, found, data)
+    for line in lines:
+        console.say(line)
+    print_comparison(console, chooser, found)
     typed = {"--target": [target], "--positive": positive, "--group": [group], "--weight": [weight]}
-    typed |= {"--ignore": ignore, "--budget": [budget], "--ranker": ranker and names}
-    typed |= {"--seed": [str(seed) if seed else None]}
+    typed |= {"--ignore": ignore, "--keep": keep, "--budget": [budget]}
+    typed |= {"--ranker": ranker and rankers, "--seed": [str(seed) if seed else None]}
+    typed |= {"--decimal": [decimal], "--dates": [dates], "--encoding": [encoding]}
+    typed |= {"--names": [names]}
     console.say(f"\nNext: {next_call(table, typed)}")
     if report is not None:
         from toprank.app.report import build_comparison_page, write_report
@@ -122,28 +140,38 @@ compare.after_interrupt = "what was finished is kept; go on with --resume."  # t
 
 def chosen_names(named: list[str] | None, *, engines: bool) -> tuple[list[str], list[str]]:
     """The rankers to blend, logistic regression always among them, and those judged beside them."""
-    from toprank.selection.candidates import DEFAULT, RANKERS
+    from toprank.selection.candidates import DEFAULT, make_ranker
     from toprank.selection.engines import installed_engines
 
     for name in named or ():
-        if name not in RANKERS:
-            raise ValueError(f"there is no ranker {name!r}; choose among {', '.join(RANKERS)}.")
+        make_ranker(name)  # raises where there is none
     chosen = list(dict.fromkeys([LOGISTIC, *named])) if named else list(DEFAULT)
     if len(chosen) < 2:
         raise ValueError("name a --ranker beside logistic, which is compared anyway.")
     return chosen, [name for name in installed_engines() if engines and name not in chosen]
 
 
-def fingerprint(path: Path, settings: list[Any]) -> str:
-    """A digest of what is compared: the table's bytes and every option."""
+def fingerprint(table: Table, settings: list[Any]) -> str:
+    """A digest of what is compared: all columns of the table and every option."""
     import hashlib
+    import io
+
+    import pyarrow as pa
 
     import toprank
 
     digest = hashlib.sha256(repr([toprank.__version__, settings]).encode())
-    with path.open("rb") as stream:
-        while block := stream.read(1 << 20):
-            digest.update(block)
+
+    class Sink(io.RawIOBase):
+        def writable(self) -> bool:
+            return True
+
+        def write(self, piece: Any) -> int:
+            digest.update(piece)
+            return len(piece)
+
+    with pa.ipc.new_stream(pa.PythonFile(Sink(), "w"), table.schema) as writer:
+        writer.write_table(table.columns.combine_chunks())
     return digest.hexdigest()
 
 
@@ -157,13 +185,8 @@ def next_call(table: Path, typed: dict[str, Any]) -> str:
     return shlex.join([*words, "-o", "model.toprank"])
 
 
-def print_comparison(
-    console: Console, chooser: TopRanker, found: RankerComparison, data: TrainingData
-) -> None:
+def print_comparison(console: Console, chooser: TopRanker, found: RankerComparison) -> None:
     """Print the verdict and the table of rankers."""
-    console.say(f"{data.n_rows:,} rows, {data.n_positives / data.n_rows:.1%} positive.")
-    if data.chosen.assumption:
-        console.say(data.chosen.assumption)
     console.say(chooser.verdict())
     console.say()
     rows = []

@@ -7,8 +7,22 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from toprank.app.config import Config
 from toprank.app.console import Console, in_hits, in_one_line
-from toprank.app.options import Json, ModelFile, Positive, Quiet, Seed, TableFile, Target
+from toprank.app.options import (
+    Dates,
+    Decimal,
+    Encoding,
+    Json,
+    ModelFile,
+    Names,
+    Positive,
+    Quiet,
+    Seed,
+    TableFile,
+    Target,
+    text_format,
+)
 
 if TYPE_CHECKING:
     from toprank.app.evaluation import JudgedRows, Shortlists
@@ -42,10 +56,16 @@ def evaluate(
         ),
     ] = None,
     seed: Seed = 0,
+    decimal: Decimal = None,
+    dates: Dates = None,
+    encoding: Encoding = None,
+    names: Names = None,
+    _config: Config = None,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
     """Measure a model's list at its budget, with intervals; compare two shortlists."""
+    from toprank.app.drift import changes_in, note_changes
     from toprank.app.evaluation import compare_shortlists, judged_by, measure
     from toprank.app.model_file import load_model
     from toprank.app.options import parse_budget
@@ -55,8 +75,10 @@ def evaluate(
     amount = None if budget is None else parse_budget(budget)
     ranker = load_model(model)
     other = None if against is None else load_model(against)
-    read = read_table(table)
+    how = text_format(decimal, dates, encoding, names, ranker.facts.get("read_as"))
+    read = read_table(table, how)
     rows = labelled_as(ranker, read, target, tuple(positive or ()))
+    note_changes(console, changes_in(ranker, rows.features))
     if propensity is not None:
         rows = standing_for_all(console, rows, read, propensity)
     if amount is not None and rows.groups is None and amount > rows.positives.size:

@@ -7,8 +7,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from toprank.app.config import Config
 from toprank.app.console import Console, in_budget_words, in_one_line
-from toprank.app.options import Json, ModelFile, Quiet
+from toprank.app.options import (
+    Dates,
+    Decimal,
+    Encoding,
+    Json,
+    ModelFile,
+    Names,
+    Quiet,
+    text_format,
+)
 
 if TYPE_CHECKING:
     from toprank.app.model import RankingModel
@@ -25,28 +35,47 @@ def explain(
     ] = None,
     *,
     row: Annotated[
-        int | None, typer.Option(min=1, help="Row of TABLE to explain; the first is 1.")
+        list[int] | None,
+        typer.Option(
+            min=1, help="Row of TABLE to explain; the first is 1; may be given more than once."
+        ),
+    ] = None,
+    top: Annotated[
+        int | None, typer.Option(min=1, help="Explain the first so many rows of the ranked TABLE.")
     ] = None,
     most: Annotated[int, typer.Option(min=1, help="Number of columns to show.")] = 15,
+    decimal: Decimal = None,
+    dates: Dates = None,
+    encoding: Encoding = None,
+    names: Names = None,
+    _config: Config = None,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Say what drives the score: of the model, or of one row of a table."""
+    """Say what drives the score: of the model, of some rows of a table, or of its shortlist."""
     from toprank.app.model_file import load_model
 
     console = Console(quiet=quiet, as_json=json)
-    if (table is None) != (row is None):
-        raise ValueError("to explain a row, give both a TABLE and --row N; else neither.")
+    if (table is None) != (row is None and top is None) or (row and top):
+        raise ValueError(
+            "to explain rows, give a TABLE with either --row N or --top N; to explain the model, "
+            "give neither."
+        )
     ranker = load_model(model)
-    if table is None or row is None:
+    if table is None:
         explain_model(console, ranker, most)
         return
     from toprank.app.reading import read_table
 
-    rows = read_table(table)
-    if row > rows.n_rows:
-        raise ValueError(f"--row {row} is more than the {rows.n_rows} rows of {rows.name}.")
-    explain_row(console, ranker, rows, row, most)
+    how = text_format(decimal, dates, encoding, names, ranker.facts.get("read_as"))
+    rows = read_table(table, how)
+    for number in row or ():
+        if number > rows.n_rows:
+            raise ValueError(f"--row {number} is more than the {rows.n_rows} rows of {rows.name}.")
+    if row is not None and len(row) == 1:
+        explain_row(console, ranker, rows, row[0], most)
+    else:
+        explain_rows(console, ranker, rows, row or best_rows(ranker, rows, top or 1), most)
 
 
 def explain_model(console: Console, model: RankingModel, most: int) -> None:
@@ -90,40 +119,91 @@ def explain_model(console: Console, model: RankingModel, most: int) -> None:
     )
 
 
-def explain_row(console: Console, model: RankingModel, table: Table, row: int, most: int) -> None:
-    """One row's score, column by column."""
+def best_rows(model: RankingModel, table: Table, top: int) -> list[int]:
+    """Numbers of the first rows of the ranked table; with lists, of each list."""
+    from toprank.app.model import lists_of
+    from toprank.rankers.places import places_of
+
+    group = model.roles.group if model.roles.group in table.names else None
+    found = places_of(model.scores(table), lists_of(table, group))
+    return [int(number) + 1 for number in found.rows[found.places < top]]
+
+
+def explain_rows(
+    console: Console, model: RankingModel, table: Table, numbers: list[int], most: int
+) -> None:
+    """One line of reasons for each row."""
+    from toprank.app.reasons import in_words, reasons_of
+
+    found = reasons_of(model, table.rows([number - 1 for number in numbers]), table)
+    places = [place_of(model, table, number)[0] for number in numbers]
+    if model.assumption:
+        console.say(model.assumption)
+    console.table(
+        ["row", "place", "reasons"],
+        [
+            [str(number), f"{place:,}", in_words(reasons, most)]
+            for number, place, reasons in zip(numbers, places, found, strict=True)
+        ],
+    )
+    console.result(
+        {
+            "rows": [
+                {"row": number, "rank": place, "reasons": [each._asdict() for each in reasons]}
+                for number, place, reasons in zip(numbers, places, found, strict=True)
+            ]
+        }
+    )
+
+
+def place_of(model: RankingModel, table: Table, number: int) -> tuple[int, str, float]:
+    """The place of a row, out of how many in words, and its score."""
     import numpy as np
 
     from toprank.app.model import lists_of
 
     scores = model.scores(table)
-    names, parts = model.row_drivers(table.rows([row - 1]))
     group = model.roles.group if model.roles.group in table.names else None
     lists = lists_of(table, group)
-    rivals = scores if lists is None else scores[lists == lists[row - 1]]
-    place = int(np.count_nonzero(rivals > scores[row - 1])) + 1
+    rivals = scores if lists is None else scores[lists == lists[number - 1]]
+    place = int(np.count_nonzero(rivals > scores[number - 1])) + 1
     where = f"{table.n_rows:,}" if lists is None else f"{rivals.size:,} in its list"
-    order = np.argsort(-np.abs(parts[0]), kind="stable")
-    values = {name: table.columns.column(name)[row - 1].as_py() for name in table.names}
+    return place, where, float(scores[number - 1])
+
+
+def explain_row(
+    console: Console, model: RankingModel, table: Table, number: int, most: int
+) -> None:
+    """One row's score and place, column by column."""
+    from toprank.app.reasons import in_words, reasons_of
+
+    place, where, score = place_of(model, table, number)
+    (reasons,) = reasons_of(model, table.rows([number - 1]), table)
+    if model.assumption:
+        console.say(model.assumption)
     console.say(
-        f"Row {row} of {table.name} has the score {scores[row - 1]:.4g}: "
-        f"place {place:,} of {where}."
+        f"Row {number} of {table.name} has the score {score:.4g}: place {place:,} of {where}."
     )
+    console.say(f"Mostly {in_words(reasons, 3)}.")
     console.say()
     console.table(
-        ["column", "value", "adds to the score"],
+        ["column", "value", "adds to the score", "moves the row"],
         [
-            [names[at], str(values.get(names[at], 0)).strip(), f"{parts[0, at]:+.3g}"]
-            for at in order[:most]
+            [each.column, each.value.removeprefix("is "), f"{each.adds:+.3g}", each.moved()]
+            for each in reasons[:most]
         ],
     )
     console.say()
-    console.say("Each column is compared with its mean over the training rows.")
+    console.say(
+        "Each column is compared with its mean over the training rows; places are those that the "
+        "row would lose or gain with the mean."
+    )
     console.result(
         {
-            "row": row,
-            "score": float(scores[row - 1]),
+            "row": number,
+            "score": score,
             "rank": place,
-            "adds": {names[at]: float(parts[0, at]) for at in order},
+            "adds": {each.column: each.adds for each in reasons},
+            "places": {each.column: each.places for each in reasons},
         }
     )

@@ -7,13 +7,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from toprank.app.config import Config
 from toprank.app.console import Console, in_budget_words, in_one_line
 from toprank.app.options import (
     Budget,
+    Dates,
+    Decimal,
+    Encoding,
     Group,
     Ignore,
     Jobs,
     Json,
+    Keep,
+    Names,
     Positive,
     Quiet,
     Seed,
@@ -26,6 +32,7 @@ from toprank.app.options import (
     parse_budget,
     parse_settings,
     parse_share,
+    text_format,
 )
 
 if TYPE_CHECKING:
@@ -56,6 +63,7 @@ def fit(
     group: Group = None,
     weight: Weight = None,
     ignore: Ignore = None,
+    keep: Keep = None,
     settings: Annotated[
         list[str] | None,
         typer.Option("--set", help="Setting of the ranker, e.g. p=8; may be given more than once."),
@@ -103,10 +111,16 @@ def fit(
     ] = None,
     jobs: Jobs = 1,
     seed: Seed = 0,
+    decimal: Decimal = None,
+    dates: Dates = None,
+    encoding: Encoding = None,
+    names: Names = None,
+    _config: Config = None,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
     """Learn a ranker from a table and write it to a model file."""
+    from toprank.app.column_survey import look_at_columns
     from toprank.app.model_file import save_model
     from toprank.app.reading import open_rows
     from toprank.app.training_data import label_rows
@@ -117,31 +131,42 @@ def fit(
     amount = parse_budget(budget)
     given = parse_settings(settings or ())
     check_writable(output, inputs=[table])
-    names = ranker or []
-    if len(names) != 1 and (given or not folds):
+    rankers = ranker or []
+    if len(rankers) != 1 and (given or not folds):
         raise ValueError(
             f"{'--set' if given else '--folds 0'} needs one --ranker: a blend finds its settings "
             "itself, on folds."
         )
-    source = open_rows(table, stream)
+    check_settings(rankers, given)
+    source = open_rows(table, stream, how=text_format(decimal, dates, encoding, names))
     if isinstance(source, ParquetStream):
-        check_streamed(names, source.name)
+        check_streamed(rankers, source.name)
         console.note(f"{source.n_rows:,} rows are read in pieces, once in every pass.")
     with console.passes(source):
         data = label_rows(source, **given_roles(target, positive, group, weight, ignore))
-    check_budget(amount, data)
-    if data.chosen.note:
-        console.note(data.chosen.note)
-    if data.n_left_out:
-        console.note(f"{data.n_left_out:,} rows without a target are left out.")
+        check_budget(amount, data)
+        data, lines = look_at_columns(console, data, tuple(keep or ()))
     options = {"prefer": prefer, "list_size": list_size, "time_limit": time_limit}
     options |= {"n_jobs": jobs, "random_state": seed, "n_folds": folds}
     held = None
     if hold_out is not None:
         data, held = data.divided(parse_share(hold_out, "--hold-out"), seed)
     places = {"held_out": held, "scratch": scratch}
-    model = learn(console, data, (names, given), amount, options, places)
-    print_summary(console, model, save_model(output, model))
+    model = learn(console, data, (rankers, given), amount, options, places)
+    path = save_model(output, model)
+    for line in lines:
+        console.say(line)
+    print_summary(console, model, path)
+
+
+def check_settings(names: list[str], given: dict[str, Any]) -> None:
+    """Raise where there is no such ranker or setting, before a table is read."""
+    from toprank.selection.candidates import make_ranker
+
+    for name in names:
+        made = make_ranker(name, given)
+        if given:
+            made._check_parameters()  # noqa: SLF001
 
 
 def check_streamed(names: list[str], table: str) -> None:
@@ -197,23 +222,15 @@ def chooser_of(
     from toprank.selection.candidates import Candidate, make_ranker
 
     chooser = TopRanker(budget, candidates=names or None, blend=len(names) != 1, **options)
-    made = [make_ranker(name, given, seed=options["random_state"]) for name in names]
     if given:
-        made[0]._check_parameters()  # noqa: SLF001
-        chooser._fixed = [Candidate(names[0], given, made[0])]  # noqa: SLF001
+        made = make_ranker(names[0], given, seed=options["random_state"])
+        chooser._fixed = [Candidate(names[0], given, made)]  # noqa: SLF001
     return chooser
 
 
 def print_summary(console: Console, model: RankingModel, path: Path) -> None:
     """Say what was learned, from what, and how good it is."""
     facts = model.facts
-    console.say(
-        f"{facts['n_rows']:,} rows, {facts['n_positives']:,} of them positive "
-        f"({model.roles.target} is {' or '.join(model.roles.positives)}); "
-        f"budget {in_budget_words(model.budget, of_lists=model.roles.group is not None)}."
-    )
-    if model.assumption:
-        console.say(model.assumption)
     if "verdict" in facts:
         console.say(facts["verdict"])
     if facts.get("chosen") == "blend":
@@ -225,7 +242,10 @@ def print_summary(console: Console, model: RankingModel, path: Path) -> None:
     drivers = [driver.column for driver in model.drivers() if driver.share > 0][:5]
     if drivers:
         console.say(f"Strongest drivers: {', '.join(drivers)}.")
-    console.say(f"In a stream, shortlist the rows that score above {model.cutoff:.4g}.")
+    budget = in_budget_words(model.budget, of_lists=model.roles.group is not None)
+    console.say(
+        f"Budget: {budget}; in a stream, shortlist the rows that score above {model.cutoff:.4g}."
+    )
     console.say(f"Model: {path}")
     console.result({"model": str(path), "budget": model.budget, "cutoff": model.cutoff, **facts})
 

@@ -7,8 +7,22 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from toprank.app.config import Config
 from toprank.app.console import Console, in_one_line
-from toprank.app.options import Json, ModelFile, Quiet, Seed, Stream, TableFile
+from toprank.app.options import (
+    Dates,
+    Decimal,
+    Encoding,
+    Json,
+    ModelFile,
+    Names,
+    Quiet,
+    Seed,
+    Stream,
+    Strict,
+    TableFile,
+    text_format,
+)
 
 if TYPE_CHECKING:
     from toprank.app.model import RankingModel
@@ -26,13 +40,15 @@ def rank(
     table: TableFile,
     *,
     output: Annotated[
-        Path,
+        Path | None,
         typer.Option(
             "--output",
             "-o",
-            help="Shortlist to write: .csv, .tsv (also .gz) or .parquet.",
+            help="Shortlist to write: .csv, .tsv (also .gz), .parquet, .json, .jsonl, .xlsx, "
+            ".arrow or .feather; - is standard output, as CSV [default: print the list].",
         ),
-    ] = Path("shortlist.csv"),
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing OUTPUT.")] = False,
     top: Annotated[
         int | None,
         typer.Option(min=1, help="Number of rows; with lists, of each list [default: the budget]."),
@@ -95,6 +111,11 @@ def rank(
             help="Spend --top rows per day over many runs; STATE is a file that remembers.",
         ),
     ] = None,
+    reasons: Annotated[
+        int | None,
+        typer.Option(min=1, help="Add a column with so many reasons for each row's place."),
+    ] = None,
+    strict: Strict = False,
     raw: Annotated[
         bool,
         typer.Option("--raw", help="Put no apostrophe before texts that look like formulas."),
@@ -107,51 +128,60 @@ def rank(
         ),
     ] = False,
     stream: Stream = None,
+    decimal: Decimal = None,
+    dates: Dates = None,
+    encoding: Encoding = None,
+    names: Names = None,
     seed: Seed = 0,
+    _config: Config = None,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Rank a table and write its best rows, all columns kept, rank and score added."""
+    """Rank a table and write or print its best rows, all columns kept, rank and score added."""
     from toprank.app.model_file import load_model
     from toprank.app.ranking import rank_rows
     from toprank.app.reading import open_rows
-    from toprank.app.writing import check_writable, write_table
 
-    console = Console(quiet=quiet, as_json=json)
+    console = Console(quiet=quiet, as_json=json, to_stderr=str(output) == "-")
     if top is not None and cutoff is not None:
         raise ValueError("--top and --cutoff both say where to cut; give one of them.")
-    amounts = {"value": value, "cost": cost}
-    limits = {"at_most": at_most or [], "at_least": at_least or []}
-    shares = {"false_alarms": false_alarms, "audit": audit}
-    ruled = any((*amounts.values(), *limits.values(), *shares.values(), daily))
-    if ruled and cutoff is not None:
+    rules: dict[str, Any] = {
+        "value": value,
+        "cost": cost,
+        "false_alarms": false_alarms,
+        "audit": audit,
+    }
+    rules |= {"at_most": at_most or [], "at_least": at_least or [], "daily": daily}
+    is_ruled = any(rules.values())
+    if is_ruled and cutoff is not None:
         raise ValueError("--cutoff goes with none of the options that choose rows.")
-    check_writable(output, inputs=[model, table])
+    check_output(output, [model, table], force=force)
     ranker = load_model(model)
     border = None if cutoff is None else parse_cutoff(cutoff, ranker)
-    source = open_rows(table, stream, len(ranker.encoder.owners_))
+    how = text_format(decimal, dates, encoding, names, ranker.facts.get("read_as"))
+    source = open_rows(table, stream, len(ranker.encoder.owners_), how)
+    check_likeness(console, ranker, source, strict=strict)
     promised = None
     with console.passes(source):
-        if ruled:
-            rules = {**amounts, **limits, **shares, "daily": daily}
+        if is_ruled:
             promised = _ranked_by_rules(console, ranker, source, top, rules, seed)
             found = promised.ranked
         else:
             found = rank_rows(ranker, source, top, border)
-    found = _with_trail(found, ranker, model, by_rules=ruled, as_columns=trail)
-    path = write_table(output, found.columns, raw=raw)
-    n_kept = found.columns.num_rows
+    if reasons is not None:
+        found = with_reasons(ranker, source, found, reasons)
+    found = _with_trail(found, ranker, model, by_rules=is_ruled, as_columns=trail)
     if ranker.assumption:
         console.say(ranker.assumption)
-    console.say(f"{n_kept:,} of {found.n_rows:,} rows: {path}")
+    hand_over(console, found, output, raw=raw)
     if promised is not None:
         console.say(promised.words)
     else:
         print_expected(console, ranker, found, border)
     console.result(
         {
-            "shortlist": str(path),
-            "rows": n_kept,
+            "shortlist": found.columns.to_pylist() if output is None else str(output),
+            "rows": found.columns.num_rows,
             "of": found.n_rows,
             "last_score": found.last_score,
             **(promised.facts if promised is not None else {}),
@@ -168,6 +198,69 @@ def _with_trail(found: RankedRows, model: RankingModel, path: Path, **options: b
 
     now = datetime.now(UTC).isoformat(timespec="seconds")
     return with_trail(found, model, file_hash(path), now, **options)
+
+
+def check_output(output: Path | None, inputs: list[Path], *, force: bool) -> None:
+    """Raise where the list cannot be written, or would replace a file without being asked to."""
+    from toprank.app.writing import check_writable
+
+    if output is None or str(output) == "-":
+        return
+    if check_writable(output, inputs=inputs).exists() and not force:
+        raise ValueError(f"{str(output)!r} exists; add --force to replace it, or name another.")
+
+
+def check_likeness(
+    console: Console, model: RankingModel, source: Table | ParquetStream, *, strict: bool
+) -> None:
+    """Note what differs from the training rows, or refuse it; a stream is looked at if strict."""
+    from toprank.app.drift import changes_in, note_changes
+    from toprank.tables.table import Table
+
+    for note in getattr(source, "notes", ()):
+        console.note(note)
+    if not strict and not isinstance(source, Table):
+        return
+    model.encoder.check_columns(Table(source.schema.empty_table(), source.name, source.is_sparse))
+    changes = changes_in(model, source)
+    if strict and changes:
+        raise ValueError(f"--strict refuses {source.name}: {' '.join(changes)}")
+    note_changes(console, changes)
+
+
+def with_reasons(
+    model: RankingModel, source: Table | ParquetStream, found: RankedRows, most: int
+) -> RankedRows:
+    """The list with a column of reasons behind rank and score."""
+    from dataclasses import replace
+
+    import pyarrow as pa
+
+    from toprank.app.reasons import in_words, reasons_of
+    from toprank.tables.table import Table
+
+    if not isinstance(source, Table):
+        raise ValueError(  # noqa: TRY004
+            f"--reasons needs all rows in memory, but {source.name} is read in pieces."
+        )
+    chosen = Table(found.columns, source.name, source.is_sparse)
+    texts = [in_words(each, most) for each in reasons_of(model, chosen, source)]
+    name = "reasons" if "reasons" not in found.columns.column_names else "toprank_reasons"
+    return replace(found, columns=found.columns.add_column(2, name, pa.array(texts, pa.string())))
+
+
+def hand_over(console: Console, found: RankedRows, output: Path | None, *, raw: bool) -> None:
+    """Write the list, or print it."""
+    from toprank.app.writing import write_table
+
+    n_kept = found.columns.num_rows
+    if output is not None:
+        console.say(
+            f"{n_kept:,} of {found.n_rows:,} rows: {write_table(output, found.columns, raw=raw)}"
+        )
+        return
+    console.rows(found.columns)
+    console.say(f"{n_kept:,} of {found.n_rows:,} rows; -o FILE writes them with all their columns.")
 
 
 def print_expected(

@@ -7,8 +7,22 @@ from typing import Annotated
 
 import typer
 
+from toprank.app.config import Config
 from toprank.app.console import Console, in_one_line
-from toprank.app.options import Json, ModelFile, Positive, Quiet, Seed, TableFile, Target
+from toprank.app.options import (
+    Dates,
+    Decimal,
+    Encoding,
+    Json,
+    ModelFile,
+    Names,
+    Positive,
+    Quiet,
+    Seed,
+    TableFile,
+    Target,
+    text_format,
+)
 
 __all__ = ["report"]
 
@@ -35,11 +49,17 @@ def report(
         bool, typer.Option(help="If the model is a push, also fit other powers.")
     ] = True,
     seed: Seed = 0,
+    decimal: Decimal = None,
+    dates: Dates = None,
+    encoding: Encoding = None,
+    names: Names = None,
+    _config: Config = None,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
     """Write an HTML page about a model on a table; if the target is known, with its quality."""
     from toprank.app.commands.evaluate import labelled_as
+    from toprank.app.drift import changes_in, note_changes
     from toprank.app.model_file import load_model
     from toprank.app.reading import read_table
     from toprank.app.report import build_model_page, write_report
@@ -48,8 +68,10 @@ def report(
     console = Console(quiet=quiet, as_json=json)
     check_writable(output, inputs=[model, table])
     ranker = load_model(model)
-    rows = read_table(table)
+    how = text_format(decimal, dates, encoding, names, ranker.facts.get("read_as"))
+    rows = read_table(table, how)
     ranker.encoder.check_columns(rows)
+    note_changes(console, changes_in(ranker, rows))
     is_known = target is not None or ranker.roles.target in rows.names
     labelled = labelled_as(ranker, rows, target, tuple(positive or ())) if is_known else None
     if labelled is None:

@@ -1,0 +1,208 @@
+"""What the columns of a table are used as, which are left out, and which need a second look."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from toprank.metrics import roc_auc
+from toprank.tables.columns import as_numbers, coded_words, kind_of_type
+from toprank.tables.table import listing
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+    from toprank.app.console import Console
+    from toprank.app.training_data import LabelledFeatures, TrainingData
+
+__all__ = ["ColumnSurvey", "look_at_columns", "survey_columns", "without_columns"]
+
+# Rows and cells, spread over the table, that the warnings are drawn from.
+SAMPLE, CELLS = 20_000, 2_000_000
+# A ROC area that one honest column hardly ever has, and the rows of each class that it needs.
+LEAK, FEWEST = 0.99, 10
+# Fewer rows may count up, or all differ, by chance.
+FEWEST_ROWS = 30
+_MOST_WARNINGS = 10
+_ID = re.compile(r"(^|[^a-z])(id|ids|key|uuid|guid|nr|no|num|number|code|index)$", re.IGNORECASE)
+_PLURAL = {"number": "numbers", "boolean": "yes or no", "date": "dates", "category": "categories"}
+
+
+@dataclass
+class ColumnSurvey:
+    """The columns by their use, those left out with the reason, and warnings."""
+
+    used: dict[str, list[str]] = field(default_factory=lambda: {kind: [] for kind in _PLURAL})
+    left_out: dict[str, str] = field(default_factory=dict)
+    warnings: list[str] = field(default_factory=list)
+
+    def lines(self) -> list[str]:
+        """What was done with the columns, in words."""
+        used = [
+            f"{len(names):,} as {_PLURAL[kind]} ({_few(names)})"
+            for kind, names in self.used.items()
+            if names
+        ]
+        found = [f"Columns used: {', '.join(used)}."]
+        if self.left_out:
+            reasons = [f"{name} ({reason})" for name, reason in self.left_out.items()]
+            found.append(f"Left out: {_few(reasons, most=8)}.")
+        return found
+
+
+def _few(names: list[str], most: int = 4) -> str:
+    shown = ", ".join(names[:most])
+    return shown if len(names) <= most else f"{shown} and {len(names) - most:,} more"
+
+
+def look_at_columns(
+    console: Console, data: TrainingData, keep: tuple[str, ...] = ()
+) -> tuple[TrainingData, list[str]]:
+    """The rows with the features to use, and lines about them; notes are printed at once."""
+    survey = survey_columns(data, keep)
+    for note in (*getattr(data.source, "notes", ()), data.chosen.note):
+        if note:
+            console.note(note)
+    if data.n_left_out:
+        console.note(f"{data.n_left_out:,} rows without a target are left out.")
+    for warning in survey.warnings[:_MOST_WARNINGS]:
+        console.note(warning)
+    if len(survey.warnings) > _MOST_WARNINGS:
+        console.note(f"{len(survey.warnings) - _MOST_WARNINGS} more columns need a second look.")
+    rows = (
+        f"{data.n_rows:,} rows of {data.source.name}, {data.n_positives:,} of them positive "
+        f"({data.roles.positive})."
+    )
+    lines = [rows, *([data.chosen.assumption] if data.chosen.assumption else []), *survey.lines()]
+    return without_columns(data, survey.left_out), lines
+
+
+def survey_columns(data: TrainingData, keep: tuple[str, ...] = ()) -> ColumnSurvey:
+    """Look at every feature; of a stream, at rows spread over it, and nothing is left out.
+
+    ``keep`` are columns that are used although they look like row numbers.
+    """
+    rows = data.whole or data.sample(SAMPLE)
+    survey = ColumnSurvey()
+    for name in data.features:
+        column = rows.features.columns.column(name)
+        kind = kind_of_type(column.type, name)
+        reason = _reason(name, kind, column, rows) if data.whole and name not in keep else ""
+        if reason:
+            survey.left_out[name] = reason
+        elif kind in survey.used:
+            survey.used[kind].append(name)
+    if not any(survey.used.values()):
+        raise ValueError(
+            f"{rows.features.name} has no column that a ranker could use: "
+            f"{listing([f'{name} ({why})' for name, why in survey.left_out.items()])}."
+        )
+    few = data.sample(min(SAMPLE, max(1_000, CELLS // len(data.features))))
+    for kind, names in survey.used.items():
+        for name in names:
+            column = few.features.columns.column(name)
+            survey.warnings += _warnings(name, kind, column, few.positives)
+    return survey
+
+
+def without_columns(data: TrainingData, names: dict[str, str]) -> TrainingData:
+    """The same rows without these features."""
+    features = [name for name in data.features if name not in names]
+    whole = data.whole
+    if whole is not None:
+        whole = whole._replace(features=whole.features.select(features))
+    return replace(data, features=features, whole=whole, left_out=names)
+
+
+def _reason(name: str, kind: str, column: pa.ChunkedArray, rows: LabelledFeatures) -> str:
+    """Why a column is of no use, if it is of none."""
+    if kind == "empty" or column.null_count == len(column):
+        return "empty"
+    if kind == "category":
+        return _reason_of_texts(column)
+    values = as_numbers(column, name) if kind != "date" else np.array([np.nan])
+    if np.isnan(values).any():
+        return ""
+    counted = values - rows.numbers
+    if (values == values[0]).all():
+        return "constant"
+    is_row_number = values.size >= FEWEST_ROWS and (counted == counted[0]).all()
+    return "row number" if is_row_number else ""
+
+
+def _reason_of_texts(column: pa.ChunkedArray) -> str:
+    words, codes = coded_words(column)
+    counts = np.bincount(codes, minlength=len(words))
+    if not counts[:-1].any():
+        return "empty"
+    if counts[-1]:
+        return ""  # whether a text is missing may say something
+    if np.count_nonzero(counts) == 1:
+        return "constant"
+    return "unique text" if counts.max() == 1 else ""
+
+
+def _warnings(
+    name: str, kind: str, column: pa.ChunkedArray, positives: NDArray[np.bool_]
+) -> list[str]:
+    if kind == "date":
+        return []
+    found = []
+    if kind == "category":
+        words, codes = coded_words(column)
+        counts = np.bincount(codes, minlength=len(words))
+        is_new = np.flatnonzero(counts[:-1])
+        n_values, n_known = is_new.size, int(counts[:-1].sum())
+        alike = _alike([str(words[at]) for at in is_new])
+        if alike:
+            found.append(f"{name} has {listing(alike)}, which differ in case only: two values.")
+        hits = np.bincount(codes, positives, minlength=len(words))
+        # a value that comes once says nothing of others, so it counts as an average one
+        rates = np.where(counts >= 2, hits / np.maximum(counts, 1), positives.mean())
+        sides = [rates[codes]]
+        is_whole = True
+    else:
+        values = as_numbers(column, name)
+        known = values[~np.isnan(values)]
+        n_values, n_known = np.unique(known).size, known.size
+        is_whole = bool((known == np.floor(known)).all())
+        middle = np.median(known) if known.size else 0.0
+        sides = [np.where(np.isnan(values), middle, values), np.isnan(values).astype(float)]
+    if _looks_like_id(name, n_values, n_known, is_whole=is_whole):
+        found.append(
+            f"{name} looks like an ID: {n_values:,} different values in {n_known:,} rows. If it is "
+            f"one, exclude it with --ignore {name!r}."
+        )
+    area = _largest_area(sides, positives)
+    if area >= LEAK:
+        found.append(
+            f"{name} alone nearly separates the classes (area under the ROC curve {area:.3f}). If "
+            f"it is not known before the outcome, exclude it with --ignore {name!r}."
+        )
+    return found
+
+
+def _alike(words: list[str]) -> list[str]:
+    """The first two texts that differ in case only."""
+    counts = Counter(word.casefold() for word in words)
+    doubled = next((word for word in counts if counts[word] > 1), None)
+    return [word for word in words if word.casefold() == doubled][:2]
+
+
+def _looks_like_id(name: str, n_values: int, n_known: int, *, is_whole: bool) -> bool:
+    if n_known < FEWEST_ROWS or not is_whole:
+        return False
+    return n_values == n_known or (n_values > 0.9 * n_known and bool(_ID.search(name)))
+
+
+def _largest_area(sides: list[Any], positives: NDArray[np.bool_]) -> float:
+    """The area under the ROC curve of one column in its better direction."""
+    if min(positives.sum(), (~positives).sum()) < FEWEST:
+        return 0.0
+    areas = [roc_auc(positives, side) for side in sides]
+    return max(max(area, 1.0 - area) for area in areas)

@@ -1,0 +1,229 @@
+"""What the training rows looked like, and what is different in a new table."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from toprank.tables.columns import coded_words, number_parts
+from toprank.tables.table import listing
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from numpy.typing import NDArray
+
+    from toprank.app.console import Console
+    from toprank.app.model import RankingModel
+    from toprank.tables.columns import Encoding
+    from toprank.tables.parquet_stream import ParquetStream
+    from toprank.tables.table import Table
+
+__all__ = [
+    "ColumnProfile",
+    "SeenValues",
+    "changes_in",
+    "look_at",
+    "note_changes",
+    "profile_of",
+    "what_changed",
+]
+
+# A population stability index above this is called a major shift; sampling alone adds to it.
+MOVED = 0.25
+# Share of values beyond the training range that is worth a note.
+BEYOND = 0.01
+# Rows, spread over the table, that are looked at.
+SAMPLE = 50_000
+_MOST_NOTES = 8
+
+
+@dataclass(frozen=True)
+class ColumnProfile:
+    """The values of a column in training.
+
+    ``edges`` separate bins of numbers, of dates in days. ``counts`` are the rows of each bin or
+    category, of other values and of missing ones.
+    """
+
+    edges: list[float]
+    low: float
+    high: float
+    counts: list[int]
+
+
+@dataclass
+class SeenValues:
+    """The same of new rows: counts for every column, values that are new, values out of range."""
+
+    counts: list[NDArray[np.int64]]
+    new: list[Counter[str]]
+    beyond: NDArray[np.int64]
+
+    def __add__(self, other: SeenValues) -> SeenValues:
+        return SeenValues(
+            [mine + theirs for mine, theirs in zip(self.counts, other.counts, strict=True)],
+            [mine + theirs for mine, theirs in zip(self.new, other.new, strict=True)],
+            self.beyond + other.beyond,
+        )
+
+
+def profile_of(encoder: Encoding, table: Table) -> list[ColumnProfile]:
+    """Describe the columns that a model uses, in their order."""
+    found = []
+    for name, kind in encoder.columns_:
+        column = _column(table, name)
+        known = ColumnProfile([], 0.0, 0.0, [])
+        if kind != "category":
+            values = number_parts(name, kind, column)[0]
+            values = values[~np.isnan(values)]
+            if values.size:
+                edges = np.unique(np.quantile(values, np.linspace(0.1, 0.9, 9), method="lower"))
+                known = ColumnProfile(edges.tolist(), float(values.min()), float(values.max()), [])
+        counts, *_ = _counted(encoder, name, kind, column, known)
+        found.append(replace(known, counts=counts.tolist()))
+    return found
+
+
+def look_at(
+    encoder: Encoding, profiles: list[ColumnProfile], table: Table, n_rows: int
+) -> SeenValues:
+    """Count values of some rows of a table that has ``n_rows`` in all."""
+    step = max(1, n_rows // SAMPLE)
+    rows = table.rows(np.arange(0, table.n_rows, step)) if step > 1 else table
+    found = [
+        _counted(encoder, name, kind, _column(rows, name), known)
+        for (name, kind), known in zip(encoder.columns_, profiles, strict=True)
+    ]
+    return SeenValues(
+        [counts for counts, _, _ in found],
+        [new for _, new, _ in found],
+        np.array([beyond for _, _, beyond in found], dtype=np.int64),
+    )
+
+
+def changes_in(model: RankingModel, source: Table | ParquetStream) -> list[str]:
+    """What differs from training in a table, or in a pass over a stream."""
+    if not model.profile:
+        return []
+    seen = source.total(
+        lambda batch: look_at(model.encoder, model.profile, batch.table, source.n_rows),
+        model.columns,
+    )
+    return what_changed(model.encoder, model.profile, seen)
+
+
+def note_changes(console: Console, changes: list[str]) -> None:
+    """Print what differs from training."""
+    for text in changes[:_MOST_NOTES]:
+        console.note(text)
+    if len(changes) > _MOST_NOTES:
+        console.note(f"{len(changes) - _MOST_NOTES} more columns differ from the training rows.")
+    if changes:
+        console.note("the hits to expect suppose rows like those of the training.")
+
+
+def what_changed(
+    encoder: Encoding, profiles: Iterable[ColumnProfile], seen: SeenValues
+) -> list[str]:
+    """Say for each column what is different from training, the largest change first."""
+    notes = []
+    for at, ((name, kind), known) in enumerate(zip(encoder.columns_, profiles, strict=True)):
+        counts, before = seen.counts[at], np.array(known.counts)
+        if not counts.sum() or not before.sum():
+            continue
+        shift = _stability(before, counts)
+        words = encoder.categories_.get(name, [])
+        text = _change(kind, known, seen, at, words, shift)
+        if text:
+            notes.append((shift, f"{name} {text}."))
+    return [text for _, text in sorted(notes, key=lambda note: -note[0])]
+
+
+def _change(
+    kind: str, known: ColumnProfile, seen: SeenValues, at: int, words: list[str], shift: float
+) -> str:
+    """What is different in one column, if anything is."""
+    counts, new, before = seen.counts[at], seen.new[at], np.array(known.counts)
+    n_rows = int(counts.sum())
+    if counts[-1] == n_rows:
+        return "is empty in every row" if before[-1] < before.sum() else ""
+    if new and not before[-2]:
+        few = [word for word, _ in new.most_common(3)]
+        share = _percent(new.total() / n_rows)
+        return f"has values that training did not have: {listing(few)} ({share} of the rows)"
+    if seen.beyond[at] > BEYOND * n_rows:
+        span = f"{_value(kind, known.low)} to {_value(kind, known.high)}"
+        share = _percent(seen.beyond[at] / n_rows)
+        return f"is outside the training range {span} in {share} of the rows"
+    noise = 2.0 * (counts.size - 1) * (1.0 / before.sum() + 1.0 / n_rows)
+    return (
+        f"has moved: {_largest_change(known, counts, kind, words)}" if shift > MOVED + noise else ""
+    )
+
+
+def _column(table: Table, name: str) -> Any:
+    import pyarrow as pa
+
+    if name not in table.names and table.is_sparse:
+        return pa.chunked_array([pa.array(np.zeros(table.n_rows))])
+    return table.columns.column(name)
+
+
+def _counted(
+    encoder: Encoding, name: str, kind: str, column: Any, known: ColumnProfile
+) -> tuple[NDArray[np.int64], Counter[str], int]:
+    """Rows of each bin, new values, and values beyond the range."""
+    if kind == "category":
+        words, codes = coded_words(column)
+        places = {word: at for at, word in enumerate(encoder.categories_[name])}
+        other, missing = len(places), len(places) + 1
+        counts = np.zeros(missing + 1, dtype=np.int64)
+        new: Counter[str] = Counter()
+        for word, size in zip(words, np.bincount(codes, minlength=len(words)), strict=True):
+            counts[missing if word is None else places.get(word, other)] += size
+            if word is not None and word not in places and size:
+                new[word] += int(size)
+        return counts, new, 0
+    values = number_parts(name, kind, column)[0]
+    is_known = ~np.isnan(values)
+    numbers = values[is_known]
+    bins = np.searchsorted(known.edges, numbers, side="left")
+    counts = np.bincount(bins, minlength=len(known.edges) + 3).astype(np.int64)
+    counts[-1] = values.size - numbers.size
+    beyond = int(np.count_nonzero((numbers < known.low) | (numbers > known.high)))
+    return counts, Counter(), beyond
+
+
+def _stability(before: NDArray[Any], now: NDArray[Any]) -> float:
+    """The population stability index; half a row is added to each bin."""
+    old, new = ((each + 0.5) / (each.sum() + 0.5 * each.size) for each in (before, now))
+    return float(np.sum((new - old) * np.log(new / old)))
+
+
+def _largest_change(known: ColumnProfile, counts: NDArray[Any], kind: str, words: list[str]) -> str:
+    old, new = np.array(known.counts) / sum(known.counts), counts / counts.sum()
+    at = int(np.argmax(np.abs(new - old)))
+    if at == counts.size - 1:
+        what = "missing"
+    elif kind == "category":
+        what = repr(words[at]) if at < len(words) else "rare values"
+    elif at < len(known.edges):
+        low = f"{_value(kind, known.edges[at - 1])} to " if at else "up to "
+        what = f"{low}{_value(kind, known.edges[at])}"
+    else:
+        what = f"above {_value(kind, known.edges[-1])}"
+    return f"{what} was {_percent(old[at])} of the rows and is {_percent(new[at])}"
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.3g} %"
+
+
+def _value(kind: str, value: float) -> str:
+    if kind == "date":
+        return str(np.datetime64("1970-01-01") + np.timedelta64(round(value * 86_400), "s"))[:10]
+    return f"{value:,.6g}"

@@ -1,0 +1,106 @@
+"""Why a row stands where it does: columns in words, and the places that each moves the row."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from toprank.app.model import lists_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from toprank.app.model import RankingModel
+    from toprank.tables import Table
+
+__all__ = ["Reason", "in_words", "reasons_of"]
+
+
+class Reason(NamedTuple):
+    """A column of a row: its value, what it adds to the score, the places that it moves the row.
+
+    Both are compared with the mean of the column over the training rows; places above 0 are up.
+    """
+
+    column: str
+    value: str
+    adds: float
+    places: int
+
+    def in_words(self) -> str:
+        """The value and the places, such as ``month is mar (+120 places)``."""
+        return f"{self.column} {self.value} ({self.moved()})"
+
+    def moved(self) -> str:
+        """The places with their sign."""
+        words = "place" if abs(self.places) == 1 else "places"
+        number = f"{self.places:+,}" if self.places else "0"
+        return f"{number} {words}".replace("-", "−")
+
+
+def reasons_of(model: RankingModel, chosen: Table, everything: Table) -> list[list[Reason]]:
+    """The columns of each chosen row, the one that adds or takes most first.
+
+    Rows move among ``everything``, or among the rows of their own list.
+    """
+    group = model.roles.group if model.roles.group in everything.names else None
+    all_scores, lists = model.scores(everything), lists_of(everything, group)
+    own = lists_of(chosen, group)
+    rivals: dict[Any, Any] = {}
+    names, parts = model.row_drivers(chosen)
+    values = {name: _values(chosen, name) for name in names}
+    found = []
+    for at, score in enumerate(model.scores(chosen)):
+        key = None if own is None else own[at]
+        if key not in rivals:
+            rivals[key] = np.sort(all_scores if lists is None else all_scores[lists == key])
+        moved = _places(rivals[key], score - parts[at]) - _places(rivals[key], score)
+        order = np.argsort(-np.abs(parts[at]), kind="stable")
+        ordered = [each for each in order if parts[at, each] != 0.0]
+        found.append(
+            [
+                Reason(names[n], values[names[n]][at], float(parts[at, n]), int(moved[n]))
+                for n in ordered
+            ]
+        )
+    return found
+
+
+def in_words(reasons: list[Reason], most: int) -> str:
+    """The strongest reasons for and against a row, in one line.
+
+    Examples
+    --------
+    >>> why = [Reason("month", "is mar", 1.2, 120), Reason("loan", "is yes", -0.4, -15)]
+    >>> in_words(why, 3)
+    'for: month is mar (+120 places); against: loan is yes (−15 places)'
+    """
+    sides = {"for": [], "against": []}  # type: dict[str, list[str]]
+    for reason in reasons[:most]:
+        sides["for" if reason.adds > 0 else "against"].append(reason.in_words())
+    return "; ".join(f"{side}: {', '.join(words)}" for side, words in sides.items() if words)
+
+
+def _places(ascending: NDArray[Any], scores: Any) -> Any:
+    """How many rows stand above a score."""
+    return ascending.size - np.searchsorted(ascending, scores, side="right")
+
+
+def _values(table: Table, name: str) -> list[str]:
+    if name not in table.names:
+        return ["is 0"] * table.n_rows
+    return [_in_words(value) for value in table.columns.column(name).to_pylist()]
+
+
+def _in_words(value: Any) -> str:
+    if value is None or value != value or str(value).strip() in ("", "?"):  # noqa: PLR0124
+        return "is missing"
+    if isinstance(value, bool):
+        return "is true" if value else "is false"
+    if isinstance(value, int):
+        return f"is {value:,}" if abs(value) >= 10_000 else f"is {value}"
+    if isinstance(value, float):
+        return f"is {value:,.6g}"
+    text = str(value).strip().removesuffix(" 00:00:00")
+    return f"is {text if len(text) <= 40 else f'{text[:39]}…'}"

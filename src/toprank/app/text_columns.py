@@ -1,0 +1,193 @@
+"""Numbers with decimal commas and dates with the day first, out of columns of text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from toprank.tables.table import listing
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["DATE_ORDERS", "TextFormat", "TypedColumns", "typed_columns"]
+
+DATE_ORDERS = ("day-first", "month-first")
+
+# What may stand between thousands, by the decimal mark.
+_BETWEEN = {",": r"[. '\x{a0}\x{202f}]", ".": r"[, '\x{a0}\x{202f}]"}
+_DECIMAL = {
+    mark: rf"^[-+]?(?:\d{{1,3}}(?:{between}\d{{3}})+|\d+)(?:[{mark}]\d+)?$"
+    for mark, between in _BETWEEN.items()
+}
+# 1,234 can be a thousand or a little more than one.
+_EITHER = r"^[-+]?\d{1,3},\d{3}$"
+_TIME = r"(?:[ T](?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2}))?)?$"
+_DATES = (
+    r"^(?P<first>\d{1,2})[.](?P<middle>\d{1,2})[.](?P<last>\d{4}|\d{2})" + _TIME,
+    r"^(?P<first>\d{1,2})/(?P<middle>\d{1,2})/(?P<last>\d{4}|\d{2})" + _TIME,
+    r"^(?P<first>\d{1,2})-(?P<middle>\d{1,2})-(?P<last>\d{4})" + _TIME,
+)
+# Two digits of a year: 69 is 1969 and 68 is 2068, as in C and Python.
+_PIVOT = 69
+_UNCLEAR = "either"
+# Enough values to see that a column is neither.
+_FIRST = 100
+
+
+@dataclass(frozen=True)
+class TextFormat:
+    """How the text of a file is to be read; None is to be found out.
+
+    Attributes
+    ----------
+    decimal : "," or "." or None
+    dates : "day-first" or "month-first" or None
+    encoding : str or None
+        None is UTF-8.
+    names : tuple of str
+        Names of the columns of a file without a header line.
+    """
+
+    decimal: str | None = None
+    dates: str | None = None
+    encoding: str | None = None
+    names: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class TypedColumns:
+    """A table whose texts have become numbers and dates where they are such.
+
+    ``decimal`` and ``dates`` say how they were read, where it mattered; ``notes`` are for the user.
+    """
+
+    columns: pa.Table
+    decimal: str | None = None
+    dates: str | None = None
+    notes: tuple[str, ...] = ()
+
+
+def typed_columns(table: pa.Table, how: TextFormat) -> TypedColumns:
+    """Turn columns of text into numbers or dates, if every value is one.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> table = pa.table({"price": ["1.250,5", "3"], "day": ["31.12.2025", "1.2.2026"]})
+    >>> found = typed_columns(table, TextFormat())
+    >>> found.columns["price"].to_pylist(), str(found.columns["day"][1])
+    ([1250.5, 3.0], '2026-02-01')
+    """
+    columns: dict[str, Any] = {}
+    read: dict[str, list[str]] = {way: [] for way in (",", ".", *DATE_ORDERS, _UNCLEAR)}
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        columns[name] = column
+        if pa.types.is_string(column.type):
+            texts = pc.utf8_trim_whitespace(column)
+            found = _as_numbers(texts, how.decimal) or _as_times(texts, how.dates)
+            if found is not None:
+                way, columns[name] = found
+                read[way].append(name)
+    return TypedColumns(
+        pa.table(list(columns.values()), list(columns)),
+        "," if read[","] else None,
+        next((order for order in DATE_ORDERS if read[order]), None),
+        tuple(_notes(read, how)),
+    )
+
+
+def _notes(read: dict[str, list[str]], how: TextFormat) -> list[str]:
+    """What had to be found out."""
+    notes = []
+    if read[","] and how.decimal is None:
+        notes.append(f"read with a decimal comma: {listing(read[','])} (--decimal . reads points).")
+    for order, other in zip(DATE_ORDERS, DATE_ORDERS[::-1], strict=True):
+        if read[order] and how.dates is None:
+            notes.append(f"dates read {order}: {listing(read[order])} (--dates {other} reverses).")
+    if read[_UNCLEAR]:
+        notes.append(
+            f"left as text, because it can be read in two ways: {listing(read[_UNCLEAR])}; say "
+            "--decimal or --dates."
+        )
+    return notes
+
+
+def _all_match(texts: Any, pattern: str) -> bool:
+    """Whether there are texts and all of them, or a few to begin with, match."""
+    for some in (texts.slice(0, _FIRST), texts):
+        known = some.drop_null()
+        if not len(known) or not pc.all(pc.match_substring_regex(known, pattern)).as_py():
+            return False
+    return True
+
+
+def _as_numbers(texts: Any, given: str | None) -> tuple[str, Any] | None:
+    """Numbers and their decimal mark; None if there are none.
+
+    Without a word about the mark a comma must occur; texts that can be either stay as they are.
+    """
+    mark = given or ","
+    if not _all_match(texts, _DECIMAL[mark]):
+        return None
+    if given is None:
+        with_comma = texts.filter(pc.match_substring(texts, ",")).drop_null()
+        if not len(with_comma):
+            return None
+        if pc.all(pc.match_substring_regex(with_comma, _EITHER)).as_py():
+            return _UNCLEAR, texts
+    plain = pc.replace_substring_regex(texts, _BETWEEN[mark], "")
+    return mark, pc.replace_substring(plain, ",", ".").cast(pa.float64())
+
+
+def _as_times(texts: Any, given: str | None) -> tuple[str, Any] | None:
+    """Dates and their order; the texts as they are if it is unclear; None if there are none."""
+    for pattern in _DATES:
+        if not _all_match(texts, pattern):
+            continue
+        parts = pc.extract_regex(texts, pattern)
+        first, middle, last, *time = (
+            _whole(pc.struct_field(parts, [name]))
+            for name in ("first", "middle", "last", "hour", "minute", "second")
+        )
+        order = given or _order_of(first, middle, has_points="[.]" in pattern)
+        if order == _UNCLEAR:
+            return order, texts
+        day, month = (first, middle) if order == "day-first" else (middle, first)
+        times = _times(last, month, day, time)
+        if times is None:
+            return None
+        made = pa.array(times, mask=np.asarray(texts.is_null()))
+        return order, made if any(each.any() for each in time) else made.cast(pa.date32())
+    return None
+
+
+def _whole(texts: Any) -> NDArray[np.int64]:
+    """Numbers, 0 where there is none."""
+    filled = pc.if_else(pc.equal(texts, ""), "0", texts).fill_null("0")
+    return np.asarray(filled.cast(pa.int64()))
+
+
+def _order_of(first: Any, middle: Any, *, has_points: bool) -> str:
+    if first.max() > 12 or (has_points and middle.max() <= 12):  # 1.2.2026 has the day first
+        return "day-first"
+    return "month-first" if middle.max() > 12 else _UNCLEAR
+
+
+def _times(year: Any, month: Any, day: Any, time: list[Any]) -> Any:
+    """Seconds since 1970 as numpy's dates, or None if one is no date; 0 of 0 is filled in."""
+    missing = day == 0
+    month, day = np.where(missing, 1, month), np.where(missing, 1, day)
+    short = np.where(year < _PIVOT, year + 2000, year + 1900)
+    years = np.where(missing, 1970, np.where(year < 100, short, year))
+    months = (years - 1970).astype("datetime64[Y]").astype("datetime64[M]") + (month - 1)
+    dates = months.astype("datetime64[D]") + (day - 1)
+    if (month > 12).any() or (month < 1).any() or (dates.astype("datetime64[M]") != months).any():
+        return None
+    hour, minute, second = time
+    seconds = (3600 * hour + 60 * minute + second).astype("timedelta64[s]")
+    return dates.astype("datetime64[s]") + seconds

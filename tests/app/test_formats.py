@@ -1,0 +1,106 @@
+"""Tables of other programs are read as they were written."""
+
+import datetime as dt
+import gzip
+import json
+import sqlite3
+
+import pyarrow as pa
+import pytest
+
+from toprank.app.reading import read_table
+from toprank.app.writing import write_table
+
+TABLE = pa.table(
+    {
+        "name": ["=1+1", "Zoë", None],
+        "n": [1, None, 3],
+        "x": [0.5, 1.25, None],
+        "is": [True, False, None],
+    }
+)
+
+
+@pytest.mark.parametrize("suffix", ["json", "jsonl", "ndjson", "arrow", "feather", "xlsx", "csv"])
+def test_what_is_written_is_read_again(tmp_path, suffix):
+    if suffix == "xlsx":
+        pytest.importorskip("openpyxl")
+    path = write_table(tmp_path / f"t.{suffix}", TABLE)
+    assert read_table(path).columns.to_pydict() == TABLE.to_pydict()
+    plain = path.rename(tmp_path / "t")  # the content says what it is, except for JSON lists
+    assert read_table(plain).columns.num_rows == 3
+
+
+def test_a_text_of_a_workbook_is_no_formula_and_a_sheet_can_be_named(tmp_path):
+    openpyxl = pytest.importorskip("openpyxl")
+    path = write_table(tmp_path / "t.xlsx", TABLE)
+    book = openpyxl.load_workbook(path)
+    assert book.active["A2"].data_type == "s"
+    sheet = book.create_sheet("May")
+    sheet.append(["day", "mixed", None])
+    sheet.append([dt.date(2026, 5, 1), 1.5])
+    sheet.append([dt.date(2026, 5, 2), "x"])
+    book.save(path)
+    table = read_table(f"{path}::May")
+    assert table.name == "t.xlsx::May"
+    assert table.columns["mixed"].to_pylist() == ["1.5", "x"]
+    assert table.columns.column_names == ["day", "mixed"]
+    with pytest.raises(ValueError, match=r"no sheet 'June', but 'shortlist', 'May'\."):
+        read_table(f"{path}::June")
+
+
+def test_a_table_of_a_database_is_read(tmp_path):
+    path = tmp_path / "shop.db"
+    with sqlite3.connect(path) as base:
+        base.execute("CREATE TABLE people (name TEXT, n INTEGER, price TEXT)")
+        base.execute("INSERT INTO people VALUES ('Ann', 1, '1,5'), ('Bob', NULL, '2,5')")
+    base.close()
+    found = {"name": ["Ann", "Bob"], "n": [1, None], "price": [1.5, 2.5]}
+    assert read_table(path).columns.to_pydict() == found
+    with sqlite3.connect(path) as base:
+        base.execute('CREATE TABLE "odd ""one" (a)')
+    base.close()
+    assert read_table(f"{path}::people").columns.to_pydict() == found
+    with pytest.raises(ValueError, match="name one as FILE::TABLE"):
+        read_table(path)
+    with pytest.raises(ValueError, match="no rows"):
+        read_table(f'{path}::odd "one')
+    with pytest.raises(ValueError, match="no table 'goods'"):
+        read_table(f"{path}::goods")
+
+
+def test_a_table_of_duckdb_is_read(tmp_path):
+    duckdb = pytest.importorskip("duckdb")
+    path = tmp_path / "shop.duckdb"
+    with duckdb.connect(str(path)) as base:
+        base.execute("CREATE TABLE people AS SELECT 'Ann' AS name, 1 AS n")
+    assert read_table(f"{path}::people").columns.to_pydict() == {"name": ["Ann"], "n": [1]}
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("t.json", b"[1, 2]", "neither a list of objects"),
+        ("t.json", b"[{", "is no JSON"),
+        ("t.jsonl", b'{"a": 1}\n{"a"', "line 2 is no JSON"),
+        ("t.jsonl", b'{"a": 1}\n7\n', "are JSON objects"),
+        ("t.arrow", b"ARROW1xx", "cannot be read as Arrow"),
+        ("t.xlsx", b"PK\x03\x04xx", "cannot be read as a workbook"),
+        ("t.db", b"SQLite format 3\0xx", "cannot be read as an SQLite database"),
+        ("t.db", gzip.compress(b"SQLite format 3\0xx"), "neither piped nor gzipped"),
+        ("t.csv::x", b"a\n1\n", "holds one table"),
+    ],
+)
+def test_a_file_that_is_none_is_told(tmp_path, name, content, words):
+    if "xlsx" in name:
+        pytest.importorskip("openpyxl")
+    file, mark, part = name.partition("::")
+    (tmp_path / file).write_bytes(content)
+    with pytest.raises(ValueError, match=words):
+        read_table(f"{tmp_path / file}{mark}{part}")
+
+
+def test_columns_of_json_may_be_an_object_of_lists(tmp_path):
+    path = tmp_path / "t.json"
+    path.write_text(json.dumps({"a": [1, "x"], "b": [None, 2.5]}))
+    assert read_table(path).columns.to_pydict() == {"a": ["1", "x"], "b": [None, 2.5]}

@@ -1,0 +1,65 @@
+"""Reasons are columns in words, with the places that they move a row."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from toprank.app.fitting import fit_model
+from toprank.app.reasons import in_words, reasons_of
+from toprank.app.training_data import label_rows
+from toprank.selection import TopRanker
+from toprank.selection.candidates import make_ranker
+from toprank.tables import Table
+
+
+def labelled(n=150):
+    rng = np.random.default_rng(0)
+    a, job = rng.normal(size=n), rng.choice(["clerk", "nurse"], n)
+    y = a + (job == "nurse") + rng.logistic(size=n) > 1.5
+    columns = {"a": a, "b": rng.normal(size=n), "job": job, "vip": rng.random(n) < 0.5, "y": y}
+    return label_rows(Table(pa.table(columns), "t.csv"), target="y")
+
+
+DATA = labelled()
+
+
+@pytest.mark.parametrize(
+    ("name", "settings"),
+    [
+        ("logistic", {}),
+        ("pnorm-push-stumps", {}),
+        ("rankboost", {"max_iter": 20}),
+        ("trees", {"n_trees": 20}),
+        ("random-forest", {"n_trees": 10}),
+        ("rank-svm", {"kernel": "rbf", "norm": 2}),
+        ("blend", {}),
+    ],
+)
+def test_every_ranker_gives_reasons_and_places(name, settings):
+    if name == "blend":
+        made = TopRanker(10, candidates=["logistic", "ir-push"], n_folds=2)
+    else:
+        made = make_ranker(name, settings)
+    model = fit_model(DATA, made, budget=10, name=name)
+    table = DATA.whole.features
+    scores = model.scores(table)
+    best, worst = int(np.argmax(scores)), int(np.argmin(scores))
+    for_best, for_worst = reasons_of(model, table.rows([best, worst]), table)
+    assert for_best[0].adds > 0
+    assert for_best[0].places > 0
+    assert for_worst[0].adds < 0
+    assert for_worst[0].places < 0
+    assert in_words(for_best, 1).startswith("for: ")
+
+
+def test_places_are_those_of_the_row_without_the_column():
+    model = fit_model(DATA, make_ranker("logistic"), budget=10, name="logistic")
+    table = DATA.whole.features
+    scores = model.scores(table)
+    names, parts = model.row_drivers(table.rows([3]))
+    (reasons,) = reasons_of(model, table.rows([3]), table)
+    for reason in reasons:
+        without = scores[3] - parts[0, names.index(reason.column)]
+        assert reason.places == (scores > without).sum() - (scores > scores[3]).sum()
+    assert {each.value for each in reasons if each.column == "job"} <= {"is clerk", "is nurse"}
+    assert {each.value for each in reasons if each.column == "vip"} <= {"is true", "is false"}
