@@ -28,10 +28,11 @@ class Recipe(NamedTuple):
     n_features: int
     apart: float  # standard deviation of the centres off w*, in every direction
     deviation: float  # of the rows around their centres
+    unit_lists: bool = False  # whether training lists are scaled to Σ‖x‖² = 1
 
 
 ON_A_LINE = Recipe(50, 0.0, 1.0)
-APART = Recipe(100, 0.5, 0.1)
+APART = Recipe(100, 0.5, 0.2, unit_lists=True)
 
 
 def grades(scores, m):
@@ -94,6 +95,8 @@ def part_b(recipe):
             rng = np.random.default_rng((seed, m))
             w, mu = draw(rng, recipe, m)
             X, y, ids = gaussian_lists(rng, recipe, w, mu, 30)
+            if recipe.unit_lists:
+                X = X / np.repeat(np.linalg.norm(X.reshape(30, -1), axis=1), m)[:, None]
             test = gaussian_lists(rng, recipe, w, mu, TEST_LISTS)
             for name, profile in PROFILES.items():
                 model = learner(profile).partial_fit(X, y, groups=ids)

@@ -121,6 +121,26 @@ def test_separable_streams_stay_under_their_bound(separable_stream, name, varian
         assert run.cumulative_loss == pytest.approx(model.losses_.sum())
 
 
+@pytest.mark.parametrize("link", ["none", "group"])
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("name", INSTANCES)
+def test_wrong_labels_add_to_the_bound_by_as_much_as_they_are_wrong(
+    separable_stream, name, variant, link
+):
+    build, dimension = INSTANCES[name]
+    stream = separable_stream(0, dimension, 12, 400)
+    options = ROWS | {"variant": variant, "link": link, "max_iter": 2}
+    model, scores, y = build(stream, options)
+    X, y = stream.inputs(scores), np.array(y)
+    y[:40] = y[40:80]  # a tenth of the labels are those of other rows
+    run = model.fit(X, y).certify(X, y, stream.weights)
+    assert run.margin < 0
+    assert run.cumulative_loss <= run.bound() < np.inf
+    assert all(run.holds(gamma) for gamma in np.sort(run.margins)[[80, 200, 300]])
+    without = model.fit(X[40:], y[40:]).certify(X[40:], y[40:], stream.weights)
+    assert without.bound() < run.bound()
+
+
 def ranking_lists(separable_stream, seed):
     """Lists whose grades are what w gives, exactly, and the reference w."""
     stream = separable_stream(seed, 1, 12, 0)

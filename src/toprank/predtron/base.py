@@ -305,11 +305,13 @@ class BasePredtron(OnlineEstimator):
         norm = float(np.linalg.norm(weights)) if self._link is None else self._link.norm(weights)
         if not norm > 0:
             raise ValueError("coef must not be 0 everywhere.")
-        margins = [
-            self._problem.margin(inputs.scores(number, weights), labels[number])
-            for number in range(len(inputs))
-        ]
-        return replace(self.certificate_, margin=min(margins) / norm)
+        margins = np.array(
+            [
+                self._problem.margin(inputs.scores(number, weights), labels[number]) / norm
+                for number in range(len(inputs))
+            ]
+        )
+        return replace(self.certificate_, margin=float(margins.min()), margins=margins)
 
     def _snapshot(self) -> dict[str, Any]:
         # Functions of the user may fail in the middle of a stream: the model is copied too.
