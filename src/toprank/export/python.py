@@ -87,5 +87,5 @@ def _described(term: Term) -> tuple[str, dict[str, Any]]:
 def _packed(array: Any, kind: str) -> dict[str, str]:
     """An array as text: little-endian floats (d) or whole numbers of 32 bits (i), compressed."""
     dtype = "<f8" if kind == "d" else "<i4"
-    content = zlib.compress(np.ascontiguousarray(array, dtype=dtype).tobytes(), 9)
+    content = zlib.compress(np.ascontiguousarray(array, dtype=dtype).tobytes())
     return {"kind": kind, "packed": base64.b64encode(content).decode("ascii")}
