@@ -6,6 +6,7 @@ has some (Parquet); ``toprank rank --trail`` writes columns, which every format 
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -89,6 +90,7 @@ def check_shortlist(
     lists = _lists(shortlist.columns, model)
     places = _numbers(shortlist.columns, _name_of(shortlist.names, "rank"))
     by_rules = _recorded(shortlist, RULES) == "rules" or bool({*_OF_RULES} & {*shortlist.names})
+    rows = None
     if table is None:
         scores = model.scores(shortlist)
         _compare_numbers(shortlist, "score", scores, found)
@@ -102,9 +104,11 @@ def check_shortlist(
             "the table cannot tell which belong in it; leave out --table to check their scores."
         )
     else:
-        scores = _check_against(shortlist, model, table, places, lists, found)
+        scores, rows = _check_against(shortlist, model, table, places, lists, found)
     if "chance" in shortlist.names:
         _check_chances(shortlist, model, scores, found)
+    if "reasons" in shortlist.names:
+        _check_reasons(shortlist, model, rows, table, found)
     return found
 
 
@@ -196,8 +200,8 @@ def _check_against(
     places: NDArray[np.float64],
     lists: list[Any],
     found: Findings,
-) -> NDArray[np.float64]:
-    """Rank the table again; give the score that each place has there."""
+) -> tuple[NDArray[np.float64], Table]:
+    """Rank the table again; give the score and the row that each place has there."""
     from toprank.app.ranking import rank_rows
 
     most = int(min(max(1.0, np.nanmax(places, initial=1.0)), table.n_rows))
@@ -222,7 +226,7 @@ def _check_against(
             f"the rows at {int((~is_same).sum()):,} of {len(rows):,} places of {table.name}: row "
             f"{first + 1} of the list, with the place {places[first]:g}, is another there"
         )
-    return scores
+    return scores, Table(taken, table.name, table.is_sparse)
 
 
 def _are_equal(mine: pa.ChunkedArray, other: pa.ChunkedArray) -> NDArray[np.bool_]:
@@ -243,3 +247,36 @@ def _check_chances(
     wanted = np.full(scores.size, np.nan)
     wanted[known] = learn_chances(model.calibration)(scores[known])
     _compare_numbers(shortlist, "chance", wanted, found)
+
+
+def _check_reasons(
+    shortlist: Table, model: RankingModel, rows: Table | None, table: Table | None, found: Findings
+) -> None:
+    """Compare reasons with those of the table's rows.
+
+    How many places each moves a row is left out: it may hang on the last digit of a score.
+    """
+    name = _name_of(shortlist.names, "reasons")
+    if rows is None or table is None:
+        found.unchecked.append("the reasons, which need --table")
+        return
+    if name in table.names:  # a column of its own
+        return
+    from toprank.app.reasons import in_words, reasons_of
+
+    given = [_without_places(text or "") for text in shortlist.columns.column(name).to_pylist()]
+    wrong = []
+    for row, each in enumerate(reasons_of(model, rows, table)):
+        possible = [in_words(each, most) for most in range(len(each) + 1)]
+        if given[row] not in map(_without_places, possible):
+            wrong.append(row)
+    if wrong:
+        found.differs.append(
+            f"the reasons of {len(wrong):,} of {len(given):,} rows: row {wrong[0] + 1} has others"
+        )
+    else:
+        found.agrees.append(f"the reasons of {len(given):,} rows")
+
+
+def _without_places(text: str) -> str:
+    return re.sub(r" \([+−]?[\d,]+ places?\)", "", text)

@@ -47,6 +47,7 @@ def test_a_list_agrees_with_its_model_and_its_table(deals, listed, checked, name
         assert found["is_same"], found
         assert "the model's SHA-256" in found["agrees"]
         assert "the score of 15 rows" in found["agrees"]
+    assert "the reasons of 15 rows" in found["agrees"]
 
 
 def test_parquet_carries_the_model_without_being_asked(listed, checked):
@@ -70,11 +71,13 @@ def changed(path, column, value):
         ("age", 18, "the score of 1 of 15 rows: row 3"),
         ("rank", 7, "the place of "),
         ("model_sha256", "abc", "the SHA-256 several"),
+        ("reasons", "for: age is 20 (+3 places)", "the reasons of 1 of 15 rows: row 3"),
         ("weight", 0.5, ""),
     ],
 )
-def test_a_changed_cell_is_found(listed, checked, column, value, differs):
-    found = checked(changed(listed("list.csv", "--trail"), column, value))
+def test_a_changed_cell_is_found(deals, listed, checked, column, value, differs):
+    path = changed(listed("list.csv", "--trail"), column, value)
+    found = checked(path, *(["--table", deals / "new.csv"] if column == "reasons" else []))
     if differs:
         assert any(differs in text for text in found["differs"]), found
     else:  # the model does not look at the column

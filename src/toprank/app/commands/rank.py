@@ -24,6 +24,9 @@ from toprank.app.options import (
     text_format,
 )
 
+# Reasons of a row in the columns for an audit, where --reasons names no other number.
+TRAIL_REASONS = 3
+
 if TYPE_CHECKING:
     from toprank.app.model import RankingModel
     from toprank.app.promises import PromisedRows
@@ -124,7 +127,8 @@ def rank(
         bool,
         typer.Option(
             "--trail",
-            help="Add columns for an audit: each row's chance, the model's SHA-256, and the date.",
+            help="Add columns for an audit: each row's chance and three reasons, the model's "
+            "SHA-256, and the date.",
         ),
     ] = False,
     stream: Stream = None,
@@ -168,8 +172,8 @@ def rank(
             found = promised.ranked
         else:
             found = rank_rows(ranker, source, top, border)
-    if reasons is not None:
-        found = with_reasons(ranker, source, found, reasons)
+    if reasons is not None or (trail and hasattr(source, "columns")):  # a table in memory
+        found = with_reasons(ranker, source, found, reasons or TRAIL_REASONS)
     found = _with_trail(found, ranker, model, by_rules=is_ruled, as_columns=trail)
     if ranker.assumption:
         console.say(ranker.assumption)
