@@ -30,7 +30,7 @@ def commands_on_table(name, model, number):
     last = ["report", model, name, "--no-push-path", "-o", "out.html", "--json"]
     return [
         Command([*fit, "-o", "out.toprank"], name, "out.toprank"),
-        Command(["rank", model, name, "-o", shortlist, "--json"], name, shortlist),
+        Command(["rank", model, name, "-o", shortlist, "--json", "--force"], name, shortlist),
         Command(["evaluate", model, name], name),
         Command(["explain", model, name, "--row", "1"], name),
         Command(last, name, "out.html"),
@@ -42,7 +42,7 @@ def commands_on_model(name, table, number):
     shortlist = SIZES[number % len(SIZES)]
     report = ["report", name, table, "--no-push-path", "-o", "out.html", "--json"]
     return [
-        Command(["rank", name, table, "-o", shortlist, "--json"], name, shortlist),
+        Command(["rank", name, table, "-o", shortlist, "--json", "--force"], name, shortlist),
         Command(["explain", name], name),
         Command(["explain", name, table, "--row", "3"], name),
         Command(["evaluate", name, table, "--json"], name),

@@ -58,7 +58,7 @@ def writing_commands(model, table):
     return [
         (Command([*fit, "-o", "out.toprank"], "in", "out.toprank"), content),
         *(
-            (Command(["rank", model, "in", "-o", name, "--json"], "in", name), content)
+            (Command(["rank", model, "in", "-o", name, "--json", "--force"], "in", name), content)
             for name in ("out.csv", "out.parquet", "out.csv.gz")
         ),
         (

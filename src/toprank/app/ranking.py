@@ -12,7 +12,6 @@ import pyarrow as pa
 from toprank.app.model import lists_of
 from toprank.inputs import within_budget
 from toprank.kernels.memory import available_memory
-from toprank.tables.parquet_stream import ParquetStream
 from toprank.tables.table import Table
 
 if TYPE_CHECKING:
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from toprank.app.model import RankingModel
-    from toprank.tables.table import RowBatch
+    from toprank.tables.table import RowBatch, RowStream
 
 __all__ = ["BestRows", "RankedRows", "rank_rows", "taken_rows"]
 
@@ -122,7 +121,7 @@ class RankedRows:
 
 
 def rank_rows(
-    model: RankingModel, source: Table | ParquetStream, top: int | None, cutoff: float | None
+    model: RankingModel, source: Table | RowStream, top: int | None, cutoff: float | None
 ) -> RankedRows:
     """The ``top`` best rows, by default those of the budget, or all above a cutoff."""
     model.encoder.check_columns(Table(source.schema.empty_table(), source.name, source.is_sparse))
@@ -130,7 +129,7 @@ def rank_rows(
     if top is not None and top > source.n_rows:
         raise ValueError(f"--top {top} is more than the {source.n_rows} rows of {source.name}.")
     if group is not None:
-        if isinstance(source, ParquetStream):
+        if not isinstance(source, Table):
             raise ValueError(
                 f"the model ranks within the lists of {group!r}, which needs all rows in memory; "
                 "rank a part of the lists at a time."
@@ -145,7 +144,7 @@ def rank_rows(
 
 
 def taken_rows(
-    source: Table | ParquetStream,
+    source: Table | RowStream,
     rows: NDArray[Any],
     scores: NDArray[np.float64],
     more: Mapping[str, NDArray[Any]],
@@ -160,7 +159,7 @@ def taken_rows(
 
 
 def _best_rows(
-    model: RankingModel, source: Table | ParquetStream, count: float, cutoff: float | None
+    model: RankingModel, source: Table | RowStream, count: float, cutoff: float | None
 ) -> BestRows:
     def score(batch: RowBatch) -> BestRows:
         found = BestRows.of(count, model.scores(batch.table, batch.first_row), batch.first_row)
@@ -207,7 +206,7 @@ def _with_places(
     return RankedRows(rows, n_rows, float(scores[-1]) if scores.size else None)
 
 
-def _check_memory(source: Table | ParquetStream, count: int) -> None:
+def _check_memory(source: Table | RowStream, count: int) -> None:
     """Raise where the shortlist of a stream would itself not fit into memory."""
     free = available_memory()
     if isinstance(source, Table) or free is None:

@@ -58,7 +58,7 @@ _OTHER_TEXT = {
     "UTF-16": (b"\xff\xfe", b"\xfe\xff"),
 }
 
-_BAD_COLUMN = re.compile(r"In CSV column #(\d+): (?:Row #\d+: )?CSV conversion error to (\w+)")
+BAD_COLUMN = re.compile(r"In CSV column #(\d+): (?:Row #\d+: )?CSV conversion error to (\w+)")
 _NUMBER = re.compile(r"[-+]?\d+(\.\d*)?([eE][-+]?\d+)?")
 
 # Columns that LIBSVM and LETOR text gets.
@@ -153,7 +153,7 @@ def read_table(path: str | os.PathLike[str], how: TextFormat | None = None) -> T
         content = _unzipped(file if content is None else content, name)
     kind = format_of(file, content)
     found = _read(kind, file if content is None else content, name, part, how)
-    if before is not None and _size_and_time(file) != before:
+    if before is not None and size_and_time(file) != before:
         raise ValueError(f"{name} changed while it was read; run again when it is complete.")
     check_names(list(found.columns.column_names), name)
     if not found.columns.num_rows:
@@ -175,7 +175,7 @@ def _check_readable(file: Path) -> tuple[int, int]:
         raise FileNotFoundError(f"there is no file {str(file)!r}; check the name and the folder.")
     if not file.is_file():
         raise ValueError(f"{str(file)!r} is a pipe or a device; write it to a file first.")
-    return _size_and_time(file)
+    return size_and_time(file)
 
 
 def _head(file: Path) -> bytes:
@@ -222,7 +222,8 @@ def _as_utf8(source: Path | bytes, encoding: str, name: str) -> bytes:
         raise ValueError(f"{name} is no text in {encoding} ({error}).") from error
 
 
-def _size_and_time(path: Path) -> tuple[int, int]:
+def size_and_time(path: Path) -> tuple[int, int]:
+    """By which a change of a file is seen."""
     found = path.stat()
     return found.st_size, found.st_mtime_ns
 
@@ -278,7 +279,7 @@ def _read_delimited(source: Path | bytes, kind: str, name: str, how: TextFormat)
     is read again as decimal numbers, and if that fails too as text.
     """
     has_quotes, first = _has_quotes(source, name), _first_line(source, name)
-    delimiter = "\t" if kind == "tsv" else ";" if b";" in first and b"," not in first else ","
+    delimiter = delimiter_of(first, kind)
     is_wide = first.count(delimiter.encode()) > _WIDE
     block = max(16 * _BLOCK if is_wide else _BLOCK, 2 * len(first))
     options = _CsvOptions(delimiter, has_quotes, block, is_wide)
@@ -291,16 +292,23 @@ def _read_delimited(source: Path | bytes, kind: str, name: str, how: TextFormat)
             if "straddling" in str(error) and options.block < _LARGEST_BLOCK:
                 options.block *= 16  # a cell is longer than a block
                 continue
-            found = _BAD_COLUMN.search(str(error))
+            found = BAD_COLUMN.search(str(error))
             if found is None:
-                raise ValueError(_in_words(str(error), name)) from error
+                raise ValueError(in_words(str(error), name)) from error
             if names is None:
                 names = options.header(source, name)
             if not options.widen(names[int(found[1])], found[2]):
-                raise ValueError(_in_words(str(error), name)) from error
+                raise ValueError(in_words(str(error), name)) from error
         else:
-            _check_header(table, name, has_header=not how.names)
+            check_header(table, name, has_header=not how.names)
             return with_texts(table, unescaped)
+
+
+def delimiter_of(first: bytes, kind: str) -> str:
+    """What stands between two cells of the first line of "csv" or "tsv"."""
+    if kind == "tsv":
+        return "\t"
+    return ";" if b";" in first and b"," not in first else ","
 
 
 def _first_line(source: Path | bytes, name: str) -> bytes:
@@ -390,7 +398,7 @@ class _CsvOptions:
         }
 
 
-def _check_header(table: pa.Table, where: str, *, has_header: bool) -> None:
+def check_header(table: pa.Table, where: str, *, has_header: bool) -> None:
     """Refuse other encodings, and a first line that holds values.
 
     Those are several numbers that do not just count columns.
@@ -398,9 +406,9 @@ def _check_header(table: pa.Table, where: str, *, has_header: bool) -> None:
     try:
         names = list(table.column_names)
     except UnicodeDecodeError as error:
-        raise ValueError(_in_words("invalid UTF-8", where)) from error
+        raise ValueError(in_words("invalid UTF-8", where)) from error
     if any(pa.types.is_binary(kind) for kind in table.schema.types):
-        raise ValueError(_in_words("invalid UTF-8", where))
+        raise ValueError(in_words("invalid UTF-8", where))
     numbers = [each.strip() for each in names if _NUMBER.fullmatch(each.strip())]
     counting = [[str(start + step) for step in range(len(numbers))] for start in (0, 1)]
     is_shortlist = names[:2] == ["rank", "score"]  # of rows whose features have numbers
@@ -418,7 +426,8 @@ def _stream(source: Path | bytes) -> pa.NativeFile:
     return pa.OSFile(str(source)) if isinstance(source, Path) else pa.BufferReader(source)
 
 
-def _in_words(message: str, name: str) -> str:
+def in_words(message: str, name: str) -> str:
+    """What a message of the parser means."""
     text = " ".join(message.split())
     if "UTF8" in text or "UTF-8" in text:
         return f"{name} is not UTF-8 text; name its encoding, for instance --encoding latin-1."

@@ -61,7 +61,7 @@ def as_numbers(column: pa.ChunkedArray, name: str) -> NDArray[np.float64]:
     """Floats, NaN where missing."""
     floats = column if column.type == _FLOATS else _as_floats(_plain(column), name)
     values = np.asarray(floats.to_numpy(), dtype=np.float64)
-    if np.isinf(values).any():
+    if not np.isfinite(values).all() and np.isinf(values).any():
         raise ValueError(
             f"the column {name!r} holds an infinite value; replace it, or leave it empty."
         )
@@ -233,14 +233,15 @@ class Encoding:
         self, name: str, kind: str, column: pa.ChunkedArray
     ) -> Iterator[NDArray[np.float64]]:
         parts = number_parts(name, kind, column)
-        is_missing = np.isnan(parts[0])
-        if not is_missing.any():
-            yield from parts
-        else:
+        is_missing = None
+        if column.null_count or np.isnan(parts[0].min(initial=0.0)):  # NaN is the least of all
+            is_missing = np.isnan(parts[0])
             for part, median in zip(parts, self.medians_[name], strict=True):
                 yield np.where(is_missing, median, part)
+        else:
+            yield from parts
         if self.has_missing_[name]:
-            yield is_missing.astype(np.float64)
+            yield np.zeros(parts[0].size) if is_missing is None else is_missing.astype(np.float64)
 
     def check_columns(self, table: Table) -> None:
         """Raise, naming them, if columns that the model needs are not in a table."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 import pyarrow as pa
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from toprank.kernels.in_order import Summable
 
-__all__ = ["RowBatch", "Table", "as_table", "did_you_mean", "listing"]
+__all__ = ["RowBatch", "RowStream", "Table", "as_table", "did_you_mean", "listing"]
 
 Total = TypeVar("Total", bound="Summable")
 
@@ -76,6 +76,24 @@ class RowBatch(NamedTuple):
     table: Table
     number: int
     first_row: int
+
+
+class RowStream(Protocol):
+    """Rows that are read in batches; what a table in memory offers of it, it offers at once."""
+
+    name: str
+    schema: pa.Schema
+    n_rows: int
+    is_sparse: bool
+
+    def total(self, work: Callable[[RowBatch], Total], columns: Sequence[str]) -> Total:
+        """Add up ``work(batch)`` over all batches, in their order."""
+
+    def take(self, rows: NDArray[np.int64]) -> pa.Table:
+        """These rows with all their columns, in the order of the file; ``rows`` is sorted."""
+
+    def decoded_bytes(self) -> int:
+        """Bytes of all columns in memory, about."""
 
 
 def as_table(X: Any, *, name: str = "X") -> Table:

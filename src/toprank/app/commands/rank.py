@@ -145,6 +145,7 @@ def rank(
     from toprank.app.model_file import load_model
     from toprank.app.ranking import rank_rows
     from toprank.app.reading import open_rows
+    from toprank.app.text_stream import open_ranked
 
     console = Console(quiet=quiet, as_json=json, to_stderr=str(output) == "-")
     if top is not None and cutoff is not None:
@@ -163,7 +164,9 @@ def rank(
     ranker = load_model(model)
     border = None if cutoff is None else parse_cutoff(cutoff, ranker)
     how = text_format(decimal, dates, encoding, names, ranker.facts.get("read_as"))
-    source = open_rows(table, stream, len(ranker.encoder.owners_), how)
+    in_one_pass = ranker.roles.group is None and reasons is None and not is_ruled
+    open_source = open_ranked if in_one_pass else open_rows
+    source: Any = open_source(table, stream, len(ranker.encoder.owners_), how)
     check_likeness(console, ranker, source, strict=strict)
     promised = None
     with console.passes(source):
