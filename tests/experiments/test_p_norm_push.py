@@ -50,6 +50,7 @@ def test_the_tables_print_the_slip_and_nothing_else_as_differing():
 
 
 def test_one_repeat_has_a_number_for_every_cell():
+    # Tables 3 to 5
     from experiments.push.comparison import repeats
     from experiments.push.printed import COLUMNS, TABLE_3
 

@@ -1,4 +1,7 @@
-"""Margins and mistake bounds for precision at k, on streams built to have each margin."""
+"""Margins and mistake bounds for precision at k, on streams built to have each margin.
+
+Margins are those of Definitions 2, 4 and 5.
+"""
 
 import math
 

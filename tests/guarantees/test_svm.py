@@ -116,6 +116,7 @@ def test_a_wrong_certificate_is_caught(ranker):
 
 
 def test_the_promises_are_those_of_the_paper():
+    # equation (1), Theorems 3 and 5 (of OP 14), Corollaries 4 and 6
     X, y = draw()
     nu = 0.2
     assert RankSVM(nu=nu).fit(X, y).certificate_.promised == pytest.approx(1 - nu)

@@ -124,6 +124,7 @@ def test_all_convex_surrogates_agree_at_the_break_even_point(case):
 @given(case=lists(), seed=st.integers(0, 10**6))
 @settings(max_examples=100, deadline=None)
 def test_a_subgradient_supports_the_function_also_at_ties(name, case, seed):
+    # Algorithm 4, for avg
     scores, y, k = case
     criterion = PrecisionAtK(k, name).on(y)
     value, slope = criterion.value_and_gradient(scores)

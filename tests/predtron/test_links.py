@@ -1,4 +1,4 @@
-"""Links invert the gradient of ½‖·‖_r² and favour what they promise to favour."""
+"""Links (Algorithm 3) invert the gradient of ½‖·‖_r² and favour what they promise to favour."""
 
 import numpy as np
 import pytest

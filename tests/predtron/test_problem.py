@@ -1,4 +1,7 @@
-"""Searches in closed form, and the rounds they serve, equal trying every prediction."""
+"""Searches in closed form, and the rounds they serve, equal trying every prediction.
+
+Rounds are those of Algorithm 1, the surrogate is equation (2), the assignment that of Lemma 3.
+"""
 
 from itertools import permutations, product
 

@@ -1,4 +1,7 @@
-"""Theorems of Rudin and Schapire (2009), on data small enough to check."""
+"""Theorems of Rudin and Schapire (2009), on data small enough to check.
+
+The matrix form is their Figure 1, with the choice of equation (3) or (5).
+"""
 
 import numpy as np
 import pytest
@@ -143,7 +146,7 @@ def test_adaboost_with_the_constant_and_rankboost_end_alike(seed):
     assert rank.converged_
     by_ada, by_rank = ada.decision_function(X), rank.decision_function(X)
     ada_losses, rank_losses = class_losses(y, by_ada), class_losses(y, by_rank)
-    # Theorem 10 and Corollary 11
+    # Theorem 10 and Corollary 11, by equation (14): F̃ is the product of both classes' losses
     assert ada_losses.log_ranking == pytest.approx(rank_losses.log_ranking, abs=1e-6)
     assert abs(f_skew(y, by_ada)) < 1e-6
     assert abs(ada.f_skew_path_[-1] - f_skew(y, by_ada)) < 1e-9

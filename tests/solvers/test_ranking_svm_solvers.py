@@ -1,4 +1,9 @@
-"""The ranking SVMs' solvers against the problems with every pair written out."""
+"""The ranking SVMs' solvers against the problems with every pair written out.
+
+The exact form is OP 3, whose dual, OP 4, gives the ceiling; hard margins are OP 1 and OP 6 with the
+duals OP 2 and OP 5; the product form is OP 7, at a given ν⁺ OP 8 and OP 9, with tangents OP 10. The
+2-norm is OP 11 and its dual OP 12.
+"""
 
 import importlib.util
 from pathlib import Path

@@ -61,6 +61,7 @@ def test_prank_stays_under_its_bound(seed):
 
 
 def test_corollaries_are_theorem_1_with_their_constants():
+    # Corollaries 2, 5, 6, 7 and 8
     assert weighted_bound(1.0, 0.5, high=3, low=2) == pytest.approx(4 * 9 / (2 * 0.25))
     assert reject_bound(1.0, 0.5, lowest_cost=0.2) == pytest.approx(4 / (0.2 * 0.25))
     assert ordinal_bound(1.0, 0.5, n_grades=5) == pytest.approx(4 * 16 / 0.25)
