@@ -19,7 +19,7 @@ collect_ignore = [
     )
 ]
 if find_spec("triton") is None:
-    collect_ignore.append(str(HERE / "src/toprank/integrations/torch/fused.py"))
+    collect_ignore += map(str, (HERE / "src/toprank/integrations/torch").glob("fused*.py"))
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:

@@ -153,7 +153,7 @@ def test_the_ndcg_hinge_takes_lists_and_no_weights():
         NDCGHingeLoss()(scores, y, weight)
 
 
-# PyTorch's own tracing uses what PyTorch then warns about
+# PyTorch's own tracing does what PyTorch then warns about
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 @pytest.mark.parametrize(
     "module",
@@ -200,33 +200,111 @@ def test_a_graphics_card_gives_what_the_processor_gives(module, n):
     assert (gradient.cpu() - expected).abs().max() <= 1e-4 * expected.abs().max()
 
 
+# losses with kernels of their own on a CUDA device
+FUSED = [
+    *(
+        PushLoss(p, focus=focus, bottom_weight=0.5)
+        for p, focus in itertools.product((1.0, 3.5, math.inf), ("top", "bottom", "both"))
+    ),
+    IRPushLoss(),
+    PairLoss("logistic"),
+    PushLoss(2.5, loss="logistic", focus="both"),
+    IRPushLoss(loss="logistic"),
+]
+
+
 @needs_cuda
-@pytest.mark.parametrize("p", [1.0, 3.5, math.inf])
-@pytest.mark.parametrize("focus", ["top", "bottom", "both"])
-@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
-@pytest.mark.parametrize("use", ["nothing", "weight"])
-def test_the_fused_push_equals_its_formula(p, focus, dtype, use):
-    scores, y, weight, _ = draw(50_001, dtype=dtype)
-    weight = (weight - 0.5).cuda() if use == "weight" else None  # with weights of 0
-    module = PushLoss(p, focus=focus, bottom_weight=0.5)
-    exact = scores.detach().cuda().double().requires_grad_()  # float64 has no kernels
-    expected = module(exact, y.cuda(), weight)
-    here = scores.detach().cuda().requires_grad_()
-    loss = module(here, y.cuda(), weight)
-    assert loss.item() == pytest.approx(expected.item(), rel=1e-5)
+@pytest.mark.parametrize("module", FUSED, ids=repr)
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.bfloat16, torch.float16])
+@pytest.mark.parametrize("use", ["nothing", "weight", "groups", "both"])
+def test_kernels_equal_their_formulas(module, dtype, use):
+    scores, y, weight, groups = draw(20_001)
+    scores = scores.detach().to(dtype)
+    scores[::7] = scores[0]  # ties
+    weight = weight - 0.5 if use in {"weight", "both"} else None  # with weights of 0
+    groups = groups if use in {"groups", "both"} else None
+    exact = scores.double().requires_grad_()
+    expected = module(exact, y, weight, groups)
+    here = scores.cuda().requires_grad_()
+    rest = [None if column is None else column.cuda() for column in (weight, groups)]
+    loss = module(here, y.cuda(), *rest)
+    digits = {torch.float64: 1e-9, torch.float32: 1e-5}.get(dtype, 1e-2)
+    assert loss.item() == pytest.approx(expected.item(), rel=min(digits, 1e-5))
     (gradient,) = torch.autograd.grad(3.0 * loss, here)
     (wanted,) = torch.autograd.grad(3.0 * expected, exact)
-    digits = 1e-5 if dtype == torch.float32 else 1e-2
-    assert (gradient.double() - wanted).abs().max() <= digits * wanted.abs().max()
+    assert gradient.dtype == dtype
+    assert (gradient.double().cpu() - wanted).abs().max() <= digits * wanted.abs().max()
+
+
+@needs_cuda
+@pytest.mark.parametrize("spread", [1e-6, 30.0, 300.0, 1e4, 1e8])
+@pytest.mark.parametrize("module", FUSED[-4:], ids=repr)
+def test_kernels_are_exact_near_and_far(module, spread):
+    scores, y, _, _ = draw(3000, spread=spread)
+    scores = scores.detach().float()
+    exact = scores.double().requires_grad_()
+    (wanted,) = torch.autograd.grad(module(exact, y), exact)
+    here = scores.cuda().requires_grad_()
+    (gradient,) = torch.autograd.grad(module(here, y.cuda()), here)
+    assert (gradient.double().cpu() - wanted).abs().max() <= 1e-5 * wanted.abs().max()
+
+
+@needs_cuda
+@pytest.mark.parametrize("module", FUSED, ids=repr)
+def test_kernels_give_the_same_bits_every_time(module):
+    scores, y, weight, _ = draw(100_001, dtype=torch.float32)
+    scores, y, weight = scores.detach().cuda().requires_grad_(), y.cuda(), weight.cuda()
+    (first,) = torch.autograd.grad(module(scores, y, weight), scores)
+    (again,) = torch.autograd.grad(module(scores, y, weight), scores)
+    assert torch.equal(first, again)
+
+
+SMOOTH = [
+    PushLoss(4),
+    PushLoss(2.5, focus="both"),
+    PushLoss(2.5, loss="logistic"),
+    PushLoss(2.0, loss="squared_hinge"),
+    IRPushLoss(),
+    IRPushLoss(loss="logistic"),
+    PairLoss("logistic"),
+]
+
+
+@pytest.mark.parametrize("module", SMOOTH, ids=repr)
+def test_second_derivatives_are_those_of_the_formulas(module):
+    scores, y, weight, groups = draw(12, seed=3)
+    y[:2], groups[:] = torch.tensor([1, 0]), groups % 2
+    for rest in ((None, None), (weight, groups)):
+        check = torch.autograd.gradgradcheck
+        assert check(lambda s, rest=rest: module(s, y, *rest), (scores,), atol=1e-6)
+
+
+@needs_cuda
+@pytest.mark.parametrize("module", SMOOTH, ids=repr)
+def test_second_derivatives_on_a_graphics_card(module):
+    scores, y, weight, _ = draw(300, dtype=torch.float32)
+    found = []
+    for dtype, device in ((torch.float64, "cpu"), (torch.float32, "cuda")):
+        here = scores.detach().to(device, dtype).requires_grad_()
+        loss = module(here, y.to(device), weight.to(device))
+        (gradient,) = torch.autograd.grad(loss, here, create_graph=True)
+        (second,) = torch.autograd.grad((gradient**2).sum(), here)
+        found.append(second.double().cpu())
+    assert (found[0] - found[1]).abs().max() <= 1e-4 * found[0].abs().max()
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@pytest.mark.filterwarnings("ignore:The .grad attribute:UserWarning")
 @needs_cuda
-def test_the_fused_push_is_the_same_when_compiled():
+@pytest.mark.parametrize("module", [PushLoss(4), IRPushLoss(), PairLoss("logistic")], ids=repr)
+def test_kernels_are_the_same_when_compiled(module):
+    torch.compiler.reset()
     scores, y, _, _ = draw(1000, dtype=torch.float32)
     scores, y = scores.detach().cuda().requires_grad_(), y.cuda()
-    compiled = torch.compile(PushLoss(4), backend="aot_eager", fullgraph=True)
-    (expected,) = torch.autograd.grad(PushLoss(4)(scores, y), scores)
+    # the logistic loss reads a length back, which breaks the graph
+    is_whole = not isinstance(module, PairLoss)
+    compiled = torch.compile(module, backend="aot_eager", fullgraph=is_whole)
+    (expected,) = torch.autograd.grad(module(scores, y), scores)
     (gradient,) = torch.autograd.grad(compiled(scores, y), scores)
     torch.testing.assert_close(gradient, expected)
 
@@ -234,7 +312,11 @@ def test_the_fused_push_is_the_same_when_compiled():
 # PyTorch captures on a stream of its own and warns about it
 @pytest.mark.filterwarnings("ignore:The AccumulateGrad node's stream:UserWarning")
 @needs_cuda
-@pytest.mark.parametrize("module", [PushLoss(4), PairLoss("hinge"), PrecisionAtKLoss(50)], ids=repr)
+@pytest.mark.parametrize(
+    "module",
+    [PushLoss(4), IRPushLoss(), PairLoss("hinge"), PairLoss("logistic"), PrecisionAtKLoss(50)],
+    ids=repr,
+)
 def test_losses_can_be_captured_in_a_cuda_graph(module):
     scores, y, _, _ = draw(1000, dtype=torch.float32)
     scores, y = scores.detach().cuda().requires_grad_(), y.cuda()

@@ -5,8 +5,8 @@ one label per row (positive where y > 0), row weights, and list ids. It computes
 the scores, in float32 (sums in float64) or float64, and gives a 0-D tensor. A batch that leaves no
 pair to compare costs 0 and has a gradient of 0.
 
-The losses are forward formulas under autograd. The exponential push on a CUDA device has kernels of
-its own, and the logistic loss its own derivative.
+The losses are forward formulas under autograd, and can be differentiated twice. On a CUDA device
+the exponential pushes and the logistic loss of one list have kernels of their own.
 """
 
 from toprank.integrations.torch.losses import (

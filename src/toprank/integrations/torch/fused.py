@@ -7,8 +7,8 @@ d = low - s or s - high, at most 0, and both ends of the list are pushed by its 
     V_top    = (high - low) + log Σ⁺ w·e^d + (1/p)·log Σ⁻ w·e^{p·d}
     V_bottom = (high - low) + log Σ⁻ w·e^d + (1/p)·log Σ⁺ w·e^{p·d}
 
-One pass finds the four sums, relative to extremes that move along; a second kernel of one block
-joins them, and the backward pass writes the gradient.
+One pass finds the four sums, relative to extremes that move along, and the backward pass writes the
+gradient. Where a second derivative is wanted, the formula is differentiated instead.
 """
 
 from __future__ import annotations
@@ -21,12 +21,24 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
+from toprank.integrations.torch.fused_rows import (
+    BLOCKS,
+    HEAD,
+    ROWS,
+    WARPS,
+    is_last_block,
+    load_rows,
+    load_sums,
+    n_blocks,
+    scratch,
+)
+from toprank.integrations.torch.pairs import log_power
+from toprank.integrations.torch.rows import Batch
+from toprank.objectives.push import Focus, focus_constants
+
 __all__ = ["FusedPush"]
 
-ROWS = tl.constexpr(2048)  # of a step
-BLOCKS = tl.constexpr(1024)  # at most; a longer list takes more steps
-WARPS = 4
-NUMBERS = 6
+SUMS = 6  # of a block: two extremes and four masses
 ENDS = {"top": 1, "both": 0, "bottom": -1}
 
 
@@ -40,7 +52,11 @@ def _shrunk(mass, steep, d, p, is_max: tl.constexpr):
 @triton.jit
 def _masses(s, up, w, low, high, p, end: tl.constexpr, is_max: tl.constexpr):
     """w·e^d and w·e^{p·d}; for one end of the list the one of both that the row needs."""
-    d = tl.minimum(tl.where(up, low - s, s - high), 0.0)
+    return _fallen(w, tl.minimum(tl.where(up, low - s, s - high), 0.0), up, p, end, is_max)
+
+
+@triton.jit
+def _fallen(w, d, up, p, end: tl.constexpr, is_max: tl.constexpr):
     mass, steep = _shrunk(w, w, d, p, is_max)
     if end != 0 and not is_max:
         mass = w * tl.exp(tl.where(up, 1.0, p) * d if end > 0 else tl.where(up, p, 1.0) * d)
@@ -49,73 +65,70 @@ def _masses(s, up, w, low, high, p, end: tl.constexpr, is_max: tl.constexpr):
 
 
 @triton.jit
-def _load(scores, y, weight, rows, n, is_weighted: tl.constexpr):
-    """Score, class and weight of some rows, weight 0 behind the last."""
-    inside = rows < n
-    s = tl.load(scores + rows, mask=inside, other=0.0).to(tl.float32)
-    up = tl.load(y + rows, mask=inside, other=0) > 0
-    w = tl.where(inside, 1.0, 0.0)
-    if is_weighted:  # else there is no pointer to read from
-        w = tl.load(weight + rows, mask=inside, other=0.0).to(tl.float32)
-    return s, up, w
-
-
-@triton.jit
 def _sum(
     scores,
     y,
     weight,
-    parts,
+    head,
+    value,
     n,
     p,
+    inverse_p,
+    log_top,
+    log_bottom,
     is_weighted: tl.constexpr,
     end: tl.constexpr,
     is_max: tl.constexpr,
 ):
-    """Extremes and the four sums of a block's rows, into ``parts``."""
-    low, high = float("inf"), float("-inf")
-    up_mass, up_steep, down_mass, down_steep = 0.0, 0.0, 0.0, 0.0
+    """Extremes and the four sums of a block's rows; the last block finds the value.
+
+    Every place of a step has sums and extremes of its own: of two masses the one further out stays
+    as it is, and the other shrinks by their distance.
+    """
+    nothing = tl.zeros((ROWS,), tl.float32)
+    low, high = nothing + float("inf"), nothing - float("inf")
+    up_mass, up_steep, down_mass, down_steep = nothing, nothing, nothing, nothing
     block = tl.program_id(0)
     for start in range(block * ROWS, n, tl.num_programs(0) * ROWS):
-        s, up, w = _load(scores, y, weight, start + tl.arange(0, ROWS), n, is_weighted)
-        lowest = tl.minimum(low, tl.min(tl.where(up & (w > 0), s, float("inf"))))
-        highest = tl.maximum(high, tl.max(tl.where(~up & (w > 0), s, float("-inf"))))
-        fall = tl.where(lowest < low, lowest - low, 0.0)
-        rise = tl.where(highest > high, high - highest, 0.0)
-        up_mass, up_steep = _shrunk(up_mass, up_steep, fall, p, is_max)
-        down_mass, down_steep = _shrunk(down_mass, down_steep, rise, p, is_max)
-        low, high = lowest, highest
-        mass, steep = _masses(s, up, w, low, high, p, end, is_max)
-        if end >= 0:  # the top is pushed
-            up_mass += tl.sum(tl.where(up, mass, 0.0))
-            down_steep += tl.sum(tl.where(up, 0.0, steep))
-        if end <= 0:  # the bottom is pushed
-            up_steep += tl.sum(tl.where(up, steep, 0.0))
-            down_mass += tl.sum(tl.where(up, 0.0, mass))
-    tl.store(parts + block, low)
-    tl.store(parts + BLOCKS + block, high)
-    tl.store(parts + 2 * BLOCKS + block, up_mass)
-    tl.store(parts + 3 * BLOCKS + block, up_steep)
-    tl.store(parts + 4 * BLOCKS + block, down_mass)
-    tl.store(parts + 5 * BLOCKS + block, down_steep)
+        s, up, w = load_rows(scores, y, weight, start + tl.arange(0, ROWS), n, is_weighted)
+        d = tl.where(up, low - s, s - high)
+        is_further = (d > 0) & (w > 0)
+        mass, steep = tl.where(up, up_mass, down_mass), tl.where(up, up_steep, down_steep)
+        fallen, steeply = _fallen(1.0, -tl.abs(d), up, p, end, is_max)
+        mass = tl.where(is_further, mass * fallen + w, mass + w * fallen)
+        steep = tl.where(is_further, steep * steeply + w, steep + w * steeply)
+        up_mass, down_mass = tl.where(up, mass, up_mass), tl.where(up, down_mass, mass)
+        up_steep, down_steep = tl.where(up, steep, up_steep), tl.where(up, down_steep, steep)
+        low = tl.where(up & is_further, s, low)
+        high = tl.where(up | ~is_further, high, s)
+    lowest, highest = tl.min(low), tl.max(high)
+    parts = head + HEAD + block
+    tl.store(parts, lowest)
+    tl.store(parts + BLOCKS, highest)
+    fall = tl.where(low > lowest, lowest - low, 0.0)
+    up_mass, up_steep = _shrunk(up_mass, up_steep, fall, p, is_max)
+    rise = tl.where(high < highest, high - highest, 0.0)
+    down_mass, down_steep = _shrunk(down_mass, down_steep, rise, p, is_max)
+    tl.store(parts + 2 * BLOCKS, tl.sum(up_mass))
+    tl.store(parts + 3 * BLOCKS, tl.sum(up_steep))
+    tl.store(parts + 4 * BLOCKS, tl.sum(down_mass))
+    tl.store(parts + 5 * BLOCKS, tl.sum(down_steep))
+    if is_last_block(head):
+        _join(head + HEAD, value, head + 2, p, inverse_p, log_top, log_bottom, is_max)
 
 
 @triton.jit
-def _join(parts, value, numbers, count, p, inverse_p, log_top, log_bottom, is_max: tl.constexpr):
+def _join(parts, value, numbers, p, inverse_p, log_top, log_bottom, is_max: tl.constexpr):
     """Value, and the numbers that the gradient needs: extremes and what a mass is multiplied by."""
-    block = tl.arange(0, BLOCKS)
-    inside = block < count
-    lows = tl.load(parts + block, mask=inside, other=float("inf"))
-    highs = tl.load(parts + BLOCKS + block, mask=inside, other=float("-inf"))
+    lows, highs = load_sums(parts, 0, float("inf")), load_sums(parts, 1, float("-inf"))
     low, high = tl.min(lows), tl.max(highs)
-    part = parts + 2 * BLOCKS + block
-    mass = tl.load(part, mask=inside, other=0.0).to(tl.float64)
-    steep = tl.load(part + BLOCKS, mask=inside, other=0.0).to(tl.float64)
+    mass = load_sums(parts, 2, 0.0).to(tl.float64)
+    steep = load_sums(parts, 3, 0.0).to(tl.float64)
     fall = tl.where(lows > low, low - lows, 0.0).to(tl.float64)
     mass, steep = _shrunk(mass, steep, fall, p, is_max)
     up_mass, up_steep = tl.sum(mass), tl.sum(steep)
-    mass = tl.load(part + 2 * BLOCKS, mask=inside, other=0.0).to(tl.float64)
-    steep = tl.load(part + 3 * BLOCKS, mask=inside, other=0.0).to(tl.float64)
+    mass = load_sums(parts, 4, 0.0).to(tl.float64)
+    steep = load_sums(parts, 5, 0.0).to(tl.float64)
     rise = tl.where(highs < high, highs - high, 0.0).to(tl.float64)
     mass, steep = _shrunk(mass, steep, rise, p, is_max)
     down_mass, down_steep = tl.sum(mass), tl.sum(steep)
@@ -148,7 +161,7 @@ def _write(
     scores,
     y,
     weight,
-    numbers,
+    head,
     outside,
     gradient,
     n,
@@ -158,8 +171,10 @@ def _write(
     is_max: tl.constexpr,
 ):
     """Gradient of every row, times the number that comes from ``outside``."""
-    rows = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
-    s, up, w = _load(scores, y, weight, rows, n, is_weighted)
+    step = tl.num_programs(0) - 1 - tl.program_id(0)
+    rows = step * ROWS + tl.arange(0, ROWS)
+    s, up, w = load_rows(scores, y, weight, rows, n, is_weighted)
+    numbers = head + 2
     low, high = tl.load(numbers), tl.load(numbers + 1)
     mass, steep = _masses(s, up, w, low, high, p, end, is_max)
     pulled = -(tl.load(numbers + 2) * mass + tl.load(numbers + 3) * steep)
@@ -171,32 +186,24 @@ def _write(
 def _find(
     scores: Tensor, y: Tensor, weight: Tensor | None, p: float, focus: str, bottom_weight: float
 ) -> tuple[Tensor, Tensor]:
-    """Value, and the numbers that the gradient needs."""
+    """Value, and a tensor that begins with the numbers that the gradient needs."""
     n, is_max = scores.numel(), math.isinf(p)
-    finite_p = 1.0 if is_max else p
     # an end that is not pushed counts e^-inf
     log_top = -math.inf if focus == "bottom" else 0.0
     log_bottom = {"top": -math.inf, "bottom": 0.0, "both": math.log(bottom_weight) / p}[focus]
-    count = min(BLOCKS.value, triton.cdiv(n, ROWS.value))
-    parts = scores.new_empty(NUMBERS * BLOCKS.value, dtype=torch.float32)
-    value = scores.new_empty((), dtype=torch.float32)
-    numbers = scores.new_empty(NUMBERS, dtype=torch.float32)
-    _sum[(count,)](
-        scores, y, weight, parts, n, finite_p, weight is not None, ENDS[focus], is_max,
-        num_warps=WARPS,
+    value, head = scores.new_empty(()), scratch(scores, SUMS)
+    _sum[(n_blocks(n),)](
+        scores, y, weight, head, value, n, 1.0 if is_max else p, 1.0 / p, log_top, log_bottom,
+        weight is not None, ENDS[focus], is_max, num_warps=WARPS,
     )  # fmt: skip
-    _join[(1,)](
-        parts, value, numbers, count, finite_p, 1.0 / p, log_top, log_bottom, is_max,
-        num_warps=WARPS,
-    )  # fmt: skip
-    return value, numbers
+    return value, head
 
 
 def _slopes(
     scores: Tensor,
     y: Tensor,
     weight: Tensor | None,
-    numbers: Tensor,
+    head: Tensor,
     outside: Tensor,
     p: float,
     focus: str,
@@ -205,7 +212,7 @@ def _slopes(
     n, is_max = scores.numel(), math.isinf(p)
     gradient = torch.empty_like(scores)
     _write[(triton.cdiv(n, ROWS.value),)](
-        scores, y, weight, numbers, outside, gradient, n, 1.0 if is_max else p,
+        scores, y, weight, head, outside, gradient, n, 1.0 if is_max else p,
         weight is not None, ENDS[focus], is_max, num_warps=WARPS,
     )  # fmt: skip
     return gradient
@@ -218,8 +225,7 @@ _boxed_slopes = torch.library.custom_op("toprank::push_gradient", _slopes, mutat
 
 @_boxed_find.register_fake
 def _(scores: Tensor, *_: Any) -> tuple[Tensor, Tensor]:
-    single = scores.new_empty((), dtype=torch.float32)
-    return single, scores.new_empty(NUMBERS, dtype=torch.float32)
+    return scores.new_empty(()), scratch(scores, SUMS)
 
 
 @_boxed_slopes.register_fake
@@ -237,21 +243,26 @@ class FusedPush(torch.autograd.Function):
         y: Tensor,
         weight: Tensor | None,
         p: float,
-        focus: str,
+        focus: Focus,
         bottom_weight: float,
     ) -> Tensor:
-        scores, y = scores.contiguous(), y.contiguous()
-        weight = None if weight is None else weight.contiguous()
         find = _boxed_find if torch.compiler.is_compiling() else _find
-        value, numbers = find(scores, y, weight, p, focus, bottom_weight)
-        ctx.save_for_backward(scores, y, weight, numbers)
-        ctx.p, ctx.focus = p, focus
+        value, head = find(scores, y, weight, p, focus, bottom_weight)
+        ctx.save_for_backward(scores, y, weight, head)
+        ctx.options = p, focus, bottom_weight
         # compiled, a value that is handed through as it is loses its gradient (PyTorch 2.11)
         return value.clone() if torch.compiler.is_compiling() else value
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
-        scores, y, weight, numbers = ctx.saved_tensors
-        slopes = _boxed_slopes if torch.compiler.is_compiling() else _slopes
-        gradient = slopes(scores, y, weight, numbers, grads[0], ctx.p, ctx.focus)
+        scores, y, weight, head = ctx.saved_tensors
+        p, focus, bottom_weight = ctx.options
+        if torch.is_grad_enabled():  # a second derivative is wanted
+            constants = focus_constants(focus, bottom_weight)
+            sides = Batch(scores, y, weight, None).sides(tuple(constants))
+            value = log_power(sides, list(constants.values()), p).to(scores.dtype)
+            (gradient,) = torch.autograd.grad(value, scores, grads[0], create_graph=True)
+        else:
+            slopes = _boxed_slopes if torch.compiler.is_compiling() else _slopes
+            gradient = slopes(scores, y, weight, head, grads[0], p, focus)
         return gradient, None, None, None, None, None

@@ -7,8 +7,12 @@ further apart than FAR cost x or nothing, to the last digit. The nearest pole of
 axis, so that NODES per cell leave an error of about (4π / WIDTH)^-NODES < 1e-13.
 
 Time O(rows·log rows); beside the rows' own, memory for the cells that the scores' range holds.
-Their number is read back from the device. The derivative has a table of its own, since autograd
-would hold every window of cells.
+Their number is read back from the device. Autograd would hold every window of cells, so derivatives
+are written by hand: with f_0 = ln(1 + e^x) and f_m its m-th derivative, those of the sums
+
+    S_k = Σ_i a_i·f_m(x),   x = ±(t_k - t_i),
+
+are such sums again, with f_{m+1}. So there is a derivative of every order.
 """
 
 from __future__ import annotations
@@ -32,7 +36,7 @@ if TYPE_CHECKING:
 
     from toprank.integrations.torch.rows import Side
 
-__all__ = ["logistic_heights"]
+__all__ = ["NODES", "REACH", "WIDTH", "heights_in_place", "logistic_heights", "table"]
 
 WIDTH = 0.25
 NODES = 8
@@ -46,39 +50,71 @@ BLOCK = 2048
 def logistic_heights(side: Side) -> tuple[Tensor, Tensor, Tensor]:
     """Heights in ascending order of t, what each counts, and the weight of the inner rows."""
     sweep = _Sweep(side)
-    heights: Tensor = _LogisticHeights.apply(side.t, sweep)
-    return heights, sweep.amount, sweep.weight
+    t = side.t.gather(0, sweep.order).double()
+    weight, amount = side.amounts(sweep.order)
+    heights: Tensor = _PairSums.apply(t, weight, sweep, 0, 1)
+    return heights.clamp(min=0.0), amount, weight
 
 
-class _LogisticHeights(torch.autograd.Function):
+def heights_in_place(side: Side) -> Tensor:
+    """Heights in the order of the rows."""
+    sweep = _Sweep(side)
+    t = side.t.gather(0, sweep.order).double()
+    heights: Tensor = _PairSums.apply(t, side.amounts(sweep.order)[0], sweep, 0, 1)
+    return torch.zeros_like(heights).scatter(0, sweep.order, heights)
+
+
+class _PairSums(torch.autograd.Function):
+    """Σ_i a_i·f_m(sign·(t_k - t_i)) for every row k, along the sweep's order."""
+
     @staticmethod
-    def forward(ctx: Any, t: Tensor, sweep: _Sweep) -> Tensor:  # noqa: ARG004
-        ctx.sweep = sweep
-        return sweep.heights
+    def forward(ctx: Any, t: Tensor, a: Tensor, sweep: _Sweep, m: int, sign: int) -> Tensor:
+        ctx.save_for_backward(t, a)
+        ctx.sums = sweep, m, sign
+        # from the moments of the heights come those of their slopes: kept for the backward pass
+        values, *ctx.slopes = sweep.sums(a, m, sign)
+        return values
 
     @staticmethod
-    def backward(ctx: Any, *slopes: Tensor) -> tuple[Tensor, None]:
-        return ctx.sweep.gradient(slopes[0]), None
+    def backward(ctx: Any, *first: Tensor) -> tuple[Tensor | None, ...]:
+        t, a = ctx.saved_tensors
+        sweep, m, sign = ctx.sums
+        if ctx.slopes and not torch.is_grad_enabled():
+            (slopes,) = ctx.slopes
+        else:
+            slopes = _PairSums.apply(t, a, sweep, m + 1, sign)
+        pull = _PairSums.apply(t, first[0], sweep, m + 1, -sign)
+        gradient = sign * (first[0] * slopes - a * pull)
+        of_a = None
+        if ctx.needs_input_grad[1]:
+            of_a = _PairSums.apply(t, first[0], sweep, m, -sign)
+        return gradient, of_a, None, None, None
 
 
 @functools.cache
-def _tables() -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """Moments of the cells around → coefficients of a cell: softplus, σ(x), and σ(-x) for inner.
+def table(m: int, sign: int) -> NDArray[np.float64]:
+    """Moments of the cells around → coefficients of a cell, for f_m(sign·(t_k - t_i)).
 
-    Rows of a table stand for the cells from REACH below to REACH above and their moments.
+    Rows stand for the cells from REACH below to REACH above and their moments.
     """
     nodes = np.polynomial.chebyshev.chebpts1(NODES)
     values = np.polynomial.chebyshev.chebvander(nodes, NODES - 1)
     inverse = np.linalg.inv(values)  # values at the nodes → coefficients
     offsets = np.arange(-REACH, REACH + 1)
     x = WIDTH * (nodes[:, None] / 2 - nodes[None, :] / 2 - offsets[:, None, None])
+    # held on nodes = inverseᵀ @ moments; coefficients = inverse @ (kernel @ held)
+    blocks = np.einsum("mt,dts,ns->dnm", inverse, _derivative(m, sign * x), inverse)
+    return blocks.reshape(offsets.size * NODES, NODES)
 
-    def table(kernel: NDArray[np.float64]) -> NDArray[np.float64]:
-        # held on nodes = inverseᵀ @ moments; coefficients = inverse @ (kernel @ held)
-        blocks = np.einsum("mt,dts,ns->dnm", inverse, kernel, inverse)
-        return blocks.reshape(offsets.size * NODES, NODES)
 
-    return table(np.logaddexp(0.0, x)), table(expit(x)), table(expit(-x))
+def _derivative(m: int, x: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The m-th derivative of ln(1 + e^x): polynomials in σ, as σ' = σ·(1 - σ)."""
+    if m == 0:
+        return np.logaddexp(0.0, x)
+    polynomial = np.polynomial.Polynomial([0.0, 1.0])
+    for _ in range(m - 1):
+        polynomial = polynomial.deriv() * np.polynomial.Polynomial([0.0, 1.0, -1.0])
+    return polynomial(expit(x))
 
 
 class _Cells(NamedTuple):
@@ -91,25 +127,25 @@ class _Cells(NamedTuple):
 
 
 class _Sweep:
-    """Heights of the outer rows in ascending order, and the way back to the rows."""
+    """Sums over pairs of the rows of a side, along ascending t."""
 
     def __init__(self, side: Side) -> None:
         self._side = side
-        self._order = side.ascending(side.t)
-        self._t = side.t.detach()[self._order].double()
+        self.order = side.ascending(side.t)
+        self._t = side.t.detach()[self.order].double()
         self._cells = self._cells_of()
-        self.weight, self.amount = side.amounts(self._order)
-        near, slope = self._near(self.weight, np.concatenate(_tables()[:2], axis=1))
-        below, reach = self._far_below(self.weight)
-        self.heights = (near + reach).clamp(min=0.0)
-        self._slope = slope + below
 
-    def gradient(self, first: Tensor) -> Tensor:
-        """Σ_k first_k·∂u_k/∂t for every row of the side."""
-        (pull,) = self._near(first, _tables()[2])
-        pull = pull + self._far_above(first)
-        gradient = (first * self._slope - self.weight * pull).to(self._side.t.dtype)
-        return torch.empty_like(gradient).index_copy(0, self._order, gradient)
+    def sums(self, a: Tensor, m: int, sign: int) -> list[Tensor]:
+        """Σ_i a_i·f_m(sign·(t_k - t_i)); behind those with m = 0 the ones with m = 1."""
+        orders = (0, 1) if m == 0 else (m,)
+        tables = np.concatenate([table(order, sign) for order in orders], axis=1)
+        found = self._near(a, tables)
+        if m == 0:  # of heights, sign = 1
+            below, reach = self._far_below(a)
+            return [found[0] + reach, found[1] + below]
+        if m == 1:
+            found[0] += self._far_below(a)[0] if sign > 0 else self._far_above(a)
+        return found
 
     def _cells_of(self) -> _Cells:
         first, t = self._side.first, self._t
@@ -122,14 +158,14 @@ class _Sweep:
         ends = torch.searchsorted(cell, torch.arange(count, device=t.device), side="right")
         return _Cells(cell, 2.0 * (place - whole) - 1.0, ends, count)
 
-    def _near(self, a: Tensor, table: NDArray[np.float64]) -> list[Tensor]:
+    def _near(self, a: Tensor, tables: NDArray[np.float64]) -> list[Tensor]:
         """Σ a·K over the sources in cells within REACH; a K has NODES columns of the table."""
         cell, inside, ends, n_cells = self._cells
         bounds = _with_zero(ends)
         sums = [_with_zero(torch.cumsum(a * t, 0))[bounds] for t in _chebyshev(inside)]
         moments = torch.stack([s[1:] - s[:-1] for s in sums], dim=1)
         padded = torch.nn.functional.pad(moments, (0, 0, REACH, REACH))
-        turn = torch.as_tensor(table, device=a.device)
+        turn = torch.as_tensor(tables, device=a.device)
         # scores far apart leave more cells than rows, most of them empty
         where, targets = cell, torch.arange(n_cells, device=a.device)
         if n_cells > cell.shape[0]:

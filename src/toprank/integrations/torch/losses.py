@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import torch
@@ -19,7 +18,7 @@ from toprank.integrations.torch.pairs import (
     root_power,
 )
 from toprank.integrations.torch.precision import precision_at_k
-from toprank.integrations.torch.rows import check_batch
+from toprank.integrations.torch.rows import HAS_TRITON, check_batch
 from toprank.objectives.losses import LossName
 from toprank.objectives.precision import Surrogate, as_top
 from toprank.objectives.push import Focus, focus_constants
@@ -27,10 +26,9 @@ from toprank.objectives.push import Focus, focus_constants
 if TYPE_CHECKING:
     from toprank.integrations.torch.rows import Batch
 
-# Triton comes with PyTorch where there is a graphics card for it.
-HAS_TRITON = torch.cuda.is_available() and find_spec("triton") is not None
 if HAS_TRITON:
     from toprank.integrations.torch.fused import FusedPush
+    from toprank.integrations.torch.fused_ir import FusedIRPush
 
 __all__ = ["IRPushLoss", "NDCGHingeLoss", "PairLoss", "PrecisionAtKLoss", "PushLoss"]
 
@@ -111,9 +109,8 @@ class PushLoss(_Loss):
 
     def _value(self, batch: Batch) -> Tensor:
         p, loss, focus, bottom_weight = self.options.values()
-        scores, y, weight, groups = batch
-        is_fused = HAS_TRITON and scores.is_cuda and scores.dtype == torch.float32
-        if is_fused and groups is None and loss == "exponential":
+        if loss == "exponential" and _has_kernel(batch):
+            scores, y, weight = batch.rows()
             value: Tensor = FusedPush.apply(scores, y, weight, p, focus, bottom_weight)
             return value
         constants = focus_constants(focus, bottom_weight)
@@ -148,7 +145,11 @@ class IRPushLoss(_Loss):
         super().__init__(loss=loss)
 
     def _value(self, batch: Batch) -> Tensor:
-        loss, (side,) = self.options["loss"], batch.sides((-1,))
+        loss = self.options["loss"]
+        if loss == "exponential" and _has_kernel(batch):
+            value: Tensor = FusedIRPush.apply(*batch.rows())
+            return value
+        (side,) = batch.sides((-1,))
         return mean_softplus(side) if loss == "exponential" else mean_log1p(side, loss)
 
 
@@ -255,6 +256,12 @@ def _mean(lists: list[tuple[Tensor, Tensor]]) -> Tensor:
     """Mean of the values over the lists that have one."""
     values, found = (torch.stack(part) for part in zip(*lists, strict=True))
     return values.sum() / found.sum().clamp(min=1)
+
+
+def _has_kernel(batch: Batch) -> bool:
+    """Whether the exponential losses have kernels of their own for a batch."""
+    scores, _, _, groups = batch
+    return HAS_TRITON and scores.is_cuda and scores.dtype == torch.float32 and groups is None
 
 
 def _check(name: str, value: object, choices: tuple[str, ...]) -> None:

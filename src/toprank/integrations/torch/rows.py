@@ -6,12 +6,16 @@ compiler sees one program.
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 
-__all__ = ["Batch", "Side", "check_batch"]
+__all__ = ["HAS_TRITON", "Batch", "Side", "check_batch", "running_sum"]
+
+# Triton comes with PyTorch where there is a graphics card for it.
+HAS_TRITON = torch.cuda.is_available() and find_spec("triton") is not None
 
 
 class Batch(NamedTuple):
@@ -21,6 +25,11 @@ class Batch(NamedTuple):
     y: Tensor
     weight: Tensor | None
     groups: Tensor | None
+
+    def rows(self) -> tuple[Tensor, Tensor, Tensor | None]:
+        """Scores, labels and weights, each in one piece of memory."""
+        scores, y, weight, _ = self
+        return scores.contiguous(), y.contiguous(), None if weight is None else weight.contiguous()
 
     def lists(self) -> list[Batch]:
         """Cut the batch into its lists; their lengths are read back from the device."""
