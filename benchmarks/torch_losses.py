@@ -1,14 +1,15 @@
-"""PyTorch losses beside a sort and a copy of the same tensor, and a network trained end to end.
+"""PyTorch losses beside a sort and a copy of the same tensor.
 
 On a GPU where there is one::
 
     PYTHONPATH=src python benchmarks/torch_losses.py [largest number of scores, default 1e7]
 
 ``read + write`` is the time that reading scores and labels and writing gradients takes at the
-bandwidth of a plain copy, measured in the same run. Times are of a forward and a backward pass
-until the device has finished: called eagerly, under ``torch.compile``, and replayed from a
-CUDA graph of the faster of the two, as a captured training step would run it. ``launches`` are the
-kernels of that graph.
+bandwidth of a plain copy, measured in the same run. ``eager`` and ``compiled`` are forward and
+backward passes from the call until the device has finished; ``one thread`` is an eager pass that
+autograd runs in the thread of its caller. ``graph``, like the copy and the sort, is what a pass
+costs the device: replays of a CUDA graph of the faster of the two, one after another, between two
+events on the device. ``launches`` are the kernels of that graph.
 """
 
 import platform
@@ -38,36 +39,54 @@ def clock(device: str, run: Callable[[], object], repeats: int = REPEATS, warm: 
     return best
 
 
+def device_clock(device: str, run: Callable[[], object], repeats: int = REPEATS) -> float:
+    """Time on the device of one of many runs, one after another; on a CPU that of a single one."""
+    import torch
+
+    if device != "cuda":
+        return clock(device, run, repeats)
+    first, last = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+    best = float("inf")
+    for _ in range(4):
+        torch.cuda.synchronize()
+        first.record()
+        for _ in range(repeats):
+            run()
+        last.record()
+        torch.cuda.synchronize()
+        best = min(best, first.elapsed_time(last) / 1e3 / repeats)
+    return best
+
+
 def bandwidth(device: str) -> float:
     """Bytes per second of a plain copy."""
     import torch
 
     source = torch.empty(100_000_000 if device == "cuda" else 5_000_000, device=device)
     target = torch.empty_like(source)
-    return 2 * source.numel() * 4 / clock(device, lambda: target.copy_(source))
+    return 2 * source.numel() * 4 / device_clock(device, lambda: target.copy_(source))
 
 
 class Entry(NamedTuple):
-    """A loss, and whether a compiler or a graph can take it whole."""
+    """A loss, and whether a compiler helps it."""
 
     loss: object
     can_compile: bool = True
-    can_capture: bool = True
 
 
 def every() -> dict[str, Entry]:
-    """All losses; the push has kernels of its own, the logistic loss reads a length back."""
+    """All losses; the exponential ones and the logistic one have kernels of their own."""
     from toprank.integrations import torch as ours
 
     return {
         "push, exponential, p = 4": Entry(ours.PushLoss(4), can_compile=False),
         "push, exponential, both ends": Entry(ours.PushLoss(4, focus="both"), can_compile=False),
-        "IR push": Entry(ours.IRPushLoss()),
+        "IR push": Entry(ours.IRPushLoss(), can_compile=False),
         "push, hinge, p = 2": Entry(ours.PushLoss(2, loss="hinge")),
         "push, squared hinge, p = 2": Entry(ours.PushLoss(2, loss="squared_hinge")),
         "pairs, hinge": Entry(ours.PairLoss("hinge")),
         "pairs, squared hinge": Entry(ours.PairLoss("squared_hinge")),
-        "pairs, logistic": Entry(ours.PairLoss("logistic"), can_compile=False, can_capture=False),
+        "pairs, logistic": Entry(ours.PairLoss("logistic"), can_compile=False),
         "precision at 100, avg": Entry(ours.PrecisionAtKLoss(100)),
         "precision at 100, max": Entry(ours.PrecisionAtKLoss(100, surrogate="max")),
         "precision at 100, ramp": Entry(ours.PrecisionAtKLoss(100, surrogate="ramp")),
@@ -145,13 +164,14 @@ def measure(device: str, largest: int) -> None:
         y = torch.rand(n, device=device) < 0.05
         repeats = REPEATS if device == "cuda" or n <= 1_000_000 else 2
         plain = (4 + 1 + 4) * n / speed
-        sort = clock(device, lambda s=scores: torch.sort(s.detach()), repeats)
+        sort = device_clock(device, lambda s=scores: torch.sort(s.detach()), repeats)
         print(f"\n### {n:,} scores: forward and backward, milliseconds\n")
-        print("| loss | eager | compiled | graph | launches | over read + write | over sort |")
-        print("|---|---|---|---|---|---|---|")
-        print(f"| read + write | {1e3 * plain:.4f} | | | | 1 | {plain / sort:.2f} |")
-        print(f"| torch.sort | {1e3 * sort:.4f} | | | | {sort / plain:.1f} | 1 |")
-        for name, entry in every().items():
+        print("| loss | eager | one thread | compiled | graph | launches | over rw | over sort |")
+        print("|---|---|---|---|---|---|---|---|")
+        print(f"| read + write | | | | {1e3 * plain:.4f} | | 1 | {plain / sort:.2f} |")
+        print(f"| torch.sort | | | | {1e3 * sort:.4f} | | {sort / plain:.1f} | 1 |")
+        least = Entry(lambda scores, _: scores.sum(), can_compile=False)
+        for name, entry in {"scores.sum()": least, **every()}.items():
             times, count = timed(device, entry, scores, y, repeats)
             cells = " | ".join("" if time is None else f"{1e3 * time:.4f}" for time in times)
             best = min(time for time in times if time is not None)
@@ -160,27 +180,27 @@ def measure(device: str, largest: int) -> None:
         for name, peer in peers(n).items():
             few = {"repeats": 1, "warm": 0} if n > 10_000 else {"repeats": 3, "warm": 1}
             took = clock(device, step(peer, scores, y), **few)
-            row = f"| {name} | {1e3 * took:.4f} | | | | {took / plain:.1f} |"
+            row = f"| {name} | {1e3 * took:.4f} | | | | | {took / plain:.1f} |"
             print(f"{row} {took / sort:.2f} |", flush=True)
 
 
 def timed(device: str, entry: Entry, scores, y, repeats: int):
-    """Seconds of an eager call, compiled, and from a graph; and the graph's kernels."""
+    """Seconds eager, in one thread, compiled, and from a graph; and the graph's kernels."""
     import torch
 
     run = step(entry.loss, scores, y)
-    plain = clock(device, run, repeats)
+    plain = clock(device, run, 5 * repeats)
+    with torch.autograd.set_multithreading_enabled(False):
+        single = clock(device, run, 5 * repeats)
     if device != "cuda":
-        return (plain, None, None), None
-    compiled = graph = count = None
+        return (plain, single, None, None), None
+    compiled = None
     if entry.can_compile:
         torch.compiler.reset()
         run = step(torch.compile(entry.loss, dynamic=False, fullgraph=True), scores, y)
         compiled = clock(device, run, repeats)
-    if entry.can_capture:
-        count = launches(run)
-        graph = clock(device, graph_of(run), repeats)
-    return (plain, compiled, graph), count
+    count = launches(run)
+    return (plain, single, compiled, device_clock(device, graph_of(run), repeats)), count
 
 
 def agree(device: str) -> None:
@@ -204,59 +224,6 @@ def agree(device: str) -> None:
         print(f"| {name} | {' | '.join(cells)} |", flush=True)
 
 
-def train(device: str, rows: int, epochs: int = 5) -> None:
-    """A network with the push beside its twin with cross-entropy, from scratch."""
-    import torch
-
-    from toprank.integrations import torch as losses
-
-    random = torch.Generator(device=device).manual_seed(0)
-    X = torch.randn(2 * rows, 32, generator=random, device=device)
-    noise = torch.randn(2 * rows, generator=random, device=device)
-    y = (X[:, 0] * X[:, 1] + X[:, 2] + noise > 3.5).float()
-    k = rows // 200
-    print(f"\n### A network on {rows:,} rows, {float(y.mean()):.1%} positive, {epochs} epochs\n")
-    print(f"| loss | seconds | precision at {k:,} of {rows:,} new rows |\n|---|---|---|")
-    rivals = {"push, p = 4": losses.PushLoss(4), "cross-entropy": None}
-    fit(X[:1000], y[:1000], None, 1, losses.ClassAwareBatchSampler)  # loads what is loaded once
-    for name, loss in rivals.items():
-        start = time.perf_counter()
-        net = fit(X[:rows], y[:rows], loss, epochs, losses.ClassAwareBatchSampler)
-        if device == "cuda":
-            torch.cuda.synchronize()
-        took = time.perf_counter() - start
-        with torch.no_grad():
-            top = net(X[rows:])[:, 0].topk(k).indices
-        print(f"| {name} | {took:.2f} | {float(y[rows:][top].mean()):.4f} |", flush=True)
-
-
-def fit(X, y, loss, epochs: int, sampler):
-    """Adam on class-aware batches (push) or plain ones (cross-entropy)."""
-    import torch
-
-    torch.manual_seed(0)
-    net = torch.nn.Sequential(
-        torch.nn.Linear(X.shape[1], 128), torch.nn.ReLU(),
-        torch.nn.Linear(128, 128), torch.nn.ReLU(), torch.nn.Linear(128, 1),
-    ).to(X.device)  # fmt: skip
-    steps = torch.optim.Adam(net.parameters(), 1e-3)
-    size = min(8192, y.numel() // 4)
-    batches = sampler(y.cpu(), batch_size=size, positives=0.25)
-    for _ in range(epochs):
-        plain = torch.randperm(y.numel()).split(size)
-        for batch in batches if loss is not None else plain:
-            rows = torch.as_tensor(batch, device=X.device)
-            scores = net(X[rows])[:, 0]
-            if loss is None:
-                cost = torch.nn.functional.binary_cross_entropy_with_logits(scores, y[rows])
-            else:
-                cost = loss(scores, y[rows])
-            steps.zero_grad()
-            cost.backward()
-            steps.step()
-    return net
-
-
 def main(largest: float = 1e6) -> None:
     """Measure on the GPU if there is one, else on the CPU."""
     try:
@@ -269,7 +236,6 @@ def main(largest: float = 1e6) -> None:
     print(f"## PyTorch losses on {name}\n\nPyTorch {torch.__version__}, {device}")
     agree(device)
     measure(device, int(largest))
-    train(device, 1_000_000 if device == "cuda" else 20_000)
 
 
 if __name__ == "__main__":
