@@ -2,16 +2,16 @@
 
 On a GPU where there is one::
 
-    PYTHONPATH=src:. TOPRANK_DATA=… python benchmarks/torch_networks.py [seconds per fit, default 2]
+    PYTHONPATH=src:. TOPRANK_DATA=… python benchmarks/torch_networks.py [seconds [table …]]
 
 For every seed the rows are halved at random, and a quarter of the first half is kept to choose by.
 Batches of both kinds, plain and class-aware, are drawn once and stay on the device: every loss
 learns from the very same ones, in the same order, for the same seconds. A network, its first
 weights and the optimiser are the same for all; no option was tuned. On a GPU a step is replayed
-from a CUDA graph. A dozen times the network is judged by its precision on the rows kept, and the
-best one is judged on the second half: no loss wins by being stopped at the right moment. The column
-of differences compares with cross-entropy on the same batches and seeds; ± is a 95 % interval over
-the seeds (Student's t).
+from a CUDA graph; on a CPU seconds are processor time of one thread. A dozen times, the first ones
+early, the network is judged by its precision on the rows kept, and the best one is judged on the
+second half: no loss wins by being stopped at the right moment. The column of differences compares
+with cross-entropy on the same batches and seeds; ± is a 95 % interval over the seeds (Student's t).
 """
 
 import copy
@@ -118,9 +118,10 @@ def fit(learn: Rows, choose: Rows, batches, loss: Callable, seconds: float, seed
 
     run, count = graph_of(step) if X.is_cuda else step, 0
     best, kept = -1.0, net
-    start = time.perf_counter()
-    for look in range(1, LOOKS + 1):
-        while time.perf_counter() - start < seconds * look / LOOKS:
+    clock = time.perf_counter if X.is_cuda else time.process_time
+    start = clock()
+    for look in range(LOOKS):
+        while clock() - start < seconds * 2.0 ** ((look + 1 - LOOKS) / 2):
             rows.copy_(batches[count % len(batches)])
             run()
             count += 1
@@ -172,7 +173,7 @@ def judged(name: str, load: Callable, seconds: float, device: str) -> None:
         print(f"| {kind} | {loss} | {counts.mean():,.0f} | {shown} |", flush=True)
 
 
-def main(seconds: float = 2.0) -> None:
+def main(seconds: float = 2.0, *only: str) -> None:
     """Measure on the GPU if there is one, else on the CPU."""
     try:
         import torch
@@ -180,13 +181,16 @@ def main(seconds: float = 2.0) -> None:
         print("PyTorch is not installed; `make setup-torch` adds it.")
         return
     device = "cuda" if torch.cuda.is_available() else "cpu"
+    if device == "cpu":
+        torch.set_num_threads(1)
     X = torch.randn(4096, 8, device=device)
     start = Rows(X, X[:, 0] > 1)
     for loss in losses().values():  # loads and compiles what is loaded and compiled once
         fit(start, start, torch.arange(4096, device=device)[None], loss, 0.2, 0)
     for name, load in tables().items():
-        judged(name, load, seconds, device)
+        if not only or name in only:
+            judged(name, load, seconds, device)
 
 
 if __name__ == "__main__":
-    main(float(sys.argv[1]) if len(sys.argv) > 1 else 2.0)
+    main(float(sys.argv[1]) if len(sys.argv) > 1 else 2.0, *sys.argv[2:])

@@ -92,7 +92,6 @@ TESTED_THROUGH = {
     "integrations/onnx_encoder.py": "integrations/test_onnx.py",
     "integrations/dask/lists.py": "integrations/dask/test_metrics.py",
     "integrations/torch/fused_logistic.py": "integrations/torch/test_losses.py",
-    "integrations/torch/fused_rows.py": "integrations/torch/test_losses.py",
     "integrations/torch/logistic.py": "integrations/torch/test_losses.py",
     "integrations/torch/ndcg.py": "integrations/torch/test_losses.py",
     "integrations/torch/pairs.py": "integrations/torch/test_losses.py",

@@ -27,8 +27,7 @@ if TYPE_CHECKING:
     from toprank.integrations.torch.rows import Batch
 
 if HAS_TRITON:
-    from toprank.integrations.torch.fused import FusedPush
-    from toprank.integrations.torch.fused_ir import FusedIRPush
+    from toprank.integrations.torch.fused import FusedIRPush, FusedPush
 
 __all__ = ["IRPushLoss", "NDCGHingeLoss", "PairLoss", "PrecisionAtKLoss", "PushLoss"]
 
