@@ -212,6 +212,7 @@ def run():
         n_rows=80,
         ranked={EVIL: EVIL, "Source": EVIL},
         comparison=comparison,
+        verdict=EVIL,
         contestants={"plain": EVIL, "push": "pushes"},
         focus="push",
         shortlist=ShortlistTable(

@@ -231,3 +231,17 @@ def test_a_row_says_why_it_stands_there(browser, page, run):
 
 def test_no_serious_accessibility_issue(browser, page):
     assert browser.serious_issues(page, prepare="#list tbody tr:nth-child(1) button") == []
+
+
+def test_a_typed_length_moves_the_slider_and_the_words(browser, page):
+    browser.open(page)
+    browser.js(
+        "(() => {const box = document.getElementById('length'); box.value = 120;"
+        "box.dispatchEvent(new Event('change'));})()"
+    )
+    assert browser.js("document.getElementById('at-budget').textContent").startswith(
+        "The first 120 rows hold"
+    )
+    ticks = "[...document.querySelectorAll('#gain text')].map(t => t.textContent)"
+    assert {"0", "5,000", "10,000"} <= set(browser.js(ticks))
+    assert browser.complaints() == []

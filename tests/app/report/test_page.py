@@ -212,10 +212,9 @@ def test_the_slider_tells_what_each_ranker_found(browser, page):
 def test_the_tables_of_rankers_and_rows_can_be_sorted_and_filtered(browser, page):
     browser.open(page)
     names = "[...document.querySelectorAll('#gained tbody th')].map(c => c.textContent)"
+    assert browser.js(names) == ["push", "plain"]  # the most hits first
+    browser.click("#gained thead th:nth-child(2) button")
     assert browser.js(names) == ["plain", "push"]
-    browser.click("#gained thead th:nth-child(2) button")
-    browser.click("#gained thead th:nth-child(2) button")
-    assert browser.js(names) == ["push", "plain"]
     cells = "[...document.querySelectorAll('#list tbody td:first-child')].map(c => c.textContent)"
     browser.click("#list thead th:nth-child(1) button")
     assert browser.js(cells) == ["2", "1"]

@@ -156,6 +156,7 @@ def describe_run(data: Any, comparison: RankerComparison, *, seed: int) -> Compa
             "Terms": data.licence,
         },
         comparison=comparison,
+        verdict=winner_in_words(comparison),
         contestants={
             LOGISTIC: "scikit-learn's LogisticRegression on pixels scaled to [0, 1]; "
             f"C among {c_values}",
@@ -171,6 +172,20 @@ def describe_run(data: Any, comparison: RankerComparison, *, seed: int) -> Compa
             "cross-validation on average precision",
             "Again": f"toprank demo --seed {seed} --budget {comparison.judged}",
         },
+    )
+
+
+def winner_in_words(comparison: RankerComparison) -> str:
+    """Who found the most, and whether that is more than luck."""
+    best, *others = comparison.names
+    mean, low, high = comparison.expected(best)
+    second = others[0]
+    is_close = comparison.rows_gained(best, second).includes_zero
+    doubt = ", too close to call on these rows" if is_close else ""
+    return (
+        f"Most hits: {best}. Expect {mean:.0f} of the first {comparison.judged} to be eights "
+        f"({low:.0f} to {high:.0f}); {second} would find {comparison.expected(second).mean:.0f}"
+        f"{doubt}."
     )
 
 

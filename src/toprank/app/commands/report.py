@@ -42,8 +42,15 @@ def report(
         typer.Option(
             min=1,
             max=10_000,
-            help="Rows to show [default: ten budgets]; with lists, per list [default: one].",
+            help="Rows to show; with lists, of each list [default: the budget].",
         ),
+    ] = None,
+    value: Annotated[
+        str | None,
+        typer.Option(metavar="NUMBER|COLUMN", help="What a hit is worth: adds the best length."),
+    ] = None,
+    cost: Annotated[
+        str | None, typer.Option(metavar="NUMBER|COLUMN", help="What looking at a row costs.")
     ] = None,
     push_path: Annotated[
         bool, typer.Option(help="If the model is a push, also fit other powers.")
@@ -80,7 +87,14 @@ def report(
         )
     with console.warnings_as_notes(), console.progress("push path") as step:
         run = build_model_page(
-            ranker, rows, labelled, top=top, push=push_path, seed=seed, watch=step
+            ranker,
+            rows,
+            labelled,
+            top=top,
+            push=push_path,
+            amounts=(value, cost),
+            seed=seed,
+            watch=step,
         )
     path = write_report(output, run)
     console.say(f"Report: {path}")

@@ -48,6 +48,7 @@ class ComparisonRun:
     n_rows: int
     ranked: Mapping[str, str]
     comparison: RankerComparison
+    verdict: str
     contestants: Mapping[str, str]
     focus: str
     shortlist: ShortlistTable
@@ -67,7 +68,7 @@ def build_comparison_page(
     """Everything that the page about a comparison of rankers shows."""
     focus = chooser.best_candidate_
     parts = ", ".join(f"{label} {weight:.0%}" for label, weight in chooser.weights_.items())
-    abouts = {focus: f"fold models are averaged: {parts}"}
+    abouts = {focus: parts}
     positive = data.roles.positive
     return ComparisonRun(
         title=f"Which ranker for {data.source.name}",
@@ -79,6 +80,7 @@ def build_comparison_page(
             "Positives": f"{data.n_positives:,}: {positive}",
         },
         comparison=found,
+        verdict=chooser.verdict(),
         contestants={name: abouts.get(name, "the best of its settings") for name in found.names},
         focus=focus,
         assumption=data.chosen.assumption,

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from toprank.app.evaluation import found_hits, judged_by, measure
 from toprank.app.model import lists_of
+from toprank.app.report.breakdown import chances_of, draw_calibration, money_of, segments_of
 from toprank.app.report.curves import curve_of
 from toprank.app.report.picture import draw_push_path
 from toprank.inputs import within_budget
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from toprank.app.model import RankingModel
+    from toprank.app.report.breakdown import Money, Segment
     from toprank.app.report.curves import Curve
     from toprank.app.report.picture import Picture
     from toprank.app.training_data import LabelledFeatures
@@ -50,6 +52,9 @@ class Quality:
     metrics: Mapping[str, tuple[float, float, float]]
     curve: Curve
     calibration: tuple[Reliability, ...]
+    calibration_picture: Picture | None = None
+    segments: tuple[Segment, ...] = ()
+    money: Money | None = None
     push_path: Picture | None = None
 
 
@@ -87,14 +92,16 @@ def build_model_page(
     *,
     top: int | None = None,
     push: bool = True,
+    amounts: tuple[str | None, str | None] = (None, None),
     seed: int = 0,
     watch: Callable[[int, int], object] = lambda _done, _total: None,
 ) -> ModelRun:
     """Everything that the page about a model and a table shows.
 
     ``labelled`` are the rows with a target, where there is one. ``top`` rows are shown, by default
-    ten budgets; with lists, of each list, by default the budget; never more than 10,000. ``watch``
-    is told how many fits of the push path are done.
+    the budget; with lists, of each list; never more than 10,000. ``amounts`` are what a hit is
+    worth and what a row costs, numbers or columns. ``watch`` is told how many fits of the push path
+    are done.
     """
     ranked = table if labelled is None else table.rows(labelled.numbers)
     scores = model.scores(ranked)
@@ -102,10 +109,7 @@ def build_model_page(
     found = places_of(scores, lists_of(ranked, group))
     sizes = found.sizes
     budget = model.in_budget(int(sizes.max()))
-    if top is None:
-        counts = within_budget(model.budget, sizes) * (1 if group else 10)
-    else:
-        counts = np.full(sizes.size, top)
+    counts = within_budget(model.budget, sizes) if top is None else np.full(sizes.size, top)
     first = np.flatnonzero(found.places < counts[found.lists])[:_MOST_ROWS]
     shown = found.rows[first]
     of_each = " of each list" if group else ""
@@ -138,8 +142,34 @@ def build_model_page(
         is_weighted=labelled is not None and labelled.weights is not None,
         quality=None
         if labelled is None
-        else _quality(model, labelled, scores, budget, push=watch if push else None, seed=seed),
+        else replace(
+            _quality(model, labelled, scores, budget, push=watch if push else None, seed=seed),
+            segments=segments_of(model, labelled, _is_listed(found, model.budget)),
+            money=_money(ranked, labelled, scores, amounts, budget),
+        ),
     )
+
+
+def _is_listed(found: Any, budget: float) -> NDArray[np.bool_]:
+    """Which rows stand within the budget of their list."""
+    listed = np.zeros(found.rows.size, dtype=bool)
+    listed[found.first(within_budget(budget, found.sizes))] = True
+    return listed
+
+
+def _money(
+    table: Table,
+    labelled: LabelledFeatures,
+    scores: NDArray[np.float64],
+    amounts: tuple[str | None, str | None],
+    budget: int,
+) -> Money | None:
+    if amounts == (None, None):
+        return None
+    if labelled.groups is not None or labelled.weights is not None:
+        raise ValueError("--value and --cost are about one list of rows without weights.")
+    lengths = curve_of(labelled.positives, scores, budget=budget).lengths
+    return money_of(table, labelled.positives, scores, amounts, lengths, budget)
 
 
 def _rows_in_words(budget: float, rows: int) -> str:
@@ -198,12 +228,13 @@ def _quality(
     is_push = model.facts["class"] == "PNormPush" and hasattr(model.ranker, "coef_")
     if push is not None and is_push:
         path = draw_push_path(model, labelled, seed=seed, watch=push)
-    top = found_hits(judged, scores)
+    top, tenths = found_hits(judged, scores), _calibration(model, labelled, scores)
     return Quality(
         opening=top.in_words(model.roles.positive, of_lists=judged.groups is not None),
         metrics={name: (each.value, each.low, each.high) for name, each in found.items()},
         curve=curve_of(*given, budget=budget),
-        calibration=_calibration(model, labelled, scores),
+        calibration=tenths,
+        calibration_picture=draw_calibration(tenths),
         push_path=path,
     )
 
@@ -212,9 +243,7 @@ def _calibration(
     model: RankingModel, labelled: LabelledFeatures, scores: NDArray[np.float64]
 ) -> tuple[Reliability, ...]:
     """Each tenth of all rows by score, whatever their list, weighted as they are."""
-    chances = None
-    if hasattr(model.ranker, "predict_proba"):
-        chances = model.ranker.predict_proba(model.encoder.transform(labelled.features))[:, 1]
+    chances = chances_of(model, labelled, scores)
     weights = np.ones(scores.size) if labelled.weights is None else labelled.weights
     order = np.argsort(-scores, kind="stable")
     order = order[weights[order] > 0]

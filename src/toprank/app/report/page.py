@@ -81,6 +81,9 @@ def _model_page(run: ModelRun) -> str:
     curve = None if run.quality is None else run.quality.curve
     if curve is not None:
         data |= _curve_data({"": curve}, "")
+    if run.quality is not None and run.quality.money is not None:
+        money = run.quality.money
+        data["money"] = {"lengths": money.lengths, "worth": money.worth, "best": money.best_length}
     explained = len(run.row_drivers)
     return _rendered(
         "model.html.j2",
@@ -101,7 +104,9 @@ def _curves(run: ComparisonRun) -> dict[str, Curve]:
     """The focus and those with the best shortlists, in the order of the table."""
     found = run.comparison
     others = [name for name in found.names if name in run.others]
-    drawn = {run.focus, *others[: _MOST_CURVES - 1]}
+    # the simplest choice is what a reader knows
+    simplest = [name for name in others if name.startswith("logistic")]
+    drawn = {run.focus, *[*simplest, *others][: _MOST_CURVES - 1]}
     return {
         name: curve_of(
             found.rows.positives,

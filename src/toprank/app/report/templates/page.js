@@ -15,17 +15,26 @@
     return element;
   };
 
-  function draw(host, { xMax, yMax, lines, band, marks, x, y, yText }) {
+  // Round numbers from low to high, some four of them.
+  function ticks(low, high) {
+    const rough = (high - low) / 4, power = Math.pow(10, Math.floor(Math.log10(rough)));
+    const step = power * [1, 2, 2.5, 5, 10].find((each) => each * power >= rough * 0.999);
+    const found = [];
+    for (let at = Math.ceil(low / step - 1e-9); at * step <= high * (1 + 1e-9); at += 1) found.push(Number((at * step).toPrecision(12)));
+    return found.filter((at) => Number.isInteger(at) || high - low < 4);
+  }
+
+  function draw(host, { xMax, yMax, yMin = 0, lines, band, marks, x, y, yText }) {
     host.replaceChildren();
     const svg = make(host, "svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, "aria-hidden": "true" });
     const px = (value) => LEFT + ((WIDTH - LEFT - RIGHT) * value) / xMax;
-    const py = (value) => HEIGHT - BOTTOM - ((HEIGHT - BOTTOM - TOP) * value) / yMax;
-    for (let step = 0; step <= 4; step += 1) {
-      const yAt = (yMax * step) / 4, xAt = (xMax * step) / 4;
+    const py = (value) => HEIGHT - BOTTOM - ((HEIGHT - BOTTOM - TOP) * (value - yMin)) / (yMax - yMin);
+    for (const yAt of ticks(yMin, yMax)) {
       make(svg, "line", { class: "grid", x1: LEFT, x2: WIDTH - RIGHT, y1: py(yAt), y2: py(yAt) });
       make(svg, "text", { x: LEFT - 8, y: py(yAt) + 4, "text-anchor": "end" }, yText(yAt));
-      make(svg, "text", { x: px(xAt), y: HEIGHT - BOTTOM + 18, "text-anchor": step === 4 ? "end" : "middle" },
-        number.format(Math.round(xAt)));
+    }
+    for (const xAt of ticks(0, xMax)) {
+      make(svg, "text", { x: px(xAt), y: HEIGHT - BOTTOM + 18, "text-anchor": xAt > 0.95 * xMax ? "end" : "middle" }, number.format(xAt));
     }
     make(svg, "text", { x: (LEFT + WIDTH) / 2, y: HEIGHT - 8, "text-anchor": "middle" }, x);
     make(svg, "text", { x: 14, y: HEIGHT / 2, "text-anchor": "middle", transform: `rotate(-90 14 ${HEIGHT / 2})` }, y);
@@ -70,6 +79,7 @@
     const update = () => {
       const at = Number(slider.value), k = lengths[at];
       slider.setAttribute("aria-valuetext", `${k} rows${ofLists}`);
+      byId("length").value = k;
       byId("at-budget").textContent = words(at);
       const reach = lengths[Math.min(last, Math.max(at + 1, Math.ceil(last / 2)))];
       const edge = (name) => lengths.map((each, i) => [each, series[data.shaded][name][i]]);
@@ -113,9 +123,29 @@
     lengths.forEach((k, at) => { if (k <= data.budget) start = at; });
     slider.value = start;
     slider.addEventListener("input", update);
+    const box = byId("length");
+    box.max = lengths[last];
+    box.addEventListener("change", () => {
+      const wanted = Number(box.value);
+      let nearest = 0;
+      lengths.forEach((k, at) => { if (Math.abs(k - wanted) < Math.abs(lengths[nearest] - wanted)) nearest = at; });
+      slider.value = nearest;
+      update();
+    });
     zoom.addEventListener("input", drawRoc);
     update();
     drawRoc();
+  }
+
+  if (data.money) {
+    const { lengths, worth, best } = data.money;
+    const high = Math.max(0, ...worth), low = Math.min(0, ...worth);
+    draw(byId("worth"), {
+      xMax: lengths[lengths.length - 1], yMin: low, yMax: high > low ? high : low + 1, x: "Rows in the shortlist", y: "Worth",
+      yText: (value) => number.format(value),
+      lines: [{ pairs: lengths.map((k, at) => [k, worth[at]]), kind: "line line-1" }],
+      marks: [[best, Math.max(...worth), "line-1"]],
+    });
   }
 
   // Sorting --------------------------------------------------------------------------------
@@ -176,10 +206,11 @@
     byId("why").focus();
   }
 
-  function show() {
+  function show(most = PAGE) {
     const pages = Math.max(1, Math.ceil(order.length / PAGE));
     page = Math.min(page, pages - 1);
-    body.replaceChildren(...order.slice(page * PAGE, (page + 1) * PAGE).map((at) => {
+    const from = most > PAGE ? 0 : page * PAGE;
+    body.replaceChildren(...order.slice(from, from + most).map((at) => {
       const line = document.createElement("tr");
       data.rows[at].forEach((value, column) => {
         const cell = document.createElement("td");
@@ -218,6 +249,23 @@
   sortable(heads, (column, down) => { sortedBy = column; isDown = down; arrange(); }, data.sorted);
   let waiting = 0;
   byId("filter").addEventListener("input", () => { clearTimeout(waiting); waiting = setTimeout(arrange, 120); });
+  // As toprank rank writes it: an apostrophe keeps a spreadsheet from running a text.
+  byId("download").addEventListener("click", () => {
+    const cell = (value) => {
+      const text = typeof value === "number" ? String(value) : String(value).replace(/^('*[=+\-@\t\r])/, "'$1");
+      return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+    };
+    const lines = [heads.map((head) => head.textContent), ...order.map((at) => data.rows[at])];
+    const file = new Blob([lines.map((line) => line.map(cell).join(",")).join("\r\n") + "\r\n"], { type: "text/csv" });
+    const link = document.createElement("a");
+    link.href = URL.createObjectURL(file);
+    link.download = "shortlist.csv";
+    link.click();
+    URL.revokeObjectURL(link.href);
+  });
+  // A print has no pages to turn.
+  window.addEventListener("beforeprint", () => show(data.rows.length));
+  window.addEventListener("afterprint", () => show());
   byId("previous").addEventListener("click", () => { page -= 1; show(); });
   byId("next").addEventListener("click", () => { page += 1; show(); });
   arrange();

@@ -1,0 +1,65 @@
+"""Segments and money are counts and sums that a reader can check."""
+
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from toprank.app.fitting import fit_model
+from toprank.app.report import build_model_page, render_report
+from toprank.app.report.breakdown import money_of, segments_of
+from toprank.app.training_data import label_rows
+from toprank.selection.candidates import make_ranker
+from toprank.tables import Table
+
+
+@pytest.fixture(scope="module")
+def model_and_rows():
+    rng = np.random.default_rng(0)
+    n = 200
+    job, x = rng.choice(["clerk", "nurse"], n), rng.normal(size=n)
+    y = x + 2 * (job == "nurse") + rng.logistic(size=n) > 2
+    columns = {"x": x, "job": job, "price": rng.integers(1, 9, n), "y": y}
+    data = label_rows(Table(pa.table(columns), "t.csv"), target="y")
+    return fit_model(data, make_ranker("logistic"), budget=20, name="logistic"), data
+
+
+def test_segments_add_up_to_the_shortlist(model_and_rows):
+    model, data = model_and_rows
+    rows = data.in_memory()
+    listed = np.zeros(200, dtype=bool)
+    listed[np.argsort(-model.scores(rows.features))[:20]] = True
+    found = segments_of(model, rows, listed)
+    assert {part.column for part in found} == {"job"}
+    assert sum(part.n_rows for part in found) == 200
+    assert sum(part.n_listed for part in found) == 20
+    assert sum(part.n_hits for part in found) == (listed & rows.positives).sum()
+
+
+def test_money_is_the_value_of_hits_less_the_cost_of_rows():
+    scores = np.array([5.0, 4.0, 3.0, 2.0, 1.0])
+    positives = np.array([True, False, True, False, False])
+    table = Table(pa.table({"price": [10.0, 1.0, 2.0, 1.0, 1.0]}), "t.csv")
+    found = money_of(table, positives, scores, ("price", "1"), (1, 2, 3, 4, 5), 2)
+    assert found.worth == (9.0, 8.0, 9.0, 8.0, 7.0)
+    assert found.best_length == 1
+    assert found.opening == (
+        "At the budget of 2 rows the list is worth 8; the best length is 1, worth 9."
+    )
+    poor = money_of(table, positives, scores, ("1", "9"), (1, 2), 2)
+    assert poor.opening.endswith("no list of any length pays.")
+    assert money_of(table, positives, scores, (None, None), (1,), 1) is None
+    with pytest.raises(ValueError, match="neither a number nor a column"):
+        money_of(table, positives, scores, ("prize", None), (1,), 1)
+
+
+def test_the_page_has_segments_money_and_the_picture_of_calibration(model_and_rows):
+    model, data = model_and_rows
+    run = build_model_page(model, data.source, data.in_memory(), amounts=("price", "2"))
+    source = render_report(run)
+    for words in ("By segment", "What it is worth", "job = nurse", "of the first 20 are y = true"):
+        assert words in source
+    assert len(run.rows) == 20
+    plain = render_report(replace(run, quality=replace(run.quality, money=None, segments=())))
+    assert "What it is worth" not in plain
