@@ -46,3 +46,12 @@ def test_a_star_marks_what_lies_beyond_two_standard_errors():
     assert cell((0.90, 0.01), 0.93, 0.01) == "0.900 ± 0.010 / 0.930 \\*"
     assert cell((0.90, 0.01), 0.93, None) == "0.900 ± 0.010 / 0.930 \\*"
     assert cell((0.90, 0.02), 0.93, None) == "0.900 ± 0.020 / 0.930"
+
+
+def test_ties_are_errors_in_the_tables_as_in_the_papers_definition():
+    from experiments.svm.comparison import ties_as_errors
+
+    y = np.array([True, True, False, False])
+    assert ties_as_errors(y, np.array([4.0, 2.0, 3.0, 1.0])) == 0.75
+    assert ties_as_errors(y, np.array([1.0, 0.0, 1.0 + 1e-15, 0.0])) == 0.25
+    assert ties_as_errors(y, np.zeros(4)) == 0.0

@@ -135,6 +135,18 @@ def test_the_product_form_finds_a_better_nu_plus_than_the_root():
     assert np.isnan(RankSVM().fit(X, y).nu_plus_)
 
 
+def test_more_starts_find_a_nu_plus_that_is_no_worse():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(120, 4))
+    y = X[:, 0] + 0.8 * rng.standard_t(2, size=120) > 1.0
+    models = [RankSVM(nu=0.3, form="product", n_starts=n, tol=1e-3).fit(X, y) for n in (1, 5)]
+    margins = [model.certificate_.soft_margin for model in models]
+    assert margins[1] <= margins[0] * (1 + 1e-2)
+    assert models[1].certificate_.holds
+    with pytest.raises(ValueError, match="n_starts"):
+        RankSVM(form="product", n_starts=0).fit(X, y)
+
+
 def test_the_gap_is_the_distance_to_the_optimum():
     X, y = draw()
     rough, fine = RankSVM(tol=0.1).fit(X, y), RankSVM(tol=1e-8).fit(X, y)

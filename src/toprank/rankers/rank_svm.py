@@ -66,6 +66,10 @@ class RankSVM(GradesMixin, PairsMixin, LinearRanker):
         ν⁺ of ``form="product"``, from ν to 1: the share of the positives to average over (with
         ``norm=2``, as the paper has it, of the negatives). None finds it to two digits, from √ν on,
         by the paper's iteration (section 6); a number solves OPT_soft(ν⁺).
+    n_starts : int, default=1
+        Where ``nu_plus`` is to be found, how many starts the iteration has: √ν, then values spread
+        from ν to 1. It ends in one valley of a function that may have several; more starts find
+        the deepest, at their multiple of the time.
     form : {"exact", "product", "classification"}, default="exact"
         "classification" is the ν-SVM for classes, on ν·m/2 rows of each, for comparison.
     signed : bool, default=True
@@ -128,6 +132,7 @@ class RankSVM(GradesMixin, PairsMixin, LinearRanker):
     margin: Literal["soft", "hard"] = "soft"
     nu: float = 0.2
     nu_plus: float | None = None
+    n_starts: int = 1
     form: Literal["exact", "product", "classification"] = "exact"
     signed: bool = True
     constant: bool = True

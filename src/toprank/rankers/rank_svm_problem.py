@@ -173,7 +173,11 @@ class SvmProblem:
             )
             return self._maximize(margin, max_iter, coarse, weights, None, sparse=False)
 
-        found, _ = lower_by_tangents(self.ranker.nu, tangent, coarse)
+        starts = [math.sqrt(self.ranker.nu)]
+        if self.ranker.n_starts > 1:  # valleys of γ̂ lie on both sides of √ν (Figure 2)
+            starts += np.geomspace(self.ranker.nu, 1.0, int(self.ranker.n_starts) - 1).tolist()
+        runs = [lower_by_tangents(self.ranker.nu, tangent, coarse, start) for start in starts]
+        found = min(runs, key=lambda run: round(run[1][-1], 6))[0]  # the first of equal ones
         if found in (self.ranker.nu, math.sqrt(self.ranker.nu), 1.0):  # as the search gives them
             return found
         # further digits hang on rounding: γ̂ is flat here
@@ -257,6 +261,7 @@ def check_parameters(ranker: Any) -> None:
                 f"nu_plus must lie between nu={ranker.nu} and 1, got {ranker.nu_plus!r}; "
                 "the square root of nu treats both classes alike."
             )
+    check_number("n_starts", ranker.n_starts, 1, whole=True)
     if ranker.norm == 2 and not ranker.signed:
         raise ValueError("signed=False needs norm=1; with norm=2 weights have both signs.")
     if ranker.signed and not ranker.constant:

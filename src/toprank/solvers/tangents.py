@@ -34,13 +34,16 @@ Solve = Callable[[float, "Floats | None"], "MarginSolution"]
 """Solves the problem at a ν⁺, from weights to start with."""
 
 
-def lower_by_tangents(nu: float, solve_tangent: Solve, tol: float) -> tuple[float, list[float]]:
-    """Give the best ν⁺ found and the γ̃ of every step.
+def lower_by_tangents(
+    nu: float, solve_tangent: Solve, tol: float, start: float | None = None
+) -> tuple[float, list[float]]:
+    """Give the best ν⁺ found from a start, √ν where none is given, and the γ̃ of every step.
 
     Stops when γ̃ falls by no more than ``tol``, relatively, which should not be finer than the
     gap to which ``solve_tangent`` solves.
     """
-    centre, best, path = math.sqrt(nu), math.sqrt(nu), [math.inf]
+    centre = best = math.sqrt(nu) if start is None else start
+    path = [math.inf]
     weights: Floats | None = None
     for _ in range(MAX_STEPS):
         solution = solve_tangent(centre, weights)
