@@ -5,6 +5,8 @@ import pyarrow as pa
 import pytest
 
 from toprank.app.drift import look_at, profile_of, what_changed
+from toprank.app.reading import read_table
+from toprank.app.writing import write_table
 from toprank.tables import Table, TableEncoder
 
 
@@ -58,3 +60,14 @@ def test_what_has_changed_is_said(column, values, words):
     assert len([each for each in found if each.startswith(column)]) == 1
     assert words in found[0]
     assert found == changes(people(5, 1000, **{column: values}), parts=3)
+
+
+@pytest.mark.parametrize("command", ["rank", "evaluate", "report"])
+def test_a_table_without_a_column_of_the_model_is_refused_in_one_line(
+    deals, invoke, tmp_path, command
+):
+    table = tmp_path / "new.csv"
+    write_table(table, read_table(deals / "new.parquet").columns.drop_columns(["age"]))
+    done = invoke(command, deals / "model.toprank", table)
+    assert done.exit_code == 2, done.output
+    assert "lacks 1 of" in done.stderr

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from toprank.tables.columns import coded_words, number_parts
-from toprank.tables.table import listing
+from toprank.tables.table import Table, listing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from toprank.app.model import RankingModel
     from toprank.tables.columns import Encoding
     from toprank.tables.parquet_stream import ParquetStream
-    from toprank.tables.table import Table
 
 __all__ = [
     "ColumnProfile",
@@ -107,6 +106,7 @@ def look_at(
 
 def changes_in(model: RankingModel, source: Table | ParquetStream) -> list[str]:
     """What differs from training in a table, or in a pass over a stream."""
+    model.encoder.check_columns(Table(source.schema.empty_table(), source.name, source.is_sparse))
     if not model.profile:
         return []
     seen = source.total(

@@ -164,7 +164,7 @@ def rank(
     ranker = load_model(model)
     border = None if cutoff is None else parse_cutoff(cutoff, ranker)
     how = text_format(decimal, dates, encoding, names, ranker.facts.get("read_as"))
-    in_one_pass = ranker.roles.group is None and reasons is None and not is_ruled
+    in_one_pass = ranker.roles.group is None and not (reasons or trail or is_ruled)
     open_source = open_ranked if in_one_pass else open_rows
     source: Any = open_source(table, stream, len(ranker.encoder.owners_), how)
     check_likeness(console, ranker, source, strict=strict)
@@ -228,7 +228,6 @@ def check_likeness(
         console.note(note)
     if not strict and not isinstance(source, Table):
         return
-    model.encoder.check_columns(Table(source.schema.empty_table(), source.name, source.is_sparse))
     changes = changes_in(model, source)
     if strict and changes:
         raise ValueError(f"--strict refuses {source.name}: {' '.join(changes)}")
