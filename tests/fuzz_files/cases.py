@@ -46,6 +46,8 @@ def commands_on_model(name, table, number):
         Command(["explain", name], name),
         Command(["explain", name, table, "--row", "3"], name),
         Command(["evaluate", name, table, "--json"], name),
+        Command(["export", name, "--key", "id", "-o", "out.sql"], name, "out.sql"),
+        Command(["export", name, "--to", "python", "-o", "out.py"], name, "out.py"),
         Command(report, name, "out.html"),
     ]
 
@@ -98,13 +100,17 @@ def _is_whole(path, done, ending):
 
 def _is_right(path, done, ending):
     """Whether a result is complete; after a signal, nobody has said how many rows it has."""
-    is_list = path.suffix not in (".toprank", ".html")
+    is_list = path.suffix not in (".toprank", ".html", ".sql", ".py")
     rows = json.loads(done.printed)["rows"] if ending == 0 and is_list else None
     try:
         if path.suffix == ".toprank":
             return bool(load_model(path).columns)
         if path.suffix == ".html":
             return path.read_text(encoding="utf-8").rstrip().endswith("</html>")
+        if path.suffix == ".sql":
+            return path.read_text(encoding="utf-8").endswith(";\n")
+        if path.suffix == ".py":
+            return bool(compile(path.read_text(encoding="utf-8"), path.name, "exec"))
         return read_table(path).n_rows == rows or rows is None
     except (ValueError, OSError):
         return rows == 0  # a header alone

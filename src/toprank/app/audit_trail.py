@@ -88,7 +88,7 @@ def check_shortlist(
             f"{shortlist.name} has no columns rank and score; name a list that toprank rank wrote."
         )
     lists = _lists(shortlist.columns, model)
-    places = _numbers(shortlist.columns, _name_of(shortlist.names, "rank"))
+    places = _places(shortlist)
     by_rules = _recorded(shortlist, RULES) == "rules" or bool({*_OF_RULES} & {*shortlist.names})
     rows = None
     if table is None:
@@ -119,6 +119,20 @@ def _name_of(names: list[str], name: str) -> str:
 
 def _numbers(columns: pa.Table, name: str) -> NDArray[np.float64]:
     return np.asarray(columns.column(name).cast(pa.float64()).to_numpy(), dtype=np.float64)
+
+
+def _places(shortlist: Table) -> NDArray[np.float64]:
+    name = _name_of(shortlist.names, "rank")
+    try:
+        places = _numbers(shortlist.columns, name)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        places = np.full(1, np.nan)
+    if not (np.isfinite(places) & (places >= 1)).all():
+        raise ValueError(
+            f"the column {name!r} of {shortlist.name} holds values that are no places; name a list "
+            "that toprank rank wrote."
+        )
+    return places
 
 
 def _lists(columns: pa.Table, model: RankingModel) -> list[Any]:

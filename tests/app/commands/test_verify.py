@@ -111,3 +111,14 @@ def test_a_table_that_is_no_shortlist_is_refused(deals, invoke):
     done = invoke("verify", deals / "new.csv", deals / "model.toprank")
     assert done.exit_code == 2
     assert "rank and score" in done.stderr
+
+
+@pytest.mark.parametrize("value", ["first", None, 0, -1.5])
+def test_places_that_are_none_are_refused(deals, listed, invoke, value):
+    path = listed("list.parquet")
+    rows = read_table(path).columns
+    places = pa.array([value] * rows.num_rows)
+    write_table(path, rows.set_column(0, "rank", places))
+    done = invoke("verify", path, deals / "model.toprank")
+    assert done.exit_code == 2
+    assert "no places" in done.stderr
