@@ -85,7 +85,9 @@ INTRODUCTION = f"""\
 `make setup-torch reproduce PAPER=networks` writes this page. One small network (two hidden layers
 of 64), AdamW, {EPOCHS} passes in batches of {BATCH}; {ROWS // 2:,} rows for training,
 {ROWS // 2:,} others for testing; {SEEDS} seeds, each with other rows and other initial weights.
-Batches of the top-of-list losses have at least a tenth of positives. No option was tuned.
+Batches of the top-of-list losses have at least a tenth of positives, those of cross-entropy are
+random: part of a difference can come from the batches. `benchmarks/torch_losses.md` has all losses
+on the same batches. No option was tuned.
 
 The row of cross-entropy holds the measure itself, all others the difference from it with the same
 seed; ± is a 95 % interval over the seeds (Student's t). A difference larger than its interval is
