@@ -138,7 +138,7 @@ def push_path(
 def _checked(
     path: Mapping[float, Mapping[str, ArrayLike]],
 ) -> tuple[list[float], dict[str, NDArray[np.float64]]]:
-    if not isinstance(path, Mapping) or not path:
+    if not isinstance(path, Mapping) or not path:  # type: ignore[redundant-expr]
         raise ValueError("path must map powers p to measures; see fit_push_path.")
     given: list[Any] = list(path)
     for power in given:
