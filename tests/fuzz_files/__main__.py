@@ -47,6 +47,7 @@ class Tally:
         if problems:
             last = (done.said.strip().split("\n") or [""])[-1][:200]
             self.failures.append(f"{', '.join(problems)}: {what}: {last}")
+            sys.stderr.write(f"{self.failures[-1]}\n")
 
     def table(self):
         """The counts as a table in Markdown; problems that never came are left out."""
@@ -236,16 +237,23 @@ def main():
     with tempfile.TemporaryDirectory() as home:
         suite = Suite(Path(home), given.seed, is_short=given.short)
         suite.warm_up()
-        suite.damage(given.n_files)
-        suite.attack(every=40 if given.short else 1)
-        suite.kill(1 if given.short else 12)
-        suite.interrupt(1 if given.short else 12)
-        suite.resume(1 if given.short else 6)
-        if not given.short:
-            suite.interrupt_processes(12)
-    tally = suite.tally
-    sys.stdout.write("\n".join([tally.table(), *tally.failures, ""]))
+        try:
+            run_all(suite, given.n_files, is_short=given.short)
+        finally:  # also of a run that is interrupted
+            tally = suite.tally
+            sys.stdout.write("\n".join([tally.table(), *tally.failures, ""]))
     sys.exit(1 if tally.failures else 0)
+
+
+def run_all(suite, n_files, *, is_short):
+    """Damage, faults and attacks."""
+    suite.damage(n_files)
+    suite.kill(1 if is_short else 12)
+    suite.interrupt(1 if is_short else 12)
+    suite.resume(1 if is_short else 6)
+    if not is_short:
+        suite.interrupt_processes(12)
+    suite.attack(every=40 if is_short else 1)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,11 @@
 """Whole tables of every format and models of several rankers, and seeded damage to them."""
 
+import contextlib
+import datetime as dt
 import gzip
 import io
 import json
+import sqlite3
 import struct
 from hashlib import sha256
 
@@ -56,6 +59,26 @@ def as_parquet(table, row_group_size=25, **options):
     return sink.getvalue()
 
 
+def as_arrow(table):
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_file(sink, table.schema) as writer:
+        writer.write_table(table)
+    return sink.getvalue().to_pybytes()
+
+
+def as_database(table):
+    """SQLite, which numbers and texts alike may be in."""
+    with contextlib.closing(sqlite3.connect(":memory:")) as base:
+        base.execute("create table rows (size, age, job, since, member, t)")
+        rows = [
+            [str(v) if isinstance(v, dt.date) else v for v in row.values()]
+            for row in table.to_pylist()
+        ]
+        base.executemany("insert into rows values (?, ?, ?, ?, ?, ?)", rows)
+        base.commit()
+        return base.serialize()
+
+
 def as_sparse(table, lists=None):
     lines = []
     for place, row in enumerate(table.to_pylist()):
@@ -74,6 +97,12 @@ def tables():
         "table.csv.gz": gzip.compress(as_text(table), mtime=0),
         "table.parquet": as_parquet(table),
         "other.parquet": as_parquet(table, compression="zstd", use_dictionary=False),
+        "table.arrow": as_arrow(table),
+        "table.json": json.dumps(table.to_pylist(), default=str).encode(),
+        "table.jsonl": b"".join(
+            json.dumps(row, default=str).encode() + b"\n" for row in table.to_pylist()
+        ),
+        "table.db": as_database(table),
         "rows.libsvm": as_sparse(table),
         "lists.letor": as_sparse(table, lists=10),
     }
@@ -112,7 +141,7 @@ def with_other_cells(content, delimiter, rng):
     """A copy of a text whose lines stay as many and as long, but for some odd cells."""
     lines = content.split(b"\n")
     for _ in range(rng.integers(1, 9)):
-        place = int(rng.integers(1, len(lines)))
+        place = int(rng.integers(len(lines) > 1, len(lines)))
         cells = lines[place].split(delimiter)
         choices = NASTY if rng.random() < 0.3 else NUMBERS
         odd = choices[rng.integers(len(choices))]
@@ -147,6 +176,7 @@ def damaged_table(whole, name, rng):
     content = whole[name]
     other = whole[list(whole)[rng.integers(len(whole))]]
     delimiters = {"table.csv": b",", "semicolons.csv": b";", "table.tsv": b"\t"}
+    delimiters |= {"table.json": b",", "table.jsonl": b","}
     if rng.random() < 0.5:
         if "parquet" in name:
             return as_parquet(with_another_column(columns(), rng))

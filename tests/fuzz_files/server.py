@@ -113,6 +113,8 @@ def _called(arguments, folder, targets, prepare=None):
         main()
     except SystemExit as end:
         code = end.code or 0
+    except KeyboardInterrupt:  # before the first line of the program
+        code = 130
     except BaseException:  # noqa: BLE001  (what a person would see as a traceback)
         traceback.print_exc()
         code = 1

@@ -495,7 +495,9 @@ def _dense(
     if features.min() < 0:
         raise ValueError(f"{name} has the feature number {features.min()}; they start at 0 or 1.")
     numbers = np.unique(features)
-    if numbers.size * counts.size > MOST_CELLS:
+    cells = numbers.size * counts.size
+    free = available_memory()
+    if cells > MOST_CELLS or (free is not None and 3 * 8 * cells > free):  # read, encoded, ranked
         raise ValueError(
             f"{name} has {counts.size:,} rows of {numbers.size:,} features, too many to hold dense;"
             " choose features first."
