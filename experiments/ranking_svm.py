@@ -3,7 +3,8 @@
 Writes docs/experiments/ranking_svm.md and its pictures. Real data must be in the data home (see
 docs/datasets.md); data sets that are not there are left out, and the page says so. What is found is
 kept in experiments/svm/results.json at once: ``python -m experiments ranking-svm --resume`` goes on
-where a run was cut.
+where a run was cut. ``python -m experiments.svm.readings 3`` compares readings of the paper's
+settings on three draws of every row, also resumable, for the section "Which reading fits".
 """
 
 import json
@@ -19,6 +20,7 @@ from joblib import Parallel, delayed
 from experiments.svm import pictures
 from experiments.svm.comparison import REAL_COSTS, REAL_ROUNDS, judge, n_nonzero, rivals, seconds
 from experiments.svm.data import even_chance, real_tables, threshold_rows
+from experiments.svm.fits import section
 from experiments.svm.page import page
 from experiments.svm.printed import TABLE_1, TABLE_2, TABLE_3, TABLE_4
 from toprank.metrics import roc_auc
@@ -113,7 +115,7 @@ def main() -> None:
             found[name] = result
             RESULTS.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
             print(f"{taken:8.0f} CPU s  {name}", flush=True)
-    (DOCS / "ranking_svm.md").write_text(page(found), encoding="utf-8")
+    (DOCS / "ranking_svm.md").write_text(page(found, section(found)), encoding="utf-8")
 
 
 if __name__ == "__main__":

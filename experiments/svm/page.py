@@ -10,8 +10,8 @@ __all__ = ["page"]
 ROWS = 1000
 
 
-def page(found):
-    """All of the page, from the results by their names."""
+def page(found, readings=""):
+    """All of the page, from the results by their names and what was found about the readings."""
     present = {name: found[f"real {name}"] for name in TABLE_3 if found[f"real {name}"]}
     missing = [name for name in TABLE_3 if name not in present]
     figures = found["figures"]
@@ -59,6 +59,7 @@ def page(found):
             best=figures["best"],
             path=", ".join(f"{value:.4f}" for value in figures["path"]),
         ),
+        *([readings] if readings else []),
         CLOSING.format(
             *(f"{_stars(table)} of {_cells(table)}" for table in (table_1, table_2, table_3))
         ),
