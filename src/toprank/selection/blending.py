@@ -166,7 +166,7 @@ def _fit_fold(
     known_rows = data.rows(fold.train)
     scores = np.zeros(fold.test.size)
     try:
-        model = clone(candidate.estimator)
+        model = clone(candidate.on_folds)
         model.fit(known_rows.X, known_rows.positives, **known_rows.metadata())
         scores = np.asarray(model.decision_function(data.X[fold.test]), dtype=np.float64)
     except (ValueError, FloatingPointError, np.linalg.LinAlgError) as error:

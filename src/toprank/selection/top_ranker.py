@@ -376,7 +376,7 @@ class TopRanker(BaseRanker):
         """Weights without the slowest members, as far as fits on all rows would take too long."""
         left = float(self.time_limit or math.inf) - (time.monotonic() - started)
         train = cross.folds[0].train.size
-        seconds = np.array([member.seconds for member in cross.members])
+        seconds = np.array([m.seconds * m.candidate.effort for m in cross.members])
         needed = 1.3 * seconds / len(cross.folds) * data.n_rows / train
         kept = weights.copy()
         while np.count_nonzero(kept) > 1 and needed[kept > 0].sum() > left:
