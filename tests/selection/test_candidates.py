@@ -38,3 +38,11 @@ def test_a_seed_reaches_the_stochastic_rankers_and_a_setting_outlives_it():
     assert make_ranker("precision-at-k", {"random_state": 5}, seed=3).random_state == 5
     assert family(["precision-at-k"], share_of_positives=0.5)[0].params["k"] == 0.5
     assert np.isinf(make_ranker("pnorm-push", {"p": np.inf}).p)
+
+
+def test_fits_on_folds_take_fewer_trees():
+    forest = next(each for each in family(["random-forest"]) if each.name == "random-forest")
+    assert forest.on_folds.n_trees < forest.estimator.n_trees
+    assert forest.effort == forest.estimator.n_trees / forest.on_folds.n_trees
+    (simple, _) = family(["logistic"])
+    assert simple.effort == 1.0
