@@ -106,15 +106,20 @@ def _defaults() -> set[str]:
 
 
 def complete(results: dict) -> tuple[dict, list[str]]:
-    """Splits on which all methods with their defaults have results, and methods that all have."""
-    defaults = _defaults()
-    found, methods = {}, [each for each in contestants(1, 1) if each != AUTOGLUON]
-    for name, facts in results.items():
-        small = [split for number, split in facts["splits"].items() if number != "large"]
-        whole = [split for split in small if set(split) >= defaults]
-        if whole:
-            found[name] = facts | {"splits": whole}
-            methods = [each for each in methods if all(each in split for split in whole)]
+    """Data sets with the splits on which all methods have results, and these methods.
+
+    Without any, those with their defaults alone.
+    """
+    every = [method for method in contestants(1, 1) if method != AUTOGLUON]
+    for methods in (every, [method for method in every if method in _defaults()]):
+        found = {}
+        for name, facts in results.items():
+            small = [split for number, split in facts["splits"].items() if number != "large"]
+            whole = [split for split in small if set(split) >= set(methods)]
+            if whole:
+                found[name] = facts | {"splits": whole}
+        if found:
+            break
     return found, methods
 
 
