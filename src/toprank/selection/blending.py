@@ -50,7 +50,7 @@ _TRIED, _GROWTH = 10, 1.3
 _FLATTEST, _STEEPEST = 0.05, 20.0
 # Settled on half of the tables of the quality experiment; docs/experiments/quality.md has what
 # else was tried.
-STEPS = 10
+STEPS = 20
 BUDGETS = (0.5, 0.7, 1.0, 1.4, 2.0, 2.8, 4.0)
 OF_BUDGET = 0.1
 

@@ -83,7 +83,7 @@ RANKERS = {
         {"n_jobs": 1},
         {"n_trees": 400},
         is_streamed=True,
-        votes=10.0,
+        votes=30.0,
     ),
     "random-forest": RankerKind(
         "ForestRanker",
