@@ -1,0 +1,80 @@
+"""How long ``TopRanker`` takes, and that ``toprank fit`` and ``toprank compare`` agree.
+
+``python -m benchmarks.choosing times`` fits made-up tables of 10,000 and 1,000,000 rows and 30
+columns on two threads, and keeps to limits of 10, 30 and 60 seconds.
+``python -m benchmarks.choosing agreement`` runs both commands on ten data sets of the data home
+(``TOPRANK_DATA``) and compares choice, promise and order.
+"""
+
+import json
+import sys
+import tempfile
+import time
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+from typer.testing import CliRunner
+
+from experiments.tuned.problems import read, splits
+from toprank import TopRanker
+from toprank.app.cli import app
+
+SETS = (
+    "abalone", "adult", "ann_thyroid", "bank_marketing", "cod_rna", "magic", "page_blocks", "sick",
+    "spambase", "yeast",
+)  # fmt: skip
+LIMITS = (None, 10.0, 30.0, 60.0)
+SIZES = (10_000, 1_000_000)
+
+
+def made_up(n_rows: int) -> tuple[np.ndarray, np.ndarray]:
+    """Thirty columns, some of which act together; one row in twenty is positive."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n_rows, 30))
+    height = X[:, 0] * X[:, 1] + X[:, 2] + 0.5 * np.abs(X[:, 3]) + rng.logistic(size=n_rows)
+    return X, height > np.quantile(height, 0.95)
+
+
+def times() -> None:
+    """Wall and processor seconds of fits with and without a limit."""
+    X, y = made_up(1_000)
+    TopRanker(20).fit(X, y)  # compiled loops are loaded before the clock starts
+    for n_rows in SIZES:
+        X, y = made_up(n_rows)
+        for limit in LIMITS:
+            wall, cpu = time.perf_counter(), time.process_time()
+            TopRanker(200, time_limit=limit, n_jobs=2).fit(X, y)
+            wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+            limited = "no limit" if limit is None else f"limit {limit:.0f} s"
+            print(f"{n_rows:,} × 30, {limited}: {wall:.1f} s ({cpu:.1f} CPU s)", flush=True)
+
+
+def said(*words: str) -> dict:
+    """What a command prints as JSON."""
+    done = CliRunner().invoke(app, [*words, "--json", "--quiet"])
+    if done.exit_code:
+        raise SystemExit(done.output)
+    return json.loads(done.stdout)
+
+
+def agreement() -> None:
+    """Both commands on the first split of each set: the same verdict, in the same words."""
+    for name in SETS:
+        problem = splits(*read(name), 1)[0]
+        with tempfile.TemporaryDirectory() as folder:
+            table, model = str(Path(folder, "t.csv")), str(Path(folder, "m.toprank"))
+            columns = {f"x{at}": column for at, column in enumerate(problem.X.T)}
+            columns["y"] = np.where(problem.y, "yes", "no")
+            pyarrow.csv.write_csv(pa.table(columns), table)
+            given = (table, "--target", "y", "--budget", str(min(100, problem.y.size // 10)))
+            compared, fitted = said("compare", *given), said("fit", *given, "-o", model)
+        same = {key: compared[key] == fitted[key] for key in ("verdict", "weights", "standings")}
+        print(f"{name}: {'the same' if all(same.values()) else same}", flush=True)
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    {"times": times, "agreement": agreement}[sys.argv[1]]()
