@@ -18,6 +18,8 @@ collect_ignore = [
         HERE / "tests" / "integrations" / f"test_{name}.py",
     )
 ]
+# A program of its own, whose modules import each other by their bare names.
+collect_ignore += map(str, (HERE / "tests" / "fuzz_files").glob("[!t]*.py"))
 if find_spec("triton") is None:
     collect_ignore += map(str, (HERE / "src/toprank/integrations/torch").glob("fused*.py"))
 

@@ -69,47 +69,47 @@ def _on_collections(name: str) -> Metric:
     signature = inspect.signature(metric)
 
     @functools.wraps(metric)
-    @cluster_faults()
     def measured(*arguments: Any, **keywords: Any) -> float:
-        columns, options = read_call(signature, arguments, keywords)
-        pos_label, ties, undefined = (
-            columns.pop(each) for each in ("pos_label", "ties", "undefined")
-        )
-        check_choice("ties", ties, declared.ties)
-        if declared.worth is not None and declared.worth(0, **options) is not None:
-            raise TypeError(f"{name} takes amounts per row in memory alone; pass numbers.")
-        grouped = columns["groups"] is not None
-        # The scores come first: they decide about the chunks.
-        columns = {
-            name: columns[name]
-            for name in ("scores", "y_true", "sample_weight", "groups")
-            if columns[name] is not None
-        }
-        n_rows, chunks = cut_alike(columns)
-        if n_rows == 0:
-            return settle(name, declared.needs, np.empty(0), np.empty(0, bool), None, undefined)
-        labels = labels_of(chunks, pos_label, options.get("gain"))
-        # Lists are prepared when they are judged.
-        prepare = None if grouped else declared.prepare
-        if prepare is not None:
-            prepare = functools.partial(prepare, ties=ties, **options)
-        checked = check_chunks(chunks, labels, prepare)
-        del chunks  # what is not needed any more need not stay on the cluster
-        totals = totals_of(checked, labels)
-        if grouped:
-            judged = judge_every_list(name, checked, ties, options)
-            return settle(name, declared.needs, *judged, undefined)
-        defined = defined_lists(declared.needs, totals.positives, totals.negatives)
-        looks = declared.reach if defined.all() else None
-        reach = Reach() if looks is None else looks(totals, **options)
-        in_order = sort_chunks(checked, reach)
-        del checked
-        pieces = split_chunks(in_order)
-        del in_order
-        ranges = rank_ranges(pieces, totals, order_in_ties(declared, ties))
-        del pieces
-        values = judge_sections(name, ranges, totals, {"ties": ties, **options})
-        return settle(name, declared.needs, values, defined, None, undefined)
+        with cluster_faults():  # no decorator: warnings count the frames to the caller
+            columns, options = read_call(signature, arguments, keywords)
+            pos_label, ties, undefined = (
+                columns.pop(each) for each in ("pos_label", "ties", "undefined")
+            )
+            check_choice("ties", ties, declared.ties)
+            if declared.worth is not None and declared.worth(0, **options) is not None:
+                raise TypeError(f"{name} takes amounts per row in memory alone; pass numbers.")
+            grouped = columns["groups"] is not None
+            # The scores come first: they decide about the chunks.
+            columns = {
+                name: columns[name]
+                for name in ("scores", "y_true", "sample_weight", "groups")
+                if columns[name] is not None
+            }
+            n_rows, chunks = cut_alike(columns)
+            if n_rows == 0:
+                return settle(name, declared.needs, np.empty(0), np.empty(0, bool), None, undefined)
+            labels = labels_of(chunks, pos_label, options.get("gain"))
+            # Lists are prepared when they are judged.
+            prepare = None if grouped else declared.prepare
+            if prepare is not None:
+                prepare = functools.partial(prepare, ties=ties, **options)
+            checked = check_chunks(chunks, labels, prepare)
+            del chunks  # what is not needed any more need not stay on the cluster
+            totals = totals_of(checked, labels)
+            if grouped:
+                judged = judge_every_list(name, checked, ties, options)
+                return settle(name, declared.needs, *judged, undefined)
+            defined = defined_lists(declared.needs, totals.positives, totals.negatives)
+            looks = declared.reach if defined.all() else None
+            reach = Reach() if looks is None else looks(totals, **options)
+            in_order = sort_chunks(checked, reach)
+            del checked
+            pieces = split_chunks(in_order)
+            del in_order
+            ranges = rank_ranges(pieces, totals, order_in_ties(declared, ties))
+            del pieces
+            values = judge_sections(name, ranges, totals, {"ties": ties, **options})
+            return settle(name, declared.needs, values, defined, None, undefined)
 
     vars(measured)["__signature__"] = signature
     measured.__module__ = __name__
