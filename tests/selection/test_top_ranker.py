@@ -1,6 +1,7 @@
 """TopRanker blends what helps at the budget, promises hits, and gives the same list every time."""
 
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -189,3 +190,19 @@ def test_scikit_learn_checks_pass(ranker):
             if type(error).__name__ != "SkipTest" and not is_drawn:
                 failed.append(f"{name}: {error}")
     assert failed == []
+
+
+def test_a_member_that_takes_too_long_gives_way_to_one_that_can_be_fitted(rings):
+    X, y = rings
+    model = TopRanker(50, candidates=["logistic", "rankboost"], time_limit=1e9).fit(X, y)
+    data = model._labelled(X, y, None, None)
+    cross = model._cross_fit(data, 0.0)
+    names = [member.candidate.name for member in cross.members]
+    slow = [
+        member._replace(seconds=1e12 if member.candidate.name == "rankboost" else 0.0)
+        for member in cross.members
+    ]
+    chosen = np.array([name == "rankboost" for name in names], dtype=float)
+    kept = model._affordable(replace(cross, members=slow), chosen, data, time.monotonic())
+    assert kept.sum() == 1.0
+    assert {name for name, weight in zip(names, kept, strict=True) if weight} == {"logistic"}

@@ -373,14 +373,22 @@ class TopRanker(BaseRanker):
     def _affordable(
         self, cross: CrossFit, weights: Floats, data: LabelledRows, started: float
     ) -> Floats:
-        """Weights without the slowest members, as far as fits on all rows would take too long."""
+        """Weights without the slowest members, as far as fits on all rows would take too long.
+
+        Where no chosen member is left, the best of those that can be fitted, or the fastest of all.
+        """
         left = float(self.time_limit or math.inf) - (time.monotonic() - started)
         train = cross.folds[0].train.size
         seconds = np.array([m.seconds * m.candidate.effort for m in cross.members])
         needed = 1.3 * seconds / len(cross.folds) * data.n_rows / train
         kept = weights.copy()
-        while np.count_nonzero(kept) > 1 and needed[kept > 0].sum() > left:
+        while kept.any() and needed[kept > 0].sum() > left:
             kept[np.argmax(np.where(kept > 0, needed, -1.0))] = 0.0
+        if not kept.any():
+            own = np.array([self._is_candidate(member.candidate) for member in cross.members])
+            if (own & (needed <= left)).any():
+                return self._weights(own & (needed <= left), single_best, cross.scores, cross.data)
+            kept[np.argmin(np.where(own, needed, np.inf))] = 1.0
         return np.asarray(kept / kept.sum())
 
     def _keep_simplest(self, data: LabelledRows) -> None:
