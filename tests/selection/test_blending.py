@@ -5,8 +5,11 @@ import pytest
 from sklearn.base import clone
 
 from toprank import IRPush
+from toprank.metrics import average_precision, precision_at_k
 from toprank.selection import Blend, LabelledRows, LogisticRanker, family
 from toprank.selection.blending import (
+    BUDGETS,
+    STEPS,
     Rules,
     blend_weights,
     cross_fit,
@@ -34,6 +37,20 @@ def test_a_blend_takes_what_helps_and_leaves_what_does_not(two_views):
     assert abs(weights[0] - weights[1]) < 0.2
     best = max(quality(each, rows, allowed) for each in scores)
     assert quality(weights @ scores, rows, allowed) > best + 0.1
+
+
+def test_quality_is_average_precision_and_a_tenth_of_the_precision_around_the_budget(two_views):
+    scores, rows = two_views
+    around = [precision_at_k(rows.positives, scores[0], k=round(300 * by)) for by in BUDGETS]
+    expected = average_precision(rows.positives, scores[0]) + np.mean(around) / 10
+    assert quality(scores[0], rows, rows.allowed(300, None)) == pytest.approx(expected, abs=1e-8)
+
+
+def test_votes_hold_back_what_others_can_gain(two_views):
+    scores, rows = two_views
+    votes = np.array([2.0 * STEPS, 0.0, 0.0])
+    weights = blend_weights(scores, rows, rows.allowed(300, None), votes)
+    assert 2 / 3 - 1e-9 <= weights[0] < 1
 
 
 def test_the_single_best_is_the_member_of_the_best_quality(two_views):

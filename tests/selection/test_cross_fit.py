@@ -45,6 +45,12 @@ def test_every_row_is_scored_by_models_that_did_not_see_it_on_one_scale():
     assert np.concatenate(cross.parts()).size == 101
 
 
+def test_folds_are_fitted_with_the_quick_form_of_a_candidate():
+    data = rows()
+    both = [Candidate("a", {}, Broken(), Watcher())]
+    assert len(cross_fit(data, both, data.folds(4, 1, 0), Rules()).members) == 1
+
+
 def test_scales_are_those_within_lists():
     groups = np.arange(101) % 5
     data = rows(groups=groups)

@@ -50,6 +50,12 @@ def test_a_budget_for_a_longer_list_promises_its_hits(rings):
     assert 0 < model.hits_.mean < 600
 
 
+def test_trees_keep_most_of_a_blend_whatever_is_lucky():
+    X = np.random.default_rng(0).normal(size=(300, 2))
+    model = TopRanker(20, candidates=["logistic", "trees"]).fit(X, X[:, 0] > 1.0)
+    assert model.weights_["trees"] > 0.5
+
+
 def test_without_a_blend_the_single_best_is_kept(rings):
     X, y = rings
     model = TopRanker(60, candidates=("logistic", "rankboost"), blend=False).fit(X, y)
