@@ -153,10 +153,10 @@ def _solved(
     kept = _in_turn(order, kinds, min([length, *(most for _, most in caps)]))
     limits = list(_limits(kept, length, caps, quotas))
     at = np.concatenate([np.full(rows.size, place) for place, (rows, _, _) in enumerate(limits)])
-    columns = np.concatenate([rows for rows, _, _ in limits])
+    rows = np.concatenate([rows for rows, _, _ in limits])
     matrix = csr_array(
         # older solvers take 32-bit places alone
-        (np.ones(at.size), (at.astype(np.int32), columns.astype(np.int32))),
+        (np.ones(at.size), (at.astype(np.int32), rows.astype(np.int32))),
         shape=(len(limits), kept.size),
     )
     low, high = (np.array([limit[side] for limit in limits]) for side in (1, 2))
