@@ -4,7 +4,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from toprank.app.drift import look_at, profile_of, what_changed
+from toprank.app.column_survey import profile_of
+from toprank.app.drift import look_at, what_changed
 from toprank.app.reading import read_table
 from toprank.app.writing import write_table
 from toprank.tables import Table, TableEncoder

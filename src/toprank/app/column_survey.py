@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from toprank.metrics import roc_auc
-from toprank.tables.columns import as_numbers, coded_words, kind_of_type
+from toprank.tables.columns import as_numbers, coded_words, kind_of_type, number_parts
 from toprank.tables.table import listing
 
 if TYPE_CHECKING:
@@ -19,8 +18,19 @@ if TYPE_CHECKING:
 
     from toprank.app.console import Console
     from toprank.app.training_data import LabelledFeatures, TrainingData
+    from toprank.tables.columns import Encoding
+    from toprank.tables.table import Table
 
-__all__ = ["ColumnSurvey", "look_at_columns", "survey_columns", "without_columns"]
+__all__ = [
+    "ColumnProfile",
+    "ColumnSurvey",
+    "column_or_zeros",
+    "counted",
+    "look_at_columns",
+    "profile_of",
+    "survey_columns",
+    "without_columns",
+]
 
 # Rows and cells, spread over the table, that the warnings are drawn from.
 SAMPLE, CELLS = 20_000, 2_000_000
@@ -204,5 +214,75 @@ def _largest_area(sides: list[Any], positives: NDArray[np.bool_]) -> float:
     """The area under the ROC curve of one column in its better direction."""
     if min(positives.sum(), (~positives).sum()) < FEWEST:
         return 0.0
+    from toprank.metrics import roc_auc  # compiled functions, which ranking does not need
+
     areas = [roc_auc(positives, side) for side in sides]
     return max(max(area, 1.0 - area) for area in areas)
+
+
+# What the columns look like, for later tables -------------------------------------------------
+
+
+@dataclass(frozen=True)
+class ColumnProfile:
+    """The values of a column in training.
+
+    ``edges`` separate bins of numbers, of dates in days. ``counts`` are the rows of each bin or
+    category, of other values and of missing ones.
+    """
+
+    edges: list[float]
+    low: float
+    high: float
+    counts: list[int]
+
+
+def profile_of(encoder: Encoding, table: Table) -> list[ColumnProfile]:
+    """Describe the columns that a model uses, in their order."""
+    found = []
+    for name, kind in encoder.columns_:
+        column = column_or_zeros(table, name)
+        known = ColumnProfile([], 0.0, 0.0, [])
+        if kind != "category":
+            values = number_parts(name, kind, column)[0]
+            values = values[~np.isnan(values)]
+            if values.size:
+                edges = np.unique(np.quantile(values, np.linspace(0.1, 0.9, 9), method="lower"))
+                known = ColumnProfile(edges.tolist(), float(values.min()), float(values.max()), [])
+        counts, *_ = counted(encoder, name, kind, column, known)
+        found.append(replace(known, counts=counts.tolist()))
+    return found
+
+
+def column_or_zeros(table: Table, name: str) -> Any:
+    """The column; of a sparse table that does not have it, zeros."""
+    import pyarrow as pa
+
+    if name not in table.names and table.is_sparse:
+        return pa.chunked_array([pa.array(np.zeros(table.n_rows))])
+    return table.columns.column(name)
+
+
+def counted(
+    encoder: Encoding, name: str, kind: str, column: Any, known: ColumnProfile
+) -> tuple[NDArray[np.int64], Counter[str], int]:
+    """Rows of each bin, new values, and values beyond the range."""
+    if kind == "category":
+        words, codes = coded_words(column)
+        places = {word: at for at, word in enumerate(encoder.categories_[name])}
+        other, missing = len(places), len(places) + 1
+        counts = np.zeros(missing + 1, dtype=np.int64)
+        new: Counter[str] = Counter()
+        for word, size in zip(words, np.bincount(codes, minlength=len(words)), strict=True):
+            counts[missing if word is None else places.get(word, other)] += size
+            if word is not None and word not in places and size:
+                new[word] += int(size)
+        return counts, new, 0
+    values = number_parts(name, kind, column)[0]
+    is_known = ~np.isnan(values)
+    numbers = values[is_known]
+    bins = np.searchsorted(known.edges, numbers, side="left")
+    counts = np.bincount(bins, minlength=len(known.edges) + 3).astype(np.int64)
+    counts[-1] = values.size - numbers.size
+    beyond = int(np.count_nonzero((numbers < known.low) | (numbers > known.high)))
+    return counts, Counter(), beyond

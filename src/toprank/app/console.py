@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from toprank.selection.promises import Interval
+    from toprank.selection.judging import Interval
 
 __all__ = ["Console", "in_budget_words", "in_hits", "in_one_line", "leaving_at_once"]
 
@@ -208,7 +208,7 @@ def in_hits(expected: Interval, digits: int = 0) -> str:
 
     Examples
     --------
-    >>> from toprank.selection.promises import Interval
+    >>> from toprank.selection.judging import Interval
     >>> in_hits(Interval(71.6, 65, 78))
     '72 (65 to 78)'
     """

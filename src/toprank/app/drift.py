@@ -1,14 +1,14 @@
-"""What the training rows looked like, and what is different in a new table."""
+"""What is different in a new table from the training rows."""
 
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from toprank.tables.columns import coded_words, number_parts
+from toprank.app.column_survey import column_or_zeros, counted
 from toprank.tables.table import Table, listing
 
 if TYPE_CHECKING:
@@ -16,18 +16,17 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from toprank.app.column_survey import ColumnProfile
     from toprank.app.console import Console
     from toprank.app.model import RankingModel
     from toprank.tables.columns import Encoding
     from toprank.tables.parquet_stream import ParquetStream
 
 __all__ = [
-    "ColumnProfile",
     "SeenValues",
     "changes_in",
     "look_at",
     "note_changes",
-    "profile_of",
     "what_changed",
 ]
 
@@ -38,20 +37,6 @@ BEYOND = 0.01
 # Rows, spread over the table, that are looked at.
 SAMPLE = 50_000
 _MOST_NOTES = 8
-
-
-@dataclass(frozen=True)
-class ColumnProfile:
-    """The values of a column in training.
-
-    ``edges`` separate bins of numbers, of dates in days. ``counts`` are the rows of each bin or
-    category, of other values and of missing ones.
-    """
-
-    edges: list[float]
-    low: float
-    high: float
-    counts: list[int]
 
 
 @dataclass
@@ -70,23 +55,6 @@ class SeenValues:
         )
 
 
-def profile_of(encoder: Encoding, table: Table) -> list[ColumnProfile]:
-    """Describe the columns that a model uses, in their order."""
-    found = []
-    for name, kind in encoder.columns_:
-        column = _column(table, name)
-        known = ColumnProfile([], 0.0, 0.0, [])
-        if kind != "category":
-            values = number_parts(name, kind, column)[0]
-            values = values[~np.isnan(values)]
-            if values.size:
-                edges = np.unique(np.quantile(values, np.linspace(0.1, 0.9, 9), method="lower"))
-                known = ColumnProfile(edges.tolist(), float(values.min()), float(values.max()), [])
-        counts, *_ = _counted(encoder, name, kind, column, known)
-        found.append(replace(known, counts=counts.tolist()))
-    return found
-
-
 def look_at(
     encoder: Encoding, profiles: list[ColumnProfile], table: Table, n_rows: int
 ) -> SeenValues:
@@ -94,7 +62,7 @@ def look_at(
     step = max(1, n_rows // SAMPLE)
     rows = table.rows(np.arange(0, table.n_rows, step)) if step > 1 else table
     found = [
-        _counted(encoder, name, kind, _column(rows, name), known)
+        counted(encoder, name, kind, column_or_zeros(rows, name), known)
         for (name, kind), known in zip(encoder.columns_, profiles, strict=True)
     ]
     return SeenValues(
@@ -163,39 +131,6 @@ def _change(
     return (
         f"has moved: {_largest_change(known, counts, kind, words)}" if shift > MOVED + noise else ""
     )
-
-
-def _column(table: Table, name: str) -> Any:
-    import pyarrow as pa
-
-    if name not in table.names and table.is_sparse:
-        return pa.chunked_array([pa.array(np.zeros(table.n_rows))])
-    return table.columns.column(name)
-
-
-def _counted(
-    encoder: Encoding, name: str, kind: str, column: Any, known: ColumnProfile
-) -> tuple[NDArray[np.int64], Counter[str], int]:
-    """Rows of each bin, new values, and values beyond the range."""
-    if kind == "category":
-        words, codes = coded_words(column)
-        places = {word: at for at, word in enumerate(encoder.categories_[name])}
-        other, missing = len(places), len(places) + 1
-        counts = np.zeros(missing + 1, dtype=np.int64)
-        new: Counter[str] = Counter()
-        for word, size in zip(words, np.bincount(codes, minlength=len(words)), strict=True):
-            counts[missing if word is None else places.get(word, other)] += size
-            if word is not None and word not in places and size:
-                new[word] += int(size)
-        return counts, new, 0
-    values = number_parts(name, kind, column)[0]
-    is_known = ~np.isnan(values)
-    numbers = values[is_known]
-    bins = np.searchsorted(known.edges, numbers, side="left")
-    counts = np.bincount(bins, minlength=len(known.edges) + 3).astype(np.int64)
-    counts[-1] = values.size - numbers.size
-    beyond = int(np.count_nonzero((numbers < known.low) | (numbers > known.high)))
-    return counts, Counter(), beyond
 
 
 def _stability(before: NDArray[Any], now: NDArray[Any]) -> float:

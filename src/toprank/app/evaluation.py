@@ -17,8 +17,7 @@ from toprank.metrics import (
     shortlist_overlap,
 )
 from toprank.rankers.places import places_of
-from toprank.selection.judging import LabelledRows, RankerComparison
-from toprank.selection.promises import Interval, Promise
+from toprank.selection.judging import Interval, LabelledRows, Promise, RankerComparison
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

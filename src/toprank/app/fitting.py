@@ -10,15 +10,16 @@ import numpy as np
 from sklearn.base import clone
 
 import toprank
-from toprank.app.drift import profile_of
+from toprank.app.column_survey import profile_of
 from toprank.app.model import RankingModel, contributions, mean_and_spread
-from toprank.app.ranking import BestRows
 from toprank.guarantees import PushCertificate
 from toprank.inputs import within_budget
+from toprank.rankers.cuts import cut_above
 from toprank.selection import TopRanker
 from toprank.selection.candidates import STREAMED, family
 from toprank.shortlists.calibration import Calibration
 from toprank.tables import TableEncoder
+from toprank.tables.table import BestRows
 
 if TYPE_CHECKING:
     import os
@@ -95,7 +96,9 @@ def fit_model(
     else:
         scores, weights = model.scores(held_out.features), held_out.weights
         calibration = Calibration.of(scores, held_out.positives, sample_weight=weights)
-    return replace(model, cutoff=head.best.best().cutoff(), calibration=calibration)
+    best = head.best.best()
+    cutoff = cut_above(best.scores, max(1, best.inside().rows.size))
+    return replace(model, cutoff=cutoff, calibration=calibration)
 
 
 def _n_explained(ranker: Any) -> int:

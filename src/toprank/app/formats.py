@@ -16,7 +16,7 @@ from toprank.tables.table import listing
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-__all__ = ["MAGIC", "READERS", "SUFFIXES", "WRITERS", "split_source"]
+__all__ = ["MAGIC", "READERS", "SUFFIXES", "WRITERS"]
 
 SUFFIXES = {
     ".json": "json",
@@ -39,21 +39,6 @@ MAGIC = (
     (0, b"SQLite format 3\0", "sqlite"),
     (8, b"DUCK", "duckdb"),
 )
-
-
-def split_source(path: Path) -> tuple[Path, str | None]:
-    """A file, and the table or sheet inside it: ``shop.db::customers``.
-
-    Examples
-    --------
-    >>> file, table = split_source(Path("shop.db::customers"))
-    >>> file.name, table
-    ('shop.db', 'customers')
-    """
-    file, mark, part = str(path).rpartition("::")
-    if not mark or path.exists():
-        return path, None
-    return Path(file), part
 
 
 def _read_json(source: Path | bytes, _: str | None) -> pa.Table:

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from toprank.app.drift import ColumnProfile
-    from toprank.selection.promises import Interval
+    from toprank.app.column_survey import ColumnProfile
+    from toprank.selection.judging import Interval
     from toprank.shortlists.calibration import Calibration
     from toprank.tables.table import Table
 
@@ -183,7 +183,7 @@ class RankingModel:
         known = self.facts.get("promise")
         if known is None or not length:
             return None
-        from toprank.selection.promises import Promise
+        from toprank.selection.judging import Promise
 
         return Promise.of_values(known).hits(length, n_rows, n_lists)
 

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import toprank
-from toprank.app.drift import ColumnProfile
+from toprank.app.column_survey import ColumnProfile
 from toprank.app.model import RankingModel, Roles
 from toprank.app.stored import Numbers, Stored, StoredRanker, check_stored, stored_ranker
 from toprank.app.writing import write_atomically
@@ -307,7 +307,7 @@ def _check_facts(facts: Any, class_name: str) -> None:
         if type(facts[name]) is not kind:
             raise ValueError(f"its fact {name!r} is {facts[name]!r}, which is no {kind.__name__}.")
     if facts.get("promise") is not None:
-        from toprank.selection.promises import Promise
+        from toprank.selection.judging import Promise
 
         Promise.of_values(facts["promise"])
     if facts["class"] != class_name:

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyarrow import csv
 
-from toprank.app.formats import MAGIC, READERS, SUFFIXES, split_source
+from toprank.app.formats import MAGIC, READERS, SUFFIXES
 from toprank.app.text_columns import TextFormat, TypedColumns, typed_columns
 from toprank.app.writing import unescaped, with_texts
 from toprank.kernels.memory import available_memory
@@ -166,6 +166,21 @@ def read_table(path: str | os.PathLike[str], how: TextFormat | None = None) -> T
         notes=found.notes,
         read_as={key: value for key, value in read_as.items() if value is not None},
     )
+
+
+def split_source(path: Path) -> tuple[Path, str | None]:
+    """A file, and the table or sheet inside it: ``shop.db::customers``.
+
+    Examples
+    --------
+    >>> file, table = split_source(Path("shop.db::customers"))
+    >>> file.name, table
+    ('shop.db', 'customers')
+    """
+    file, mark, part = str(path).rpartition("::")
+    if not mark or path.exists():
+        return path, None
+    return Path(file), part
 
 
 def _check_readable(file: Path) -> tuple[int, int]:

@@ -5,9 +5,9 @@ from .candidates import family as family
 from .engines import EngineRanker as EngineRanker
 from .engines import ForestRanker as ForestRanker
 from .judging import Hits as Hits
+from .judging import Interval as Interval
 from .judging import LabelledRows as LabelledRows
+from .judging import Promise as Promise
 from .judging import RankerComparison as RankerComparison
 from .logistic import LogisticRanker as LogisticRanker
-from .promises import Interval as Interval
-from .promises import Promise as Promise
 from .top_ranker import TopRanker as TopRanker

@@ -1,21 +1,19 @@
-"""Labelled rows: budgets, folds, the hits among the first rows, and how many to expect."""
+"""Labelled rows: budgets, folds, the hits among the first rows, and how many to expect.
+
+Scikit-learn is imported where it is needed: a stored model makes promises without it.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import math
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from statistics import NormalDist
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
-from scipy.special import ndtri
-from sklearn.model_selection import (
-    StratifiedGroupKFold,
-    StratifiedKFold,
-    StratifiedShuffleSplit,
-)
 
 from toprank.inputs import rounded_up, within_budget
-from toprank.selection.promises import Interval, Promise, promised_hits
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,7 +22,16 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["Fold", "Hits", "LabelledRows", "ListOrder", "RankerComparison"]
+__all__ = [
+    "Fold",
+    "Hits",
+    "Interval",
+    "LabelledRows",
+    "ListOrder",
+    "Promise",
+    "RankerComparison",
+    "promised_hits",
+]
 
 # The rate of positives at the budget's edge is taken from the rows around it.
 AROUND = 1.5
@@ -130,6 +137,11 @@ class LabelledRows:
         n_folds = min(n_folds, int(units), n_positives, self.n_rows - n_positives)
         if n_folds < 2 or (self.groups is not None and units < 4):
             return []
+        from sklearn.model_selection import (  # noqa: PLC0415
+            StratifiedGroupKFold,
+            StratifiedKFold,
+        )
+
         kind = StratifiedKFold if self.groups is None else StratifiedGroupKFold
         found = []
         for number in range(n_repeats):
@@ -148,6 +160,8 @@ class LabelledRows:
         if n_rows >= self.n_rows:
             return self
         if self.groups is None:
+            from sklearn.model_selection import StratifiedShuffleSplit  # noqa: PLC0415
+
             splitter = StratifiedShuffleSplit(1, train_size=n_rows, random_state=seed)
             train, _ = next(splitter.split(np.arange(self.n_rows), self.positives))
             return self.rows(np.sort(train))
@@ -289,7 +303,7 @@ class Hits:
         gap = self.terms - other.terms
         total = self.masses.sum()
         error = np.sqrt(self.masses @ gap**2 / max(total - 1.0, 0.5) / total)
-        reach = float(ndtri(0.5 + level / 2.0) * error)
+        reach = float(NormalDist().inv_cdf(0.5 + level / 2.0) * error)
         mean = self.share - other.share
         return Interval(*(self.budget * each for each in (mean, mean - reach, mean + reach)))
 
@@ -394,3 +408,126 @@ class RankerComparison:
 
 def _span(interval: Interval) -> str:
     return f"{interval.low:+.1f} to {interval.high:+.1f}".replace("-", "−")
+
+
+# The hits to expect of a new list, for a shortlist of any length -------------------------------
+
+
+class Interval(NamedTuple):
+    """A mean and the interval around it."""
+
+    mean: float
+    low: float
+    high: float
+
+    @property
+    def includes_zero(self) -> bool:
+        """Whether the data leave open which way the difference goes."""
+        return self.low <= 0.0 <= self.high
+
+
+def promised_hits(
+    share: float, *, judged: float, budget: float, variance: float, level: float = 0.95
+) -> Interval:
+    """Hits among ``budget`` rows of a new list, of which a ``share`` was measured.
+
+    A beta distribution with the mean and the variance of the share; half a hit and half a miss are
+    added to the ``judged`` rows, and no variance is below a binomial one, so that a share of 1 in
+    few rows promises no certainty. The ends are whole hits, rounded outwards.
+
+    Examples
+    --------
+    >>> mean, low, high = promised_hits(0.7, judged=100, budget=100, variance=0.0)
+    >>> round(mean), low, high
+    (70, 56, 82)
+    """
+    mean = (share * judged + 0.5) / (judged + 1.0)
+    least = mean * (1.0 - mean) * (1.0 / (judged + 1.0) + 1.0 / max(budget, 1.0))
+    size = max(mean * (1.0 - mean) / max(variance, least) - 1.0, 0.5)
+    tail = 0.5 - level / 2.0
+    ends = _beta_quantiles(mean * size, (1.0 - mean) * size, [tail, 1.0 - tail])
+    hits = budget * share
+    low = math.floor(budget * float(ends[0]) + 1e-9)
+    high = math.ceil(budget * float(ends[1]) - 1e-9)
+    return Interval(hits, min(low, hits), max(min(high, budget), hits))
+
+
+def _beta_quantiles(a: float, b: float, levels: list[float]) -> NDArray[np.float64]:
+    """Quantiles of a beta distribution to 1e-5, by the trapezoidal rule for t = log(x / (1 − x)).
+
+    Importing scipy takes as long as ranking a table does.
+    """
+    scale = math.sqrt(1.0 / a + 1.0 / b)
+    reach = math.asinh(60.0 * (1.0 + 1.0 / min(a, b)) / scale)  # beyond, e^-60 is left
+    u = np.linspace(-reach, reach, 8001)
+    t = math.log(a / b) + scale * np.sinh(u)
+    log_density = -a * np.logaddexp(0.0, -t) - b * np.logaddexp(0.0, t)
+    density = np.exp(log_density - log_density.max()) * np.cosh(u)
+    below = np.cumsum(density) - 0.5 * density
+    found = np.interp(levels, below / density.sum(), t)
+    return np.asarray(np.exp(-np.logaddexp(0.0, -found)))
+
+
+@dataclass(frozen=True)
+class Promise:
+    """What was found at many lengths of the list by models that had not seen its rows.
+
+    Attributes
+    ----------
+    at : list of float
+        The lengths, ascending: as shares of the list, or with lists as rows of each list.
+    shares, spreads, judged : list of float
+        For each length the share of positives, the variance of one row's (or list's) term, and the
+        rows that were judged.
+    total : float
+        Rows, or lists, that were judged in all.
+    of_lists : bool
+        Whether rows compete within lists.
+    """
+
+    at: list[float]
+    shares: list[float]
+    spreads: list[float]
+    judged: list[float]
+    total: float
+    of_lists: bool = False
+
+    def hits(self, length: float, n_rows: float, n_lists: int = 1) -> Interval:
+        """Hits among the first ``length`` rows of a new list.
+
+        Parameters
+        ----------
+        length : float
+            Rows of the shortlist; with lists, those of all lists together.
+        n_rows : float
+            Rows of the new list, which is not used with lists.
+        n_lists : int, default=1
+            Number of new lists.
+        """
+        place = length / n_lists if self.of_lists else length / n_rows
+        where = math.log(max(place, 1e-300))
+        points = np.log(self.at)
+        share, spread, judged = (
+            float(np.interp(where, points, values))
+            for values in (self.shares, self.spreads, self.judged)
+        )
+        new = n_lists if self.of_lists else n_rows
+        variance = spread * (1.0 / self.total + 1.0 / new)
+        return promised_hits(share, judged=judged, budget=length, variance=variance)
+
+    def as_values(self) -> dict[str, Any]:
+        """Plain values, as a model file keeps them."""
+        return asdict(self)
+
+    @classmethod
+    def of_values(cls, values: dict[str, Any]) -> Self:
+        """Make one from :meth:`as_values`, checked: a file may hold anything."""
+        made = cls(**values)
+        columns = (made.at, made.shares, made.spreads, made.judged)
+        numbers = np.array(columns, dtype=np.float64)
+        is_ascending = numbers.ndim == 2 and bool((np.diff(numbers[0]) > 0).all())
+        if not (numbers.size and is_ascending and (numbers >= 0).all() and numbers[0, 0] > 0):
+            raise ValueError("the promise does not hold one number for each of its lengths.")
+        if not np.isfinite(numbers).all() or not made.total > 0:
+            raise ValueError("the promise holds a number that it must not hold.")
+        return made

@@ -28,8 +28,7 @@ from toprank.selection.blending import (
     unseen_scores,
 )
 from toprank.selection.candidates import RANKERS, Candidate, family
-from toprank.selection.judging import LabelledRows, ListOrder, RankerComparison
-from toprank.selection.promises import Interval, Promise
+from toprank.selection.judging import Interval, LabelledRows, ListOrder, Promise, RankerComparison
 from toprank.shortlists.calibration import Calibration
 from toprank.tables import Table, TableEncoder, as_table
 

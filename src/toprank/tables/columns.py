@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +30,8 @@ __all__ = [
     "coded_words",
     "counted_words",
     "kind_of_type",
+    "median",
+    "middle_of",
     "number_parts",
 ]
 
@@ -262,3 +265,22 @@ class Encoding:
 def number_parts(name: str, kind: str, column: pa.ChunkedArray) -> tuple[NDArray[np.float64], ...]:
     """The numbers of a column: of a date days, month and weekday."""
     return as_dates(column, name) if kind == "date" else (as_numbers(column, name),)
+
+
+def median(values: NDArray[np.float64]) -> float:
+    """The median of numbers in memory: of an even number the middle of two."""
+    places = [(values.size - 1) // 2, values.size // 2]
+    low, high = np.partition(values, places)[places]
+    return middle_of(float(low), float(high))
+
+
+def middle_of(low: float, high: float) -> float:
+    """The mean of two numbers, also of two whose sum is larger than any number.
+
+    Examples
+    --------
+    >>> middle_of(1.0, 2.0), middle_of(1.5e308, 1.7e308)
+    (1.5, 1.6e+308)
+    """
+    total = low + high
+    return total / 2 if math.isfinite(total) else low / 2 + high / 2

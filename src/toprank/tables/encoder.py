@@ -10,8 +10,8 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from toprank.tables.columns import Encoding, counted_words, kind_of_type, number_parts
-from toprank.tables.medians import Parts, digit_counts, median, medians, sortable_keys
+from toprank.tables.columns import Encoding, counted_words, kind_of_type, median, number_parts
+from toprank.tables.medians import Parts, digit_counts, medians, sortable_keys
 from toprank.tables.table import Table, as_table
 
 if TYPE_CHECKING:

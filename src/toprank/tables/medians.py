@@ -7,11 +7,12 @@ following 12, until so few are left that they can be gathered, or all of them ar
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from toprank.tables.columns import middle_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     # The sortable keys of a column of a batch, one array for each part of it.
     KeysOf = Callable[[Table, str], list[Keys]]
 
-__all__ = ["Parts", "digit_counts", "median", "medians", "sortable_keys"]
+__all__ = ["Parts", "digit_counts", "medians", "sortable_keys"]
 
 # Bits of a number that the passes look at: few rows need more than the first three looks.
 DIGITS = (12, 12, 12, 12, 16)
@@ -181,22 +182,3 @@ def _windows(
 def _value(key: int) -> float:
     bits = key ^ (1 << 63) if key >> 63 else key ^ _ALL
     return float(np.array([bits], dtype=np.uint64).view(np.float64)[0])
-
-
-def median(values: NDArray[np.float64]) -> float:
-    """The median of numbers in memory: of an even number the middle of two."""
-    places = [(values.size - 1) // 2, values.size // 2]
-    low, high = np.partition(values, places)[places]
-    return middle_of(float(low), float(high))
-
-
-def middle_of(low: float, high: float) -> float:
-    """The mean of two numbers, also of two whose sum is larger than any number.
-
-    Examples
-    --------
-    >>> middle_of(1.0, 2.0), middle_of(1.5e308, 1.7e308)
-    (1.5, 1.6e+308)
-    """
-    total = low + high
-    return total / 2 if math.isfinite(total) else low / 2 + high / 2

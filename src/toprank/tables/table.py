@@ -6,17 +6,20 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
+import numpy as np
 import pyarrow as pa
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from toprank.kernels.in_order import Summable
 
-__all__ = ["RowBatch", "RowStream", "Table", "as_table", "did_you_mean", "listing"]
+__all__ = ["BestRows", "RowBatch", "RowStream", "Table", "as_table", "did_you_mean", "listing"]
+
+# Rows beyond those kept that are collected before the next sorting.
+WAITING = 1 << 17
 
 Total = TypeVar("Total", bound="Summable")
 
@@ -94,6 +97,79 @@ class RowStream(Protocol):
 
     def decoded_bytes(self) -> int:
         """Bytes of all columns in memory, about."""
+
+
+@dataclass
+class BestRows:
+    """Rows of a list that weigh ``allowed`` together, best first, and the first one outside.
+
+    Of tied rows the earlier one is better. No weights are weights of 1. ``n_sorted`` rows have
+    been sorted before.
+    """
+
+    allowed: float
+    scores: NDArray[np.float64]
+    rows: NDArray[np.int64]
+    weights: NDArray[np.float64] | None = None
+    n_sorted: int = 0
+
+    @classmethod
+    def of(
+        cls,
+        allowed: float,
+        scores: NDArray[np.float64],
+        first_row: int = 0,
+        weights: NDArray[np.float64] | None = None,
+    ) -> BestRows:
+        """Begin with all rows of a batch."""
+        return cls(allowed, scores, np.arange(first_row, first_row + scores.size), weights)
+
+    def __add__(self, other: BestRows) -> BestRows:
+        """Join rows; those of ``other`` come later in the list."""
+        weights = None
+        if self.weights is not None and other.weights is not None:
+            weights = np.concatenate([self.weights, other.weights])
+        merged = BestRows(
+            self.allowed,
+            np.concatenate([self.scores, other.scores]),
+            np.concatenate([self.rows, other.rows]),
+            weights,
+            max(self.n_sorted, other.n_sorted),
+        )
+        return merged.best() if merged.rows.size > 2 * merged.n_sorted + WAITING else merged
+
+    def best(self) -> BestRows:
+        """Sort, and drop rows that cannot be among the best."""
+        if self.weights is None:
+            kept = _first(self.scores, max(2, self._inside(None) + 1))
+            weights = None
+        else:
+            order = np.argsort(-self.scores, kind="stable")
+            kept = order[: max(2, self._inside(self.weights[order]) + 1)]
+            weights = self.weights[kept]
+        return BestRows(self.allowed, self.scores[kept], self.rows[kept], weights, kept.size)
+
+    def _inside(self, weights: NDArray[np.float64] | None) -> int:
+        if weights is None:
+            return int(min(self.scores.size, self.allowed + 1e-9))
+        return int(np.searchsorted(np.cumsum(weights), self.allowed + 1e-9, side="right"))
+
+    def inside(self) -> BestRows:
+        """Those within what is allowed, of rows that :meth:`best` has sorted."""
+        count = self._inside(self.weights)
+        weights = None if self.weights is None else self.weights[:count]
+        return BestRows(self.allowed, self.scores[:count], self.rows[:count], weights, count)
+
+
+def _first(scores: NDArray[np.float64], count: int) -> NDArray[np.intp]:
+    """Numbers of the ``count`` best rows, without sorting the others."""
+    if count >= scores.size:
+        return np.argsort(-scores, kind="stable")
+    border = np.partition(scores, scores.size - count)[scores.size - count]
+    above = np.flatnonzero(scores > border)
+    tied = np.flatnonzero(scores == border)[: count - above.size]
+    chosen = np.sort(np.concatenate([above, tied]))
+    return np.asarray(chosen[np.argsort(-scores[chosen], kind="stable")])
 
 
 def as_table(X: Any, *, name: str = "X") -> Table:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from toprank.app.config import Config
 from toprank.app.console import Console, in_budget_words, in_one_line
 from toprank.app.options import (
+    Config,
     Dates,
     Decimal,
     Encoding,

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from toprank.app.config import Config
 from toprank.app.console import Console, in_budget_words, in_one_line
 from toprank.app.options import (
     Budget,
+    Config,
     Dates,
     Decimal,
     Encoding,

@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from toprank.app.config import Config
 from toprank.app.console import Console, in_one_line
 from toprank.app.options import (
+    Config,
     Dates,
     Decimal,
     Encoding,
