@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import functools
+import inspect
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from toprank.app.console import Console
+
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from toprank.app.text_columns import TextFormat
     from toprank.app.training_data import TrainingData
@@ -28,19 +32,21 @@ __all__ = [
     "ModelFile",
     "Names",
     "Positive",
+    "Printing",
     "Quiet",
     "Seed",
     "Stream",
     "Strict",
     "TableFile",
     "Target",
+    "TextOptions",
     "Weight",
     "check_budget",
+    "command",
     "given_roles",
     "parse_budget",
     "parse_settings",
     "parse_share",
-    "text_format",
 ]
 
 TableFile = Annotated[
@@ -127,27 +133,6 @@ def given_roles(
         "weight": weight,
         "ignored": tuple(ignore or ()),
     }
-
-
-def text_format(
-    decimal: str | None,
-    dates: str | None,
-    encoding: str | None,
-    names: str | None,
-    known: dict[str, str] | None = None,
-) -> TextFormat:
-    """The options that say how text is read; ``known`` is how a model's own table was read."""
-    from toprank.app.text_columns import DATE_ORDERS, TextFormat
-
-    if decimal not in (None, ",", "."):
-        raise ValueError(f"--decimal {decimal!r} is neither a comma nor a point.")
-    if dates is not None and dates not in DATE_ORDERS:
-        raise ValueError(f"--dates {dates!r} is neither {' nor '.join(DATE_ORDERS)}.")
-    given = TextFormat(decimal, dates, encoding, tuple(filter(None, (names or "").split(","))))
-    found = known or {}
-    return replace(
-        given, decimal=decimal or found.get("decimal"), dates=dates or found.get("dates")
-    )
 
 
 def parse_budget(text: str) -> float:
@@ -306,3 +291,68 @@ Config = Annotated[
         "command.",
     ),
 ]
+
+
+# Groups of options: a command takes each as one parameter ---------------------------------------
+
+
+@dataclass(frozen=True)
+class TextOptions:
+    """The options that say how text is read."""
+
+    decimal: Decimal = None
+    dates: Dates = None
+    encoding: Encoding = None
+    names: Names = None
+
+    def format(self, known: dict[str, str] | None = None) -> TextFormat:
+        """What was given; ``known`` is how a model's own table was read."""
+        from toprank.app.text_columns import DATE_ORDERS, TextFormat
+
+        if self.decimal not in (None, ",", "."):
+            raise ValueError(f"--decimal {self.decimal!r} is neither a comma nor a point.")
+        if self.dates is not None and self.dates not in DATE_ORDERS:
+            raise ValueError(f"--dates {self.dates!r} is neither {' nor '.join(DATE_ORDERS)}.")
+        names, found = (self.names or "").split(","), known or {}
+        return TextFormat(
+            self.decimal or found.get("decimal"),
+            self.dates or found.get("dates"),
+            self.encoding,
+            tuple(filter(None, names)),
+        )
+
+
+@dataclass(frozen=True)
+class Printing:
+    """The options that say what is printed, and the one that reads others from a file."""
+
+    _config: Config = None
+    quiet: Quiet = False
+    json: Json = False
+
+    def console(self, *, to_stderr: bool = False) -> Console:
+        """Where messages go."""
+        return Console(quiet=self.quiet, as_json=self.json, to_stderr=to_stderr)
+
+
+def command(function: Callable[..., None]) -> Callable[..., None]:
+    """Spread the groups among the parameters of a command, so that typer sees single options."""
+    spread: list[inspect.Parameter] = []
+    groups: dict[str, tuple[type, list[str]]] = {}
+    for parameter in inspect.signature(function, eval_str=True).parameters.values():
+        kind = parameter.annotation
+        if kind not in (TextOptions, Printing):
+            spread.append(parameter)
+            continue
+        fields = inspect.signature(kind, eval_str=True).parameters.values()
+        groups[parameter.name] = kind, [field.name for field in fields]
+        spread += [field.replace(kind=parameter.KEYWORD_ONLY) for field in fields]
+
+    @functools.wraps(function)
+    def called(**given: Any) -> None:
+        for name, (kind, fields) in groups.items():
+            given[name] = kind(**{field: given.pop(field) for field in fields if field in given})
+        function(**given)
+
+    vars(called)["__signature__"] = inspect.Signature(spread)
+    return called

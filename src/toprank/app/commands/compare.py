@@ -10,26 +10,21 @@ import typer
 from toprank.app.console import Console, in_one_line
 from toprank.app.options import (
     Budget,
-    Config,
-    Dates,
-    Decimal,
-    Encoding,
     Group,
     Ignore,
     Jobs,
-    Json,
     Keep,
-    Names,
     Positive,
-    Quiet,
+    Printing,
     Seed,
     TableFile,
     Target,
+    TextOptions,
     Weight,
     check_budget,
+    command,
     given_roles,
     parse_budget,
-    text_format,
 )
 
 if TYPE_CHECKING:
@@ -43,6 +38,7 @@ LOGISTIC = "logistic"
 
 
 @in_one_line
+@command
 def compare(
     table: TableFile,
     *,
@@ -77,13 +73,8 @@ def compare(
     ] = False,
     jobs: Jobs = 1,
     seed: Seed = 0,
-    decimal: Decimal = None,
-    dates: Dates = None,
-    encoding: Encoding = None,
-    names: Names = None,
-    _config: Config = None,
-    quiet: Quiet = False,
-    json: Json = False,
+    text: TextOptions,
+    printing: Printing,
 ) -> None:
     """Compare rankers and their blend by cross-validation, as toprank fit does."""
     from toprank import TopRanker
@@ -93,13 +84,13 @@ def compare(
     from toprank.app.training_data import label_rows
     from toprank.app.writing import check_writable
 
-    console = Console(quiet=quiet, as_json=json)
+    console = printing.console()
     amount = parse_budget(budget)
     for path in (journal, report):
         if path is not None:
             check_writable(path, inputs=[table])
     roles = given_roles(target, positive, group, weight, ignore)
-    source = read_table(table, text_format(decimal, dates, encoding, names))
+    source = read_table(table, text.format())
     data = label_rows(source, **roles)
     check_budget(amount, data)
     rankers, beside = chosen_names(ranker, engines=engines)
@@ -123,8 +114,7 @@ def compare(
     typed = {"--target": [target], "--positive": positive, "--group": [group], "--weight": [weight]}
     typed |= {"--ignore": ignore, "--keep": keep, "--budget": [budget]}
     typed |= {"--ranker": ranker and rankers, "--seed": [str(seed) if seed else None]}
-    typed |= {"--decimal": [decimal], "--dates": [dates], "--encoding": [encoding]}
-    typed |= {"--names": [names]}
+    typed |= {f"--{name}": [value] for name, value in vars(text).items()}
     console.say(f"\nNext: {next_call(table, typed)}")
     if report is not None:
         from toprank.app.report import build_comparison_page, write_report

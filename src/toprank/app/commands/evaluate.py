@@ -9,19 +9,14 @@ import typer
 
 from toprank.app.console import Console, in_hits, in_one_line
 from toprank.app.options import (
-    Config,
-    Dates,
-    Decimal,
-    Encoding,
-    Json,
     ModelFile,
-    Names,
     Positive,
-    Quiet,
+    Printing,
     Seed,
     TableFile,
     Target,
-    text_format,
+    TextOptions,
+    command,
 )
 
 if TYPE_CHECKING:
@@ -34,6 +29,7 @@ __all__ = ["evaluate"]
 
 
 @in_one_line
+@command
 def evaluate(
     model: ModelFile,
     table: TableFile,
@@ -56,13 +52,8 @@ def evaluate(
         ),
     ] = None,
     seed: Seed = 0,
-    decimal: Decimal = None,
-    dates: Dates = None,
-    encoding: Encoding = None,
-    names: Names = None,
-    _config: Config = None,
-    quiet: Quiet = False,
-    json: Json = False,
+    text: TextOptions,
+    printing: Printing,
 ) -> None:
     """Measure a model's list at its budget, with intervals; compare two shortlists."""
     from toprank.app.drift import changes_in, note_changes
@@ -71,11 +62,11 @@ def evaluate(
     from toprank.app.options import parse_budget
     from toprank.app.reading import read_table
 
-    console = Console(quiet=quiet, as_json=json)
+    console = printing.console()
     amount = None if budget is None else parse_budget(budget)
     ranker = load_model(model)
     other = None if against is None else load_model(against)
-    how = text_format(decimal, dates, encoding, names, ranker.facts.get("read_as"))
+    how = text.format(ranker.facts.get("read_as"))
     read = read_table(table, how)
     rows = labelled_as(ranker, read, target, tuple(positive or ()))
     note_changes(console, changes_in(ranker, rows.features))

@@ -9,15 +9,10 @@ import typer
 
 from toprank.app.console import Console, in_budget_words, in_one_line
 from toprank.app.options import (
-    Config,
-    Dates,
-    Decimal,
-    Encoding,
-    Json,
     ModelFile,
-    Names,
-    Quiet,
-    text_format,
+    Printing,
+    TextOptions,
+    command,
 )
 
 if TYPE_CHECKING:
@@ -28,6 +23,7 @@ __all__ = ["explain"]
 
 
 @in_one_line
+@command
 def explain(
     model: ModelFile,
     table: Annotated[
@@ -44,18 +40,13 @@ def explain(
         int | None, typer.Option(min=1, help="Explain the first so many rows of the ranked TABLE.")
     ] = None,
     most: Annotated[int, typer.Option(min=1, help="Number of columns to show.")] = 15,
-    decimal: Decimal = None,
-    dates: Dates = None,
-    encoding: Encoding = None,
-    names: Names = None,
-    _config: Config = None,
-    quiet: Quiet = False,
-    json: Json = False,
+    text: TextOptions,
+    printing: Printing,
 ) -> None:
     """Say what drives the score: of the model, of some rows of a table, or of its shortlist."""
     from toprank.app.model_file import load_model
 
-    console = Console(quiet=quiet, as_json=json)
+    console = printing.console()
     if (table is None) != (row is None and top is None) or (row and top):
         raise ValueError(
             "to explain rows, give a TABLE with either --row N or --top N; to explain the model, "
@@ -67,7 +58,7 @@ def explain(
         return
     from toprank.app.reading import read_table
 
-    how = text_format(decimal, dates, encoding, names, ranker.facts.get("read_as"))
+    how = text.format(ranker.facts.get("read_as"))
     rows = read_table(table, how)
     for number in row or ():
         if number > rows.n_rows:

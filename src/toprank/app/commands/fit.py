@@ -10,29 +10,24 @@ import typer
 from toprank.app.console import Console, in_budget_words, in_one_line
 from toprank.app.options import (
     Budget,
-    Config,
-    Dates,
-    Decimal,
-    Encoding,
     Group,
     Ignore,
     Jobs,
-    Json,
     Keep,
-    Names,
     Positive,
-    Quiet,
+    Printing,
     Seed,
     Stream,
     TableFile,
     Target,
+    TextOptions,
     Weight,
     check_budget,
+    command,
     given_roles,
     parse_budget,
     parse_settings,
     parse_share,
-    text_format,
 )
 
 if TYPE_CHECKING:
@@ -44,6 +39,7 @@ __all__ = ["fit"]
 
 
 @in_one_line
+@command
 def fit(
     table: TableFile,
     *,
@@ -111,13 +107,8 @@ def fit(
     ] = None,
     jobs: Jobs = 1,
     seed: Seed = 0,
-    decimal: Decimal = None,
-    dates: Dates = None,
-    encoding: Encoding = None,
-    names: Names = None,
-    _config: Config = None,
-    quiet: Quiet = False,
-    json: Json = False,
+    text: TextOptions,
+    printing: Printing,
 ) -> None:
     """Learn a ranker from a table and write it to a model file."""
     from toprank.app.column_survey import look_at_columns
@@ -127,7 +118,7 @@ def fit(
     from toprank.app.writing import check_writable
     from toprank.tables.parquet_stream import ParquetStream
 
-    console = Console(quiet=quiet, as_json=json)
+    console = printing.console()
     amount = parse_budget(budget)
     given = parse_settings(settings or ())
     check_writable(output, inputs=[table])
@@ -138,7 +129,7 @@ def fit(
             "itself, on folds."
         )
     check_settings(rankers, given)
-    source = open_rows(table, stream, how=text_format(decimal, dates, encoding, names))
+    source = open_rows(table, stream, how=text.format())
     if isinstance(source, ParquetStream):
         check_streamed(rankers, source.name)
         console.note(f"{source.n_rows:,} rows are read in pieces, once in every pass.")

@@ -9,19 +9,14 @@ import typer
 
 from toprank.app.console import Console, in_one_line
 from toprank.app.options import (
-    Config,
-    Dates,
-    Decimal,
-    Encoding,
-    Json,
     ModelFile,
-    Names,
-    Quiet,
+    Printing,
     Seed,
     Stream,
     Strict,
     TableFile,
-    text_format,
+    TextOptions,
+    command,
 )
 
 # Reasons of a row in the columns for an audit, where --reasons names no other number.
@@ -38,6 +33,7 @@ __all__ = ["rank"]
 
 
 @in_one_line
+@command
 def rank(
     model: ModelFile,
     table: TableFile,
@@ -132,14 +128,9 @@ def rank(
         ),
     ] = False,
     stream: Stream = None,
-    decimal: Decimal = None,
-    dates: Dates = None,
-    encoding: Encoding = None,
-    names: Names = None,
+    text: TextOptions,
     seed: Seed = 0,
-    _config: Config = None,
-    quiet: Quiet = False,
-    json: Json = False,
+    printing: Printing,
 ) -> None:
     """Rank a table and write or print its best rows, all columns kept, rank and score added."""
     from toprank.app.model_file import load_model
@@ -147,7 +138,7 @@ def rank(
     from toprank.app.reading import open_rows
     from toprank.app.text_stream import open_ranked
 
-    console = Console(quiet=quiet, as_json=json, to_stderr=str(output) == "-")
+    console = printing.console(to_stderr=str(output) == "-")
     if top is not None and cutoff is not None:
         raise ValueError("--top and --cutoff both say where to cut; give one of them.")
     rules: dict[str, Any] = {
@@ -163,7 +154,7 @@ def rank(
     check_output(output, [model, table], force=force)
     ranker = load_model(model)
     border = None if cutoff is None else parse_cutoff(cutoff, ranker)
-    how = text_format(decimal, dates, encoding, names, ranker.facts.get("read_as"))
+    how = text.format(ranker.facts.get("read_as"))
     in_one_pass = ranker.roles.group is None and not (reasons or trail or is_ruled)
     open_source = open_ranked if in_one_pass else open_rows
     source: Any = open_source(table, stream, len(ranker.encoder.owners_), how)

@@ -7,27 +7,23 @@ from typing import Annotated
 
 import typer
 
-from toprank.app.console import Console, in_one_line
+from toprank.app.console import in_one_line
 from toprank.app.options import (
-    Config,
-    Dates,
-    Decimal,
-    Encoding,
-    Json,
     ModelFile,
-    Names,
     Positive,
-    Quiet,
+    Printing,
     Seed,
     TableFile,
     Target,
-    text_format,
+    TextOptions,
+    command,
 )
 
 __all__ = ["report"]
 
 
 @in_one_line
+@command
 def report(
     model: ModelFile,
     table: TableFile,
@@ -56,13 +52,8 @@ def report(
         bool, typer.Option(help="If the model is a push, also fit other powers.")
     ] = True,
     seed: Seed = 0,
-    decimal: Decimal = None,
-    dates: Dates = None,
-    encoding: Encoding = None,
-    names: Names = None,
-    _config: Config = None,
-    quiet: Quiet = False,
-    json: Json = False,
+    text: TextOptions,
+    printing: Printing,
 ) -> None:
     """Write an HTML page about a model on a table; if the target is known, with its quality."""
     from toprank.app.commands.evaluate import labelled_as
@@ -72,10 +63,10 @@ def report(
     from toprank.app.report import build_model_page, write_report
     from toprank.app.writing import check_writable
 
-    console = Console(quiet=quiet, as_json=json)
+    console = printing.console()
     check_writable(output, inputs=[model, table])
     ranker = load_model(model)
-    how = text_format(decimal, dates, encoding, names, ranker.facts.get("read_as"))
+    how = text.format(ranker.facts.get("read_as"))
     rows = read_table(table, how)
     ranker.encoder.check_columns(rows)
     note_changes(console, changes_in(ranker, rows))

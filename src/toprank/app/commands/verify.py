@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from toprank.app.console import Console, in_one_line
-from toprank.app.options import Json, ModelFile, Quiet, text_format
+from toprank.app.options import Json, ModelFile, Quiet, TextOptions
 
 __all__ = ["verify"]
 
@@ -41,7 +41,7 @@ def verify(
     console = Console(quiet=quiet, as_json=json)
     ranker = load_model(model)
     rows = read_table(shortlist)
-    how = text_format(None, None, None, None, ranker.facts.get("read_as"))
+    how = TextOptions().format(ranker.facts.get("read_as"))
     known = None if table is None else read_table(table, how)
     found = check_shortlist(rows, ranker, file_hash(model), known)
     for text in found.agrees:
