@@ -277,6 +277,34 @@ def test_a_fitted_ranker_can_be_pickled_and_learn_on():
 
 
 @pytest.mark.parametrize(
+    ("options", "is_inside"),
+    [
+        ({"feasible_set": "box", "radius": 0.2}, lambda w: np.abs(w).max() <= 0.2 + 1e-12),
+        ({"feasible_set": "nonnegative"}, lambda w: w.min() >= 0),
+        ({"feasible_set": "simplex"}, lambda w: w.min() >= 0 and abs(w.sum() - 1) < 1e-9),
+        ({"feasible_set": lambda w: np.minimum(w, 0.3)}, lambda w: w.max() <= 0.3 + 1e-12),
+    ],
+)
+@pytest.mark.parametrize("average", [True, False])
+def test_weights_stay_in_the_set_and_rank(options, is_inside, average):
+    X, y = table()
+    model = ranker(WAYS[0], average=average, max_iter=5, keep_ensemble=True, **options).fit(X, y)
+    span = model.weak_rankers_.span_
+    assert is_inside(model.weights_)
+    assert all(is_inside(w) for w in model.ensemble_ * span)
+    model.partial_fit(X, y)
+    assert is_inside(model.weights_)
+    assert model.score(X, y) > 0.9
+
+
+def test_steps_of_ones_own_leave_no_mistake_bound():
+    X, y = table()
+    model = ranker(WAYS[4], step=lambda t: t**-0.5, max_iter=3).fit(X, y)
+    assert type(model.certificate_) is StreamCertificate
+    assert model.score(X, y) > 0.9
+
+
+@pytest.mark.parametrize(
     ("options", "message"),
     [
         ({"solver": "adam"}, "solver must be 'sgd', 'perceptron' or 'cutting_plane', got 'adam'"),
@@ -290,6 +318,20 @@ def test_a_fitted_ranker_can_be_pickled_and_learn_on():
         ({"max_iter": 1.5}, "max_iter must be a whole number"),
         ({"alpha": -1}, "alpha must be a number ≥ 0"),
         ({"step": "big"}, "step must be a number"),
+        ({"step": []}, "step must be a number ≥ 0, a list of such numbers, or a function"),
+        ({"step": [1.0, -1.0]}, "step must be a number ≥ 0, a list of such"),
+        ({"step": lambda t: -t}, r"step\(1\) must be a finite number ≥ 0, got -1"),
+        (
+            {"feasible_set": "cube"},
+            "feasible_set must be 'ball', 'box', 'nonnegative' or 'si",
+        ),
+        (
+            {"feasible_set": np.sum},
+            r"feasible_set gave an array of shape \(\) for weights of",
+        ),
+        ({"feasible_set": lambda w: w + np.nan}, "feasible_set gave weights that are not finite"),
+        ({"feasible_set": np.abs, "radius": 2.0}, "radius=2.0 is the size of a named feasible_set"),
+        ({"feasible_set": "box", "solver": "perceptron"}, "feasible_set='box' needs solver='sgd'"),
         ({"validation_fraction": 2.0}, "validation_fraction must be a number between"),
         ({"batch_size": 1}, "none of the .* mini-batches holds a positive and a negative"),
     ],

@@ -5,6 +5,7 @@ import pytest
 from scipy import sparse
 
 from toprank.inputs import as_lists
+from toprank.kernels.mini_batches import Batches
 from toprank.objectives import PrecisionAtK
 from toprank.solvers import mini_batch
 from toprank.solvers.mini_batch import (
@@ -12,9 +13,12 @@ from toprank.solvers.mini_batch import (
     MiniBatches,
     Patience,
     Stream,
+    ball_of_optimum,
     perceptron_aim,
     sgd_aim,
+    steps_of,
 )
+from toprank.solvers.projections import projection_on
 
 SURROGATES = ("avg", "max", "ramp", "struct")
 FIXED = {"whole": True, "average": False}
@@ -28,8 +32,9 @@ def problem(n=600, d=5, seed=0, share=0.3):
 
 
 def sgd(surrogate="avg", k=0.25, **options):
-    defaults = {"whole": True, "alpha": 1e-2, "radius": None, "step": 1.0, "average": True}
-    return sgd_aim(k, surrogate, **(defaults | options))
+    defaults = {"whole": True, "alpha": 1e-2, "step": 1.0, "average": True}
+    radius = ball_of_optimum(options.get("alpha", 1e-2))
+    return sgd_aim(k, surrogate, **(defaults | {"radius": radius} | options))
 
 
 def run(aim, rows, batch_size=100, passes=3, low=None, span=None, seed=0):
@@ -77,6 +82,52 @@ def test_steps_are_those_of_algorithm_3(surrogate):
     batches = MiniBatches(rows, 100, 0)
     expected = naive_sgd(rows, surrogate, batches, 3, low=low, span=span)
     assert np.allclose(solution.weights, expected, rtol=1e-9, atol=1e-12)
+
+
+def test_a_ball_given_as_a_projection_is_the_ball():
+    rows, low, span = problem(), np.full(5, 0.3), np.linspace(0.5, 3.0, 5)
+    models = []
+    for options, project in (({"radius": 0.4}, None), ({"radius": np.inf}, "ball")):
+        on_set = None if project is None else projection_on(project, 0.4)
+        stream = Stream(sgd(step=3.0, **options), low, span, project=on_set)
+        ensemble = []
+        solution = stream.fit(
+            rows, MiniBatches(rows, 20, 0), max_iter=3, patience=Patience(None, 5),
+            ensemble=ensemble,
+        )  # fmt: skip
+        models.append(np.vstack([solution.weights / span, *ensemble]))
+        # the average is of the projected models
+        assert np.allclose(models[-1][1:].mean(axis=0), models[-1][0], rtol=1e-9, atol=1e-12)
+    assert np.allclose(*models, rtol=1e-9, atol=1e-12)
+
+
+def test_steps_of_the_user_are_taken_as_they_are():
+    rows = problem(n=60)
+    batches = MiniBatches(rows, 20, None)
+    lengths = [0.5, 0.25]  # the last one stays
+    for step in (lengths, lambda number: lengths[min(number, 2) - 1]):
+        stream = Stream(
+            sgd(step=None, average=False, radius=np.inf), np.zeros(5), np.ones(5),
+            steps=steps_of(step),
+        )  # fmt: skip
+        for first in (0, 20, 40):  # a stream in parts counts its steps on
+            batch = Batches(np.arange(60), np.array([first, first + 20]))
+            stream.learn(rows, batch, batches.longest)
+        w = np.zeros(5)
+        for first, eta in zip((0, 20, 40), (0.5, 0.25, 0.25), strict=True):
+            x, y = rows.X[first : first + 20], rows.positives[first : first + 20]
+            g = PrecisionAtK(0.25, "avg").on(y).value_and_gradient(x @ w)[1] @ x
+            w = (1 - eta * 1e-2) * w - eta * g
+        assert np.allclose(stream.weights, w, rtol=1e-9, atol=1e-12)
+
+
+def test_perceptrons_with_equal_steps_rank_alike():
+    rows = problem(seed=1)
+    aim = perceptron_aim(0.25, "avg", whole=True, average=True)
+    _, plain = run(aim, rows, passes=2)
+    stream = Stream(aim, np.zeros(5), np.ones(5), steps=steps_of([0.5]))
+    halved = stream.fit(rows, MiniBatches(rows, 100, 0), max_iter=2, patience=Patience(None, 5))
+    assert np.allclose(2 * halved.weights, plain.weights, rtol=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -242,12 +293,12 @@ def test_a_pass_in_several_calls_is_a_pass(monkeypatch):
 @pytest.mark.parametrize("radius", [0.05, 1.0, None])
 def test_the_model_stays_in_the_ball_and_the_average_is_exact(alpha, radius):
     rows = problem()
-    stream = Stream(sgd(alpha=alpha, radius=radius, step=30.0), np.zeros(5), np.ones(5))
+    limit = ball_of_optimum(alpha) if radius is None else radius
+    stream = Stream(sgd(alpha=alpha, radius=limit, step=30.0), np.zeros(5), np.ones(5))
     ensemble = []
     solution = stream.fit(
         rows, MiniBatches(rows, 20, 0), max_iter=20, patience=Patience(None, 5), ensemble=ensemble
     )
     models = np.concatenate(ensemble)
-    limit = np.sqrt(2 / alpha) if radius is None else radius
     assert np.linalg.norm(models, axis=1).max() <= limit * (1 + 1e-9)
     assert np.allclose(solution.weights, models.mean(axis=0), rtol=1e-9, atol=1e-12)

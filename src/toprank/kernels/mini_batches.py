@@ -42,6 +42,8 @@ __all__ = [
     "Batches",
     "StreamModel",
     "average_of",
+    "last_of",
+    "replace_weights",
     "run_pass",
 ]  # fmt: skip
 
@@ -56,7 +58,10 @@ SMALLEST_FACTOR = 1e-3
 
 
 class Aim(NamedTuple):
-    """What is minimised and how: a surrogate, the length of the top, and the steps."""
+    """What is minimised and how: a surrogate, the length of the top, and the steps.
+
+    Steps have the length ``step``, adaptive ones that of ``step``/√(Σ‖g‖²) so far.
+    """
 
     kind: int
     is_perceptron: bool
@@ -66,6 +71,7 @@ class Aim(NamedTuple):
     alpha: float
     radius: float
     step: float
+    is_adaptive: bool
     average: bool
 
 
@@ -113,14 +119,31 @@ class BatchScratch(NamedTuple):
         )  # fmt: skip
 
 
+def last_of(model: StreamModel) -> Floats:
+    """v after the last step."""
+    last: Floats = model.state[FACTOR] * model.coef
+    return last
+
+
 def average_of(model: StreamModel) -> Floats:
     """v of the averaged model, or of the last one where nothing was averaged."""
     state = model.state
     if state[COUNT] == 0:
-        last: Floats = state[FACTOR] * model.coef
-        return last
+        return last_of(model)
     mean: Floats = (state[AREA] * model.coef - model.trail) / state[COUNT]
     return mean
+
+
+def replace_weights(model: StreamModel, weights: Floats, *, is_averaged: bool) -> None:
+    """Put weights in the place of those after the last step, in the average too.
+
+    The norm is out of date until the next pass folds the model.
+    """
+    state = model.state
+    past = state[AREA] - state[FACTOR] if is_averaged else state[AREA]
+    change = weights / (state[FACTOR] * model.spread) - model.coef
+    model.coef[:] += change
+    model.trail[:] += past * change
 
 
 @compiled
@@ -240,11 +263,11 @@ def _move(
         pull = (gradient.total[column] - mass * model.mean[column]) / model.spread[column]
         gradient.total[column] = pull
         steepness += pull * pull
-    step = 1.0
-    if not aim.is_perceptron:
+    step = aim.step
+    if aim.is_adaptive:
         state[STEEPNESS] += steepness
-        step = aim.step / math.sqrt(max(state[STEEPNESS], 1e-300))
-        state[FACTOR] *= max(1.0 - step * aim.alpha, 0.5)
+        step /= math.sqrt(max(state[STEEPNESS], 1e-300))
+    state[FACTOR] *= max(1.0 - step * aim.alpha, 0.5)
     for at in range(n_touched):
         column = gradient.touched[at]
         spread = model.spread[column]
@@ -254,8 +277,7 @@ def _move(
         model.trail[column] += state[AREA] * change
         gradient.total[column] = 0.0
         gradient.is_touched[column] = False
-    if not aim.is_perceptron:
-        _project(aim, model)
+    _project(aim, model)
     if aim.average:
         state[AREA] += state[FACTOR]
         state[COUNT] += 1.0

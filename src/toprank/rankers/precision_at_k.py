@@ -6,6 +6,7 @@ import warnings
 from contextlib import closing
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
+from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
@@ -36,9 +37,13 @@ from toprank.solvers.mini_batch import (
     MiniBatches,
     Patience,
     Stream,
+    ball_of_optimum,
+    check_steps,
     perceptron_aim,
     sgd_aim,
+    steps_of,
 )
+from toprank.solvers.projections import check_feasible_set, projection_on
 from toprank.truth import Truth
 from toprank.weak_rankers.features import StandardFeatures
 
@@ -105,11 +110,21 @@ class PrecisionAtKRanker(LinearRanker):
     alpha : float, default=1e-4
         Weight of the penalty, for "sgd" and "cutting_plane" (above 0 there). Small beside a
         surrogate that is 1 at w = 0, yet enough to give separable data an optimum.
-    step : float, default=1
-        Scale of the steps of "sgd", η_t = step/√(Σ‖g_τ‖²). The first step has this length; on
-        standardised features solutions have norms of 1 to 10, and 1 did well for all surrogates.
+    step : float, list of floats or callable, default=1
+        A number is the scale of the steps of "sgd", η_t = step/√(Σ‖g_τ‖²). The first step has this
+        length; on standardised features solutions have norms of 1 to 10, and 1 did well for all
+        surrogates. A list holds the lengths η_1, η_2, … themselves, the last of which stays, and
+        a function gives η_t for t = 1, 2, …, for example ``lambda t: 0.1 / t**0.5``; batches that
+        are passed over do not count. Perceptrons have steps of length 1 for any number, and take
+        lists and functions too, but then without a mistake bound.
+    feasible_set : {"ball", "box", "nonnegative", "simplex"} or callable, default="ball"
+        The set W of Algorithm 3 in which "sgd" keeps the weights w of the scaled features: ‖w‖ ≤
+        radius; every weight from -radius to radius; w ≥ 0 and ‖w‖ ≤ radius; w ≥ 0 and Σw =
+        radius. A function gets an array of weights and returns the nearest point of a convex set
+        of your own. All but "ball" cost a pass over the weights per batch.
     radius : float or None, default=None
-        "sgd" keeps ‖w‖ within it. None is √(2/alpha), which holds the optimum of avg and max.
+        Size of the set. None is √(2/alpha), which holds the optimum of avg and max, and 1 for the
+        simplex.
     average : bool, default=True
         Give the average of the models after each batch (Algorithm 3), not the last one (which
         Algorithms 1 and 2 return; there the average is much steadier on rows that no model
@@ -140,7 +155,8 @@ class PrecisionAtKRanker(LinearRanker):
         one entry per pass, the mean over its batches, each judged before the model learned from it
     certificate_ : :class:`~toprank.guarantees.StreamCertificate` ("sgd"),
         :class:`~toprank.guarantees.MistakeCertificate` ("perceptron", Theorems 7 and 9 on this
-        run; in ``partial_fit`` the rows are gone, so there it has no bound), or
+        run; in ``partial_fit``, where the rows are gone, and with steps of your own it has no
+        bound), or
         :class:`~toprank.guarantees.GapCertificate` ("cutting_plane")
     ensemble_ : of shape (n_batches, n_features), the models w¹ … w^T of Theorem 13, in the units
         of the table, where ``keep_ensemble`` asked for them
@@ -163,7 +179,8 @@ class PrecisionAtKRanker(LinearRanker):
     max_iter: int | None = None
     tol: float | None = 1e-3
     alpha: float = 1e-4
-    step: float = 1.0
+    step: Any = 1.0
+    feasible_set: Any = "ball"
     radius: float | None = None
     average: bool = True
     early_stopping: bool = False
@@ -189,12 +206,30 @@ class PrecisionAtKRanker(LinearRanker):
         if self.max_iter is not None:
             check_number("max_iter", self.max_iter, 1, whole=True)
         check_number("alpha", self.alpha, 0.0)
-        check_number("step", self.step, 0.0)
+        self._check_steps_and_set()
         check_number("validation_fraction", self.validation_fraction, 0.0, 1.0)
         if self.tol is not None:
             check_number("tol", self.tol, 0.0)
         if self.radius is not None:
             check_number("radius", self.radius, 0.0)
+
+    def _check_steps_and_set(self) -> None:
+        if isinstance(self.step, Real):
+            check_number("step", self.step, 0.0)
+        elif not callable(self.step):
+            check_steps(self.step)
+        check_feasible_set(self.feasible_set)
+        is_named = isinstance(self.feasible_set, str)
+        if self.solver != "sgd" and (not is_named or self.feasible_set != "ball"):
+            raise ValueError(
+                f"feasible_set={self.feasible_set!r} needs solver='sgd', got "
+                f"solver={self.solver!r}; leave it 'ball'."
+            )
+        if not is_named and self.radius is not None:
+            raise ValueError(
+                f"radius={self.radius!r} is the size of a named feasible_set, but a function was "
+                "given; leave radius None."
+            )
 
     def _family(self) -> StandardFeatures:
         return StandardFeatures()
@@ -308,20 +343,29 @@ class PrecisionAtKRanker(LinearRanker):
             self.surrogate,
             whole=whole,
             alpha=self.alpha,
-            radius=self.radius,
-            step=self.step,
+            radius=self._radius() if self._is_ball() else np.inf,
+            step=float(self.step) if isinstance(self.step, Real) else None,
             average=self.average,
         )
 
+    def _is_ball(self) -> bool:
+        return isinstance(self.feasible_set, str) and self.feasible_set == "ball"
+
+    def _radius(self) -> float:
+        if self.radius is not None:
+            return self.radius
+        return 1.0 if self.feasible_set == "simplex" else ball_of_optimum(self.alpha)
+
     def _stream_on(self, k: float, rows: BatchRows, start: Floats | None) -> Stream:
         """Go on with the stream of the last fit, or begin one."""
-        aim = self._aim(k, rows)
-        if start is not None and hasattr(self, "_stream"):
-            self._stream.aim = aim
-        else:
+        if start is None or not hasattr(self, "_stream"):
             family = self.weak_rankers_
-            self._stream: Stream = Stream(aim, family.low_, family.span_, start)
-        return self._stream
+            self._stream: Stream = Stream(self._aim(k, rows), family.low_, family.span_, start)
+        stream = self._stream
+        stream.aim, stream.steps, stream.project = self._aim(k, rows), steps_of(self.step), None
+        if not self._is_ball():
+            stream.project = projection_on(self.feasible_set, self._radius())
+        return stream
 
     def _certify(
         self, rows: BatchRows, batches: MiniBatches, n_passes: int, *, is_new: bool
@@ -329,7 +373,7 @@ class PrecisionAtKRanker(LinearRanker):
         """Say what the run has shown; a run that went on from another has its batches no more."""
         stream = self._stream
         self.certificate_ = StreamCertificate.of(stream.tally)
-        if self.solver == "perceptron" and is_new:
+        if self.solver == "perceptron" and is_new and stream.steps is None:
             family = self.weak_rankers_
             self.certificate_ = certify_mistakes(
                 stream.aim,

@@ -9,7 +9,10 @@ mistake bounds as they are.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
+from numbers import Real
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -27,6 +30,8 @@ from toprank.kernels.mini_batches import (
     BatchScratch,
     StreamModel,
     average_of,
+    last_of,
+    replace_weights,
     run_pass,
 )
 from toprank.kernels.rows import rows_of
@@ -35,12 +40,13 @@ from toprank.objectives.precision import KINDS, as_top
 from toprank.solvers.base import Monitor, Progress, Solution
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from numpy.typing import NDArray
 
     from toprank.inputs import Lists
     from toprank.objectives.precision import Surrogate
+    from toprank.solvers.projections import Project
     from toprank.truth import Truth
 
 __all__ = [
@@ -49,8 +55,11 @@ __all__ = [
     "Patience",
     "Stream",
     "Tally",
+    "ball_of_optimum",
+    "check_steps",
     "perceptron_aim",
     "sgd_aim",
+    "steps_of",
 ]
 
 # Entries of the table that one call of a compiled loop visits at most: a tenth of a second, after
@@ -64,8 +73,8 @@ def sgd_aim(
     *,
     whole: bool,
     alpha: float,
-    radius: float | None,
-    step: float,
+    radius: float,
+    step: float | None,
     average: bool,
 ) -> Aim:
     """Mini-batch stochastic sub-gradients (Algorithms 3 and 4).
@@ -78,8 +87,8 @@ def sgd_aim(
 
     where Π projects on the ball. The paper leaves the steps open; these fall like 1/√t, as its
     Theorem 15 asks, without knowing the scale of the gradients (Streeter and McMahan 2010).
-    Without a radius it is the ball that must hold the optimum: at w = 0 the normalised surrogate
-    is 1, so (alpha/2)·‖w*‖² ≤ 1 for avg, max and ramp.
+    Other steps (``step`` is None then) and other sets (``radius`` is infinite then) come with the
+    :class:`Stream`.
 
     ramp is a difference of convex functions. Each pass linearises the concave part at the model it
     starts with: the k best positives of a batch are those of that model, fixed for the pass (the
@@ -87,12 +96,57 @@ def sgd_aim(
     convex in the manner of avg.
     """
     amount, is_share = as_top(k)
-    if radius is None:
-        radius = math.sqrt(2.0 / alpha) if alpha > 0 else math.inf
     return Aim(
         KINDS[surrogate], False, amount, is_share, whole, float(alpha), float(radius),
-        float(step), average,
+        1.0 if step is None else float(step), step is not None, average,
     )  # fmt: skip
+
+
+def ball_of_optimum(alpha: float) -> float:
+    """Radius of a ball that holds the optimum.
+
+    At w = 0 the normalised surrogate is 1, so (alpha/2)·‖w*‖² ≤ 1 for avg, max and ramp.
+    """
+    return math.sqrt(2.0 / alpha) if alpha > 0 else math.inf
+
+
+Steps = Callable[[int], float]
+"""Gives the length η_t of step t = 1, 2, …"""
+
+
+def steps_of(step: Any) -> Steps | None:
+    """Give the user's step lengths, a function of t or a list of them; None for a number.
+
+    After the end of a list its last length stays.
+    """
+    if isinstance(step, Real):
+        return None
+    return partial(_step_by, step) if callable(step) else partial(_step_in, check_steps(step))
+
+
+def check_steps(step: Any) -> NDArray[np.float64]:
+    """Give step lengths as an array, or raise where they are none."""
+    try:
+        lengths = np.asarray(step, dtype=np.float64)
+    except (TypeError, ValueError):
+        lengths = np.empty(0)
+    if lengths.ndim != 1 or not lengths.size or not (lengths >= 0).all() or np.isinf(lengths).any():
+        raise ValueError(
+            f"step must be a number ≥ 0, a list of such numbers, or a function of the number of "
+            f"the step, got {step!r}."
+        )
+    return lengths
+
+
+def _step_in(lengths: NDArray[np.float64], number: int) -> float:
+    return float(lengths[min(number, lengths.size) - 1])
+
+
+def _step_by(schedule: Callable[[int], Any], number: int) -> float:
+    length = schedule(number)
+    if not isinstance(length, Real) or not 0.0 <= float(length) < math.inf:
+        raise ValueError(f"step({number}) must be a finite number ≥ 0, got {length!r}.")
+    return float(length)
 
 
 def perceptron_aim(k: float, surrogate: Surrogate, *, whole: bool, average: bool) -> Aim:
@@ -115,7 +169,7 @@ def perceptron_aim(k: float, surrogate: Surrogate, *, whole: bool, average: bool
         )
     amount, is_share = as_top(k)
     return Aim(
-        KINDS[surrogate], True, amount, is_share, whole, 0.0, math.inf, 1.0, average
+        KINDS[surrogate], True, amount, is_share, whole, 0.0, math.inf, 1.0, False, average
     )  # fmt: skip
 
 
@@ -240,7 +294,11 @@ class Patience:
 
 
 class Stream:
-    """A model that learns from batch after batch, and what it has seen so far."""
+    """A model that learns from batch after batch, and what it has seen so far.
+
+    ``steps`` gives lengths of steps in the place of the aim's, and ``project`` a set in the place
+    of its ball; either is asked once for every batch.
+    """
 
     def __init__(
         self,
@@ -248,8 +306,11 @@ class Stream:
         low: NDArray[np.float64],
         span: NDArray[np.float64],
         weights: NDArray[np.float64] | None = None,
+        *,
+        steps: Steps | None = None,
+        project: Project | None = None,
     ) -> None:
-        self.aim = aim
+        self.aim, self.steps, self.project = aim, steps, project
         self.model = StreamModel.zero(low, span)
         self.tally = Tally()
         if weights is not None:
@@ -279,15 +340,32 @@ class Stream:
         n_columns, n_batches = self.model.coef.size, batches.starts.size - 1
         table, scratch = rows_of(rows.X), BatchScratch.of(longest, n_columns)
         models = np.empty((0, n_columns)) if ensemble is None else ensemble
-        stride = max(1, ENTRIES // (longest * max(1, n_columns)))
+        is_plain = self.steps is None and self.project is None
+        stride = max(1, ENTRIES // (longest * max(1, n_columns))) if is_plain else 1
         for first in range(0, n_batches, stride):
             part = batches._replace(starts=batches.starts[first : first + stride + 1])
+            seen, own = sums[SEEN], models[first : first + stride]
             run_pass(
-                self.aim, table, part, rows.positives, rows.weights, reference, self.model,
-                scratch, models[first : first + stride], sums,
+                self._aim_after(int(seen)), table, part, rows.positives, rows.weights, reference,
+                self.model, scratch, own, sums,
             )  # fmt: skip
+            if self.project is not None and sums[SEEN] > seen:
+                self._move_into_set(self.project, own)
         self.tally.add(sums, n_batches, is_fresh=is_fresh)
         return float(sums[LOSS] / sums[SEEN]) if sums[SEEN] else float("nan")
+
+    def _aim_after(self, n_seen: int) -> Aim:
+        """Give the aim of the step that follows on some batches of this call."""
+        if self.steps is None:
+            return self.aim
+        return self.aim._replace(step=self.steps(self.tally.n_batches + n_seen + 1))
+
+    def _move_into_set(self, project: Project, ensemble: NDArray[np.float64]) -> None:
+        """Project the model after the last step, and its row of the ensemble."""
+        spread = self.model.spread
+        weights = project(last_of(self.model) * spread)
+        replace_weights(self.model, weights, is_averaged=self.aim.average)
+        ensemble[:] = weights / spread
 
     def fit(
         self,
