@@ -2,11 +2,15 @@
 
 import subprocess
 import sys
+from dataclasses import replace
 from importlib import import_module
 
 import numpy as np
 import pytest
 
+from toprank.app import stored
+from toprank.app.fitting import fit_model
+from toprank.app.model_file import save_model
 from toprank.app.stored import (
     ARRAYS,
     CLASSES,
@@ -14,7 +18,9 @@ from toprank.app.stored import (
     _sizes_of_binary_trees,
     stored_ranker,
 )
-from toprank.selection.candidates import RANKERS
+from toprank.app.writing import write_table
+from toprank.selection import Blend
+from toprank.selection.candidates import RANKERS, make_ranker
 
 
 def test_every_ranker_by_name_can_be_stored():
@@ -39,15 +45,68 @@ def test_a_stored_ranker_has_what_the_ranker_has(model):
     assert not hasattr(again, "no_such_thing")
 
 
-def test_ranking_with_a_linear_model_imports_neither_scikit_learn_nor_numba(deals, tmp_path):
-    code = (
-        "import sys; from toprank.app.cli import app; app(standalone_mode=False); "
-        "assert not {'sklearn', 'numba', 'scipy', 'matplotlib'} & set(sys.modules)"
+MEMBERS = {
+    "logistic": {},
+    "trees": {"n_trees": 20},
+    "random-forest": {"n_trees": 10},
+    "rankboost": {},
+    "pnorm-push-stumps": {},
+}
+
+
+@pytest.fixture(scope="module")
+def blend(data):
+    rankers = [make_ranker(name, options) for name, options in MEMBERS.items()]
+    return fit_model(data, Blend(rankers, [1.0, 0.5, 2.0, 0.1, 0.3]), budget=10, name="blend")
+
+
+def test_ranking_with_a_linear_model_or_a_blend_imports_neither_scikit_learn_nor_numba(
+    deals, data, blend, tmp_path
+):
+    save_model(tmp_path / "blend.toprank", blend)
+    write_table(tmp_path / "new.csv", data.source.columns)
+    out = ["-o", tmp_path / "s.csv", "--force"]
+    _call_without(
+        "sklearn numba scipy matplotlib",
+        ["rank", deals / "model.toprank", deals / "new.csv", *out],
+        ["rank", tmp_path / "blend.toprank", tmp_path / "new.csv", *out],
     )
-    words = ["rank", deals / "model.toprank", deals / "new.csv", "-o", tmp_path / "s.csv"]
-    command = [sys.executable, "-c", code, *map(str, words)]
-    subprocess.run(command, check=True, capture_output=True)
-    assert (tmp_path / "s.csv").exists()
+
+
+def test_commands_with_a_blend_do_not_import_scikit_learn(data, blend, tmp_path):
+    model, table = tmp_path / "blend.toprank", tmp_path / "new.csv"
+    save_model(model, blend)
+    write_table(table, data.source.columns)
+    _call_without(
+        "sklearn matplotlib",
+        ["rank", model, table, "-o", tmp_path / "s.csv", "--trail"],
+        ["explain", model, table, "--row", "1"],
+        ["evaluate", model, table],
+        ["verify", tmp_path / "s.csv", model],
+        ["export", model, "--to", "python", "-o", tmp_path / "scorer.py"],
+    )
+
+
+def _call_without(modules, *calls):
+    """Make calls in a process of their own, and look what it has imported."""
+    words = [[str(word) for word in call] for call in calls]
+    code = (
+        "import sys; from toprank.app.cli import app\n"
+        f"for words in {words}: app(words, standalone_mode=False)\n"
+        f"assert not set({modules!r}.split()) & set(sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_blend_out_of_a_file_scores_and_explains_as_the_fitted_one(data, blend, monkeypatch):
+    again = replace(blend, ranker=StoredRanker(stored_ranker(blend.ranker)))
+    table = data.source
+    assert np.array_equal(again.scores(table), blend.scores(table))
+    assert np.array_equal(again.contributions(table), blend.contributions(table))
+    monkeypatch.setattr(stored, "_FEW", 0)  # many rows: by compiled loops
+    many = replace(blend, ranker=StoredRanker(stored_ranker(blend.ranker)))
+    assert np.array_equal(many.scores(table), blend.scores(table))
 
 
 @pytest.mark.parametrize("n_questions", [400, 401])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from toprank.app.column_survey import ColumnProfile
+    from toprank.kernels.threads import Threads
     from toprank.selection.judging import Interval
     from toprank.shortlists.calibration import Calibration
     from toprank.tables.table import Table
@@ -30,6 +32,9 @@ __all__ = [
     "lists_of",
     "mean_and_spread",
 ]
+
+# Rows that trees score and explain in one thread, sooner than BLAS says how many there may be.
+FEW_ROWS = 5000
 
 
 @dataclass(frozen=True)
@@ -200,13 +205,31 @@ def _scores(ranker: Any, encoded: NDArray[np.float64]) -> NDArray[np.float64]:
         for factor, member in zip(ranker.factors_, ranker.rankers_, strict=True):
             scores += factor * _scores(member, encoded)
         return scores
+    if hasattr(ranker, "ranker_"):
+        return _scores(ranker.ranker_, _cut_to_float32(encoded))
     if hasattr(ranker, "coef_"):
         return _linear_scores(ranker, encoded.T, len(encoded))
+    if hasattr(ranker, "trees_") and not ranker.has_categories:
+        with closing(_threads(len(encoded))) as threads:
+            return np.asarray(ranker.trees_.scores(encoded, threads, float(ranker.intercept_[0])))
     if hasattr(ranker, "weak_rankers_") and hasattr(ranker, "weights_"):
         return np.asarray(
             ranker.weak_rankers_.scores(encoded, ranker.weights_) + ranker.intercept_[0]
         )
     return np.asarray(ranker.decision_function(encoded), dtype=np.float64)
+
+
+def _threads(n_rows: int) -> Threads:
+    """Threads for trees, which need no BLAS; few rows take one, and BLAS is not asked for more."""
+    from toprank.kernels.threads import Threads, allowed_threads
+
+    return Threads(allowed_threads(None) if n_rows > FEW_ROWS else 1)
+
+
+def _cut_to_float32(encoded: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Numbers as trees of other libraries see them; beyond float32 they are infinite."""
+    with np.errstate(over="ignore"):
+        return encoded.astype(np.float32).astype(np.float64)
 
 
 def _linear_scores(
@@ -230,14 +253,14 @@ def contributions(ranker: Any, encoded: NDArray[np.float64]) -> NDArray[np.float
     if hasattr(ranker, "coef_"):
         return np.asarray(encoded * np.asarray(ranker.coef_, dtype=np.float64)[0])
     if hasattr(ranker, "trees_"):
-        return np.asarray(ranker.explain(encoded))
+        return _shapley_values(ranker, encoded)
     parts = np.zeros(encoded.shape)
     if hasattr(ranker, "rankers_"):  # a blend's are the sums of its members'
         for factor, member in zip(ranker.factors_, ranker.rankers_, strict=True):
             parts += factor * contributions(member, encoded)
         return parts
     if hasattr(ranker, "ranker_"):  # a forest's are those of its trees
-        return contributions(ranker.ranker_, encoded)
+        return contributions(ranker.ranker_, _cut_to_float32(encoded))
     if not _has_stumps(ranker):
         return _occluded(ranker, encoded)
     family, weights = ranker.weak_rankers_, np.asarray(ranker.weights_, dtype=np.float64)
@@ -245,6 +268,13 @@ def contributions(ranker: Any, encoded: NDArray[np.float64]) -> NDArray[np.float
     for column in np.unique(owners[weights != 0]):
         parts[:, column] = family.scores(encoded, np.where(owners == column, weights, 0.0))
     return parts
+
+
+def _shapley_values(ranker: Any, encoded: NDArray[np.float64]) -> NDArray[np.float64]:
+    if ranker.has_categories:
+        return np.asarray(ranker.explain(encoded))
+    with closing(_threads(len(encoded))) as threads:
+        return np.asarray(ranker.trees_.contributions(encoded, threads))
 
 
 def _occluded(ranker: Any, encoded: NDArray[np.float64]) -> NDArray[np.float64]:

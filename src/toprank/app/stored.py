@@ -20,6 +20,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from toprank.kernels import few_rows
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
@@ -240,6 +242,8 @@ _MOST_INDICATORS = 255
 _MOST_THRESHOLDS = 254  # one byte per cell
 _DEEPEST_TREE = 16
 _LONGEST_PATH = 400  # explaining a row takes its cube
+# Rows times trees up to which numpy is done sooner than numba is loaded.
+_FEW = 2_000_000
 _SCORED = ("n_features_in_", "classes_", "intercept_", "weak_rankers_", "weights_")
 _BOOSTED = ((*_SCORED, "selected_", "steps_", "intercepts_"),)
 _LINEAR = ((*_SCORED, "coef_"),)
@@ -404,11 +408,13 @@ def _opened(value: Any) -> Any:
 class StoredRanker:
     """A ranker out of a file: what it has learned and, once they are asked for, its methods.
 
-    To score rows the arrays are enough, and importing the class takes longer than that.
+    To score rows the arrays are enough: importing the class, and scikit-learn with it, takes longer
+    than that. So rankers in it stay as they are stored, and so do its trees and stumps.
     """
 
-    def __init__(self, stored: Stored) -> None:
+    def __init__(self, stored: Stored, *, has_own_terms: bool = False) -> None:
         self._stored = stored
+        self._has_own_terms = has_own_terms
         for name, value in stored.attributes.items():
             if name.endswith("_") and not isinstance(value, (Stored, list)):
                 setattr(self, name, value)
@@ -421,6 +427,20 @@ class StoredRanker:
         """The ranker itself, an object of its own class."""
         return self._fitted
 
+    def with_own_terms(self) -> StoredRanker:
+        """The same with trees and stumps of their own classes."""
+        return StoredRanker(self._stored, has_own_terms=True)
+
+    @property
+    def class_name(self) -> str:
+        """The name of its class."""
+        return self._stored.class_name
+
+    @property
+    def has_categories(self) -> bool:
+        """Whether its trees encode columns of categories themselves."""
+        return "categories_" in self._stored.attributes
+
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(name)
@@ -428,5 +448,65 @@ class StoredRanker:
             return getattr(self._fitted, name)
         if name not in self._stored.attributes:
             raise AttributeError(name)
-        setattr(self, name, _opened(self._stored.attributes[name]))
+        setattr(self, name, self._acting(self._stored.attributes[name]))
         return vars(self)[name]
+
+    def _acting(self, value: Any) -> Any:
+        if isinstance(value, list):
+            return [self._acting(each) for each in value]
+        if isinstance(value, Stored) and CLASSES[value.class_name].is_ranker:
+            return StoredRanker(value, has_own_terms=self._has_own_terms)
+        is_term = isinstance(value, Stored) and value.class_name in _PLAIN_SCORES
+        return StoredTerm(value) if is_term and not self._has_own_terms else _opened(value)
+
+
+class StoredTerm:
+    """Trees or stumps out of a file: numpy scores the first few rows, their class does all else."""
+
+    def __init__(self, stored: Stored) -> None:
+        self._stored = stored
+        self._n_scored = 0
+
+    @cached_property
+    def _opened(self) -> Any:
+        return _opened(self._stored)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._opened, name)
+
+    def scores(self, X: Any, *arguments: Any) -> Any:
+        """Scores of encoded rows, to the last bit those of the class."""
+        known = self._stored.attributes
+        self._n_scored += len(X)
+        if self._n_scored * len(known.get("roots", known.get("values", ()))) > _FEW:
+            return self._opened.scores(X, *arguments)
+        return _PLAIN_SCORES[self._stored.class_name](known, X, *arguments)
+
+
+def _oblivious_scores(known: dict[str, Any], X: Any, _threads: Any, start: float) -> Any:
+    scores = np.full(len(X), start)
+    if known["columns"].size:
+        questions = tuple(known[name] for name in ("columns", "thresholds", "missing_left"))
+        few_rows.add_oblivious_trees(X, questions, known["values"], scores)
+    return scores
+
+
+def _binary_scores(known: dict[str, Any], X: Any, _threads: Any, start: float) -> Any:
+    scores = np.full(len(X), start)
+    names = ("roots", "columns", "thresholds", "missing_left", "children")
+    few_rows.add_binary_trees(X, tuple(known[name] for name in names), known["values"], scores)
+    return scores
+
+
+def _stump_scores(known: dict[str, Any], X: Any, weights: Any) -> Any:
+    scores = np.zeros(len(X))
+    twice = known["has_missing_"] & (known.get("missing") == "learned")
+    few_rows.add_stumps(X, known["thresholds_"], twice, weights, scores)
+    return scores
+
+
+_PLAIN_SCORES: dict[str, Callable[..., Any]] = {
+    "ObliviousTrees": _oblivious_scores,
+    "BinaryTrees": _binary_scores,
+    "Stumps": _stump_scores,
+}

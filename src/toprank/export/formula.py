@@ -19,11 +19,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from toprank.kernels.bins import MISSING
+from toprank.kernels.few_rows import stump_levels
 from toprank.trees import BinaryTrees, ObliviousTrees
 from toprank.trees.foreign import as_float32_thresholds
 from toprank.weak_rankers import Features, Stumps
-from toprank.weak_rankers.stumps import StumpDesign
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -208,7 +207,7 @@ def _members_of(ranker: Any, factor: float = 1.0) -> list[Summand]:
 
 def _term_of(ranker: Any) -> tuple[float, Term]:
     """Intercept and term of a single ranker."""
-    if hasattr(ranker, "label_scores") or not hasattr(ranker, "intercept_"):
+    if np.shape(getattr(ranker, "intercept_", ())) != (1,):  # none, or one per label
         raise _refusal(ranker)
     intercept = float(ranker.intercept_[0])
     if hasattr(ranker, "trees_") and not ranker.has_categories:
@@ -227,20 +226,13 @@ def _term_of(ranker: Any) -> tuple[float, Term]:
 
 def _steps(family: Stumps, weights: Floats) -> Steps:
     sizes, doubled = family.sizes(), family.doubled()
-    design = StumpDesign(np.zeros((sizes.size, 0), dtype=np.uint8), sizes, doubled)
+    ends = np.cumsum(sizes * (1 + doubled))
     steps = []
-    for cell in range(sizes.size):
-        mine = weights[design.offsets[cell] : design.offsets[cell + 1]]
+    for cell, mine in enumerate(np.split(weights, ends[:-1])):
         if mine.any():
-            levels = design.lookup(cell, mine)
-            steps.append(
-                Step(
-                    cell,
-                    family.thresholds_[cell].tolist(),
-                    levels[: sizes[cell] + 1].tolist(),
-                    float(levels[MISSING]),
-                )
-            )
+            twice = bool(doubled[cell])
+            levels, missing = stump_levels(mine, int(sizes[cell]), is_doubled=twice)
+            steps.append(Step(cell, family.thresholds_[cell].tolist(), levels.tolist(), missing))
     return Steps([_without_idle_thresholds(step) for step in steps])
 
 
@@ -272,8 +264,9 @@ def _used_by(term: Term) -> set[int]:
 
 
 def _refusal(ranker: Any) -> TypeError:
+    name = getattr(ranker, "class_name", type(ranker).__name__)
     return TypeError(
-        f"{type(ranker).__name__} cannot be exported: only linear rankers, rankers of stumps or "
-        "trees and blends of these are sums of plain terms; kernels, weak rankers of your own, "
-        "multilabel models and trees that encode categories themselves stay in Python."
+        f"{name} cannot be exported: only linear rankers, rankers of stumps or trees and blends of "
+        "these are sums of plain terms; kernels, weak rankers of your own, multilabel models and "
+        "trees that encode categories themselves stay in Python."
     )

@@ -11,6 +11,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 from toprank.kernels.bins import MAX_BINS, MISSING, Layout, add_lookup, bin_rows, histogram, padded
+from toprank.kernels.few_rows import stump_levels
 from toprank.kernels.threads import Threads
 from toprank.weak_rankers.base import Design, WeakRankers
 
@@ -248,14 +249,8 @@ class StumpDesign(Design):
     def lookup(self, j: int, mine: NDArray[np.float64]) -> NDArray[np.float64]:
         """What a row of each code gets from all stumps of one feature."""
         table = np.zeros(256)
-        size = int(self.sizes[j])
-        below = mine[:size]
-        table[1 : size + 1] = np.cumsum(below)
-        table[MISSING] = below.sum() / 2
-        if self.doubled[j]:
-            above = mine[size:]
-            table[1 : size + 1] += np.cumsum(above)
-            table[MISSING] = above.sum()
+        size, twice = int(self.sizes[j]), bool(self.doubled[j])
+        table[: size + 1], table[MISSING] = stump_levels(mine, size, is_doubled=twice)
         return table
 
     def correlate(self, residuals: NDArray[Any]) -> NDArray[np.float64]:

@@ -111,7 +111,7 @@ def _query(
     from toprank.export import formula_of, to_sql
 
     query = to_sql(
-        formula_of(model.ranker.opened(), model.encoder),
+        formula_of(model.ranker.with_own_terms(), model.encoder),
         key=key,
         table=table,
         dialect=dialect,
@@ -129,7 +129,7 @@ def _query(
 def _python_file(model: RankingModel) -> bytes:
     from toprank.export import formula_of, to_python
 
-    formula = formula_of(model.ranker.opened(), model.encoder)
+    formula = formula_of(model.ranker.with_own_terms(), model.encoder)
     return to_python(formula, group=model.roles.group).encode()
 
 
