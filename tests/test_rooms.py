@@ -10,7 +10,7 @@ ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "toprank"
 SOURCES = sorted(PACKAGE.rglob("*.py"))
 GUIDE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-MOST_FILES = 240  # more would want a merge first
+MOST_FILES = 230  # more would want a merge first
 LONGEST_FUNCTION = 60  # lines of code, without its docstring: what fits on a screen
 
 
@@ -90,7 +90,6 @@ TESTED_THROUGH = {
     "blocks.py": "rankers/test_block_fits.py",
     "export/sql_trees.py": "export/test_sql.py",
     "integrations/onnx_encoder.py": "integrations/test_onnx.py",
-    "integrations/dask/lists.py": "integrations/dask/test_metrics.py",
     "integrations/torch/fused_logistic.py": "integrations/torch/test_losses.py",
     "integrations/torch/logistic.py": "integrations/torch/test_losses.py",
     "integrations/torch/ndcg.py": "integrations/torch/test_losses.py",
@@ -103,7 +102,6 @@ TESTED_THROUGH = {
     "kernels/rows.py": "predtron/test_base.py",
     "kernels/simplex.py": "solvers/test_cutting_plane.py",
     "kernels/top_k.py": "objectives/test_precision.py",
-    "kernels/tree_nodes.py": "trees/test_binary.py",
     "kernels/tree_scores.py": "trees/test_oblivious.py",
     "kernels/tree_shapley.py": "trees/test_binary.py",
     "kernels/tree_terms.py": "solvers/test_tree_leaves.py",
@@ -118,10 +116,8 @@ TESTED_THROUGH = {
     "rankers/base.py": "rankers/test_scikit_learn.py",
     "rankers/documentation.py": "rankers/test_scikit_learn.py",
     "rankers/survey.py": "rankers/test_block_fits.py",
-    "rankers/tree_stages.py": "rankers/test_tree.py",
     "solvers/label_boosting.py": "rankers/test_multilabel_boosting.py",
-    "trees/lightgbm_text.py": "trees/test_foreign.py",
-    "trees/xgboost_json.py": "trees/test_foreign.py",
+    "trees/saved_models.py": "trees/test_foreign.py",
     "weak_rankers/base.py": "weak_rankers/test_designs.py",
 }
 

@@ -13,9 +13,8 @@ import pytest
 
 from toprank.kernels.pair_blocks import PairBlocks
 from toprank.objectives.margin import ClassMargin, PairMargin, TangentMargin
-from toprank.solvers.margin_ball import maximize_on_ball
+from toprank.solvers.margin_ball import lower_by_tangents, maximize_on_ball
 from toprank.solvers.nearest_point import GramRows, nearest_point
-from toprank.solvers.tangents import lower_by_tangents
 
 _spec = importlib.util.spec_from_file_location(
     "pair_problems", Path(__file__).with_name("pair_problems.py")

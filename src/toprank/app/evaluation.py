@@ -16,7 +16,7 @@ from toprank.metrics import (
     roc_auc,
     shortlist_overlap,
 )
-from toprank.rankers.places import places_of
+from toprank.rankers.cuts import places_of
 from toprank.selection.judging import Interval, LabelledRows, Promise, RankerComparison
 
 if TYPE_CHECKING:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from threading import Event
-from typing import TYPE_CHECKING, Protocol, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 
 from toprank.kernels.threads import hold_in_thread, one_blas_thread
 
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from concurrent.futures import Future
 
-__all__ = ["Stopped", "Summable", "Total", "added_up"]
+__all__ = ["Least", "Stopped", "Summable", "Sums", "Total", "added_up"]
 
 Part = TypeVar("Part")
 
@@ -26,6 +27,28 @@ class Summable(Protocol):
 
 
 Total = TypeVar("Total", bound=Summable)
+
+
+@dataclass
+class Sums:
+    """Results that add up one by one."""
+
+    parts: list[Any]
+
+    def __add__(self, other: Sums) -> Sums:
+        """Add part to part."""
+        return Sums([mine + theirs for mine, theirs in zip(self.parts, other.parts, strict=True)])
+
+
+@dataclass
+class Least:
+    """A smallest value, added up by taking the smaller one."""
+
+    value: float
+
+    def __add__(self, other: Least) -> Least:
+        """Keep the smaller one."""
+        return Least(min(self.value, other.value))
 
 
 class Stopped(Exception):  # noqa: N818  (not an error: the one who asked has left)

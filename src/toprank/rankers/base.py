@@ -10,8 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from toprank.inputs import rows_within_budget
-from toprank.rankers.cuts import cut_above
-from toprank.rankers.places import places_of
+from toprank.rankers.cuts import cut_above, places_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -1,14 +1,15 @@
-"""Where to cut a list of scores: what makes a score a class or a probability."""
+"""Where rows stand in their lists, and where to cut a list of scores."""
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from toprank.inputs import SLACK
-from toprank.solvers.passes import Least, Sums
+from toprank.inputs import SLACK, as_lists
+from toprank.kernels.in_order import Least, Sums
+from toprank.kernels.radix import argsort_floats
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,12 +20,15 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
     Scored = Callable[[Block], tuple[Floats, NDArray[np.bool_], Floats]]
+    from numpy.typing import ArrayLike, NDArray
 
 __all__ = [
+    "Places",
     "cut_above",
     "matching_intercept",
     "matching_intercept_on_blocks",
     "midway",
+    "places_of",
 ]
 
 # A window of scores is cut into this many until it holds no more rows than can be gathered.
@@ -176,3 +180,47 @@ def rows_between(
 def around_cut(scores: Floats, _: NDArray[np.bool_], masses: Floats, score: float) -> Sums:
     """Give :func:`around_score`, whatever the labels."""
     return around_score(scores, masses, score)
+
+
+class Places(NamedTuple):
+    """Rows list after list, best first; the list of each of these, and its place there from 0.
+
+    ::
+
+        scores  1 3 2        rows    1 | 2 0
+        groups  b a b        lists   0 | 1 1
+                             places  0 | 0 1
+    """
+
+    rows: NDArray[np.intp]
+    lists: NDArray[np.intp]
+    places: NDArray[np.intp]
+
+    @property
+    def sizes(self) -> NDArray[np.intp]:
+        """Rows of each list."""
+        return np.bincount(self.lists)
+
+    def first(self, counts: Any) -> NDArray[np.intp]:
+        """The rows among the first ``counts`` of their list: one count for all, or one per list."""
+        allowed = np.broadcast_to(counts, self.sizes.shape)
+        return self.rows[self.places < allowed[self.lists]]
+
+
+def places_of(scores: NDArray[Any], groups: ArrayLike | None) -> Places:
+    """Sort rows within their lists, or as one list; tied rows keep the order of the table.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from toprank.rankers.cuts import places_of
+    >>> places_of(np.array([1.0, 3.0, 2.0]), np.array(["b", "a", "b"]))
+    Places(rows=array([1, 2, 0]), lists=array([0, 1, 1]), places=array([0, 0, 1]))
+    """
+    known = as_lists(groups, scores.size)
+    if known is None:
+        rows = argsort_floats(-scores)
+        return Places(rows, np.zeros(rows.size, dtype=np.intp), np.arange(rows.size))
+    rows = np.lexsort((-scores, known.codes))
+    lists = known.codes[rows]
+    return Places(rows, lists, np.arange(rows.size) - known.starts[lists])

@@ -14,9 +14,8 @@ from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS
 from toprank.inputs import check_choice, check_number
 from toprank.kernels.pair_blocks import PairBlocks
 from toprank.objectives.margin import ClassMargin, PairMargin, SoftMargin, TangentMargin
-from toprank.solvers.margin_ball import maximize_on_ball
+from toprank.solvers.margin_ball import lower_by_tangents, maximize_on_ball
 from toprank.solvers.nearest_point import GramRows, nearest_point
-from toprank.solvers.tangents import lower_by_tangents
 from toprank.weak_rankers.features import SymmetricFeatures
 
 if TYPE_CHECKING:

@@ -24,7 +24,7 @@ from toprank.rankers.boosting import (
     BoostedPairsMixin,
 )
 from toprank.rankers.cuts import matching_intercept
-from toprank.rankers.held_out import hold_out
+from toprank.rankers.held_out import HeldOutTrees, hold_out
 from toprank.rankers.supervised import SupervisedRanker, Watch, check_table, with_callbacks
 from toprank.rankers.survey import survey
 from toprank.rankers.tree_blocks import (
@@ -34,7 +34,6 @@ from toprank.rankers.tree_blocks import (
     growing_blocks,
     matching_cut,
 )
-from toprank.rankers.tree_stages import HeldOutTrees, staged_scores
 from toprank.solvers.base import Progress
 from toprank.solvers.tree_boosting import NO_CODE, BinnedColumns, Boosting, boost_trees
 from toprank.solvers.tree_leaves import leaf_objective
@@ -531,7 +530,10 @@ class TreeRanker(BoostedLabelsMixin, BoostedGradesMixin, BoostedPairsMixin, Supe
         check_number("step", step, 1, whole=True)
         table = self._numbers(X)
         with closing(threads_for(self.n_jobs)) as threads:  # BLAS stays free between the stages
-            yield from staged_scores(self.trees_, table, self.intercept_[0], step, threads)
+            scores: Floats = np.full(table.shape[0], float(self.intercept_[0]))
+            for first in range(0, self.trees_.n_trees, step):
+                scores = self.trees_.part(first, first + step).scores(table, threads, scores)
+                yield scores
 
     @available_if(_has_probabilities)
     def predict_proba(self, X: Any) -> NDArray[Any]:

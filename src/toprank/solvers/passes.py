@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from toprank.kernels.in_order import Least, Sums
 from toprank.objectives.exponential import PushFormula, Tilt, TiltedMass, pull_of_negatives
 from toprank.solvers.base import SEPARATED, Penalty, Run, Solution, floor_of
 from toprank.solvers.descent import (
@@ -42,10 +43,8 @@ __all__ = [
     "BlockFeatures",
     "IRPasses",
     "Landscape",
-    "Least",
     "Moments",
     "PushPasses",
-    "Sums",
     "block_scores",
     "minimize_by_passes",
 ]
@@ -96,17 +95,6 @@ class Moments(TiltedMass):
         if self.second is None:
             return None
         return self.second / self.mass - np.outer(self.mean, self.mean)
-
-
-@dataclass
-class Sums:
-    """Arrays that add up one by one."""
-
-    parts: list[Any]
-
-    def __add__(self, other: Sums) -> Sums:
-        """Add part to part."""
-        return Sums([mine + theirs for mine, theirs in zip(self.parts, other.parts, strict=True)])
 
 
 class Landscape(ABC):
@@ -205,17 +193,6 @@ class IRPasses(Landscape):
         if second:
             hessian = (second[0] + pull * negatives.covariance) / weight
         return Sight(value / weight, gradient, hessian, lowest.value - negatives.edge)
-
-
-@dataclass
-class Least:
-    """A smallest value, added up by taking the smaller one."""
-
-    value: float
-
-    def __add__(self, other: Least) -> Least:
-        """Keep the smaller one."""
-        return Least(min(self.value, other.value))
 
 
 def _chunks(block: Block) -> Iterator[slice]:

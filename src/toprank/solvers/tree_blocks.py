@@ -20,10 +20,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 
 from toprank.blocks import Block
+from toprank.kernels.in_order import Least, Sums
 from toprank.kernels.memory import available_memory
 from toprank.kernels.threads import Threads
 from toprank.kernels.tree_terms import weight_scale, whole_weights
-from toprank.solvers.passes import Least, Sums
 from toprank.solvers.tree_boosting import GrowingRows
 from toprank.solvers.tree_table import TreeTable
 

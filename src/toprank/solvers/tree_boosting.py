@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from toprank.kernels.in_order import Sums
     from toprank.kernels.threads import Threads
     from toprank.kernels.tree_terms import Terms
-    from toprank.solvers.passes import Sums
     from toprank.solvers.tree_leaves import LeafObjective
 
     Floats = NDArray[np.float64]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
+from toprank.kernels.in_order import Least, Sums
 from toprank.kernels.tree_rows import (
     EXPONENTIALS,
     add_cover,
@@ -25,7 +26,6 @@ from toprank.kernels.tree_terms import (
     sum_losses,
     sum_terms,
 )
-from toprank.solvers.passes import Least, Sums
 from toprank.solvers.tree_boosting import GrowingRows
 
 if TYPE_CHECKING:

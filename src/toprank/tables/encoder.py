@@ -10,8 +10,9 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from toprank.kernels.in_order import Sums
 from toprank.tables.columns import Encoding, counted_words, kind_of_type, median, number_parts
-from toprank.tables.medians import Parts, digit_counts, medians, sortable_keys
+from toprank.tables.medians import digit_counts, medians, sortable_keys
 from toprank.tables.table import Table, as_table
 
 if TYPE_CHECKING:
@@ -76,7 +77,8 @@ class TableEncoder(TransformerMixin, BaseEstimator, Encoding):  # type: ignore[m
         table = as_table(X)
         seen, found = {}, {}
         for column in table.names:
-            look, middles = _look_at_all(table, column)
+            middles: list[float] = []
+            look = _look(table, column, middles)
             if look.nulls < look.size:
                 seen[column] = look
                 if middles:
@@ -100,7 +102,7 @@ class TableEncoder(TransformerMixin, BaseEstimator, Encoding):  # type: ignore[m
             What the rows are called in messages.
         """
         names = list(schema.names)
-        looks = passes(lambda table: Parts([_look(table, column) for column in names])).parts
+        looks = passes(lambda table: Sums([_look(table, column) for column in names])).parts
         seen = {
             column: look
             for column, look in zip(names, looks, strict=True)
@@ -169,45 +171,33 @@ class _Seen:
         )
 
 
-def _look_at_all(table: Table, name: str) -> tuple[_Seen, list[float]]:
-    """What all rows tell of a column, and its medians where it holds numbers."""
-    column = table.columns.column(name)
-    size, nulls = len(column), column.null_count
-    missing, words, middles = size, Counter[str](), list[float]()
-    if nulls < size:
-        kind = kind_of_type(column.type, name)
-        if kind == "category":
-            words = counted_words(column)
-            missing -= words.total()
-        elif kind != "empty":
-            parts = number_parts(name, kind, column)
-            is_known = ~np.isnan(parts[0])
-            missing -= int(is_known.sum())
-            if missing < size:
-                known = parts if not missing else [part[is_known] for part in parts]
-                middles = [median(part) for part in known]
-    return _Seen(size, nulls, missing, words, np.zeros((), dtype=np.int64)), middles
-
-
-def _look(table: Table, name: str) -> _Seen:
+def _look(table: Table, name: str, in_memory: list[float] | None = None) -> _Seen:
+    """What rows tell of a column; where they are all rows, its medians go to ``in_memory``."""
     column = table.columns.column(name)
     size, nulls = len(column), column.null_count
     missing, words, digits = size, Counter[str](), np.zeros((), dtype=np.int64)
-    if nulls < size:
-        kind = kind_of_type(column.type, name)
-        if kind == "category":
-            words = counted_words(column)
-            missing -= words.total()
-        elif kind != "empty":
-            parts = _keys(table, name)
-            digits = np.array([digit_counts(keys) for keys in parts])
-            missing -= parts[0].size
+    kind = kind_of_type(column.type, name) if nulls < size else "empty"
+    if kind == "category":
+        words = counted_words(column)
+        missing -= words.total()
+    elif kind != "empty":
+        parts = _known_numbers(table, name)
+        missing -= parts[0].size
+        if in_memory is None:
+            digits = np.array([digit_counts(sortable_keys(part)) for part in parts])
+        elif parts[0].size:
+            in_memory += [median(part) for part in parts]
     return _Seen(size, nulls, missing, words, digits)
+
+
+def _known_numbers(table: Table, name: str) -> list[NDArray[np.float64]]:
+    """The parts of a column of numbers or dates, missing ones left out."""
+    column = table.columns.column(name)
+    parts = number_parts(name, kind_of_type(column.type, name), column)
+    is_known = ~np.isnan(parts[0])
+    return list(parts) if is_known.all() else [part[is_known] for part in parts]
 
 
 def _keys(table: Table, name: str) -> list[NDArray[np.uint64]]:
     """Keys that sort like the numbers of a column, missing ones left out."""
-    column = table.columns.column(name)
-    parts = number_parts(name, kind_of_type(column.type, name), column)
-    is_known = ~np.isnan(parts[0])
-    return [sortable_keys(part[is_known]) for part in parts]
+    return [sortable_keys(part) for part in _known_numbers(table, name)]

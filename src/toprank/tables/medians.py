@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from toprank.kernels.in_order import Sums
 from toprank.tables.columns import middle_of
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     # The sortable keys of a column of a batch, one array for each part of it.
     KeysOf = Callable[[Table, str], list[Keys]]
 
-__all__ = ["Parts", "digit_counts", "medians", "sortable_keys"]
+__all__ = ["digit_counts", "medians", "sortable_keys"]
 
 # Bits of a number that the passes look at: few rows need more than the first three looks.
 DIGITS = (12, 12, 12, 12, 16)
@@ -35,17 +36,6 @@ DIGITS = (12, 12, 12, 12, 16)
 GATHERED = 1 << 22
 _SIGN = np.uint64(1 << 63)
 _ALL = (1 << 64) - 1
-
-
-@dataclass
-class Parts:
-    """Facts that add up one by one."""
-
-    parts: list[Any]
-
-    def __add__(self, other: Parts) -> Parts:
-        pairs = zip(self.parts, other.parts, strict=True)
-        return Parts([mine + theirs for mine, theirs in pairs])
 
 
 @dataclass
@@ -136,8 +126,8 @@ def medians(
 def _look_closer(passes: Passes, keys_of: KeysOf, searches: list[_MedianSearch]) -> None:
     """One more digit of each search, or its end where all rows that are left are equal."""
 
-    def look(table: Table) -> Parts:
-        return Parts(
+    def look(table: Table) -> Sums:
+        return Sums(
             [
                 _Window(
                     digit_counts(keys, search.bits, DIGITS[search.looks]),
@@ -160,8 +150,8 @@ def _gather(passes: Passes, keys_of: KeysOf, searches: list[_MedianSearch]) -> N
     if not searches:
         return
 
-    def look(table: Table) -> Parts:
-        return Parts([[keys] for _, keys in _windows(table, keys_of, searches)])
+    def look(table: Table) -> Sums:
+        return Sums([[keys] for _, keys in _windows(table, keys_of, searches)])
 
     for search, keys in zip(searches, passes(look).parts, strict=True):
         search.settle(int(np.partition(np.concatenate(keys), search.rank)[search.rank]))

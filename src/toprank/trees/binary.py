@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from toprank.kernels.tree_nodes import add_leaves, node_means
+from toprank.kernels.tree_scores import add_leaves, node_means
 from toprank.kernels.tree_shapley import add_contributions, node_paths, quadrature
 
 if TYPE_CHECKING:

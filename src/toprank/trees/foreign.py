@@ -23,12 +23,12 @@ __all__ = [
     "two_classes",
 ]
 
-# Module of the reader, by the package that a model's class comes from.
+# Module and name of the reader, by the package that a model's class comes from.
 READERS = {
-    "sklearn": "toprank.trees.scikit_learn",
-    "lightgbm": "toprank.trees.lightgbm_text",
-    "xgboost": "toprank.trees.xgboost_json",
-    "catboost": "toprank.trees.catboost_json",
+    "sklearn": ("toprank.trees.scikit_learn", "read"),
+    "lightgbm": ("toprank.trees.saved_models", "read_lightgbm"),
+    "xgboost": ("toprank.trees.saved_models", "read_xgboost"),
+    "catboost": ("toprank.trees.saved_models", "read_catboost"),
 }
 
 
@@ -63,7 +63,8 @@ def read_model(model: Any) -> ForeignModel:
     for kind in type(model).__mro__:
         package = kind.__module__.partition(".")[0]
         if package in READERS:
-            found: ForeignModel = import_module(READERS[package]).read(model)
+            module, name = READERS[package]
+            found: ForeignModel = getattr(import_module(module), name)(model)
             return found
     raise refusal(model)
 

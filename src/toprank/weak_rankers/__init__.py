@@ -1,9 +1,8 @@
 """What a scoring function is built from: weak rankers h with values in [0, 1]."""
 
 from toprank.weak_rankers.base import Design, WeakRankers
-from toprank.weak_rankers.custom import CustomWeakRankers
+from toprank.weak_rankers.custom import CustomWeakRankers, WeakLearner, is_learner
 from toprank.weak_rankers.features import Features
-from toprank.weak_rankers.learned import WeakLearner, is_learner
 from toprank.weak_rankers.stumps import Stumps
 
 __all__ = [

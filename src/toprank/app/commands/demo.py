@@ -235,6 +235,6 @@ def _misplaced(comparison: RankerComparison) -> str:
 
 
 def _shortlist(comparison: RankerComparison) -> NDArray[np.intp]:
-    from toprank.rankers.places import places_of
+    from toprank.rankers.cuts import places_of
 
     return places_of(comparison.scores[PUSH], None).rows[: comparison.judged]

@@ -113,7 +113,7 @@ def explain_model(console: Console, model: RankingModel, most: int) -> None:
 def best_rows(model: RankingModel, table: Table, top: int) -> list[int]:
     """Numbers of the first rows of the ranked table; with lists, of each list."""
     from toprank.app.model import lists_of
-    from toprank.rankers.places import places_of
+    from toprank.rankers.cuts import places_of
 
     group = model.roles.group if model.roles.group in table.names else None
     found = places_of(model.scores(table), lists_of(table, group))

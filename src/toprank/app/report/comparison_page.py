@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from toprank.rankers.places import places_of
+from toprank.rankers.cuts import places_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

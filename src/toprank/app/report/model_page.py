@@ -13,7 +13,7 @@ from toprank.app.report.breakdown import chances_of, draw_calibration, money_of,
 from toprank.app.report.curves import curve_of
 from toprank.app.report.picture import draw_push_path
 from toprank.inputs import within_budget
-from toprank.rankers.places import places_of
+from toprank.rankers.cuts import places_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

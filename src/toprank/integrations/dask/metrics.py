@@ -36,8 +36,13 @@ from toprank.integrations.dask.chunks import (
     labels_of,
     totals_of,
 )
-from toprank.integrations.dask.lists import judge_every_list
-from toprank.integrations.dask.ranges import judge_sections, rank_ranges, sort_chunks, split_chunks
+from toprank.integrations.dask.ranges import (
+    judge_every_list,
+    judge_sections,
+    rank_ranges,
+    sort_chunks,
+    split_chunks,
+)
 from toprank.metrics.driver import (
     DECLARATIONS,
     METRICS,
