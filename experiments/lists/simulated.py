@@ -63,6 +63,29 @@ def error_control(n_repeats: int) -> dict:
     }
 
 
+def bounded(n_repeats: int, confidence: float = 0.9) -> dict:
+    """How often the bound on the hits of the first k rows holds, by rows, positives and k."""
+    found = {}
+    for n_known, n_new in ((100, 100), (1_000, 300), (300, 1_000), (3_000, 3_000)):
+        for share in (0.02, 0.2, 0.65):
+            rng = np.random.default_rng([n_known, n_new, int(100 * share)])
+            held = {k: [] for k in (5, 20, 100, 500) if k < n_new}
+            for _ in range(n_repeats):
+                old, known = draw(rng, n_known, share=share)
+                scores, y = draw(rng, n_new, share=share)
+                if not known.any():
+                    continue  # no calibration without positives
+                calibration = Calibration.of(old, known)
+                hits = np.cumsum(y[np.argsort(-scores)])
+                for k, each in held.items():
+                    least = hits_at_least(calibration, scores, k, confidence=confidence)
+                    each.append(hits[k - 1] >= least)
+            found[f"{n_known:,} · {n_new:,} · {100 * share:g} %"] = {
+                k: float(np.mean(each)) for k, each in held.items()
+            }
+    return found
+
+
 def chosen_models(n_repeats: int, n_models: int = 20, q: float = 0.1) -> dict:
     """The longest of many models' lists, taken as it is, and chosen validly."""
     rng = np.random.default_rng(1)
@@ -117,12 +140,13 @@ def drifted(n_repeats: int, q: float = 0.1) -> dict:
 
 
 def known_shift(n_repeats: int, q: float = 0.1) -> dict:
-    """A column that is twice as common among new rows, with and without weights.
+    """A kind of rows that is more common among new rows, with and without weights.
 
-    Rows of this column are negatives with higher scores; the weights are the ratio of densities.
+    Rows of this kind are mostly negative with higher scores; weights are the ratio of densities.
     """
     rng = np.random.default_rng(3)
     found = {"without weights": [], "with weights": []}
+    held = dict.fromkeys(found, 0)
     recalls = {name: [] for name in found}
 
     def rows(n_rows: int, common: float):
@@ -136,19 +160,25 @@ def known_shift(n_repeats: int, q: float = 0.1) -> dict:
         ratio = {True: 0.8 / 0.3, False: 0.2 / 0.7}
         weights = np.where(was_hard, ratio[True], ratio[False])
         own = np.where(hard, ratio[True], ratio[False])
-        plain = select_rows(Calibration.of(old, known), scores, false_alarms=q)
-        weighted = select_rows(
-            Calibration.of(old, known, sample_weight=weights),
-            scores,
-            false_alarms=q,
-            weight=own,
-            random_state=rng,
+        unweighted = Calibration.of(old, known)
+        reweighted = Calibration.of(old, known, sample_weight=weights)
+        plain = select_rows(unweighted, scores, false_alarms=q)
+        weighted = select_rows(reweighted, scores, false_alarms=q, weight=own, random_state=rng)
+        hits = y[np.argsort(-scores)[:100]].sum()
+        held["without weights"] += hits >= hits_at_least(unweighted, scores, 100, confidence=0.9)
+        held["with weights"] += hits >= hits_at_least(
+            reweighted, scores, 100, weight=own, confidence=0.9
         )
         found["without weights"].append(false_share(y, plain))
         found["with weights"].append(false_share(y, weighted))
         recalls["without weights"].append(y[plain].sum() / y.sum())
         recalls["with weights"].append(y[weighted].sum() / y.sum())
     return {
-        name: (np.mean(each), np.std(each) / np.sqrt(n_repeats), np.mean(recalls[name]))
+        name: (
+            np.mean(each),
+            np.std(each) / np.sqrt(n_repeats),
+            np.mean(recalls[name]),
+            held[name] / n_repeats,
+        )
         for name, each in found.items()
     }

@@ -81,6 +81,23 @@ def most_among_new(n_known, n_marked, n_new, error):
     return allowed
 
 
+def most_among_weighted(marked, others, new, error):
+    """The same where a draw's chance is the product of its weights, over every marking and draw."""
+    weights = np.concatenate([marked, others, new])
+    n_known, n_new = weights.size - new.size, new.size
+    draws = np.array([*combinations(range(weights.size), n_new)], dtype=int)
+    chances = weights[draws].prod(axis=1)
+    allowed = 0
+    for more in range(n_new + 1):
+        for chosen in combinations(range(n_known, weights.size), more):
+            is_marked = np.arange(weights.size) < marked.size
+            is_marked[list(chosen)] = True
+            many = chances[is_marked[draws].sum(axis=1) >= more].sum()
+            if many > error * chances.sum() * (1 + 1e-9):
+                allowed = more
+    return allowed
+
+
 def draws(n_known, n_new):
     """Which places of a common order are new rows, every way once."""
     for new in combinations(range(n_known + n_new), n_new):

@@ -11,14 +11,12 @@ from tests.shortlists import naive
 from toprank.shortlists import (
     Calibration,
     benjamini_hochberg,
-    hits_at_least,
     make_shortlist,
     measure_drift,
     p_values,
     select_among_models,
     select_rows,
 )
-from toprank.shortlists.conformal import most_among_new
 
 LEVELS = st.integers(0, 6)
 
@@ -98,39 +96,6 @@ def test_the_choice_among_one_model_is_that_model():
     assert set(select_rows(heavy, new, false_alarms=0.2)) == set(alone)
 
 
-@given(st.integers(0, 12), st.integers(0, 12), st.integers(0, 8), st.sampled_from([0.05, 0.3]))
-def test_the_bound_of_an_urn_equals_its_definition(n_known, n_marked, n_new, error):
-    n_marked = min(n_known, n_marked)
-    found = most_among_new(n_known, n_marked, n_new, 1.0 - error)
-    assert found == naive.most_among_new(n_known, n_marked, n_new, error)
-
-
-@pytest.mark.parametrize("confidence", [0.6, 0.9])
-def test_bounds_hold_over_every_draw_of_calibration_and_new_rows(confidence):
-    n_known, n_new = 6, 4
-    rng = np.random.default_rng(0)
-    for _ in range(2):
-        y = rng.permutation(np.arange(n_known + n_new) < 5)
-        scores = rng.integers(0, 5, n_known + n_new) + 2.0 * y
-        missed, missed_somewhere, n_draws = np.zeros(n_new), 0, 0
-        for is_new in naive.draws(n_known, n_new):
-            if len(set(y[~is_new])) < 2:
-                continue
-            calibration = Calibration.of(scores[~is_new], y[~is_new])
-            order = np.argsort(-scores[is_new], kind="stable")
-            hits = np.cumsum(y[is_new][order])
-            each = [
-                hits_at_least(calibration, scores[is_new], k, confidence=confidence)
-                for k in range(1, n_new + 1)
-            ]
-            missed += hits < each
-            every = hits_at_least(calibration, scores[is_new], confidence=confidence)
-            missed_somewhere += (hits < every).any()
-            n_draws += 1
-        assert (missed / n_draws).max() <= 1.0 - confidence
-        assert missed_somewhere / n_draws <= 1.0 - confidence
-
-
 def test_the_share_of_false_alarms_is_kept_on_average_over_every_draw():
     rng = np.random.default_rng(1)
     n_known, n_new, q = 7, 4, 0.4
@@ -146,19 +111,6 @@ def test_the_share_of_false_alarms_is_kept_on_average_over_every_draw():
             found = select_rows(calibration, scores[is_new], false_alarms=q)
             shares.append(1.0 - y[is_new][found].mean() if found.size else 0.0)
         assert np.mean(shares) <= q
-
-
-def test_bounds_for_every_length_grow_with_the_list():
-    rng = np.random.default_rng(0)
-    y = rng.random(3000) < 0.3
-    calibration = Calibration.of(rng.normal(size=3000) + 2 * y, y)
-    labels = rng.random(2000) < 0.3
-    new = rng.normal(size=2000) + 2 * labels
-    every = hits_at_least(calibration, new)
-    assert (np.diff(every) >= 0).all()
-    assert every[99] <= hits_at_least(calibration, new, 100)
-    assert every[99] >= 80
-    assert (every <= np.cumsum(labels[np.argsort(-new)])).all()
 
 
 def test_drift_is_told_from_chance():
@@ -181,8 +133,6 @@ def test_wrong_calls_name_the_argument():
     heavy = Calibration.of([1, 2, 3], [0, 1, 1], sample_weight=[1, 2, 3])
     with pytest.raises(ValueError, match="false_alarms must be a number between 0 and 1"):
         select_rows(calibration, [1.0], false_alarms=10)
-    with pytest.raises(ValueError, match="the calibration has weights"):
-        hits_at_least(heavy, [1.0], 1)
     with pytest.raises(ValueError, match="same rows in the same order"):
         select_among_models([calibration, heavy], [[1.0], [1.0]])
     with pytest.raises(ValueError, match="one of each per model"):

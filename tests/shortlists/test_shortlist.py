@@ -76,3 +76,27 @@ def test_caps_and_quotas_have_their_price(rows):
     few = make_shortlist(scores, calibration, false_alarms=0.1, at_most=[Cap(branch, 5)])
     assert set(few.rows) < set(sure.rows)
     assert few.rows.size == 30
+
+
+def test_rows_of_equal_score_that_a_cap_has_chosen_are_not_bounded():
+    """Of tied rows, a group may hold the worse ones: calibration rows say nothing about it."""
+    calibration = Calibration.of(np.full(400, 2.0), np.arange(400) % 2 == 0)
+    tied, branch = np.full(40, 2.0), np.arange(40) // 10
+    assert make_shortlist(tied, calibration, k=20).hits_at_least is not None
+    assert make_shortlist(tied, calibration, k=20, at_most=[Cap(branch, 5)]).hits_at_least is None
+    # a cap that leaves fewer rows has chosen the length, too: the bound is that of every length
+    few = make_shortlist(tied, calibration, k=20, at_most=[Cap(np.zeros(40), 12)])
+    assert few.hits_at_least == hits_at_least(calibration, tied)[11]
+
+
+def test_promises_under_a_known_shift_use_the_weights(rows):
+    calibration, scores, _ = rows
+    weights = np.where(calibration.positives, 1.0, 3.0)
+    heavy = Calibration.of(calibration.scores, calibration.positives, sample_weight=weights)
+    own = np.full(scores.size, 2.0)
+    with pytest.warns(UserWarning, match="differ from those"):
+        found = make_shortlist(scores, heavy, k=300, weight=own)
+    assert found.hits_at_least == hits_at_least(heavy, scores, 300, weight=own)
+    assert found.hits_at_least < make_shortlist(scores, calibration, k=300).hits_at_least
+    with pytest.raises(ValueError, match="weight has shape"):
+        make_shortlist(scores, calibration, k=300, weight=own[:5])

@@ -150,6 +150,7 @@ class BaseRanker(ClassifierMixin, RowRanker):  # type: ignore[misc]
         cost: Given = None,
         at_most: Sequence[Cap] = (),
         at_least: Sequence[Quota] = (),
+        weight: Given = None,
         confidence: float = 0.95,
     ) -> Shortlist:
         """Make a shortlist of a table with what can be promised about it.
@@ -159,7 +160,7 @@ class BaseRanker(ClassifierMixin, RowRanker):  # type: ignore[misc]
         New rows must be like those; a warning says when their scores are not. The other
         parameters are those of :func:`toprank.shortlists.make_shortlist`: a length ``k``, or else
         a share of ``false_alarms``, or amounts ``value`` and ``cost``; caps ``at_most`` and quotas
-        ``at_least``.
+        ``at_least``; under a known shift, the ``weight`` of every row.
 
         Examples
         --------
@@ -187,6 +188,7 @@ class BaseRanker(ClassifierMixin, RowRanker):  # type: ignore[misc]
             cost=cost,
             at_most=at_most,
             at_least=at_least,
+            weight=weight,
             confidence=confidence,
         )
 

@@ -7,11 +7,11 @@ from .budget import DailyBudget as DailyBudget
 from .calibration import Calibration as Calibration
 from .conformal import Drift as Drift
 from .conformal import benjamini_hochberg as benjamini_hochberg
-from .conformal import hits_at_least as hits_at_least
 from .conformal import measure_drift as measure_drift
 from .conformal import p_values as p_values
 from .conformal import select_among_models as select_among_models
 from .conformal import select_rows as select_rows
+from .hits import hits_at_least as hits_at_least
 from .quotas import Cap as Cap
 from .quotas import CappedList as CappedList
 from .quotas import Quota as Quota

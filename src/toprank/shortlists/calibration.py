@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["MOST_ROWS", "Calibration"]
+__all__ = ["MOST_ROWS", "Calibration", "as_new_scores"]
 
 # More rows would make promises sharper by less than a tenth, and every model file larger.
 MOST_ROWS = 20_000
@@ -102,3 +102,21 @@ class Calibration:
     def masses(self) -> Floats:
         """The weight of every row."""
         return np.ones(self.n_rows) if self.weights is None else self.weights
+
+    def weight_above(self, scores: Floats) -> Floats:
+        """Weight of the negative calibration rows at or above each score."""
+        negatives = ~self.positives
+        order = np.argsort(self.scores[negatives], kind="stable")
+        sums = np.append(0.0, np.cumsum(self.masses[negatives][order][::-1]))
+        below = np.searchsorted(self.scores[negatives][order], scores, side="left")
+        return np.asarray(sums[order.size - below])
+
+    def own_weights(self, weight: ArrayLike | None, n_new: int) -> Floats:
+        """Weights of new rows; by default the mean weight of the calibration rows."""
+        given = as_weights(weight, n_new, name="weight")
+        return np.full(n_new, float(self.masses.mean())) if given is None else given
+
+
+def as_new_scores(scores: ArrayLike) -> Floats:
+    """Scores of new rows, checked, as float64."""
+    return as_scores(scores).astype(np.float64, copy=False)

@@ -1,4 +1,4 @@
-r"""Lists with a promise: the share of false alarms, and the hits among the first rows.
+r"""Lists with a promise about the share of false alarms.
 
 Every promise rests on one thing: new rows are exchangeable with the calibration rows. With
 n calibration rows and m new rows, a negative calibration row at or above a new row's score counts
@@ -10,23 +10,20 @@ and Benjamini–Hochberg on these p-values keeps the expected share of false ala
 
     calibration   + + − + + − − + − −         p = 1/11, … after the first −: 2/11
     new rows       * *  * * *  *   *          the longest head with  m·p ≤ q·(its length)
-
-False alarms among the first k new rows are bounded with a stated confidence by counting, too: in
-the common order of calibration and new rows, which of them are new is pure chance (Gazin,
-Blanchard and Roquain 2024 for the law of such p-values).
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from scipy.stats import hypergeom, kstwobign
+from scipy.stats import kstwobign
 
-from toprank.inputs import as_scores, as_weights, check_number, rows_within_budget
+from toprank.inputs import as_weights, check_number
+from toprank.shortlists.calibration import as_new_scores
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -37,9 +34,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Drift",
     "benjamini_hochberg",
-    "hits_at_least",
     "measure_drift",
-    "most_among_new",
     "p_values",
     "select_among_models",
     "select_rows",
@@ -47,8 +42,6 @@ __all__ = [
 
 # p-values are ratios of counts: a comparison that differs by less is a tie.
 SLACK = 1.0 + 1e-12
-# Counts of calibration rows at which a simultaneous bound is computed: each, then a grid.
-EACH, RATIO = 8, 1.25
 # Cells of a table of rows by rows that is held at once.
 CELLS = 1 << 22
 # Two samples differ if that is no chance, and if the difference is large enough to matter.
@@ -82,9 +75,9 @@ def p_values(
     >>> p_values(calibration, [5, 3, 0]).tolist()
     [0.2, 0.4, 0.6]
     """
-    new = _new_scores(scores)
-    own = _own_weights(calibration, weight, new.size)
-    return np.asarray((_weight_above(calibration, new) + own) / (calibration.masses.sum() + own))
+    new = as_new_scores(scores)
+    own = calibration.own_weights(weight, new.size)
+    return np.asarray((calibration.weight_above(new) + own) / (calibration.masses.sum() + own))
 
 
 def benjamini_hochberg(p: ArrayLike, false_alarms: float) -> NDArray[np.bool_]:
@@ -146,12 +139,12 @@ def select_rows(
     [0, 3, 2]
     """
     _check_share(false_alarms)
-    new = _new_scores(scores)
+    new = as_new_scores(scores)
     order = np.argsort(-new, kind="stable")
     if weight is None and calibration.weights is None:
         return order[benjamini_hochberg(p_values(calibration, new), false_alarms)[order]]
     p = p_values(calibration, new, weight=weight)
-    listed = _Listed.of(calibration, new, _own_weights(calibration, weight, new.size))
+    listed = _Listed.of(calibration, new, calibration.own_weights(weight, new.size))
     sizes = listed.sizes(false_alarms, np.arange(new.size))
     return order[_pruned(p, sizes, false_alarms, random_state)[order]]
 
@@ -185,7 +178,7 @@ def select_among_models(
     array of row numbers, the smallest p-value first
     """
     _check_share(false_alarms)
-    tables = [_new_scores(each) for each in scores]
+    tables = [as_new_scores(each) for each in scores]
     if not tables or len(tables) != len(calibrations) or len({t.size for t in tables}) != 1:
         raise ValueError(
             f"scores are of {len(tables)} models and {[t.size for t in tables]} rows, but there "
@@ -231,7 +224,7 @@ class _Listed(NamedTuple):
         rows = np.argsort(-new, kind="stable")
         ordered = -new[rows]
         first = np.searchsorted(ordered, ordered, side="left")
-        above = _weight_above(calibration, new)[rows]
+        above = calibration.weight_above(new)[rows]
         return cls(rows, above, first, own[rows], float(calibration.masses.sum()))
 
     def sizes(
@@ -291,126 +284,6 @@ def _pruned(
     return passed & (shrunk <= r * SLACK)
 
 
-def hits_at_least(
-    calibration: Calibration,
-    scores: ArrayLike,
-    k: float | None = None,
-    *,
-    confidence: float = 0.95,
-) -> Any:
-    """Give how many positives the first ``k`` new rows hold at least, with this confidence.
-
-    The calibration rows above the row at place k + 1 and the first k new rows are one urn from
-    which calibration and new rows were drawn: given how many negatives calibration drew, the
-    hypergeometric law bounds those that are left. Exact for exchangeable rows and a length that
-    was chosen before the scores were seen. Ties between calibration and new rows count against
-    the list.
-
-    Parameters
-    ----------
-    calibration : Calibration
-        Without weights.
-    scores : array-like of shape (n_new,)
-    k : int, float or None
-        Rows, or below 1 a share of them. None gives a bound for every length, and all of them
-        hold at once: use it where the length was chosen by looking at the scores.
-    confidence : float, default=0.95
-
-    Returns
-    -------
-    int, or an array of shape (n_new,) where ``k`` is None
-
-    Examples
-    --------
-    >>> from toprank.shortlists import Calibration, hits_at_least
-    >>> calibration = Calibration.of(range(400), [row >= 200 for row in range(400)])
-    >>> hits_at_least(calibration, range(100, 400, 3), 50)
-    48
-    """
-    check_number("confidence", confidence, 0.0, 1.0 - 1e-9)
-    if calibration.weights is not None:
-        raise ValueError("the calibration has weights, with which rows cannot be counted.")
-    new = _new_scores(scores)
-    if k is None:
-        return _hits_of_every_length(calibration, new, confidence)
-    length = rows_within_budget(k, new.size, name="k")
-    descending = -np.sort(-new)
-    border = descending[length] if length < new.size else -np.inf
-    negatives = ~calibration.positives
-    above = int(np.count_nonzero(calibration.scores > border))
-    tied = int(np.count_nonzero(negatives & (calibration.scores == border)))
-    drawn = int(np.count_nonzero(negatives & (calibration.scores > border))) + tied
-    return length - most_among_new(above + tied, drawn, length, confidence)
-
-
-def most_among_new(n_known: int, n_marked: int, n_new: int, confidence: float) -> int:
-    """Give how many of ``n_new`` rows are marked at most, where ``n_marked`` of ``n_known`` are.
-
-    The known rows are a random part of all. Exact: the largest number at which a draw of so few
-    marked rows has a chance above ``1 − confidence``, by the hypergeometric law.
-
-    >>> most_among_new(100, 10, 50, 0.95)
-    10
-    """
-
-    def is_unlikely(more: NDArray[np.intp]) -> NDArray[np.bool_]:
-        found = hypergeom.cdf(n_marked, n_known + n_new, n_marked + more, n_known)
-        return np.asarray(found <= 1.0 - confidence)
-
-    return int(_first_true(is_unlikely, np.zeros(1, np.intp), np.full(1, n_new + 1))[0]) - 1
-
-
-def _hits_of_every_length(calibration: Calibration, new: Floats, confidence: float) -> Any:
-    """Bounds for every length at once.
-
-    Where c negative calibration rows are at or above a score, the negative new rows there come
-    before the (c + 1)-th of the calibration. That number has a hypergeometric law; it is bounded
-    for c on a grid, each at an equal share of the error, and the next point of the grid serves
-    the counts between.
-    """
-    n_known, n_new = calibration.n_rows, new.size
-    grid = _grid(n_known)
-    error = (1.0 - confidence) / grid.size
-
-    def is_unlikely(more: NDArray[np.intp]) -> NDArray[np.bool_]:
-        # more than this many new rows before the (c + 1)-th calibration row
-        first = np.minimum(more + 1 + grid, n_known + n_new)
-        found = hypergeom.cdf(grid, n_known + n_new, n_known, first)
-        return np.asarray(found <= error) | (more >= n_new)
-
-    most = _first_true(is_unlikely, np.zeros(grid.size, np.intp), np.full(grid.size, n_new))
-    descending = -np.sort(-new)
-    against = _weight_above(calibration, descending).astype(np.intp)
-    at = np.searchsorted(grid, against)
-    false_alarms = np.where(at < grid.size, most[np.minimum(at, grid.size - 1)], n_new)
-    lengths = np.arange(1, n_new + 1)
-    # A longer list has no fewer hits.
-    return np.maximum.accumulate(np.maximum(lengths - false_alarms, 0))
-
-
-def _grid(n_known: int) -> NDArray[np.intp]:
-    """Counts 0, 1, 2, …, then in steps of a quarter, below n_known."""
-    steps = EACH * RATIO ** np.arange(
-        1 + np.ceil(np.log(max(n_known, EACH) / EACH) / np.log(RATIO))
-    )
-    found = np.unique(np.concatenate([np.arange(EACH), steps.astype(np.intp)]))
-    return np.asarray(found[found < n_known], dtype=np.intp)
-
-
-def _first_true(
-    test: Callable[[NDArray[np.intp]], NDArray[np.bool_]],
-    low: NDArray[np.intp],
-    high: NDArray[np.intp],
-) -> NDArray[np.intp]:
-    """Smallest numbers from ``low`` at which the test is true; it is at ``high``."""
-    while (low < high).any():
-        middle = (low + high) // 2
-        is_true = test(middle)
-        high = np.where(is_true, middle, high)
-        low = np.where(is_true, low, np.minimum(middle + 1, high))
-    return high
-
-
 class Drift(NamedTuple):
     """How far the scores of new rows are from those of the calibration rows.
 
@@ -448,7 +321,7 @@ def measure_drift(
     >>> measure_drift(calibration, range(300, 1300)).is_clear
     True
     """
-    new = np.sort(_new_scores(scores))
+    new = np.sort(as_new_scores(scores))
     if not new.size:
         return Drift(0.0, 1.0)
     order = np.argsort(calibration.scores, kind="stable")
@@ -463,24 +336,6 @@ def measure_drift(
     n_new = new.size if own is None else own.sum() ** 2 / np.square(own).sum()
     scaled = distance * np.sqrt(n_old * n_new / (n_old + n_new))
     return Drift(distance, float(kstwobign.sf(scaled)))
-
-
-def _weight_above(calibration: Calibration, new: Floats) -> Floats:
-    """Weight of the negative calibration rows at or above each score."""
-    negatives = ~calibration.positives
-    order = np.argsort(calibration.scores[negatives], kind="stable")
-    sums = np.append(0.0, np.cumsum(calibration.masses[negatives][order][::-1]))
-    below = np.searchsorted(calibration.scores[negatives][order], new, side="left")
-    return np.asarray(sums[order.size - below])
-
-
-def _own_weights(calibration: Calibration, weight: ArrayLike | None, n_rows: int) -> Floats:
-    given = as_weights(weight, n_rows, name="weight")
-    return np.full(n_rows, float(calibration.masses.mean())) if given is None else given
-
-
-def _new_scores(scores: ArrayLike) -> Floats:
-    return as_scores(scores).astype(np.float64, copy=False)
 
 
 def _check_share(false_alarms: float) -> None:

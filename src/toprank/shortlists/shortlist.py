@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from toprank.inputs import as_scores, check_number, rows_within_budget
-from toprank.shortlists.conformal import hits_at_least, measure_drift, select_rows
+from toprank.shortlists.conformal import measure_drift, select_rows
+from toprank.shortlists.hits import hits_at_least
 from toprank.shortlists.quotas import Cap, Quota, choose_rows
 from toprank.shortlists.value import (
     Profit,
@@ -46,7 +47,7 @@ class Shortlist:
         The sum of the chances.
     hits_at_least : int or None
         Positives among the rows with the stated ``confidence``. None where the list is not the
-        head of the ranking, or where calibration rows have weights.
+        head of the ranking.
     confidence : float
     price : float
         Expected gain that caps and quotas cost, against the free list; in expected hits without
@@ -115,6 +116,7 @@ def make_shortlist(
     cost: ArrayLike | None = None,
     at_most: Sequence[Cap] = (),
     at_least: Sequence[Quota] = (),
+    weight: ArrayLike | None = None,
     confidence: float = 0.95,
 ) -> Shortlist:
     """Make a shortlist of new rows from their scores.
@@ -137,6 +139,9 @@ def make_shortlist(
     at_least : sequence of Quota
         What the list must keep to. Without ``k``, it is chosen from the rows of the free list and
         shares of the list are of its length; the promise of few false alarms is the free list's.
+    weight : array-like of shape (n_rows,), optional
+        Under a known shift, the weights of these rows on the scale of the calibration's, for the
+        promises about false alarms and hits; by default the mean of the calibration's.
     confidence : float, default=0.95
         Of ``hits_at_least``, and of the interval of the profit.
 
@@ -163,7 +168,7 @@ def make_shortlist(
     elif length is not None:
         rows = np.argsort(-new, kind="stable")[:length]
     else:
-        rows = select_rows(calibration, new, false_alarms=false_alarms)
+        rows = select_rows(calibration, new, false_alarms=false_alarms, weight=weight)
     was_chosen = length is not None and not has_amounts
     gains, price_paid = expected_gains(chances, worth, price), 0.0
     if (at_most or at_least) and rows.size:
@@ -177,7 +182,14 @@ def make_shortlist(
         scores=new[rows],
         chances=chances[rows],
         gains=gains[rows],
-        hits_at_least=_hits(calibration, new, rows, was_chosen=was_chosen, confidence=confidence),
+        hits_at_least=_hits(
+            calibration,
+            new,
+            rows,
+            weight,
+            was_chosen=was_chosen and rows.size == length,
+            confidence=confidence,
+        ),
         confidence=confidence,
         price=price_paid,
         profit=profit,
@@ -211,17 +223,19 @@ def _hits(
     calibration: Calibration,
     scores: Floats,
     rows: NDArray[np.intp],
+    weight: ArrayLike | None,
     *,
     was_chosen: bool,
     confidence: float,
 ) -> int | None:
     """Bound the hits of a list that is a head of the ranking, by a fixed length or by any."""
-    is_head = not rows.size or np.count_nonzero(scores > scores[rows].min()) < rows.size
-    if calibration.weights is not None or not is_head:
-        return None
     if not rows.size:
         return 0
-    if was_chosen:
-        return int(hits_at_least(calibration, scores, rows.size, confidence=confidence))
-    every = hits_at_least(calibration, scores, confidence=confidence)
-    return int(every[rows.size - 1])
+    # Of rows of equal score, those first in the table: chosen by anything else, such as their
+    # group, they may be worse than the others.
+    head = np.argsort(-scores, kind="stable")[: rows.size]
+    if not np.array_equal(np.sort(rows), np.sort(head)):
+        return None
+    k = rows.size if was_chosen else None
+    found = hits_at_least(calibration, scores, k, weight=weight, confidence=confidence)
+    return int(found if was_chosen else found[rows.size - 1])

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy.special import betaln, gammaln
 
-from toprank.inputs import as_scores, check_number, rows_within_budget
-from toprank.shortlists.conformal import most_among_new
+from toprank.inputs import check_number, rows_within_budget
+from toprank.shortlists.calibration import as_new_scores
+from toprank.shortlists.hits import most_among_new, most_among_weighted
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -85,12 +86,18 @@ def positives_left(
 
 
 def positives_below(
-    calibration: Calibration, scores: ArrayLike, k: float, *, confidence: float = 0.95
+    calibration: Calibration,
+    scores: ArrayLike,
+    k: float,
+    *,
+    weight: ArrayLike | None = None,
+    confidence: float = 0.95,
 ) -> Left:
     """Bound the positives below the first ``k`` rows of a ranking, before any is opened.
 
     Exact for exchangeable rows and a ``k`` chosen before the scores were seen: the calibration
-    rows below the row at place k and the new rows there are one urn. Ties count as below.
+    rows below the row at place k and the new rows there are one urn. Ties count as below. Under a
+    known shift, ``weight`` holds the weights of new rows on the scale of the calibration's.
 
     Examples
     --------
@@ -99,18 +106,23 @@ def positives_below(
     >>> positives_below(calibration, range(0, 1000, 5), 40).at_most
     1
     """
-    if calibration.weights is not None:
-        raise ValueError("the calibration has weights, with which rows cannot be counted.")
     check_number("confidence", confidence, 0.0, 1.0 - 1e-9)
-    new = as_scores(scores)
+    new = as_new_scores(scores)
     length = rows_within_budget(k, new.size, name="k")
-    border = -np.sort(-new)[length - 1]
-    below = calibration.scores < border
-    tied = int(np.count_nonzero(calibration.positives & (calibration.scores == border)))
-    marked = int(np.count_nonzero(calibration.positives & below)) + tied
-    n_known, left = int(np.count_nonzero(below)) + tied, new.size - length
-    share = marked / n_known if n_known else 0.0
-    return Left(share * left, most_among_new(n_known, marked, left, confidence))
+    order = np.argsort(-new, kind="stable")
+    border = new[order[length - 1]] if new.size else -np.inf
+    masses = calibration.masses
+    positive = masses[calibration.positives & (calibration.scores <= border)]
+    negative = masses[~calibration.positives & (calibration.scores < border)]
+    own = calibration.own_weights(weight, new.size)[order[length:]]
+    total = positive.sum() + negative.sum()
+    share = float(positive.sum() / total) if total else 0.0
+    if weight is None and calibration.weights is None:
+        n_known = positive.size + negative.size
+        most = most_among_new(n_known, positive.size, own.size, confidence)
+    else:
+        most = most_among_weighted(positive, negative, own, confidence)
+    return Left(share * own.size, most)
 
 
 def is_recall_reached(n_found: int, left: Left, recall: float = 0.95) -> bool:

@@ -1,0 +1,267 @@
+r"""How many hits the first rows hold at least, with a stated confidence.
+
+Sort calibration and new rows together: which of them are new is pure chance. Down to the new row
+at place k + 1 they are an urn, of which k rows were drawn as new::
+
+    calibration   + +  − +  −  |
+    new rows         ?    ?  ? | *           k = 3: three of eight rows, − among them or not
+
+    P(a draw has at least F negatives) ≤ 1 − confidence    F false alarms would be too much chance
+
+The hypergeometric law if every draw is equally likely. With weights w of a known shift a draw has
+a chance proportional to the product of the weights of its rows (conditional Poisson sampling).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.fft import irfft, next_fast_len, rfft
+from scipy.optimize import brentq
+from scipy.special import expit
+from scipy.stats import hypergeom
+
+from toprank.inputs import check_number, rows_within_budget
+from toprank.shortlists.calibration import as_new_scores
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from toprank.shortlists.calibration import Calibration
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["hits_at_least", "most_among_new", "most_among_weighted"]
+
+# A chance that differs from the error by less is equal to it.
+SLACK = 1.0 + 1e-9
+# Counts at which bounds for every length are computed: each, then in steps of this ratio.
+EACH, RATIO = 8, 1.25
+
+
+def hits_at_least(
+    calibration: Calibration,
+    scores: ArrayLike,
+    k: float | None = None,
+    *,
+    weight: ArrayLike | None = None,
+    confidence: float = 0.95,
+) -> Any:
+    """Give how many positives the first ``k`` new rows hold at least, with this confidence.
+
+    The calibration rows above the row at place k + 1 and the first k new rows are one urn from
+    which calibration and new rows were drawn: given how many negatives calibration drew, the
+    hypergeometric law bounds those that are left. Exact for exchangeable rows and a length that
+    was chosen before the scores were seen. Ties between calibration and new rows count against
+    the list.
+
+    Parameters
+    ----------
+    calibration : Calibration
+    scores : array-like of shape (n_new,)
+    k : int, float or None
+        Rows, or below 1 a share of them. None gives a bound for every length, and all of them
+        hold at once: use it where the length was chosen by looking at the scores.
+    weight : array-like of shape (n_new,), optional
+        Under a known shift, the weights of new rows on the scale of the calibration's; by default
+        their mean. The labels that fit worst are taken, so that the bound is as exact.
+    confidence : float, default=0.95
+
+    Returns
+    -------
+    int, or an array of shape (n_new,) where ``k`` is None
+
+    Examples
+    --------
+    >>> from toprank.shortlists import Calibration, hits_at_least
+    >>> calibration = Calibration.of(range(400), [row >= 200 for row in range(400)])
+    >>> hits_at_least(calibration, range(100, 400, 3), 50)
+    48
+    """
+    check_number("confidence", confidence, 0.0, 1.0 - 1e-9)
+    new = as_new_scores(scores)
+    is_plain = weight is None and calibration.weights is None
+    own = None if is_plain else calibration.own_weights(weight, new.size)
+    if k is not None:
+        length = rows_within_budget(k, new.size, name="k")
+        return _hits_of_length(calibration, new, own, length, confidence)
+    if own is None:
+        return _hits_of_every_length(calibration, new, confidence)
+    return _weighted_hits_of_every_length(calibration, new, own, confidence)
+
+
+def _hits_of_length(
+    calibration: Calibration, new: Floats, own: Floats | None, length: int, confidence: float
+) -> int:
+    order = np.argsort(-new, kind="stable")
+    border = new[order[length]] if length < new.size else -np.inf
+    # Ties with the border count against the list: its negatives are in the urn, no positive is.
+    negative = ~calibration.positives & (calibration.scores >= border)
+    positive = calibration.positives & (calibration.scores > border)
+    if own is None:
+        n_negative, n_positive = int(negative.sum()), int(positive.sum())
+        return length - most_among_new(n_negative + n_positive, n_negative, length, confidence)
+    masses = calibration.masses
+    return length - most_among_weighted(
+        masses[negative], masses[positive], own[order[:length]], confidence
+    )
+
+
+def most_among_new(n_known: int, n_marked: int, n_new: int, confidence: float) -> int:
+    """Give how many of ``n_new`` rows are marked at most, where ``n_marked`` of ``n_known`` are.
+
+    The known rows are a random part of all. Exact: the largest number at which a draw of so few
+    marked rows has a chance above ``1 − confidence``, by the hypergeometric law.
+
+    >>> most_among_new(100, 10, 50, 0.95)
+    10
+    """
+
+    def is_unlikely(more: NDArray[np.intp]) -> NDArray[np.bool_]:
+        found = hypergeom.cdf(n_marked, n_known + n_new, n_marked + more, n_known)
+        return np.asarray(found <= (1.0 - confidence) * SLACK)
+
+    return int(_first_true(is_unlikely, np.zeros(1, np.intp), np.full(1, n_new + 1))[0]) - 1
+
+
+def most_among_weighted(marked: Floats, others: Floats, new: Floats, confidence: float) -> int:
+    r"""Give how many new rows are marked at most, from the weights of known and new rows.
+
+    A set S of rows was drawn as new with a chance proportional to the product of its weights. If
+    F new rows are marked, at least F marked rows were drawn, and the chance of that is largest if
+    those of the largest weights are marked. The bound is the largest F at which it is above
+    ``1 − confidence``. New rows of weight 0 cannot have been drawn, and count as marked.
+
+    Independent draws with the odds λ·w, given that there were k, have the same law, for every λ::
+
+        P(F or more) = Σ_{x ≥ F} A(x)·B(k − x) / Σ_x A(x)·B(k − x)
+
+    A and B the laws of the marked and the other rows drawn, by convolutions; O(n·log² n) per F,
+    with λ such that k draws are expected.
+
+    >>> equal = np.ones(90)
+    >>> most_among_weighted(equal[:10], equal, equal[:50], 0.95)
+    10
+    """
+    possible = -np.sort(-new[new > 0])
+    impossible, k = new.size - possible.size, possible.size
+    everyone = np.concatenate([marked, others, possible])
+    if k in {0, everyone.size}:
+        return int(new.size)
+    odds = np.log(everyone[everyone > 0])
+    reach = np.log(odds.size) + np.ptp(odds) + 1.0
+    middle = float(odds.mean())
+    level = brentq(lambda x: expit(odds + x).sum() - k, -middle - reach, reach - middle)
+    chances = [_drawn(weights, level) for weights in (marked, others, possible)]
+    of_marked, of_others = _law_of_count(chances[0]), _law_of_count(chances[1])
+
+    def is_unlikely(more: NDArray[np.intp]) -> NDArray[np.bool_]:
+        f = int(more[0])
+        if f > k:
+            return np.ones(1, dtype=bool)
+        a = _summed(of_marked, _law_of_count(chances[2][:f]))[: k + 1]
+        b = _summed(of_others, _law_of_count(chances[2][f:]))[: k + 1]
+        a, b = np.pad(a, (0, k + 1 - a.size)), np.pad(b, (0, k + 1 - b.size))
+        both = a * b[::-1]
+        return np.array([both[f:].sum() <= (1.0 - confidence) * SLACK * both.sum()])
+
+    most = int(_first_true(is_unlikely, np.zeros(1, np.intp), np.full(1, k + 1))[0]) - 1
+    return most + impossible
+
+
+def _drawn(weights: Floats, level: float) -> Floats:
+    """Chances of independent draws with odds of ``e^level`` times the weights."""
+    with np.errstate(divide="ignore"):
+        return np.asarray(expit(np.log(weights) + level))
+
+
+def _law_of_count(chances: Floats) -> Floats:
+    """Chances of 0, 1, 2, … successes of independent trials, added up by pairs."""
+    laws = np.column_stack([1.0 - chances, chances])
+    if not len(laws):
+        return np.ones(1)
+    while len(laws) > 1:
+        if len(laws) % 2:
+            none = np.zeros((1, laws.shape[1]))
+            none[0, 0] = 1.0
+            laws = np.concatenate([laws, none])
+        laws = _summed(laws[::2], laws[1::2])
+    return np.asarray(laws[0][: chances.size + 1])
+
+
+def _summed(one: Floats, other: Floats) -> Floats:
+    """Laws of the sums of two independent counts, along the last axis."""
+    size = one.shape[-1] + other.shape[-1] - 1
+    fast = next_fast_len(size, real=True)
+    found = irfft(rfft(one, fast) * rfft(other, fast), fast)[..., :size]
+    return np.asarray(np.maximum(found, 0.0))
+
+
+def _hits_of_every_length(
+    calibration: Calibration, new: Floats, confidence: float
+) -> NDArray[np.intp]:
+    """Bounds for every length at once.
+
+    Where c negative calibration rows are at or above a score, the negative new rows there come
+    before the (c + 1)-th of the calibration. That number has a hypergeometric law; it is bounded
+    for c on a grid, each at an equal share of the error, and the next point of the grid serves
+    the counts between.
+    """
+    n_known, n_new = calibration.n_rows, new.size
+    grid = _grid(n_known)
+    error = (1.0 - confidence) / grid.size
+
+    def is_unlikely(more: NDArray[np.intp]) -> NDArray[np.bool_]:
+        # more than this many new rows before the (c + 1)-th calibration row
+        first = np.minimum(more + 1 + grid, n_known + n_new)
+        found = hypergeom.cdf(grid, n_known + n_new, n_known, first)
+        return np.asarray(found <= error * SLACK) | (more >= n_new)
+
+    most = _first_true(is_unlikely, np.zeros(grid.size, np.intp), np.full(grid.size, n_new))
+    descending = -np.sort(-new)
+    against = calibration.weight_above(descending).astype(np.intp)
+    at = np.searchsorted(grid, against)
+    false_alarms = np.where(at < grid.size, most[np.minimum(at, grid.size - 1)], n_new)
+    lengths = np.arange(1, n_new + 1)
+    # A longer list has no fewer hits.
+    return np.maximum.accumulate(np.maximum(lengths - false_alarms, 0))
+
+
+def _weighted_hits_of_every_length(
+    calibration: Calibration, new: Floats, own: Floats, confidence: float
+) -> NDArray[np.intp]:
+    """Bounds for lengths on a grid, each at an equal share of the error, and between them."""
+    lengths = _grid(new.size)[1:]
+    lengths = np.unique(np.append(lengths, new.size)) if new.size else lengths
+    shared = 1.0 - (1.0 - confidence) / max(lengths.size, 1)
+    known = np.zeros(new.size, dtype=np.intp)
+    for length in lengths.tolist():
+        known[length - 1] = _hits_of_length(calibration, new, own, length, shared)
+    # A longer list has no fewer hits, and a list that is shorter by one row one hit fewer at most.
+    places = np.arange(new.size)
+    growing = np.maximum.accumulate(known)
+    return places + np.maximum.accumulate((growing - places)[::-1])[::-1]
+
+
+def _grid(n_rows: int) -> NDArray[np.intp]:
+    """Counts 0, 1, 2, …, then in steps of a quarter, below n_rows."""
+    steps = EACH * RATIO ** np.arange(1 + np.ceil(np.log(max(n_rows, EACH) / EACH) / np.log(RATIO)))
+    found = np.unique(np.concatenate([np.arange(EACH), steps.astype(np.intp)]))
+    return np.asarray(found[found < n_rows], dtype=np.intp)
+
+
+def _first_true(
+    test: Callable[[NDArray[np.intp]], NDArray[np.bool_]],
+    low: NDArray[np.intp],
+    high: NDArray[np.intp],
+) -> NDArray[np.intp]:
+    """Smallest numbers from ``low`` at which the test is true; it is at ``high``."""
+    while (low < high).any():
+        middle = (low + high) // 2
+        is_true = test(middle)
+        high = np.where(is_true, middle, high)
+        low = np.where(is_true, low, np.minimum(middle + 1, high))
+    return high
