@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, Unpack
 import numpy as np
 
 from toprank.inputs import as_scores
+from toprank.kernels.threads import Threads
 from toprank.truth import Truth
 
 if TYPE_CHECKING:
@@ -34,6 +35,11 @@ class Criterion(ABC):
     n_rows: int
     # logarithm of the total weight of the rows that are priced, where a power sums over them
     log_priced_weight: float = 0.0
+    threads: Threads = Threads()
+
+    def spread_over(self, threads: Threads) -> None:
+        """Share passes over the scores among ``threads``; the results are the same."""
+        self.threads = threads
 
     @abstractmethod
     def value(self, scores: NDArray[Any]) -> float:
@@ -87,6 +93,9 @@ class Adapted(Criterion):
         self._criterion = criterion
         self._scale, self._offset, self._risk_scale = scale, offset, risk_scale
         self._kept = None if truth is None else truth.kept
+
+    def spread_over(self, threads: Threads) -> None:
+        self._criterion.spread_over(threads)
 
     def value(self, scores: NDArray[Any]) -> float:
         return self._affine(self._criterion.value(self._counted(scores)))

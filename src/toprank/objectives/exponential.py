@@ -23,11 +23,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from scipy.special import expit
 
+from toprank.kernels.tilts import Tilted, TwoClasses, class_bends, class_edges
 from toprank.objectives.base import Criterion
 from toprank.objectives.prices import TIED, exponential_or_warn
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
@@ -40,11 +41,6 @@ __all__ = [
     "TiltedMass",
     "pull_of_negatives",
 ]
-
-# Rows at a time: temporaries stay in the second-level cache, and products of vectors below the
-# length at which OpenBLAS calls in more threads, whose waiting costs more than the work.
-CHUNK = 1 << 13
-
 
 class Tilt(NamedTuple):
     """One class under the weights w·e^{power·s}."""
@@ -76,12 +72,6 @@ class TiltedMass:
     def log(self) -> float:
         """Logarithm of the sum."""
         return self.power * self.edge + math.log(self.mass) if self.mass else -math.inf
-
-
-def chunks(n_rows: int) -> Iterator[slice]:
-    """Ranges of rows that are looked at together."""
-    for start in range(0, n_rows, CHUNK):
-        yield slice(start, min(start + CHUNK, n_rows))
 
 
 def pull_of_negatives(level: float, scores: Floats) -> tuple[Floats, Floats]:
@@ -143,10 +133,11 @@ class PushFormula(NamedTuple):
 
 
 class ExponentialCriterion(Criterion):
-    """The exponential push on two classes in one list, in chunks that stay in the cache.
+    """The exponential push on two classes in one list.
 
-    dV/ds is minus one distribution over the inner rows plus one over the outer rows. Nothing but
-    the gradient is as long as the list. It is the same number that the general way gives.
+    dV/ds is minus one distribution over the positives plus one over the negatives, at either end.
+    Nothing but the gradient is as long as the list. It is the same number that the general way
+    gives.
     """
 
     def __init__(
@@ -154,43 +145,25 @@ class ExponentialCriterion(Criterion):
     ) -> None:
         self.n_rows = positives.size
         self._formula = formula
-        self._weights = weights
-        self._positives, self._negatives = positives, ~positives
-        counts = np.ones(positives.size) if weights is None else weights
-        priced = sum(
-            c * float(counts @ self._ends(sign)[1]) for sign, c in formula.constants.items()
-        )
-        self.log_priced_weight = math.log(priced) if priced else -math.inf
+        self._positives = positives
+        self._classes = TwoClasses(positives, weights)
+        all_rows, better = float(positives.size), float(np.count_nonzero(positives))
+        if weights is not None:
+            all_rows, better = float(weights.sum()), float(weights.sum(where=positives))
+        outer = {1: all_rows - better, -1: better}
+        priced = sum(c * outer[sign] for sign, c in formula.constants.items())
+        self.log_priced_weight = math.log(priced) if priced > 0 else -math.inf
 
     def value(self, scores: NDArray[Any]) -> float:
-        return self._value_and_shares(self._all_masses(scores))[0]
+        return self._formula.value_and_shares(self.masses(scores))[0]
 
     def risk(self, scores: NDArray[Any]) -> float:
         value, p = self.value(scores), self._formula.p
         return exponential_or_warn(value if math.isinf(p) else p * value)
 
     def value_and_gradient(self, scores: NDArray[Any]) -> tuple[float, NDArray[Any]]:
-        gradient = np.empty_like(scores)
-        if len(self._formula.constants) == 1:
-            return self._value_into(gradient, scores), gradient
-        masses = self._all_masses(scores)
-        value, shares = self._value_and_shares(masses)
-        for rows in chunks(self.n_rows):
-            gradient[rows] = sum(
-                sign * share * self._slopes(scores, rows, sign, masses[sign])
-                for sign, share in shares.items()
-            )
-        return value, gradient
-
-    def _value_into(self, gradient: NDArray[Any], scores: NDArray[Any]) -> float:
-        """Value of a push at one end; its gradient first holds the masses, taken once."""
-        (sign,) = self._formula.constants
-        masses = self._masses(scores, sign, into=gradient)
-        inner, outer = masses
-        is_inner = self._ends(sign)[0]
-        for rows in chunks(self.n_rows):
-            gradient[rows] *= np.where(is_inner[rows], -sign / inner.mass, sign / outer.mass)
-        return self._value_and_shares({sign: masses})[0]
+        value, ends = self._slopes(scores)
+        return value, _mixed([(share, slopes) for share, slopes, _ in ends])
 
     def gradient_and_hessian(self, scores: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
         """Gradient and Hessian diagonal of ``value``; there is no second derivative at p = ∞.
@@ -199,16 +172,21 @@ class ExponentialCriterion(Criterion):
         F' = Σ π V' and F'' = Σ π (V'' + p·V'²) - p·F'², where V'' is q(1 - q) on inner and
         p·r(1 - r) on outer rows.
         """
+        self._refuse_infinite_power()
         p = self._formula.p
-        gradient, hessian = np.empty_like(scores), np.empty_like(scores)
-        for rows, parts in self._slopes_by_end(scores):
-            total, bend = np.zeros((2, rows.stop - rows.start))
-            for sign, share, slope, steep in parts:
-                weight = np.abs(slope)
-                total += sign * share * slope
-                bend += share * (steep * weight * (1.0 - weight) + p * weight * weight)
-            gradient[rows] = total
-            hessian[rows] = np.maximum(bend - p * total * total, 0.0)
+        _, ends = self._slopes(scores)
+        bends = []
+        for share, slopes, powers in ends:
+            bend = np.empty_like(slopes)
+            class_bends(slopes, self._positives, powers, bend)
+            if len(ends) > 1:
+                bend += p * slopes * slopes
+            bends.append((share, bend))
+        gradient = _mixed([(share, slopes) for share, slopes, _ in ends])
+        hessian = _mixed(bends)
+        if len(ends) > 1:
+            hessian -= p * gradient * gradient
+            np.maximum(hessian, 0.0, out=hessian)
         return gradient, hessian
 
     def gradient_and_curvature(self, scores: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -216,109 +194,72 @@ class ExponentialCriterion(Criterion):
 
         Unlike the Hessian's diagonal these add up: a row of weight 2 has what two rows have.
         """
-        gradient, curvature = np.zeros_like(scores), np.zeros_like(scores)
-        for rows, parts in self._slopes_by_end(scores):
-            for sign, share, slope, steep in parts:
-                gradient[rows] += sign * share * slope
-                curvature[rows] += share * steep * np.abs(slope)
-        return gradient, curvature
+        self._refuse_infinite_power()
+        _, ends = self._slopes(scores)
+        curvatures = []
+        for share, slopes, (falling, rising) in ends:
+            curvature = np.abs(slopes)
+            factors = np.outer([falling, rising], np.ones(self._classes.n_chunks))
+            self._classes.scale(curvature, factors, self.threads)
+            curvatures.append((share, curvature))
+        return _mixed([(share, slopes) for share, slopes, _ in ends]), _mixed(curvatures)
 
     def separates(self, scores: NDArray[Any], margin: float) -> bool:
-        inner, outer = self._edges(scores, 1)
-        return -inner - outer >= margin
-
-    def _slopes_by_end(
-        self, scores: NDArray[Any]
-    ) -> Iterator[tuple[slice, list[tuple[int, float, Floats, Floats]]]]:
-        """Sign, share, slopes and powers of each end, chunk by chunk."""
-        p = self._formula.p
-        if math.isinf(p):
-            raise ValueError("p=inf has no second derivative; use a large finite p such as 64.")
-        masses = self._all_masses(scores)
-        _, shares = self._value_and_shares(masses)
-        for rows in chunks(self.n_rows):
-            yield (
-                rows,
-                [
-                    (
-                        sign,
-                        share,
-                        self._slopes(scores, rows, sign, masses[sign]),
-                        np.where(self._ends(sign)[0][rows], 1.0, p),
-                    )
-                    for sign, share in shares.items()
-                ],
-            )
+        lowest, highest = class_edges(scores, self._positives, self.threads)
+        return lowest - highest >= margin
 
     def masses(self, scores: NDArray[Any]) -> list[TiltedMass]:
         """Tilted masses in the order of the formula's tilts."""
-        return [mass for pair in self._all_masses(scores).values() for mass in pair]
-
-    def _all_masses(self, scores: NDArray[Any]) -> dict[int, tuple[TiltedMass, TiltedMass]]:
-        return {sign: self._masses(scores, sign) for sign in self._formula.constants}
-
-    def _value_and_shares(
-        self, masses: dict[int, tuple[TiltedMass, TiltedMass]]
-    ) -> tuple[float, dict[int, float]]:
-        return self._formula.value_and_shares([mass for pair in masses.values() for mass in pair])
-
-    def _masses(
-        self, scores: NDArray[Any], sign: int, *, into: NDArray[Any] | None = None
-    ) -> tuple[TiltedMass, TiltedMass]:
-        """Masses of the inner and the outer rows; that of each row is written to ``into``."""
-        edges = self._edges(scores, sign)
-        is_inner, is_outer = self._ends(sign)
-        inner = outer = 0.0
-        for rows in chunks(self.n_rows):
-            masses = self._row_masses(scores, rows, sign, edges)
-            inner += float(np.dot(masses, is_inner[rows]))  # vectorised; a masked sum is not
-            outer += float(np.dot(masses, is_outer[rows]))
-            if into is not None:
-                into[rows] = masses
-        return TiltedMass(1.0, edges[0], inner), TiltedMass(self._formula.p, edges[1], outer)
-
-    def _edges(self, scores: NDArray[Any], sign: int) -> tuple[float, float]:
-        """Largest -t of the inner and largest t of the outer rows, t = ±s."""
-        is_inner, is_outer = self._ends(sign)
-        lowest, highest = math.inf, -math.inf
-        for rows in chunks(self.n_rows):
-            t = sign * scores[rows]
-            # filled up, not picked out: that is what vector registers can do
-            lowest = min(lowest, float(np.where(is_inner[rows], t, math.inf).min()))
-            highest = max(highest, float(np.where(is_outer[rows], t, -math.inf).max()))
-        return -lowest, highest
-
-    def _row_masses(
-        self, scores: NDArray[Any], rows: slice, sign: int, edges: tuple[float, float]
-    ) -> Floats:
-        """w·e^{-(t - lowest)} on inner rows, w·e^{p(t - highest)} on outer ones: never above w."""
-        p = self._formula.p
-        t = sign * scores[rows].astype(np.float64, copy=False)
-        with np.errstate(over="ignore"):
-            above = t - edges[1]
-            if math.isinf(p):
-                above = np.where(above >= -TIED * (1.0 + abs(edges[1])), 0.0, -np.inf)
-            else:
-                above *= p
-        exponents = np.where(self._ends(sign)[0][rows], -edges[0] - t, above)
-        masses: Floats = np.exp(exponents, out=exponents)
-        return masses if self._weights is None else masses * self._weights[rows]
+        return [
+            mass
+            for sign in self._formula.constants
+            for mass in self._ends(sign, self._tilted(scores, sign))
+        ]
 
     def _slopes(
-        self,
-        scores: NDArray[Any],
-        rows: slice,
-        sign: int,
-        masses: tuple[TiltedMass, TiltedMass],
-    ) -> Floats:
-        """dV/dt of a chunk."""
-        inner, outer = masses
-        slopes = self._row_masses(scores, rows, sign, (inner.edge, outer.edge))
-        slopes *= np.where(self._ends(sign)[0][rows], -1.0 / inner.mass, 1.0 / outer.mass)
-        return slopes
+        self, scores: NDArray[Any]
+    ) -> tuple[float, list[tuple[float, NDArray[Any], tuple[float, float]]]]:
+        """Value, and for each end its share, its dV/ds and the powers of the classes.
 
-    def _ends(self, sign: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Inner and outer rows."""
-        return (
-            (self._positives, self._negatives) if sign > 0 else (self._negatives, self._positives)
-        )
+        The slopes first hold the masses, so that each exponential is taken once.
+        """
+        masses, slopes = [], {}
+        for sign in self._formula.constants:
+            slopes[sign] = np.empty_like(scores)
+            tilted = self._tilted(scores, sign, slopes[sign])
+            factors = tilted.units / (np.array([-1.0, 1.0]) * tilted.masses)[:, None]
+            self._classes.scale(slopes[sign], factors, self.threads)
+            masses += self._ends(sign, tilted)
+        value, shares = self._formula.value_and_shares(masses)
+        return value, [(shares[sign], slopes[sign], self._powers(sign)) for sign in slopes]
+
+    def _tilted(self, scores: NDArray[Any], sign: int, into: NDArray[Any] | None = None) -> Tilted:
+        powers = self._powers(sign)
+        return self._classes.tilted(scores, powers, self.threads, into=into, tie=TIED)
+
+    def _powers(self, sign: int) -> tuple[float, float]:
+        """Powers of positives and negatives: the outer rows have p."""
+        return (1.0, self._formula.p) if sign > 0 else (self._formula.p, 1.0)
+
+    def _ends(self, sign: int, tilted: Tilted) -> tuple[TiltedMass, TiltedMass]:
+        """Masses of the inner and the outer rows."""
+        lowest, highest = tilted.edges
+        above, below = map(float, tilted.masses)
+        falling, rising = self._powers(sign)
+        positives = TiltedMass(falling, -lowest, above)
+        negatives = TiltedMass(rising, highest, below)
+        return (positives, negatives) if sign > 0 else (negatives, positives)
+
+    def _refuse_infinite_power(self) -> None:
+        if math.isinf(self._formula.p):
+            raise ValueError("p=inf has no second derivative; use a large finite p such as 64.")
+
+
+def _mixed(parts: list[tuple[float, NDArray[Any]]]) -> NDArray[Any]:
+    """Σ share·array; the first array is overwritten."""
+    (share, mixed), *others = parts
+    if others:
+        mixed *= share
+    for share, part in others:
+        mixed += share * part
+    return mixed

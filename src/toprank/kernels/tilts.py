@@ -1,0 +1,241 @@
+"""Tilted masses of two classes: w·e^{-a·s} of the positives and w·e^{b·s} of the negatives.
+
+One pass looks at chunks of rows that stay in the second-level cache. The masses of a chunk are
+in units of its own largest ones, e^{-a·lowest} and e^{b·highest}, so nothing overflows and the
+largest score need not be known beforehand; sums are put on one scale at the end. Where chunks
+begin does not depend on the threads, and neither do the sums.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from toprank.kernels.jit import compiled
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from toprank.kernels.threads import Threads
+
+    Floats = NDArray[np.float64]
+    Booleans = NDArray[np.bool_]
+
+__all__ = ["Line", "Tilted", "TwoClasses", "class_bends", "class_edges"]
+
+# Rows at a time: their scores and masses take a quarter of a megabyte.
+CHUNK = 1 << 14
+
+# Sums and extremes are kept in so many places side by side, which fill vector registers whatever
+# their width: one place alone would have to be waited for, row by row.
+LANES = 256
+
+
+@compiled
+def _chunk_edges(scores: Floats, positives: Booleans) -> tuple[float, float]:
+    low, high = np.full(LANES, np.inf), np.full(LANES, -np.inf)
+    for first in range(0, scores.size, LANES):
+        mine, sides = scores[first : first + LANES], positives[first : first + LANES]
+        for row in range(mine.size):
+            falling = mine[row] if sides[row] else np.inf
+            rising = -np.inf if sides[row] else mine[row]
+            low[row] = falling if falling < low[row] else low[row]
+            high[row] = rising if rising > high[row] else high[row]
+    return low.min(), high.max()
+
+
+@compiled
+def _exponents(
+    scores: Floats,
+    positives: Booleans,
+    edges: tuple[float, float],
+    powers: tuple[float, float],
+    out: NDArray[Any],
+) -> None:
+    lowest, highest = edges
+    falling, rising = powers
+    for row in range(scores.size):
+        below, above = falling * (lowest - scores[row]), rising * (scores[row] - highest)
+        out[row] = below if positives[row] else above
+
+
+@compiled
+def _chunk_sums(values: Floats, positives: Booleans) -> tuple[float, float]:
+    inside, outside = np.zeros(LANES), np.zeros(LANES)
+    for first in range(0, values.size, LANES):
+        mine, sides = values[first : first + LANES], positives[first : first + LANES]
+        for row in range(mine.size):
+            inside[row] += mine[row] if sides[row] else 0.0
+            outside[row] += 0.0 if sides[row] else mine[row]
+    return inside.sum(), outside.sum()
+
+
+@compiled
+def _scale(values: NDArray[Any], positives: Booleans, factors: Floats, first: int) -> None:
+    """Multiply the rows of a chunk by its two factors, from chunk ``first`` on."""
+    for chunk in range(factors.shape[1]):
+        start = (first + chunk) * CHUNK
+        mine, sides = values[start : start + CHUNK], positives[start : start + CHUNK]
+        inside, outside = factors[0, chunk], factors[1, chunk]
+        for row in range(mine.size):
+            mine[row] *= inside if sides[row] else outside
+
+
+@compiled
+def class_bends(
+    slopes: NDArray[Any], positives: Booleans, powers: tuple[float, float], out: NDArray[Any]
+) -> None:
+    """Write power·|q|·(1 - |q|) for each slope q."""
+    for row in range(slopes.size):
+        share = abs(slopes[row])
+        out[row] = (powers[0] if positives[row] else powers[1]) * share * (1.0 - share)
+
+
+class Line(NamedTuple):
+    """Scores moved by a step along a direction."""
+
+    ahead: NDArray[Any]
+    step: float
+
+
+class Tilted(NamedTuple):
+    """Sums over the rows of each class: positives first, then negatives.
+
+    Masses are in units of e^{-a·lowest} and e^{b·highest}; ``units`` are those of each chunk.
+    ``moved`` are means of the direction of a line under the masses.
+    """
+
+    edges: tuple[float, float]
+    masses: Floats
+    units: Floats
+    moved: Floats
+
+
+class TwoClasses(NamedTuple):
+    """The rows of two classes, with their weights (None for 1)."""
+
+    positives: Booleans
+    weights: Floats | None
+
+    @property
+    def n_chunks(self) -> int:
+        """How many chunks the rows make up."""
+        return -(-self.positives.size // CHUNK)
+
+    def tilted(
+        self,
+        scores: NDArray[Any],
+        powers: tuple[float, float],
+        threads: Threads,
+        *,
+        into: NDArray[Any] | None = None,
+        line: Line | None = None,
+        tie: float = 0.0,
+    ) -> Tilted:
+        """Add up masses under the powers a and b; those of the rows are written to ``into``.
+
+        At an infinite power only scores within the relative distance ``tie`` of the edge have a
+        mass.
+        """
+        edges = class_edges(scores, self.positives, threads) if math.inf in powers else None
+        sums = np.empty((self.n_chunks, 6))
+
+        def add_up(first: int, last: int) -> None:
+            work = _Work(self, scores, powers, edges, tie, into, line)
+            for chunk in range(first, last):
+                sums[chunk] = work.chunk(slice(chunk * CHUNK, (chunk + 1) * CHUNK))
+
+        with np.errstate(over="ignore"):
+            threads.over(self.n_chunks, add_up)
+            lowest, highest = float(sums[:, 0].min()), float(sums[:, 1].max())
+            units = np.ones((2, self.n_chunks))
+            if edges is None:
+                units[0] = np.exp(powers[0] * (lowest - sums[:, 0]))
+                units[1] = np.exp(powers[1] * (sums[:, 1] - highest))
+        masses = (units * sums[:, 2:4].T).sum(axis=1)
+        moved = (units * sums[:, 4:6].T).sum(axis=1) / masses
+        return Tilted((lowest, highest), masses, units, moved)
+
+    def scale(self, values: NDArray[Any], factors: Floats, threads: Threads) -> None:
+        """Multiply the rows of each chunk by its factors, one per class."""
+        threads.over(
+            self.n_chunks,
+            lambda first, last: _scale(values, self.positives, factors[:, first:last], first),
+        )
+
+
+class _Work:
+    """What one thread needs for its chunks."""
+
+    def __init__(
+        self,
+        classes: TwoClasses,
+        scores: NDArray[Any],
+        powers: tuple[float, float],
+        edges: tuple[float, float] | None,
+        tie: float,
+        into: NDArray[Any] | None,
+        line: Line | None,
+    ) -> None:
+        self._positives, self._weights = classes
+        self._scores, self._powers, self._edges, self._line = scores, powers, edges, line
+        self._tie, self._into = tie, into
+        self._writes = into is not None and into.dtype == np.float64
+        self._moved, self._masses = np.empty((2, min(CHUNK, scores.size)))
+
+    def chunk(self, rows: slice) -> tuple[float, ...]:
+        """Edges, masses, and masses times the direction, of one chunk."""
+        scores, positives = self._at(rows), self._positives[rows]
+        edges = _chunk_edges(scores, positives) if self._edges is None else self._edges
+        masses = self._masses[: scores.size]
+        if self._writes and self._into is not None:
+            masses = self._into[rows]
+        if math.inf in self._powers:
+            self._tied(scores, positives, edges, masses)
+        else:
+            _exponents(scores, positives, edges, self._powers, masses)
+        np.exp(masses, out=masses)
+        if self._weights is not None:
+            masses *= self._weights[rows]
+        if self._into is not None and not self._writes:
+            self._into[rows] = masses
+        sums = _chunk_sums(masses, positives)
+        if self._line is None:
+            return *edges, *sums, 0.0, 0.0
+        masses *= self._line.ahead[rows]
+        return *edges, *sums, *_chunk_sums(masses, positives)
+
+    def _at(self, rows: slice) -> Floats:
+        scores = self._scores[rows]
+        if self._line is None:
+            return scores.astype(np.float64, copy=False)
+        moved = self._moved[: scores.size]
+        np.multiply(self._line.ahead[rows], self._line.step, out=moved, dtype=np.float64)
+        moved += scores
+        return moved
+
+    def _tied(
+        self, scores: Floats, positives: Booleans, edges: tuple[float, float], out: Floats
+    ) -> None:
+        """Exponents 0 at the edge of a class with infinite power, elsewhere minus infinity."""
+        finite = tuple(1.0 if math.isinf(power) else power for power in self._powers)
+        _exponents(scores, positives, edges, finite, out)
+        for side, power, edge in zip((positives, ~positives), self._powers, edges, strict=True):
+            if math.isinf(power):
+                near = out[side] >= -self._tie * (1.0 + abs(edge))
+                out[side] = np.where(near, 0.0, -np.inf)
+
+
+def class_edges(
+    scores: NDArray[Any], positives: Booleans, threads: Threads
+) -> tuple[float, float]:
+    """Lowest score of the positives and highest of the negatives."""
+    edges = threads.chunks(
+        scores.size,
+        CHUNK,
+        lambda rows: _chunk_edges(scores[rows].astype(np.float64, copy=False), positives[rows]),
+    )
+    lows, highs = zip(*edges, strict=True)
+    return min(lows), max(highs)
