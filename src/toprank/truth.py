@@ -40,7 +40,8 @@ class Truth:
     n_rows : int
         How many rows count.
     grades : array of shape (n_rows,) or None
-        Grade of each row, numbered 0, 1, … from the lowest; None where pairs are given.
+        Grade of each row, numbered 0, 1, … from the lowest; None where pairs are given. Labels
+        take one byte per row.
     is_labels : bool
         Whether the grades are two classes, so that there is something to predict.
     weights : array of shape (n_rows,) or None
@@ -69,7 +70,7 @@ class Truth:
 
     n_rows: int
     n_given: int
-    grades: NDArray[np.intp] | None = None
+    grades: NDArray[np.integer] | None = None
     is_labels: bool = False
     weights: NDArray[np.float64] | None = None
     lists: Lists | None = None
@@ -93,7 +94,7 @@ class Truth:
         Part of a stream (``is_part``) may hold one class only.
         """
         positives = as_positives(y, name="y")
-        truth = cls._of_rows(positives.astype(np.intp), sample_weight, groups, is_labels=True)
+        truth = cls._of_rows(positives.astype(np.int8), sample_weight, groups, is_labels=True)
         if not is_part:
             truth.check_pairs()
         return truth if classes is None else replace(truth, classes=classes)
@@ -143,7 +144,7 @@ class Truth:
     @classmethod
     def _of_rows(
         cls,
-        grades: NDArray[np.intp],
+        grades: NDArray[np.integer],
         sample_weight: ArrayLike | None,
         groups: ArrayLike | None,
         *,
@@ -186,7 +187,7 @@ class Truth:
                 "labels, or use a push, which takes all three."
             )
         assert self.grades is not None  # noqa: S101  (labels have grades)
-        return self.grades > 0
+        return self.grades.view(np.bool_)  # of one byte each
 
     @property
     def is_one_list(self) -> bool:

@@ -39,13 +39,13 @@ class Ladder:
 
     def __init__(
         self,
-        grades: NDArray[np.intp],
+        grades: NDArray[np.integer],
         weights: NDArray[np.float64] | None,
         lists: Lists | None,
     ) -> None:
         self.n_rows = grades.size
         kept = np.arange(grades.size) if weights is None else np.flatnonzero(weights)
-        keys = grades[kept] - grades.min()
+        keys = grades[kept].astype(np.intp) - int(grades.min())
         n_grades = int(keys.max()) + 1
         if lists is not None:
             keys += lists.codes[kept] * n_grades

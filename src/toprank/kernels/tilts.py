@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Booleans = NDArray[np.bool_]
 
-__all__ = ["Line", "Tilted", "TwoClasses", "class_bends", "class_edges"]
+__all__ = ["CHUNK", "Line", "Tilted", "TwoClasses", "class_bends", "class_edges"]
 
 # Rows at a time: their scores and masses take a quarter of a megabyte.
 CHUNK = 1 << 14
@@ -41,8 +41,8 @@ def _chunk_edges(scores: Floats, positives: Booleans) -> tuple[float, float]:
         for row in range(mine.size):
             falling = mine[row] if sides[row] else np.inf
             rising = -np.inf if sides[row] else mine[row]
-            low[row] = falling if falling < low[row] else low[row]
-            high[row] = rising if rising > high[row] else high[row]
+            low[row] = min(low[row], falling)
+            high[row] = max(high[row], rising)
     return low.min(), high.max()
 
 
@@ -220,17 +220,15 @@ class _Work:
         self, scores: Floats, positives: Booleans, edges: tuple[float, float], out: Floats
     ) -> None:
         """Exponents 0 at the edge of a class with infinite power, elsewhere minus infinity."""
-        finite = tuple(1.0 if math.isinf(power) else power for power in self._powers)
-        _exponents(scores, positives, edges, finite, out)
+        falling, rising = (1.0 if math.isinf(power) else power for power in self._powers)
+        _exponents(scores, positives, edges, (falling, rising), out)
         for side, power, edge in zip((positives, ~positives), self._powers, edges, strict=True):
             if math.isinf(power):
                 near = out[side] >= -self._tie * (1.0 + abs(edge))
                 out[side] = np.where(near, 0.0, -np.inf)
 
 
-def class_edges(
-    scores: NDArray[Any], positives: Booleans, threads: Threads
-) -> tuple[float, float]:
+def class_edges(scores: NDArray[Any], positives: Booleans, threads: Threads) -> tuple[float, float]:
     """Lowest score of the positives and highest of the negatives."""
     edges = threads.chunks(
         scores.size,

@@ -17,10 +17,13 @@ import numpy as np
 
 from toprank.inputs import as_scores
 from toprank.kernels.threads import Threads
+from toprank.objectives.lines import KeptTrials
 from toprank.truth import Truth
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
+
+    from toprank.objectives.lines import ScoreLine
 
 __all__ = ["Criterion", "Objective", "Relative"]
 
@@ -64,6 +67,20 @@ class Criterion(ABC):
         or near it. Where nothing better is known they are the Hessian's diagonal.
         """
         return self.gradient_and_hessian(scores)
+
+    def signed_curvature(self, scores: NDArray[Any], dtype: Any) -> NDArray[Any]:
+        """Curvature of every row with the sign of its gradient, in a dtype."""
+        gradient, curvature = self.gradient_and_curvature(scores)
+        return np.asarray(np.copysign(curvature, gradient, out=curvature), dtype=dtype)
+
+    def value_and_residuals(self, scores: NDArray[Any], dtype: Any) -> tuple[float, NDArray[Any]]:
+        """Value and gradient, the latter in a dtype."""
+        value, gradient = self.value_and_gradient(scores)
+        return value, gradient.astype(dtype, copy=False)
+
+    def line(self, scores: NDArray[np.float64], ahead: NDArray[Any]) -> ScoreLine:
+        """Give value and slope along scores + step·ahead; gradients may have the dtype of ahead."""
+        return KeptTrials(self, scores, ahead)
 
     def separates(self, scores: NDArray[Any], margin: float) -> bool:  # noqa: ARG002
         """Whether every pair is right by ``margin``, so that only infinity can be better."""

@@ -18,13 +18,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy.special import expit
 
-from toprank.kernels.tilts import Tilted, TwoClasses, class_bends, class_edges
+from toprank.kernels.tilts import CHUNK, Line, Tilted, TwoClasses, class_bends, class_edges
 from toprank.objectives.base import Criterion
+from toprank.objectives.lines import ScoreLine
 from toprank.objectives.prices import TIED, exponential_or_warn
 
 if TYPE_CHECKING:
@@ -41,6 +43,7 @@ __all__ = [
     "TiltedMass",
     "pull_of_negatives",
 ]
+
 
 class Tilt(NamedTuple):
     """One class under the weights w·e^{power·s}."""
@@ -197,12 +200,40 @@ class ExponentialCriterion(Criterion):
         self._refuse_infinite_power()
         _, ends = self._slopes(scores)
         curvatures = []
-        for share, slopes, (falling, rising) in ends:
+        for share, slopes, powers in ends:
             curvature = np.abs(slopes)
-            factors = np.outer([falling, rising], np.ones(self._classes.n_chunks))
+            factors = np.outer(powers, np.ones(self._classes.n_chunks))
             self._classes.scale(curvature, factors, self.threads)
             curvatures.append((share, curvature))
         return _mixed([(share, slopes) for share, slopes, _ in ends]), _mixed(curvatures)
+
+    def signed_curvature(self, scores: NDArray[Any], dtype: Any) -> NDArray[Any]:
+        if len(self._formula.constants) > 1:
+            return super().signed_curvature(scores, dtype)
+        self._refuse_infinite_power()
+        signed = np.empty(self.n_rows, dtype=dtype)
+        self._slopes_into(signed, scores, *self._formula.constants, curved=True)
+        return signed
+
+    def line(self, scores: Floats, ahead: NDArray[Any]) -> ScoreLine:
+        """Give a line that keeps nothing but its direction where one end has a finite power."""
+        if len(self._formula.constants) > 1 or math.isinf(self._formula.p):
+            return super().line(scores, ahead)
+        return _MassLine(self, scores, ahead)
+
+    def value_and_residuals(self, scores: NDArray[Any], dtype: Any) -> tuple[float, NDArray[Any]]:
+        if len(self._formula.constants) > 1:
+            return super().value_and_residuals(scores, dtype)
+        slopes = np.empty(self.n_rows, dtype=dtype)
+        masses = self._slopes_into(slopes, scores, *self._formula.constants)
+        return self._formula.value_and_shares(masses)[0], slopes
+
+    def value_and_slope(self, scores: Floats, line: Line) -> tuple[float, float]:
+        """Value of a push at one end after a step along a line, and its slope there."""
+        (sign,) = self._formula.constants
+        tilted = self._classes.tilted(scores, self._powers(sign), self.threads, line=line)
+        value, _ = self._formula.value_and_shares(self._ends(sign, tilted))
+        return value, float(tilted.moved[1] - tilted.moved[0])
 
     def separates(self, scores: NDArray[Any], margin: float) -> bool:
         lowest, highest = class_edges(scores, self._positives, self.threads)
@@ -219,19 +250,26 @@ class ExponentialCriterion(Criterion):
     def _slopes(
         self, scores: NDArray[Any]
     ) -> tuple[float, list[tuple[float, NDArray[Any], tuple[float, float]]]]:
-        """Value, and for each end its share, its dV/ds and the powers of the classes.
-
-        The slopes first hold the masses, so that each exponential is taken once.
-        """
-        masses, slopes = [], {}
+        """Value, and for each end its share, its dV/ds and the powers of the classes."""
+        masses: list[TiltedMass] = []
+        slopes = {}
         for sign in self._formula.constants:
             slopes[sign] = np.empty_like(scores)
-            tilted = self._tilted(scores, sign, slopes[sign])
-            factors = tilted.units / (np.array([-1.0, 1.0]) * tilted.masses)[:, None]
-            self._classes.scale(slopes[sign], factors, self.threads)
-            masses += self._ends(sign, tilted)
+            masses += self._slopes_into(slopes[sign], scores, sign)
         value, shares = self._formula.value_and_shares(masses)
         return value, [(shares[sign], slopes[sign], self._powers(sign)) for sign in slopes]
+
+    def _slopes_into(
+        self, slopes: NDArray[Any], scores: NDArray[Any], sign: int, *, curved: bool = False
+    ) -> tuple[TiltedMass, TiltedMass]:
+        """Write dV/ds, or its product with the powers where ``curved``; give the masses.
+
+        The slopes first hold the masses of the rows, so that each exponential is taken once.
+        """
+        tilted = self._tilted(scores, sign, slopes)
+        signs = np.array([-1.0, 1.0]) * (self._powers(sign) if curved else 1.0)
+        self._classes.scale(slopes, tilted.units * (signs / tilted.masses)[:, None], self.threads)
+        return self._ends(sign, tilted)
 
     def _tilted(self, scores: NDArray[Any], sign: int, into: NDArray[Any] | None = None) -> Tilted:
         powers = self._powers(sign)
@@ -253,6 +291,31 @@ class ExponentialCriterion(Criterion):
     def _refuse_infinite_power(self) -> None:
         if math.isinf(self._formula.p):
             raise ValueError("p=inf has no second derivative; use a large finite p such as 64.")
+
+
+class _MassLine(ScoreLine):
+    """A line whose trials write nothing: two sums of masses give the slope.
+
+    Beside the scores only their move is as long as the list, and the gradient once it is gone.
+    """
+
+    def __init__(
+        self, criterion: ExponentialCriterion, scores: Floats, ahead: NDArray[Any]
+    ) -> None:
+        self.scores = scores
+        self._criterion, self._ahead = criterion, ahead
+
+    def at(self, step: float) -> tuple[float, float]:
+        return self._criterion.value_and_slope(self.scores, Line(self._ahead, step))
+
+    def move(self, step: float) -> NDArray[Any]:
+        dtype = self._ahead.dtype
+        self._criterion.threads.chunks(self.scores.size, CHUNK, partial(self._go, step))
+        self._ahead = np.empty(0)  # freed before the gradient is made
+        return self._criterion.value_and_residuals(self.scores, dtype)[1]
+
+    def _go(self, step: float, rows: slice) -> None:
+        self.scores[rows] += np.multiply(self._ahead[rows], step, dtype=np.float64)
 
 
 def _mixed(parts: list[tuple[float, NDArray[Any]]]) -> NDArray[Any]:

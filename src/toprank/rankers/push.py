@@ -129,6 +129,7 @@ class TableProblem:
         self.design = family.design(table, threads=threads)
         self.n_weak = self.design.n_weak
         self._solver, self._objective = SOLVERS[solver], objective
+        self._threads = threads
         is_kept = objective.is_logarithm() or objective.weight_degrees() is None
         self._truth = truth if is_kept else near_one(truth)
         self._criterion: Criterion = objective.criterion(self._truth)
@@ -143,6 +144,7 @@ class TableProblem:
             criterion = self._objective.bound_at(power, self._truth)
         if self._unit != 1.0:
             criterion = Relative(criterion, self._unit)
+        criterion.spread_over(self._threads)
         return self._solver(self.design, criterion, penalty, **options)
 
     def largest_term(self, weights: Floats) -> float:
@@ -244,6 +246,8 @@ class PushRanker(GradesMixin, PairsMixin, LinearRanker):
         return None
 
     def _family(self) -> WeakRankers:
+        if isinstance(self.weak_rankers, str) and self.weak_rankers == "features":
+            return Features()
         n_rounds = MAX_ROUNDS if self.max_iter is None else int(self.max_iter)
         return weak_rankers_from(self.weak_rankers, n_rounds)
 

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from scipy import linalg, optimize
 
+from toprank.kernels.threads import CHUNK
 from toprank.solvers.base import MEMORY, SEPARATED, Penalty, Progress, Run, Solution, floor_of
 
 if TYPE_CHECKING:
@@ -328,11 +329,7 @@ def _between(low: Point, high: Point, fall: float, rise: float) -> float:
 
 
 class ScoredIterate(Iterate):
-    """An iterate that knows its scores.
-
-    At most four vectors of one number per row live at a time: the scores, their move along the
-    direction, a trial and its gradient.
-    """
+    """An iterate that knows its scores."""
 
     def __init__(
         self, design: Design, criterion: Criterion, penalty: Penalty, weights: NDArray[np.float64]
@@ -341,7 +338,7 @@ class ScoredIterate(Iterate):
         self._floor = floor_of(penalty)
         self.weights = weights
         self.scores = design.scores(weights)
-        value, residuals = criterion.value_and_gradient(self.scores)
+        value, residuals = criterion.value_and_residuals(self.scores, design.dtype)
         self.value = value + 0.5 * self.l2 * float(weights @ weights)
         self.gradient = design.correlate(residuals) + self.l2 * weights
 
@@ -352,51 +349,25 @@ class ScoredIterate(Iterate):
         start = Point(0.0, self.value, float(self.gradient @ direction))
         if not start.slope < 0:
             return False
-        line = _ScoreLine(self, direction, self._design.scores(direction))
-        best = minimize_on_line(line.at, start, reduction=0.3, floor=self._floor)
+        line = self.criterion.line(self.scores, self._design.moves(direction))
+        norm, flat = 0.5 * float(self.weights @ self.weights), float(self.weights @ direction)
+        bend = float(direction @ direction)
+
+        def penalised(step: float) -> Point:
+            value, slope = line.at(step)
+            growth = step * (flat + 0.5 * step * bend)
+            return Point(
+                step, value + self.l2 * (norm + growth), slope + self.l2 * (flat + step * bend)
+            )
+
+        best = minimize_on_line(penalised, start, reduction=0.3, floor=self._floor)
         if best.step == 0:
             return False
-        residuals = line.residuals_at(best.step)
-        self.scores, self.value = line.trial, best.value
+        residuals = line.move(best.step)
+        self.scores, self.value = line.scores, best.value
         self.weights = self.weights + best.step * direction
-        del line
         self.gradient = self._design.correlate(residuals) + self.l2 * self.weights
         return True
-
-
-class _ScoreLine:
-    """The penalised value along a direction, from the scores alone."""
-
-    def __init__(
-        self, origin: ScoredIterate, direction: NDArray[np.float64], ahead: NDArray[np.float64]
-    ) -> None:
-        self._origin = origin
-        self._ahead = ahead
-        self._norm = 0.5 * float(origin.weights @ origin.weights)
-        self._flat = float(origin.weights @ direction)
-        self._bend = float(direction @ direction)
-        self._step = 0.0
-        self._residuals: NDArray[Any] = np.empty(0)
-        self.trial = np.empty_like(origin.scores)
-
-    def at(self, step: float) -> Point:
-        """Value and slope at a step."""
-        self._step, self._residuals = step, np.empty(0)  # freed before the next ones are made
-        np.multiply(self._ahead, step, out=self.trial)
-        self.trial += self._origin.scores
-        value, self._residuals = self._origin.criterion.value_and_gradient(self.trial)
-        growth = step * (self._flat + 0.5 * step * self._bend)
-        slope = float(self._residuals @ self._ahead)
-        l2 = self._origin.l2
-        return Point(
-            step, value + l2 * (self._norm + growth), slope + l2 * (self._flat + step * self._bend)
-        )
-
-    def residuals_at(self, step: float) -> NDArray[Any]:
-        """Gradient with respect to the scores at a step, usually the last one tried."""
-        if step != self._step:
-            self.at(step)
-        return self._residuals
 
 
 class _SampledCurvature(Curvature):
@@ -419,10 +390,10 @@ class _SampledCurvature(Curvature):
     def refresh(self, n_iter: int) -> None:
         if not self._usable or (not self._exact and n_iter % REFRESH):
             return
-        gradient, curvature = self._criterion.gradient_and_curvature(self._iterate.scores)
-        rows, weights = self._sample(curvature)
-        lower = gradient[rows] < 0
-        del gradient, curvature
+        signed = self._criterion.signed_curvature(self._iterate.scores, self._design.dtype)
+        rows, weights = self._sample(signed)
+        lower = signed[rows] < 0
+        del signed
         moments = self._l2 * np.eye(self._design.n_weak)
         for members in (lower, ~lower):
             moments += self._centred_moments(rows[members], weights[members])
@@ -440,19 +411,32 @@ class _SampledCurvature(Curvature):
         moments: NDArray[np.float64] = values.T @ values
         return moments
 
-    def _sample(self, hessian: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+    def _sample(self, signed: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
         """Rows that weigh most, and every so-many-th of the others, their mass scaled up."""
         if self._exact:
-            return np.arange(hessian.size), hessian.astype(np.float64)
-        step = max(1, 2 * hessian.size // self._size)
-        spread = np.arange(0, hessian.size, step)
+            return np.arange(signed.size), np.abs(signed).astype(np.float64)
+        step = max(1, 2 * signed.size // self._size)
+        spread = np.arange(0, signed.size, step)
+        evenly = np.abs(signed[spread]).astype(np.float64)
         # of the evenly spread rows, half of a sample's worth lies above this in all rows
         above = min(self._size // (2 * step) + 1, spread.size - 1)
-        threshold = np.partition(hessian[spread], -above)[-above]
-        heavy = np.flatnonzero(hessian > threshold)[: self._size]
-        light = spread[hessian[spread] <= threshold]
-        light_mass = float(hessian.sum() - hessian[heavy].sum())
-        scale = max(light_mass, 0.0) / max(float(hessian[light].sum()), 1e-300)
+        threshold = np.partition(evenly, -above)[-above]
+        heavy, light_mass = _heavier(signed, threshold, self._size)
+        is_light = evenly <= threshold
+        light = spread[is_light]
+        scale = max(light_mass, 0.0) / max(float(evenly[is_light].sum()), 1e-300)
         rows = np.concatenate([heavy, light])
-        weights = np.concatenate([hessian[heavy], scale * hessian[light]]).astype(np.float64)
-        return rows, weights
+        weights = np.concatenate([np.abs(signed[heavy]), scale * evenly[is_light]])
+        return rows, weights.astype(np.float64)
+
+
+def _heavier(signed: NDArray[Any], threshold: float, size: int) -> tuple[NDArray[np.intp], float]:
+    """The first rows, at most ``size``, that weigh more; and what all others weigh together."""
+    heavy, n_heavy, rest = [np.empty(0, np.intp)], 0, 0.0
+    for start in range(0, signed.size, CHUNK):
+        masses = np.abs(signed[start : start + CHUNK])
+        found = np.flatnonzero(masses > threshold)[: size - n_heavy]
+        heavy.append(start + found)
+        n_heavy += found.size
+        rest += float(masses.sum(dtype=np.float64) - masses[found].sum(dtype=np.float64))
+    return np.concatenate(heavy), rest

@@ -226,5 +226,5 @@ def _targets(truth: Truth) -> tuple[Floats, Floats, float]:
     weights = np.ones(truth.n_rows) if truth.weights is None else truth.weights
     weights = weights / weights.max()
     weights = weights / weights.mean()
-    targets = truth.grades / max(int(truth.grades.max()), 1)
+    targets = truth.grades.astype(np.float64) / max(int(truth.grades.max()), 1)
     return targets, weights, float(targets @ weights / weights.sum())

@@ -25,10 +25,15 @@ class Design(ABC):
 
     n_rows: int
     n_weak: int
+    dtype: Any = np.dtype(np.float64)  # that products with H are taken in
 
     @abstractmethod
     def scores(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
         """H·λ: the score of every row."""
+
+    def moves(self, direction: NDArray[np.float64]) -> NDArray[Any]:
+        """H·d: how the scores move along a direction, in the precision of the products."""
+        return self.scores(direction)
 
     @abstractmethod
     def correlate(self, residuals: NDArray[Any]) -> NDArray[np.float64]:

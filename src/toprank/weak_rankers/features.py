@@ -106,15 +106,23 @@ class FeatureDesign(Design):
         self._is_sparse: bool = sparse.issparse(X)
         self._columns: Any = None
         self.n_rows, self.n_weak = X.shape
+        if not self._is_sparse and X.dtype == np.float32:
+            self.dtype = X.dtype
 
     def scores(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
         if not weights.any():  # where most fits start
             return np.zeros(self.n_rows)
+        return self._products(weights, np.float64)
+
+    def moves(self, direction: NDArray[np.float64]) -> NDArray[Any]:
+        return self._products(direction, self.dtype)
+
+    def _products(self, weights: NDArray[np.float64], dtype: Any) -> NDArray[Any]:
         coef = weights / self._span
         offset = -float(self._low @ coef)
         if self._is_sparse:
             return np.asarray(self._X @ coef, dtype=np.float64) + offset
-        return rows_times(self._X, coef, offset, self._threads)
+        return rows_times(self._X, coef, offset, self._threads, dtype)
 
     def correlate(self, residuals: NDArray[Any]) -> NDArray[np.float64]:
         if self._is_sparse:
