@@ -15,8 +15,11 @@ from toprank.app.console import Console
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from toprank.app.model import RankingModel
     from toprank.app.text_columns import TextFormat
     from toprank.app.training_data import TrainingData
+    from toprank.tables.parquet_stream import ParquetStream
+    from toprank.tables.table import Table
 
 __all__ = [
     "Budget",
@@ -34,6 +37,7 @@ __all__ = [
     "Positive",
     "Printing",
     "Quiet",
+    "RoleOptions",
     "Seed",
     "Stream",
     "Strict",
@@ -43,7 +47,6 @@ __all__ = [
     "Weight",
     "check_budget",
     "command",
-    "given_roles",
     "parse_budget",
     "parse_settings",
     "parse_share",
@@ -116,23 +119,6 @@ Seed = Annotated[int, typer.Option(min=0, help="Random seed.")]
 Jobs = Annotated[int, typer.Option(help="Number of processes; -1 uses all cores.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
-
-
-def given_roles(
-    target: str | None,
-    positive: list[str] | None,
-    group: str | None,
-    weight: str | None,
-    ignore: list[str] | None,
-) -> dict[str, Any]:
-    """The options that say what columns are for, as ``label_rows`` takes them."""
-    return {
-        "target": target,
-        "positives": tuple(positive or ()),
-        "group": group,
-        "weight": weight,
-        "ignored": tuple(ignore or ()),
-    }
 
 
 def parse_budget(text: str) -> float:
@@ -297,6 +283,31 @@ Config = Annotated[
 
 
 @dataclass(frozen=True)
+class RoleOptions:
+    """The options that say what columns are for."""
+
+    target: Target = None
+    positive: Positive = None
+    group: Group = None
+    weight: Weight = None
+    ignore: Ignore = None
+    keep: Keep = None
+
+    def label(self, source: Table | ParquetStream) -> TrainingData:
+        """The rows of a table or a file with their labels."""
+        from toprank.app.training_data import label_rows
+
+        return label_rows(
+            source,
+            target=self.target,
+            positives=tuple(self.positive or ()),
+            group=self.group,
+            weight=self.weight,
+            ignored=tuple(self.ignore or ()),
+        )
+
+
+@dataclass(frozen=True)
 class TextOptions:
     """The options that say how text is read."""
 
@@ -321,6 +332,12 @@ class TextOptions:
             tuple(filter(None, names)),
         )
 
+    def read(self, path: Path, model: RankingModel | None = None) -> Table:
+        """Read a table, by default as the table was read that a model has learned from."""
+        from toprank.app.reading import read_table
+
+        return read_table(path, self.format(None if model is None else model.facts.get("read_as")))
+
 
 @dataclass(frozen=True)
 class Printing:
@@ -341,7 +358,7 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
     groups: dict[str, tuple[type, list[str]]] = {}
     for parameter in inspect.signature(function, eval_str=True).parameters.values():
         kind = parameter.annotation
-        if kind not in (TextOptions, Printing):
+        if kind not in (RoleOptions, TextOptions, Printing):
             spread.append(parameter)
             continue
         fields = inspect.signature(kind, eval_str=True).parameters.values()

@@ -62,11 +62,6 @@ class ListRules:
         return self.value is not None or self.cost is not None
 
     @property
-    def is_given(self) -> bool:
-        """Whether there is any rule."""
-        return self.is_promise or self.audit is not None or self.daily is not None
-
-    @property
     def columns(self) -> list[str]:
         """Columns that the rules are about."""
         amounts = [each for each in (self.value, self.cost) if isinstance(each, str)]

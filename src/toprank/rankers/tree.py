@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from contextlib import closing
+from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
@@ -84,6 +85,7 @@ def _has_probabilities(ranker: TreeRanker) -> bool:
     return _probability_slope(ranker) > 0.0
 
 
+@dataclass(eq=False, repr=False)
 class TreeRanker(BoostedLabelsMixin, BoostedGradesMixin, BoostedPairsMixin, SupervisedRanker):
     """Ranks by boosted oblivious trees, grown for the top of the list.
 
@@ -183,48 +185,26 @@ class TreeRanker(BoostedLabelsMixin, BoostedGradesMixin, BoostedPairsMixin, Supe
     categories_ = Categories(0, [], [])
     _layout = categories_.layout
 
-    def __init__(
-        self,
-        objective: str | Objective = "pnorm_push",
-        *,
-        p: float = 1.0,
-        n_trees: int = 1000,
-        depth: int = 6,
-        learning_rate: float | Literal["auto"] = "auto",
-        reg_lambda: float | Literal["auto"] = "auto",
-        random_strength: float = 1.0,
-        bootstrap: Literal["bayesian"] | None = "bayesian",
-        max_bins: int = 255,
-        categories: Any = "auto",
-        monotone: Any = None,
-        early_stopping: bool = False,
-        scoring: Any = None,
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int = 50,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.objective = objective
-        self.p = p
-        self.n_trees = n_trees
-        self.depth = depth
-        self.learning_rate = learning_rate
-        self.reg_lambda = reg_lambda
-        self.random_strength = random_strength
-        self.bootstrap = bootstrap
-        self.max_bins = max_bins
-        self.categories = categories
-        self.monotone = monotone
-        self.early_stopping = early_stopping
-        self.scoring = scoring
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    objective: str | Objective = "pnorm_push"
+    _: KW_ONLY
+    p: float = 1.0
+    n_trees: int = 1000
+    depth: int = 6
+    learning_rate: float | Literal["auto"] = "auto"
+    reg_lambda: float | Literal["auto"] = "auto"
+    random_strength: float = 1.0
+    bootstrap: Literal["bayesian"] | None = "bayesian"
+    max_bins: int = 255
+    categories: Any = "auto"
+    monotone: Any = None
+    early_stopping: bool = False
+    scoring: Any = None
+    validation_fraction: float = 0.1
+    n_iter_no_change: int = 50
+    warm_start: bool = False
+    n_jobs: int | None = None
+    random_state: Any = None
+    verbose: int = 0
 
     # learning -----------------------------------------------------------------------------
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 from abc import abstractmethod
+from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -93,6 +94,7 @@ def _with_exact_sums(ranker: TreeRanker) -> TreeRanker:
     return ranker
 
 
+@dataclass(eq=False, repr=False)
 class ForestRanker(ForeignTrees):
     """scikit-learn's forests as rankers: the share of their votes, plain arrays inside.
 
@@ -117,20 +119,12 @@ class ForestRanker(ForeignTrees):
     array([2, 1])
     """
 
-    def __init__(
-        self,
-        kind: str = "random",
-        *,
-        n_trees: int = 200,
-        max_features: float | None = None,
-        min_samples_leaf: int = 1,
-        random_state: int = 0,
-    ) -> None:
-        self.kind = kind
-        self.n_trees = n_trees
-        self.max_features = max_features
-        self.min_samples_leaf = min_samples_leaf
-        self.random_state = random_state
+    kind: str = "random"
+    _: KW_ONLY
+    n_trees: int = 200
+    max_features: float | None = None
+    min_samples_leaf: int = 1
+    random_state: int = 0
 
     def _check_parameters(self) -> None:
         check_number("n_trees", self.n_trees, 1, whole=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 import warnings
+from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from numbers import Real
 from typing import TYPE_CHECKING, Any, Self
@@ -48,6 +49,7 @@ _ROWS_OF_REPEATS, _MOST_REPEATS = 1_000, 2
 _MOST_COPIES = 1_000_000
 
 
+@dataclass(eq=False, repr=False)
 class TopRanker(BaseRanker):
     """A blend of rankers, chosen for a budget.
 
@@ -121,34 +123,19 @@ class TopRanker(BaseRanker):
     True
     """
 
-    def __init__(
-        self,
-        budget: float = 100,
-        *,
-        list_size: int | None = None,
-        candidates: Sequence[str] | None = None,
-        compared: Sequence[str] = (),
-        blend: bool = True,
-        prefer: str = "best",
-        max_loss: float = 0.05,
-        n_folds: int = 4,
-        max_rows: int = 20_000,
-        time_limit: float | None = None,
-        n_jobs: int | None = None,
-        random_state: int = 0,
-    ) -> None:
-        self.budget = budget
-        self.list_size = list_size
-        self.candidates = candidates
-        self.compared = compared
-        self.blend = blend
-        self.prefer = prefer
-        self.max_loss = max_loss
-        self.n_folds = n_folds
-        self.max_rows = max_rows
-        self.time_limit = time_limit
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    budget: float = 100
+    _: KW_ONLY
+    list_size: int | None = None
+    candidates: Sequence[str] | None = None
+    compared: Sequence[str] = ()
+    blend: bool = True
+    prefer: str = "best"
+    max_loss: float = 0.05
+    n_folds: int = 4
+    max_rows: int = 20_000
+    time_limit: float | None = None
+    n_jobs: int | None = None
+    random_state: int = 0
 
     def fit(
         self,

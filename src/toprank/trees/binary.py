@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,6 +25,7 @@ CHUNK = 1 << 12
 FEW_ROWS = 32
 
 
+@dataclass(eq=False, repr=False)
 class BinaryTrees:
     """Trees in which every node asks a question of its own, the nodes of all trees in one array.
 
@@ -45,19 +47,13 @@ class BinaryTrees:
         Weight of the training rows in each leaf; 0 elsewhere.
     """
 
-    def __init__(
-        self,
-        roots: NDArray[np.int32],
-        columns: NDArray[np.int32],
-        thresholds: NDArray[np.float64],
-        missing_left: NDArray[np.bool_],
-        children: NDArray[np.int32],
-        values: NDArray[np.float64],
-        cover: NDArray[np.float64],
-    ) -> None:
-        self.roots, self.columns, self.thresholds = roots, columns, thresholds
-        self.missing_left, self.children = missing_left, children
-        self.values, self.cover = values, cover
+    roots: NDArray[np.int32]
+    columns: NDArray[np.int32]
+    thresholds: NDArray[np.float64]
+    missing_left: NDArray[np.bool_]
+    children: NDArray[np.int32]
+    values: NDArray[np.float64]
+    cover: NDArray[np.float64]
 
     @classmethod
     def of_parts(cls, sizes: Any, children: NDArray[Any], **nodes: NDArray[Any]) -> BinaryTrees:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,6 +23,7 @@ __all__ = ["ObliviousTrees"]
 TABLE = 1 << 22
 
 
+@dataclass(eq=False, repr=False)
 class ObliviousTrees:
     """Trees that ask the same question of all leaves of a level.
 
@@ -38,16 +40,11 @@ class ObliviousTrees:
         a leaf's number, the first question the highest.
     """
 
-    def __init__(
-        self,
-        columns: NDArray[np.int32],
-        thresholds: NDArray[np.float64],
-        missing_left: NDArray[np.bool_],
-        values: NDArray[np.float64],
-        cover: NDArray[np.float64],
-    ) -> None:
-        self.columns, self.thresholds, self.missing_left = columns, thresholds, missing_left
-        self.values, self.cover = values, cover
+    columns: NDArray[np.int32]
+    thresholds: NDArray[np.float64]
+    missing_left: NDArray[np.bool_]
+    values: NDArray[np.float64]
+    cover: NDArray[np.float64]
 
     @property
     def n_trees(self) -> int:

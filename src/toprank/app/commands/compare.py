@@ -10,20 +10,14 @@ import typer
 from toprank.app.console import Console, in_one_line
 from toprank.app.options import (
     Budget,
-    Group,
-    Ignore,
     Jobs,
-    Keep,
-    Positive,
     Printing,
+    RoleOptions,
     Seed,
     TableFile,
-    Target,
     TextOptions,
-    Weight,
     check_budget,
     command,
-    given_roles,
     parse_budget,
 )
 
@@ -42,13 +36,8 @@ LOGISTIC = "logistic"
 def compare(
     table: TableFile,
     *,
-    target: Target = None,
     budget: Budget = "100",
-    positive: Positive = None,
-    group: Group = None,
-    weight: Weight = None,
-    ignore: Ignore = None,
-    keep: Keep = None,
+    roles: RoleOptions,
     ranker: Annotated[
         list[str] | None,
         typer.Option(
@@ -80,8 +69,6 @@ def compare(
     from toprank import TopRanker
     from toprank.app.column_survey import look_at_columns
     from toprank.app.journal import Journal
-    from toprank.app.reading import read_table
-    from toprank.app.training_data import label_rows
     from toprank.app.writing import check_writable
 
     console = printing.console()
@@ -89,14 +76,13 @@ def compare(
     for path in (journal, report):
         if path is not None:
             check_writable(path, inputs=[table])
-    roles = given_roles(target, positive, group, weight, ignore)
-    source = read_table(table, text.format())
-    data = label_rows(source, **roles)
+    source = text.read(table)
+    data = roles.label(source)
     check_budget(amount, data)
     rankers, beside = chosen_names(ranker, engines=engines)
-    data, lines = look_at_columns(console, data, tuple(keep or ()))
+    data, lines = look_at_columns(console, data, tuple(roles.keep or ()))
     chooser = TopRanker(amount, candidates=rankers, compared=beside, random_state=seed, n_jobs=jobs)
-    digest = fingerprint(source, [roles, keep, amount, rankers, beside, seed])
+    digest = fingerprint(source, [roles, amount, rankers, beside, seed])
     journal = journal or Path(f"toprank-compare-{digest[:12]}.journal")
     notes = Journal(journal, digest, resume=resume)
     if resume and len(notes):
@@ -111,10 +97,8 @@ def compare(
     for line in lines:
         console.say(line)
     print_comparison(console, chooser, found)
-    typed = {"--target": [target], "--positive": positive, "--group": [group], "--weight": [weight]}
-    typed |= {"--ignore": ignore, "--keep": keep, "--budget": [budget]}
-    typed |= {"--ranker": ranker and rankers, "--seed": [str(seed) if seed else None]}
-    typed |= {f"--{name}": [value] for name, value in vars(text).items()}
+    typed = {"budget": budget, "ranker": ranker and rankers, "seed": str(seed) if seed else None}
+    typed = vars(roles) | typed | vars(text)
     console.say(f"\nNext: {next_call(table, typed)}")
     if report is not None:
         from toprank.app.report import build_comparison_page, write_report
@@ -170,8 +154,9 @@ def next_call(table: Path, typed: dict[str, Any]) -> str:
     import shlex
 
     words = ["toprank", "fit", str(table)]
-    for option, values in typed.items():
-        words += [word for value in values or () if value is not None for word in (option, value)]
+    for name, given in typed.items():
+        values = given if isinstance(given, list) else [given] if given is not None else []
+        words += [word for value in values for word in (f"--{name}", value)]
     return shlex.join([*words, "-o", "model.toprank"])
 
 

@@ -60,14 +60,12 @@ def evaluate(
     from toprank.app.evaluation import compare_shortlists, judged_by, measure
     from toprank.app.model_file import load_model
     from toprank.app.options import parse_budget
-    from toprank.app.reading import read_table
 
     console = printing.console()
     amount = None if budget is None else parse_budget(budget)
     ranker = load_model(model)
     other = None if against is None else load_model(against)
-    how = text.format(ranker.facts.get("read_as"))
-    read = read_table(table, how)
+    read = text.read(table, ranker)
     rows = labelled_as(ranker, read, target, tuple(positive or ()))
     note_changes(console, changes_in(ranker, rows.features))
     if propensity is not None:

@@ -56,10 +56,8 @@ def explain(
     if table is None:
         explain_model(console, ranker, most)
         return
-    from toprank.app.reading import read_table
 
-    how = text.format(ranker.facts.get("read_as"))
-    rows = read_table(table, how)
+    rows = text.read(table, ranker)
     for number in row or ():
         if number > rows.n_rows:
             raise ValueError(f"--row {number} is more than the {rows.n_rows} rows of {rows.name}.")

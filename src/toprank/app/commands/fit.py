@@ -10,21 +10,15 @@ import typer
 from toprank.app.console import Console, in_budget_words, in_one_line
 from toprank.app.options import (
     Budget,
-    Group,
-    Ignore,
     Jobs,
-    Keep,
-    Positive,
     Printing,
+    RoleOptions,
     Seed,
     Stream,
     TableFile,
-    Target,
     TextOptions,
-    Weight,
     check_budget,
     command,
-    given_roles,
     parse_budget,
     parse_settings,
     parse_share,
@@ -43,9 +37,9 @@ __all__ = ["fit"]
 def fit(
     table: TableFile,
     *,
-    target: Target = None,
     output: Annotated[Path, typer.Option("--output", "-o", help="Model file to write.")],
     budget: Budget = "100",
+    roles: RoleOptions,
     ranker: Annotated[
         list[str] | None,
         typer.Option(
@@ -55,11 +49,6 @@ def fit(
             "soft-rankboost, trees, random-forest, extra-trees, lightgbm, xgboost, catboost."
         ),
     ] = None,
-    positive: Positive = None,
-    group: Group = None,
-    weight: Weight = None,
-    ignore: Ignore = None,
-    keep: Keep = None,
     settings: Annotated[
         list[str] | None,
         typer.Option("--set", help="Setting of the ranker, e.g. p=8; may be given more than once."),
@@ -114,7 +103,6 @@ def fit(
     from toprank.app.column_survey import look_at_columns
     from toprank.app.model_file import save_model
     from toprank.app.reading import open_rows
-    from toprank.app.training_data import label_rows
     from toprank.app.writing import check_writable
     from toprank.tables.parquet_stream import ParquetStream
 
@@ -134,9 +122,9 @@ def fit(
         check_streamed(rankers, source.name)
         console.note(f"{source.n_rows:,} rows are read in pieces, once in every pass.")
     with console.passes(source):
-        data = label_rows(source, **given_roles(target, positive, group, weight, ignore))
+        data = roles.label(source)
         check_budget(amount, data)
-        data, lines = look_at_columns(console, data, tuple(keep or ()))
+        data, lines = look_at_columns(console, data, tuple(roles.keep or ()))
     options = {"prefer": prefer, "list_size": list_size, "time_limit": time_limit}
     options |= {"n_jobs": jobs, "random_state": seed, "n_folds": folds}
     held = None

@@ -59,15 +59,13 @@ def report(
     from toprank.app.commands.evaluate import labelled_as
     from toprank.app.drift import changes_in, note_changes
     from toprank.app.model_file import load_model
-    from toprank.app.reading import read_table
     from toprank.app.report import build_model_page, write_report
     from toprank.app.writing import check_writable
 
     console = printing.console()
     check_writable(output, inputs=[model, table])
     ranker = load_model(model)
-    how = text.format(ranker.facts.get("read_as"))
-    rows = read_table(table, how)
+    rows = text.read(table, ranker)
     ranker.encoder.check_columns(rows)
     note_changes(console, changes_in(ranker, rows))
     is_known = target is not None or ranker.roles.target in rows.names

@@ -41,8 +41,7 @@ def verify(
     console = Console(quiet=quiet, as_json=json)
     ranker = load_model(model)
     rows = read_table(shortlist)
-    how = TextOptions().format(ranker.facts.get("read_as"))
-    known = None if table is None else read_table(table, how)
+    known = None if table is None else TextOptions().read(table, ranker)
     found = check_shortlist(rows, ranker, file_hash(model), known)
     for text in found.agrees:
         console.say(f"Agrees: {text}.")
