@@ -4,6 +4,8 @@
 columns on two threads, and keeps to limits of 10, 30 and 60 seconds.
 ``python -m benchmarks.choosing agreement`` runs both commands on ten data sets of the data home
 (``TOPRANK_DATA``) and compares choice, promise and order.
+``python -m benchmarks.choosing promises`` runs both on 1,500 rows of three data sets, three times,
+and counts the hits in lists of as many fresh rows.
 """
 
 import json
@@ -15,17 +17,20 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.csv
+from pyarrow.csv import write_csv
 from typer.testing import CliRunner
 
 from experiments.tuned.problems import read, splits
 from toprank import TopRanker
 from toprank.app.cli import app
+from toprank.app.model_file import load_model
 
 SETS = (
     "abalone", "adult", "ann_thyroid", "bank_marketing", "cod_rna", "magic", "page_blocks", "sick",
     "spambase", "yeast",
 )  # fmt: skip
+PROMISED = ("bank_marketing", "adult", "ann_thyroid")
+N_TRAINING, N_DRAWS, MOST_LISTS = 1_500, 3, 20
 LIMITS = (None, 10.0, 30.0, 60.0)
 SIZES = (10_000, 1_000_000)
 
@@ -60,6 +65,20 @@ def said(*words: str) -> dict:
     return json.loads(done.stdout)
 
 
+def both(folder: Path, X: np.ndarray, y: np.ndarray, most: int, *options: str) -> list[dict]:
+    """What ``compare`` and ``fit`` say of a table, for a budget of 100 or less."""
+    write_csv(as_table(X, y), folder / "table.csv")
+    given = (str(folder / "table.csv"), "--target", "y", "--budget", str(min(100, most)))
+    model = ("-o", str(folder / "model.toprank"))
+    return [said("compare", *given, *options), said("fit", *given, *model)]
+
+
+def as_table(X: np.ndarray, y: np.ndarray) -> pa.Table:
+    """Columns of numbers, and the target in words."""
+    columns = {f"x{at}": column for at, column in enumerate(X.T)}
+    return pa.table(columns | {"y": np.where(y, "yes", "no")})
+
+
 def agreement() -> None:
     """Both commands on the first split of each set, whose verdict, weights and order must agree.
 
@@ -68,18 +87,38 @@ def agreement() -> None:
     for name in SETS:
         problem = splits(*read(name), 1)[0]
         with tempfile.TemporaryDirectory() as folder:
-            table, model = str(Path(folder, "t.csv")), str(Path(folder, "m.toprank"))
-            columns = {f"x{at}": column for at, column in enumerate(problem.X.T)}
-            columns["y"] = np.where(problem.y, "yes", "no")
-            pyarrow.csv.write_csv(pa.table(columns), table)
-            given = (table, "--target", "y", "--budget", str(min(100, problem.y.size // 10)))
-            compared, fitted = said("compare", *given), said("fit", *given, "-o", model)
+            compared, fitted = both(Path(folder), problem.X, problem.y, problem.y.size // 10)
         kept = [each["ranker"] for each in fitted["standings"]]
         compared["standings"] = [e for e in compared["standings"] if e["ranker"] in kept]
         same = {key: compared[key] == fitted[key] for key in ("verdict", "weights", "standings")}
         print(f"{name}: {'the same' if all(same.values()) else same}", flush=True)
 
 
+def promises() -> None:
+    """Whether the promised hits come true on rows that neither command has seen."""
+    for name in PROMISED:
+        X, y = read(name)
+        for draw in range(N_DRAWS):
+            order = np.random.default_rng(draw).permutation(y.size)
+            parts = np.split(order, range(N_TRAINING, y.size, N_TRAINING))
+            with tempfile.TemporaryDirectory() as folder:
+                first = X[parts[0]], y[parts[0]]
+                compared, fitted = both(Path(folder), *first, N_TRAINING, "--no-engines")
+                model = load_model(Path(folder, "model.toprank"))
+            hits = []
+            for rows in parts[1:-1][:MOST_LISTS]:
+                best = np.argsort(-model.scores(as_table(X[rows], y[rows])), kind="stable")
+                hits.append(int(y[rows[best[:100]]].sum()))
+            _, low, high = (round(each) for each in model.expected_hits(100, N_TRAINING))
+            inside = sum(low <= each <= high for each in hits)
+            same = "the same" if compared["verdict"] == fitted["verdict"] else "NOT THE SAME"
+            print(
+                f"{name} {draw}: {fitted['verdict']!r} ({same}); fresh lists: {np.mean(hits):.1f} "
+                f"({min(hits)} to {max(hits)}), {inside} of {len(hits)} within {low} to {high}",
+                flush=True,
+            )
+
+
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
-    {"times": times, "agreement": agreement}[sys.argv[1]]()
+    {"times": times, "agreement": agreement, "promises": promises}[sys.argv[1]]()
