@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from toprank.integrations.trees import TreeMetric, TreeObjective, ids_of_lists
-from toprank.objectives import ExponentialPush, PrecisionAtK, Price, Push
-from toprank.objectives.names import objective_named
+from toprank.objectives import ExponentialPush, PrecisionAtK, Price, Push, objective_named
 
 OBJECTIVES = [
     objective_named("pnorm_push", {"p": 4}),

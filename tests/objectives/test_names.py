@@ -2,8 +2,7 @@
 
 import pytest
 
-from toprank.objectives import ExponentialPush, LogLoss
-from toprank.objectives.names import objective_named
+from toprank.objectives import ExponentialPush, LogLoss, objective_named
 
 
 def test_names_and_options_are_checked_at_once():

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from toprank.integrations.trees import TreeMetric
-from toprank.objectives.names import OBJECTIVES
+from toprank.objectives import OBJECTIVES
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

@@ -16,7 +16,7 @@ import numpy as np
 import xgboost
 
 from toprank.integrations.trees import TreeMetric, TreeObjective, ids_of_lists
-from toprank.objectives.names import objective_named
+from toprank.objectives import objective_named
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

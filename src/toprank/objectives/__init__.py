@@ -1,5 +1,9 @@
 """What is minimised: formulas that see scores and labels, never the table."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from toprank.objectives.base import Criterion, Objective, Relative
 from toprank.objectives.log_loss import LogLoss
 from toprank.objectives.precision import PrecisionAtK, precision_at_k
@@ -7,7 +11,11 @@ from toprank.objectives.prices import Price
 from toprank.objectives.push import ExponentialIRPush, ExponentialPush, Push, ir_push, pnorm_push
 from toprank.objectives.top import SoftTop
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 __all__ = [
+    "OBJECTIVES",
     "Criterion",
     "ExponentialIRPush",
     "ExponentialPush",
@@ -19,6 +27,33 @@ __all__ = [
     "Relative",
     "SoftTop",
     "ir_push",
+    "objective_named",
     "pnorm_push",
     "precision_at_k",
 ]
+
+# by name, for engines and rankers that boost trees on any of them
+OBJECTIVES: dict[str, Callable[..., Objective]] = {
+    "pnorm_push": pnorm_push,
+    "ir_push": ir_push,
+    "precision_at_k": PrecisionAtK,
+    "soft_top": SoftTop,
+    "log_loss": LogLoss,
+}
+
+
+def objective_named(objective: str | Objective, options: dict[str, Any]) -> Objective:
+    """Give the objective of that name, or the one given itself."""
+    if isinstance(objective, Objective):
+        if options:
+            raise TypeError(
+                f"{type(objective).__name__} has its options already; "
+                f"{', '.join(options)} can only follow a name."
+            )
+        return objective
+    if objective not in OBJECTIVES:
+        raise ValueError(
+            f"objective={objective!r} is not known; choose one of {', '.join(OBJECTIVES)}, "
+            "or pass an object from toprank.objectives."
+        )
+    return OBJECTIVES[objective](**options)

@@ -17,15 +17,12 @@ import numpy as np
 
 from toprank.inputs import as_scores
 from toprank.kernels.threads import Threads
-from toprank.objectives.lines import KeptTrials
 from toprank.truth import Truth
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from toprank.objectives.lines import ScoreLine
-
-__all__ = ["Criterion", "Objective", "Relative"]
+__all__ = ["Criterion", "KeptTrials", "Objective", "Relative", "ScoreLine"]
 
 
 class Criterion(ABC):
@@ -85,6 +82,58 @@ class Criterion(ABC):
     def separates(self, scores: NDArray[Any], margin: float) -> bool:  # noqa: ARG002
         """Whether every pair is right by ``margin``, so that only infinity can be better."""
         return False
+
+
+class ScoreLine(ABC):
+    """Scores, and how they move along a direction: what a line search asks a criterion for.
+
+    Scores are linear in the weights of a model, so a step t along a direction moves them to
+    s + t·ahead, and a trial needs no look at the table.
+    """
+
+    scores: NDArray[np.float64]
+
+    @abstractmethod
+    def at(self, step: float) -> tuple[float, float]:
+        """Value and slope at a step."""
+
+    @abstractmethod
+    def move(self, step: float) -> NDArray[Any]:
+        """Let ``scores`` be those at a step, and give the gradient with respect to them.
+
+        The scores that the line started from may be overwritten.
+        """
+
+
+class KeptTrials(ScoreLine):
+    """A line that keeps the last trial and its gradient, for criteria that take long to ask.
+
+    Four vectors of one number per row live at a time: the scores, their move, the trial and its
+    gradient.
+    """
+
+    def __init__(
+        self, criterion: Criterion, scores: NDArray[np.float64], ahead: NDArray[Any]
+    ) -> None:
+        self.scores = scores
+        self._criterion = criterion
+        self._ahead = ahead.astype(np.float64, copy=False)
+        self._step = 0.0
+        self._trial = np.empty_like(scores)
+        self._gradient: NDArray[Any] = np.empty(0)
+
+    def at(self, step: float) -> tuple[float, float]:
+        self._step, self._gradient = step, np.empty(0)  # freed before the next one is made
+        np.multiply(self._ahead, step, out=self._trial)
+        self._trial += self.scores
+        value, self._gradient = self._criterion.value_and_gradient(self._trial)
+        return value, float(self._gradient @ self._ahead)
+
+    def move(self, step: float) -> NDArray[Any]:
+        if step != self._step:
+            self.at(step)
+        self.scores, self._trial, self._ahead = self._trial, np.empty(0), np.empty(0)
+        return self._gradient
 
 
 TOO_LARGE = "the objective is more than a float can hold; divide sample_weight by one number."

@@ -25,8 +25,7 @@ import numpy as np
 from scipy.special import expit
 
 from toprank.kernels.tilts import CHUNK, Line, Tilted, TwoClasses, class_bends, class_edges
-from toprank.objectives.base import Criterion
-from toprank.objectives.lines import ScoreLine
+from toprank.objectives.base import Criterion, ScoreLine
 from toprank.objectives.prices import TIED, exponential_or_warn
 
 if TYPE_CHECKING:

@@ -16,8 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from toprank.inputs import check_number
 from toprank.kernels.threads import threads_for
-from toprank.objectives import ExponentialPush, LogLoss
-from toprank.objectives.names import objective_named
+from toprank.objectives import ExponentialPush, LogLoss, objective_named
 from toprank.rankers.base import keep_columns
 from toprank.rankers.boosting import (
     BoostedGradesMixin,

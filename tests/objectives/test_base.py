@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from toprank.objectives import ExponentialPush, Push
-from toprank.objectives.lines import KeptTrials
+from toprank.objectives.base import KeptTrials
 
 OBJECTIVES = [
     ExponentialPush(4.0),
