@@ -87,7 +87,6 @@ def test_rates_are_per_row_and_not_a_row():
 
 # Modules that no test of their folder names, each with a test that covers it.
 TESTED_THROUGH = {
-    "blocks.py": "rankers/test_block_fits.py",
     "export/sql_trees.py": "export/test_sql.py",
     "integrations/onnx_encoder.py": "integrations/test_onnx.py",
     "integrations/torch/fused_logistic.py": "integrations/torch/test_losses.py",
@@ -105,7 +104,6 @@ TESTED_THROUGH = {
     "kernels/tree_scores.py": "trees/test_oblivious.py",
     "kernels/tree_shapley.py": "trees/test_binary.py",
     "kernels/tree_terms.py": "solvers/test_tree_leaves.py",
-    "kernels/ordered_means.py": "trees/test_categories.py",
     "metrics/places.py": "metrics/test_against_naive.py",
     "metrics/ranked.py": "metrics/test_against_naive.py",
     "objectives/exponential.py": "objectives/test_battery.py",

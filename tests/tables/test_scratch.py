@@ -10,7 +10,7 @@ import pytest
 
 from toprank.blocks import Block
 from toprank.tables import ParquetBlocks
-from toprank.tables.scratch import ScratchFile
+from toprank.tables.parquet_blocks import ScratchFile
 
 
 def rows(n_rows=3000, n_features=4, seed=0, dtype=np.float32):
@@ -37,7 +37,7 @@ def file(tmp_path):
 
 @pytest.mark.parametrize("at_once", [True, False])
 def test_what_is_kept_comes_back_also_where_threads_take_turns(file, monkeypatch, at_once):
-    monkeypatch.setattr("toprank.tables.scratch._AT_ONCE", at_once and os.name == "posix")
+    monkeypatch.setattr("toprank.tables.parquet_blocks._AT_ONCE", at_once and os.name == "posix")
     kept = ParquetBlocks(file, target="y", batch_rows=99, n_jobs=3).kept(lambda block: block)
     np.testing.assert_array_equal(np.concatenate(kept.total(table_of)), rows()[0])
     kept.close()
@@ -54,7 +54,7 @@ def test_a_file_goes_when_its_blocks_go(tmp_path, file):
 
 def test_a_disk_that_is_too_small_is_told_before_it_is_full(tmp_path, monkeypatch):
     usage = type("Usage", (), {"free": 10_000})()
-    monkeypatch.setattr("toprank.tables.scratch.shutil.disk_usage", lambda _: usage)
+    monkeypatch.setattr("toprank.tables.parquet_blocks.shutil.disk_usage", lambda _: usage)
     scratch = ScratchFile(tmp_path, n_rows=1000)
     block = Block(np.zeros((10, 100), np.uint8), np.zeros(100, bool), None, 0)
     with pytest.raises(OSError, match=r"1e-05 GB free, but 1\.1e-05 are needed"):

@@ -9,7 +9,7 @@ import pytest
 from sklearn.base import clone
 
 from toprank import TreeRanker
-from toprank.kernels.ordered_means import row_hashes
+from toprank.kernels.tree_rows import row_hashes
 from toprank.metrics import roc_auc
 from toprank.trees.categories import Categories
 from toprank.truth import Truth

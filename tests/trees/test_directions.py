@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from toprank.trees.directions import column_directions
+from toprank.trees.categories import column_directions
 
 NAMES = np.array(["a", "b", "c"], dtype=object)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from threading import Lock
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple
 
 import joblib
 import numpy as np
@@ -13,7 +13,7 @@ from pyarrow import csv
 from toprank.app import reading
 from toprank.app.text_columns import TextFormat, typed_columns
 from toprank.app.writing import unescaped, with_texts
-from toprank.kernels.in_order import Stopped, added_up
+from toprank.blocks import Stopped, added_up
 from toprank.tables.parquet_stream import ParquetStream
 from toprank.tables.table import RowBatch, Table, check_names
 
@@ -24,12 +24,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from toprank.kernels.in_order import Summable
+    from toprank.blocks import Total
     from toprank.tables.table import RowStream
 
 __all__ = ["TextStream", "open_ranked"]
 
-Total = TypeVar("Total", bound="Summable")
 
 # Bytes of a file that is worth reading in pieces, and of a piece: those of a core's cache.
 LARGE, PIECE = 1 << 26, 1 << 21

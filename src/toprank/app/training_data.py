@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -25,10 +25,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from toprank.kernels.in_order import Summable
+    from toprank.blocks import Total
     from toprank.tables import TableEncoder
 
-    Total = TypeVar("Total", bound=Summable)
 
 __all__ = [
     "LabelledFeatures",

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Integers = NDArray[np.int64]
 
+
 __all__ = [
     "EXPONENTIALS",
     "LARGEST_DRAW",
@@ -35,7 +36,9 @@ __all__ = [
     "fill_histograms",
     "leaf_of_rows",
     "mixed",
+    "ordered_means",
     "pack_rows",
+    "row_hashes",
     "split_rows",
     "sum_squares",
 ]
@@ -193,3 +196,37 @@ def add_cover(leaves: NDArray[np.uint16], weights: Floats, scale: float, cover: 
     for i in range(leaves.size):
         weight = weights[i] if weights.size else 1.0
         cover[leaves[i]] += np.int64(math.floor(weight * scale + 0.5))
+
+
+# Categories ---------------------------------------------------------------------------------------
+
+
+@compiled
+def row_hashes(key: int, n_rows: int) -> NDArray[np.uint64]:
+    """Hash of a key and the number of each row; sorted, they put the rows in a random order."""
+    hashes = np.empty(n_rows, dtype=np.uint64)
+    for i in range(n_rows):
+        hashes[i] = mixed(key, i)
+    return hashes
+
+
+@compiled
+def ordered_means(
+    codes: Integers, targets: Floats, weights: Floats, order: Integers, prior: float, sums: Floats
+) -> Floats:
+    """For each row (Σ w·t + prior) / (Σ w + 1) over the rows of its category before it.
+
+    ``order`` puts the rows in a row, which is the only thing that "before" refers to. A row of code
+    -1 gets NaN. ``sums`` has a line per category, Σ w·t and Σ w, 0 at first and of all rows at the
+    end.
+    """
+    means = np.empty(codes.size)
+    for i in order:
+        code = codes[i]
+        if code < 0:
+            means[i] = np.nan
+            continue
+        means[i] = (sums[code, 0] + prior) / (sums[code, 1] + 1.0)
+        sums[code, 0] += weights[i] * targets[i]
+        sums[code, 1] += weights[i]
+    return means

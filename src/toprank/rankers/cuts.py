@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from toprank.blocks import Least, Sums
 from toprank.inputs import SLACK, as_lists
-from toprank.kernels.in_order import Least, Sums
 from toprank.kernels.radix import argsort_floats
 
 if TYPE_CHECKING:

@@ -39,8 +39,7 @@ from toprank.solvers.tree_boosting import NO_CODE, BinnedColumns, Boosting, boos
 from toprank.solvers.tree_leaves import leaf_objective
 from toprank.solvers.tree_table import TreeTable
 from toprank.trees import Bins, ObliviousTrees
-from toprank.trees.categories import Categories
-from toprank.trees.directions import column_directions
+from toprank.trees.categories import Categories, column_directions
 from toprank.trees.foreign import read_model
 
 if TYPE_CHECKING:

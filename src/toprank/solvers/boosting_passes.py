@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from toprank.blocks import Block
+from toprank.blocks import Block, Sums
 from toprank.inputs import log_scale, scaled_weights
 from toprank.kernels.bins import bin_rows, padded
 from toprank.kernels.class_sums import histograms_by_class, ranking_masses
-from toprank.kernels.in_order import Sums
 from toprank.solvers.boosting_states import StumpState
 from toprank.solvers.passes import Moments
 from toprank.weak_rankers.stumps import SAMPLE, StumpDesign

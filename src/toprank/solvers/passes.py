@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from toprank.kernels.in_order import Least, Sums
+from toprank.blocks import Least, Sums
 from toprank.objectives.exponential import PushFormula, Tilt, TiltedMass, pull_of_negatives
 from toprank.solvers.base import SEPARATED, Penalty, Run, Solution, floor_of
 from toprank.solvers.descent import (

@@ -19,8 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
-from toprank.blocks import Block
-from toprank.kernels.in_order import Least, Sums
+from toprank.blocks import Block, Least, Sums
 from toprank.kernels.memory import available_memory
 from toprank.kernels.threads import Threads
 from toprank.kernels.tree_terms import weight_scale, whole_weights

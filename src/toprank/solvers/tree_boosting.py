@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from toprank.kernels.in_order import Sums
+    from toprank.blocks import Sums
     from toprank.kernels.threads import Threads
     from toprank.kernels.tree_terms import Terms
     from toprank.solvers.tree_leaves import LeafObjective

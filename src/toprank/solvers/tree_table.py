@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from toprank.kernels.in_order import Least, Sums
+from toprank.blocks import Least, Sums
 from toprank.kernels.tree_rows import (
     EXPONENTIALS,
     add_cover,

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from toprank.kernels.in_order import Sums
+from toprank.blocks import Sums
 from toprank.tables.columns import Encoding, counted_words, kind_of_type, median, number_parts
 from toprank.tables.medians import digit_counts, medians, sortable_keys
 from toprank.tables.table import Table, as_table

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from toprank.kernels.in_order import Sums
+from toprank.blocks import Sums
 from toprank.tables.columns import middle_of
 
 if TYPE_CHECKING:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import functools
 import operator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import joblib
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from toprank.kernels.in_order import Stopped, added_up
+from toprank.blocks import Stopped, added_up
 from toprank.tables.table import RowBatch, Table, check_names, listing, with_plain_texts
 
 if TYPE_CHECKING:
@@ -22,11 +22,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from toprank.kernels.in_order import Summable
+    from toprank.blocks import Total
 
 __all__ = ["ParquetStream", "unreadable"]
 
-Total = TypeVar("Total", bound="Summable")
 
 # Numbers of a batch: enough to be worth a call, few enough for the cache of a core.
 CELLS = 1 << 21

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -14,14 +14,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from toprank.kernels.in_order import Summable
+    from toprank.blocks import Total
 
 __all__ = ["BestRows", "RowBatch", "RowStream", "Table", "as_table", "did_you_mean", "listing"]
 
 # Rows beyond those kept that are collected before the next sorting.
 WAITING = 1 << 17
-
-Total = TypeVar("Total", bound="Summable")
 
 
 @dataclass(frozen=True)

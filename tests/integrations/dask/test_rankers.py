@@ -18,7 +18,7 @@ import pandas as pd
 import toprank
 from toprank.blocks import ArrayBlocks
 from toprank.integrations.dask import IRPush, PNormPush, RankBoost, TreeRanker
-from toprank.integrations.dask.blocks import DaskBlocks
+from toprank.integrations.dask.chunks import DaskBlocks
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # workers cannot import tests
 RANKERS = {

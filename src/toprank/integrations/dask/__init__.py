@@ -1,7 +1,7 @@
 """Fits, scores, shortlists and metrics on Dask collections; imports Dask and nothing more."""
 
 from toprank.integrations.dask import metrics
-from toprank.integrations.dask.blocks import DaskBlocks
+from toprank.integrations.dask.chunks import DaskBlocks
 from toprank.integrations.dask.rankers import (
     IRPush,
     PNormPush,

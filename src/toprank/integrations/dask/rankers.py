@@ -11,8 +11,7 @@ from dask import compute, delayed
 
 import toprank.rankers
 from toprank.inputs import as_scores, rows_within_budget
-from toprank.integrations.dask.blocks import DaskBlocks
-from toprank.integrations.dask.chunks import cluster_faults, cut_alike, keep
+from toprank.integrations.dask.chunks import DaskBlocks, cluster_faults, cut_alike, keep
 from toprank.integrations.dask.metrics import roc_auc
 from toprank.integrations.dask.ranges import lowest_score
 from toprank.metrics.ranked import Reach, ScoredRows

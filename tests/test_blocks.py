@@ -2,7 +2,7 @@
 
 import pytest
 
-from toprank.kernels.in_order import added_up
+from toprank.blocks import added_up
 
 
 def test_an_error_stops_the_other_threads():
