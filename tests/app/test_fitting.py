@@ -9,9 +9,8 @@ from pathlib import Path
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
-from typer.testing import CliRunner
 
-from toprank.app.cli import app
+from tests.app.streamed_fits import fitted, run
 from toprank.app.fitting import fit_model
 from toprank.app.model_file import load_model
 from toprank.app.reading import read_table
@@ -45,23 +44,6 @@ def test_a_push_on_many_rows_is_certified_by_its_own_price(data, monkeypatch):
 
 # The default stops where the head of the list no longer changes, which may be an iteration apart.
 EXACT = ("--set", "tol=1e-8")
-
-
-def run(*arguments, code=0):
-    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
-    assert result.exit_code == code, result.output
-    return result
-
-
-def fitted(file, folder, *options):
-    """The same fit, in memory and streamed."""
-    models = []
-    for way in ("--in-memory", "--stream"):
-        path = folder / f"{way}.toprank"
-        named = ("--target", "state", "--positive", "ill", "--ignore", "number")
-        run("fit", file, *named, *options, "--budget", "50", way, "-o", path, "--quiet")
-        models.append(path)
-    return models
 
 
 @pytest.mark.parametrize(

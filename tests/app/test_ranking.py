@@ -1,25 +1,6 @@
 """Shortlists of files read in pieces are those of memory, or are refused."""
 
-from typer.testing import CliRunner
-
-from toprank.app.cli import app
-
-
-def run(*arguments, code=0):
-    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
-    assert result.exit_code == code, result.output
-    return result
-
-
-def fitted(file, folder, *options):
-    """The same fit, in memory and streamed."""
-    models = []
-    for way in ("--in-memory", "--stream"):
-        path = folder / f"{way}.toprank"
-        named = ("--target", "state", "--positive", "ill", "--ignore", "number")
-        run("fit", file, *named, *options, "--budget", "50", way, "-o", path, "--quiet")
-        models.append(path)
-    return models
+from tests.app.streamed_fits import fitted, run
 
 
 def test_ties_stay_in_the_order_of_the_file(file, tmp_path):

@@ -11,6 +11,7 @@ from sklearn.base import clone
 from sklearn.model_selection import cross_val_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from tests.predtron.streams import LABEL_SETS, LEARNERS, N, labels_for, refuses, state, table
 from toprank.predtron import (
     Basis,
     PRank,
@@ -23,41 +24,11 @@ from toprank.predtron import (
     ZeroOne,
 )
 
-N = 40
-
-
-@pytest.fixture(name="X")
-def some_rows(rng):
-    return rng.normal(size=(N, 5))
-
-
 CLASSES = [PredtronClassifier, PredtronOrdinal, PRank]
-
-
-LABEL_SETS = [PredtronMultilabel, PredtronLabelRanker]
-
-
-def labels_for(learner, rng):
-    return rng.integers(0, 2, (N, 4)) if learner in LABEL_SETS else rng.integers(0, 3, N)
 
 
 def first(learner):
     return {"classes": [0, 1, 2]} if learner in CLASSES else {}
-
-
-def state(model):
-    """Everything an estimator knows, as bytes."""
-    return pickle.dumps(vars(model))
-
-
-def refuses(model, complaint, X, y, error=ValueError, **options):
-    """A call that fails in both ways of learning, and leaves no trace."""
-    before = state(model)
-    for method in ("partial_fit", "fit"):
-        own = {} if method == "fit" else options
-        with pytest.raises(error, match=complaint):
-            getattr(model, method)(X, y, **own)
-        assert state(model) == before
 
 
 ALL = [*CLASSES, *LABEL_SETS, PredtronSubsetRanker]
@@ -210,22 +181,6 @@ def test_cross_validation_works(rng):
     assert cross_val_score(PredtronOrdinal(random_state=0, max_iter=30), X, y).mean() > 0.8
     generic = Predtron(ZeroOne(), Basis([0, 1, 2]), random_state=0, max_iter=30)
     assert cross_val_score(generic, X, y).mean() > -0.2
-
-
-def table(rng, n_rows=300, n_features=9, sparsity=0.6):
-    X = rng.normal(size=(n_rows, n_features))
-    X[rng.random(X.shape) < sparsity] = 0
-    return X
-
-
-LEARNERS = {
-    "classifier": (PredtronClassifier, lambda rng: rng.integers(0, 3, 120)),
-    "binary": (PredtronClassifier, lambda rng: rng.integers(0, 2, 120)),
-    "ordinal": (PredtronOrdinal, lambda rng: rng.integers(0, 3, 120)),
-    "prank": (PRank, lambda rng: rng.integers(0, 3, 120)),
-    "multilabel": (PredtronMultilabel, lambda rng: rng.integers(0, 2, (120, 4))),
-    "label ranker": (PredtronLabelRanker, lambda rng: rng.integers(0, 2, (120, 4))),
-}
 
 
 def first_options(y):

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from sklearn.linear_model import Perceptron
 
+from tests.predtron.streams import N
 from toprank.predtron import (
     PredtronClassifier,
 )
@@ -115,14 +116,6 @@ def test_text_classes_and_a_text_for_reject(frame):
     model = PredtronClassifier(reject_cost=0.1, reject_label="unsure", max_iter=1).fit(frame, y)
     assert set(model.predict(frame)) <= {"up", "down", "unsure"}
     assert model.decision_function(frame).shape == (60, 2)
-
-
-N = 40
-
-
-@pytest.fixture(name="X")
-def some_rows(rng):
-    return rng.normal(size=(N, 5))
 
 
 def test_other_classes_later_are_refused(rng, X):

@@ -4,26 +4,12 @@ import inspect
 import re
 
 import pytest
+from sklearn.base import BaseEstimator
 
-from toprank.predtron import (
-    PRank,
-    Predtron,
-    PredtronClassifier,
-    PredtronLabelRanker,
-    PredtronMultilabel,
-    PredtronOrdinal,
-    PredtronSubsetRanker,
-)
+from toprank import predtron
 
-LEARNERS = (
-    Predtron,
-    PredtronClassifier,
-    PredtronLabelRanker,
-    PredtronMultilabel,
-    PredtronOrdinal,
-    PredtronSubsetRanker,
-    PRank,
-)
+NAMED = [getattr(predtron, name) for name in predtron.__all__]
+LEARNERS = [each for each in NAMED if isinstance(each, type) and issubclass(each, BaseEstimator)]
 
 
 @pytest.mark.parametrize("learner", LEARNERS)

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from tests.predtron.streams import N, table
 from toprank.predtron import (
     Basis,
     Hamming,
@@ -17,13 +18,6 @@ from toprank.predtron import (
     ZeroOne,
     search_by_enumeration,
 )
-
-N = 40
-
-
-@pytest.fixture(name="X")
-def some_rows(rng):
-    return rng.normal(size=(N, 5))
 
 
 def test_a_loss_that_fails_in_mid_stream_leaves_the_model_as_it_was(X):
@@ -74,12 +68,6 @@ def test_a_loss_of_ones_own_may_round(X, search):
     ]
     assert np.array_equal(runs[0].losses_, runs[1].losses_)
     assert np.array_equal(runs[0].coef_, runs[1].coef_)
-
-
-def table(rng, n_rows=300, n_features=9, sparsity=0.6):
-    X = rng.normal(size=(n_rows, n_features))
-    X[rng.random(X.shape) < sparsity] = 0
-    return X
 
 
 def test_learners_are_the_generic_one_with_their_parts(rng):

@@ -1,21 +1,14 @@
 """Rows and lists as inputs of a stream, and grades that are refused."""
 
-import pickle
-
 import numpy as np
 import pytest
 from scipy import sparse
 
+from tests.predtron.streams import N, refuses, table
 from toprank.predtron import (
     PredtronSubsetRanker,
 )
 from toprank.predtron.inputs import StreamInputs, lists_of_rows
-
-
-def table(rng, n_rows=300, n_features=9, sparsity=0.6):
-    X = rng.normal(size=(n_rows, n_features))
-    X[rng.random(X.shape) < sparsity] = 0
-    return X
 
 
 def test_lists_may_be_sparse_and_in_any_row_order(rng):
@@ -63,29 +56,6 @@ def test_lists_of_a_batch_come_in_the_order_of_their_first_rows(rng):
     for start in range(0, 40, 10):
         single.partial_fit(X[start : start + 10], y[start : start + 10])
     np.testing.assert_allclose(together.coef_, single.coef_, atol=1e-12)
-
-
-N = 40
-
-
-@pytest.fixture(name="X")
-def some_rows(rng):
-    return rng.normal(size=(N, 5))
-
-
-def state(model):
-    """Everything an estimator knows, as bytes."""
-    return pickle.dumps(vars(model))
-
-
-def refuses(model, complaint, X, y, error=ValueError, **options):
-    """A call that fails in both ways of learning, and leaves no trace."""
-    before = state(model)
-    for method in ("partial_fit", "fit"):
-        own = {} if method == "fit" else options
-        with pytest.raises(error, match=complaint):
-            getattr(model, method)(X, y, **own)
-        assert state(model) == before
 
 
 @pytest.mark.parametrize(

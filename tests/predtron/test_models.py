@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from tests.predtron.streams import LEARNERS, table
 from toprank.predtron import (
     Basis,
     ErrorSetSize,
@@ -13,11 +14,7 @@ from toprank.predtron import (
     Indicators,
     NDCGLoss,
     Positions,
-    PRank,
     PredtronClassifier,
-    PredtronLabelRanker,
-    PredtronMultilabel,
-    PredtronOrdinal,
     PredtronSubsetRanker,
     ShortlistLoss,
     SubsetZeroOne,
@@ -25,12 +22,6 @@ from toprank.predtron import (
 from toprank.predtron.inputs import StreamInputs
 from toprank.predtron.models import KernelModel, LinearModel, Pace, play_rounds, play_stream
 from toprank.predtron.problem import PredictionTable, RankingProblem, SubsetProblem
-
-
-def table(rng, n_rows=300, n_features=9, sparsity=0.6):
-    X = rng.normal(size=(n_rows, n_features))
-    X[rng.random(X.shape) < sparsity] = 0
-    return X
 
 
 def problems(rng, n_rows):
@@ -61,16 +52,6 @@ def test_compiled_loops_equal_rounds_one_by_one(rng, loss_driven, kind, intercep
             results.append((losses, model.theta, model.drift))
         for one, other in zip(*results, strict=True):
             np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-5)
-
-
-LEARNERS = {
-    "classifier": (PredtronClassifier, lambda rng: rng.integers(0, 3, 120)),
-    "binary": (PredtronClassifier, lambda rng: rng.integers(0, 2, 120)),
-    "ordinal": (PredtronOrdinal, lambda rng: rng.integers(0, 3, 120)),
-    "prank": (PRank, lambda rng: rng.integers(0, 3, 120)),
-    "multilabel": (PredtronMultilabel, lambda rng: rng.integers(0, 2, (120, 4))),
-    "label ranker": (PredtronLabelRanker, lambda rng: rng.integers(0, 2, (120, 4))),
-}
 
 
 def test_of_equal_support_vectors_the_oldest_makes_room(rng):

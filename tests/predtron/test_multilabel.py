@@ -1,33 +1,12 @@
 """Label matrices keep their columns, class vectors their classes."""
 
-import pickle
-
 import numpy as np
 import pytest
 
+from tests.predtron.streams import LABEL_SETS, N, labels_for, state
 from toprank.predtron import (
     PredtronLabelRanker,
-    PredtronMultilabel,
 )
-
-N = 40
-
-
-@pytest.fixture(name="X")
-def some_rows(rng):
-    return rng.normal(size=(N, 5))
-
-
-LABEL_SETS = [PredtronMultilabel, PredtronLabelRanker]
-
-
-def labels_for(learner, rng):
-    return rng.integers(0, 2, (N, 4)) if learner in LABEL_SETS else rng.integers(0, 3, N)
-
-
-def state(model):
-    """Everything an estimator knows, as bytes."""
-    return pickle.dumps(vars(model))
 
 
 @pytest.mark.parametrize("learner", LABEL_SETS)

@@ -5,11 +5,11 @@ import pytest
 from sklearn.preprocessing import StandardScaler
 
 from experiments.datasets import DatasetNotFoundError, load_mq2008, load_mulan, load_ohsumed
+from tests.predtron.streams import N, labels_for
 from toprank.metrics import ndcg
 from toprank.predtron import (
     NDCGLoss,
     PredtronLabelRanker,
-    PredtronMultilabel,
     PredtronSubsetRanker,
 )
 
@@ -56,21 +56,6 @@ def test_subset_rankings_give_shortlists_and_cutoffs_like_every_ranker(rng):
     assert (scores > model.cutoff(X, 0.1)).sum() == 6
     with pytest.raises(ValueError, match="k=61 is more than the 60 rows"):
         model.top(X, 61)
-
-
-N = 40
-
-
-@pytest.fixture(name="X")
-def some_rows(rng):
-    return rng.normal(size=(N, 5))
-
-
-LABEL_SETS = [PredtronMultilabel, PredtronLabelRanker]
-
-
-def labels_for(learner, rng):
-    return rng.integers(0, 2, (N, 4)) if learner in LABEL_SETS else rng.integers(0, 3, N)
 
 
 def test_lists_that_cannot_be_wrong_count_as_rounds_and_teach_nothing(rng, X):

@@ -10,30 +10,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from tests.tables.parquet_files import rows, table_of, write
 from toprank import IRPush, PNormPush, RankBoost, TreeRanker
 from toprank.tables import ParquetBlocks
-
-
-def rows(n_rows=3000, n_features=4, seed=0, dtype=np.float32):
-    rng = np.random.default_rng(seed)
-    X = (rng.normal(size=(n_rows, n_features)) * np.arange(1, n_features + 1)).astype(dtype)
-    y = (X[:, 0] + rng.normal(size=n_rows) > 1).astype(np.int8)
-    return X, y
-
-
-def write(path, X, y, group_rows=700, **more):
-    columns = {f"x{j}": column for j, column in enumerate(X.T)} | {"y": y} | more
-    pq.write_table(pa.table(columns), path, row_group_size=group_rows)
-    return path
-
-
-def table_of(block):
-    return [block.X]
-
-
-@pytest.fixture
-def file(tmp_path):
-    return write(tmp_path / "rows.parquet", *rows())
 
 
 @pytest.mark.parametrize("ranker", [PNormPush(4, tol=1e-8), IRPush(tol=1e-8)], ids=["p-norm", "ir"])

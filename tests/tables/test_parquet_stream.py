@@ -11,29 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.tables.parquet_files import rows, table_of, write
 from toprank.tables import ParquetBlocks
 from toprank.tables.parquet_stream import ParquetStream
 
 
-def rows(n_rows=3000, n_features=4, seed=0, dtype=np.float32):
-    rng = np.random.default_rng(seed)
-    X = (rng.normal(size=(n_rows, n_features)) * np.arange(1, n_features + 1)).astype(dtype)
-    y = (X[:, 0] + rng.normal(size=n_rows) > 1).astype(np.int8)
-    return X, y
-
-
-def write(path, X, y, group_rows=700, **more):
-    columns = {f"x{j}": column for j, column in enumerate(X.T)} | {"y": y} | more
-    pq.write_table(pa.table(columns), path, row_group_size=group_rows)
-    return path
-
-
 def numbers(block):
     return [block.number]
-
-
-def table_of(block):
-    return [block.X]
 
 
 @settings(deadline=None, max_examples=20)
