@@ -81,8 +81,8 @@ def test_a_table_of_duckdb_is_read(tmp_path):
     ("name", "content", "words"),
     [
         ("t.json", b"[1, 2]", "neither a list of objects"),
-        ("t.json", b"[{", "is no JSON"),
-        ("t.jsonl", b'{"a": 1}\n{"a"', "line 2 is no JSON"),
+        ("t.json", b"[{", "is not valid JSON"),
+        ("t.jsonl", b'{"a": 1}\n{"a"', "line 2 is not valid JSON"),
         ("t.jsonl", b'{"a": 1}\n7\n', "are JSON objects"),
         ("t.arrow", b"ARROW1xx", "cannot be read as Arrow"),
         ("t.xlsx", b"PK\x03\x04xx", "cannot be read as a workbook"),

@@ -49,7 +49,7 @@ def test_options_of_a_file_are_defaults(invoke, deals, tmp_path, config):
     ("text", "words"),
     [
         ("[fit]\nbudgett = 3\n", "has 'budgett' for fit, which has no such option (did you mean"),
-        ("[fit\n", "is no TOML"),
+        ("[fit\n", "is not valid TOML"),
         ("[fit]\nfolds = 'many'\n", "'--folds'"),
     ],
 )

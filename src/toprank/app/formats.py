@@ -46,7 +46,7 @@ def _read_json(source: Path | bytes, _: str | None) -> pa.Table:
     try:
         found = json.loads(source if isinstance(source, bytes) else source.read_bytes())
     except ValueError as error:
-        raise ValueError(f"it is no JSON ({error})") from error
+        raise ValueError(f"it is not valid JSON ({error})") from error
     if isinstance(found, dict) and all(isinstance(each, list) for each in found.values()):
         return pa.table({name: column_of(values) for name, values in found.items()})
     if not isinstance(found, list) or not all(isinstance(row, dict) for row in found):
@@ -63,7 +63,7 @@ def _read_json_lines(source: Path | bytes, _: str | None) -> pa.Table:
         try:
             row = json.loads(line)
         except ValueError as error:
-            raise ValueError(f"its line {number} is no JSON ({error})") from error
+            raise ValueError(f"its line {number} is not valid JSON ({error})") from error
         rows.append(row)
     if not all(isinstance(row, dict) for row in rows):
         raise ValueError("not all of its lines are JSON objects")

@@ -82,16 +82,18 @@ Ignore = Annotated[
 ]
 Keep = Annotated[
     list[str] | None,
-    typer.Option(help="Column to use although it counts rows; may be given more than once."),
+    typer.Option(
+        help="Column to use although it looks like a row number; may be given more than once."
+    ),
 ]
 Decimal = Annotated[
     str | None,
-    typer.Option(metavar="MARK", help="Decimal mark of numbers, , or . [default: found out]."),
+    typer.Option(metavar="MARK", help="Decimal mark of numbers, , or . [default: detected]."),
 ]
 Dates = Annotated[
     str | None,
     typer.Option(
-        metavar="ORDER", help="Order in dates: day-first or month-first [default: found out]."
+        metavar="ORDER", help="Order in dates: day-first or month-first [default: detected]."
     ),
 ]
 Encoding = Annotated[
@@ -129,12 +131,8 @@ def parse_budget(text: str) -> float:
     >>> parse_budget("100"), parse_budget("2.5%")
     (100, 0.025)
     """
-    number = text.strip()
-    try:
-        budget = float(number[:-1]) / 100 if number.endswith("%") else int(number)
-    except ValueError:
-        budget = 0
-    if not (0 < budget < 1 if number.endswith("%") else budget >= 1):
+    budget = _number(text, int)
+    if not (0 < budget < 1 if text.strip().endswith("%") else budget >= 1):
         raise ValueError(
             f"--budget {text!r} is neither a number of rows, such as 100, nor a share, such as 1%."
         )
@@ -149,14 +147,19 @@ def parse_share(text: str, option: str) -> float:
     >>> parse_share("10%", "--false-alarms"), parse_share("0.1", "--false-alarms")
     (0.1, 0.1)
     """
-    number = text.strip()
-    try:
-        share = float(number[:-1]) / 100 if number.endswith("%") else float(number)
-    except ValueError:
-        share = 0.0
+    share = _number(text, float)
     if not 0 < share < 1:
         raise ValueError(f"{option} {text!r} is not a share between 0 and 1, such as 10% or 0.1.")
     return share
+
+
+def _number(text: str, kind: type[float]) -> float:
+    """A number or a percentage; 0 for anything else."""
+    number = text.strip()
+    try:
+        return float(number[:-1]) / 100 if number.endswith("%") else kind(number)
+    except ValueError:
+        return 0
 
 
 def check_budget(budget: float, data: TrainingData) -> None:
@@ -226,7 +229,7 @@ def _read(path: Path, command: str) -> dict[tuple[str, str], Any]:
     try:
         found = tomllib.loads(path.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ValueError(f"{path.name} is no TOML: {error}.") from error
+        raise ValueError(f"{path.name} is not valid TOML: {error}.") from error
     own = found.get(command, {})
     shared = {key: value for key, value in found.items() if not isinstance(value, dict)}
     return {("shared", key): value for key, value in shared.items()} | {

@@ -234,7 +234,7 @@ def _as_utf8(source: Path | bytes, encoding: str, name: str) -> bytes:
             f"--encoding {encoding!r} is not known; take for instance latin-1 or cp1252."
         ) from None
     except UnicodeError as error:
-        raise ValueError(f"{name} is no text in {encoding} ({error}).") from error
+        raise ValueError(f"{name} is not text in {encoding} ({error}).") from error
 
 
 def size_and_time(path: Path) -> tuple[int, int]:

@@ -11,6 +11,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator
 from scipy.special import logsumexp, softmax
 
 from toprank.inputs import as_positives, as_scores
+from toprank.objectives import pnorm_push
 from toprank.plots.style import axes_row, percent
 
 if TYPE_CHECKING:
@@ -95,12 +96,9 @@ def shares(high: NDArray[np.float64], low: NDArray[np.float64], power: Any) -> N
         return np.asarray(parts / parts.sum())
     if isinstance(power, bool) or not isinstance(power, Real) or not float(power) >= 1:
         raise ValueError(f"p={power!r} must be a power from 1 to inf, or 'ir'.")
-    of_negatives = (
-        softmax(float(power) * low)
-        if np.isfinite(float(power))
-        else (low == low[0]) / np.sum(low == low[0])
-    )
-    return np.asarray(softmax(-high)[:, None] * of_negatives[None, :])
+    labels = np.arange(high.size + low.size) < high.size
+    _, slopes = pnorm_push(float(power)).value_and_gradient(np.append(high, low), labels)
+    return np.outer(-slopes[labels], slopes[~labels])  # what each class is pushed with adds up to 1
 
 
 def _title(power: Any) -> str:

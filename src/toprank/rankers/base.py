@@ -6,6 +6,7 @@ from abc import abstractmethod
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
@@ -191,6 +192,13 @@ class BaseRanker(ClassifierMixin, RowRanker):  # type: ignore[misc]
             weight=weight,
             confidence=confidence,
         )
+
+    def _probabilities(self, X: Any, slope: float) -> NDArray[Any]:
+        """P = 1/(1 + e^{-slope·score}) of the positive class, in the second column."""
+        check_is_fitted(self)
+        self._check_has_cut()
+        positive = expit(slope * self.decision_function(X))
+        return np.column_stack([1.0 - positive, positive])
 
     def _check_has_cut(self) -> None:
         if not hasattr(self, "classes_"):

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 from joblib import effective_n_jobs
-from scipy.special import expit
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
@@ -356,10 +355,7 @@ class ExponentialRanker(BoostedRanker):
         Exact for a saturated model (Corollary 13); wrap the ranker in CalibratedClassifierCV
         where the weak rankers are few or the rounds many.
         """
-        check_is_fitted(self)
-        self._check_has_cut()
-        positive = expit(2.0 * self.decision_function(X))
-        return np.column_stack([1.0 - positive, positive])
+        return self._probabilities(X, 2.0)
 
 
 class PairBoostedRanker(BoostedGradesMixin, BoostedPairsMixin, ExponentialRanker):

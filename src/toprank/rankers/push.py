@@ -11,9 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
-from scipy.special import expit
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
 
 from toprank.guarantees import push_certificate
 from toprank.inputs import check_choice, check_number
@@ -543,10 +541,7 @@ class PNormPush(PushRanker):
         Exact for a saturated exponential push; wrap the ranker in CalibratedClassifierCV where the
         weak rankers are few or the penalty strong.
         """
-        check_is_fitted(self)
-        self._check_has_cut()
-        positive = expit((1.0 + self.p) * self.decision_function(X))
-        return np.column_stack([1.0 - positive, positive])
+        return self._probabilities(X, 1.0 + self.p)
 
 
 @documented(shared=PARAMETERS)

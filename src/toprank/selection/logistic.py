@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 
 from toprank.inputs import check_number
@@ -77,5 +76,4 @@ class LogisticRanker(LinearRanker):
 
     def predict_proba(self, X: Any) -> NDArray[Any]:
         """Give the probability of each class."""
-        positive = expit(self.decision_function(X))
-        return np.column_stack([1.0 - positive, positive])
+        return self._probabilities(X, 1.0)

@@ -178,7 +178,7 @@ class TopRanker(BaseRanker):
         )
         self.best_candidate_ = self._preferred(self.comparison_, names)
         weights = choices[self.best_candidate_](cross.scores, cross.data)
-        self._keep(cross, weights, data, started)
+        self._store_choice(cross, weights, data, started)
         return self
 
     def _labelled(
@@ -299,7 +299,9 @@ class TopRanker(BaseRanker):
             return next((n for n in RANKERS if shares.get(n, -1.0) >= floor), self._whole)
         return self._whole
 
-    def _keep(self, cross: CrossFit, weights: Floats, data: LabelledRows, started: float) -> None:
+    def _store_choice(
+        self, cross: CrossFit, weights: Floats, data: LabelledRows, started: float
+    ) -> None:
         """Store the model and what is known about it."""
         if self.time_limit is not None:
             weights = self._affordable(cross, weights, data, started)

@@ -37,7 +37,8 @@ def explain(
         ),
     ] = None,
     top: Annotated[
-        int | None, typer.Option(min=1, help="Explain the first so many rows of the ranked TABLE.")
+        int | None,
+        typer.Option(min=1, help="Number of rows to explain, from the top of the ranked TABLE."),
     ] = None,
     most: Annotated[int, typer.Option(min=1, help="Number of columns to show.")] = 15,
     text: TextOptions,

@@ -64,8 +64,7 @@ def rank(
         str | None,
         typer.Option(
             metavar="SHARE",
-            help="As many rows as an expected share of false alarms of at most this allows, e.g. "
-            "10%.",
+            help="Longest list whose expected share of false alarms is at most this, e.g. 10%.",
         ),
     ] = None,
     value: Annotated[
@@ -83,16 +82,16 @@ def rank(
         list[str] | None,
         typer.Option(
             metavar="NUMBER:COLUMN",
-            help="At most so many rows of each value of a column, e.g. 3:branch; may be given "
-            "more than once.",
+            help="Most rows with the same value of a column, e.g. 3:branch; may be given more "
+            "than once.",
         ),
     ] = None,
     at_least: Annotated[
         list[str] | None,
         typer.Option(
             metavar="NUMBER|SHARE:COLUMN=VALUE",
-            help="At least so many rows of one value, e.g. 20%:branch=north; may be given more "
-            "than once.",
+            help="Fewest rows with one value of a column, e.g. 20%:branch=north; may be given "
+            "more than once.",
         ),
     ] = None,
     audit: Annotated[
@@ -112,7 +111,7 @@ def rank(
     ] = None,
     reasons: Annotated[
         int | None,
-        typer.Option(min=1, help="Add a column with so many reasons for each row's place."),
+        typer.Option(min=1, help="Add a column with this number of reasons for each row's place."),
     ] = None,
     strict: Strict = False,
     raw: Annotated[

@@ -72,7 +72,7 @@ def report(
     labelled = labelled_as(ranker, rows, target, tuple(positive or ())) if is_known else None
     if labelled is None:
         console.note(
-            f"{rows.name} has no column {ranker.roles.target!r}: the page tells the order only."
+            f"{rows.name} has no column {ranker.roles.target!r}: the page shows the order only."
         )
     with console.warnings_as_notes(), console.progress("push path") as step:
         run = build_model_page(
