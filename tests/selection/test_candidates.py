@@ -43,6 +43,7 @@ def test_a_seed_reaches_the_stochastic_rankers_and_a_setting_outlives_it():
 def test_fits_on_folds_take_fewer_trees():
     forest = next(each for each in family(["random-forest"]) if each.name == "random-forest")
     assert forest.on_folds.n_trees < forest.estimator.n_trees
-    assert forest.effort == forest.estimator.n_trees / forest.on_folds.n_trees
+    assert forest.effort(1_000, 1_000) == forest.estimator.n_trees / forest.on_folds.n_trees
+    assert forest.effort(10**6, 50_000) == forest.effort(1_000, 1_000)  # a tree sees no more rows
     (simple, _) = family(["logistic"])
-    assert simple.effort == 1.0
+    assert simple.effort(3_000, 1_000) == 3.0

@@ -112,8 +112,12 @@ def test_lists_stay_whole_and_are_promised_one_by_one(rings):
 
 def test_many_rows_are_chosen_on_a_part_and_fitted_on_all(rings):
     X, y = rings
-    model = TopRanker(60, max_rows=300, **QUICK).fit(X, y)
-    assert model.comparison_.rows.n_rows == 300
+    model = TopRanker(60, max_rows=60, **QUICK).fit(X, y)
+    assert model.comparison_.rows.n_rows == 600  # ten times as many are judged
+    folds = model._cross_fit(model._labelled(X, y, None, None), 0.0).folds
+    assert [fold.train.size for fold in folds[:4]] == [45] * 4
+    assert sum(fold.test.size for fold in folds[:4]) == 600
+    assert not any(np.isin(fold.train, fold.test).any() for fold in folds)
     assert isinstance(model.best_estimator_, Blend)
     assert len(model.best_estimator_.rankers_) == len(model.weights_)
     assert model.decision_function(X).shape == (700,)
@@ -198,17 +202,32 @@ def test_scikit_learn_checks_pass(ranker):
     assert failed == []
 
 
-def test_a_member_that_takes_too_long_gives_way_to_one_that_can_be_fitted(rings):
+def test_members_that_take_too_long_are_fitted_as_on_folds_and_then_on_fewer_rows(rings):
     X, y = rings
-    model = TopRanker(50, candidates=["logistic", "rankboost"], time_limit=1e9).fit(X, y)
+    model = TopRanker(50, candidates=["logistic", "random-forest"], time_limit=1e9).fit(X, y)
     data = model._labelled(X, y, None, None)
     cross = model._cross_fit(data, 0.0)
-    names = [member.candidate.name for member in cross.members]
-    slow = [
-        member._replace(seconds=1e12 if member.candidate.name == "rankboost" else 0.0)
-        for member in cross.members
-    ]
-    chosen = np.array([name == "rankboost" for name in names], dtype=float)
-    kept = model._affordable(replace(cross, members=slow), chosen, data, time.monotonic())
-    assert kept.sum() == 1.0
-    assert {name for name, weight in zip(names, kept, strict=True) if weight} == {"logistic"}
+    weights = np.ones(len(cross.members))
+    n_folds, least = len(cross.folds), cross.folds[0].train.size
+    forest = cross.members[-1].candidate
+
+    def kept(seconds):
+        given = [member._replace(seconds=seconds) for member in cross.members]
+        found, rows = model._in_time(replace(cross, members=given), weights, data, time.monotonic())
+        return found.members[-1].candidate.estimator.n_trees, rows.n_rows
+
+    assert kept(0.0) == (forest.estimator.n_trees, data.n_rows)
+    # 1.5 × three members × 4/3 of the rows = six times the mean seconds of a fold, forests more
+    assert kept(1e9 * n_folds / 6.01) == (forest.on_folds.n_trees, data.n_rows)
+    assert kept(1e9 * n_folds / 5) == (forest.on_folds.n_trees, least)
+    assert kept(1e12) == (forest.on_folds.n_trees, least)
+
+
+def test_the_cut_of_a_blend_of_many_rows_is_measured_on_some(monkeypatch):
+    monkeypatch.setattr("toprank.selection.blending._ROWS_OF_CUT", 400)
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2_000, 3))
+    y = X[:, 0] + rng.normal(size=2_000) > 1.5
+    model = Blend([LogisticRanker()], [1.0]).fit(X, y)
+    above = model.decision_function(X) > 0
+    assert above.mean() == pytest.approx(y.mean(), abs=0.05)

@@ -94,22 +94,30 @@ def add_leaves(
     """Add to the scores of some rows the values of their leaves, tree after tree.
 
     ``nodes`` are roots, columns, thresholds, missing_left and children. A few hundred rows see a
-    tree before the next one, so that rows and tree stay in the cache.
+    tree before the next one, so that rows and tree stay in the cache; a few of them go down side
+    by side, so that one's next node is on its way while the others are asked.
     """
     roots, columns, thresholds, missing_left, children = nodes
-    block = 256
+    block, abreast = 256, 8
+    at = np.empty(abreast, dtype=np.int64)
     for start in range(0, scores.size, block):
         stop = min(start + block, scores.size)
         for t in range(roots.size):
-            for i in range(start, stop):
-                node = roots[t]
-                child = children[node, 0]
-                while child >= 0:
-                    x = X[i, columns[node]]
-                    right = (x > thresholds[node]) | (np.isnan(x) & ~missing_left[node])
-                    node = children[node, np.int64(right)]
-                    child = children[node, 0]
-                scores[i] += values[node]
+            for first in range(start, stop, abreast):
+                n_rows = min(abreast, stop - first)
+                at[:] = roots[t]
+                is_down = False
+                while not is_down:
+                    is_down = True
+                    for j in range(n_rows):
+                        node = at[j]
+                        x = X[first + j, columns[node]]
+                        right = (x > thresholds[node]) | (np.isnan(x) & ~missing_left[node])
+                        child = children[node, np.int64(right)]
+                        is_down &= child < 0
+                        at[j] = node if child < 0 else child
+                for j in range(n_rows):
+                    scores[first + j] += values[at[j]]
 
 
 @compiled

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     Choose = Callable[[Floats, LabelledRows], Floats]
 
 __all__ = [
+    "GROWTH",
     "Blend",
     "CrossFit",
     "Member",
@@ -43,9 +44,10 @@ __all__ = [
     "unseen_scores",
 ]
 
-# A fit with a time limit is first tried on a tenth of the rows; most grow a little faster than
-# their rows.
-_TRIED, _GROWTH = 10, 1.3
+# Most fits take longer than in proportion to their rows.
+GROWTH = 1.5
+# Rows that the cut of a blend is measured on at the most.
+_ROWS_OF_CUT = 50_000
 # A slope outside says that the folds are too small to measure it.
 _FLATTEST, _STEEPEST = 0.05, 20.0
 # Settled on half of the tables of the quality experiment; docs/experiments/quality.md has what
@@ -68,6 +70,11 @@ class Member(NamedTuple):
     scale: float
     seconds: float
     level: float = 0.0
+
+    def as_on_folds(self) -> Member:
+        """The same with the settings that it had on the folds."""
+        candidate = self.candidate._replace(estimator=self.candidate.on_folds)
+        return self._replace(candidate=candidate)
 
 
 @dataclass(frozen=True)
@@ -161,35 +168,40 @@ def _fit_fold(
     if journal is not None and key in journal:
         known = journal[key]
         return _Fitted(np.array(known["scores"]), known["seconds"], known["problem"])
-    started = time.perf_counter()
+    started, seconds = time.perf_counter(), 0.0
     fold, problem = folds[number], ""
     known_rows = data.rows(fold.train)
     scores = np.zeros(fold.test.size)
     try:
         model = clone(candidate.on_folds)
         model.fit(known_rows.X, known_rows.positives, **known_rows.metadata())
+        seconds = time.perf_counter() - started
         scores = np.asarray(model.decision_function(data.X[fold.test]), dtype=np.float64)
     except (ValueError, FloatingPointError, np.linalg.LinAlgError) as error:
         problem = str(error)
-    done = _Fitted(scores, time.perf_counter() - started, problem)
     if journal is not None:
-        journal[key] = {"scores": scores.tolist(), "seconds": done.seconds, "problem": problem}
-    return done
+        journal[key] = {"scores": scores.tolist(), "seconds": seconds, "problem": problem}
+    return _Fitted(scores, seconds, problem)
 
 
 def _fits_in_time(
     data: LabelledRows, candidate: Candidate, folds: list[Fold], deadline: float, n_jobs: int
 ) -> bool:
-    """Whether all folds of a candidate would be done in time, from a fit on few of the rows."""
-    if time.monotonic() >= deadline:
-        return False
-    train = folds[0].train
-    few = data.rows(train).sample(max(100, train.size // _TRIED), 0)
-    every = np.arange(few.n_rows)
-    tried = _fit_fold(few, [Fold(every, every)], (candidate, 0), None)
-    rounds = -(-len(folds) // n_jobs)
-    needed = tried.seconds * train.size / few.n_rows * _GROWTH * rounds
-    return time.monotonic() + needed < deadline
+    """Whether all folds of a candidate would be done in time.
+
+    Fits on a tenth and on a twentieth of a fold tell what a row adds, and what a fit takes that
+    has hardly any.
+    """
+    took = []
+    for share in (10, 20):
+        started = time.monotonic()
+        if started >= deadline:
+            return False
+        few = [part[data.rows(part).some(max(100, part.size // share), 0)] for part in folds[0]]
+        _fit_fold(data, [Fold(*few)], (candidate, 0), None)
+        took.append(time.monotonic() - started)
+    needed = took[0] + GROWTH * 18 * max(0.0, took[0] - took[1])
+    return time.monotonic() + needed * -(-len(folds) // n_jobs) < deadline
 
 
 def _on_logit_scale(
@@ -282,18 +294,22 @@ class Blend(BaseRanker):
         Fitted by :meth:`fit` and :meth:`fit_blocks`, each on all rows.
     weights : sequence of float
         What each ranker's score is multiplied with.
+    n_jobs : int or None, default=None
+        Rankers that :meth:`fit` fits at the same time, in threads; None is 1.
 
     Attributes
     ----------
     classes_ : array of the two labels
     rankers_ : list of fitted rankers
     factors_ : array, what each one's score is multiplied with
-    intercept_ : array of one number: as many rows score above 0 as were positive
+    intercept_ : array of one number: as many rows score above 0 as were positive, of all rows or
+        of 50,000 at random
     """
 
-    def __init__(self, rankers: Any = (), weights: Any = ()) -> None:
+    def __init__(self, rankers: Any = (), weights: Any = (), n_jobs: int | None = None) -> None:
         self.rankers = rankers
         self.weights = weights
+        self.n_jobs = n_jobs
 
     def _check_parameters(self) -> None:
         if len(self.rankers) != len(self.weights):
@@ -313,10 +329,15 @@ class Blend(BaseRanker):
         self._check_parameters()
         given = {"sample_weight": sample_weight, "groups": groups}
         given = {name: value for name, value in given.items() if value is not None}
-        self._store([clone(ranker).fit(X, y, **given) for ranker in self.rankers], self.weights)
-        labels = np.asarray(y) == self.classes_[1]
-        masses = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-        self.intercept_ += matching_intercept(self.decision_function(X), labels, masses)
+        with ThreadPoolExecutor(effective_n_jobs(self.n_jobs)) as pool:
+            fitted = pool.map(lambda ranker: clone(ranker).fit(X, y, **given), self.rankers)
+            self._store(list(fitted), self.weights)
+        rows: Any = slice(None)
+        if X.shape[0] > _ROWS_OF_CUT:
+            rows = np.random.default_rng(0).permutation(X.shape[0])[:_ROWS_OF_CUT]
+        labels = np.asarray(y)[rows] == self.classes_[1]
+        masses = None if sample_weight is None else np.asarray(sample_weight, np.float64)[rows]
+        self.intercept_ += matching_intercept(self.decision_function(X[rows]), labels, masses)
         return self
 
     def fit_blocks(self, blocks: Blocks, **options: Any) -> Self:
@@ -332,12 +353,13 @@ class Blend(BaseRanker):
         return self
 
     @classmethod
-    def of(cls, cross: CrossFit, weights: Floats) -> Self:
+    def of(cls, cross: CrossFit, weights: Floats, n_jobs: int | None = None) -> Self:
         """The members that have weight, not fitted yet: models of all rows beat those of folds."""
         chosen = [(m, w) for m, w in zip(cross.members, weights, strict=True) if w > 0]
         return cls(
             [member.candidate.estimator for member, _ in chosen],
             [w * member.scale for member, w in chosen],
+            n_jobs,
         )
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:

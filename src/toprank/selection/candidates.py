@@ -49,12 +49,12 @@ class Candidate(NamedTuple):
         """The unfitted ranker for folds."""
         return self.estimator if self.quick is None else self.quick
 
-    @property
-    def effort(self) -> float:
-        """How many times as long the ranker takes as the one for folds on the same rows."""
+    def effort(self, n_rows: int, on_fold: int) -> float:
+        """How many times as long a fit on all rows takes as one on the rows of a fold."""
         both = (self.estimator, self.on_folds)
         n_trees = [float(getattr(each, "n_trees", 1)) for each in both]
-        return n_trees[0] / n_trees[1]
+        rows = min(n_rows, getattr(self.estimator, "most_rows", n_rows))
+        return n_trees[0] / n_trees[1] * rows / on_fold
 
     @property
     def label(self) -> str:

@@ -6,7 +6,7 @@ import importlib
 import importlib.util
 from abc import abstractmethod
 from dataclasses import KW_ONLY, dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -32,8 +32,6 @@ ENGINES: dict[str, tuple[str, str, dict[str, Any]]] = {
         {"verbose": False, "random_seed": 0, "thread_count": 1, "allow_writing_files": False},
     ),
 }
-# Rows that a tree of a forest sees at the most: more make it slow, not better.
-_MOST_ROWS = 50_000
 
 
 def installed_engines() -> list[str]:
@@ -119,6 +117,9 @@ class ForestRanker(ForeignTrees):
     array([2, 1])
     """
 
+    # Rows that a tree sees at the most: more make it slow, not better.
+    most_rows: ClassVar[int] = 50_000
+
     kind: str = "random"
     _: KW_ONLY
     n_trees: int = 200
@@ -137,14 +138,14 @@ class ForestRanker(ForeignTrees):
     def _make(self, n_rows: int) -> Any:
         from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier  # noqa: PLC0415
 
-        is_large = n_rows > _MOST_ROWS
+        is_large = n_rows > self.most_rows
         maker = RandomForestClassifier if self.kind == "random" else ExtraTreesClassifier
         return maker(
             self.n_trees,
             max_features=self.max_features or "sqrt",
             min_samples_leaf=self.min_samples_leaf,
             bootstrap=self.kind == "random" or is_large,
-            max_samples=_MOST_ROWS if is_large else None,
+            max_samples=self.most_rows if is_large else None,
             random_state=self.random_state,
         )
 

@@ -157,18 +157,21 @@ class LabelledRows:
 
     def sample(self, n_rows: int, seed: int) -> LabelledRows:
         """At most ``n_rows`` rows, both classes in proportion; whole lists if there are lists."""
+        return self if n_rows >= self.n_rows else self.rows(self.some(n_rows, seed))
+
+    def some(self, n_rows: int, seed: int) -> NDArray[np.intp]:
+        """The places of the rows of a sample, in their order."""
         if n_rows >= self.n_rows:
-            return self
+            return np.arange(self.n_rows)
         if self.groups is None:
             from sklearn.model_selection import StratifiedShuffleSplit  # noqa: PLC0415
 
             splitter = StratifiedShuffleSplit(1, train_size=n_rows, random_state=seed)
-            train, _ = next(splitter.split(np.arange(self.n_rows), self.positives))
-            return self.rows(np.sort(train))
+            return np.sort(next(splitter.split(np.arange(self.n_rows), self.positives))[0])
         names = np.random.default_rng(seed).permutation(np.unique(self.groups))
         kept = names[: max(4, round(n_rows / self.n_rows * names.size))]
         chosen = np.flatnonzero(np.isin(self.groups, kept))
-        return self.rows(chosen) if self._has_both(chosen) else self
+        return chosen if self._has_both(chosen) else np.arange(self.n_rows)
 
 
 class ListOrder:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 import time
 import warnings
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from numbers import Real
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import pyarrow as pa
+from joblib import effective_n_jobs
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import threadpool_limits
@@ -20,6 +21,7 @@ from toprank.inputs import as_lists, as_weights, check_number
 from toprank.rankers.base import BaseRanker, forget_calibration
 from toprank.rankers.supervised import binary_labels, check_length
 from toprank.selection.blending import (
+    GROWTH,
     Blend,
     CrossFit,
     Rules,
@@ -29,7 +31,14 @@ from toprank.selection.blending import (
     unseen_scores,
 )
 from toprank.selection.candidates import RANKERS, Candidate, family
-from toprank.selection.judging import Interval, LabelledRows, ListOrder, Promise, RankerComparison
+from toprank.selection.judging import (
+    Fold,
+    Interval,
+    LabelledRows,
+    ListOrder,
+    Promise,
+    RankerComparison,
+)
 from toprank.shortlists.calibration import Calibration
 from toprank.tables import Table, TableEncoder, as_table
 
@@ -45,6 +54,9 @@ __all__ = ["BLEND", "TopRanker"]
 BLEND, SINGLE = "blend", "single best"
 # Few rows are divided again and again: each repeat is another view of the same rows, and cheap.
 _ROWS_OF_REPEATS, _MOST_REPEATS = 1_000, 2
+# Times the rows that fits on folds learn from: all of them are scored, and the promise is as much
+# narrower.
+_JUDGED = 10
 # Rows that whole weights may stand for when they are counted one by one.
 _MOST_COPIES = 1_000_000
 
@@ -87,10 +99,12 @@ class TopRanker(BaseRanker):
     n_folds : int, default=4
         Parts that the rows are divided into; below 1,000 rows twice, in two ways.
     max_rows : int, default=20000
-        Rows on which the blend is chosen; its members are fitted on all rows then.
+        Rows on which the blend is chosen; its members are fitted on all rows then. The promise
+        is made from ten times as many.
     time_limit : float or None, default=None
-        Seconds; members that would not finish are left out, so the result depends on the
-        machine. The first is always fitted.
+        Seconds; members that would not finish on the folds are left out, except the first, and
+        the chosen ones are fitted on fewer rows where all take too long. So the result depends
+        on the machine.
     n_jobs : int or None, default=None
         Threads over fits. They change no result.
     random_state : int, default=0
@@ -248,16 +262,19 @@ class TopRanker(BaseRanker):
 
     def _cross_fit(self, data: LabelledRows, started: float) -> CrossFit | None:
         """Fit all candidates on the folds; None where the rows are too few to divide."""
-        pool = data.sample(self.max_rows, self.random_state)
+        pool = data.sample(_JUDGED * self.max_rows, self.random_state)
         repeats = min(_MOST_REPEATS, math.ceil(_ROWS_OF_REPEATS / pool.n_rows))
         folds = pool.folds(self.n_folds, repeats, self.random_state)
         if not folds:
             return None
+        if pool.n_rows > self.max_rows:
+            learned = self.max_rows - self.max_rows // self.n_folds
+            folds = [Fold(self._some_of(pool, train, learned), test) for train, test in folds]
         candidates = self._candidates(data)
         deadline = None
         if self.time_limit is not None:
             # the rest is for the fits on all rows
-            share = 0.7 if pool is data else 0.5
+            share = 0.7 if data.n_rows <= self.max_rows else 0.5
             deadline = started + share * self.time_limit
         watch, total, done = getattr(self, "_watch", None), len(candidates) * len(folds), 0
 
@@ -269,6 +286,11 @@ class TopRanker(BaseRanker):
 
         journal = getattr(self, "_journal", None)
         return cross_fit(pool, candidates, folds, Rules(self.n_jobs, deadline, journal, tick))
+
+    def _some_of(
+        self, data: LabelledRows, places: NDArray[np.intp], n_rows: int
+    ) -> NDArray[np.intp]:
+        return places[data.rows(places).some(n_rows, self.random_state)]
 
     def _choices(self, cross: CrossFit, own: NDArray[np.bool_]) -> dict[str, Any]:
         """How weights are chosen for the blend (or the best of all) and for each ranker alone."""
@@ -287,8 +309,9 @@ class TopRanker(BaseRanker):
         scores: Floats,
         data: LabelledRows,
     ) -> Floats:
-        weights = np.zeros(members.size)
-        weights[members] = choose(scores[members], data, data.allowed(self.budget, self._size))
+        weights, few = np.zeros(members.size), data.some(self.max_rows, self.random_state)
+        data, scores = data.rows(few), scores[members][:, few]
+        weights[members] = choose(scores, data, data.allowed(self.budget, self._size))
         return weights
 
     def _preferred(self, found: RankerComparison, names: list[str]) -> str:
@@ -303,8 +326,6 @@ class TopRanker(BaseRanker):
         self, cross: CrossFit, weights: Floats, data: LabelledRows, started: float
     ) -> None:
         """Store the model and what is known about it."""
-        if self.time_limit is not None:
-            weights = self._affordable(cross, weights, data, started)
         chosen = [cross.members[at] for at in np.flatnonzero(weights)]
         self.weights_ = {
             member.candidate.label: float(weight)
@@ -319,7 +340,10 @@ class TopRanker(BaseRanker):
             self.best_candidate_ = chosen[0].candidate.name
         if hasattr(self, "_journal"):
             return  # a comparison was asked for, not a model
-        model = clone(chosen[0].candidate.estimator) if is_single else Blend.of(cross, weights)
+        if self.time_limit is not None:
+            cross, data = self._in_time(cross, weights, data, started)
+        model: Any = Blend.of(cross, weights, self.n_jobs)
+        model = clone(model.rankers[0]) if is_single else model
         with warnings.catch_warnings(), threadpool_limits(1):
             warnings.simplefilter("ignore")  # as in the fits on folds
             self.best_estimator_ = model.fit(data.X, data.positives, **data.metadata())
@@ -358,26 +382,30 @@ class TopRanker(BaseRanker):
             self.hits_ = found.promise()
             self.precision_ = Interval(*(each / found.budget for each in self.hits_))
 
-    def _affordable(
+    def _in_time(
         self, cross: CrossFit, weights: Floats, data: LabelledRows, started: float
-    ) -> Floats:
-        """Weights without the slowest members, as far as fits on all rows would take too long.
+    ) -> tuple[CrossFit, LabelledRows]:
+        """Members and rows whose fits end within the time limit.
 
-        Where no chosen member is left, the best of those that can be fitted, or the fastest of all.
+        First all rows; then members as they were on the folds; then fewer rows and fewer, but no
+        fewer than the folds had, which were fitted in time.
         """
-        left = float(self.time_limit or math.inf) - (time.monotonic() - started)
-        train = cross.folds[0].train.size
-        seconds = np.array([m.seconds * m.candidate.effort for m in cross.members])
-        needed = 1.3 * seconds / len(cross.folds) * data.n_rows / train
-        kept = weights.copy()
-        while kept.any() and needed[kept > 0].sum() > left:
-            kept[np.argmax(np.where(kept > 0, needed, -1.0))] = 0.0
-        if not kept.any():
-            own = np.array([self._is_candidate(member.candidate) for member in cross.members])
-            if (own & (needed <= left)).any():
-                return self._weights(own & (needed <= left), single_best, cross.scores, cross.data)
-            kept[np.argmin(np.where(own, needed, np.inf))] = 1.0
-        return np.asarray(kept / kept.sum())
+        left = float(self.time_limit or 0.0) - (time.monotonic() - started)
+        least, chosen = cross.folds[0].train.size, np.flatnonzero(weights)
+
+        def needed(n_rows: int) -> float:
+            members = [cross.members[at] for at in chosen]
+            efforts = np.array([m.seconds * m.candidate.effort(n_rows, least) for m in members])
+            one_by_one = max(efforts.sum() / effective_n_jobs(self.n_jobs), efforts.max())
+            return float(GROWTH * one_by_one / len(cross.folds))
+
+        n_rows = data.n_rows
+        if needed(n_rows) > left:
+            quick = [member.as_on_folds() for member in cross.members]
+            cross = replace(cross, members=quick)
+        while needed(n_rows) > left and n_rows > least:
+            n_rows = max(3 * n_rows // 4, least)
+        return cross, data.sample(n_rows, self.random_state)
 
     def _keep_simplest(self, data: LabelledRows) -> None:
         """Fit the first candidate where there are too few rows to choose."""
