@@ -3,6 +3,7 @@
 ``python -m benchmarks.databases places`` fits every ranker on five tables of the data home
 (``TOPRANK_DATA``), runs the exported queries on DuckDB and SQLite, and compares scores and places
 with toprank's own; some cells of the new rows are missing and some texts were never seen.
+``python -m benchmarks.databases files`` does the same with exported Python files and ONNX graphs.
 ``python -m benchmarks.databases million`` times a linear model on a million rows in DuckDB.
 """
 
@@ -16,10 +17,12 @@ from pathlib import Path
 
 import duckdb
 import numpy as np
+import onnxruntime
 import pyarrow as pa
 
 from toprank.app.model import RankingModel, Roles
-from toprank.export import formula_of, to_sql
+from toprank.export import formula_of, to_python, to_sql
+from toprank.integrations.onnx import to_onnx
 from toprank.selection import Blend
 from toprank.selection.candidates import RANKERS, make_ranker
 from toprank.tables import TableEncoder
@@ -95,37 +98,70 @@ def in_sqlite(table):
     return connection
 
 
-def places():
-    print(f"{'table':15} {'ranker':18} {'query':>9} {'database':8} {'seconds':>8} scores    places")
+def fitted():
+    """Every ranker on every table: names of both, the ranker, its encoder and new rows."""
     for name in TABLES:
         table, y = real_table(name)
         train, new = table.slice(0, TRAIN), spoiled(table.slice(TRAIN))
         encoder = TableEncoder().fit(train)
         X = encoder.transform(train)
-        keyed = new.append_column("id", pa.array(np.arange(new.num_rows)))
-        lite, duck = in_sqlite(keyed), duckdb.connect()
-        duck.register("new_rows", keyed)
         for kind, ranker in rankers().items():
-            ranker.fit(X, y[:TRAIN])
-            model = RankingModel(encoder, ranker, Roles("y", ("1",)), 10)
-            # decision_function is what scores are held to, toprank rank what places are
-            scores = ranker.decision_function(encoder.transform(new))
-            order = np.argsort(-model.scores(new), kind="stable")
-            for dialect, connection in (("duckdb", duck), ("sqlite", lite)):
-                query = to_sql(
-                    formula_of(ranker, encoder), key="id", table="new_rows", dialect=dialect
-                )
-                start = time.process_time()
-                found = connection.execute(query).fetchall()
-                seconds = time.process_time() - start
-                keys = [row[0] for row in found]
-                gap = np.abs(np.array([row[1] for row in found]) - scores[keys]).max()
-                verdict = "the same" if keys == order.tolist() else "DIFFERENT"
-                print(
-                    f"{name:15} {kind:18} {len(query) / 1e3:6.0f} kB {dialect:8} {seconds:8.2f} "
-                    f"{gap:8.1e}  {verdict}",
-                    flush=True,
-                )
+            yield name, kind, ranker.fit(X, y[:TRAIN]), encoder, new
+
+
+def places():
+    print(f"{'table':15} {'ranker':18} {'query':>9} {'database':8} {'seconds':>8} scores    places")
+    databases = {}
+    for name, kind, ranker, encoder, new in fitted():
+        if name not in databases:
+            keyed = new.append_column("id", pa.array(np.arange(new.num_rows)))
+            duck = duckdb.connect()
+            duck.register("new_rows", keyed)
+            databases = {name: (("duckdb", duck), ("sqlite", in_sqlite(keyed)))}
+        model = RankingModel(encoder, ranker, Roles("y", ("1",)), 10)
+        # decision_function is what scores are held to, toprank rank what places are
+        scores = ranker.decision_function(encoder.transform(new))
+        order = np.argsort(-model.scores(new), kind="stable")
+        for dialect, connection in databases[name]:
+            query = to_sql(formula_of(ranker, encoder), key="id", table="new_rows", dialect=dialect)
+            start = time.process_time()
+            found = connection.execute(query).fetchall()
+            seconds = time.process_time() - start
+            keys = [row[0] for row in found]
+            gap = np.abs(np.array([row[1] for row in found]) - scores[keys]).max()
+            verdict = "the same" if keys == order.tolist() else "DIFFERENT"
+            print(
+                f"{name:15} {kind:18} {len(query) / 1e3:6.0f} kB {dialect:8} {seconds:8.2f} "
+                f"{gap:8.1e}  {verdict}",
+                flush=True,
+            )
+
+
+def files():
+    print(f"{'table':15} {'ranker':18} python    onnx      largest differences of scores")
+    for name, kind, ranker, encoder, new in fitted():
+        scores = ranker.decision_function(encoder.transform(new))
+        scope = {"__name__": "exported"}
+        exec(to_python(formula_of(ranker, encoder)), scope)  # noqa: S102
+        by_row = np.array([scope["score"](row) for row in new.to_pylist()])
+        graph = to_onnx(ranker, encoder=encoder).SerializeToString()
+        session = onnxruntime.InferenceSession(graph, providers=["CPUExecutionProvider"])
+        asked = [each.name for each in session.get_inputs()]  # constant columns are not
+        in_graph = session.run(["scores"], graph_inputs(new.select(asked)))[0].ravel()
+        gaps = [np.abs(each - scores).max() for each in (by_row, in_graph)]
+        print(f"{name:15} {kind:18} {gaps[0]:8.1e}  {gaps[1]:8.1e}", flush=True)
+
+
+def graph_inputs(table):
+    """One input per column: NaN where a number is missing, an empty text where a text is."""
+    given = {}
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        if pa.types.is_string(column.type):
+            cells = np.array([(cell or "").strip() for cell in column.to_pylist()], dtype=object)
+        else:
+            cells = column.to_numpy().astype(np.float64)
+        given[name] = cells.reshape(-1, 1)
+    return given
 
 
 def million(n_rows=1_000_000):
@@ -163,5 +199,5 @@ def million(n_rows=1_000_000):
 
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
-    for task in sys.argv[1:] or ["places", "million"]:
-        {"places": places, "million": million}[task]()
+    for task in sys.argv[1:] or ["places", "files", "million"]:
+        {"places": places, "files": files, "million": million}[task]()

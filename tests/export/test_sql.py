@@ -124,6 +124,13 @@ def test_other_dialects_write_every_ranker(made, dialect):
             assert "regexp_replace(CAST" not in query
 
 
+def test_a_query_of_trees_says_how_postgres_runs_it_fast(made):
+    models = made("numbers")[1]
+    assert query_of(models["trees"], "postgres").startswith("-- SET jit = off")
+    assert query_of(models["logistic"], "postgres").startswith("WITH")
+    assert query_of(models["trees"], "duckdb").startswith("WITH")
+
+
 def test_an_unknown_dialect_is_refused(made):
     with pytest.raises(ValueError, match="'oracle'"):
         query_of(made("numbers")[1]["logistic"], "oracle")

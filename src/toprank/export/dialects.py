@@ -28,6 +28,7 @@ class Dialect(ABC):
 
     double = "DOUBLE"
     materialized = "MATERIALIZED "
+    hint = ""  # what makes the queries of trees fast, as a comment
 
     def name(self, name: str) -> str:
         """Quote the name of a table or column."""
@@ -122,6 +123,7 @@ class Postgres(Dialect):
     """PostgreSQL 12 and later, with UTF-8."""
 
     double = "DOUBLE PRECISION"
+    hint = "SET jit = off first: compiling this query would take far longer than running it."
 
     def as_number(self, column: str) -> str:
         return f"NULLIF(CAST({column} AS DOUBLE PRECISION), 'NaN')"

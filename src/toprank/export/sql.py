@@ -122,7 +122,8 @@ class _Query:
         self.places = {name: place for place, name in enumerate(formula.kinds)}
 
     def text(self) -> str:
-        return "WITH " + ",\n".join(self.ctes) + f"\n{self.last};\n"
+        note = f"-- {self.dialect.hint}\n" if self.dialect.hint and self._trees() else ""
+        return f"{note}WITH " + ",\n".join(self.ctes) + f"\n{self.last};\n"
 
     def add(self, name: str, select: str, *, once: bool = False) -> None:
         """Add a named part; ``once`` keeps databases from computing it again at every use."""
