@@ -13,7 +13,14 @@ from toprank import PNormPush, PrecisionAtKRanker
 from toprank.metrics import precision_at_k
 from toprank.objectives import PrecisionAtK
 from toprank.solvers.cutting_plane import minimize_by_cutting_planes
-from toprank.solvers.mini_batch import BatchRows, MiniBatches, Stream, perceptron_aim, sgd_aim
+from toprank.solvers.mini_batch import (
+    BatchRows,
+    MiniBatches,
+    Stream,
+    ball_of_optimum,
+    perceptron_aim,
+    sgd_aim,
+)
 from toprank.weak_rankers.features import StandardFeatures
 
 ALPHA = 1e-4
@@ -69,9 +76,8 @@ def stochastic_run(data, name, *, share, batch_size, passes, seed):
     start = process_time()
     family = StandardFeatures().fit(data.X)
     if solver == "sgd":
-        aim = sgd_aim(
-            share, surrogate, whole=True, alpha=ALPHA, radius=None, step=STEP, average=True
-        )
+        options = {"alpha": ALPHA, "radius": ball_of_optimum(ALPHA), "step": STEP}
+        aim = sgd_aim(share, surrogate, whole=True, average=True, **options)
     else:
         aim = perceptron_aim(share, surrogate, whole=True, average=True)
     stream = Stream(aim, family.low_, family.span_)
