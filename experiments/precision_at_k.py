@@ -5,6 +5,7 @@ docs/datasets.md). Writes docs/experiments/precision_at_k.md and its pictures.
 """
 
 from pathlib import Path
+from typing import NamedTuple
 
 import matplotlib as mpl
 import numpy as np
@@ -39,14 +40,21 @@ SETS = {
     "Covertype": load_covtype,
     "Cod-RNA": load_cod_rna,
 }
-SEEDS = range(5)
 KAPPA = 0.25
 BATCH = 500
-PASSES = 25
-KAPPAS = (0.05, 0.1, 0.25, 0.5, 0.75, 1.0)
-BATCHES = (100, 250, 500, 1000, 2500, 5000)
-# The runs of Figure 3 are shorter: nothing changes after ten passes.
-FIGURE_3_PASSES = 10
+
+
+class Plan(NamedTuple):
+    """How much is run: splits, passes, and the values of Figure 3.
+
+    Its runs are shorter than those of Figure 2: nothing changes after ten passes.
+    """
+
+    seeds: range = range(5)
+    passes: int = 25
+    short_passes: int = 10
+    kappas: tuple[float, ...] = (0.05, 0.1, 0.25, 0.5, 0.75, 1.0)
+    batches: tuple[int, ...] = (100, 250, 500, 1000, 2500, 5000)
 
 
 def tables():
@@ -61,7 +69,7 @@ def tables():
         yield name, np.ascontiguousarray(dense), np.asarray(y)
 
 
-def figure_2(splits, scores):
+def figure_2(splits, scores, plan):
     """Curves of every method, averaged over the splits point by point, and the final values."""
     curves, finals = {}, {}
     for method in (*STOCHASTIC, PLANES):
@@ -70,7 +78,7 @@ def figure_2(splits, scores):
             if method == PLANES:
                 runs.append(planes_run(data, share=KAPPA))
             else:
-                options = {"share": KAPPA, "batch_size": BATCH, "passes": PASSES, "seed": seed}
+                options = {"share": KAPPA, "batch_size": BATCH, "passes": plan.passes, "seed": seed}
                 runs.append(stochastic_run(data, method, **options))
         shortest = min(map(len, runs))
         points = np.array([run[:shortest] for run in runs])
@@ -86,40 +94,40 @@ def figure_2(splits, scores):
     return curves, finals
 
 
-def figure_3_kappa(splits, scores):
+def figure_3_kappa(splits, scores, plan):
     """Test prec@κ of models learned for that κ."""
     lines = {}
     for method in STOCHASTIC:
         lines[method] = [
             [
                 stochastic_run(
-                    data, method, share=share, batch_size=BATCH, passes=FIGURE_3_PASSES, seed=seed
+                    data, method, share=share, batch_size=BATCH, passes=plan.short_passes, seed=seed
                 )[-1].precision
-                for share in KAPPAS
+                for share in plan.kappas
             ]
             for seed, data in enumerate(splits)
         ]
     lines[PLANES] = [
-        [planes_run(data, share=share, is_traced=False)[-1].precision for share in KAPPAS]
+        [planes_run(data, share=share, is_traced=False)[-1].precision for share in plan.kappas]
         for data in splits
     ]
     for method in PEERS:
         lines[method] = [
-            [judged(data, own, share) for share in KAPPAS]
+            [judged(data, own, share) for share in plan.kappas]
             for data, (_, own) in zip(splits, scores[method], strict=True)
         ]
     return lines
 
 
-def figure_3_batches(splits):
+def figure_3_batches(splits, plan):
     """Test prec@0.25 against the length of the mini-batches."""
     return {
         method: [
             [
                 stochastic_run(
-                    data, method, share=KAPPA, batch_size=size, passes=FIGURE_3_PASSES, seed=seed
+                    data, method, share=KAPPA, batch_size=size, passes=plan.short_passes, seed=seed
                 )[-1].precision
-                for size in BATCHES
+                for size in plan.batches
             ]
             for seed, data in enumerate(splits)
         ]
@@ -127,40 +135,47 @@ def figure_3_batches(splits):
     }
 
 
-def main():
-    mpl.use("Agg")
+def measure(name, X, y, plan):
+    """Both figures on one data set."""
+    print(f"{name}: {y.size:,} rows, {X.shape[1]} features, {y.mean():.2%} positives", flush=True)
+    splits = [split(X, y, seed) for seed in plan.seeds]
+    scores = {method: [peer_scores(data, method) for data in splits] for method in PEERS}
+    curves, finals = figure_2(splits, scores, plan)
+    print(page.final_table({name: finals}), flush=True)
+    kappas = figure_3_kappa(splits, scores, plan)
+    batches = figure_3_batches(splits, plan)
+    return page.Findings(name, X.shape, float(y.mean()), curves, finals, kappas, batches)
+
+
+def draw(found, start, plan):
+    """The three pictures, whose names have this start."""
     IMAGES.mkdir(parents=True, exist_ok=True)
-    compile_all()
-    found = []
-    for name, X, y in tables():
-        print(
-            f"{name}: {y.size:,} rows, {X.shape[1]} features, {y.mean():.2%} positives", flush=True
-        )
-        splits = [split(X, y, seed) for seed in SEEDS]
-        scores = {method: [peer_scores(data, method) for data in splits] for method in PEERS}
-        curves, finals = figure_2(splits, scores)
-        print(page.final_table({name: finals}), flush=True)
-        kappas = figure_3_kappa(splits, scores)
-        batches = figure_3_batches(splits)
-        found.append(page.Findings(name, X.shape, float(y.mean()), curves, finals, kappas, batches))
     pictures.times_picture(
-        IMAGES / "precision_times.png", {f.name: f.curves for f in found}, f"prec@{KAPPA}"
+        IMAGES / f"{start}_times.png", {f.name: f.curves for f in found}, f"prec@{KAPPA}"
     )
     pictures.lines_picture(
-        IMAGES / "precision_kappas.png",
-        {f.name: (KAPPAS, f.kappas) for f in found},
+        IMAGES / f"{start}_kappas.png",
+        {f.name: (plan.kappas, f.kappas) for f in found},
         "κ",
         "test prec@κ",
     )
     pictures.lines_picture(
-        IMAGES / "precision_batches.png",
-        {f.name: (BATCHES, f.batches) for f in found},
+        IMAGES / f"{start}_batches.png",
+        {f.name: (plan.batches, f.batches) for f in found},
         "rows of a mini-batch",
         f"test prec@{KAPPA}",
         log=True,
     )
+
+
+def main():
+    mpl.use("Agg")
+    compile_all()
+    plan = Plan()
+    found = [measure(name, X, y, plan) for name, X, y in tables()]
+    draw(found, "precision", plan)
     target = DOCS / "precision_at_k.md"
-    target.write_text(page.whole(found, KAPPAS, BATCHES), encoding="utf-8")
+    target.write_text(page.whole(found, plan.kappas, plan.batches), encoding="utf-8")
     print(f"wrote {target.name}")
 
 

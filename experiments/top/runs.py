@@ -5,6 +5,7 @@ from time import process_time
 from typing import NamedTuple
 
 import numpy as np
+from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
@@ -131,7 +132,7 @@ def _of_weights(data, family, weights, share):
 def peer_scores(data, name):
     """Seconds and test scores of a method that knows nothing of k."""
     start = process_time()
-    scaler = StandardScaler().fit(data.X)
+    scaler = StandardScaler(with_mean=not sparse.issparse(data.X)).fit(data.X)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a few more iterations change nothing here
         model = PEERS[name]().fit(scaler.transform(data.X), data.y)
