@@ -119,8 +119,8 @@ prec@κ is the share of positives among the ⌈κ·n₊⌉ best test rows, highe
 SVMPerf stands for our cutting-plane solver on the surrogate struct with a relative duality gap of
 1e-4, 1PMB for mini-batch steps on struct; SGD@k-ramp, logistic regression, the linear SVM and
 `PNormPush` are not in the paper's figures. KDD Cup 2008 and PPI are not at hand, and neither are
-sets missing in the table: see {{doc}}`precision_stand_ins`. Seconds are processor time on one core of
-a shared machine.
+sets missing in the table: see {{doc}}`precision_stand_ins`. Seconds are processor time on one core
+of a shared machine.
 
 ## Figure 2: test precision against training time
 
