@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from toprank.kernels import radix
-from toprank.kernels.radix import argsort_floats, sort_floats
+from toprank.kernels.radix import argsort_floats, sort_floats, sorted_rows
 from toprank.metrics import average_precision, ranked, ranks
 
 VALUES = arrays(
@@ -19,21 +19,35 @@ VALUES = arrays(
 )
 
 
-@pytest.fixture(autouse=True)
-def by_digits(monkeypatch):
+@pytest.fixture(autouse=True, params=["by digits", "by words"])
+def way(monkeypatch, request):
     monkeypatch.setattr(radix, "FEW", 0)
+    monkeypatch.setattr(radix, "HAS_FAST_SORT", request.param == "by words")
 
 
-@settings(deadline=None)  # the first one compiles
+WAYS = {"deadline": None, "suppress_health_check": [HealthCheck.function_scoped_fixture]}
+
+
+@settings(**WAYS)  # the first one compiles
 @given(VALUES)
 def test_values_come_out_in_rising_order(values):
     np.testing.assert_array_equal(sort_floats(values), np.sort(values))
 
 
-@settings(deadline=None)
+@settings(**WAYS)
 @given(VALUES)
 def test_equal_values_keep_their_order(values):
     np.testing.assert_array_equal(argsort_floats(values), np.argsort(values, kind="stable"))
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e8])
+@pytest.mark.parametrize("spread", [1.0, 1e-9, 1e-14])
+def test_scores_that_differ_in_their_last_bits_are_told_apart(spread, offset):
+    rng = np.random.default_rng(0)
+    values = np.concatenate([offset + spread * rng.normal(size=5_000), [-1e300, 1e-300, 1e300]])
+    order, ordered = sorted_rows(values)
+    np.testing.assert_array_equal(order, np.argsort(values, kind="stable"))
+    np.testing.assert_array_equal(ordered, np.sort(values))
 
 
 def test_what_was_given_stays_as_it_was():
