@@ -50,6 +50,13 @@ def test_scores_that_differ_in_their_last_bits_are_told_apart(spread, offset):
     np.testing.assert_array_equal(ordered, np.sort(values))
 
 
+def test_some_rows_are_sorted_by_themselves():
+    values = np.array([3.0, -1.0, 2.0, -1.0, 5.0, 0.0])
+    order, ordered = sorted_rows(values, np.array([0, 1, 3, 5]))
+    assert order.tolist() == [1, 3, 5, 0]
+    assert ordered.tolist() == [-1.0, -1.0, 0.0, 3.0]
+
+
 def test_what_was_given_stays_as_it_was():
     values = np.array([3.0, -0.0, 1.0])
     sort_floats(values)

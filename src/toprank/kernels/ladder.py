@@ -53,6 +53,7 @@ class Ladder:
         order = np.argsort(keys.astype(np.min_scalar_type(keys.max())), kind="stable")
         keys = keys[order]
         self.rows = kept[order]
+        self.row_weights = weights
         self.weights = np.ones(self.rows.size) if weights is None else weights[self.rows]
         self.rungs, rung_keys = _runs(keys)
         first_rungs, _ = _runs(rung_keys // n_grades)
@@ -73,6 +74,11 @@ class Ladder:
     def outer(self) -> Integers:
         """Rows with somebody above them."""
         return np.flatnonzero(self.is_outer)
+
+    @property
+    def is_two_classes(self) -> bool:
+        """Whether all rows stand in one list, on two rungs."""
+        return bool(self.n_rungs.size == 1 and self.n_rungs[0] == 2)
 
     def sort(self, scores: NDArray[Any]) -> NDArray[np.intp]:
         """Order the laid-out scores ascending within each list."""

@@ -47,23 +47,32 @@ HAS_FAST_SORT = _sorts_by_vectors()
 
 
 @compiled
-def _codes(bits: NDArray[np.int64], codes: NDArray[np.uint64]) -> tuple[np.uint64, np.uint64]:
+def _codes(
+    bits: NDArray[np.int64], rows: NDArray[np.int64], codes: NDArray[np.uint64]
+) -> tuple[np.uint64, np.uint64]:
     """Write the codes of floats that are seen as whole numbers; give the lowest and highest."""
     lowest, highest = ~np.uint64(0), np.uint64(0)
     sign = np.int64(-(2**63))
-    for row in range(bits.size):
-        code = np.uint64(bits[row] ^ sign if bits[row] >= 0 else ~bits[row])
-        codes[row] = code
+    for place in range(rows.size):
+        mine = bits[rows[place]]
+        code = np.uint64(mine ^ ((mine >> np.int64(63)) | sign))  # all bits, or the sign alone
+        codes[place] = code
         lowest, highest = min(lowest, code), max(highest, code)
     return lowest, highest
 
 
 @compiled
-def _pack(codes: NDArray[np.uint64], lowest: np.uint64, dropped: int, width: int) -> None:
+def _pack(
+    codes: NDArray[np.uint64],
+    rows: NDArray[np.int64],
+    lowest: np.uint64,
+    dropped: int,
+    width: int,
+) -> None:
     """Turn codes into words: without their last bits, with the number of their row."""
-    for row in range(codes.size):
-        kept = (codes[row] - lowest) >> np.uint64(dropped)
-        codes[row] = (kept << np.uint64(width)) | np.uint64(row)
+    for place in range(codes.size):
+        kept = (codes[place] - lowest) >> np.uint64(dropped)
+        codes[place] = (kept << np.uint64(width)) | np.uint64(rows[place])
 
 
 @compiled
@@ -91,8 +100,12 @@ def _unpack(
     return True
 
 
-def sorted_rows(values: NDArray[np.float64]) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+def sorted_rows(
+    values: NDArray[np.float64], rows: NDArray[np.intp] | None = None
+) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
     """Rows in rising order of their values, equal ones as they came, and the values in that order.
+
+    ``rows`` in rising order are those that are sorted, by default all.
 
     Examples
     --------
@@ -101,19 +114,22 @@ def sorted_rows(values: NDArray[np.float64]) -> tuple[NDArray[np.intp], NDArray[
     >>> sorted_rows(np.array([2.0, 0.5, 2.0]))
     (array([1, 0, 2]), array([0.5, 2. , 2. ]))
     """
-    if values.size >= FEW and HAS_FAST_SORT:
-        bits = _bits(values)
-        words = np.empty(bits.size, np.uint64)
-        lowest, highest = _codes(bits, words)
+    size = values.size if rows is None else rows.size
+    if size >= FEW and HAS_FAST_SORT:
+        bits, chosen = _bits(values), np.arange(values.size) if rows is None else rows
+        words = np.empty(size, np.uint64)
+        lowest, highest = _codes(bits, chosen, words)
         width = int(bits.size).bit_length()
         dropped = max(0, (int(highest) - int(lowest)).bit_length() + width - 64)
-        _pack(words, np.uint64(lowest), dropped, width)
+        _pack(words, chosen, np.uint64(lowest), dropped, width)
         words.sort()
-        order, ordered = np.empty(bits.size, np.intp), np.empty(bits.size)
+        order, ordered = np.empty(size, np.intp), np.empty(size)
         if _unpack(words, width, bits.view(np.float64), order, ordered):
             return order, ordered
-    order = _argsort_by_digits(values)
-    return order, np.asarray(values, dtype=np.float64)[order]
+    wide = np.asarray(values, dtype=np.float64)
+    order = _argsort_by_digits(wide if rows is None else wide[rows])
+    order = order if rows is None else rows[order]
+    return order, wide[order]
 
 
 @compiled
@@ -122,7 +138,7 @@ def _code(bits: NDArray[np.int64], codes: NDArray[np.uint64]) -> NDArray[np.int6
     counts = np.zeros((DIGITS, VALUES), dtype=np.int64)
     lowest = np.int64(-(2**63))
     for row in range(bits.size):
-        code = np.uint64(bits[row] ^ lowest if bits[row] >= 0 else ~bits[row])
+        code = np.uint64(bits[row] ^ ((bits[row] >> np.int64(63)) | lowest))
         codes[row] = code
         for digit in range(DIGITS):
             counts[digit, (code >> np.uint64(8 * digit)) & np.uint64(255)] += 1

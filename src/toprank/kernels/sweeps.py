@@ -30,7 +30,14 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Integers = NDArray[np.intp]
 
-__all__ = ["FAR", "TailKernel", "held_back", "hinge_moments", "tail_sums"]
+__all__ = [
+    "FAR",
+    "TailKernel",
+    "held_back",
+    "hinge_moments",
+    "tail_sums",
+    "two_class_moments",
+]
 
 # An outer row that lies FAR below every inner row has nothing but the leading power of
 # e^{x} in its sums: the next one is smaller by e^{-40} < 1e-17.
@@ -96,6 +103,54 @@ def _sweep_hinge(
         sums[0, row] += m0
         sums[1, row] += m1
         sums[2, row] += m2
+
+
+@compiled
+def two_class_moments(
+    targets: Floats,
+    sources: Floats,
+    weights: Floats,
+    margin: float,
+    adjoint: bool,
+    lowest: int,
+    sums: Floats,
+) -> None:
+    """Moments of two classes, each in ascending order: those from degree ``lowest`` on.
+
+    Targets are outer rows and sources inner ones, with ``adjoint`` the other way round. Weights
+    are those of the sources; without any each counts 1.
+    """
+    step = -1 if adjoint else 1
+    row, source = (targets.size - 1, sources.size - 1) if adjoint else (0, 0)
+    left = sources.size
+    m0 = m1 = m2 = 0.0
+    origin = targets[row]
+    for _ in range(targets.size):
+        moved = step * (targets[row] - origin)
+        m2 += moved * (2.0 * m1 + moved * m0)
+        m1 += moved * m0
+        origin = targets[row]
+        while left > 0:
+            reach = margin + step * (origin - sources[source])
+            if reach <= 0.0:
+                break
+            weight = weights[source] if weights.size else 1.0
+            m0 += weight
+            m1 += weight * reach
+            m2 += weight * reach * reach
+            source += step
+            left -= 1
+        if lowest == 0:
+            sums[0, row] = m0
+            if sums.shape[0] > 1:
+                sums[1, row] = m1
+            if sums.shape[0] > 2:
+                sums[2, row] = m2
+        else:
+            sums[0, row] = m1
+            if sums.shape[0] > 1:
+                sums[1, row] = m2
+        row += step
 
 
 class TailKernel:

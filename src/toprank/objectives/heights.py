@@ -17,7 +17,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 import numpy as np
 
 from toprank.kernels.ladder import Ladder, exponential_adjoint, exponential_mass
-from toprank.kernels.sweeps import TailKernel, held_back, hinge_moments, tail_sums
+from toprank.kernels.radix import sorted_rows
+from toprank.kernels.sweeps import (
+    TailKernel,
+    held_back,
+    hinge_moments,
+    tail_sums,
+    two_class_moments,
+)
 from toprank.objectives.base import Criterion
 from toprank.objectives.losses import RoundedHinge
 from toprank.objectives.prices import Heights
@@ -92,7 +99,10 @@ class RungComparison(PairComparison):
             return _LogisticSnapshot(self.ladder, scores)
         if isinstance(self.loss, RoundedHinge):
             return _RoundedHingeSnapshot(self.ladder, scores, self.loss.length)
-        return _HingeSnapshot(self.ladder, scores, squared=self.loss.name == "squared_hinge")
+        squared = self.loss.name == "squared_hinge"
+        if self.ladder.is_two_classes:
+            return _TwoClassHinge(self.ladder, scores, squared=squared)
+        return _HingeSnapshot(self.ladder, scores, squared=squared)
 
     def narrowest_gap(self, scores: NDArray[Any]) -> float:
         return self.ladder.narrowest_gap(scores)
@@ -273,6 +283,70 @@ class _HingeSnapshot(_SortedSnapshot):
         return hinge_moments(self._scores, self._grades, per_row, lists, n_rungs, adjoint, margin)
 
 
+class _SortedClass:
+    """The rows of one rung in ascending order; weights of none where each counts 1."""
+
+    def __init__(self, ladder: Ladder, scores: NDArray[Any], rung: int) -> None:
+        where = slice(*ladder.rungs[rung : rung + 2])
+        self.rows, self.scores = sorted_rows(scores, ladder.rows[where])
+        weights = ladder.row_weights
+        self.weights = np.empty(0) if weights is None else weights[self.rows]
+
+    def times_weights(self, values: Floats) -> Floats:
+        return values * self.weights if self.weights.size else values
+
+
+class _TwoClassHinge(Snapshot):
+    """A hinge (degree 1) or squared hinge (2) on two classes in one list, each sorted by itself.
+
+    The moments are those of :class:`_HingeSnapshot`: value M_d, slope d·M_{d-1}.
+    """
+
+    def __init__(self, ladder: Ladder, scores: NDArray[Any], *, squared: bool) -> None:
+        self._degree = 2 if squared else 1
+        self._n_rows = ladder.n_rows
+        self._lower, self._upper = (_SortedClass(ladder, scores, rung) for rung in (0, 1))
+        slope, size = self._moments(self._lower, self._upper, self._upper.weights, 2)
+        self._slope = self._degree * slope
+        weights, ones = self._lower.weights, np.broadcast_to(1.0, size.shape)
+        self.heights = Heights(
+            np.broadcast_to(0.0, size.shape), size, weights if weights.size else ones
+        )
+
+    def gradient(self, first: Floats) -> Floats:
+        (slope,) = self._moments(self._upper, self._lower, first, 1)
+        slope *= -self._degree
+        return self._to_rows(first * self._slope, self._upper.times_weights(slope))
+
+    def gradient_and_hessian(self, first: Floats, second: Floats) -> tuple[Floats, Floats]:
+        squares = second * self._slope**2
+        (squared,) = self._moments(self._upper, self._lower, second, 3)[
+            2 * (self._degree - 1) : 2 * self._degree - 1
+        ]
+        bends = self._upper.times_weights(self._degree**2 * squared)
+        if self._degree == 2:
+            counts = self._moments(self._lower, self._upper, self._upper.weights, 3)[0]
+            squares += 2.0 * first * counts
+            bends += 2.0 * self._moments(self._upper, self._lower, first, 3)[0]
+        return self.gradient(first), self._to_rows(squares, self._upper.times_weights(bends))
+
+    def _moments(
+        self, targets: _SortedClass, sources: _SortedClass, weights: Floats, n_moments: int
+    ) -> Floats:
+        """So many moments of each target, from degree d - 1 on; from 0 on where three."""
+        lowest = 0 if n_moments == 3 else self._degree - 1
+        sums = np.empty((n_moments, targets.scores.size))
+        adjoint = targets is self._upper
+        two_class_moments(targets.scores, sources.scores, weights, 1.0, adjoint, lowest, sums)
+        return sums
+
+    def _to_rows(self, lower: Floats, upper: Floats) -> Floats:
+        rows = np.zeros(self._n_rows)
+        rows[self._lower.rows] = lower
+        rows[self._upper.rows] = upper
+        return rows
+
+
 class _RoundedHingeSnapshot(_HingeSnapshot):
     """A hinge whose kink is rounded off over the length d: moments M at margin 1, N at 1 - d.
 
@@ -439,6 +513,9 @@ class PushCriterion(Criterion):
         )
 
     def _gradient(self, snapshots: list[Snapshot], first: NDArray[np.float64]) -> NDArray[Any]:
+        if len(snapshots) == 1:
+            gradient = snapshots[0].gradient(first)
+            return gradient if self._sides[0].sign > 0 else np.negative(gradient, out=gradient)
         parts = np.split(first, self._ends(snapshots))
         gradient = np.zeros(self.n_rows)
         for side, snapshot, part in zip(self._sides, snapshots, parts, strict=True):

@@ -213,15 +213,13 @@ class _RootPower(Aggregate):
 
     def _parts(self, heights: Heights) -> tuple[float, Floats, float]:
         """Value, ∂V/∂size and log value."""
+        if not heights.shift.any():
+            return self._plain_parts(heights)
         log = heights.log()
         log_largest = float(log.max())
         if log_largest == -math.inf:
             return 0.0, np.zeros_like(log), -math.inf
-        if not math.isfinite(log_largest):
-            raise ValueError(
-                "a height overflows, since scores lie too far apart or weights are too large; "
-                "divide the scores, or the weights, by one number."
-            )
+        self._check(log_largest)
         ratio = np.exp(log - log_largest)
         scale = np.exp(heights.shift)  # du/dsize
         if math.isinf(self.p):
@@ -232,6 +230,32 @@ class _RootPower(Aggregate):
         log_value = log_largest + math.log(total) / self.p
         root = total ** (1.0 / self.p)
         return math.exp(log_value), slope * (root / total) * scale, log_value
+
+    def _plain_parts(self, heights: Heights) -> tuple[float, Floats, float]:
+        """Value, ∂V/∂size and log value of heights that are sizes, without a logarithm of each."""
+        largest = float(heights.size.max())
+        if largest == 0.0:
+            return 0.0, np.zeros_like(heights.size), -math.inf
+        self._check(largest)
+        slope = heights.size / largest
+        if math.isinf(self.p):
+            slope = np.where(slope >= 1.0 - TIED, heights.weight, 0.0)
+            return largest, slope / slope.sum(), math.log(largest)
+        ratio = slope.copy()
+        np.power(slope, self.p - 1.0, out=slope)
+        slope *= heights.weight
+        total = float(slope @ ratio)
+        root = total ** (1.0 / self.p)
+        slope *= root / total
+        return largest * root, slope, math.log(largest) + math.log(total) / self.p
+
+    @staticmethod
+    def _check(largest: float) -> None:
+        if not math.isfinite(largest):
+            raise ValueError(
+                "a height overflows, since scores lie too far apart or weights are too large; "
+                "divide the scores, or the weights, by one number."
+            )
 
 
 @dataclass(frozen=True)
