@@ -72,3 +72,29 @@ def test_a_table_without_a_column_of_the_model_is_refused_in_one_line(
     done = invoke(command, deals / "model.toprank", table)
     assert done.exit_code == 2, done.output
     assert "lacks 1 of" in done.stderr
+
+
+@pytest.mark.parametrize("rules", [[], ["--false-alarms", "90%"]])
+def test_a_stream_is_looked_at_in_the_pass_that_ranks_it(deals, invoke, tmp_path, rules):
+    table = tmp_path / "new.parquet"
+    columns = read_table(deals / "new.parquet").columns
+    jobs = pa.array(["pilot"] * columns.num_rows)
+    write_table(table, columns.set_column(columns.column_names.index("job"), "job", jobs))
+    call = ("rank", deals / "model.toprank", table, *rules, "-o", tmp_path / "s.csv", "--force")
+    in_memory, streamed = invoke(*call), invoke(*call, "--stream")
+    assert streamed.exit_code == 0, streamed.output
+    assert "job has values that training did not have: 'pilot' (100 %" in streamed.stderr
+    notes = [line for line in in_memory.stderr.splitlines() if "training" in line]
+    assert notes == [line for line in streamed.stderr.splitlines() if "training" in line]
+
+
+def test_the_report_says_what_has_changed(deals, invoke, tmp_path):
+    table, page = tmp_path / "new.csv", tmp_path / "page.html"
+    columns = read_table(deals / "new.parquet").columns
+    invoke("report", deals / "model.toprank", deals / "new.parquet", "--no-push-path", "-o", page)
+    assert "What has changed" not in page.read_text()
+    ages = pa.array(np.full(columns.num_rows, 400.0))
+    write_table(table, columns.set_column(0, "age", ages))
+    done = invoke("report", deals / "model.toprank", table, "--no-push-path", "-o", page)
+    assert done.exit_code == 0, done.output
+    assert "<li>age is outside the training range" in page.read_text()

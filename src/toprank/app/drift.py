@@ -12,7 +12,7 @@ from toprank.app.column_survey import column_or_zeros, counted
 from toprank.tables.table import Table, listing
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -20,13 +20,15 @@ if TYPE_CHECKING:
     from toprank.app.console import Console
     from toprank.app.model import RankingModel
     from toprank.tables.columns import Encoding
-    from toprank.tables.parquet_stream import ParquetStream
+    from toprank.tables.table import RowBatch, RowStream
 
 __all__ = [
     "SeenValues",
+    "WatchedStream",
     "changes_in",
     "look_at",
     "note_changes",
+    "notes_on",
     "what_changed",
 ]
 
@@ -72,7 +74,7 @@ def look_at(
     )
 
 
-def changes_in(model: RankingModel, source: Table | ParquetStream) -> list[str]:
+def changes_in(model: RankingModel, source: Table | RowStream) -> list[str]:
     """What differs from training in a table, or in a pass over a stream."""
     model.encoder.check_columns(Table(source.schema.empty_table(), source.name, source.is_sparse))
     if not model.profile:
@@ -84,12 +86,59 @@ def changes_in(model: RankingModel, source: Table | ParquetStream) -> list[str]:
     return what_changed(model.encoder, model.profile, seen)
 
 
+@dataclass
+class _ResultAndValues:
+    """What a pass has computed, and the values that it has seen."""
+
+    result: Any
+    seen: SeenValues
+
+    def __add__(self, other: _ResultAndValues) -> _ResultAndValues:
+        return _ResultAndValues(self.result + other.result, self.seen + other.seen)
+
+
+class WatchedStream:
+    """A stream whose first pass over a model's columns also looks for what has changed in them."""
+
+    def __init__(self, source: RowStream, model: RankingModel) -> None:
+        self._source, self._model = source, model
+        self._seen: SeenValues | None = None
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._source, name)
+
+    def total(self, work: Callable[[RowBatch], Any], columns: Sequence[str]) -> Any:
+        """Add up ``work(batch)`` over all batches, in their order."""
+        model = self._model
+        if self._seen is not None or not model.profile or not {*model.columns} <= {*columns}:
+            return self._source.total(work, columns)
+
+        def both(batch: RowBatch) -> _ResultAndValues:
+            n_rows = self._source.n_rows
+            seen = look_at(model.encoder, model.profile, batch.table, n_rows)
+            return _ResultAndValues(work(batch), seen)
+
+        found = self._source.total(both, columns)
+        self._seen = found.seen
+        return found.result
+
+    def changes(self) -> list[str]:
+        """What differs from training, once a pass has been done."""
+        model, seen = self._model, self._seen
+        return [] if seen is None else what_changed(model.encoder, model.profile, seen)
+
+
+def notes_on(changes: list[str]) -> list[str]:
+    """The largest changes, and how many more there are."""
+    more = len(changes) - _MOST_NOTES
+    others = [f"{more} more columns differ from the training rows."] if more > 0 else []
+    return changes[:_MOST_NOTES] + others
+
+
 def note_changes(console: Console, changes: list[str]) -> None:
     """Print what differs from training."""
-    for text in changes[:_MOST_NOTES]:
+    for text in notes_on(changes):
         console.note(text)
-    if len(changes) > _MOST_NOTES:
-        console.note(f"{len(changes) - _MOST_NOTES} more columns differ from the training rows.")
     if changes:
         console.note("the hits to expect suppose rows like those of the training.")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -23,6 +24,8 @@ from toprank.app.options import (
 TRAIL_REASONS = 3
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from toprank.app.model import RankingModel
     from toprank.app.promises import PromisedRows
     from toprank.app.ranking import RankedRows
@@ -157,14 +160,13 @@ def rank(
     in_one_pass = ranker.roles.group is None and not (reasons or trail or is_ruled)
     open_source = open_ranked if in_one_pass else open_rows
     source: Any = open_source(table, stream, len(ranker.encoder.owners_), how)
-    check_likeness(console, ranker, source, strict=strict)
     promised = None
-    with console.passes(source):
+    with noting_changes(console, ranker, source, strict=strict) as rows, console.passes(source):
         if is_ruled:
-            promised = _ranked_by_rules(console, ranker, source, top, rules, seed)
+            promised = _ranked_by_rules(console, ranker, rows, top, rules, seed)
             found = promised.ranked
         else:
-            found = rank_rows(ranker, source, top, border)
+            found = rank_rows(ranker, rows, top, border)
     if reasons is not None or (trail and hasattr(source, "columns")):  # a table in memory
         found = with_reasons(ranker, source, found, reasons or TRAIL_REASONS)
     found = _with_trail(found, ranker, model, by_rules=is_ruled, as_columns=trail)
@@ -207,21 +209,29 @@ def check_output(output: Path | None, inputs: list[Path], *, force: bool) -> Non
         raise ValueError(f"{str(output)!r} exists; add --force to replace it, or name another.")
 
 
-def check_likeness(
-    console: Console, model: RankingModel, source: Table | ParquetStream, *, strict: bool
-) -> None:
-    """Note what differs from the training rows, or refuse it; a stream is looked at if strict."""
-    from toprank.app.drift import changes_in, note_changes
+@contextmanager
+def noting_changes(
+    console: Console, model: RankingModel, source: Any, *, strict: bool
+) -> Iterator[Any]:
+    """Note what differs from the training rows, or refuse it; gives the rows to rank.
+
+    A stream is looked at while it is ranked, and first where changes are refused.
+    """
+    from toprank.app.drift import WatchedStream, changes_in, note_changes
     from toprank.tables.table import Table
 
     for note in getattr(source, "notes", ()):
         console.note(note)
     if not strict and not isinstance(source, Table):
+        watched = WatchedStream(source, model)
+        yield watched
+        note_changes(console, watched.changes())
         return
     changes = changes_in(model, source)
     if strict and changes:
         raise ValueError(f"--strict refuses {source.name}: {' '.join(changes)}")
     note_changes(console, changes)
+    yield source
 
 
 def with_reasons(

@@ -57,7 +57,7 @@ def report(
 ) -> None:
     """Write an HTML page about a model on a table; if the target is known, with its quality."""
     from toprank.app.commands.evaluate import labelled_as
-    from toprank.app.drift import changes_in, note_changes
+    from toprank.app.drift import changes_in, note_changes, notes_on
     from toprank.app.model_file import load_model
     from toprank.app.report import build_model_page, write_report
     from toprank.app.writing import check_writable
@@ -67,7 +67,8 @@ def report(
     ranker = load_model(model)
     rows = text.read(table, ranker)
     ranker.encoder.check_columns(rows)
-    note_changes(console, changes_in(ranker, rows))
+    changes = changes_in(ranker, rows)
+    note_changes(console, changes)
     is_known = target is not None or ranker.roles.target in rows.names
     labelled = labelled_as(ranker, rows, target, tuple(positive or ())) if is_known else None
     if labelled is None:
@@ -82,6 +83,7 @@ def report(
             top=top,
             push=push_path,
             amounts=(value, cost),
+            changes=notes_on(changes),
             seed=seed,
             watch=step,
         )

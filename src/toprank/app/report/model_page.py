@@ -16,7 +16,7 @@ from toprank.inputs import within_budget
 from toprank.rankers.cuts import places_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -64,7 +64,8 @@ class ModelRun:
 
     ``budget`` counts rows of the list or of the longest list. ``columns`` and ``rows`` are the
     shortlist, ``drivers`` (column, share, parts in words) and ``row_drivers``, for its first rows,
-    (column, value, contribution). Without a target there is no ``quality``.
+    (column, value, contribution). ``changes`` say what differs from the training rows. Without a
+    target there is no ``quality``.
     """
 
     title: str
@@ -79,6 +80,7 @@ class ModelRun:
     row_drivers: tuple[tuple[tuple[str, str, float], ...], ...] = ()
     certificate: str = ""
     assumption: str = ""
+    changes: tuple[str, ...] = ()
     settings: Mapping[str, str] = field(default_factory=dict)
     quality: Quality | None = None
     n_lists: int = 1
@@ -93,6 +95,7 @@ def build_model_page(
     top: int | None = None,
     push: bool = True,
     amounts: tuple[str | None, str | None] = (None, None),
+    changes: Sequence[str] = (),
     seed: int = 0,
     watch: Callable[[int, int], object] = lambda _done, _total: None,
 ) -> ModelRun:
@@ -100,8 +103,8 @@ def build_model_page(
 
     ``labelled`` are the rows with a target, where there is one. ``top`` rows are shown, by default
     the budget; with lists, of each list; never more than 10,000. ``amounts`` are what a hit is
-    worth and what a row costs, numbers or columns. ``watch`` is told how many fits of the push path
-    are done.
+    worth and what a row costs, numbers or columns; ``changes`` are notes on what differs from the
+    training rows. ``watch`` is told how many fits of the push path are done.
     """
     ranked = table if labelled is None else table.rows(labelled.numbers)
     scores = model.scores(ranked)
@@ -138,6 +141,7 @@ def build_model_page(
         row_drivers=_row_drivers(model, ranked, shown[:_EXPLAINED_ROWS]),
         certificate=model.facts.get("certificate", ""),
         assumption=model.assumption,
+        changes=tuple(changes),
         settings=_settings(model),
         is_weighted=labelled is not None and labelled.weights is not None,
         quality=None
