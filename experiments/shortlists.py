@@ -101,8 +101,8 @@ profit at the best length in hindsight; how often the 95 % interval held the pro
 ## Daily budgets
 
 {days:,} days, budget {budget}, about {per_day} rows per day with a weekly rhythm and a trend;
-scores drift, and jump for a month. Rows come one by one. The last column is the share of the day's
-{budget} best rows that were opened.
+scores drift, and jump for a month. Rows come one by one, or in batches, as `toprank rank --daily`
+takes them. The last column is the share of the day's {budget} best rows that were opened.
 
 {daily}
 """
@@ -161,6 +161,9 @@ def measured() -> dict:
     found["daily"] = {
         "time of day known": streams.spent(with_clock=True),
         "counts of earlier days only": streams.spent(with_clock=False),
+        "the same in 24 batches per day": streams.spent(with_clock=False, n_batches=24),
+        "the same in 4 batches per day": streams.spent(with_clock=False, n_batches=4),
+        "the same in 1 batch per day": streams.spent(with_clock=False, n_batches=1),
     }
     return found
 

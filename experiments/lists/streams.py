@@ -18,16 +18,22 @@ def day_of(rng, day: int):
     return scores, times
 
 
-def spent(*, with_clock: bool) -> dict:
+def spent(*, with_clock: bool, n_batches: int | None = None) -> dict:
+    """What is opened of rows that come one by one, or in batches of equal times."""
     rng = np.random.default_rng(5)
     stream = DailyBudget(BUDGET)
     unused, opened, quality = [], [], []
     for day in range(N_DAYS):
         scores, times = day_of(rng, day)
-        taken = np.array(
+        ends = np.arange(1, scores.size + 1)
+        if n_batches is not None:
+            ends = np.searchsorted(times, np.arange(1, n_batches + 1) / n_batches)
+        taken = np.concatenate(
             [
-                stream.open_rows([score], day=day, elapsed=at if with_clock else None)[0]
-                for score, at in zip(scores.tolist(), times.tolist(), strict=True)
+                stream.open_rows(
+                    scores[start:end], day=day, elapsed=times[end - 1] if with_clock else None
+                )
+                for start, end in zip([0, *ends], ends, strict=False)
             ]
         )
         opened.append(int(taken.sum()))

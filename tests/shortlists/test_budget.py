@@ -1,6 +1,7 @@
 """A day's budget is never exceeded, nearly spent, and remembered between runs."""
 
 import json
+import threading
 
 import numpy as np
 import pytest
@@ -60,6 +61,57 @@ def test_rows_that_are_opened_are_among_the_best():
     assert np.mean(shares[5:]) > 0.85
 
 
+@pytest.mark.parametrize("n_batches", [1, 4])
+def test_days_of_batches_leave_nothing_unused(n_batches):
+    """Volumes and scores jump, and the day's last batch is known from the days before."""
+    stream, rng = DailyBudget(20), np.random.default_rng(0)
+    for day in range(30):
+        scores = np.split(rng.normal(size=rng.integers(50, 100) * n_batches), n_batches)
+        for batch in scores:
+            stream.open_rows(batch - 2.0 * (day > 10) + (day % 3), day=day)
+        assert stream.n_opened == 20
+
+
+def test_a_batch_of_low_scores_still_gets_its_share():
+    stream = DailyBudget(10, rows_per_day=100)
+    for _ in range(2):
+        stream.open_rows(np.full(50, 90.0), day="Monday")
+    stream.open_rows(np.arange(50.0), day="Tuesday")
+    assert stream.n_opened == 5
+
+
+def test_runs_of_one_day_share_the_budget(tmp_path):
+    path, opened = tmp_path / "state.json", []
+
+    def run(seed):
+        scores = np.random.default_rng(seed).normal(size=4)
+        with DailyBudget.kept(path, 6) as stream:
+            opened.append(int(stream.open_rows(scores, day="Monday").sum()))
+
+    threads = [threading.Thread(target=run, args=(seed,)) for seed in range(5)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sum(opened) == 6
+    assert [each.name for each in tmp_path.iterdir()] == ["state.json"]
+
+
+def test_a_run_that_fails_leaves_the_old_state(tmp_path, monkeypatch):
+    path = tmp_path / "state.json"
+    with DailyBudget.kept(path, 6) as stream:
+        stream.open_rows([1.0], day="Monday")
+    before = path.read_text()
+    with pytest.raises(TypeError, match="scores"), DailyBudget.kept(path, 6) as stream:
+        stream.open_rows(["no score"], day="Monday")
+    assert path.read_text() == before
+    monkeypatch.setattr("toprank.shortlists.budget.PATIENCE", 0.0)
+    (tmp_path / "state.json.lock").touch()
+    message = r"another run is using .* delete '.*state\.json\.lock'"
+    with pytest.raises(ValueError, match=message), DailyBudget.kept(path, 6):
+        pass
+
+
 def test_the_state_goes_on_where_it_was_saved(tmp_path):
     rng = np.random.default_rng(0)
     one, path = DailyBudget(5, rows_per_day=30), tmp_path / "state.json"
@@ -84,6 +136,8 @@ def test_a_file_that_is_no_state_is_refused(text, tmp_path):
     with pytest.raises(ValueError, match=r"no state of a daily budget .* delete the file"):
         DailyBudget.load(path)
     good = DailyBudget(3).state()
+    old = {name: good[name] for name in good if "batches" not in name}
+    assert DailyBudget.of_state(old).state() == good
     path.write_text(json.dumps(good | {"n_opened": -1}))
     with pytest.raises(ValueError, match="n_opened"):
         DailyBudget.load(path)

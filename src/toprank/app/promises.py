@@ -285,11 +285,9 @@ def _of_today(
     day: str,
 ) -> PromisedRows:
     """Rows of a batch that the day's budget lets open; the state is saved before they are."""
-    state = DailyBudget.load(path) if path.exists() else DailyBudget(budget)
-    state.budget = budget
-    opened = np.flatnonzero(state.open_rows(scores, day=day))
+    with DailyBudget.kept(path, budget) as state:
+        opened = np.flatnonzero(state.open_rows(scores, day=day))
     rows = opened[np.argsort(-scores[opened], kind="stable")]
-    state.save(path)
     words = f"Opened today: {state.n_opened} of {budget} rows, from {state.n_seen:,}."
     facts = {"opened_today": state.n_opened, "seen_today": state.n_seen, "day": day}
     ranked = taken_rows(source, rows, scores[rows], {})

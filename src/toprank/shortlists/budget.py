@@ -5,15 +5,19 @@ Of the rows that the rest of the day will bring, as many should be opened as the
     share = budget left / rows still to come         cutoff = that quantile of recent scores
 
 The share is taken anew for every row or batch. As the day ends it grows to 1, so that the budget
-is spent; once it is spent, nothing is opened.
+is spent; once it is spent, nothing is opened. Of a batch, that share is opened in any case, rounded
+down: today's rows may all be worse than those of the days before.
 """
 
 from __future__ import annotations
 
 import json
 import math
+import os
+import time
 from bisect import bisect_left, insort
 from collections import deque
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +26,7 @@ import numpy as np
 from toprank.inputs import as_scores, check_number
 
 if TYPE_CHECKING:
-    import os
+    from collections.abc import Iterator
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -32,6 +36,10 @@ __all__ = ["DailyBudget"]
 RECENT = 2_000
 # How much the last day counts in what the next one is expected to bring.
 NEWEST = 0.3
+# Days whose number of batches is remembered: after as many as on any of them, the day is over.
+DAYS = 7
+# Seconds that a run waits for another that has the state; it needs milliseconds.
+PATIENCE = 10.0
 # What earlier days are worth against this one, in days, where the time of day is known.
 PRIOR = 0.2
 
@@ -64,7 +72,8 @@ class DailyBudget:
         self.rows_per_day = rows_per_day
         self.deviation = 0.0
         self.day: str | None = None
-        self.n_seen = self.n_opened = 0
+        self.n_seen = self.n_opened = self.n_batches = 0
+        self.batches: list[int] = []
         self._recent: deque[float] = deque()
         self._sorted: list[float] = []
 
@@ -97,6 +106,7 @@ class DailyBudget:
         if str(day) != self.day:
             self._begin(str(day))
         self._remember(new)
+        self.n_batches += new.size > 0
         to_come = self._to_come(new.size, elapsed)
         self.n_seen += new.size
         opened = np.zeros(new.size, dtype=bool)
@@ -106,7 +116,8 @@ class DailyBudget:
         place = math.ceil(self.left / to_come * len(self._sorted) - 1e-9)
         cutoff = self._sorted[-min(place, len(self._sorted))]
         best = np.argsort(-new, kind="stable")[: self.left]
-        opened[best[new[best] >= cutoff]] = True
+        own_share = math.floor(self.left / to_come * new.size + 1e-9)
+        opened[best[(new[best] >= cutoff) | (np.arange(best.size) < own_share)]] = True
         self.n_opened += int(np.count_nonzero(opened))
         return opened
 
@@ -118,7 +129,8 @@ class DailyBudget:
             error = abs(self.n_seen - self.rows_per_day)
             self.deviation += NEWEST * (error - self.deviation)
             self.rows_per_day += NEWEST * (self.n_seen - self.rows_per_day)
-        self.day, self.n_seen, self.n_opened = day, 0, 0
+            self.batches = [*self.batches, self.n_batches][-DAYS:]
+        self.day, self.n_seen, self.n_opened, self.n_batches = day, 0, 0, 0
 
     def _to_come(self, n_new: int, elapsed: float | None) -> float:
         """Rows of the rest of the day, these among them; rather too few than too many."""
@@ -129,7 +141,7 @@ class DailyBudget:
                 rate = (PRIOR * self.rows_per_day + known) / (PRIOR + elapsed)
             later = rate * (1.0 - elapsed)
             later -= math.sqrt(later)
-        elif self.rows_per_day is not None:
+        elif self.rows_per_day is not None and self.n_batches < max(self.batches, default=np.inf):
             later = self.rows_per_day - self.deviation - self.n_seen - n_new
         else:
             later = 0.0
@@ -152,6 +164,8 @@ class DailyBudget:
             "day": self.day,
             "n_seen": self.n_seen,
             "n_opened": self.n_opened,
+            "n_batches": self.n_batches,
+            "batches": self.batches,
             "recent": list(self._recent),
         }
 
@@ -159,10 +173,14 @@ class DailyBudget:
     def of_state(cls, state: Any) -> DailyBudget:
         """Go on where :meth:`state` was taken."""
         try:
+            # states of the first version knew no batches
+            state = {"n_batches": 0, "batches": []} | state
             made = cls(state["budget"], rows_per_day=state["rows_per_day"])
             check_number("deviation", state["deviation"], 0.0)
-            for name in ("n_seen", "n_opened"):
+            for name in ("n_seen", "n_opened", "n_batches"):
                 check_number(name, state[name], 0, whole=True)
+            for number in state["batches"]:
+                check_number("batches", number, 0, whole=True)
             recent = as_scores(np.array(state["recent"], dtype=np.float64), name="recent")
             made.day = None if state["day"] is None else str(state["day"])
             check_number("toprank_daily_budget", state["toprank_daily_budget"], 1, 1, whole=True)
@@ -172,8 +190,37 @@ class DailyBudget:
             ) from None
         made.deviation = float(state["deviation"])
         made.n_seen, made.n_opened = state["n_seen"], state["n_opened"]
+        made.n_batches, made.batches = state["n_batches"], [*state["batches"]][-DAYS:]
         made._remember(recent.astype(np.float64))
         return made
+
+    @classmethod
+    @contextmanager
+    def kept(cls, path: str | os.PathLike[str], budget: int) -> Iterator[DailyBudget]:
+        """Load the state, or begin one, and save it at the end; other runs wait meanwhile.
+
+        Two runs that read the same state would both spend what is left. If the block raises, the
+        old state stays.
+
+        >>> import tempfile
+        >>> from toprank.shortlists import DailyBudget
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     for _ in range(2):
+        ...         with DailyBudget.kept(f"{folder}/state.json", budget=2) as stream:
+        ...             print(stream.open_rows([3, 1, 2], day="Monday").tolist())
+        [True, False, True]
+        [False, False, False]
+        """
+        lock = Path(f"{os.fspath(path)}.lock")
+        _claim(lock)
+        try:
+            stream = cls.load(path) if Path(path).exists() else cls(budget)
+            check_number("budget", budget, 1, whole=True)
+            stream.budget = int(budget)
+            yield stream
+            stream.save(path)
+        finally:
+            lock.unlink(missing_ok=True)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the state as JSON; an interrupted write leaves the old file whole."""
@@ -190,3 +237,20 @@ class DailyBudget:
         except ValueError:
             state = None
         return cls.of_state(state)
+
+
+def _claim(lock: Path) -> None:
+    """Make the file, which only one run can; wait for a run that has it."""
+    until = time.monotonic() + PATIENCE
+    while True:
+        try:
+            lock.touch(exist_ok=False)
+        except FileExistsError:
+            if time.monotonic() < until:
+                time.sleep(0.02)
+                continue
+            raise ValueError(
+                f"another run is using the state of the daily budget; if there is none, delete "
+                f"{str(lock)!r}."
+            ) from None
+        return
