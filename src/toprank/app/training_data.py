@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from toprank.blocks import Total
     from toprank.tables import TableEncoder
 
-
 __all__ = [
     "LabelledFeatures",
     "PositiveValues",

@@ -14,13 +14,12 @@ from toprank.kernels.radix import argsort_floats
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
     from toprank.blocks import Block, Blocks
 
     Floats = NDArray[np.float64]
     Scored = Callable[[Block], tuple[Floats, NDArray[np.bool_], Floats]]
-    from numpy.typing import ArrayLike, NDArray
 
 __all__ = [
     "Places",

@@ -24,20 +24,22 @@ from toprank.rankers.boosting import (
     BoostedPairsMixin,
 )
 from toprank.rankers.cuts import matching_intercept
+from toprank.rankers.growing_trees import (
+    GrownTrees,
+    bins_of_blocks,
+    block_objective,
+    check_tree_weights,
+    coded_trees,
+    growing_blocks,
+    growing_rows,
+    matching_cut,
+)
 from toprank.rankers.held_out import HeldOutTrees, hold_out
 from toprank.rankers.supervised import SupervisedRanker, Watch, check_table, with_callbacks
 from toprank.rankers.survey import survey
-from toprank.rankers.tree_blocks import (
-    bins_of_blocks,
-    block_objective,
-    coded_trees,
-    growing_blocks,
-    matching_cut,
-)
 from toprank.solvers.base import Progress
-from toprank.solvers.tree_boosting import NO_CODE, BinnedColumns, Boosting, boost_trees
+from toprank.solvers.tree_boosting import Boosting, boost_trees
 from toprank.solvers.tree_leaves import leaf_objective
-from toprank.solvers.tree_table import TreeTable
 from toprank.trees import Bins, ObliviousTrees
 from toprank.trees.categories import Categories, column_directions
 from toprank.trees.foreign import read_model
@@ -60,8 +62,6 @@ if TYPE_CHECKING:
 __all__ = ["TreeRanker"]
 
 DEEPEST = 12  # 2^12 leaves; their numbers have 16 bits, their histograms fill the memory first
-# Total weights that trees take, and the least share of one row in them.
-LIGHTEST, HEAVIEST, LEAST_SHARE = 1e-100, 1e100, 1e-15
 
 
 def _probability_slope(ranker: TreeRanker) -> float:
@@ -250,15 +250,15 @@ class TreeRanker(BoostedLabelsMixin, BoostedGradesMixin, BoostedPairsMixin, Supe
             held = held._replace(X=self.categories_.encoded(held.X))
         with threads_for(self.n_jobs) as threads:
             bins = Bins.of_table(table, self.max_bins, threads)
-            grown = _GrownTrees(bins, self._trees_to_keep(table.shape[1]))
+            grown = GrownTrees(bins, self._trees_to_keep(table.shape[1]))
             leaves = leaf_objective(objective, truth)
             start = leaves.start if grown.kept is None else self._start
             directions = self._directions(table.shape[1])
-            rows = _growing_rows(bins, table, truth, directions, threads)
+            rows = growing_rows(bins, table, truth, directions, threads)
             rows.scores[:] = grown.kept_scores(table, threads, start)
             held_out = self._held_out(held, grown, start, truth.classes, threads)
 
-            def learned(trees: _GrownTrees) -> dict[str, Any]:
+            def learned(trees: GrownTrees) -> dict[str, Any]:
                 return self._learned(
                     trees,
                     start,
@@ -319,7 +319,7 @@ class TreeRanker(BoostedLabelsMixin, BoostedGradesMixin, BoostedPairsMixin, Supe
         keep_columns(self, n_columns, blocks.feature_names)
         directions = self._directions(n_columns)
         bins = bins_of_blocks(blocks, seen, self.max_bins)
-        grown = _GrownTrees(bins, self._trees_to_keep(n_columns))
+        grown = GrownTrees(bins, self._trees_to_keep(n_columns))
         with threads_for(self.n_jobs) as threads:
             rows = growing_blocks(blocks, seen, bins, classes[1], directions, threads)
             with closing(rows):
@@ -329,7 +329,7 @@ class TreeRanker(BoostedLabelsMixin, BoostedGradesMixin, BoostedPairsMixin, Supe
                 kept = [] if grown.kept is None else coded_trees(grown.kept, bins, rows.columns)
                 rows.begin(start, kept)
 
-                def learned(trees: _GrownTrees) -> dict[str, Any]:
+                def learned(trees: GrownTrees) -> dict[str, Any]:
                     return self._learned(
                         trees, start, classes, lambda: leaves.cut(rows), lambda: matching_cut(rows)
                     )
@@ -343,7 +343,7 @@ class TreeRanker(BoostedLabelsMixin, BoostedGradesMixin, BoostedPairsMixin, Supe
         rows: GrowingRows,
         leaves: LeafObjective,
         rules: Boosting,
-        grown: _GrownTrees,
+        grown: GrownTrees,
         threads: Threads,
         learned: Callable[[Any], dict[str, Any]],
         given: dict[str, Any],
@@ -369,7 +369,7 @@ class TreeRanker(BoostedLabelsMixin, BoostedGradesMixin, BoostedPairsMixin, Supe
     def _held_out(
         self,
         rows: HeldOutRows | None,
-        grown: _GrownTrees,
+        grown: GrownTrees,
         start: float,
         classes: NDArray[Any] | None,
         threads: Threads,
@@ -425,7 +425,7 @@ class TreeRanker(BoostedLabelsMixin, BoostedGradesMixin, BoostedPairsMixin, Supe
 
     def _learned(
         self,
-        grown: _GrownTrees,
+        grown: GrownTrees,
         start: float,
         classes: NDArray[Any] | None,
         *cuts: Callable[[], float | None],
@@ -598,72 +598,3 @@ class TreeRanker(BoostedLabelsMixin, BoostedGradesMixin, BoostedPairsMixin, Supe
 def automatic_rate(n_rows: int, n_trees: int) -> float:
     """Learning rate for a table of that many rows: smaller for fewer rows and for more trees."""
     return float(min(0.5, 0.0079 * (n_rows / 200.0) ** 0.25 * (n_trees / 1000.0) ** -0.92))
-
-
-def check_tree_weights(smallest: float, total: float) -> None:
-    """Refuse weights that would be lost in sums, of which 56 bits are kept."""
-    if not LIGHTEST <= total <= HEAVIEST:
-        raise ValueError(
-            f"sample_weight adds up to {total:g}, but trees need {LIGHTEST:g} to {HEAVIEST:g}; "
-            "multiply all weights by one number (reg_lambda is in the same units)."
-        )
-    if smallest < LEAST_SHARE * total:
-        raise ValueError(
-            f"sample_weight has a weight of {smallest:g} in a total of {total:g}, too small to "
-            "count; give such rows weight 0, which drops them, or a larger one."
-        )
-
-
-def _growing_rows(
-    bins: Bins, table: Any, truth: Truth, directions: NDArray[np.int64], threads: Threads
-) -> TreeTable:
-    columns = BinnedColumns(bins.n_thresholds, bins.has_missing, directions)
-    positives = truth.positives if truth.is_labels else np.zeros(truth.n_rows, dtype=bool)
-    scores = np.empty(truth.n_rows)
-    return TreeTable(
-        bins.by_row(table, threads), columns, positives, truth.weights, scores, threads
-    )
-
-
-class _GrownTrees:
-    """Trees kept from an earlier fit, and those grown since."""
-
-    def __init__(self, bins: Bins, kept: ObliviousTrees | None) -> None:
-        self.kept = kept
-        self.trees: list[GrownTree] = []
-        self.bins = bins
-
-    @property
-    def n_trees(self) -> int:
-        """How many trees there are by now."""
-        return len(self.trees) + (0 if self.kept is None else self.kept.n_trees)
-
-    def keep(self, n_new: int) -> bool:
-        """Forget the trees after the first new ones; whether there were any."""
-        forgotten = len(self.trees) > n_new
-        del self.trees[n_new:]
-        return forgotten
-
-    def kept_scores(self, table: Any, threads: Threads, start: float) -> Floats | float:
-        """Scores of the training rows to begin with."""
-        return start if self.kept is None else self.kept.scores(table, threads, start)
-
-    def arrays(self, depth: int) -> ObliviousTrees:
-        """All trees, thresholds in the units of the table."""
-        bins, splits = self.bins, np.zeros((len(self.trees), depth, 3), dtype=np.int64)
-        if self.trees:
-            splits[:] = [tree.splits for tree in self.trees]
-        columns = splits[..., 0]
-        table = np.concatenate([*bins.thresholds, np.zeros(1)])
-        starts = np.concatenate([[0], np.cumsum(bins.n_thresholds)])
-        thresholds = table[starts[columns] + splits[..., 1]]
-        missing_left = (splits[..., 2] != NO_CODE) | ~bins.has_missing[columns]
-        shape = (len(self.trees), 1 << depth)
-        grown = ObliviousTrees(
-            columns.astype(np.int32),
-            thresholds,
-            missing_left,
-            np.array([tree.values for tree in self.trees]).reshape(shape),
-            np.array([tree.cover for tree in self.trees]).reshape(shape),
-        )
-        return grown if self.kept is None else self.kept.followed_by(grown)

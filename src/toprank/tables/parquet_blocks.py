@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from toprank.blocks import Total
     from toprank.tables.table import RowBatch
 
-
 __all__ = ["ParquetBlocks", "ScratchBlocks", "ScratchFile", "StreamBlocks"]
 
 

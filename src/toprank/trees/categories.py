@@ -28,12 +28,11 @@ from toprank.kernels.tree_rows import ordered_means, row_hashes
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
     from toprank.truth import Truth
 
     Floats = NDArray[np.float64]
-    from numpy.typing import ArrayLike, NDArray
 
 __all__ = ["Categories", "column_directions"]
 

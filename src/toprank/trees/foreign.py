@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     from toprank.trees.oblivious import ObliviousTrees
 
-
 __all__ = [
     "ForeignModel",
     "as_float32_thresholds",

@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from toprank.integrations.dask.chunks import Totals
     from toprank.metrics.ranked import Floats
 
-
 __all__ = [
     "InOrder",
     "JudgedLists",
