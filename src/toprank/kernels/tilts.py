@@ -23,7 +23,17 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Booleans = NDArray[np.bool_]
 
-__all__ = ["CHUNK", "Line", "Tilted", "TwoClasses", "class_bends", "class_edges"]
+__all__ = [
+    "CHUNK",
+    "Line",
+    "Tilted",
+    "TwoClasses",
+    "class_bends",
+    "class_edges",
+    "collect",
+    "pulled_bends",
+    "spread",
+]
 
 # Rows at a time: their scores and masses take a quarter of a megabyte.
 CHUNK = 1 << 14
@@ -93,6 +103,38 @@ def class_bends(
         out[row] = (powers[0] if positives[row] else powers[1]) * share * (1.0 - share)
 
 
+@compiled
+def pulled_bends(
+    slopes: NDArray[Any], positives: Booleans, pull: float, bend: float, out: NDArray[Any]
+) -> None:
+    """Of negatives with share r write pull·r(1 - r) + bend·r², and turn r into pull·r."""
+    for row in range(slopes.size):
+        share = slopes[row]
+        bent = share * (pull + (bend - pull) * share)
+        out[row] = out[row] if positives[row] else bent
+        slopes[row] = share if positives[row] else pull * share
+
+
+@compiled
+def collect(values: NDArray[Any], chosen: Booleans, out: Floats) -> int:
+    """Write the chosen values one after the other; give their number."""
+    place = 0
+    for row in range(values.size):
+        out[place] = values[row]
+        place += chosen[row]
+    return place
+
+
+@compiled
+def spread(values: Floats, chosen: Booleans, out: NDArray[Any]) -> None:
+    """Write values, one after the other, to the chosen rows."""
+    place = 0
+    for row in range(chosen.size):
+        if chosen[row]:
+            out[row] = values[place]
+            place += 1
+
+
 class Line(NamedTuple):
     """Scores moved by a step along a direction."""
 
@@ -152,8 +194,10 @@ class TwoClasses(NamedTuple):
             lowest, highest = float(sums[:, 0].min()), float(sums[:, 1].max())
             units = np.ones((2, self.n_chunks))
             if edges is None:
-                units[0] = np.exp(powers[0] * (lowest - sums[:, 0]))
-                units[1] = np.exp(powers[1] * (sums[:, 1] - highest))
+                away = (lowest - sums[:, 0], sums[:, 1] - highest)
+                for side in range(2):
+                    if powers[side]:  # else every chunk counts in units of 1
+                        units[side] = np.exp(powers[side] * away[side])
         masses = (units * sums[:, 2:4].T).sum(axis=1)
         moved = (units * sums[:, 4:6].T).sum(axis=1) / masses
         return Tilted((lowest, highest), masses, units, moved)

@@ -22,9 +22,18 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from scipy.special import expit
 
-from toprank.kernels.tilts import CHUNK, Line, Tilted, TwoClasses, class_bends, class_edges
+from toprank.kernels.tilts import (
+    CHUNK,
+    Line,
+    Tilted,
+    TwoClasses,
+    class_bends,
+    class_edges,
+    collect,
+    pulled_bends,
+    spread,
+)
 from toprank.objectives.base import Criterion, ScoreLine
 from toprank.objectives.prices import TIED, exponential_or_warn
 
@@ -37,6 +46,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ExponentialCriterion",
+    "IRCriterion",
     "PushFormula",
     "Tilt",
     "TiltedMass",
@@ -78,7 +88,9 @@ class TiltedMass:
 
 def pull_of_negatives(level: float, scores: Floats) -> tuple[Floats, Floats]:
     """Terms ln(1 + e^{level - s}) of the IR push, and their slopes in the level."""
-    return np.logaddexp(0.0, level - scores), np.asarray(expit(level - scores))
+    above = level - scores
+    small = np.exp(-np.abs(above))  # never overflows, and goes through vector registers
+    return np.maximum(above, 0.0) + np.log1p(small), np.where(above >= 0, 1.0, small) / (1 + small)
 
 
 class PushFormula(NamedTuple):
@@ -315,6 +327,101 @@ class _MassLine(ScoreLine):
 
     def _go(self, step: float, rows: slice) -> None:
         self.scores[rows] += np.multiply(self._ahead[rows], step, dtype=np.float64)
+
+
+class IRCriterion(Criterion):
+    """The exponential IR push on two classes in one list.
+
+    With L = log Σ w_k·e^{s_k}, W = Σ w_i and σ_i = σ(L - s_i), dV/ds is -w_i·σ_i/W on positives
+    and r_k·Σ w_i·σ_i/W on negatives, where r_k are their shares in e^L.
+    """
+
+    def __init__(self, positives: NDArray[np.bool_], weights: Floats | None) -> None:
+        self.n_rows = positives.size
+        self._classes = TwoClasses(positives, weights)
+        self._weight = float(
+            np.count_nonzero(positives) if weights is None else weights.sum(where=positives)
+        )
+        self.log_priced_weight = math.log(self._weight)
+
+    def value(self, scores: NDArray[Any]) -> float:
+        return self.risk(scores) / self._weight
+
+    def risk(self, scores: NDArray[Any]) -> float:
+        return float(self._pulls(scores, self._tilted(scores))[0])
+
+    def value_and_gradient(self, scores: NDArray[Any]) -> tuple[float, NDArray[Any]]:
+        gradient = np.empty_like(scores)
+        tilted = self._tilted(scores, gradient)
+        risk, pull, _ = self._pulls(scores, tilted, gradient)
+        self._scale_negatives(gradient, tilted, pull / self._weight)
+        return float(risk) / self._weight, gradient
+
+    def gradient_and_hessian(self, scores: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Gradient and Hessian diagonal of ``value``.
+
+        The diagonal is w_i·σ_i(1 - σ_i)/W on positives, and on negatives, with the pull
+        P = Σ w_i·σ_i/W and the bend B = Σ w_i·σ_i(1 - σ_i)/W, P·r_k(1 - r_k) + B·r_k².
+        """
+        gradient, hessian = np.empty_like(scores), np.empty_like(scores)
+        tilted = self._tilted(scores, gradient)
+        _, pull, bend = self._pulls(scores, tilted, gradient, hessian)
+        pull, bend = pull / self._weight, bend / self._weight
+        self._scale_negatives(gradient, tilted, 1.0)
+        pulled_bends(gradient, self._classes.positives, pull, bend, hessian)
+        return gradient, hessian
+
+    def separates(self, scores: NDArray[Any], margin: float) -> bool:
+        # of the rows that are priced, the positives, as the other pushes have it
+        lowest, highest = class_edges(scores, self._classes.positives, self.threads)
+        return lowest - highest >= margin
+
+    def _tilted(self, scores: NDArray[Any], into: NDArray[Any] | None = None) -> Tilted:
+        return self._classes.tilted(scores, (0.0, 1.0), self.threads, into=into)
+
+    def _scale_negatives(self, slopes: NDArray[Any], tilted: Tilted, total: float) -> None:
+        factors = tilted.units * (total / tilted.masses[1])
+        factors[0] = 1.0
+        self._classes.scale(slopes, factors, self.threads)
+
+    def _pulls(
+        self,
+        scores: NDArray[Any],
+        tilted: Tilted,
+        gradient: NDArray[Any] | None = None,
+        hessian: NDArray[Any] | None = None,
+    ) -> Floats:
+        """Sums of w·ln(1 + e^{L-s}), w·σ and w·σ(1 - σ) over the positives, whose rows are written.
+
+        The rows written are divided by W, the sums are not.
+        """
+        highest, level = tilted.edges[1], math.log(tilted.masses[1])
+
+        def one(rows: slice) -> tuple[float, float, float]:
+            mine, weight = self._positives_of(scores, rows)
+            mine -= highest  # first, so that a common offset does not cost digits
+            terms, slopes = pull_of_negatives(level, mine)
+            slopes = slopes * weight
+            bends = slopes * (1.0 - slopes / weight)
+            chosen = self._classes.positives[rows]
+            if gradient is not None:
+                spread(slopes / -self._weight, chosen, gradient[rows])
+            if hessian is not None:
+                spread(bends / self._weight, chosen, hessian[rows])
+            return float((terms * weight).sum()), float(slopes.sum()), float(bends.sum())
+
+        return np.asarray(np.sum(self.threads.chunks(self.n_rows, CHUNK, one), axis=0))
+
+    def _positives_of(self, scores: NDArray[Any], rows: slice) -> tuple[Floats, Any]:
+        """Scores and weights of the positives of a chunk."""
+        positives, weights = self._classes.positives[rows], self._classes.weights
+        mine = np.empty(positives.size + 1)
+        size = collect(scores[rows], positives, mine)
+        if weights is None:
+            return mine[:size], 1.0
+        own = np.empty_like(mine)
+        collect(weights[rows], positives, own)
+        return mine[:size], own[:size]
 
 
 def _mixed(parts: list[tuple[float, NDArray[Any]]]) -> NDArray[Any]:

@@ -320,15 +320,17 @@ class _TwoClassHinge(Snapshot):
 
     def gradient_and_hessian(self, first: Floats, second: Floats) -> tuple[Floats, Floats]:
         squares = second * self._slope**2
-        (squared,) = self._moments(self._upper, self._lower, second, 3)[
-            2 * (self._degree - 1) : 2 * self._degree - 1
-        ]
-        bends = self._upper.times_weights(self._degree**2 * squared)
-        if self._degree == 2:
-            counts = self._moments(self._lower, self._upper, self._upper.weights, 3)[0]
-            squares += 2.0 * first * counts
-            bends += 2.0 * self._moments(self._upper, self._lower, first, 3)[0]
-        return self.gradient(first), self._to_rows(squares, self._upper.times_weights(bends))
+        moments = self._moments(self._upper, self._lower, second, 3)
+        if self._degree == 1:
+            bends = self._upper.times_weights(moments[0])
+            return self.gradient(first), self._to_rows(squares, self._upper.times_weights(bends))
+        bends = self._upper.times_weights(4.0 * moments[2])
+        squares += 2.0 * first * self._moments(self._lower, self._upper, self._upper.weights, 3)[0]
+        counts, slope, _ = self._moments(self._upper, self._lower, first, 3)
+        bends += 2.0 * counts
+        slope *= -2.0
+        gradient = self._to_rows(first * self._slope, self._upper.times_weights(slope))
+        return gradient, self._to_rows(squares, self._upper.times_weights(bends))
 
     def _moments(
         self, targets: _SortedClass, sources: _SortedClass, weights: Floats, n_moments: int

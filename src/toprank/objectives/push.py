@@ -22,7 +22,7 @@ import numpy as np
 
 from toprank.inputs import check_choice
 from toprank.objectives.base import Adapted, Criterion, Degrees, Objective, Relative, RowOptions
-from toprank.objectives.exponential import ExponentialCriterion, PushFormula
+from toprank.objectives.exponential import ExponentialCriterion, IRCriterion, PushFormula
 from toprank.objectives.heights import PushCriterion, PushSide, compare
 from toprank.objectives.losses import LOSSES, Loss, LossName, RoundedHinge, largest_score
 from toprank.objectives.prices import Price, aggregate
@@ -104,7 +104,10 @@ class _Push(Objective):
     def _criterion(self, truth: Truth) -> Criterion:
         loss, price, focus, bottom_weight = self._formula()
         constants = focus_constants(focus, bottom_weight)
-        if truth.is_labels and truth.is_one_list and isinstance(price, int | float):
+        is_simple = truth.is_labels and truth.is_one_list
+        if is_simple and (loss, price, focus) == ("exponential", "log1p", "bottom"):
+            return IRCriterion(truth.positives, truth.weights)
+        if is_simple and isinstance(price, int | float):
             if loss == "exponential":
                 formula = PushFormula(float(price), constants)
                 return ExponentialCriterion(formula, truth.positives, truth.weights)
