@@ -145,6 +145,18 @@ def test_more_starts_find_a_nu_plus_that_is_no_worse():
     assert models[1].certificate_.holds
     with pytest.raises(ValueError, match="n_starts"):
         RankSVM(form="product", n_starts=0).fit(X, y)
+    # from any initial guess the margin only falls, and a finer search ends no higher
+    for start in (0.35, 0.9):
+        options = {"nu": 0.3, "form": "product", "tol": 1e-4}
+        fixed = RankSVM(nu_plus=start, **options).fit(X, y)
+        found = RankSVM(nu_plus_start=start, nu_plus_tol=1e-5, **options).fit(X, y)
+        assert found.certificate_.soft_margin <= fixed.certificate_.soft_margin + 1e-5
+    with pytest.raises(
+        ValueError, match=r"nu_plus_start must be a number between 0.2 and 1, got 0"
+    ):
+        RankSVM(form="product", nu_plus_start=0.1).fit(X, y)
+    with pytest.raises(ValueError, match="nu_plus_tol must be a number ≥ 0"):
+        RankSVM(form="product", nu_plus_tol=-1).fit(X, y)
 
 
 def test_the_gap_is_the_distance_to_the_optimum():

@@ -66,10 +66,17 @@ class RankSVM(GradesMixin, PairsMixin, LinearRanker):
         ν⁺ of ``form="product"``, from ν to 1: the share of the positives to average over (with
         ``norm=2``, as the paper has it, of the negatives). None finds it to two digits, from √ν on,
         by the paper's iteration (section 6); a number solves OPT_soft(ν⁺).
+    nu_plus_start : float or None, default=None
+        Where ``nu_plus`` is to be found, the initial guess of the iteration, from ν to 1. None is
+        √ν, the paper's.
+    nu_plus_tol : float or None, default=None
+        Precision of that iteration: it ends when the margin falls by no more than this share, and
+        solves its problems to this gap. None is the larger of ``tol`` and 1e-4 and gives ν⁺ to two
+        digits, which suffice, as the margin is flat there; a number keeps all digits.
     n_starts : int, default=1
-        Where ``nu_plus`` is to be found, how many starts the iteration has: √ν, then values spread
-        from ν to 1. It ends in one valley of a function that may have several; more starts find
-        the deepest, at their multiple of the time.
+        How many starts the iteration has: the initial guess, then values spread from ν to 1. It
+        ends in one valley of a function that may have several; more starts find the deepest, at
+        their multiple of the time.
     form : {"exact", "product", "classification"}, default="exact"
         "classification" is the ν-SVM for classes, on ν·m/2 rows of each, for comparison.
     signed : bool, default=True
@@ -132,6 +139,8 @@ class RankSVM(GradesMixin, PairsMixin, LinearRanker):
     margin: Literal["soft", "hard"] = "soft"
     nu: float = 0.2
     nu_plus: float | None = None
+    nu_plus_start: float | None = None
+    nu_plus_tol: float | None = None
     n_starts: int = 1
     form: Literal["exact", "product", "classification"] = "exact"
     signed: bool = True

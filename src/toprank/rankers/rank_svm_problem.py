@@ -160,7 +160,8 @@ class SvmProblem:
             return np.nan
         if self.ranker.nu_plus is not None:
             return self.ranker.nu_plus
-        coarse = max(tol or 0.0, TANGENT_TOL)
+        precision = self.ranker.nu_plus_tol
+        coarse = max(tol or 0.0, TANGENT_TOL) if precision is None else float(precision)
 
         def tangent(centre: float, weights: Floats | None) -> MarginSolution:
             margin = TangentMargin(
@@ -172,12 +173,14 @@ class SvmProblem:
             )
             return self._maximize(margin, max_iter, coarse, weights, None, sparse=False)
 
-        starts = [math.sqrt(self.ranker.nu)]
+        guess = self.ranker.nu_plus_start
+        starts = [math.sqrt(self.ranker.nu) if guess is None else float(guess)]
         if self.ranker.n_starts > 1:  # valleys of γ̂ lie on both sides of √ν (Figure 2)
             starts += np.geomspace(self.ranker.nu, 1.0, int(self.ranker.n_starts) - 1).tolist()
         runs = [lower_by_tangents(self.ranker.nu, tangent, coarse, start) for start in starts]
         found = min(runs, key=lambda run: round(run[1][-1], 6))[0]  # the first of equal ones
-        if found in (self.ranker.nu, math.sqrt(self.ranker.nu), 1.0):  # as the search gives them
+        special = (self.ranker.nu, math.sqrt(self.ranker.nu), 1.0)  # as the search gives them
+        if precision is not None or found in special:
             return found
         # further digits hang on rounding: γ̂ is flat here
         return min(max(float(f"{found:.2g}"), self.ranker.nu), 1.0)
@@ -260,7 +263,7 @@ def check_parameters(ranker: Any) -> None:
                 f"nu_plus must lie between nu={ranker.nu} and 1, got {ranker.nu_plus!r}; "
                 "the square root of nu treats both classes alike."
             )
-    check_number("n_starts", ranker.n_starts, 1, whole=True)
+    _check_search(ranker)
     if ranker.norm == 2 and not ranker.signed:
         raise ValueError("signed=False needs norm=1; with norm=2 weights have both signs.")
     if ranker.signed and not ranker.constant:
@@ -272,6 +275,15 @@ def check_parameters(ranker: Any) -> None:
     if not 0 < ranker.delta < 1:
         raise ValueError(f"delta must lie between 0 and 1, got {ranker.delta!r}.")
     check_stopping(ranker.tol, ranker.max_iter)
+
+
+def _check_search(ranker: Any) -> None:
+    """Raise where the search for ν⁺ cannot begin or end."""
+    check_number("n_starts", ranker.n_starts, 1, whole=True)
+    if ranker.nu_plus_start is not None:
+        check_number("nu_plus_start", ranker.nu_plus_start, ranker.nu, 1.0)
+    if ranker.nu_plus_tol is not None:
+        check_number("nu_plus_tol", ranker.nu_plus_tol, 0.0)
 
 
 def check_stopping(tol: Any, max_iter: Any) -> None:
