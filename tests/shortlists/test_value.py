@@ -114,3 +114,24 @@ def test_wrong_amounts_name_the_argument():
         expected_gains([0.1, 0.2], value=[1, 2, 3])
     with pytest.raises(ValueError, match=r"cost must be finite and not negative, but cost\[1\]"):
         expected_gains([0.1, 0.2], cost=[1, -2])
+
+
+def test_chances_do_not_depend_on_the_unit_of_the_scores():
+    y = np.arange(60) % 7 > 2
+    scores = np.arange(60.0) / 60 + y
+    expected = learn_chances(Calibration.of(scores, y))(scores)
+    for unit in (1e-300, 1e300):
+        found = learn_chances(Calibration.of(scores * unit, y))(scores * unit)
+        np.testing.assert_allclose(found, expected, rtol=1e-6)
+
+
+def test_equal_scores_give_the_same_chance_to_all():
+    chances = learn_chances(Calibration.of(np.full(50, 0.1), np.arange(50) >= 25))
+    np.testing.assert_allclose(chances([-9.0, 0.1, 49.0]), 0.5, atol=1e-6)
+
+
+def test_large_amounts_have_a_finite_interval():
+    y = np.arange(60) % 7 > 2
+    curve = learn_chances(Calibration.of(np.arange(60.0) + y, y))
+    small, large = (expected_profit(curve, [3.0, 50.0], value, 0.0) for value in (1.0, 1e300))
+    np.testing.assert_allclose(np.array(large) / 1e300, small, rtol=1e-12)

@@ -65,7 +65,7 @@ def audit_rows(
     """
     check_number("share", share, 0.0, 1.0)
     known = as_scores(scores)
-    length = rows_within_budget(k, known.size, name="k")
+    length = min(rows_within_budget(k, known.size, name="k"), known.size)
     n_audit = int(rounded_up(share * length))
     order = np.argsort(-known, kind="stable")
     best, rest = order[: length - n_audit], order[length - n_audit :]
@@ -78,8 +78,8 @@ def audit_rows(
 
 def inverse_weights(propensity: ArrayLike) -> Floats:
     """Give the weights 1/π with which opened rows stand for all rows, in fits and metrics."""
-    known = np.asarray(propensity, dtype=np.float64)
-    if known.ndim != 1 or not ((known > 0) & (known <= 1)).all():
+    known = as_scores(propensity, name="propensity").astype(np.float64)
+    if not ((known > 0) & (known <= 1)).all():
         raise ValueError(
             "propensity must hold chances above 0 and at most 1, one per opened row; rows that had "
             "no chance to be opened cannot be stood for."
@@ -116,7 +116,13 @@ def estimate_hits(
     """
     weights = inverse_weights(propensity)
     positives = as_positives(y, n_rows=weights.size, name="y")
-    counted = positives & (True if listed is None else np.asarray(listed, dtype=bool))
+    chosen = np.ones(weights.size, dtype=bool) if listed is None else np.asarray(listed)
+    if chosen.dtype != np.bool_ or chosen.shape != weights.shape:
+        raise ValueError(
+            f"listed must be one boolean for each of the {weights.size} opened rows, got "
+            f"{chosen.dtype} of shape {chosen.shape}."
+        )
+    counted = positives & chosen
     variance = 0.0
     for weight in np.unique(weights[weights > 1.0]):
         values = counted[weights == weight].astype(np.float64)

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from toprank.inputs import as_positives, as_scores, as_weights
+from toprank.inputs import as_positives, as_scores, as_weights, check_number
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     Floats = NDArray[np.float64]
 
-__all__ = ["MOST_ROWS", "Calibration", "as_new_scores"]
+__all__ = ["MOST_ROWS", "Calibration", "as_new_scores", "check_confidence"]
 
 # More rows would make promises sharper by less than a tenth, and every model file larger.
 MOST_ROWS = 20_000
@@ -117,6 +117,21 @@ class Calibration:
         return np.full(n_new, float(self.masses.mean())) if given is None else given
 
 
-def as_new_scores(scores: ArrayLike) -> Floats:
-    """Scores of new rows, checked, as float64."""
+def as_new_scores(scores: ArrayLike, calibration: Calibration) -> Floats:
+    """Scores of new rows as float64, checked, and that there are calibration rows."""
+    if not isinstance(calibration, Calibration):
+        raise TypeError(
+            f"calibration must be a Calibration, got {type(calibration).__name__}; make it of the "
+            "scores and labels of held-out rows by Calibration.of(scores, y)."
+        )
     return as_scores(scores).astype(np.float64, copy=False)
+
+
+def check_confidence(confidence: float) -> None:
+    """Raise unless it is a number from 0 to below 1."""
+    check_number("confidence", confidence, 0.0, 1.0)
+    if confidence > 1.0 - 1e-9:
+        raise ValueError(
+            f"confidence={confidence} would be certainty, which no sample gives; pass a number "
+            "below 1, such as 0.95."
+        )

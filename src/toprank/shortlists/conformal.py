@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy.stats import kstwobign
 
-from toprank.inputs import as_weights, check_number
+from toprank.inputs import as_scores, as_weights, check_number
 from toprank.shortlists.calibration import as_new_scores
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def p_values(
     >>> p_values(calibration, [5, 3, 0]).tolist()
     [0.2, 0.4, 0.6]
     """
-    new = as_new_scores(scores)
+    new = as_new_scores(scores, calibration)
     own = calibration.own_weights(weight, new.size)
     return np.asarray((calibration.weight_above(new) + own) / (calibration.masses.sum() + own))
 
@@ -93,7 +93,11 @@ def benjamini_hochberg(p: ArrayLike, false_alarms: float) -> NDArray[np.bool_]:
     [True, False, True, False]
     """
     _check_share(false_alarms)
-    known = np.asarray(p, dtype=np.float64)
+    known = as_scores(p, name="p").astype(np.float64)
+    if ((known < 0) | (known > 1)).any():
+        raise ValueError(
+            f"p must hold chances between 0 and 1, got {known.min()} to {known.max()}."
+        )
     ordered = np.sort(known)
     ranks = np.arange(1, known.size + 1)
     kept = np.flatnonzero(ordered <= false_alarms * ranks / max(known.size, 1) * SLACK)
@@ -139,7 +143,7 @@ def select_rows(
     [0, 3, 2]
     """
     _check_share(false_alarms)
-    new = as_new_scores(scores)
+    new = as_new_scores(scores, calibration)
     order = np.argsort(-new, kind="stable")
     if weight is None and calibration.weights is None:
         return order[benjamini_hochberg(p_values(calibration, new), false_alarms)[order]]
@@ -178,7 +182,7 @@ def select_among_models(
     array of row numbers, the smallest p-value first
     """
     _check_share(false_alarms)
-    tables = [as_new_scores(each) for each in scores]
+    tables = [as_scores(each).astype(np.float64, copy=False) for each in scores]
     if not tables or len(tables) != len(calibrations) or len({t.size for t in tables}) != 1:
         raise ValueError(
             f"scores are of {len(tables)} models and {[t.size for t in tables]} rows, but there "
@@ -321,7 +325,7 @@ def measure_drift(
     >>> measure_drift(calibration, range(300, 1300)).is_clear
     True
     """
-    new = np.sort(as_new_scores(scores))
+    new = np.sort(as_new_scores(scores, calibration))
     if not new.size:
         return Drift(0.0, 1.0)
     order = np.argsort(calibration.scores, kind="stable")

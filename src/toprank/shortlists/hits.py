@@ -22,8 +22,8 @@ from scipy.optimize import brentq
 from scipy.special import expit
 from scipy.stats import hypergeom
 
-from toprank.inputs import check_number, rows_within_budget
-from toprank.shortlists.calibration import as_new_scores
+from toprank.inputs import rows_within_budget
+from toprank.shortlists.calibration import as_new_scores, check_confidence
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -81,12 +81,12 @@ def hits_at_least(
     >>> hits_at_least(calibration, range(100, 400, 3), 50)
     48
     """
-    check_number("confidence", confidence, 0.0, 1.0 - 1e-9)
-    new = as_new_scores(scores)
+    check_confidence(confidence)
+    new = as_new_scores(scores, calibration)
     is_plain = weight is None and calibration.weights is None
     own = None if is_plain else calibration.own_weights(weight, new.size)
     if k is not None:
-        length = rows_within_budget(k, new.size, name="k")
+        length = min(rows_within_budget(k, new.size, name="k"), new.size)
         return _hits_of_length(calibration, new, own, length, confidence)
     if own is None:
         return _hits_of_every_length(calibration, new, confidence)

@@ -29,7 +29,15 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["Cap", "CappedList", "Quota", "choose_rows", "thin_near_duplicates"]
+__all__ = [
+    "Cap",
+    "CappedList",
+    "Quota",
+    "as_caps",
+    "as_quotas",
+    "choose_rows",
+    "thin_near_duplicates",
+]
 
 
 class Cap(NamedTuple):
@@ -91,8 +99,8 @@ def choose_rows(
     length = rows_within_budget(k, worth.size, name="k")
     order = np.argsort(-worth, kind="stable")
     free = float(np.maximum(worth[order[:length]], 0.0).sum())
-    caps = [_checked_cap(cap, worth.size) for cap in at_most]
-    quotas = [_checked_quota(quota, worth.size, length) for quota in at_least]
+    caps = [(np.asarray(cap.groups), cap.most) for cap in as_caps(at_most, worth.size)]
+    quotas = [_counted(quota, length) for quota in as_quotas(at_least, worth.size)]
     if not quotas and len(caps) == 1:
         rows = _in_turn(order[worth[order] > 0], *caps[0])[:length]
     else:
@@ -103,22 +111,48 @@ def choose_rows(
     return CappedList(rows, round(gain, 12), round(price, 12))
 
 
-def _checked_cap(cap: Cap, n_rows: int) -> tuple[NDArray[np.intp], int]:
-    check_number("most", cap.most, 1, whole=True)
-    lists = as_lists(cap.groups, n_rows, name="groups of a Cap")
-    if lists is None:
-        raise ValueError("groups of a Cap are None; pass one group id per row.")
-    return lists.codes, int(cap.most)
+def as_caps(at_most: Sequence[Cap], n_rows: int) -> list[Cap]:
+    """Caps, checked, with their groups as numbers from 0."""
+    found = []
+    for cap in _each(Cap, at_most, "at_most"):
+        check_number("most", cap.most, 1, whole=True)
+        lists = as_lists(cap.groups, n_rows, name="groups of a Cap")
+        if lists is None:
+            raise ValueError("groups of a Cap are None; pass one group id per row.")
+        found.append(Cap(lists.codes, int(cap.most)))
+    return found
 
 
-def _checked_quota(quota: Quota, n_rows: int, length: int) -> tuple[NDArray[np.bool_], int]:
+def as_quotas(at_least: Sequence[Quota], n_rows: int) -> list[Quota]:
+    """Quotas, checked, with their rows as an array of booleans."""
+    found = []
+    for quota in _each(Quota, at_least, "at_least"):
+        marked = np.asarray(quota.marked)
+        if marked.dtype != np.bool_ or marked.shape != (n_rows,):
+            raise ValueError(
+                f"marked of a Quota must be one boolean for each of the {n_rows} rows, got "
+                f"{marked.dtype} of shape {marked.shape}."
+            )
+        check_number("least", quota.least, 0.0)
+        found.append(Quota(marked, quota.least))
+    return found
+
+
+def _each(kind: type[Any], given: Any, name: str) -> Iterable[Any]:
+    """The limits of a sequence; a single one is taken for a sequence of one."""
+    found = [given] if isinstance(given, kind) else [*given]
+    for each in found:
+        if not isinstance(each, kind):
+            raise TypeError(
+                f"{name} must hold {kind.__name__}({', '.join(kind._fields)}), got "
+                f"{type(each).__name__}."
+            )
+    return found
+
+
+def _counted(quota: Quota, length: int) -> tuple[NDArray[np.bool_], int]:
+    """Which rows are marked, and how many of them a list of this length must hold."""
     marked = np.asarray(quota.marked)
-    if marked.dtype != np.bool_ or marked.shape != (n_rows,):
-        raise ValueError(
-            f"marked of a Quota must be one boolean for each of the {n_rows} rows, got "
-            f"{marked.dtype} of shape {marked.shape}."
-        )
-    check_number("least", quota.least, 0.0)
     least = int(rounded_up(quota.least * length if quota.least < 1 else quota.least))
     available = min(int(np.count_nonzero(marked)), length)
     if least > available:
@@ -231,6 +265,11 @@ def thin_near_duplicates(
         raise ValueError(
             f"points have shape {table.shape}, but there are {known.size} rows; pass one row of "
             "numbers for each."
+        )
+    if table.dtype.kind not in "biuf" or not np.isfinite(table).all():
+        raise ValueError(
+            "points must be finite numbers, for distances are computed from them; encode texts "
+            "and fill missing values first."
         )
     check_number("k", k, 1, whole=True)
     check_number("distance", distance, 0.0)

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from toprank.inputs import as_scores, check_number, rows_within_budget
+from toprank.inputs import rows_within_budget
+from toprank.shortlists.calibration import as_new_scores, check_confidence
 from toprank.shortlists.conformal import measure_drift, select_rows
 from toprank.shortlists.hits import hits_at_least
-from toprank.shortlists.quotas import Cap, Quota, choose_rows
+from toprank.shortlists.quotas import Cap, Quota, as_caps, as_quotas, choose_rows
 from toprank.shortlists.value import (
     Profit,
     amounts,
@@ -152,8 +153,9 @@ def make_shortlist(
     >>> print(make_shortlist(range(0, 400, 4), calibration, k=40))
     40 rows, 39.9 of them expected to be positive; at least 39 with 95 % confidence.
     """
-    check_number("confidence", confidence, 0.0, 1.0 - 1e-9)
-    new = as_scores(scores).astype(np.float64, copy=False)
+    check_confidence(confidence)
+    new = as_new_scores(scores, calibration)
+    caps, quotas = as_caps(at_most, new.size), as_quotas(at_least, new.size)
     drift = measure_drift(calibration, new)
     if drift.is_clear:
         warnings.warn(f"{drift}.", UserWarning, stacklevel=2)
@@ -171,9 +173,14 @@ def make_shortlist(
         rows = select_rows(calibration, new, false_alarms=false_alarms, weight=weight)
     was_chosen = length is not None and not has_amounts
     gains, price_paid = expected_gains(chances, worth, price), 0.0
-    if (at_most or at_least) and rows.size:
+    if not rows.size and any(quota.least >= 1 for quota in quotas):
+        raise ValueError(
+            "the free list is empty, so that no quota (at_least) can be kept; accept more false "
+            "alarms or a lower gain, name a length k, or ask for a share."
+        )
+    if (caps or quotas) and rows.size:
         among = np.arange(new.size) if was_chosen else np.sort(rows)
-        rows, price_paid = _limited(gains, new, among, rows.size, at_most, at_least)
+        rows, price_paid = _limited(gains, new, among, rows.size, caps, quotas)
     profit = None
     if has_amounts:
         profit = expected_profit(curve, new[rows], worth[rows], price[rows], level=confidence)

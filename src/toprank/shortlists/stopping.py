@@ -12,7 +12,7 @@ import numpy as np
 from scipy.special import betaln, gammaln
 
 from toprank.inputs import check_number, rows_within_budget
-from toprank.shortlists.calibration import as_new_scores
+from toprank.shortlists.calibration import as_new_scores, check_confidence
 from toprank.shortlists.hits import most_among_new, most_among_weighted
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def positives_left(
     >>> positives_left(1000, 200, 0, any_time=False).at_most
     13
     """
-    check_number("confidence", confidence, 0.0, 1.0 - 1e-9)
+    check_confidence(confidence)
     for name, number, most in (
         ("n_rows", n_rows, np.inf),
         ("n_sampled", n_sampled, n_rows),
@@ -69,7 +69,7 @@ def positives_left(
     ):
         check_number(name, number, 0, most, whole=True)
     left = n_rows - n_sampled
-    share = n_hits / n_sampled if n_sampled else 0.5
+    share = float(n_hits / n_sampled) if n_sampled else 0.5
     if not any_time:
         return Left(share * left, most_among_new(n_sampled, n_hits, left, confidence))
     more = np.arange(left + 1)
@@ -106,8 +106,8 @@ def positives_below(
     >>> positives_below(calibration, range(0, 1000, 5), 40).at_most
     1
     """
-    check_number("confidence", confidence, 0.0, 1.0 - 1e-9)
-    new = as_new_scores(scores)
+    check_confidence(confidence)
+    new = as_new_scores(scores, calibration)
     length = rows_within_budget(k, new.size, name="k")
     order = np.argsort(-new, kind="stable")
     border = new[order[length - 1]] if new.size else -np.inf
@@ -133,4 +133,6 @@ def is_recall_reached(n_found: int, left: Left, recall: float = 0.95) -> bool:
     """
     check_number("n_found", n_found, 0, whole=True)
     check_number("recall", recall, 0.0, 1.0)
+    if not isinstance(left, Left):
+        raise TypeError(f"left must be what positives_left or positives_below gives, got {left!r}.")
     return n_found >= recall * (n_found + left.at_most) - 1e-9

@@ -12,7 +12,7 @@ are few of them.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 from scipy.optimize import isotonic_regression, minimize
@@ -107,9 +107,10 @@ class IsotonicChances:
 class PlattChances:
     """Platt's curve: chance = 1 / (1 + e^−(slope·z + offset)), z the standardised score.
 
-    ``covariance`` is that of slope and offset.
+    ``z = (score/unit − centre)/scale``; ``covariance`` is that of slope and offset.
     """
 
+    unit: float
     centre: float
     scale: float
     slope: float
@@ -120,10 +121,15 @@ class PlattChances:
     def of(cls, calibration: Calibration) -> PlattChances:
         """Maximise the likelihood, with Platt's targets, which are short of 0 and 1."""
         masses, positives = calibration.masses, calibration.positives
-        centre = float(np.average(calibration.scores, weights=masses))
-        spread = np.sqrt(np.average((calibration.scores - centre) ** 2, weights=masses))
-        scale = float(spread) or 1.0
-        z = np.column_stack([(calibration.scores - centre) / scale, np.ones(masses.size)])
+        # Scores of 1e300 have no squares: measured in units of the largest, they have.
+        unit = float(np.abs(calibration.scores).max()) or 1.0
+        scores = calibration.scores / unit
+        centre = float(np.average(scores, weights=masses))
+        spread = float(np.sqrt(np.average((scores - centre) ** 2, weights=masses)))
+        # What rounding leaves of equal scores is no spread.
+        is_flat = spread <= 1e-13
+        scale = 1.0 if is_flat else spread
+        z = np.column_stack([(scores - centre) * (not is_flat) / scale, np.ones(masses.size)])
         n_positive, n_negative = masses[positives].sum(), masses[~positives].sum()
         high, low = (n_positive + 1.0) / (n_positive + 2.0), 1.0 / (n_negative + 2.0)
         target = np.where(positives, high, low)
@@ -141,19 +147,21 @@ class PlattChances:
         found = minimize(loss, start, jac=True, hess=curvature, method="trust-exact").x
         covariance = np.asarray(np.linalg.pinv(curvature(found), hermitian=True), np.float64)
         # A falling line would turn the ranking over; rows are then all alike.
-        return cls(centre, scale, max(float(found[0]), 0.0), float(found[1]), covariance)
+        slope = 0.0 if is_flat else max(float(found[0]), 0.0)
+        return cls(unit, centre, scale, slope, float(found[1]), covariance)
 
     def __call__(self, scores: ArrayLike) -> Floats:
         """One chance per score."""
-        z = (as_scores(scores).astype(np.float64) - self.centre) / self.scale
-        return np.asarray(expit(self.slope * z + self.offset))
+        return np.asarray(expit(self.slope * self._z(as_scores(scores)) + self.offset))
+
+    def _z(self, scores: NDArray[np.floating[Any]]) -> Floats:
+        return (scores.astype(np.float64) / self.unit - self.centre) / self.scale
 
     def variance(self, scores: Floats, value: Floats) -> float:
         """Variance of ``Σ value·chance``, to first order in slope and offset."""
         chance = self(scores)
         steep = value * chance * (1.0 - chance)
-        z = (scores - self.centre) / self.scale
-        gradient = np.array([steep @ z, steep.sum()])
+        gradient = np.array([steep @ self._z(scores), steep.sum()])
         return float(gradient @ self.covariance @ gradient)
 
 
@@ -194,7 +202,8 @@ def amounts(given: ArrayLike, n_rows: int, *, name: str) -> Floats:
     if not np.isfinite(found).all() or (found < 0).any():
         bad = int(np.flatnonzero(~(found >= 0) | ~np.isfinite(found))[0])
         raise ValueError(
-            f"{name} must be finite and not negative, but {name}[{bad}] is {found[bad]}."
+            f"{name} must be finite and not negative, but {name}[{bad}] is {found[bad]}; fill in "
+            "the amount, or leave out the row."
         )
     return found
 
@@ -206,6 +215,11 @@ def expected_gains(chances: ArrayLike, value: ArrayLike = 1.0, cost: ArrayLike =
     [4.0, -0.5]
     """
     known = as_scores(chances, name="chances").astype(np.float64)
+    if ((known < 0) | (known > 1)).any():
+        raise ValueError(
+            f"chances must be between 0 and 1, got {known.min()} to {known.max()}; learn_chances "
+            "makes them of scores."
+        )
     worth = amounts(value, known.size, name="value")
     return np.asarray(known * worth - amounts(cost, known.size, name="cost"))
 
@@ -278,7 +292,10 @@ def expected_profit(
     worth, price = amounts(value, known.size, name="value"), amounts(cost, known.size, name="cost")
     chance = chances(known)
     mean = float(chance @ worth - price.sum())
-    by_luck = float(worth**2 @ (chance * (1.0 - chance)))
-    reach = float(norm.ppf(0.5 + level / 2.0)) * np.sqrt(by_luck + chances.variance(known, worth))
+    # in units of the largest amount: squares of large ones would overflow
+    unit = float(worth.max(initial=0.0)) or 1.0
+    part = worth / unit
+    variance = float(part**2 @ (chance * (1.0 - chance))) + chances.variance(known, part)
+    reach = float(norm.ppf(0.5 + level / 2.0)) * np.sqrt(variance) * unit
     least, most = -float(price.sum()), float(worth.sum() - price.sum())
     return Profit(mean, max(mean - float(reach), least), min(mean + float(reach), most))
