@@ -12,6 +12,7 @@ from toprank.predtron.documentation import documented
 from toprank.predtron.inputs import check_length
 from toprank.predtron.problem import compose
 from toprank.predtron.representations import Representation, Vectors
+from toprank.rankers.supervised import check_given
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -83,8 +84,7 @@ class Predtron(RowPredtron):
         return super().partial_fit(X, y)
 
     def _check_labels(self, y: Any, table: Any) -> Any:
-        if y is None:
-            raise ValueError("requires y to be passed, but the target y is None.")
+        check_given(y)
         hashable = isinstance(self.representation, Vectors) and self.search is None
         labels = y.tolist() if hashable and hasattr(y, "tolist") else y
         check_length(labels, table.shape[0])

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from toprank.inputs import as_lists
 from toprank.kernels.rounds import add_rows, score_rows
 from toprank.kernels.rows import rows_of
+from toprank.rankers.supervised import check_given, class_labels
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -138,22 +138,11 @@ def check_length(y: Any, n_rows: int) -> None:
         raise ValueError(f"y has {len(y)} rows, but X has {n_rows}; they must match.")
 
 
-def _check_given(y: Any) -> None:
-    if y is None:
-        raise ValueError(
-            "requires y to be passed, but the target y is None; pass one label per row."
-        )
-
-
 def as_class_vector(y: Any, n_rows: int) -> NDArray[Any]:
     """One class per row."""
-    _check_given(y)
-    labels = column_or_1d(y, warn=True)
+    labels = class_labels(y)
     check_length(labels, n_rows)
-    if labels.dtype.kind == "f" and not np.isfinite(labels).all():
-        raise ValueError("y contains NaN or infinity; drop the rows without a label.")
-    check_classification_targets(labels)
-    return np.asarray(labels)
+    return labels
 
 
 def class_codes(labels: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.intp]:
@@ -172,7 +161,7 @@ def class_codes(labels: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.intp]
 
 def as_label_matrix(y: Any, n_rows: int) -> NDArray[np.bool_]:
     """An indicator matrix as a mask, one column per label."""
-    _check_given(y)
+    check_given(y)
     is_sparse: bool = sparse.issparse(y)
     matrix = y.toarray() if is_sparse else np.asarray(y)
     check_length(matrix, n_rows)
@@ -186,7 +175,7 @@ def as_label_matrix(y: Any, n_rows: int) -> NDArray[np.bool_]:
 
 def as_grades(y: Any, n_rows: int) -> NDArray[np.float64]:
     """One grade of relevance per row, at least 0."""
-    _check_given(y)
+    check_given(y)
     labels = column_or_1d(y, warn=True)
     if labels.dtype.kind not in "biuf":
         raise TypeError(

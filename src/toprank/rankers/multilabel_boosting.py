@@ -10,15 +10,15 @@ import numpy as np
 from joblib import effective_n_jobs
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.multiclass import check_classification_targets, type_of_target
-from sklearn.utils.validation import check_is_fitted, column_or_1d
+from sklearn.utils.multiclass import type_of_target
+from sklearn.utils.validation import check_is_fitted
 
 from toprank.inputs import as_weights, check_choice, check_number, log_scale, scaled_weights
 from toprank.kernels.threads import Threads
 from toprank.rankers.boosting import check_max_step, warn_if_equal
 from toprank.rankers.cuts import matching_intercept
 from toprank.rankers.documentation import documented
-from toprank.rankers.supervised import check_table
+from toprank.rankers.supervised import check_given, check_known, check_table, class_labels
 from toprank.solvers.boosting import boost
 from toprank.solvers.label_boosting import LabelState
 from toprank.weak_rankers import Stumps
@@ -124,12 +124,10 @@ class LabelBooster(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _indicators(self, y: Any, n_rows: int) -> NDArray[np.bool_]:
         """Labels × rows, and what the labels are called."""
-        if y is None:
-            raise ValueError("requires y to be passed, but the target y is None.")
+        check_given(y)
         is_sparse: bool = sparse.issparse(y)
         labels = np.asarray(y.toarray() if is_sparse else y)
-        if labels.dtype.kind == "f" and not np.isfinite(labels).all():
-            raise ValueError("y contains NaN or infinity; drop the rows without a label.")
+        check_known(labels)
         if labels.shape[:1] != (n_rows,):
             raise ValueError(
                 f"y has {labels.shape[0] if labels.ndim else 0} rows, but X has {n_rows}; "
@@ -144,8 +142,7 @@ class LabelBooster(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             self.classes_ = np.arange(labels.shape[1])
             self._one_class_per_row = False
             return np.ascontiguousarray(labels.T.astype(bool))
-        labels = column_or_1d(labels, warn=True)
-        check_classification_targets(labels)
+        labels = class_labels(labels)
         self.classes_, codes = np.unique(labels, return_inverse=True)
         self._one_class_per_row = True
         if self.classes_.size < 2:

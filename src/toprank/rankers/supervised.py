@@ -55,8 +55,11 @@ __all__ = [
     "SupervisedRanker",
     "Watch",
     "binary_labels",
+    "check_given",
+    "check_known",
     "check_length",
     "check_table",
+    "class_labels",
     "near_one",
     "with_callbacks",
 ]
@@ -328,14 +331,7 @@ def check_table(estimator: BaseEstimator, X: Any, family: WeakRankers, *, reset:
 
 def binary_labels(y: ArrayLike | None) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     """Classes, and a mask of the rows of ``classes[1]``, the positive one."""
-    if y is None:
-        raise ValueError(
-            "requires y to be passed, but the target y is None; pass one label per row."
-        )
-    labels = column_or_1d(y, warn=True)
-    if labels.dtype.kind == "f" and not np.isfinite(labels).all():
-        raise ValueError("y contains NaN or infinity; drop the rows without a label.")
-    check_classification_targets(labels)
+    labels = class_labels(y)
     kind = type_of_target(labels, input_name="y")
     if kind != "binary":
         raise ValueError(
@@ -350,6 +346,29 @@ def binary_labels(y: ArrayLike | None) -> tuple[NDArray[Any], NDArray[np.bool_]]
         )
     warn_if_doubtful(classes)
     return classes, labels == classes[1]
+
+
+def class_labels(y: ArrayLike | None) -> NDArray[Any]:
+    """One class per row."""
+    check_given(y)
+    labels = column_or_1d(y, warn=True)
+    check_known(labels)
+    check_classification_targets(labels)
+    return np.asarray(labels)
+
+
+def check_given(y: Any) -> None:
+    """Refuse a fit without labels."""
+    if y is None:
+        raise ValueError(
+            "requires y to be passed, but the target y is None; pass one label per row."
+        )
+
+
+def check_known(labels: NDArray[Any]) -> None:
+    """Refuse labels of which some are missing."""
+    if labels.dtype.kind == "f" and not np.isfinite(labels).all():
+        raise ValueError("y contains NaN or infinity; drop the rows without a label.")
 
 
 def check_length(name: str, n_given: int, table: Any) -> None:

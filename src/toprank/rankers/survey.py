@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from toprank.rankers.supervised import binary_labels
+from toprank.rankers.supervised import binary_labels, check_known
 from toprank.weak_rankers.stumps import missing_columns
 
 if TYPE_CHECKING:
@@ -101,8 +101,7 @@ def survey_block(block: Block) -> Survey:
     X, y = block.X, block.y
     if X.dtype.kind != "f":
         raise TypeError(f"X must hold floating-point numbers, got dtype {X.dtype}.")
-    if y.dtype.kind == "f" and not np.isfinite(y).all():
-        raise ValueError("y contains NaN or infinity; drop the rows without a label.")
+    check_known(y)
     if block.weights is not None:
         if not np.isfinite(block.weights).all() or (block.weights < 0).any():
             raise ValueError("sample_weight must be finite numbers ≥ 0; mend or drop those rows.")
