@@ -206,7 +206,6 @@ PLACES = {
     "003": {
         "code": [
             "src/toprank/rankers/rank_svm*.py", "src/toprank/solvers/margin_ball.py",
-            "src/toprank/solvers/margin_ball.py",
             "src/toprank/solvers/nearest_point.py", "src/toprank/guarantees/svm.py",
             "src/toprank/objectives/margin.py", "experiments/svm/*.py",
             "experiments/ranking_svm.py",
