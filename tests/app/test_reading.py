@@ -159,11 +159,3 @@ def test_types_of_other_writers_are_read(tmp_path, invoke, words):
     for stream in ("--stream", "--in-memory"):
         assert words(invoke("rank", model, table, stream, "-o", tmp_path / "s.csv", "--force"))
     assert read_table(tmp_path / "s.csv").columns.column("view").type == pa.string()
-
-
-def test_sparse_text_that_would_fill_the_memory_is_refused(tmp_path, monkeypatch):
-    path = write(tmp_path / "wide.libsvm", "".join(f"1 {row}:1\n" for row in range(1, 101)))
-    assert read_table(path).n_rows == 100
-    monkeypatch.setattr("toprank.app.reading.available_memory", lambda: 200_000)
-    with pytest.raises(ValueError, match="100 rows of 100 features, too many to hold dense"):
-        read_table(path)

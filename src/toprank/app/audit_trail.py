@@ -227,7 +227,8 @@ def _check_against(
     known = _numbers(ranked, _name_of(ranked.column_names, "score"))
     scores = np.array([known[row] if row >= 0 else np.nan for row in rows])
     _compare_numbers(shortlist, "score", scores, found)
-    shared = [name for name in table.names if name in shortlist.names]
+    known_names = set(shortlist.names)
+    shared = [name for name in ranked.column_names[2:] if name in known_names]
     is_same = np.array([row >= 0 for row in rows])
     taken = ranked.take(pa.array([max(row, 0) for row in rows]))
     for name in shared:

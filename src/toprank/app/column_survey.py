@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 __all__ = [
     "ColumnProfile",
     "ColumnSurvey",
-    "column_or_zeros",
     "counted",
     "look_at_columns",
     "profile_of",
@@ -38,7 +37,10 @@ SAMPLE, CELLS = 20_000, 2_000_000
 LEAK, FEWEST = 0.99, 10
 # Fewer rows may count up, or all differ, by chance.
 FEWEST_ROWS = 30
+# Columns of numbers that are looked at together.
+AT_ONCE = 256
 _MOST_WARNINGS = 10
+_TENTHS = np.linspace(0.1, 0.9, 9)
 _ID = re.compile(r"(^|[^a-z])(id|ids|key|uuid|guid|nr|no|num|number|code|index)$", re.IGNORECASE)
 _PLURAL = {"number": "numbers", "boolean": "yes or no", "date": "dates", "category": "categories"}
 
@@ -99,6 +101,9 @@ def survey_columns(data: TrainingData, keep: tuple[str, ...] = ()) -> ColumnSurv
     """
     rows = data.whole or data.sample(SAMPLE)
     survey = ColumnSurvey()
+    if rows.features.is_held_sparse:  # all are numbers
+        survey.used["number"] = data.features
+        return survey
     for name in data.features:
         column = rows.features.columns.column(name)
         kind = kind_of_type(column.type, name)
@@ -114,9 +119,12 @@ def survey_columns(data: TrainingData, keep: tuple[str, ...] = ()) -> ColumnSurv
         )
     few = data.sample(min(SAMPLE, max(1_000, CELLS // len(data.features))))
     for kind, names in survey.used.items():
-        for name in names:
-            column = few.features.columns.column(name)
-            survey.warnings += _warnings(name, kind, column, few.positives)
+        if kind == "category":
+            for name in names:
+                column = few.features.columns.column(name)
+                survey.warnings += _warnings_of_texts(name, column, few.positives)
+        elif kind != "date":
+            survey.warnings += _warnings_of_numbers(names, few)
     return survey
 
 
@@ -157,38 +165,55 @@ def _reason_of_texts(column: pa.ChunkedArray) -> str:
     return "unique text" if counts.max() == 1 else ""
 
 
-def _warnings(
-    name: str, kind: str, column: pa.ChunkedArray, positives: NDArray[np.bool_]
+def _warnings_of_texts(
+    name: str, column: pa.ChunkedArray, positives: NDArray[np.bool_]
 ) -> list[str]:
-    if kind == "date":
-        return []
+    words, codes = coded_words(column)
+    counts = np.bincount(codes, minlength=len(words))
+    is_new = np.flatnonzero(counts[:-1])
     found = []
-    if kind == "category":
-        words, codes = coded_words(column)
-        counts = np.bincount(codes, minlength=len(words))
-        is_new = np.flatnonzero(counts[:-1])
-        n_values, n_known = is_new.size, int(counts[:-1].sum())
-        alike = _alike([str(words[at]) for at in is_new])
-        if alike:
-            found.append(f"{name} has {listing(alike)}, which differ in case only: two values.")
-        hits = np.bincount(codes, positives, minlength=len(words))
-        # a value that comes once says nothing of others, so it counts as an average one
-        rates = np.where(counts >= 2, hits / np.maximum(counts, 1), positives.mean())
-        sides = [rates[codes]]
-        is_whole = True
-    else:
-        values = as_numbers(column, name)
-        known = values[~np.isnan(values)]
-        n_values, n_known = np.unique(known).size, known.size
-        is_whole = bool((known == np.floor(known)).all())
-        middle = np.median(known) if known.size else 0.0
-        sides = [np.where(np.isnan(values), middle, values), np.isnan(values).astype(float)]
+    alike = _alike([str(words[at]) for at in is_new])
+    if alike:
+        found.append(f"{name} has {listing(alike)}, which differ in case only: two values.")
+    hits = np.bincount(codes, positives, minlength=len(words))
+    # a value that comes once says nothing of others, so it counts as an average one
+    rates = np.where(counts >= 2, hits / np.maximum(counts, 1), positives.mean())
+    area = float(_areas(rates[codes][:, None], positives)[0])
+    return found + _warned(name, is_new.size, int(counts[:-1].sum()), area, is_whole=True)
+
+
+def _warnings_of_numbers(names: list[str], rows: LabelledFeatures) -> list[str]:
+    """The same of columns of numbers, all at once, since there may be thousands."""
+    found: list[str] = []
+    for start in range(0, len(names), AT_ONCE):
+        some = names[start : start + AT_ONCE]
+        values = np.column_stack([as_numbers(rows.features.column(each), each) for each in some])
+        is_known = ~np.isnan(values)
+        ordered = np.sort(values, axis=0)  # NaN comes last
+        n_known = is_known.sum(axis=0)
+        is_new = (ordered[1:] != ordered[:-1]) & ~np.isnan(ordered[1:])
+        n_values = is_new.sum(axis=0) + (n_known > 0)
+        is_whole = ((values == np.floor(values)) | ~is_known).all(axis=0)
+        columns = np.arange(len(some))
+        low, high = (ordered[np.maximum(n_known - end, 0) // 2, columns] for end in (1, 0))
+        middle = np.where(n_known > 0, low / 2 + high / 2, 0.0)
+        areas = _areas(np.where(is_known, values, middle), rows.positives)
+        if not is_known.all():
+            areas = np.maximum(areas, _areas((~is_known).astype(float), rows.positives))
+        for at, name in enumerate(some):
+            found += _warned(
+                name, int(n_values[at]), int(n_known[at]), areas[at], is_whole=bool(is_whole[at])
+            )
+    return found
+
+
+def _warned(name: str, n_values: int, n_known: int, area: float, *, is_whole: bool) -> list[str]:
+    found = []
     if _looks_like_id(name, n_values, n_known, is_whole=is_whole):
         found.append(
             f"{name} looks like an ID: {n_values:,} different values in {n_known:,} rows. If it is "
             f"one, exclude it with --ignore {name!r}."
         )
-    area = _largest_area(sides, positives)
     if area >= LEAK:
         found.append(
             f"{name} alone nearly separates the classes (area under the ROC curve {area:.3f}). If "
@@ -210,14 +235,16 @@ def _looks_like_id(name: str, n_values: int, n_known: int, *, is_whole: bool) ->
     return n_values == n_known or (n_values > 0.9 * n_known and bool(_ID.search(name)))
 
 
-def _largest_area(sides: list[Any], positives: NDArray[np.bool_]) -> float:
-    """The area under the ROC curve of one column in its better direction."""
-    if min(positives.sum(), (~positives).sum()) < FEWEST:
-        return 0.0
-    from toprank.metrics import roc_auc  # compiled functions, which ranking does not need
+def _areas(values: NDArray[np.float64], positives: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """The area under the ROC curve of each column in its better direction."""
+    n_positives, n_negatives = int(positives.sum()), int((~positives).sum())
+    if min(n_positives, n_negatives) < FEWEST:
+        return np.zeros(values.shape[1])
+    from scipy.stats import rankdata
 
-    areas = [roc_auc(positives, side) for side in sides]
-    return max(max(area, 1.0 - area) for area in areas)
+    below = rankdata(values, axis=0)[positives].sum(axis=0) - n_positives * (n_positives + 1) / 2
+    areas = below / (n_positives * n_negatives)
+    return np.asarray(np.maximum(areas, 1.0 - areas))
 
 
 # What the columns look like, for later tables -------------------------------------------------
@@ -238,29 +265,30 @@ class ColumnProfile:
 
 
 def profile_of(encoder: Encoding, table: Table) -> list[ColumnProfile]:
-    """Describe the columns that a model uses, in their order."""
-    found = []
+    """Describe the columns that a model uses, in their order; of sparse rows nothing."""
+    found: list[ColumnProfile] = []
+    if encoder.is_sparse:
+        return found
     for name, kind in encoder.columns_:
-        column = column_or_zeros(table, name)
-        known = ColumnProfile([], 0.0, 0.0, [])
-        if kind != "category":
-            values = number_parts(name, kind, column)[0]
-            values = values[~np.isnan(values)]
-            if values.size:
-                edges = np.unique(np.quantile(values, np.linspace(0.1, 0.9, 9), method="lower"))
-                known = ColumnProfile(edges.tolist(), float(values.min()), float(values.max()), [])
-        counts, *_ = counted(encoder, name, kind, column, known)
-        found.append(replace(known, counts=counts.tolist()))
+        column = table.column(name)
+        if kind == "category":
+            counts, *_ = counted(encoder, name, kind, column, ColumnProfile([], 0.0, 0.0, []))
+            found.append(ColumnProfile([], 0.0, 0.0, counts.tolist()))
+        else:
+            found.append(_profile_of_numbers(number_parts(name, kind, column)[0]))
     return found
 
 
-def column_or_zeros(table: Table, name: str) -> Any:
-    """The column; of a sparse table that does not have it, zeros."""
-    import pyarrow as pa
-
-    if name not in table.names and table.is_sparse:
-        return pa.chunked_array([pa.array(np.zeros(table.n_rows))])
-    return table.columns.column(name)
+def _profile_of_numbers(values: NDArray[np.float64]) -> ColumnProfile:
+    ordered = np.sort(values)  # NaN comes last
+    n_known = int(ordered.searchsorted(np.nan))
+    if not n_known:
+        return ColumnProfile([], 0.0, 0.0, [0, 0, values.size])
+    edges = list(dict.fromkeys(ordered[((n_known - 1) * _TENTHS).astype(np.intp)].tolist()))
+    ends = ordered[:n_known].searchsorted(edges, side="right").tolist()
+    counts = [end - start for start, end in zip([0, *ends], [*ends, n_known], strict=True)]
+    low, high = float(ordered[0]), float(ordered[n_known - 1])
+    return ColumnProfile(edges, low, high, [*counts, 0, values.size - n_known])
 
 
 def counted(

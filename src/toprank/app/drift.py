@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from toprank.app.column_survey import column_or_zeros, counted
+from toprank.app.column_survey import counted
 from toprank.tables.table import Table, listing
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def look_at(
     step = max(1, n_rows // SAMPLE)
     rows = table.rows(np.arange(0, table.n_rows, step)) if step > 1 else table
     found = [
-        counted(encoder, name, kind, column_or_zeros(rows, name), known)
+        counted(encoder, name, kind, rows.column(name), known)
         for (name, kind), known in zip(encoder.columns_, profiles, strict=True)
     ]
     return SeenValues(

@@ -19,6 +19,7 @@ from toprank.selection import TopRanker
 from toprank.selection.candidates import STREAMED, family
 from toprank.shortlists.calibration import Calibration
 from toprank.tables import TableEncoder
+from toprank.tables.encoder import learned_encoding
 from toprank.tables.table import BestRows
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
     from toprank.app.training_data import LabelledFeatures, TrainingData
     from toprank.tables import Table
+    from toprank.tables.columns import Encoding
 
 __all__ = ["SampledScores", "choose_on_sample", "fit_model"]
 
@@ -113,17 +115,17 @@ def _n_nodes(ranker: Any) -> int:
     return len(own) + sum(_n_nodes(member) for member in members if member is not None)
 
 
-def _fitted(data: TrainingData, ranker: Any, scratch: Any) -> tuple[TableEncoder, Any]:
+def _fitted(data: TrainingData, ranker: Any, scratch: Any) -> tuple[Encoding, Any]:
     if data.whole is None:
-        encoder = data.fit_encoder(TableEncoder())
-        return encoder, ranker.fit_blocks(data.blocks(encoder, scratch))
+        learned = data.fit_encoder(TableEncoder())
+        return learned, ranker.fit_blocks(data.blocks(learned, scratch))
     rows = data.whole
     labels = rows.positives.astype(int)
     try:
         if isinstance(ranker, TopRanker):
             ranker.fit(rows.features, labels, **rows.metadata())
             return ranker.encoder_, ranker.best_estimator_  # type: ignore[return-value]
-        encoder = data.fit_encoder(TableEncoder())
+        encoder = learned_encoding(rows.features)
         return encoder, ranker.fit(encoder.transform(rows.features), labels, **rows.metadata())
     except ValueError as error:
         _check_sizes(rows.features, error)
@@ -132,10 +134,14 @@ def _fitted(data: TrainingData, ranker: Any, scratch: Any) -> tuple[TableEncoder
 
 def _check_sizes(features: Table, error: ValueError) -> None:
     """Raise, naming the column, where a fit has failed because of a number that is too large."""
-    encoder = TableEncoder().fit(features)
+    encoder = learned_encoding(features)
     X, table = encoder.transform(features), features.name
-    place = int(np.abs(X).max(axis=0).argmax())
-    largest = X[int(np.abs(X[:, place]).argmax()), place]
+    if isinstance(X, np.ndarray):
+        place = int(np.abs(X).max(axis=0).argmax())
+        largest = X[int(np.abs(X[:, place]).argmax()), place]
+    else:
+        at = int(np.abs(X.data).argmax())
+        place, largest = X.indices[at], X.data[at]
     if np.abs(largest) > _LARGEST:
         raise ValueError(
             f"{table} holds {largest:.6g} in the column {encoder.owners_[place]!r}, too large for "

@@ -10,11 +10,9 @@ import numpy as np
 
 from toprank.inputs import rows_within_budget
 from toprank.tables.columns import Encoding, as_words
-from toprank.tables.table import as_table
+from toprank.tables.table import FEATURES, as_table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from numpy.typing import NDArray
 
     from toprank.app.column_survey import ColumnProfile
@@ -141,7 +139,7 @@ class RankingModel:
 
         ``first_row`` is how many rows came before, where the message can name the row.
         """
-        table = as_table(X)
+        table = self.opened(as_table(X))
         self.encoder.check_columns(table)
         with np.errstate(over="ignore", invalid="ignore"):
             scores = self._scores(table)
@@ -150,9 +148,17 @@ class RankingModel:
                 raise self._without_score(table, int(np.argmin(is_finite)), first_row)
         return scores
 
+    def opened(self, table: Table) -> Table:
+        """A shortlist of sparse rows with its features, which stand there as text in one column."""
+        if table.schema.get_field_index(FEATURES) < 0 or FEATURES in self.encoder.owners_:
+            return table
+        from toprank.tables.sparse import SparseTable
+
+        return SparseTable.of_texts(table)
+
     def _without_score(self, table: Table, row: int, first_row: int | None) -> ValueError:
         """What to raise for a row whose numbers are too large."""
-        encoded = self.encoder.transform(table.rows([row]))[0]
+        encoded = _dense(self.encoder.transform(table.rows([row])))[0]
         weights = np.asarray(getattr(self.ranker, "coef_", np.ones((1, encoded.size))))[0]
         at = int(np.argmax(np.abs(encoded * weights)))
         where = "a row" if first_row is None else f"row {first_row + row + 1:,}"
@@ -163,22 +169,23 @@ class RankingModel:
         )
 
     def _scores(self, table: Table) -> NDArray[np.float64]:
-        if hasattr(self.ranker, "coef_"):  # the encoded table is never held as a whole
+        if hasattr(self.ranker, "coef_") and not self.encoder.is_sparse:
+            # the encoded table is never held as a whole
             return _linear_scores(self.ranker, self.encoder.encoded(table), table.n_rows)
         return _scores(self.ranker, self.encoder.transform(table))
 
     def contributions(self, X: Any) -> NDArray[np.float64]:
         """What each encoded column adds to each row's score, beyond the mean training row."""
-        encoded = self.encoder.transform(as_table(X))
-        return contributions(self.ranker, encoded) - self.baseline
+        encoded = self.encoder.transform(self.opened(as_table(X)))
+        return _dense(contributions(self.ranker, encoded)) - self.baseline
 
     def row_drivers(self, table: Table) -> tuple[list[str], NDArray[np.float64]]:
         """Columns of the table, and what each adds to each row's score: (n_rows, n_columns)."""
         return _gathered(self.encoder.owners_, self.contributions(table))
 
-    def drivers(self) -> list[Driver]:
-        """What drives the score, the strongest column first."""
-        return _drivers_of(self)
+    def drivers(self, most: int | None = None) -> list[Driver]:
+        """What drives the score, the strongest column first; by default all columns."""
+        return _drivers_of(self, most)
 
     def expected_hits(self, length: float, n_rows: float, n_lists: int = 1) -> Interval | None:
         """Hits to expect among the first ``length`` rows of a new list; None if none was judged.
@@ -198,17 +205,21 @@ class RankingModel:
         return rows_within_budget(amount, n_rows, name="budget", clip=True)
 
 
-def _scores(ranker: Any, encoded: NDArray[np.float64]) -> NDArray[np.float64]:
+def _dense(rows: Any) -> NDArray[np.float64]:
+    return np.asarray(rows if isinstance(rows, np.ndarray) else rows.toarray())
+
+
+def _scores(ranker: Any, encoded: Any) -> NDArray[np.float64]:
     """Scores of encoded rows; equal rows have equal scores to the last bit, wherever they stand."""
     if hasattr(ranker, "rankers_"):
-        scores = np.full(len(encoded), float(ranker.intercept_[0]))
+        scores = np.full(encoded.shape[0], float(ranker.intercept_[0]))
         for factor, member in zip(ranker.factors_, ranker.rankers_, strict=True):
             scores += factor * _scores(member, encoded)
         return scores
     if hasattr(ranker, "ranker_"):
         return _scores(ranker.ranker_, _cut_to_float32(encoded))
     if hasattr(ranker, "coef_"):
-        return _linear_scores(ranker, encoded.T, len(encoded))
+        return _linear_scores(ranker, encoded.T, encoded.shape[0])
     if hasattr(ranker, "trees_") and not ranker.has_categories:
         with closing(_threads(len(encoded))) as threads:
             return np.asarray(ranker.trees_.scores(encoded, threads, float(ranker.intercept_[0])))
@@ -232,10 +243,14 @@ def _cut_to_float32(encoded: NDArray[np.float64]) -> NDArray[np.float64]:
         return encoded.astype(np.float32).astype(np.float64)
 
 
-def _linear_scores(
-    ranker: Any, columns: Iterable[NDArray[np.float64]], n_rows: int
-) -> NDArray[np.float64]:
-    """Column after column: a product of matrices adds up a row as its place among others asks."""
+def _linear_scores(ranker: Any, columns: Any, n_rows: int) -> NDArray[np.float64]:
+    """Column after column: a product of matrices adds up a row as its place among others asks.
+
+    That of a CSR matrix with a vector does not: each row is a sum of its own.
+    """
+    if hasattr(columns, "tocsr"):
+        coef = np.asarray(ranker.coef_[0], dtype=np.float64)
+        return np.asarray(columns.T.tocsr() @ coef + float(ranker.intercept_[0]))
     scores, product = np.full(n_rows, float(ranker.intercept_[0])), np.empty(n_rows)
     coef = np.asarray(ranker.coef_, dtype=np.float64)[0]
     for weight, values in zip(coef, columns, strict=True):
@@ -245,13 +260,16 @@ def _linear_scores(
     return scores
 
 
-def contributions(ranker: Any, encoded: NDArray[np.float64]) -> NDArray[np.float64]:
+def contributions(ranker: Any, encoded: Any) -> Any:
     """What each column adds to each row's score: of shape (n_rows, n_columns).
 
-    The sum over columns is the score up to a constant, which a baseline takes away.
+    The sum over columns is the score up to a constant, which a baseline takes away. Of sparse rows
+    it is sparse: what is 0 adds nothing.
     """
-    if hasattr(ranker, "coef_"):
-        return np.asarray(encoded * np.asarray(ranker.coef_, dtype=np.float64)[0])
+    is_sparse = not isinstance(encoded, np.ndarray)
+    if is_sparse or hasattr(ranker, "coef_"):
+        coef = _linear_coef(ranker)
+        return encoded.multiply(coef).tocsr() if is_sparse else np.asarray(encoded * coef)
     if hasattr(ranker, "trees_"):
         return _shapley_values(ranker, encoded)
     parts = np.zeros(encoded.shape)
@@ -277,6 +295,16 @@ def _shapley_values(ranker: Any, encoded: NDArray[np.float64]) -> NDArray[np.flo
         return np.asarray(ranker.trees_.contributions(encoded, threads))
 
 
+def _linear_coef(ranker: Any) -> NDArray[np.float64]:
+    """The coefficients of a linear ranker, or of a blend of such."""
+    if not hasattr(ranker, "rankers_"):
+        return np.asarray(ranker.coef_[0], dtype=np.float64)
+    found = np.zeros(ranker.n_features_in_)
+    for factor, member in zip(ranker.factors_, ranker.rankers_, strict=True):
+        found += factor * _linear_coef(member)
+    return np.asarray(found)
+
+
 def _occluded(ranker: Any, encoded: NDArray[np.float64]) -> NDArray[np.float64]:
     """What scores lose where one column is the mean of a kernel's support vectors.
 
@@ -292,9 +320,7 @@ def _occluded(ranker: Any, encoded: NDArray[np.float64]) -> NDArray[np.float64]:
     return parts
 
 
-def mean_and_spread(
-    parts: NDArray[np.float64],
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def mean_and_spread(parts: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Mean and standard deviation of each column, whose sums and squares stay finite.
 
     Columns are scaled by powers of two, which changes no digit.
@@ -304,6 +330,10 @@ def mean_and_spread(
     >>> mean_and_spread(np.array([[1e308], [1.5e308]]))
     (array([1.25e+308]), array([2.5e+307]))
     """
+    if not isinstance(parts, np.ndarray):
+        from toprank.tables import sparse
+
+        return sparse.mean_and_spread(parts)
     _, powers = np.frexp(np.abs(parts).max(axis=0, initial=0.0))
     scaled = np.ldexp(parts, -powers)
     return np.ldexp(scaled.mean(axis=0), powers), np.ldexp(scaled.std(axis=0), powers)
@@ -322,39 +352,45 @@ def _owners_of_stumps(family: Any) -> NDArray[np.intp]:
 def _gathered(owners: list[str], values: NDArray[np.float64]) -> tuple[list[str], NDArray[Any]]:
     """Sum values of encoded columns (last axis) over the table's columns they come from."""
     places = {name: place for place, name in enumerate(dict.fromkeys(owners))}
+    if len(places) == len(owners):
+        return owners, values
     sums = np.zeros((*values.shape[:-1], len(places)))
     np.add.at(sums.T, [places[owner] for owner in owners], values.T)
     return list(places), sums
 
 
-def _drivers_of(model: RankingModel) -> list[Driver]:
+def _drivers_of(model: RankingModel, most: int | None) -> list[Driver]:
     """The columns of a model, the one that moves scores most first."""
     # Encoded columns of one table column exclude each other or nearly so; adding variances is
     # close enough to order columns by.
     names, variances = _gathered(model.encoder.owners_, model.spread**2)
     reach = np.sqrt(variances)
     total = float(reach.sum()) or 1.0
-    parts = _parts(model)
+    order = np.argsort(-reach, kind="stable")[:most]
+    parts = _parts(model, {names[at] for at in order})
     return [
         Driver(names[at], float(reach[at]), float(reach[at]) / total, tuple(parts[names[at]]))
-        for at in np.argsort(-reach, kind="stable")
+        for at in order
     ]
 
 
-def _parts(model: RankingModel) -> dict[str, list[Part]]:
-    found: dict[str, list[Part]] = {name: [] for name in dict.fromkeys(model.encoder.owners_)}
+def _parts(model: RankingModel, columns: set[str]) -> dict[str, list[Part]]:
+    """The terms of these columns, the heaviest first."""
+    found: dict[str, list[Part]] = {name: [] for name in columns}
     features = model.encoder.get_feature_names_out()
     ranker = model.ranker
-    if hasattr(ranker, "coef_"):
-        coef = np.asarray(ranker.coef_, dtype=np.float64)[0]
+    if hasattr(ranker, "coef_") or model.encoder.is_sparse:
+        coef = _linear_coef(ranker)
         for owner, name, weight in zip(model.encoder.owners_, features, coef, strict=True):
-            found[owner].append(Part(str(name), float(weight)))
+            if owner in found:
+                found[owner].append(Part(str(name), float(weight)))
     elif _has_stumps(ranker):
         family, weights = ranker.weak_rankers_, ranker.weights_
         owners, names = _owners_of_stumps(family), family.names(features)
         for index in np.flatnonzero(weights):
             owner = model.encoder.owners_[owners[index]]
-            found[owner].append(Part(names[index], float(weights[index])))
+            if owner in found:
+                found[owner].append(Part(names[index], float(weights[index])))
     return {
         name: sorted(parts, key=lambda part: -abs(part.weight)) for name, parts in found.items()
     }
@@ -364,7 +400,7 @@ def lists_of(table: Table, group: str | None) -> NDArray[Any] | None:
     """List ids, one per row."""
     if group is None:
         return None
-    column = table.columns.column(group)
+    column = table.column(group)
     if column.null_count:
         raise ValueError(
             f"the group {group!r} is missing in {column.null_count} rows; every row needs a list."

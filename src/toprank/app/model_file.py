@@ -16,6 +16,7 @@ What a file may hold is in :mod:`toprank.app.stored`; nothing in a file is run o
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import json
 import math
@@ -45,9 +46,10 @@ _LAYOUT = 2
 _LENGTH = struct.Struct("<Q")
 _DTYPES = ("|b1", "|u1", "<u2", "<u4", "<i4", "<i8", "<f4", "<f8")
 # Beyond these no model of ours goes; a hostile file could fill the memory.
-_MOST_NODES = 1 << 23
+_MOST_NODES = 1 << 22
 _DEEPEST = 24
 _LARGEST = 1 << 63
+_SCALARS = {str, float, bool, type(None)}
 # What the commands print of a model, with its type.
 _FACTS: dict[str, type] = {
     "ranker": str,
@@ -69,12 +71,8 @@ def save_model(path: str | os.PathLike[str], model: RankingModel) -> Path:
     """
     arrays: list[bytes] = []
     encoder, roles = model.encoder, model.roles
-    values = encoder.categories_ | encoder.medians_
     description = {
-        "encoder": [
-            [name, kind, values[name], encoder.has_missing_[name]]
-            for name, kind in encoder.columns_
-        ],
+        "encoder": _columns_of(encoder, arrays),
         "ranker": _written(stored_ranker(model.ranker), arrays),
         "baseline": _written(model.baseline, arrays),
         "spread": _written(model.spread, arrays),
@@ -168,6 +166,8 @@ class _Reader:
         if depth > _DEEPEST:
             raise ValueError("its description is nested too deeply.")
         if isinstance(found, list):
+            if all(type(each) in _SCALARS for each in found):
+                return found
             return [self.value(each, depth + 1) for each in found]
         if isinstance(found, dict):
             if "$array" in found:
@@ -200,7 +200,7 @@ def _read(payload: bytes) -> RankingModel:
     if text.count(b"[") + text.count(b"{") + text.count(b",") > _MOST_NODES:
         raise ValueError("its description is too long.")
     reader = _Reader(memoryview(payload)[start + length :])
-    known = reader.value(json.loads(text))
+    known = reader.value(_parsed(text))
     encoder = _encoder(known["encoder"])
     ranker, n_outputs = known["ranker"], len(encoder.owners_)
     check_stored(ranker, n_outputs)
@@ -223,7 +223,35 @@ def _read(payload: bytes) -> RankingModel:
     )
 
 
-def _encoder(columns: list[Any]) -> Encoding:
+def _parsed(text: bytes) -> Any:
+    """What JSON says; millions of small lists would be looked at again and again as garbage."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        return json.loads(text)
+    finally:
+        if was_on:
+            gc.enable()
+
+
+def _columns_of(encoder: Encoding, arrays: list[bytes]) -> Any:
+    """The columns with what each needs; of sparse rows the numbers of the features."""
+    if encoder.is_sparse:
+        return _written(encoder.numbers_, arrays)  # type: ignore[attr-defined]
+    values = encoder.categories_ | encoder.medians_
+    return [
+        [name, kind, values[name], encoder.has_missing_[name]] for name, kind in encoder.columns_
+    ]
+
+
+def _encoder(columns: Any) -> Encoding:
+    if isinstance(columns, np.ndarray):
+        from toprank.tables.sparse import SparseEncoding
+
+        Numbers("features", kinds="i").check("features", columns, {})
+        if not columns.size or columns[0] < 0 or (np.diff(columns) <= 0).any():
+            raise ValueError("its features are none, or their numbers do not ascend.")
+        return SparseEncoding(columns.astype(np.int64))
     made = Encoding()
     made.columns_ = [(name, kind) for name, kind, *_ in columns]
     made.categories_, made.medians_, made.has_missing_ = {}, {}, {}

@@ -11,12 +11,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 from pyarrow import csv
 
 from toprank.app.formats import MAGIC, READERS, SUFFIXES
+from toprank.app.sparse_text import read_sparse_text
 from toprank.app.text_columns import TextFormat, TypedColumns, typed_columns
 from toprank.app.writing import unescaped, with_texts
 from toprank.kernels.memory import available_memory
@@ -26,7 +26,7 @@ from toprank.tables.table import Table, check_names, with_plain_texts
 if TYPE_CHECKING:
     import os
 
-__all__ = ["FORMATS", "GROUP", "LABEL", "format_of", "open_rows", "read_table"]
+__all__ = ["FORMATS", "check_dense", "format_of", "open_rows", "read_table"]
 
 # What the name of a file says about its format; other names are decided by the first line.
 FORMATS = {
@@ -60,11 +60,6 @@ _OTHER_TEXT = {
 
 BAD_COLUMN = re.compile(r"In CSV column #(\d+): (?:Row #\d+: )?CSV conversion error to (\w+)")
 _NUMBER = re.compile(r"[-+]?\d+(\.\d*)?([eE][-+]?\d+)?")
-
-# Columns that LIBSVM and LETOR text gets.
-LABEL, GROUP = "label", "qid"
-# Columns are held dense; beyond this a table belongs in another program (8 GB of numbers).
-MOST_CELLS = 1_000_000_000
 
 
 def open_rows(
@@ -155,6 +150,8 @@ def read_table(path: str | os.PathLike[str], how: TextFormat | None = None) -> T
     found = _read(kind, file if content is None else content, name, part, how)
     if before is not None and size_and_time(file) != before:
         raise ValueError(f"{name} changed while it was read; run again when it is complete.")
+    if isinstance(found, Table):
+        return found
     check_names(list(found.columns.column_names), name)
     if not found.columns.num_rows:
         raise ValueError(f"{name} has a header but no rows; there is nothing to rank.")
@@ -162,7 +159,6 @@ def read_table(path: str | os.PathLike[str], how: TextFormat | None = None) -> T
     return Table(
         found.columns,
         name if part is None else f"{name}::{part}",
-        is_sparse=kind == "libsvm",
         notes=found.notes,
         read_as={key: value for key, value in read_as.items() if value is not None},
     )
@@ -183,6 +179,16 @@ def split_source(path: Path) -> tuple[Path, str | None]:
     return Path(file), part
 
 
+def check_dense(table: Table, who: str, *, is_sparse: bool = False) -> None:
+    """Raise where a command meets features that are held sparse, in a table or a model."""
+    if table.is_held_sparse or is_sparse:
+        what = f"the features of {table.name}" if table.is_held_sparse else "features of the model"
+        raise ValueError(
+            f"{what} are held sparse, which {who} cannot show; toprank fit, rank, evaluate and "
+            "explain take them."
+        )
+
+
 def _check_readable(file: Path) -> tuple[int, int]:
     if file.is_dir():
         raise IsADirectoryError(f"{str(file)!r} is a folder; name a table inside it.")
@@ -200,7 +206,7 @@ def _head(file: Path) -> bytes:
 
 def _read(
     kind: str, source: Path | bytes, name: str, part: str | None, how: TextFormat
-) -> TypedColumns:
+) -> TypedColumns | Table:
     """Read a file of this kind; texts become numbers and dates where the format has none."""
     if part is not None and kind not in ("xlsx", "sqlite", "duckdb"):
         raise ValueError(f"{name} holds one table; leave ::{part} out.")
@@ -208,7 +214,7 @@ def _read(
         return TypedColumns(_read_parquet(source, name))
     if kind == "libsvm":
         content = source if isinstance(source, bytes) else source.read_bytes()
-        return TypedColumns(_read_sparse_text(content, name))
+        return read_sparse_text(content, name)
     if kind in READERS:
         try:
             return typed_columns(READERS[kind](source, part), how)
@@ -452,75 +458,3 @@ def in_words(message: str, name: str) -> str:
         return f"{name} has a cell of more than {_LARGEST_BLOCK:,} bytes; is a quote left open?"
     text = text.removeprefix("CSV parse error: ")[:160]
     return f"{name} is not a regular table: {text}. Every line needs as many cells as the header."
-
-
-def _read_sparse_text(content: bytes, name: str) -> pa.Table:
-    """Read ``label [qid:list] feature:value …``, where features that are 0 are left out.
-
-    The columns are ``label``, ``qid`` where there are lists, then each feature.
-    """
-    try:
-        text = content.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise ValueError(f"{name} is not text in UTF-8; is it another format?") from error
-    labels: list[float] = []
-    lists: list[str] = []
-    features: list[int] = []
-    values: list[float] = []
-    counts: list[int] = []
-    for number, line in enumerate(text.split("\n"), start=1):
-        words = line.split("#", 1)[0].split()
-        if not words:
-            continue
-        try:
-            labels.append(float(words[0]))
-            if len(words) > 1 and words[1].startswith("qid:"):
-                lists.append(words.pop(1)[4:])
-            pairs = [word.split(":") for word in words[1:]]
-            features += [int(feature) for feature, _ in pairs]
-            values += [float(value) for _, value in pairs]
-        except ValueError:
-            raise ValueError(
-                f"{name}, line {number} is not 'label [qid:list] feature:value …': {line[:60]!r}."
-            ) from None
-        counts.append(len(pairs))
-    if not labels:
-        raise ValueError(f"{name} holds no rows; a line is 'label [qid:list] feature:value …'.")
-    if lists and len(lists) != len(labels):
-        raise ValueError(f"{name} has a qid on {len(lists)} of {len(labels)} lines; give all one.")
-    table = _dense(np.array(features), np.array(values), np.array(counts), name)
-    columns = {LABEL: pa.array(_whole(np.array(labels)))}
-    if lists:
-        columns[GROUP] = pa.array(lists)
-    columns |= {str(number): pa.array(column) for number, column in table.items()}
-    return pa.table(columns)
-
-
-def _whole(labels: np.ndarray) -> np.ndarray:
-    if (np.abs(labels) < 2.0**53).all() and (labels == np.floor(labels)).all():
-        return labels.astype(np.int64)
-    return labels
-
-
-def _dense(
-    features: np.ndarray, values: np.ndarray, counts: np.ndarray, name: str
-) -> dict[int, np.ndarray]:
-    if not features.size:
-        raise ValueError(f"{name} has labels but no feature; a line is 'label feature:value …'.")
-    if features.min() < 0:
-        raise ValueError(f"{name} has the feature number {features.min()}; they start at 0 or 1.")
-    numbers = np.unique(features)
-    cells = numbers.size * counts.size
-    free = available_memory()
-    if cells > MOST_CELLS or (free is not None and 3 * 8 * cells > free):  # read, encoded, ranked
-        raise ValueError(
-            f"{name} has {counts.size:,} rows of {numbers.size:,} features, too many to hold dense;"
-            " choose features first."
-        )
-    rows = np.repeat(np.arange(counts.size), counts)
-    dense = np.zeros((numbers.size, counts.size))
-    places = np.searchsorted(numbers, features)
-    dense[places, rows] = values
-    if np.unique(places * counts.size + rows).size != features.size:
-        raise ValueError(f"{name} gives a row the same feature twice; give each once.")
-    return {int(number): dense[place] for place, number in enumerate(numbers)}

@@ -9,12 +9,17 @@ import numpy as np
 from toprank.app.model import lists_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
     from toprank.app.model import RankingModel
     from toprank.tables import Table
 
 __all__ = ["Reason", "in_words", "reasons_of"]
+
+# Columns that are told of a row, the strongest of them.
+MOST = 1000
 
 
 class Reason(NamedTuple):
@@ -44,27 +49,40 @@ def reasons_of(model: RankingModel, chosen: Table, everything: Table) -> list[li
 
     Rows move among ``everything``, or among the rows of their own list.
     """
+    chosen = model.opened(chosen)
     group = model.roles.group if model.roles.group in everything.names else None
     all_scores, lists = model.scores(everything), lists_of(everything, group)
     own = lists_of(chosen, group)
     rivals: dict[Any, Any] = {}
-    names, parts = model.row_drivers(chosen)
-    values = {name: _values(chosen, name) for name in names}
     found = []
-    for at, score in enumerate(model.scores(chosen)):
+    for at, (score, names, parts) in enumerate(_driven(model, chosen)):
         key = None if own is None else own[at]
         if key not in rivals:
             rivals[key] = np.sort(all_scores if lists is None else all_scores[lists == key])
-        moved = _places(rivals[key], score - parts[at]) - _places(rivals[key], score)
-        order = np.argsort(-np.abs(parts[at]), kind="stable")
-        ordered = [each for each in order if parts[at, each] != 0.0]
+        order = np.argsort(-np.abs(parts), kind="stable")[:MOST]
+        ordered = order[parts[order] != 0.0]
+        moved = _places(rivals[key], score - parts[ordered]) - _places(rivals[key], score)
+        row = chosen.rows([at])
         found.append(
             [
-                Reason(names[n], values[names[n]][at], float(parts[at, n]), int(moved[n]))
-                for n in ordered
+                Reason(names[n], _value(row, names[n]), float(parts[n]), int(places))
+                for n, places in zip(ordered, moved, strict=True)
             ]
         )
     return found
+
+
+def _driven(
+    model: RankingModel, chosen: Table
+) -> Iterator[tuple[float, list[str], NDArray[np.float64]]]:
+    """The score of each row, and what each column adds to it; sparse rows are taken one by one."""
+    scores = model.scores(chosen)
+    step = 1 if model.encoder.is_sparse else max(1, scores.size)
+    for start in range(0, scores.size, step):
+        some = slice(start, start + step)
+        names, parts = model.row_drivers(chosen.rows(np.arange(scores.size)[some]))
+        for score, own in zip(scores[some], parts, strict=True):
+            yield float(score), names, own
 
 
 def in_words(reasons: list[Reason], most: int) -> str:
@@ -87,10 +105,8 @@ def _places(ascending: NDArray[Any], scores: Any) -> Any:
     return ascending.size - np.searchsorted(ascending, scores, side="right")
 
 
-def _values(table: Table, name: str) -> list[str]:
-    if name not in table.names:
-        return ["is 0"] * table.n_rows
-    return [_in_words(value) for value in table.columns.column(name).to_pylist()]
+def _value(row: Table, name: str) -> str:
+    return _in_words(row.column(name)[0].as_py())
 
 
 def _in_words(value: Any) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from toprank.app.model import Roles, lists_of
-from toprank.app.reading import GROUP, LABEL
+from toprank.app.sparse_text import GROUP, LABEL
 from toprank.blocks import Block
 from toprank.inputs import positive_of, rounded_up
 from toprank.tables import Table
@@ -211,6 +211,8 @@ class TrainingData:
             return [rows.taken(places)]
 
         found = self.total(taken)
+        if len(found) == 1:
+            return found[0]._replace(groups=None, first_row=0)
         tables = [rows.features.columns for rows in found]
         weights = [rows.weights for rows in found if rows.weights is not None]
         first = found[0].features
@@ -238,7 +240,7 @@ def label_rows(
     LIBSVM and LETOR files name their target and lists. Of a stream it takes one pass over the
     columns of the target and the weights.
     """
-    names = list(source.schema.names)
+    names = source.names if isinstance(source, Table) else list(source.schema.names)
     if target is None and source.is_sparse:
         target = LABEL
     if target is None:
@@ -258,7 +260,8 @@ def label_rows(
     if not seen.weight:
         raise ValueError(f"the weight {weight!r} is 0 in every row; some rows must count.")
     roles = Roles(target, chosen.values, group, weight, ignored)
-    features = [name for name in names if name not in roles.not_features]
+    others = set(roles.not_features)
+    features = [name for name in names if name not in others]
     if not features:
         raise ValueError(f"{source.name} has no column left to learn from beside {target!r}.")
     starts = np.concatenate([[0], np.cumsum(seen.known)[:-1]]).astype(np.int64)
@@ -273,7 +276,7 @@ def _look_at_target(source: Table | ParquetStream, target: str, weight: str | No
         is_known, _ = _labels(batch.table, target, ())
         weights = _weights(batch.table, weight)
         total = float(is_known.sum() if weights is None else weights[is_known].sum())
-        counts = counted_words(batch.table.columns.column(target))
+        counts = counted_words(batch.table.column(target))
         return _TargetSeen(counts, [int(is_known.sum())], total)
 
     seen = source.total(look, [target] if weight is None else [target, weight])
@@ -357,7 +360,7 @@ def _labels(
     table: Table, target: str, positives: tuple[str, ...]
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Which rows have a target, and which are positive."""
-    words, codes = coded_words(table.columns.column(target))
+    words, codes = coded_words(table.column(target))
     is_known = np.array([word is not None for word in words])[codes]
     return is_known, np.array([word in positives for word in words])[codes]
 
@@ -384,4 +387,4 @@ def _check_roles(
 
 
 def _weights(table: Table, weight: str | None) -> NDArray[np.float64] | None:
-    return None if weight is None else as_row_weights(table.columns.column(weight), weight)
+    return None if weight is None else as_row_weights(table.column(weight), weight)

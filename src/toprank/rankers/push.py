@@ -7,7 +7,7 @@ import warnings
 from abc import abstractmethod
 from contextlib import closing
 from dataclasses import KW_ONLY, dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
@@ -45,8 +45,9 @@ from toprank.solvers.passes import (
     block_scores,
     minimize_by_passes,
 )
+from toprank.solvers.row_space import RowSpace, minimize_in_row_space
 from toprank.weak_rankers import Features, Stumps, WeakLearner, weak_rankers_from
-from toprank.weak_rankers.features import check_spans
+from toprank.weak_rankers.features import FeatureDesign, check_spans
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -143,7 +144,17 @@ class TableProblem:
         if self._unit != 1.0:
             criterion = Relative(criterion, self._unit)
         criterion.spread_over(self._threads)
+        if self._solver is minimize_by_lbfgs and penalty.l2 and not penalty.l1 and self._row_space:
+            return minimize_in_row_space(
+                self.design, self._row_space, criterion, penalty, **options
+            )
         return self._solver(self.design, criterion, penalty, **options)
+
+    @cached_property
+    def _row_space(self) -> RowSpace | None:
+        """What takes the place of a table with far more features than rows."""
+        gram = self.design.gram() if isinstance(self.design, FeatureDesign) else None
+        return None if gram is None else RowSpace(self.design, gram)
 
     def largest_term(self, weights: Floats) -> float:
         """Value of the objective itself."""

@@ -16,7 +16,16 @@ from toprank.tables.table import did_you_mean
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["DEFAULT", "RANKERS", "STREAMED", "Candidate", "class_of", "family", "make_ranker"]
+__all__ = [
+    "DEFAULT",
+    "LINEAR",
+    "RANKERS",
+    "STREAMED",
+    "Candidate",
+    "class_of",
+    "family",
+    "make_ranker",
+]
 
 
 class RankerKind(NamedTuple):
@@ -24,8 +33,9 @@ class RankerKind(NamedTuple):
 
     ``given`` differs there from the defaults of the class; ``grid`` holds the settings that a
     choice tries, ``on_folds`` those that differ in its fits on folds, which need not be as fine;
-    ``is_streamed`` says whether it learns by passes over batches of rows; a blend begins with so
-    many ``votes`` for each setting.
+    ``is_streamed`` says whether it learns by passes over batches of rows, ``is_linear`` whether by
+    one coefficient per feature, also of sparse rows; a blend begins with so many ``votes`` for each
+    setting.
     """
 
     class_name: str
@@ -33,6 +43,7 @@ class RankerKind(NamedTuple):
     given: dict[str, Any] = {}  # noqa: RUF012 (never changed)
     on_folds: dict[str, Any] = {}  # noqa: RUF012
     is_streamed: bool = False
+    is_linear: bool = False
     votes: float = 0.0
 
 
@@ -64,12 +75,14 @@ class Candidate(NamedTuple):
 
 # Order is simplicity: linear before thresholds before trees, no push before a hard one.
 RANKERS = {
-    "logistic": RankerKind("LogisticRanker", {"C": [0.1, 1.0]}),
-    "pnorm-push": RankerKind("PNormPush", {"p": [1, 4], "alpha": [0.01]}, is_streamed=True),
-    "ir-push": RankerKind("IRPush", {"alpha": [0.01]}, is_streamed=True),
-    "linear-rank-svm": RankerKind("LinearRankSVM", {"alpha": [0.1, 0.01]}),
+    "logistic": RankerKind("LogisticRanker", {"C": [0.1, 1.0]}, is_linear=True),
+    "pnorm-push": RankerKind(
+        "PNormPush", {"p": [1, 4], "alpha": [0.01]}, is_streamed=True, is_linear=True
+    ),
+    "ir-push": RankerKind("IRPush", {"alpha": [0.01]}, is_streamed=True, is_linear=True),
+    "linear-rank-svm": RankerKind("LinearRankSVM", {"alpha": [0.1, 0.01]}, is_linear=True),
     "rank-svm": RankerKind("RankSVM", {"nu": [0.3, 0.1]}),
-    "precision-at-k": RankerKind("PrecisionAtKRanker", {"k": [], "alpha": [1e-3]}),
+    "precision-at-k": RankerKind("PrecisionAtKRanker", {"k": [], "alpha": [1e-3]}, is_linear=True),
     "pnorm-push-stumps": RankerKind(
         "PNormPush", {"p": [1], "alpha": [0.1]}, {"weak_rankers": "stumps"}
     ),
@@ -113,6 +126,7 @@ DEFAULT = (
     "rankboost",
 )
 STREAMED = tuple(name for name, kind in RANKERS.items() if kind.is_streamed)
+LINEAR = tuple(name for name, kind in RANKERS.items() if kind.is_linear)
 
 
 def class_of(name: str) -> Any:

@@ -50,12 +50,12 @@ class Fold(NamedTuple):
 
 @dataclass(frozen=True)
 class LabelledRows:
-    """A table of numbers with labels, weights and lists, from which rows can be taken.
+    """A dense or CSR table with labels, weights and lists, from which rows can be taken.
 
     ``numbers`` are the places of the rows in the user's table; of copies, that of the first.
     """
 
-    X: NDArray[Any]
+    X: Any
     positives: NDArray[np.bool_]
     weights: NDArray[np.float64] | None = None
     groups: NDArray[Any] | None = None
@@ -103,17 +103,30 @@ class LabelledRows:
         So a row of weight 2 and the row twice are the same table, and no fold separates copies
         of a row. One without copies and weights stays as it is.
         """
-        keys = np.ascontiguousarray(np.column_stack([self.X, self.positives, self.codes]))
-        keys += 0.0  # bytes are compared, and -0.0 is 0.0
-        _, first, which = np.unique(
-            keys.view(np.dtype((np.void, keys.strides[0]))).reshape(-1),
-            return_index=True,
-            return_inverse=True,
-        )
+        _, first, which = np.unique(self._keys(), return_index=True, return_inverse=True)
         if self.weights is None and first.size == self.n_rows:
             return self
         weights = np.bincount(which.reshape(-1), self.weights, first.size).astype(np.float64)
         return replace(self.rows(first), weights=weights)
+
+    def _keys(self) -> NDArray[Any]:
+        """One value for each row, equal where rows, labels and lists are."""
+        if isinstance(self.X, np.ndarray):
+            keys = np.ascontiguousarray(np.column_stack([self.X, self.positives, self.codes]))
+            keys += 0.0  # bytes are compared, and -0.0 is 0.0
+            return keys.view(np.dtype((np.void, keys.strides[0]))).reshape(-1)
+        ends = self.X.indptr
+        found: dict[tuple[bytes, bytes, bool, int], int] = {}
+        rows = zip(ends[:-1], ends[1:], self.positives, self.codes, strict=True)
+        return np.array(
+            [
+                found.setdefault(
+                    (self.X.indices[a:b].tobytes(), self.X.data[a:b].tobytes(), positive, code),
+                    len(found),
+                )
+                for a, b, positive, code in rows
+            ]
+        )
 
     def rows(self, index: NDArray[np.intp]) -> LabelledRows:
         """These rows alone."""

@@ -30,7 +30,7 @@ from toprank.selection.blending import (
     single_best,
     unseen_scores,
 )
-from toprank.selection.candidates import RANKERS, Candidate, family
+from toprank.selection.candidates import DEFAULT, LINEAR, RANKERS, Candidate, family
 from toprank.selection.judging import (
     Fold,
     Interval,
@@ -40,12 +40,15 @@ from toprank.selection.judging import (
     RankerComparison,
 )
 from toprank.shortlists.calibration import Calibration
-from toprank.tables import Table, TableEncoder, as_table
+from toprank.tables import Table, as_table
+from toprank.tables.encoder import learned_encoding
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from numpy.typing import ArrayLike, NDArray
+
+    from toprank.tables.columns import Encoding
 
     Floats = NDArray[np.float64]
 
@@ -211,7 +214,7 @@ class TopRanker(BaseRanker):
                 raise ValueError("y has one class only in the rows of weight above 0.")
         return data.merged()
 
-    def _encoded(self, X: Any, *, reset: bool) -> NDArray[Any]:
+    def _encoded(self, X: Any, *, reset: bool) -> Any:
         """The table as numbers, by the encoder where it has columns that are not or values missing.
 
         The encoder learns from all rows: it sees no label, and fold models share it.
@@ -219,7 +222,7 @@ class TopRanker(BaseRanker):
         is_frame = isinstance(X, Table | pa.Table) or hasattr(X, "columns")
         table = as_table(X) if is_frame else None
         if reset:
-            self.encoder_: TableEncoder | None = None
+            self.encoder_: Encoding | None = None
         elif self.encoder_ is not None and table is not None:
             return self.encoder_.transform(table)
         if table is None or (not isinstance(X, Table) and not _needs_encoding(table)):
@@ -236,8 +239,8 @@ class TopRanker(BaseRanker):
             columns = {f"x{at}": column for at, column in enumerate(numbers.T)}
             table = Table(pa.table(columns), "X")
         if reset:
-            self.encoder_ = TableEncoder().fit(table)
-        return np.asarray(self.encoder_.transform(table))  # type: ignore[union-attr]
+            self.encoder_ = learned_encoding(table)
+        return self.encoder_.transform(table)  # type: ignore[union-attr]
 
     def _candidates(self, data: LabelledRows) -> list[Candidate]:
         positives = float(data.masses[data.positives].sum())
@@ -245,6 +248,8 @@ class TopRanker(BaseRanker):
         if hasattr(self, "_fixed"):  # one setting, which the command line was given
             return list(self._fixed)
         named = None if self.candidates is None else list(self.candidates)
+        if named is None and not isinstance(data.X, np.ndarray):  # sparse rows
+            named = [name for name in DEFAULT if name in LINEAR]
         share, seed = rows / positives, int(self.random_state)
         found = family(named, share_of_positives=share, random_state=seed)
         beside = list(self.compared)

@@ -175,9 +175,11 @@ def _reason(error: Exception) -> str:
 class Encoding:
     """The columns that are used, with what each needs to become numbers.
 
-    Attributes are those of :class:`TableEncoder`, which learns them.
+    Attributes are those of :class:`TableEncoder`, which learns them. ``is_sparse`` says whether the
+    output is a CSR matrix.
     """
 
+    is_sparse = False
     columns_: list[tuple[str, str]]
     categories_: dict[str, list[str]]
     medians_: dict[str, list[float]]
@@ -200,7 +202,7 @@ class Encoding:
         used = set(self.owners_)
         self.columns_ = [column for column in self.columns_ if column[0] in used]
 
-    def transform(self, X: Any) -> NDArray[np.float64]:
+    def transform(self, X: Any) -> Any:
         """Give the numbers, one column for each of ``feature_names_out_``."""
         table = as_table(X)
         self.check_columns(table)
@@ -212,12 +214,8 @@ class Encoding:
 
     def encoded(self, table: Table) -> Iterator[NDArray[np.float64]]:
         """The columns of the output one after the other."""
-        present = set(table.names)
         for name, kind in self.columns_:
-            if name not in present and table.is_sparse:
-                column = pa.chunked_array([pa.array(np.zeros(table.n_rows))])
-            else:
-                column = table.columns.column(name)
+            column = table.column(name)
             if kind == "category":
                 yield from self._indicators(name, column)
             else:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from toprank.tables.medians import Passes
 
-__all__ = ["TableEncoder"]
+__all__ = ["TableEncoder", "learned_encoding"]
 
 # Texts remembered of a column: beyond, the rarest are forgotten on the way.
 MOST_WORDS = 100_000
@@ -139,10 +139,19 @@ class TableEncoder(TransformerMixin, BaseEstimator, Encoding):  # type: ignore[m
         ordered = sorted(counts, key=lambda word: (-counts[word], word))
         return [word for word in ordered if counts[word] >= self.min_count][: self.max_categories]
 
-    def transform(self, X: Any) -> NDArray[np.float64]:
+    def transform(self, X: Any) -> Any:
         """Give the numbers, one column for each of ``feature_names_out_``."""
         check_is_fitted(self, "columns_")
         return super().transform(X)
+
+
+def learned_encoding(table: Table) -> Encoding:
+    """How a table becomes numbers: as its columns ask, or as the sparse rows that it holds."""
+    from toprank.tables.sparse import SparseEncoding, SparseTable  # noqa: PLC0415 (most are dense)
+
+    if isinstance(table, SparseTable):
+        return SparseEncoding(table.numbers)
+    return TableEncoder().fit(table)
 
 
 @dataclass

@@ -21,13 +21,17 @@ __all__ = ["BestRows", "RowBatch", "RowStream", "Table", "as_table", "did_you_me
 # Rows beyond those kept that are collected before the next sorting.
 WAITING = 1 << 17
 
+# The column of a shortlist that holds the features of a sparse row as ``number:value`` pairs.
+FEATURES = "features"
+
 
 @dataclass(frozen=True)
 class Table:
     """Columns with unique names, and where they came from.
 
     ``is_sparse`` marks a format in which a feature that is not written is 0; such a file has
-    its target in the column ``label`` and, where it holds lists, their ids in ``qid``. ``notes``
+    its target in the column ``label`` and, where it holds lists, their ids in ``qid``;
+    ``is_held_sparse`` says whether its features are a sparse matrix. ``notes``
     say what a reader had to find out, and ``read_as`` holds it: decimal mark and order of dates.
     """
 
@@ -36,6 +40,8 @@ class Table:
     is_sparse: bool = False
     notes: tuple[str, ...] = ()
     read_as: dict[str, str] = field(default_factory=dict)
+
+    is_held_sparse = False
 
     @property
     def n_rows(self) -> int:
@@ -51,6 +57,12 @@ class Table:
     def schema(self) -> pa.Schema:
         """Names and types of the columns."""
         return self.columns.schema
+
+    def column(self, name: str) -> pa.ChunkedArray:
+        """One column; of a sparse table 0 where the feature is not written."""
+        if self.is_sparse and self.columns.schema.get_field_index(name) < 0:
+            return pa.chunked_array([pa.nulls(self.n_rows, pa.float64()).fill_null(0.0)])
+        return self.columns.column(name)
 
     def rows(self, index: Any) -> Table:
         """These rows alone, in this order."""

@@ -25,6 +25,7 @@ __all__ = [
 
 # Beyond this many features a dense second-moment matrix costs more than it saves.
 MAX_DENSE = 512
+CHUNK_OF_COLUMNS = 1024
 
 
 class Features(WeakRankers):
@@ -148,6 +149,18 @@ class FeatureDesign(Design):
         chosen = self._X[index]
         dense = chosen.toarray() if self._is_sparse else chosen
         return np.asarray((dense - self._low) / self._span, dtype=np.float64)
+
+    def gram(self) -> NDArray[np.float64] | None:
+        """H·Hᵀ of a dense table that has far more features than rows; of others None."""
+        if self._is_sparse or self.n_rows > MAX_DENSE or self.n_weak < max(MAX_DENSE, self.n_rows):
+            return None
+        found = np.zeros((self.n_rows, self.n_rows))
+        with one_blas_thread():
+            for start in range(0, self.n_weak, CHUNK_OF_COLUMNS):
+                some = slice(start, start + CHUNK_OF_COLUMNS)
+                part = (self._X[:, some] - self._low[some]) / self._span[some]
+                found += part @ part.T
+        return found
 
 
 def _ranges(X: Any, threads: Threads | None = None) -> tuple[NDArray[Any], NDArray[Any]]:

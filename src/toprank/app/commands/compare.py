@@ -69,6 +69,7 @@ def compare(
     from toprank import TopRanker
     from toprank.app.column_survey import look_at_columns
     from toprank.app.journal import Journal
+    from toprank.app.reading import check_dense
     from toprank.app.writing import check_writable
 
     console = printing.console()
@@ -77,6 +78,7 @@ def compare(
         if path is not None:
             check_writable(path, inputs=[table])
     source = text.read(table)
+    check_dense(source, "toprank compare")
     data = roles.label(source)
     check_budget(amount, data)
     rankers, beside = chosen_names(ranker, engines=engines)

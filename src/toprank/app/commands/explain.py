@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 __all__ = ["explain"]
 
+# Columns of a model that are told, the strongest of them.
+MOST_DRIVERS = 10_000
+
 
 @in_one_line
 @command
@@ -71,7 +74,7 @@ def explain(
 def explain_model(console: Console, model: RankingModel, most: int) -> None:
     """The model's facts, and its columns by how far they move scores."""
     facts = model.facts
-    drivers = model.drivers()
+    drivers = model.drivers(MOST_DRIVERS)
     budget = in_budget_words(model.budget, of_lists=model.roles.group is not None)
     console.say(
         f"{facts['class']} for a budget of {budget}, learned from "

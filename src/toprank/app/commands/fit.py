@@ -105,6 +105,7 @@ def fit(
     from toprank.app.reading import open_rows
     from toprank.app.writing import check_writable
     from toprank.tables.parquet_stream import ParquetStream
+    from toprank.tables.table import Table
 
     console = printing.console()
     amount = parse_budget(budget)
@@ -118,6 +119,8 @@ def fit(
         )
     check_settings(rankers, given)
     source = open_rows(table, stream, how=text.format())
+    if isinstance(source, Table) and source.is_held_sparse:
+        check_linear(rankers, source.name)
     if isinstance(source, ParquetStream):
         check_streamed(rankers, source.name)
         console.note(f"{source.n_rows:,} rows are read in pieces, once in every pass.")
@@ -157,6 +160,18 @@ def check_streamed(names: list[str], table: str) -> None:
             raise ValueError(
                 f"{name} needs all rows in memory, but {table} is read in pieces; take one of "
                 f"{', '.join(STREAMED)}, or fit on a part of the rows."
+            )
+
+
+def check_linear(names: list[str], table: str) -> None:
+    """Raise where a ranker cannot learn from sparse rows."""
+    from toprank.selection.candidates import LINEAR
+
+    for name in names:
+        if name not in LINEAR:
+            raise ValueError(
+                f"{name} needs dense columns, but {table} has too many features for that and is "
+                f"held sparse; take one of {', '.join(LINEAR)}, or choose features first."
             )
 
 
@@ -218,7 +233,7 @@ def print_summary(console: Console, model: RankingModel, path: Path) -> None:
     else:
         settings = ", ".join(f"{name}={value}" for name, value in _settings(facts).items())
         console.say(f"Fitted {facts['ranker']}{f' with {settings}' if settings else ''}.")
-    drivers = [driver.column for driver in model.drivers() if driver.share > 0][:5]
+    drivers = [driver.column for driver in model.drivers(5) if driver.share > 0]
     if drivers:
         console.say(f"Strongest drivers: {', '.join(drivers)}.")
     budget = in_budget_words(model.budget, of_lists=model.roles.group is not None)

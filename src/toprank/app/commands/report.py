@@ -59,6 +59,7 @@ def report(
     from toprank.app.commands.evaluate import labelled_as
     from toprank.app.drift import changes_in, note_changes, notes_on
     from toprank.app.model_file import load_model
+    from toprank.app.reading import check_dense
     from toprank.app.report import build_model_page, write_report
     from toprank.app.writing import check_writable
 
@@ -66,6 +67,7 @@ def report(
     check_writable(output, inputs=[model, table])
     ranker = load_model(model)
     rows = text.read(table, ranker)
+    check_dense(rows, "toprank report", is_sparse=ranker.encoder.is_sparse)
     ranker.encoder.check_columns(rows)
     changes = changes_in(ranker, rows)
     note_changes(console, changes)

@@ -1,0 +1,210 @@
+"""LIBSVM and LETOR text: ``label [qid:list] feature:value …``, dense or sparse in memory."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from toprank.kernels.memory import available_memory
+from toprank.tables.table import Table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+__all__ = ["GROUP", "LABEL", "read_sparse_text"]
+
+# Columns that such text gets beside its features.
+LABEL, GROUP = "label", "qid"
+# Features beyond this, of which less than this share is written, are held sparse.
+WIDE, WRITTEN = 1000, 0.25
+# Bytes of lines that are parsed at once.
+_BLOCK = 1 << 20
+_LARGEST = 1 << 53
+_ALLOWED = np.zeros(256, dtype=bool)
+_ALLOWED[list(b"0123456789+-.eE: \t\r\n")] = True
+_SPACE = np.zeros(256, dtype=bool)
+_SPACE[list(b" \t\r\n")] = True
+_DIGIT = np.zeros(256, dtype=bool)
+_DIGIT[list(b"0123456789")] = True
+_COLON, _LINE_END = ord(":"), ord("\n")
+
+
+class _Lines(NamedTuple):
+    """Rows of some lines: features and values of all, one after the other, and their counts."""
+
+    labels: NDArray[np.float64]
+    lists: list[str]
+    features: NDArray[np.int64]
+    values: NDArray[np.float64]
+    counts: NDArray[np.int64]
+
+
+def read_sparse_text(content: bytes, name: str) -> Table:
+    """Read rows whose features that are 0 are left out.
+
+    The columns are ``label``, ``qid`` where there are lists, then each feature. A table of many
+    features of which few are written is held sparse, and so is one that would fill the memory.
+    """
+    rows = _joined(_read_lines(content, name))
+    if not rows.labels.size:
+        raise ValueError(f"{name} holds no rows; a line is 'label [qid:list] feature:value …'.")
+    if rows.lists and len(rows.lists) != rows.labels.size:
+        raise ValueError(
+            f"{name} has a qid on {len(rows.lists)} of {rows.labels.size} lines; give all one."
+        )
+    if not rows.features.size:
+        raise ValueError(f"{name} has labels but no feature; a line is 'label feature:value …'.")
+    columns = {LABEL: pa.array(_whole(rows.labels))}
+    if rows.lists:
+        columns[GROUP] = pa.array(rows.lists)
+    return _with_features(columns, rows, name)
+
+
+def _with_features(columns: dict[str, pa.Array], rows: _Lines, name: str) -> Table:
+    from toprank.tables.sparse import SparseTable, rows_of
+
+    numbers, matrix = rows_of(rows.features, rows.values, rows.counts)
+    is_new_row = np.zeros(matrix.nnz, dtype=bool)
+    is_new_row[matrix.indptr[:-1][matrix.indptr[:-1] < matrix.nnz]] = True
+    if ((np.diff(matrix.indices) == 0) & ~is_new_row[1:]).any():
+        raise ValueError(f"{name} gives a row the same feature twice; give each once.")
+    cells, free = matrix.shape[0] * matrix.shape[1], available_memory()
+    is_wide = numbers.size > WIDE and matrix.nnz < WRITTEN * cells
+    if is_wide or (free is not None and 3 * 8 * cells > free):  # read, encoded, ranked
+        _check_values(rows, matrix, name)
+        matrix.eliminate_zeros()
+        return SparseTable(pa.table(columns), name, numbers=numbers, matrix=matrix)
+    dense = matrix.T.toarray()
+    features = {str(each): pa.array(dense[at]) for at, each in enumerate(numbers.tolist())}
+    return Table(pa.table(columns | features), name, is_sparse=True)
+
+
+def _check_values(rows: _Lines, matrix: Any, name: str) -> None:
+    """Raise where a value of a sparse table is no finite number."""
+    bad = np.flatnonzero(~np.isfinite(matrix.data))
+    if bad.size:
+        row = int(np.searchsorted(matrix.indptr, bad[0], side="right"))
+        raise ValueError(
+            f"{name} has the value {matrix.data[bad[0]]} in row {row:,} of {rows.labels.size:,}; "
+            "leave the feature out, or write a number."
+        )
+
+
+def _whole(labels: NDArray[np.float64]) -> NDArray[Any]:
+    if (np.abs(labels) < _LARGEST).all() and (labels == np.floor(labels)).all():
+        return labels.astype(np.int64)
+    return labels
+
+
+def _joined(found: Iterator[_Lines]) -> _Lines:
+    parts = list(found)
+    arrays = {
+        field: np.concatenate([getattr(part, field) for part in parts])
+        for field in ("labels", "features", "values", "counts")
+    }
+    return _Lines(lists=[each for part in parts for each in part.lists], **arrays)
+
+
+def _read_lines(content: bytes, name: str) -> Iterator[_Lines]:
+    """Read block after block: plain numbers at once, other lines one by one."""
+    start, n_lines = 0, 0
+    while start < len(content) or not start:
+        end = content.find(b"\n", start + _BLOCK) + 1 or len(content)
+        block = content[start:end]
+        found = _plain_numbers(block)
+        yield _line_by_line(block, n_lines, name) if found is None else found
+        n_lines += block.count(b"\n")
+        start = end or 1
+
+
+def _plain_numbers(block: bytes) -> _Lines | None:
+    """Rows of lines that hold nothing but numbers and colons; None where a line is not so.
+
+    ::
+
+        text       1 3:0.5 7:2
+        words      ^ ^     ^          the first of a line has no colon, each other has one
+    """
+    text = np.frombuffer(block, np.uint8)
+    if not text.size or not _ALLOWED[text].all():
+        return None
+    is_space, is_colon = _SPACE[text], text == _COLON
+    is_start = ~is_space
+    is_start[1:] &= is_space[:-1]
+    word = np.cumsum(is_start, dtype=np.int32) - 1
+    n_words = int(word[-1]) + 1
+    if not n_words:
+        return None
+    colons = np.bincount(word[is_colon], minlength=n_words)
+    line = np.cumsum(text == _LINE_END, dtype=np.int32)[is_start]
+    is_first = np.ones(n_words, dtype=bool)
+    is_first[1:] = line[1:] != line[:-1]
+    before = np.cumsum(is_colon, dtype=np.int32)
+    is_feature = ~is_space & ~is_colon & ~is_first[word] & (before == before[is_start][word])
+    if (colons != ~is_first).any() or not _DIGIT[text[is_feature]].all():
+        return None
+    return _as_rows(block, is_first, n_words)
+
+
+def _as_rows(block: bytes, is_first: NDArray[np.bool_], n_words: int) -> _Lines | None:
+    n_rows = int(is_first.sum())
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")  # what is no number ends the reading with a warning
+            numbers = np.fromstring(block.replace(b":", b" "), sep=" ")
+    except (ValueError, DeprecationWarning):
+        return None
+    if numbers.size != 2 * n_words - n_rows:
+        return None
+    # a label is one number, any other word two
+    at = np.cumsum(np.where(is_first, 1, 2)) - np.where(is_first, 1, 2)
+    features = numbers[at[~is_first]]
+    if (features >= _LARGEST).any():
+        return None
+    starts = np.flatnonzero(is_first)
+    counts = np.diff(np.append(starts, n_words)) - 1
+    labels, values = numbers[at[is_first]], numbers[at[~is_first] + 1]
+    return _Lines(labels, [], features.astype(np.int64), values, counts)
+
+
+def _line_by_line(block: bytes, n_before: int, name: str) -> _Lines:
+    try:
+        text = block.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{name} is not text in UTF-8; is it another format?") from error
+    labels: list[float] = []
+    lists: list[str] = []
+    features: list[int] = []
+    values: list[float] = []
+    counts: list[int] = []
+    for number, line in enumerate(text.split("\n"), start=n_before + 1):
+        words = line.split("#", 1)[0].split()
+        if not words:
+            continue
+        try:
+            labels.append(float(words[0]))
+            if len(words) > 1 and words[1].startswith("qid:"):
+                lists.append(words.pop(1)[4:])
+            pairs = [word.split(":") for word in words[1:]]
+            features += [int(feature) for feature, _ in pairs]
+            values += [float(value) for _, value in pairs]
+        except ValueError:
+            raise ValueError(
+                f"{name}, line {number} is not 'label [qid:list] feature:value …': {line[:60]!r}."
+            ) from None
+        counts.append(len(pairs))
+    for feature in (min(features, default=0), max(features, default=0)):
+        if not 0 <= feature < _LARGEST:
+            raise ValueError(f"{name} has the feature number {feature}; they start at 0 or 1.")
+    return _Lines(
+        np.array(labels, dtype=np.float64),
+        lists,
+        np.array(features, dtype=np.int64),
+        np.array(values, dtype=np.float64),
+        np.array(counts, dtype=np.int64),
+    )

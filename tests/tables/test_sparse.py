@@ -1,0 +1,66 @@
+"""Sparse rows behave like the dense table that they stand for."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from scipy import sparse
+
+from toprank.app.model import mean_and_spread as dense_mean_and_spread
+from toprank.tables import Table
+from toprank.tables.encoder import learned_encoding
+from toprank.tables.sparse import SparseTable, mean_and_spread
+
+NUMBERS = np.array([2, 5, 70, 900])
+X = np.array([[0, 1.5, 0, -2], [3, 0, 0, 0], [0, 0, 0, 0], [0, 0.1, 1e-300, 7]])
+
+
+@pytest.fixture
+def table():
+    columns = pa.table({"label": [1, 0, 0, 1]})
+    return SparseTable(columns, "rows", numbers=NUMBERS, matrix=sparse.csr_matrix(X))
+
+
+def test_rows_and_features_can_be_taken(table):
+    assert table.names == ["label", "2", "5", "70", "900"]
+    assert table.column("5").to_pylist() == [1.5, 0.0, 0.0, 0.1]
+    assert table.column("6").to_pylist() == [0.0] * 4
+    assert table.column("label").to_pylist() == [1, 0, 0, 1]
+    some = table.rows([3, 0]).select(["900", "5"])
+    assert (some.n_rows, some.names) == (2, ["5", "900"])
+    np.testing.assert_array_equal(some.matrix.toarray(), X[[3, 0]][:, [1, 3]])
+    assert some.rows([1]).column("900").to_pylist() == [-2.0]
+
+
+def test_a_shortlist_keeps_every_digit_of_the_features(table):
+    taken = table.take(np.array([0, 2, 3]))
+    assert taken.column("features").to_pylist() == ["5:1.5 900:-2", "", "5:0.1 70:1e-300 900:7"]
+    again = SparseTable.of_texts(Table(taken, "list.csv"))
+    encoder = learned_encoding(table)
+    np.testing.assert_array_equal(encoder.transform(again).toarray(), X[[0, 2, 3]])
+    broken = taken.set_column(1, "features", pa.array(["5:1", "x", ""]))
+    with pytest.raises(ValueError, match=r"row 2 of list.csv has 'x' as features"):
+        SparseTable.of_texts(Table(broken, "list.csv"))
+
+
+def test_features_that_the_model_does_not_know_count_for_nothing(table):
+    encoder = learned_encoding(table)
+    assert encoder.is_sparse
+    other = SparseTable(
+        *(pa.table({}), "new"),
+        numbers=np.array([1, 5, 901]),
+        matrix=sparse.csr_matrix([[4.0, 8.0, 9.0]]),
+    )
+    np.testing.assert_array_equal(encoder.transform(other).toarray(), [[0, 8, 0, 0]])
+    dense = Table(pa.table({"5": [8.0], "6": [1.0]}), "few.libsvm", is_sparse=True)
+    np.testing.assert_array_equal(encoder.transform(dense).toarray(), [[0, 8, 0, 0]])
+    with pytest.raises(ValueError, match=r"lacks 3 of the 4 columns .* '2', '70', '900'"):
+        encoder.transform(pa.table({"5": [8.0]}))
+    np.testing.assert_array_equal(np.column_stack(list(encoder.encoded(table))), X)
+
+
+def test_mean_and_spread_are_those_of_the_dense_columns():
+    large = X * [1.0, 1.0, 1.0, 2e307]
+    for mine, theirs in zip(
+        mean_and_spread(sparse.csr_matrix(large)), dense_mean_and_spread(large), strict=True
+    ):
+        np.testing.assert_allclose(mine, theirs, rtol=1e-14)
