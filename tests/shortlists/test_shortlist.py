@@ -100,3 +100,20 @@ def test_promises_under_a_known_shift_use_the_weights(rows):
     assert found.hits_at_least < make_shortlist(scores, calibration, k=300).hits_at_least
     with pytest.raises(ValueError, match="weight has shape"):
         make_shortlist(scores, calibration, k=300, weight=own[:5])
+
+
+def test_a_free_list_that_keeps_to_the_limits_is_taken(rows):
+    """Rows on one step of the chances gain the same, but the head of the ranking has a bound."""
+    calibration, scores, _ = rows
+    free = make_shortlist(scores, calibration, k=60)
+    young = np.arange(3000) % 3 == 0
+    found = make_shortlist(scores, calibration, k=60, at_least=[Quota(young, 0.1)])
+    assert found.rows.tolist() == free.rows.tolist()
+    assert found.hits_at_least == free.hits_at_least
+    assert found.price == 0
+
+
+def test_an_empty_list_says_why(rows):
+    calibration, scores, _ = rows
+    assert "no row is expected to pay" in str(make_shortlist(scores, calibration, value=1, cost=2))
+    assert "no row can be promised" in str(make_shortlist(scores, calibration, false_alarms=1e-6))

@@ -223,12 +223,12 @@ def _check_possible(
 
 
 def _gather(model: RankingModel, rules: ListRules, batch: RowBatch) -> _Gathered:
-    amounts = [each for each in (rules.value, rules.cost) if isinstance(each, str)]
+    roles = {rules.cost: "cost", rules.value: "value"}
     columns: dict[str, list[NDArray[Any]]] = {}
     for name in rules.columns:
         column = batch.table.columns.column(name)
-        if name in amounts:
-            columns[name] = [as_row_weights(column, name)]
+        if name in roles:
+            columns[name] = [as_row_weights(column, name, role=roles[name])]
         else:
             columns[name] = [
                 np.array(["" if w is None else w for w in as_words(column).to_pylist()])

@@ -11,6 +11,7 @@ down: today's rows may all be worse than those of the days before.
 
 from __future__ import annotations
 
+import errno
 import json
 import math
 import os
@@ -174,7 +175,7 @@ class DailyBudget:
         """Go on where :meth:`state` was taken."""
         try:
             # states of the first version knew no batches
-            state = {"n_batches": 0, "batches": []} | state
+            state = {"n_batches": 0, "batches": [], **state}
             made = cls(state["budget"], rows_per_day=state["rows_per_day"])
             check_number("deviation", state["deviation"], 0.0)
             for name in ("n_seen", "n_opened", "n_batches"):
@@ -235,12 +236,14 @@ class DailyBudget:
         try:
             state = json.loads(Path(path).read_text(encoding="utf-8"))
         except ValueError:
-            state = None
+            state = {}
         return cls.of_state(state)
 
 
 def _claim(lock: Path) -> None:
     """Make the file, which only one run can; wait for a run that has it."""
+    if not lock.parent.is_dir():
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(lock.parent))
     until = time.monotonic() + PATIENCE
     while True:
         try:

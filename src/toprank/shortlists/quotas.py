@@ -98,14 +98,16 @@ def choose_rows(
     worth = as_scores(gains, name="gains").astype(np.float64)
     length = rows_within_budget(k, worth.size, name="k")
     order = np.argsort(-worth, kind="stable")
-    free = float(np.maximum(worth[order[:length]], 0.0).sum())
     caps = [(np.asarray(cap.groups), cap.most) for cap in as_caps(at_most, worth.size)]
     quotas = [_counted(quota, length) for quota in as_quotas(at_least, worth.size)]
-    if not quotas and len(caps) == 1:
+    head = order[:length][worth[order[:length]] > 0]
+    if _keeps_to(head, caps, quotas):
+        rows = head
+    elif not quotas and len(caps) == 1:
         rows = _in_turn(order[worth[order] > 0], *caps[0])[:length]
     else:
         rows = _solved(worth, order, length, caps, quotas)
-    gain = float(worth[rows].sum())
+    gain, free = float(worth[rows].sum()), float(worth[head].sum())
     # What rounding leaves of an equal gain is no price.
     price = free - gain if free - gain > 1e-9 * (1.0 + abs(free)) else 0.0
     return CappedList(rows, round(gain, 12), round(price, 12))
@@ -157,10 +159,21 @@ def _counted(quota: Quota, length: int) -> tuple[NDArray[np.bool_], int]:
     available = min(int(np.count_nonzero(marked)), length)
     if least > available:
         raise ValueError(
-            f"a Quota asks for {least} rows, but only {available} marked rows fit into a list of "
-            f"{length}; ask for fewer."
+            f"a quota (at_least) asks for {least} rows, but only {available} marked rows fit into a "
+            f"list of {length}; ask for fewer."
         )
     return marked, least
+
+
+def _keeps_to(
+    rows: NDArray[np.intp],
+    caps: list[tuple[NDArray[np.intp], int]],
+    quotas: list[tuple[NDArray[np.bool_], int]],
+) -> bool:
+    """Whether rows keep to all limits."""
+    return all(np.bincount(codes[rows]).max(initial=0) <= most for codes, most in caps) and all(
+        np.count_nonzero(marked[rows]) >= least for marked, least in quotas
+    )
 
 
 def _in_turn(order: NDArray[np.intp], codes: NDArray[np.intp], most: int) -> NDArray[np.intp]:

@@ -87,13 +87,13 @@ class Shortlist:
     def __str__(self) -> str:
         """What is known about the list, in words."""
         if not self.rows.size:
-            return "The list is empty: no row can be promised."
-        words = [f"{len(self)} rows, {self.expected_hits:.1f} of them expected to be positive"]
+            reason = "can be promised" if self.profit is None else "is expected to pay"
+            return f"The list is empty: no row {reason}."
+        words = [f"{len(self):,} rows, {self.expected_hits:,.1f} of them expected to be positive"]
         nearly = "" if self.is_exact else "approximately "
         if self.hits_at_least is not None:
-            words.append(
-                f"at least {self.hits_at_least} with {nearly}{100 * self.confidence:g} % confidence"
-            )
+            least, sure = f"{self.hits_at_least:,}", f"{100 * self.confidence:g} %"
+            words.append(f"at least {least} with {nearly}{sure} confidence")
         if self.false_alarms is not None:
             words.append(
                 f"on average over lists {nearly}at most {100 * self.false_alarms:g} % false alarms"

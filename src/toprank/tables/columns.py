@@ -86,15 +86,17 @@ def _as_floats(column: Any, name: str) -> Any:
         ) from error
 
 
-def as_row_weights(column: pa.ChunkedArray, name: str) -> NDArray[np.float64]:
-    """Row weights: finite numbers, none below 0."""
+def as_row_weights(
+    column: pa.ChunkedArray, name: str, *, role: str = "weight"
+) -> NDArray[np.float64]:
+    """Row weights, or amounts of another role: finite numbers, none below 0."""
     try:
         values = np.asarray(column.cast(pa.float64()).to_numpy(), dtype=np.float64)
     except pa.ArrowInvalid as error:
-        raise ValueError(f"the weight {name!r} holds text; weights are numbers ≥ 0.") from error
+        raise ValueError(f"the {role} {name!r} holds text; {role}s are numbers ≥ 0.") from error
     if not np.isfinite(values).all() or (values < 0).any():
         raise ValueError(
-            f"the weight {name!r} has a missing, infinite or negative value; weights are ≥ 0."
+            f"the {role} {name!r} has a missing, infinite or negative value; {role}s are ≥ 0."
         )
     return values
 

@@ -118,7 +118,7 @@ def standing_for_all(
             f"{listing(table.names)}."
         )
     labelled = table.rows(rows.numbers).columns.column(propensity)
-    weights = inverse_weights(as_row_weights(labelled, propensity))
+    weights = inverse_weights(as_row_weights(labelled, propensity, role="chance"))
     effective = weights.sum() ** 2 / np.square(weights).sum()
     console.say(
         f"{weights.size:,} opened rows stand for {weights.sum():,.0f} rows; figures are as sure as "
