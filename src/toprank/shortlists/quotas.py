@@ -159,8 +159,8 @@ def _counted(quota: Quota, length: int) -> tuple[NDArray[np.bool_], int]:
     available = min(int(np.count_nonzero(marked)), length)
     if least > available:
         raise ValueError(
-            f"a quota (at_least) asks for {least} rows, but only {available} marked rows fit into a "
-            f"list of {length}; ask for fewer."
+            f"a quota (at_least) asks for {least} rows, but only {available} marked rows fit into "
+            f"a list of {length}; ask for fewer."
         )
     return marked, least
 
