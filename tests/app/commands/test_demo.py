@@ -3,28 +3,13 @@
 import os
 import re
 import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 
 import pytest
 
+from tests.app.processes import toprank_command
 from toprank.app.commands import demo as demo_file
-
-
-def toprank_command(*arguments, **options):
-    """Run the command line in a process of its own."""
-    return subprocess.run(
-        [sys.executable, "-c", "from toprank.app.cli import app; app()", *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        timeout=300,
-        check=False,
-        env=os.environ | {"PYTHONIOENCODING": "utf-8", "COLUMNS": "100"},
-        **options,
-    )
 
 
 @pytest.fixture
