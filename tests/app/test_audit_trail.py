@@ -34,6 +34,11 @@ def test_places_are_checked_within_lists_and_chances_with_them(lists):
         assert not found.differs
         assert not found.unchecked
         assert "the chance of 10 rows" in found.agrees
+    # a row left out is missed, wherever the rows are looked for
+    fewer = Table(made.columns.take([0, 2, *range(3, 10)]), "list.csv")
+    for source in (None, table):
+        found = check_shortlist(fewer, model, "abc", source)
+        assert any("place" in text for text in found.differs)
     swapped = made.columns.take([1, 0, *range(2, 10)]).set_column(0, "rank", made.columns["rank"])
     found = check_shortlist(Table(swapped, "list.csv"), model, "abc")
     assert any("place" in text for text in found.differs)

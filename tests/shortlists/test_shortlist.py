@@ -97,6 +97,9 @@ def test_promises_under_a_known_shift_use_the_weights(rows):
     with pytest.warns(UserWarning, match="differ from those"):
         found = make_shortlist(scores, heavy, k=300, weight=own)
     assert found.hits_at_least == hits_at_least(heavy, scores, 300, weight=own)
+    assert found.is_exact
+    with pytest.warns(UserWarning, match="differ from those"):
+        assert not make_shortlist(scores, heavy, k=300).is_exact
     assert found.hits_at_least < make_shortlist(scores, calibration, k=300).hits_at_least
     with pytest.raises(ValueError, match="weight has shape"):
         make_shortlist(scores, calibration, k=300, weight=own[:5])

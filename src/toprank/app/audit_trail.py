@@ -105,6 +105,7 @@ def check_shortlist(
         )
     else:
         scores, rows = _check_against(shortlist, model, table, places, lists, found)
+        _check_order(places, lists, scores, found)
     if "chance" in shortlist.names:
         _check_chances(shortlist, model, scores, found)
     if "reasons" in shortlist.names:

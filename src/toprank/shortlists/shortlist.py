@@ -58,8 +58,8 @@ class Shortlist:
     false_alarms : float or None
         Expected share of false alarms that was asked for.
     is_exact : bool
-        Whether the promises are exact for exchangeable rows; from out-of-fold scores they are
-        approximate.
+        Whether the promises are exact for exchangeable rows; from out-of-fold scores, and with
+        weights of calibration rows but none of new ones, they are approximate.
     drift : Drift
         How far the scores are from those of the calibration rows.
     """
@@ -142,7 +142,8 @@ def make_shortlist(
         shares of the list are of its length; the promise of few false alarms is the free list's.
     weight : array-like of shape (n_rows,), optional
         Under a known shift, the weights of these rows on the scale of the calibration's, for the
-        promises about false alarms and hits; by default the mean of the calibration's.
+        promises about false alarms and hits; by default the mean of the calibration's, from which
+        promises are approximate.
     confidence : float, default=0.95
         Of ``hits_at_least``, and of the interval of the profit.
 
@@ -201,7 +202,7 @@ def make_shortlist(
         price=price_paid,
         profit=profit,
         false_alarms=false_alarms if length is None and not has_amounts else None,
-        is_exact=calibration.is_exact,
+        is_exact=calibration.is_exact and (calibration.weights is None or weight is not None),
         drift=drift,
     )
 

@@ -169,7 +169,9 @@ def rank(
             found = rank_rows(ranker, rows, top, border)
     if reasons is not None or (trail and hasattr(source, "columns")):  # a table in memory
         found = with_reasons(ranker, source, found, reasons or TRAIL_REASONS)
-    found = _with_trail(found, ranker, model, by_rules=is_ruled, as_columns=trail)
+    # A list of few false alarms is a head of the ranking, as long as the promise allows.
+    by_rules = any(value for name, value in rules.items() if name != "false_alarms")
+    found = _with_trail(found, ranker, model, by_rules=by_rules, as_columns=trail)
     if ranker.assumption:
         console.say(ranker.assumption)
     hand_over(console, found, output, raw=raw)
