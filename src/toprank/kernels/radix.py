@@ -17,7 +17,7 @@ that all values share is passed over, so float32 scores cost five passes instead
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import llvmlite.binding
 import numba
@@ -28,7 +28,7 @@ from toprank.kernels.jit import compiled
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["argsort_floats", "sort_floats", "sorted_rows"]
+__all__ = ["argsort_floats", "occurrences", "sort_floats", "sorted_rows"]
 
 DIGITS, VALUES = 8, 256
 # Fewer values than this are sorted by comparing: all of them where loops are not compiled.
@@ -208,10 +208,11 @@ def _argsort(
     return order
 
 
-def sort_floats(values: NDArray[np.float64]) -> NDArray[np.float64]:
+def sort_floats(values: NDArray[np.float64], *, overwrite: bool = False) -> NDArray[np.float64]:
     """Values in rising order, as ``np.sort`` gives them; none may be NaN.
 
-    O(n) time where numpy does not sort with vector registers, and 16 bytes per value.
+    With ``overwrite`` the array given may be sorted itself. O(n) time where numpy does not sort
+    with vector registers, and 16 bytes per value.
 
     Examples
     --------
@@ -221,7 +222,10 @@ def sort_floats(values: NDArray[np.float64]) -> NDArray[np.float64]:
     array([-inf, -3. ,  0.5,  2. ])
     """
     if values.size < FEW or HAS_FAST_SORT:
-        return np.sort(values)
+        if not overwrite:
+            return np.sort(values)
+        values.sort()
+        return values
     bits = _bits(values)
     return _sort(bits, bits.view(np.uint64), np.empty(bits.size, np.uint64)).view(np.float64)
 
@@ -239,6 +243,30 @@ def argsort_floats(values: NDArray[np.float64]) -> NDArray[np.intp]:
     array([1, 3, 0, 2])
     """
     return sorted_rows(values)[0]
+
+
+@compiled
+def _count(ordered: NDArray[np.float64], keys: NDArray[np.float64], counts: NDArray[Any]) -> None:
+    place = 0
+    for key in keys:
+        while ordered[place] < key:
+            place += 1
+        counts[place] += 1.0
+
+
+def occurrences(ordered: NDArray[np.float64], keys: NDArray[np.float64]) -> NDArray[np.float64]:
+    """How often each of some rising values is among rising keys, all of which are values.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from toprank.kernels.radix import occurrences
+    >>> occurrences(np.array([1.0, 2.0, 5.0]), np.array([1.0, 5.0, 5.0]))
+    array([1., 0., 2.])
+    """
+    counts = np.zeros(ordered.size)
+    _count(ordered, keys, counts)
+    return counts
 
 
 def _argsort_by_digits(values: NDArray[np.float64]) -> NDArray[np.intp]:

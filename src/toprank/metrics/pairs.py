@@ -37,9 +37,10 @@ def roc_auc(ranked: Ranked, *, ties: str) -> Floats:
     0.75
     """
     ranked = ranked.scaled()
-    negatives = ranked.negatives_tied
-    beaten = ranked.above(ranked.gain) + _tied_share(ties) * ranked.gain
-    return ranked.total(negatives * beaten) / (ranked.positives * ranked.negatives)
+    beaten = _tied_share(ties) * ranked.gain
+    beaten += ranked.above(ranked.gain)
+    beaten *= ranked.negatives_tied
+    return ranked.total(beaten) / (ranked.positives * ranked.negatives)
 
 
 def _tied_share(ties: str) -> float:

@@ -288,9 +288,19 @@ def _ties_of_two_classes(scores: Floats, positives: NDArray[np.bool_]) -> tuple[
     mostly_positive = 2 * np.count_nonzero(positives) > positives.size
     # sorted first, so that neighbours are found alike
     keys = _rising(np.negative(scores[positives != mostly_positive]))
-    counts = np.zeros(weight.size)
-    np.add.at(counts, np.searchsorted(ordered, keys), 1.0)
+    counts = _found(ordered, keys)
     return weight - counts if mostly_positive else counts, weight
+
+
+def _found(ordered: Floats, keys: Floats) -> Floats:
+    """How often each of the values, all different and rising, is among the rising keys."""
+    if ordered.size < MANY:
+        counts = np.zeros(ordered.size)
+        np.add.at(counts, np.searchsorted(ordered, keys), 1.0)
+        return counts
+    from toprank.kernels.radix import occurrences  # noqa: PLC0415, loads numba
+
+    return occurrences(ordered, keys)
 
 
 def _rising(values: Floats) -> Floats:
@@ -300,7 +310,7 @@ def _rising(values: Floats) -> Floats:
         return values
     from toprank.kernels.radix import sort_floats  # noqa: PLC0415, loads numba
 
-    return sort_floats(values)
+    return sort_floats(values, overwrite=True)
 
 
 def _order(values: Floats) -> NDArray[np.intp]:
