@@ -14,6 +14,7 @@ OURS = {
     "IR push": ("ir_push", {}),
     "precision at 1000": ("precision_at_k", {"k": 1000}),
     "push, squared hinge, p = 2": ("pnorm_push", {"p": 2, "loss": "squared_hinge"}),
+    "push, logistic, p = 2": ("pnorm_push", {"p": 2, "loss": "logistic"}),
 }
 TASK = f"{ROUNDS} rounds of trees, one list of {ROWS:,} × {FEATURES}, one thread"
 

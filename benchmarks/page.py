@@ -3,6 +3,7 @@
 import sys
 from pathlib import Path
 
+from benchmarks import history
 from benchmarks.explanations import GROWTH, MEANWHILE, PEERS, SLACK, YARDSTICK
 from benchmarks.measure import Growth, Limit, Row
 from benchmarks.pictures import growth_picture, ratio_picture
@@ -78,6 +79,13 @@ form, over the bandwidth of a triad measured in the same run
 Where the slack is over 2×, this is where it goes:
 
 {slack}
+
+## Lost since former runs
+
+`make bench` stores every ratio with its commit in `benchmarks/history.json`. A row is named here
+if its ratio is less than {kept_share} of that of the commit before, on the same processor.
+
+{lost}
 
 ## Quality at the top
 
@@ -202,6 +210,22 @@ def _machine(found) -> str:
     return f"Machine: {found['processor']}, {found['memory']}, {found['system']}. {versions}."
 
 
+def lost_text(lost) -> str:
+    if not lost:
+        return "Nothing."
+    lines = [
+        (
+            each.name.replace("|", "·"),
+            f"{each.before:.3g}",
+            f"{each.now:.3g}",
+            each.since,
+            each.commit,
+        )
+        for each in lost
+    ]
+    return table(("what", "ratio before", "ratio now", "commit before", "commit now"), lines)
+
+
 def of_kind(everything, kind):
     return [(name, each) for name, each in everything if isinstance(each, kind)]
 
@@ -239,6 +263,9 @@ def write_page() -> None:
     measured = [row for _, row in rows if row.ratio is not None]
     ratio_picture(measured, SECTIONS, IMAGES / "benchmarks.png")
     growth_picture(grown, IMAGES / "growth.png")
+    former = history.remember(kept, history.read())
+    history.write(former)
+    lost = history.losses(former)
     rates = dict.fromkeys(f"{l.bandwidth:.3g} GB/s on {l.threads} thread(s)" for l in limits)
     text = PAGE.format(
         **counts(rows),
@@ -255,5 +282,7 @@ def write_page() -> None:
         bandwidths=", ".join(rates),
         limits=limit_table(limits),
         slack=slack_text(limits),
+        kept_share=f"{history.LOST:.0%}".replace("%", " %"),
+        lost=lost_text(lost),
     )
     (DOCS / "benchmarks.md").write_text(text, encoding="utf-8")

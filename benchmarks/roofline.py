@@ -10,11 +10,11 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numba
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from benchmarks.measure import Limit, seconds
 from benchmarks.tables import linear_rows
 from toprank import RankBoost, metrics
+from toprank.kernels.threads import Threads
 from toprank.objectives import ExponentialPush
 from toprank.weak_rankers import Features
 
@@ -22,6 +22,7 @@ ROWS, FEATURES = 2_000_000, 50
 BOOSTED, BOOSTED_FEATURES, FEW, MANY = 2_000_000, 28, 5, 45
 LIST = 10_000_000
 TRIAD, TURNS = 20_000_000, 5
+PARTITIONS = 5  # halvings of ten million numbers until they take two megabytes
 
 
 @numba.njit(nogil=True)
@@ -57,21 +58,27 @@ def limit(name, threads, n_bytes, rate, taken):
 def push_parts(threads, rate):
     """The three parts of an iteration: scores, value and gradient, and the table's transpose."""
     X, y = linear_rows(ROWS, FEATURES)
-    design, criterion = Features().fit(X).design(X), ExponentialPush(4.0).on(y)
+    with Threads(threads) as pool:
+        yield from limits_of_parts(X, y, pool, rate)
+
+
+def limits_of_parts(X, y, pool, rate):
+    threads = pool.n_threads
+    design, criterion = Features().fit(X).design(X, threads=pool), ExponentialPush(4.0).on(y)
+    criterion.spread_over(pool)
     weights = np.linspace(-1, 1, FEATURES)
     scores = design.scores(weights)
     residuals = criterion.value_and_gradient(scores)[1]
     size = f"{ROWS:,} × {FEATURES} float32"
     parts = {
         f"push: scores of {size}": (lambda: design.scores(weights), X.nbytes + 8 * ROWS),
-        # scores for the largest, again for the sums, and once more beside the gradient
+        # scores read, masses written; masses read again and written as the gradient
         f"push: value and gradient of {ROWS:,} scores": (
             lambda: criterion.value_and_gradient(scores), 4 * 8 * ROWS
         ),
         f"push: gradient of {size}": (lambda: design.correlate(residuals), X.nbytes + 8 * ROWS),
     }  # fmt: skip
-    with threadpool_limits(threads):
-        taken = {name: best(call) for name, (call, _) in parts.items()}
+    taken = {name: best(call) for name, (call, _) in parts.items()}
     total = sum(n_bytes for _, n_bytes in parts.values())
     for name, (_, n_bytes) in parts.items():
         yield limit(name, threads, n_bytes, rate, taken[name])
@@ -95,8 +102,9 @@ def boosting_round(threads, rate):
 def metric_limits(rate):
     rng = np.random.default_rng(0)
     scores, y = rng.normal(size=LIST), rng.random(LIST) < 0.1
-    # labels, scores negated and copied, coded, eight times read and written, decoded
-    sorting = LIST * (1 + 16 + 16 + 16 + 8 * 16 + 16)
+    # labels; scores negated; partitions until the parts fit into the cache; neighbours compared;
+    # rows and positives of each tie, their running sum, and products of these
+    sorting = LIST * (1 + 16 + PARTITIONS * 16 + 9 + 8 + 24 + 16 + 16 + 24 + 32)
     for name, call, n_bytes in (
         (f"roc_auc of {LIST:,} rows", lambda: metrics.roc_auc(y, scores), sorting),
         (

@@ -1,4 +1,4 @@
-"""Results as JSON files in benchmarks/results/, one per benchmark, with the machine used."""
+"""Results as JSON files in benchmarks/results/, one per benchmark, with machine and commit."""
 
 import json
 import os
@@ -8,6 +8,7 @@ from pathlib import Path
 
 import psutil
 
+from benchmarks.history import commit
 from benchmarks.measure import Growth, Limit, Row
 
 RESULTS = Path(__file__).parent / "results"
@@ -44,7 +45,8 @@ def keep(name: str, results: list) -> None:
     """Write what a benchmark has yielded."""
     RESULTS.mkdir(exist_ok=True)
     told = [{"kind": type(each).__name__, **each._asdict()} for each in results]
-    text = json.dumps({"machine": machine(), "results": told}, indent=1, ensure_ascii=False)
+    data = {"machine": machine(), "commit": commit(), "results": told}
+    text = json.dumps(data, indent=1, ensure_ascii=False)
     (RESULTS / f"{name}.json").write_text(text + "\n", encoding="utf-8")
 
 

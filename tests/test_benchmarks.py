@@ -49,3 +49,31 @@ def test_a_race_can_tell_of_processor_time_too(benchmarks):
     assert "training on a busy machine" in benchmarks.SECTIONS
     with measure.busy_processes(1):
         pass
+
+
+def figures(*ratios, on="one processor"):
+    return [
+        {"commit": str(at), "on": on, "ratio": ratio} for at, ratio in enumerate(ratios, start=1)
+    ]
+
+
+def test_a_row_that_lost_over_15_percent_is_named_with_its_commits(benchmarks):
+    history = {"kept": figures(2.0, 1.8), "lost": figures(1.0, 2.0, 1.6), "new": figures(0.5)}
+    (lost,) = benchmarks.history.losses(history)
+    assert lost == ("lost", 2.0, 1.6, "2", "3")
+    assert "| lost | 2 | 1.6 | 2 | 3 |" in benchmarks.lost_text([lost])
+    elsewhere = {"lost": [*figures(2.0, on="another"), *figures(1.0)]}
+    assert not benchmarks.history.losses(elsewhere)
+
+
+def test_ratios_are_remembered_once_per_commit(benchmarks):
+    measure = sys.modules["benchmarks.measure"]
+    row = measure.compared("training", "a task", ("ours", [1.0]), ("peer", [2.0]), "s")
+    limit = measure.Limit("work", 1, 1.0, 1.0, 4.0, 1.0, 4.0)
+    kept = {"push": {"machine": {"processor": "p"}, "commit": "a", "results": [row, limit]}}
+    history = benchmarks.history.remember(kept, {})
+    assert [figures[0]["ratio"] for figures in history.values()] == [2.0, 0.25]
+    again = benchmarks.history.remember(kept, history)
+    assert again == history
+    kept["push"]["commit"] = "b"
+    assert all(len(each) == 2 for each in benchmarks.history.remember(kept, history).values())

@@ -86,11 +86,16 @@ class TiltedMass:
         return self.power * self.edge + math.log(self.mass) if self.mass else -math.inf
 
 
-def pull_of_negatives(level: float, scores: Floats) -> tuple[Floats, Floats]:
-    """Terms ln(1 + e^{level - s}) of the IR push, and their slopes in the level."""
+def pull_of_negatives(
+    level: float, scores: Floats, *, with_terms: bool = True
+) -> tuple[Floats, Floats]:
+    """Terms ln(1 + e^{level - s}) of the IR push (or none), and their slopes in the level."""
     above = level - scores
     small = np.exp(-np.abs(above))  # never overflows, and goes through vector registers
-    return np.maximum(above, 0.0) + np.log1p(small), np.where(above >= 0, 1.0, small) / (1 + small)
+    slopes = np.where(above >= 0, 1.0, small) / (1.0 + small)
+    if not with_terms:
+        return np.empty(0), slopes
+    return np.maximum(above, 0.0) + np.log1p(small), slopes
 
 
 class PushFormula(NamedTuple):
@@ -393,14 +398,15 @@ class IRCriterion(Criterion):
     ) -> Floats:
         """Sums of w·ln(1 + e^{L-s}), w·σ and w·σ(1 - σ) over the positives, whose rows are written.
 
-        The rows written are divided by W, the sums are not.
+        The rows written are divided by W, the sums are not. Where the Hessian is written, the
+        first sum is left out.
         """
         highest, level = tilted.edges[1], math.log(tilted.masses[1])
 
         def one(rows: slice) -> tuple[float, float, float]:
             mine, weight = self._positives_of(scores, rows)
             mine -= highest  # first, so that a common offset does not cost digits
-            terms, slopes = pull_of_negatives(level, mine)
+            terms, slopes = pull_of_negatives(level, mine, with_terms=hessian is None)
             slopes = slopes * weight
             bends = slopes * (1.0 - slopes / weight)
             chosen = self._classes.positives[rows]
@@ -408,7 +414,8 @@ class IRCriterion(Criterion):
                 spread(slopes / -self._weight, chosen, gradient[rows])
             if hessian is not None:
                 spread(bends / self._weight, chosen, hessian[rows])
-            return float((terms * weight).sum()), float(slopes.sum()), float(bends.sum())
+            risk = float((terms * weight).sum()) if terms.size else 0.0
+            return risk, float(slopes.sum()), float(bends.sum())
 
         return np.asarray(np.sum(self.threads.chunks(self.n_rows, CHUNK, one), axis=0))
 

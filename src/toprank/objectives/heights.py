@@ -25,7 +25,9 @@ from toprank.kernels.sweeps import (
     TailKernel,
     held_back,
     hinge_moments,
+    put,
     tail_sums,
+    two_class_bends,
     two_class_moments,
 )
 from toprank.objectives.base import Criterion
@@ -275,7 +277,21 @@ def _logistic_cells(ladder: Ladder, scores: NDArray[Any]) -> _LogisticCells | No
     return _LogisticCells(ladder, scores, floor, low, int(high - low) + 1)
 
 
-class _LogisticCells(Snapshot):
+class _TwoClasses(Snapshot):
+    """Two classes in one list, in an order of their own."""
+
+    _n_rows: int
+    _lower: Any  # with the number of each row in ``rows``
+    _upper: Any
+
+    def _to_rows(self, lower: Floats, upper: Floats) -> Floats:
+        rows = np.zeros(self._n_rows)
+        put(self._lower.rows, lower, rows)
+        put(self._upper.rows, upper, rows)
+        return rows
+
+
+class _LogisticCells(_TwoClasses):
     """The logistic loss on two classes in one list: sums over cells of scores.
 
     As in :class:`_LogisticSnapshot` sizes are the heights of rows held at ``floor``.
@@ -317,12 +333,6 @@ class _LogisticCells(Snapshot):
 
     def _weighted(self, values: Floats) -> Floats:
         return values * self._weights if self._weights.size else values
-
-    def _to_rows(self, lower: Floats, upper: Floats) -> Floats:
-        rows = np.zeros(self._n_rows)
-        rows[self._lower.rows] = lower
-        rows[self._upper.rows] = upper
-        return rows
 
 
 class _HingeSnapshot(_SortedSnapshot):
@@ -379,7 +389,7 @@ class _SortedClass:
         return values * self.weights if self.weights.size else values
 
 
-class _TwoClassHinge(Snapshot):
+class _TwoClassHinge(_TwoClasses):
     """A hinge (degree 1) or squared hinge (2) on two classes in one list, each sorted by itself.
 
     The moments are those of :class:`_HingeSnapshot`: value M_d, slope d·M_{d-1}.
@@ -389,8 +399,10 @@ class _TwoClassHinge(Snapshot):
         self._degree = 2 if squared else 1
         self._n_rows = ladder.n_rows
         self._lower, self._upper = (_SortedClass(ladder, scores, rung) for rung in (0, 1))
-        slope, size = self._moments(self._lower, self._upper, self._upper.weights, 2)
-        self._slope = self._degree * slope
+        moments = self._moments(self._lower, self._upper, self._upper.weights, 1 + self._degree)
+        size, self._slope, self._counts = moments[-1], moments[-2], moments[0]
+        if squared:
+            self._slope *= 2.0
         weights, ones = self._lower.weights, np.broadcast_to(1.0, size.shape)
         self.heights = Heights(
             np.broadcast_to(0.0, size.shape), size, weights if weights.size else ones
@@ -403,15 +415,16 @@ class _TwoClassHinge(Snapshot):
 
     def gradient_and_hessian(self, first: Floats, second: Floats) -> tuple[Floats, Floats]:
         squares = second * self._slope**2
-        moments = self._moments(self._upper, self._lower, second, 3)
-        if self._degree == 1:
-            bends = self._upper.times_weights(moments[0])
-            return self.gradient(first), self._to_rows(squares, self._upper.times_weights(bends))
-        bends = self._upper.times_weights(4.0 * moments[2])
-        squares += 2.0 * first * self._moments(self._lower, self._upper, self._upper.weights, 3)[0]
-        counts, slope, _ = self._moments(self._upper, self._lower, first, 3)
-        bends += 2.0 * counts
-        slope *= -2.0
+        sums = np.empty((3, self._upper.scores.size))  # of second, then twice of first
+        two_class_bends(self._upper.scores, self._lower.scores, first, second, self._degree, sums)
+        bends, slope, counts = sums
+        slope *= -self._degree
+        bends *= self._degree**2
+        bends = self._upper.times_weights(bends)
+        if self._degree == 2:
+            squares += 2.0 * first * self._counts
+            counts *= 2.0
+            bends += counts
         gradient = self._to_rows(first * self._slope, self._upper.times_weights(slope))
         return gradient, self._to_rows(squares, self._upper.times_weights(bends))
 
@@ -424,12 +437,6 @@ class _TwoClassHinge(Snapshot):
         adjoint = targets is self._upper
         two_class_moments(targets.scores, sources.scores, weights, 1.0, adjoint, lowest, sums)
         return sums
-
-    def _to_rows(self, lower: Floats, upper: Floats) -> Floats:
-        rows = np.zeros(self._n_rows)
-        rows[self._lower.rows] = lower
-        rows[self._upper.rows] = upper
-        return rows
 
 
 class _RoundedHingeSnapshot(_HingeSnapshot):
@@ -565,15 +572,18 @@ class PushCriterion(Criterion):
         """Gradient and Hessian diagonal of ``value``; p = ∞ and a Price may have none."""
         snapshots = self._snapshots(scores)
         first, second, bend = self._aggregate.curvature(self._heights(snapshots))
-        gradient, hessian = np.zeros((2, self.n_rows))
         ends = self._ends(snapshots)
+        gradient, hessian = np.empty(0), np.empty(0)
         for side, snapshot, a, b in zip(
             self._sides, snapshots, np.split(first, ends), np.split(second, ends), strict=True
         ):
             slopes, bends = snapshot.gradient_and_hessian(a, b)
-            gradient += side.sign * slopes
-            hessian += bends
-        hessian += bend * gradient**2
+            slopes *= side.sign
+            gradient = gradient + slopes if gradient.size else slopes
+            hessian = hessian + bends if hessian.size else bends
+        squares = gradient * gradient
+        squares *= bend
+        hessian += squares
         np.maximum(hessian, 0.0, out=hessian)  # boosted trees divide by it
         return (
             gradient.astype(scores.dtype, copy=False),
