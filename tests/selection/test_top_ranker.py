@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from toprank import TopRanker
@@ -231,3 +232,20 @@ def test_the_cut_of_a_blend_of_many_rows_is_measured_on_some(monkeypatch):
     model = Blend([LogisticRanker()], [1.0]).fit(X, y)
     above = model.decision_function(X) > 0
     assert above.mean() == pytest.approx(y.mean(), abs=0.05)
+
+
+def test_sparse_tables_are_made_dense_where_they_are_small_and_stay_sparse_otherwise(
+    rings, monkeypatch
+):
+    X, y = rings
+    dense = TopRanker(50, **QUICK).fit(X, y)
+    table = csr_array(X)
+    small = TopRanker(50, **QUICK).fit(table, y)
+    assert np.array_equal(small.decision_function(table), dense.decision_function(X))
+    assert small.hits_ == dense.hits_
+    monkeypatch.setattr("toprank.selection.top_ranker._DENSE_CELLS", 10)
+    large = TopRanker(50).fit(table, y)
+    assert {label.split()[0] for label in large.weights_} <= {"logistic", "pnorm-push"}
+    scores = large.decision_function(table)
+    assert scores == pytest.approx(large.decision_function(X))
+    assert dense.decision_function(table) == pytest.approx(dense.decision_function(X))

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 import pyarrow as pa
 from joblib import effective_n_jobs
+from scipy.sparse import issparse
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import threadpool_limits
@@ -60,6 +61,8 @@ _ROWS_OF_REPEATS, _MOST_REPEATS = 1_000, 2
 # Times the rows that fits on folds learn from: all of them are scored, and the promise is as much
 # narrower.
 _JUDGED = 10
+# Cells of a sparse table up to which it is made dense.
+_DENSE_CELLS = 1 << 24
 # Rows that whole weights may stand for when they are counted one by one.
 _MOST_COPIES = 1_000_000
 
@@ -166,7 +169,8 @@ class TopRanker(BaseRanker):
         Parameters
         ----------
         X : table of shape (n_rows, n_features)
-            Array of numbers, or pandas, polars or pyarrow frame of any columns.
+            Array of numbers, sparse matrix, or pandas, polars or pyarrow frame of any columns. Of
+            a sparse matrix with more than 17 million cells linear rankers are blended.
         y : array-like of shape (n_rows,)
             Two classes; ``classes_[1]``, the larger label, is the positive one.
         sample_weight : array-like of shape (n_rows,), optional
@@ -221,10 +225,15 @@ class TopRanker(BaseRanker):
         """
         is_frame = isinstance(X, Table | pa.Table) or hasattr(X, "columns")
         table = as_table(X) if is_frame else None
+        if issparse(X):
+            X = self._checked_csr(X, reset=reset)
         if reset:
+            self._is_sparse = issparse(X)
             self.encoder_: Encoding | None = None
         elif self.encoder_ is not None and table is not None:
             return self.encoder_.transform(table)
+        if issparse(X):
+            return X
         if table is None or (not isinstance(X, Table) and not _needs_encoding(table)):
             can_lack = reset or self.encoder_ is not None
             numbers = validate_data(
@@ -241,6 +250,17 @@ class TopRanker(BaseRanker):
         if reset:
             self.encoder_ = learned_encoding(table)
         return self.encoder_.transform(table)  # type: ignore[union-attr]
+
+    def _checked_csr(self, X: Any, *, reset: bool) -> Any:
+        """A sparse table checked; as a dense one where it is small, so that trees can take part."""
+        kinds = [np.float64, np.float32]
+        checked = validate_data(self, X, reset=reset, accept_sparse="csr", dtype=kinds)
+        is_small = math.prod(checked.shape) <= _DENSE_CELLS
+        if is_small if reset else not self._is_sparse:
+            return checked.toarray()
+        checked = checked.copy()
+        checked.sum_duplicates()
+        return checked
 
     def _candidates(self, data: LabelledRows) -> list[Candidate]:
         positives = float(data.masses[data.positives].sum())
@@ -488,6 +508,7 @@ class TopRanker(BaseRanker):
         tags.classifier_tags.multi_class = False
         tags.classifier_tags.poor_score = False
         tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = True
         return tags
 
 
