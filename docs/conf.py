@@ -52,6 +52,7 @@ html_theme = "furo"
 html_title = f"toprank {release}"
 html_static_path = ["_static"]
 html_css_files = ["toprank.css"]
+html_js_files = ["toprank.js"]
 html_math_renderer = "mathml"
 html_copy_source = False
 html_show_copyright = False

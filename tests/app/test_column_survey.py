@@ -22,6 +22,7 @@ COLUMNS = {
     "job": RNG.choice(["Clerk", "clerk", "smith"], N),
     "age": RNG.integers(18, 80, N),
     "since": np.datetime64("2024-01-01") + RNG.integers(0, 300, N),
+    "paid back": np.where(TARGET, np.datetime64("2024-03-01"), np.datetime64("NaT")),
     "y": TARGET,
 }
 
@@ -35,7 +36,7 @@ def test_columns_of_no_use_are_left_out_with_the_reason():
     data, survey = surveyed()
     reasons = {"row": "row number", "empty": "empty", "same": "constant", "name": "unique text"}
     assert survey.left_out == reasons
-    assert survey.used["date"] == ["since"]
+    assert survey.used["date"] == ["since", "paid back"]
     assert survey.lines()[1] == (
         "Left out: row (row number), empty (empty), same (constant), name (unique text)."
     )
@@ -51,6 +52,7 @@ def test_ids_leaks_and_values_that_differ_in_case_are_warned_of():
         "customer": "looks like an ID",
         "refund": "alone nearly separates the classes",
         "reason": "alone nearly separates the classes",
+        "paid back": "alone nearly separates the classes",
         "job": "'Clerk', 'clerk', which differ in case only",
     }
     for column, text in words.items():

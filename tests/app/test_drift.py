@@ -47,7 +47,8 @@ def test_rows_like_those_of_the_training_are_not_noted(n, seed):
     ("column", "values", "words"),
     [
         ("age", pa.nulls(1000, pa.float64()), "age is empty in every row."),
-        ("age", np.random.default_rng(1).normal(60, 10, 1000), "age "),
+        ("age", np.random.default_rng(1).normal(60, 10, 1000), "age has moved: above 5"),
+        ("age", np.random.default_rng(1).normal(66, 10, 1000), "are outside the training range"),
         ("age", np.full(1000, 400.0), "is outside the training range"),
         ("job", np.repeat(["clerk", "pilot"], 500), "did not have: 'pilot' (50 % of the rows)."),
         ("job", np.repeat(["clerk", "nurse"], [50, 950]), "job has moved: 'nurse' was 20"),

@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 
 from toprank.app.fitting import fit_model
-from toprank.app.reasons import in_words, reasons_of
+from toprank.app.reasons import Reason, in_words, reasons_of
 from toprank.app.training_data import label_rows
 from toprank.selection import TopRanker
 from toprank.selection.candidates import make_ranker
@@ -63,3 +63,9 @@ def test_places_are_those_of_the_row_without_the_column():
         assert reason.places == (scores > without).sum() - (scores > scores[3]).sum()
     assert {each.value for each in reasons if each.column == "job"} <= {"is clerk", "is nurse"}
     assert {each.value for each in reasons if each.column == "vip"} <= {"is true", "is false"}
+
+
+def test_reasons_that_move_no_row_are_left_to_those_that_do():
+    idle, moving = Reason("hour", "is 20", -2.0, 0), Reason("amount", "is 9", 1.0, 12)
+    assert in_words([idle, moving], 3) == "for: amount is 9 (+12 places)"
+    assert in_words([idle], 3) == "against: hour is 20 (0 places)"

@@ -123,8 +123,8 @@ def survey_columns(data: TrainingData, keep: tuple[str, ...] = ()) -> ColumnSurv
             for name in names:
                 column = few.features.columns.column(name)
                 survey.warnings += _warnings_of_texts(name, column, few.positives)
-        elif kind != "date":
-            survey.warnings += _warnings_of_numbers(names, few)
+        else:
+            survey.warnings += _warnings_of_numbers(names, kind, few)
     return survey
 
 
@@ -182,20 +182,21 @@ def _warnings_of_texts(
     return found + _warned(name, is_new.size, int(counts[:-1].sum()), area, is_whole=True)
 
 
-def _warnings_of_numbers(names: list[str], rows: LabelledFeatures) -> list[str]:
-    """The same of columns of numbers, all at once, since there may be thousands."""
+def _warnings_of_numbers(names: list[str], kind: str, rows: LabelledFeatures) -> list[str]:
+    """The same of columns of numbers or of dates, all at once, since there may be thousands."""
     found: list[str] = []
     for start in range(0, len(names), AT_ONCE):
         some = names[start : start + AT_ONCE]
-        values = np.column_stack([as_numbers(rows.features.column(each), each) for each in some])
+        columns = {name: rows.features.column(name) for name in some}
+        values = np.column_stack([number_parts(name, kind, columns[name])[0] for name in some])
         is_known = ~np.isnan(values)
         ordered = np.sort(values, axis=0)  # NaN comes last
         n_known = is_known.sum(axis=0)
         is_new = (ordered[1:] != ordered[:-1]) & ~np.isnan(ordered[1:])
         n_values = is_new.sum(axis=0) + (n_known > 0)
-        is_whole = ((values == np.floor(values)) | ~is_known).all(axis=0)
-        columns = np.arange(len(some))
-        low, high = (ordered[np.maximum(n_known - end, 0) // 2, columns] for end in (1, 0))
+        is_whole = ((values == np.floor(values)) | ~is_known).all(axis=0) & (kind != "date")
+        places = np.arange(len(some))
+        low, high = (ordered[np.maximum(n_known - end, 0) // 2, places] for end in (1, 0))
         middle = np.where(n_known > 0, low / 2 + high / 2, 0.0)
         areas = _areas(np.where(is_known, values, middle), rows.positives)
         if not is_known.all():

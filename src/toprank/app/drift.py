@@ -172,14 +172,16 @@ def _change(
         few = [word for word, _ in new.most_common(3)]
         share = _percent(new.total() / n_rows)
         return f"has values that training did not have: {listing(few)} ({share} of the rows)"
-    if seen.beyond[at] > BEYOND * n_rows:
-        span = f"{_value(kind, known.low)} to {_value(kind, known.high)}"
-        share = _percent(seen.beyond[at] / n_rows)
-        return f"is outside the training range {span} in {share} of the rows"
     noise = 2.0 * (counts.size - 1) * (1.0 / before.sum() + 1.0 / n_rows)
-    return (
-        f"has moved: {_largest_change(known, counts, kind, words)}" if shift > MOVED + noise else ""
-    )
+    moved, change = _largest_change(known, counts, kind, words)
+    has_moved, beyond = shift > MOVED + noise, seen.beyond[at] / n_rows
+    span = f"{_value(kind, known.low)} to {_value(kind, known.high)}"
+    if beyond > BEYOND and not (has_moved and change > beyond):
+        return f"is outside the training range {span} in {_percent(beyond)} of the rows"
+    if not has_moved:
+        return ""
+    outside = f"; {_percent(beyond)} of them are outside the training range {span}"
+    return f"has moved: {moved}{outside if beyond > BEYOND else ''}"
 
 
 def _stability(before: NDArray[Any], now: NDArray[Any]) -> float:
@@ -188,7 +190,10 @@ def _stability(before: NDArray[Any], now: NDArray[Any]) -> float:
     return float(np.sum((new - old) * np.log(new / old)))
 
 
-def _largest_change(known: ColumnProfile, counts: NDArray[Any], kind: str, words: list[str]) -> str:
+def _largest_change(
+    known: ColumnProfile, counts: NDArray[Any], kind: str, words: list[str]
+) -> tuple[str, float]:
+    """The bin whose share has changed most, in words, and by how much."""
     old, new = np.array(known.counts) / sum(known.counts), counts / counts.sum()
     at = int(np.argmax(np.abs(new - old)))
     if at == counts.size - 1:
@@ -200,7 +205,8 @@ def _largest_change(known: ColumnProfile, counts: NDArray[Any], kind: str, words
         what = f"{low}{_value(kind, known.edges[at])}"
     else:
         what = f"above {_value(kind, known.edges[-1])}"
-    return f"{what} was {_percent(old[at])} of the rows and is {_percent(new[at])}"
+    text = f"{what} was {_percent(old[at])} of the rows and is {_percent(new[at])}"
+    return text, float(abs(new[at] - old[at]))
 
 
 def _percent(share: float) -> str:

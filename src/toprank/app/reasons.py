@@ -86,7 +86,7 @@ def _driven(
 
 
 def in_words(reasons: list[Reason], most: int) -> str:
-    """The strongest reasons for and against a row, in one line.
+    """The strongest reasons for and against a row, in one line; those that move it, if any does.
 
     Examples
     --------
@@ -95,7 +95,8 @@ def in_words(reasons: list[Reason], most: int) -> str:
     'for: month is mar (+120 places); against: loan is yes (−15 places)'
     """
     sides = {"for": [], "against": []}  # type: dict[str, list[str]]
-    for reason in reasons[:most]:
+    moving = [reason for reason in reasons if reason.places]
+    for reason in (moving or reasons)[:most]:
         sides["for" if reason.adds > 0 else "against"].append(reason.in_words())
     return "; ".join(f"{side}: {', '.join(words)}" for side, words in sides.items() if words)
 

@@ -58,8 +58,8 @@ def test_the_page_has_segments_money_and_the_picture_of_calibration(model_and_ro
     model, data = model_and_rows
     run = build_model_page(model, data.source, data.in_memory(), amounts=("price", "2"))
     source = render_report(run)
-    for words in ("By segment", "What it is worth", "job = nurse", "of the first 20 are y = true"):
+    for words in ("By segment", "Value and cost", "job = nurse", "of the first 20 are y = true"):
         assert words in source
     assert len(run.rows) == 20
     plain = render_report(replace(run, quality=replace(run.quality, money=None, segments=())))
-    assert "What it is worth" not in plain
+    assert "Value and cost" not in plain

@@ -263,9 +263,9 @@ def hand_over(console: Console, found: RankedRows, output: Path | None, *, raw: 
 
     n_kept = found.columns.num_rows
     if output is not None:
-        console.say(
-            f"{n_kept:,} of {found.n_rows:,} rows: {write_table(output, found.columns, raw=raw)}"
-        )
+        path = write_table(output, found.columns, raw=raw)
+        where = "standard output" if str(output) == "-" else path
+        console.say(f"{n_kept:,} of {found.n_rows:,} rows: {where}")
         return
     console.rows(found.columns)
     console.say(f"{n_kept:,} of {found.n_rows:,} rows; -o FILE writes them with all their columns.")
