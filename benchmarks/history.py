@@ -27,13 +27,19 @@ class Loss(NamedTuple):
 
 
 def commit() -> str:
-    """Say which commit is measured; a plus where files differ from it."""
-    call = ["git", "describe", "--always", "--exclude=*", "--dirty=+"]
+    """Say which commit is measured, with a plus where the sources differ from it."""
     try:
-        found = subprocess.run(call, capture_output=True, text=True, check=True)  # noqa: S603
+        found = _git("rev-parse", "--short", "HEAD")
+        is_other = bool(_git("status", "--porcelain", "--", "src"))
     except (OSError, subprocess.CalledProcessError):
         return "unknown"
-    return found.stdout.strip()
+    return found + "+" * is_other
+
+
+def _git(*words: str) -> str:
+    root = Path(__file__).parents[1]
+    call = ["git", "-C", str(root), *words]
+    return subprocess.run(call, capture_output=True, text=True, check=True).stdout.strip()  # noqa: S603
 
 
 def figure(result: Row | Limit | Growth) -> float | None:

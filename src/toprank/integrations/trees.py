@@ -50,6 +50,9 @@ class TreeObjective:
     Labels, weights and lists are checked on the first round and recognised on later ones.
     """
 
+    _criterion: Criterion
+    _is_curved: bool
+
     def __init__(self, objective: Objective) -> None:
         self.objective = objective
         self._labels: tuple[Any, ...] | None = None
@@ -66,11 +69,14 @@ class TreeObjective:
         # reading all labels is cheap beside a round of boosting
         if self._labels is None or not all(map(np.array_equal, self._labels, labels)):
             self._bind(*labels)
-        if self._is_curved:
-            gradient, hessian = self._criterion.gradient_and_hessian(scores)
-            hessian *= self._scale
-            gradient *= self._scale
-            return gradient, np.maximum(hessian, np.abs(gradient), out=hessian)
+        try:
+            if self._is_curved:
+                gradient, hessian = self._criterion.gradient_and_hessian(scores)
+                hessian *= self._scale
+                gradient *= self._scale
+                return gradient, np.maximum(hessian, np.abs(gradient), out=hessian)
+        except ValueError:  # p = ∞ and some prices have no second derivative, and say so
+            self._is_curved = False
         _, gradient = self._criterion.value_and_gradient(scores)
         gradient *= self._scale
         return gradient, np.abs(gradient)
@@ -84,7 +90,7 @@ class TreeObjective:
         rarer = min(positive, float(masses.sum()) - positive)
         self._criterion = criterion
         self._scale = rarer / pull if pull > 0.0 else 1.0
-        self._is_curved = _is_curved(criterion)
+        self._is_curved = True
         # copies that nobody else can change
         self._labels = tuple(None if one is None else one.copy() for one in (y, weight, groups))
 
@@ -106,15 +112,6 @@ def _array(values: ArrayLike | None) -> NDArray[Any] | None:
     """Engines say "none" with None or with an array of no length."""
     array = None if values is None else np.asarray(values)
     return None if array is None or array.size == 0 else array
-
-
-def _is_curved(criterion: Criterion) -> bool:
-    """Whether there is a second derivative: p = ∞ and some prices have none, and say so."""
-    try:
-        criterion.gradient_and_hessian(np.zeros(criterion.n_rows))
-    except ValueError:
-        return False
-    return True
 
 
 class TreeMetric:

@@ -84,6 +84,11 @@ class PairComparison(ABC):
     def narrowest_gap(self, scores: NDArray[Any]) -> float:
         """Smallest s_i - s_k of all pairs."""
 
+    @property
+    @abstractmethod
+    def outer_weight(self) -> Floats:
+        """Weights of the rows that have a height."""
+
 
 def compare(loss: Loss, truth: Truth, sign: int) -> PairComparison:
     """Compare the rows that a truth compares; with ``sign`` -1 upside down."""
@@ -115,6 +120,10 @@ class RungComparison(PairComparison):
 
     def narrowest_gap(self, scores: NDArray[Any]) -> float:
         return self.ladder.narrowest_gap(scores)
+
+    @property
+    def outer_weight(self) -> Floats:
+        return self.ladder.weights[self.ladder.is_outer]
 
 
 class _ExponentialSnapshot(Snapshot):
@@ -495,7 +504,11 @@ class ExplicitPairs(PairComparison):
         self.worse, self.better = np.divmod(keys, n_rows)
         self.outer, self.starts = np.unique(self.worse, return_index=True)
         self.lengths = np.diff(np.append(self.starts, keys.size))
-        self.outer_weight = rows[self.outer]
+        self._outer_weight = rows[self.outer]
+
+    @property
+    def outer_weight(self) -> Floats:
+        return np.asarray(self._outer_weight)
 
     def at(self, scores: NDArray[Any]) -> Snapshot:
         return _PairSnapshot(self, scores.astype(np.float64, copy=False))
@@ -554,8 +567,8 @@ class PushCriterion(Criterion):
         self.n_rows = n_rows
         self._aggregate = aggregate
         self._sides = sides
-        heights = self._heights(self._snapshots(np.zeros(n_rows)))
-        self.log_priced_weight = float(np.log(heights.weight.sum()))
+        priced = sum(side.constant * side.comparison.outer_weight.sum() for side in sides)
+        self.log_priced_weight = float(np.log(priced))
 
     def value(self, scores: NDArray[Any]) -> float:
         return self._aggregate.value(self._heights(self._snapshots(scores)))
