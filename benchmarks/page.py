@@ -31,7 +31,9 @@ with six turns holds the true median 97 times in 100. A row is *ahead* or *behin
 interval lies on one side of 1, and *level* otherwise. Rows of processor time add up all threads;
 on a busy machine as many other processes as there are cores count without end beside the rivals.
 
-{machine} {meanwhile}
+{machine}
+
+{meanwhile}
 
 Of {n_rows} comparisons toprank is ahead in {ahead}, level in {level}, behind in {behind}{absent}.
 
@@ -97,8 +99,10 @@ a budget on many data sets under equal tuning budgets.
 - **SVMlight** may be used for research and education only, and its author asks to be told of
   publications, so it was not run; the sources of **SVMrank** and **SVMperf** were not at hand.
   HiGHS and LinearSVC on all pairs solve the same problems.
-- **TopPush** is our own NumPy version of the algorithm in its paper: the authors' MATLAB code was
-  not at hand, and compiled code would be faster.
+- **TopPush** is our own version of the algorithm in its paper, with products by NumPy and a
+  compiled projection: the authors' MATLAB code was not at hand.
+- **AutoGluon** and **YDF** could not be installed where these figures were taken;
+  HistGradientBoosting has its rows above.
 - **RankLib** was built from its sources (2.10.2); set the environment variable `RANKLIB` to its
   class path to measure it. **LibAUC** comes without its dependencies, of which its losses need few.
 - **GPUs**: the PyTorch losses have figures of their own in `benchmarks/torch_losses.md`.
@@ -200,14 +204,18 @@ def slack_text(limits) -> str:
 
 
 def machine_text(data) -> str:
-    """Where and with what; two machines in the results are both told."""
-    told = dict.fromkeys(_machine(data[name]["machine"]) for name in SUITE)
-    return "\n\n".join(told)
+    """Where and with what; of two machines the results of each are named."""
+    told: dict[str, list[str]] = {}
+    for name in SUITE:
+        told.setdefault(_machine(data[name]["machine"]), []).append(f"`{name}`")
+    if len(told) == 1:
+        return f"Machine: {next(iter(told))}"
+    return "\n\n".join(f"Machine of {', '.join(names)}: {text}" for text, names in told.items())
 
 
 def _machine(found) -> str:
     versions = ", ".join(f"{name} {found[name]}" for name in list(found)[3:])
-    return f"Machine: {found['processor']}, {found['memory']}, {found['system']}. {versions}."
+    return f"{found['processor']}, {found['memory']}, {found['system']}. {versions}."
 
 
 def lost_text(lost) -> str:

@@ -6,10 +6,12 @@ the m positives. Its dual has a variable for every row,
     min_{a, b ≥ 0, Σa = Σb}  ‖aᵀX⁺ - bᵀX⁻‖² / (2λm) + Σ_i (a_i²/4 - a_i),   w = (aᵀX⁺ - bᵀX⁻)/(λm),
 
 and is solved by Nesterov's accelerated gradient with a projection of linear time. The reference
-below is that algorithm in plain NumPy. Both run on the same features until the primal objective
-is within ``ACCURACY`` of the optimum. The authors' own code, in MATLAB, was not at hand.
+below is that algorithm with products by NumPy and a compiled projection. Both run on the same
+features until the primal objective is within ``ACCURACY`` of the optimum. The authors' own code, in
+MATLAB, was not at hand.
 """
 
+import numba
 import numpy as np
 
 from benchmarks.measure import absent, race
@@ -25,12 +27,19 @@ def primal(weights, positives, negatives, penalty):
     return 0.5 * penalty * weights @ weights + np.mean(np.maximum(excess, 0.0) ** 2)
 
 
+@numba.njit(nogil=True)
 def project(a, b):
     """Nearest point with a, b ≥ 0 and Σa = Σb: shift a down and b up by one number."""
     low, high = -max(b.max(), 0.0) - 1.0, max(a.max(), 0.0) + 1.0
+    shift = 0.0
     for _ in range(60):
         shift = (low + high) / 2
-        if np.maximum(a - shift, 0.0).sum() > np.maximum(b + shift, 0.0).sum():
+        excess = 0.0
+        for value in a:
+            excess += max(value - shift, 0.0)
+        for value in b:
+            excess -= max(value + shift, 0.0)
+        if excess > 0.0:
             low = shift
         else:
             high = shift
@@ -101,13 +110,13 @@ def results():
                 lambda penalty=penalty: push(penalty).fit(X, y),
             ),
             {
-                "TopPush, its paper's dual algorithm in NumPy": (
+                "TopPush, its paper's dual algorithm in NumPy, compiled projection": (
                     lambda penalty=penalty, best=best: toppush(positives, negatives, penalty, best)
                 )
             },
             turns=3,
             notes={
-                "TopPush, its paper's dual algorithm in NumPy": (
+                "TopPush, its paper's dual algorithm in NumPy, compiled projection": (
                     f"ours ends {reached / best - 1:.1e} above the best known"
                 )
             },

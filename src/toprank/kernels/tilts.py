@@ -128,11 +128,12 @@ def collect(values: NDArray[Any], chosen: Booleans, out: Floats) -> int:
 @compiled
 def spread(values: Floats, chosen: Booleans, out: NDArray[Any]) -> None:
     """Write values, one after the other, to the chosen rows."""
-    place = 0
-    for row in range(chosen.size):
-        if chosen[row]:
-            out[row] = values[place]
-            place += 1
+    place, last = 0, values.size - 1
+    if last < 0:
+        return
+    for row in range(chosen.size):  # without a branch that no processor could predict
+        out[row] = values[min(place, last)] if chosen[row] else out[row]
+        place += chosen[row]
 
 
 class Line(NamedTuple):
