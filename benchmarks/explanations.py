@@ -14,6 +14,10 @@ PEERS: dict[tuple[str, str], str] = {
         "Within the noise of these runs: both take one row at a time in a compiled loop, and both "
         "check every batch first."
     ),
+    ("precision_at_k", "argpartition"): (
+        "numpy partitions with AVX-512 here. Ours first checks that scores are finite and labels "
+        "of two classes."
+    ),
     ("LightGBM with our push, squared hinge", "LightGBM, binary"): (
         "The hinges sort the scores of both classes in every round and sweep over them for the "
         "heights and for the way back; `binary` looks at each row alone. The exponential pushes "

@@ -226,7 +226,7 @@ class _RootPower(Aggregate):
             mass = np.where(ratio >= 1.0 - TIED, heights.weight, 0.0)
             return math.exp(log_largest), mass / mass.sum() * scale, log_largest
         slope = heights.weight * ratio ** (self.p - 1.0)
-        total = float(slope @ ratio)
+        total = float(np.einsum("i,i", slope, ratio))
         log_value = log_largest + math.log(total) / self.p
         root = total ** (1.0 / self.p)
         return math.exp(log_value), slope * (root / total) * scale, log_value
@@ -244,7 +244,7 @@ class _RootPower(Aggregate):
         ratio = slope.copy()
         np.power(slope, self.p - 1.0, out=slope)
         slope *= heights.weight
-        total = float(slope @ ratio)
+        total = float(np.einsum("i,i", slope, ratio))  # no threads of BLAS, which would wait
         root = total ** (1.0 / self.p)
         slope *= root / total
         return largest * root, slope, math.log(largest) + math.log(total) / self.p
