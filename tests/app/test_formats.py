@@ -45,7 +45,10 @@ def test_a_text_of_a_workbook_is_no_formula_and_a_sheet_can_be_named(tmp_path):
     assert table.name == "t.xlsx::May"
     assert table.columns["mixed"].to_pylist() == ["1.5", "x"]
     assert table.columns.column_names == ["day", "mixed"]
-    with pytest.raises(ValueError, match=r"no sheet 'June', but 'shortlist', 'May'\."):
+    book.create_sheet("Notes", 0).append(["see the next sheet"])
+    book.save(path)
+    assert read_table(path).n_rows == TABLE.num_rows  # the first sheet that has a table
+    with pytest.raises(ValueError, match=r"no sheet 'June', but 'Notes', 'shortlist', 'May'\."):
         read_table(f"{path}::June")
 
 

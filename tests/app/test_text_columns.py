@@ -37,6 +37,42 @@ def test_a_comma_that_can_be_either_is_left_and_said():
     assert typed(["1,234", "5,678", "9"], decimal=",")[0] == [1.234, 5.678, 9.0]
 
 
+@pytest.mark.parametrize(
+    ("values", "numbers"),
+    [
+        (["12.5%", "7%", None, "-3 %"], [12.5, 7.0, None, -3.0]),
+        (["€ 1.250,50", "€12"], [1250.5, 12.0]),
+        (["$1,250.50", "$1,000", "$-3"], [1250.5, 1000.0, -3.0]),
+        (["3 €", "4,5 €"], [3.0, 4.5]),
+    ],
+)
+def test_percentages_and_sums_of_money_are_numbers(values, numbers):
+    got, found = typed(values)
+    assert got == numbers
+    assert "read as numbers without their unit: 'x'." in found.notes
+
+
+def test_commas_between_thousands_are_found_where_points_follow():
+    got, found = typed(["1,250.5", "12", "1,000,000"])
+    assert got == [1250.5, 12.0, 1e6]
+    assert found.notes == ("read with commas between thousands: 'x'.",)
+    assert typed(["$1,250", "$2,000"])[0] == ["$1,250", "$2,000"]  # either
+
+
+def test_a_comma_between_thousands_is_clear_where_other_columns_have_points():
+    columns = {"x": ["1,234", "5,678"], "day": ["1/2/2025", "3/4/2025"]}
+    found = typed_columns(pa.table(columns | {"share": [0.5, 1.5]}), TextFormat())
+    assert found.columns["x"].to_pylist() == [1234.0, 5678.0]
+    assert found.decimal == "."
+    assert "read with commas between thousands: 'x'." in found.notes
+    assert any("in two ways: 'day';" in note for note in found.notes)
+
+
+@pytest.mark.parametrize("values", [["5%", "5 €"], ["$1", "2$"], ["$", "%"], ["100% wool", "5%"]])
+def test_texts_with_different_units_stay_texts(values):
+    assert typed(values)[0] == values
+
+
 @pytest.mark.parametrize("values", [["1,5", "x"], ["a,b"], ["1,2,3"], ["1.2.3"], [None, None], []])
 def test_texts_stay_texts(values):
     values = pa.array(values, pa.string())

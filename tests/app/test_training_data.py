@@ -75,8 +75,11 @@ def test_the_positive_class_is_the_larger_or_the_named():
     grades = as_table(pa.table({"grade": [0, 1, 2, None], "x": [1, 2, 3, 4]}))
     data = label_rows(grades, target="grade", positives=("1", "2"))
     assert (data.in_memory().positives.tolist(), data.n_left_out) == ([False, True, True], 1)
-    with pytest.raises(ValueError, match="3 different values"):
+    with pytest.raises(ValueError, match=r"3 different values .* with --positive VALUE"):
         label_rows(grades, target="grade")
+    amounts = as_table(pa.table({"spent": range(50), "x": range(50)}))
+    with pytest.raises(ValueError, match=r"50 different values .* make a column of yes and no"):
+        label_rows(amounts, target="spent")
 
 
 @pytest.mark.parametrize(

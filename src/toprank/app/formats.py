@@ -14,7 +14,7 @@ import pyarrow as pa
 from toprank.tables.table import listing
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
 __all__ = ["MAGIC", "READERS", "SUFFIXES", "WRITERS"]
 
@@ -96,7 +96,7 @@ def _read_arrow(source: Path | bytes, _: str | None) -> pa.Table:
 
 
 def _read_workbook(source: Path | bytes, sheet: str | None) -> pa.Table:
-    """The named sheet, or the first one; its first row holds the names."""
+    """The named sheet, or the first with rows below a first one, which holds the names."""
     openpyxl = _imported("openpyxl", "xlsx")
     file = io.BytesIO(source if isinstance(source, bytes) else source.read_bytes())
     try:
@@ -105,7 +105,10 @@ def _read_workbook(source: Path | bytes, sheet: str | None) -> pa.Table:
         raise ValueError(f"it cannot be read as a workbook ({error})") from error
     with closing(book):
         name = _chosen(book.sheetnames, sheet, "sheet", take_first=True)
-        rows = [row for row in book[name].iter_rows(values_only=True) if any(_filled(row))]
+        rows = _filled_rows(book[name])
+        others = (_filled_rows(book[each]) for each in book.sheetnames)
+        if len(rows) < 2 and sheet is None:
+            rows = next((each for each in others if len(each) > 1), rows)
     if not rows:
         return pa.table({})
     names = ["" if name is None else _as_text(name) for name in rows[0]]
@@ -115,8 +118,9 @@ def _read_workbook(source: Path | bytes, sheet: str | None) -> pa.Table:
     return pa.table([columns[at] for at in kept], [names[at] for at in kept])
 
 
-def _filled(row: Iterable[Any]) -> list[bool]:
-    return [value is not None for value in row]
+def _filled_rows(sheet: Any) -> list[Any]:
+    rows = sheet.iter_rows(values_only=True)
+    return [row for row in rows if any(value is not None for value in row)]
 
 
 def _read_sqlite(source: Path | bytes, table: str | None) -> pa.Table:

@@ -1,4 +1,4 @@
-"""Numbers with decimal commas and dates with the day first, out of columns of text."""
+"""Numbers with decimal commas or units and dates with the day first, out of columns of text."""
 
 from __future__ import annotations
 
@@ -26,6 +26,12 @@ _DECIMAL = {
 }
 # 1,234 can be a thousand or a little more than one.
 _EITHER = r"^[-+]?\d{1,3},\d{3}$"
+# What may stand before or behind all numbers of a column.
+_UNITS = [
+    (sign, rf"^[-+]?[{sign}]\s*[-+]?\d" if is_before else rf"\d\s*[{sign}]$")
+    for sign in "%€$£¥"
+    for is_before in (True, False)
+]
 _TIME = r"(?:[ T](?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2}))?)?$"
 _DATES = (
     r"^(?P<first>\d{1,2})[.](?P<middle>\d{1,2})[.](?P<last>\d{4}|\d{2})" + _TIME,
@@ -85,27 +91,44 @@ def typed_columns(table: pa.Table, how: TextFormat) -> TypedColumns:
     """
     columns: dict[str, Any] = {}
     read: dict[str, list[str]] = {way: [] for way in (",", ".", *DATE_ORDERS, _UNCLEAR)}
+    units: list[str] = []
     for name, column in zip(table.column_names, table.columns, strict=True):
         columns[name] = column
         if pa.types.is_string(column.type):
             texts = pc.utf8_trim_whitespace(column)
-            found = _as_numbers(texts, how.decimal) or _as_times(texts, how.dates)
+            plain = _without_unit(texts)
+            found = _numbers_in(texts if plain is None else plain, how.decimal)
+            if plain is None and found is None:
+                found = _as_times(texts, how.dates)
             if found is not None:
-                way, columns[name] = found
+                way, made = found
                 read[way].append(name)
+                columns[name] = column if way == _UNCLEAR else made
+                units += [name] if plain is not None and way != _UNCLEAR else []
+    has_points = read["."] or any(pa.types.is_floating(column.type) for column in table.columns)
+    for name in list(read[_UNCLEAR]) if has_points and not read[","] else ():
+        plain = pc.utf8_trim_whitespace(columns[name])
+        found = _as_numbers(plain, ".")
+        if found is not None:  # other columns of the file have decimal points
+            read[_UNCLEAR].remove(name)
+            read["."].append(name)
+            columns[name] = found[1]
     return TypedColumns(
         pa.table(list(columns.values()), list(columns)),
-        "," if read[","] else None,
+        next((mark for mark in ",." if read[mark]), None),
         next((order for order in DATE_ORDERS if read[order]), None),
-        tuple(_notes(read, how)),
+        tuple(_notes(read, units, how)),
     )
 
 
-def _notes(read: dict[str, list[str]], how: TextFormat) -> list[str]:
+def _notes(read: dict[str, list[str]], units: list[str], how: TextFormat) -> list[str]:
     """What had to be found out."""
-    notes = []
+    notes = [f"read as numbers without their unit: {listing(units)}."] if units else []
     if read[","] and how.decimal is None:
         notes.append(f"read with a decimal comma: {listing(read[','])} (--decimal . reads points).")
+    grouped = [name for name in read["."] if name not in units]
+    if grouped and how.decimal is None:
+        notes.append(f"read with commas between thousands: {listing(grouped)}.")
     for order, other in zip(DATE_ORDERS, DATE_ORDERS[::-1], strict=True):
         if read[order] and how.dates is None:
             notes.append(f"dates read {order}: {listing(read[order])} (--dates {other} reverses).")
@@ -124,6 +147,22 @@ def _all_match(texts: Any, pattern: str) -> bool:
         if not len(known) or not pc.all(pc.match_substring_regex(known, pattern)).as_py():
             return False
     return True
+
+
+def _without_unit(texts: Any) -> Any:
+    """The texts without their sign of percent or of a currency; None if not all have the same."""
+    for sign, pattern in _UNITS:
+        if _all_match(texts, pattern):
+            return pc.utf8_trim_whitespace(pc.replace_substring(texts, sign, ""))
+    return None
+
+
+def _numbers_in(texts: Any, given: str | None) -> tuple[str, Any] | None:
+    """Numbers and their decimal mark: a comma, or a point where only that can be meant."""
+    found = _as_numbers(texts, given)
+    if found is not None or given is not None or not _all_match(texts, r"^[-+]?[\d,.]+$"):
+        return found
+    return _as_numbers(texts, ".")
 
 
 def _as_numbers(texts: Any, given: str | None) -> tuple[str, Any] | None:

@@ -40,6 +40,8 @@ __all__ = [
 MOST_VALUES = 100_000
 # Of two texts whose meaning is not known the rarer is the positive one, if it is clearly rarer.
 RARE = 0.4
+# Values of a target that can be named one by one.
+MOST_NAMED = 20
 
 
 class PositiveValues(NamedTuple):
@@ -310,9 +312,11 @@ def choose_positives(
     if len(spellings) != 2:
         few = listing(sorted(counts), most=5)
         found = "only one value" if len(spellings) == 1 else f"{len(counts):,} different values"
+        remedy = "name the positive ones with --positive VALUE"
+        if len(spellings) > MOST_NAMED:
+            remedy = "make a column of yes and no of it, such as above a limit"
         raise ValueError(
-            f"the target {target!r} has {found} ({few}), but ranking needs two; name the positive "
-            "ones with --positive VALUE."
+            f"the target {target!r} has {found} ({few}), but ranking needs two; {remedy}."
         )
     rows = {word: sum(counts[value] for value in same) for word, same in spellings.items()}
     note = ""

@@ -248,13 +248,13 @@ def did_you_mean(name: str, names: Sequence[str]) -> str:
 
     Examples
     --------
-    >>> did_you_mean("bougt", ["age", "bought"])
-    " (did you mean 'bought'?)"
+    >>> did_you_mean("bougt", ["age", "bought"]), did_you_mean("y", ["age", "y "])
+    (" (did you mean 'bought'?)", " (did you mean 'y '?)")
     """
     import difflib  # noqa: PLC0415 (for messages alone)
 
-    folded = {each.casefold(): each for each in reversed(names)}
-    close = difflib.get_close_matches(name.casefold(), folded, n=1, cutoff=0.7)
+    folded = {each.strip().casefold(): each for each in reversed(names)}
+    close = difflib.get_close_matches(name.strip().casefold(), folded, n=1, cutoff=0.7)
     return f" (did you mean {folded[close[0]]!r}?)" if close else ""
 
 
