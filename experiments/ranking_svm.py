@@ -78,9 +78,9 @@ def drawn():
     pictures.figure_1(IMAGES / "ranking_svm_1.png")
     # the data set of Table 1 with r = 1 and 10 % of noise, where γ̂ has two valleys
     X, y = threshold_rows(ROWS, r=1, noise=0.1, chance=even_chance(1, 0.5), seed=3)
-    ended, best = pictures.figure_2(IMAGES / "ranking_svm_2.png", X[:, :-1], y, 0.1)
+    ended, deepest, best = pictures.figure_2(IMAGES / "ranking_svm_2.png", X[:, :-1], y, 0.1)
     path = pictures.figure_3(IMAGES / "ranking_svm_3.png", X[:, :-1], y, 0.1)
-    return {"ended": ended, "best": best, "path": path}
+    return {"ended": ended, "deepest": deepest, "best": best, "path": path}
 
 
 def work():

@@ -56,6 +56,7 @@ def page(found, readings=""):
         TEXTS["table 5"], table_5,
         TEXTS["figures"].format(
             ended=figures["ended"],
+            deepest=figures["deepest"],
             best=figures["best"],
             path=", ".join(f"{value:.4f}" for value in figures["path"]),
         ),
