@@ -101,7 +101,7 @@ a budget on many data sets under equal tuning budgets.
   HiGHS and LinearSVC on all pairs solve the same problems.
 - **TopPush** is our own version of the algorithm in its paper, with products by NumPy and a
   compiled projection: the authors' MATLAB code was not at hand.
-- **AutoGluon** and **YDF** could not be installed where these figures were taken;
+- **AutoGluon** and **YDF** were not installed where these figures were taken;
   HistGradientBoosting has its rows above.
 - **RankLib** was built from its sources (2.10.2); set the environment variable `RANKLIB` to its
   class path to measure it. **LibAUC** comes without its dependencies, of which its losses need few.

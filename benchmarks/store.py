@@ -20,17 +20,21 @@ LIBRARIES = (
 
 def machine() -> dict[str, str]:
     """Say on what figures were taken: processor, cores, memory, versions; no date, no name."""
-    versions = {}
-    for name in LIBRARIES:
-        try:
-            versions[name] = metadata.version(name)
-        except metadata.PackageNotFoundError:
-            versions[name] = "absent"
+    versions = {name: _version(name) for name in LIBRARIES}
     return {
         "processor": f"{_processor()}, {os.cpu_count()} cores",
         "memory": f"{psutil.virtual_memory().total / 2**30:.0f} GiB",
         "system": f"{platform.system()}, Python {platform.python_version()}",
     } | versions
+
+
+def _version(name: str) -> str:
+    for package in (name, f"{name}-cpu"):  # XGBoost without GPUs has a package of its own
+        try:
+            return metadata.version(package)
+        except metadata.PackageNotFoundError:
+            continue
+    return "absent"
 
 
 def _processor() -> str:

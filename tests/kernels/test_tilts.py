@@ -2,6 +2,7 @@
 
 import math
 
+import numba
 import numpy as np
 import pytest
 
@@ -96,3 +97,12 @@ def test_bends_are_shares_times_what_is_left():
     bends = np.empty(2)
     class_bends(slopes, positives, (1.0, 4.0), bends)
     assert bends.tolist() == [0.1875, 1.0]
+
+
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
+def test_a_second_thread_compiles_nothing_of_its_own():
+    scores, classes = problem(4 * tilts.CHUNK)
+    for n_threads in (1, 2):
+        with Threads(n_threads) as threads:
+            classes.scale(scores, np.ones((2, classes.n_chunks)), threads)
+    assert {factors.layout for _, _, factors, _ in tilts._scale.signatures} == {"C"}

@@ -2,6 +2,7 @@
 
 import sys
 import time
+import tracemalloc
 import warnings
 from pathlib import Path
 
@@ -489,6 +490,22 @@ def test_a_wide_table_costs_little(ranker, loss):
         start = time.process_time()
         model.fit(X, np.arange(20) % 2)
     assert time.process_time() - start < 2.0
+
+
+def test_a_fit_needs_13_bytes_per_row_above_a_float32_table():
+    # scores of 8 bytes, their move or the gradient of 4, a label of 1; chunks and a sample beside
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400_000, 4)).astype(np.float32)
+    y = X[:, 0] + rng.normal(size=len(X)) > 1
+    PNormPush(n_jobs=1).fit(X[:1000], y[:1000])  # imports and compiles
+    tracemalloc.start()
+    try:
+        before = tracemalloc.get_traced_memory()[0]
+        PNormPush(n_jobs=1).fit(X, y)
+        peak = tracemalloc.get_traced_memory()[1] - before
+    finally:
+        tracemalloc.stop()
+    assert peak <= 13 * len(X) + 2_000_000
 
 
 def test_a_fit_passes_through_few_files():

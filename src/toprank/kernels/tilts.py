@@ -205,10 +205,12 @@ class TwoClasses(NamedTuple):
 
     def scale(self, values: NDArray[Any], factors: Floats, threads: Threads) -> None:
         """Multiply the rows of each chunk by its factors, one per class."""
-        threads.over(
-            self.n_chunks,
-            lambda first, last: _scale(values, self.positives, factors[:, first:last], first),
-        )
+
+        def multiply(first: int, last: int) -> None:
+            mine = np.ascontiguousarray(factors[:, first:last])  # one layout, compiled once
+            _scale(values, self.positives, mine, first)
+
+        threads.over(self.n_chunks, multiply)
 
 
 class _Work:
