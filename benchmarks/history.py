@@ -1,7 +1,8 @@
 """Ratios of former runs with their commits, and what was lost since: benchmarks/history.json.
 
 A figure is a ratio above which more is better: the peer's time over ours, or what the memory allows
-over what is taken. It is compared with the last one of another commit on the same processor.
+over what is taken. It is compared with the best of the last ones on the same processor, so that a
+loss stays named until it is made good or forgotten.
 """
 
 import json
@@ -72,13 +73,13 @@ def remember(kept: dict[str, dict], former: dict[str, list[dict]]) -> dict[str, 
 
 
 def losses(history: dict[str, list[dict]]) -> list[Loss]:
-    """Rows that lost more than 15 % from one commit to the next on one processor."""
+    """Rows that lost more than 15 % of their best former ratio on one processor."""
     found = []
     for name, figures in history.items():
         last = figures[-1]
         others = [each for each in figures[:-1] if each["on"] == last["on"]]
-        if others and last["ratio"] < LOST * others[-1]["ratio"]:
-            before = others[-1]
+        before = max(others, key=lambda each: each["ratio"], default=last)
+        if last["ratio"] < LOST * before["ratio"]:
             found.append(
                 Loss(name, before["ratio"], last["ratio"], before["commit"], last["commit"])
             )

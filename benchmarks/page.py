@@ -60,7 +60,8 @@ All comparisons with a ratio below 1, also those whose interval reaches across i
 Seconds at growing numbers of rows, one thread, `python -m benchmarks growth`. The exponent is the
 slope of log seconds over log rows from {fit_low:,} to {fit_high:,} rows, the median of three turns
 with the smallest and the largest. One that sorts by comparing has an exponent of 1.07 there from
-the logarithm alone; ours sort long lists by their digits. The largest size runs once, cold: of a
+the logarithm alone; ours sorted long lists by their digits, as they do where NumPy has no vector
+registers to sort with. The largest size runs once, cold: of a
 metric's seconds there more than half are the system's, which has to find some gigabytes of fresh
 memory (`roc_auc`: 4.0 s of its own and 5.1 s of the system in one look).
 
@@ -85,7 +86,8 @@ Where the slack is over 2×, this is where it goes:
 ## Lost since former runs
 
 `make bench` stores every ratio with its commit in `benchmarks/history.json`. A row is named here
-if its ratio is less than {kept_share} of that of the commit before, on the same processor.
+if its ratio is less than {kept_share} of the best of its last five commits on the same processor;
+one that lies there by the noise of a single run is named too.
 
 {lost}
 
