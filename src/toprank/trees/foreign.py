@@ -8,7 +8,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from toprank.kernels.threads import Threads
 from toprank.trees.binary import BinaryTrees
@@ -139,6 +138,8 @@ def read_scikit_learn(model: Any) -> ForeignModel:
     The score of a tree or a forest of classes is the mean probability of the positive class, less
     1/2: above 0 is predicted positive. That of gradient boosting is its ``decision_function``.
     """
+    from sklearn.utils.validation import check_is_fitted  # noqa: PLC0415 (the model has it)
+
     check_is_fitted(model)
     for each in type(model).__mro__:
         kind = each.__name__.removesuffix("Classifier").removesuffix("Regressor")
