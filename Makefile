@@ -11,6 +11,7 @@ JOBS ?= auto
 FUZZ_EXAMPLES ?= 20
 N ?= 1000
 SEED ?= 0
+FUZZ_JOBS ?= 2
 
 .DEFAULT_GOAL := help
 .PHONY: help setup setup-torch demo test test-torch test-elsewhere test-elsewhere-quick test-oldest \
@@ -50,7 +51,7 @@ fuzz: setup ## run the property tests on FUZZ_EXAMPLES (20) times as many exampl
 
 # `make test` runs a short form. Needs a system that forks: Linux or macOS.
 fuzz-files: setup ## give N (1000) damaged files, attacks, kills and full disks to every command, from SEED (0)
-	$(BIN)/python -W ignore tests/fuzz_files $(N) $(SEED)
+	$(BIN)/python -W ignore tests/fuzz_files $(N) $(SEED) --jobs $(FUZZ_JOBS)
 
 # Old versions warn about each other's newer dependencies, so warnings are not errors here.
 test-oldest: ## run the tests on the oldest supported dependencies, in .venv-oldest

@@ -1,6 +1,17 @@
 """Shortlists of files read in pieces are those of memory, or are refused."""
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
 from tests.app.streamed_fits import fitted, run
+from toprank.app.fitting import fit_model
+from toprank.app.ranking import rank_rows
+from toprank.app.training_data import label_rows
+from toprank.selection.candidates import make_ranker
+from toprank.tables import Table
+from toprank.tables.parquet_stream import ParquetStream
 
 
 def test_ties_stay_in_the_order_of_the_file(file, tmp_path):
@@ -19,3 +30,27 @@ def test_a_shortlist_that_does_not_fit_is_refused(file, tmp_path, monkeypatch):
         assert "ask for fewer rows" in result.stderr
         assert not output.exists()
     run("rank", model, file, "--top", "5", "--stream", "-o", tmp_path / "list.csv")
+
+
+@pytest.fixture
+def scored(tmp_path):
+    rng = np.random.default_rng(0)
+    a = np.round(rng.normal(size=5000), 1)  # with ties
+    table = pa.table({"a": a, "n": np.arange(5000)})
+    pq.write_table(table, tmp_path / "rows.parquet", row_group_size=1300)
+    data = label_rows(Table(table.append_column("y", pa.array(a > 1))), target="y")
+    model = fit_model(data, make_ranker("logistic"), budget=10, name="logistic")
+    return model, ParquetStream(tmp_path / "rows.parquet", batch_rows=100), table
+
+
+@pytest.mark.parametrize(("top", "cutoff"), [(1, None), (37, None), (4999, None), (None, 0.5)])
+def test_a_pass_gives_the_list_of_a_table_in_memory(scored, top, cutoff):
+    model, stream, table = scored
+    whole = rank_rows(model, Table(table), top, cutoff)
+    assert rank_rows(model, stream, top, cutoff).columns.equals(whole.columns)
+
+
+def test_rows_are_read_once_where_all_columns_are(scored, monkeypatch):
+    model, stream, _ = scored
+    monkeypatch.setattr(stream, "take", lambda rows: pytest.fail(f"read {rows.size} again"))
+    assert rank_rows(model, stream, 20, None).columns.num_rows == 20

@@ -49,6 +49,15 @@ class Tally:
             self.failures.append(f"{', '.join(problems)}: {what}: {last}")
             sys.stderr.write(f"{self.failures[-1]}\n")
 
+    def take(self, others):
+        """Add the counts of another process."""
+        counts, failures = others
+        for kind, theirs in counts.items():
+            most = max(self.counts[kind]["megabytes"], theirs.pop("megabytes", 0))
+            self.counts[kind].update(theirs)
+            self.counts[kind]["megabytes"] = most
+        self.failures += failures
+
     def table(self):
         """The counts as a table in Markdown; problems that never came are left out."""
         seen = [p for p in PROBLEMS if any(counts[p] for counts in self.counts.values())]
@@ -119,13 +128,27 @@ class Suite:
             words = " ".join(map(str, command.arguments))
             self.tally.add(kind, done, problems, f"{name} {what} {words}")
 
+    def fork(self, job, numbers):
+        """Damage these files in a process of its own, which leaves its counts in a file."""
+        path = self.home / f"tally {job}"
+        child = os.fork()
+        if child:
+            return child, path
+        self.folder, self.tally = self.home / f"here {job}", Tally()
+        self.folder.mkdir()
+        try:
+            self.damage(numbers)
+        finally:
+            path.write_text(json.dumps([self.tally.counts, self.tally.failures]))
+            os._exit(0)
+
     def model_for(self, name):
         return self.sparse if name.endswith(("libsvm", "letor")) else self.model
 
-    def damage(self, n_files):
+    def damage(self, numbers):
         """Seeded damage: two thirds tables, one third models."""
         names, models = list(self.whole), list(self.rankers)
-        for number in range(n_files):
+        for number in numbers:
             rng = np.random.default_rng([self.seed, number])
             what = f"(seed {self.seed}, number {number})"
             if number % 3:
@@ -233,21 +256,29 @@ def main():
     parser.add_argument("n_files", type=int, help="files with seeded damage")
     parser.add_argument("seed", type=int)
     parser.add_argument("--short", action="store_true", help="few attacks and faults")
+    parser.add_argument("--first", type=int, default=0, help="go on with the file of this number")
+    parser.add_argument("--jobs", type=int, default=1, help="processes that share the files")
     given = parser.parse_args()
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # also in the background of a shell
     with tempfile.TemporaryDirectory() as home:
         suite = Suite(Path(home), given.seed, is_short=given.short)
         suite.warm_up()
+        shares = [range(given.first + job, given.n_files, given.jobs) for job in range(given.jobs)]
+        workers = [suite.fork(job, share) for job, share in enumerate(shares) if job]
         try:
-            run_all(suite, given.n_files, is_short=given.short)
+            suite.damage(shares[0])
+            run_faults(suite, is_short=given.short)
         finally:  # also of a run that is interrupted
+            for child, path in workers:
+                os.waitpid(child, 0)
+                suite.tally.take(json.loads(path.read_text()))
             tally = suite.tally
             sys.stdout.write("\n".join([tally.table(), *tally.failures, ""]))
     sys.exit(1 if tally.failures else 0)
 
 
-def run_all(suite, n_files, *, is_short):
-    """Damage, faults and attacks."""
-    suite.damage(n_files)
+def run_faults(suite, *, is_short):
+    """Kills, full disks, signals and attacks."""
     suite.kill(1 if is_short else 12)
     suite.interrupt(1 if is_short else 12)
     suite.resume(1 if is_short else 6)

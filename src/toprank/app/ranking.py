@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from toprank.app.model import RankingModel
     from toprank.tables.table import RowBatch, RowStream
 
+# Rows of a pass that are kept beside their scores.
+MOST_SEEN = 200_000
+
 __all__ = ["RankedRows", "rank_rows", "taken_rows"]
 
 
@@ -57,8 +60,9 @@ def rank_rows(
     if cutoff is None:
         count = top if top is not None else model.in_budget(source.n_rows)
         _check_memory(source, int(count))
-    best = _best_rows(model, source, count, cutoff)
-    return taken_rows(source, best.rows, best.scores, {})
+    seen = _RowsSeen(source, model.columns)
+    best = _best_rows(model, source, count, cutoff, seen)
+    return taken_rows(source, best.rows, best.scores, {}, seen)
 
 
 def taken_rows(
@@ -66,27 +70,98 @@ def taken_rows(
     rows: NDArray[Any],
     scores: NDArray[np.float64],
     more: Mapping[str, NDArray[Any]],
+    seen: _RowsSeen | None = None,
 ) -> RankedRows:
-    """Rows in this order with all their columns, and columns ``more`` behind rank and score."""
+    """Rows in this order with all their columns, and columns ``more`` behind rank and score.
+
+    What a pass has ``seen`` whole need not be read again.
+    """
     _check_memory(source, rows.size)
     order = np.argsort(rows)
     places = np.empty_like(order)
     places[order] = np.arange(order.size)
-    found = source.take(rows[order]).take(pa.array(places))
+    found = None if seen is None else seen.take(rows)
+    if found is None:
+        found = source.take(rows[order]).take(pa.array(places))
     return _with_places(found, scores, np.arange(1, order.size + 1), source.n_rows, more)
 
 
 def _best_rows(
-    model: RankingModel, source: Table | RowStream, count: float, cutoff: float | None
+    model: RankingModel,
+    source: Table | RowStream,
+    count: float,
+    cutoff: float | None,
+    seen: _RowsSeen | None = None,
 ) -> BestRows:
+    """The best rows of a pass; ``seen`` is told those that may be among them."""
+    border = _Border(count)
+
     def score(batch: RowBatch) -> BestRows:
-        found = BestRows.of(count, model.scores(batch.table, batch.first_row), batch.first_row)
-        if cutoff is None:
-            return found
-        kept = found.scores > cutoff
-        return BestRows(count, found.scores[kept], found.rows[kept])
+        scores = model.scores(batch.table, batch.first_row)
+        kept = np.flatnonzero(scores > cutoff) if cutoff is not None else border.above(scores)
+        if seen is not None:
+            seen.keep(batch, kept)
+        return BestRows(count, scores[kept], batch.first_row + kept)
 
     return source.total(score, model.columns).best().inside()
+
+
+class _Border:
+    """A score that more than ``count`` rows have reached: rows below it are of no interest.
+
+    Batches that are scored at the same time may raise it in any order; which rows are best in the
+    end does not depend on that.
+    """
+
+    def __init__(self, count: float) -> None:
+        self._count, self._score = count, -math.inf
+
+    def above(self, scores: NDArray[np.float64]) -> NDArray[np.intp]:
+        """Numbers of the rows of a batch that may be among the best or the first one outside."""
+        if scores.size > self._count + 1:
+            kept = np.flatnonzero(scores >= self._score)
+            outside = int(self._count) + 1
+            if kept.size > outside:
+                mine = scores[kept]
+                border = float(np.partition(mine, mine.size - outside)[mine.size - outside])
+                self._score = max(self._score, border)
+                kept = kept[mine >= border]
+            return kept
+        return np.arange(scores.size)
+
+
+class _RowsSeen:
+    """Rows that a pass may need in the end, where it reads all columns of a stream anyway."""
+
+    def __init__(self, source: Table | RowStream, columns: list[str]) -> None:
+        self._names = list(source.schema.names)
+        is_whole = not isinstance(source, Table) and set(columns) == set(self._names)
+        self._room = MOST_SEEN if is_whole else 0
+        self._parts: list[tuple[NDArray[Any], pa.Table]] = []
+
+    def keep(self, batch: RowBatch, rows: NDArray[np.intp]) -> None:
+        """Keep these rows of a batch, as long as they are few."""
+        if rows.size > self._room:
+            self._room, self._parts = 0, []
+        elif rows.size:
+            self._room -= rows.size
+            taken = batch.table.columns.take(pa.array(rows))
+            self._parts.append((batch.first_row + rows, taken.select(self._names)))
+
+    def take(self, rows: NDArray[Any]) -> pa.Table | None:
+        """These rows in this order, if all were kept; None where they must be read again.
+
+        A pass that began anew with other types has left rows of the first attempt.
+        """
+        parts = [part for part in self._parts if part[1].schema == self._parts[-1][1].schema]
+        if not parts or not self._room:
+            return None
+        numbers = np.concatenate([number for number, _ in parts])
+        order = np.argsort(numbers, kind="stable")
+        found = np.searchsorted(numbers[order], rows)
+        if (found == numbers.size).any() or (numbers[order][found] != rows).any():
+            return None
+        return pa.concat_tables([part for _, part in parts]).take(pa.array(order[found]))
 
 
 def _ranked_lists(

@@ -203,27 +203,40 @@ class TextStream:
             )
 
     def _parsed(self, content: bytes, columns: list[str] | None) -> pa.Table:
-        """Parse lines; the first time, with the names in the first of them."""
+        """Parse lines; the first time, with the names in the first of them.
+
+        Looking for all the words that mean a missing value takes long. Among numbers, one of them
+        that is met is no number, and only then the lines are parsed again.
+        """
+        texts = [] if columns is None else [self._types[name] for name in columns]
+        if texts and pa.string() not in texts:
+            try:
+                return self._read(content, columns, [""])
+            except pa.ArrowInvalid:
+                pass
         try:
-            return csv.read_csv(
-                pa.BufferReader(content),
-                read_options=csv.ReadOptions(
-                    block_size=len(content) + 1, use_threads=False, column_names=self._names
-                ),
-                parse_options=csv.ParseOptions(delimiter=self._delimiter),
-                convert_options=csv.ConvertOptions(
-                    null_values=reading.MISSING,
-                    strings_can_be_null=True,
-                    column_types=self._types,
-                    include_columns=columns,
-                ),
-            )
+            return self._read(content, columns, reading.MISSING)
         except pa.ArrowInvalid as error:
             self._check_unchanged()
             found = reading.BAD_COLUMN.search(str(error))
             if found is None or self._names is None or not self._widen(int(found[1]), found[2]):
                 raise ValueError(reading.in_words(str(error), self.name)) from error
             raise _Unfit from error
+
+    def _read(self, content: bytes, columns: list[str] | None, missing: list[str]) -> pa.Table:
+        return csv.read_csv(
+            pa.BufferReader(content),
+            read_options=csv.ReadOptions(
+                block_size=len(content) + 1, use_threads=False, column_names=self._names
+            ),
+            parse_options=csv.ParseOptions(delimiter=self._delimiter),
+            convert_options=csv.ConvertOptions(
+                null_values=missing,
+                strings_can_be_null=True,
+                column_types=self._types,
+                include_columns=columns,
+            ),
+        )
 
     def _widen(self, column: int, kind: str) -> bool:
         """Take a wider type for a column, if there is one."""
