@@ -107,3 +107,13 @@ def test_columns_of_json_may_be_an_object_of_lists(tmp_path):
     path = tmp_path / "t.json"
     path.write_text(json.dumps({"a": [1, "x"], "b": [None, 2.5]}))
     assert read_table(path).columns.to_pydict() == {"a": ["1", "x"], "b": [None, 2.5]}
+
+
+def test_arrow_that_points_beyond_its_end_is_refused(tmp_path):
+    path = write_table(tmp_path / "t.arrow", pa.table({"name": ["one", "two"], "y": [0, 1]}))
+    ends = b"".join(n.to_bytes(4, "little") for n in (0, 3, 6))
+    content = path.read_bytes()
+    assert content.count(ends) == 1
+    path.write_bytes(content.replace(ends, ends[:8] + (1 << 30).to_bytes(4, "little")))
+    with pytest.raises(ValueError, match=r"t\.arrow: it cannot be read as Arrow or Feather"):
+        read_table(path)

@@ -152,7 +152,7 @@ class Suite:
             rng = np.random.default_rng([self.seed, number])
             what = f"(seed {self.seed}, number {number})"
             if number % 3:
-                name = names[number % len(names)]
+                name = names[(number - number // 3 - 1) % len(names)]  # every format in turn
                 content = files.damaged_table(self.whole, name, rng)
                 commands = commands_on_table(name, self.model_for(name), number)
                 self.give(name.split(".", 1)[1], name, content, commands, what)

@@ -90,9 +90,11 @@ def _as_text(value: Any) -> str:
 def _read_arrow(source: Path | bytes, _: str | None) -> pa.Table:
     buffer = pa.py_buffer(source if isinstance(source, bytes) else source.read_bytes())
     try:
-        return pa.ipc.open_file(buffer).read_all()
-    except pa.ArrowInvalid as error:
+        found = pa.ipc.open_file(buffer).read_all()
+        found.validate(full=True)  # what points beyond the file would end the program
+    except (pa.ArrowException, OSError) as error:
         raise ValueError(f"it cannot be read as Arrow or Feather ({error})") from error
+    return found
 
 
 def _read_workbook(source: Path | bytes, sheet: str | None) -> pa.Table:
