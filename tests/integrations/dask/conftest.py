@@ -36,7 +36,7 @@ def client(two_processes):
 @pytest.fixture
 def chunks_at_hand(monkeypatch):
     """Metrics of chunks without Dask: the same functions, called at once on arrays in memory."""
-    from toprank.integrations.dask import chunks, lists, metrics, ranges
+    from toprank.integrations.dask import chunks, metrics, ranges
 
     def cut(columns):
         n_rows = len(columns["scores"])
@@ -47,7 +47,7 @@ def chunks_at_hand(monkeypatch):
             {name: np.asarray(column)[part] for name, column in columns.items()} for part in parts
         ]
 
-    for module in (chunks, lists, ranges):
+    for module in (chunks, ranges):
         for name, stand_in in (
             ("delayed", lambda function, **_: function),
             ("compute", lambda *results: results),
