@@ -166,7 +166,8 @@ class _Reader:
         if depth > _DEEPEST:
             raise ValueError("its description is nested too deeply.")
         if isinstance(found, list):
-            if all(type(each) in _SCALARS for each in found):
+            kinds = set(map(type, found))
+            if kinds <= _SCALARS or (kinds == {int} and max(map(abs, found)) < _LARGEST):
                 return found
             return [self.value(each, depth + 1) for each in found]
         if isinstance(found, dict):
