@@ -47,3 +47,9 @@ def test_fits_on_folds_take_fewer_trees():
     assert forest.effort(10**6, 50_000) == forest.effort(1_000, 1_000)  # a tree sees no more rows
     (simple, _) = family(["logistic"])
     assert simple.effort(3_000, 1_000) == 3.0
+
+
+def test_wide_tables_get_fewer_boosted_trees():
+    (usual,), (wide,) = family(["trees"], n_features=2_000), family(["trees"], n_features=20_000)
+    assert (usual.estimator.n_trees, usual.on_folds.n_trees) == (1_000, 400)
+    assert (wide.estimator.n_trees, wide.on_folds.n_trees) == (100, 40)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 import warnings
 from concurrent.futures import ThreadPoolExecutor
@@ -192,15 +193,20 @@ def _fits_in_time(
     Fits on a tenth and on a twentieth of a fold tell what a row adds, and what a fit takes that
     has hardly any.
     """
-    took = []
-    for share in (10, 20):
+    n_rows = folds[0].train.size
+    sizes, took = [], []
+    for size in dict.fromkeys(max(100, n_rows // share) for share in (10, 20)):
         started = time.monotonic()
         if started >= deadline:
             return False
-        few = [part[data.rows(part).some(max(100, part.size // share), 0)] for part in folds[0]]
+        share = min(1.0, size / n_rows)
+        few = [part[data.rows(part).some(math.ceil(share * part.size), 0)] for part in folds[0]]
         _fit_fold(data, [Fold(*few)], (candidate, 0), None)
+        sizes.append(few[0].size)
         took.append(time.monotonic() - started)
-    needed = took[0] + GROWTH * 18 * max(0.0, took[0] - took[1])
+    is_line = len(took) > 1
+    per_row = (took[0] - took[1]) / (sizes[0] - sizes[1]) if is_line else took[0] / sizes[0]
+    needed = took[0] + GROWTH * max(0.0, per_row) * (n_rows - sizes[0])
     return time.monotonic() + needed * -(-len(folds) // n_jobs) < deadline
 
 

@@ -125,6 +125,8 @@ DEFAULT = (
     "pnorm-push-stumps",
     "rankboost",
 )
+# Wider tables get fewer boosted trees, and take no longer.
+_MOST_FEATURES, _FEWEST_TREES = 2_000, 20
 STREAMED = tuple(name for name, kind in RANKERS.items() if kind.is_streamed)
 LINEAR = tuple(name for name, kind in RANKERS.items() if kind.is_linear)
 
@@ -158,6 +160,7 @@ def family(
     names: Sequence[str] | None = None,
     *,
     share_of_positives: float = 0.25,
+    n_features: int = 1,
     random_state: int = 0,
 ) -> list[Candidate]:
     """All settings of the named rankers, in the order of the names.
@@ -168,6 +171,9 @@ def family(
         Names as on the command line; by default a spread of the family.
     share_of_positives : float, default=0.25
         Budget over positives: the length that precision at k is tried with.
+    n_features : int, default=1
+        Columns of the table: beyond 2,000 there are fewer boosted trees, each of which looks at all
+        columns.
     random_state : int, default=0
         Seed of the stochastic rankers.
 
@@ -190,5 +196,9 @@ def family(
             params = dict(zip(grid, values, strict=True))
             made = make_ranker(name, params, seed=random_state)
             quick = clone(made).set_params(**RANKERS[name].on_folds)
+            if name == "trees" and n_features > _MOST_FEATURES:
+                for each in (made, quick):
+                    fewer = each.n_trees * _MOST_FEATURES // n_features
+                    each.set_params(n_trees=max(_FEWEST_TREES, fewer))
             found.append(Candidate(name, params, made, quick))
     return found

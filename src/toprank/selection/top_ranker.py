@@ -270,11 +270,15 @@ class TopRanker(BaseRanker):
         named = None if self.candidates is None else list(self.candidates)
         if named is None and not isinstance(data.X, np.ndarray):  # sparse rows
             named = [name for name in DEFAULT if name in LINEAR]
-        share, seed = rows / positives, int(self.random_state)
-        found = family(named, share_of_positives=share, random_state=seed)
+        given: dict[str, Any] = {
+            "share_of_positives": rows / positives,
+            "n_features": data.X.shape[1],
+            "random_state": int(self.random_state),
+        }
+        found = family(named, **given)
         beside = list(self.compared)
         if beside:
-            found += family(beside, share_of_positives=share, random_state=seed)
+            found += family(beside, **given)
         return found
 
     @property
