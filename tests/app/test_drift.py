@@ -93,9 +93,9 @@ def test_the_report_says_what_has_changed(deals, invoke, tmp_path):
     table, page = tmp_path / "new.csv", tmp_path / "page.html"
     columns = read_table(deals / "new.parquet").columns
     invoke("report", deals / "model.toprank", deals / "new.parquet", "--no-push-path", "-o", page)
-    assert "What has changed" not in page.read_text()
+    assert "What has changed" not in page.read_text(encoding="utf-8")
     ages = pa.array(np.full(columns.num_rows, 400.0))
     write_table(table, columns.set_column(0, "age", ages))
     done = invoke("report", deals / "model.toprank", table, "--no-push-path", "-o", page)
     assert done.exit_code == 0, done.output
-    assert "<li>age is outside the training range" in page.read_text()
+    assert "<li>age is outside the training range" in page.read_text(encoding="utf-8")

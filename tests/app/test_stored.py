@@ -95,8 +95,8 @@ def _call_without(modules, *calls):
         f"for words in {words}: app(words, standalone_mode=False)\n"
         f"assert not set({modules!r}.split()) & set(sys.modules)"
     )
-    done = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+    done = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True)
+    assert done.returncode == 0, done.stderr.decode(errors="replace")
 
 
 def test_a_blend_out_of_a_file_scores_and_explains_as_the_fitted_one(data, blend, monkeypatch):
