@@ -243,7 +243,10 @@ def test_sparse_tables_are_made_dense_where_they_are_small_and_stay_sparse_other
     small = TopRanker(50, **QUICK).fit(table, y)
     assert np.array_equal(small.decision_function(table), dense.decision_function(X))
     assert small.hits_ == dense.hits_
+    forest = TopRanker(50, candidates=["random-forest"]).fit(table, y)  # takes dense rows alone
+    scores = forest.decision_function(X)
     monkeypatch.setattr("toprank.selection.top_ranker._DENSE_CELLS", 10)
+    assert np.array_equal(forest.decision_function(table), scores)
     large = TopRanker(50).fit(table, y)
     assert {label.split()[0] for label in large.weights_} <= {"logistic", "pnorm-push"}
     scores = large.decision_function(table)

@@ -47,7 +47,7 @@ def add_binary_trees(
     values: Floats,
     scores: Floats,
 ) -> None:
-    """Add the values of the rows' leaves; ``nodes`` are those of :func:`tree_nodes.add_leaves`."""
+    """Add the values of the rows' leaves; ``nodes`` are those of :func:`tree_scores.add_leaves`."""
     roots, columns, thresholds, missing_left, children = nodes
     for rows in _chunks(len(X), roots.size):
         part = X[rows]

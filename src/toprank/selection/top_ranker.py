@@ -449,7 +449,12 @@ class TopRanker(BaseRanker):
     def decision_function(self, X: Any) -> NDArray[Any]:
         """Score every row; higher is better."""
         check_is_fitted(self, "best_estimator_")
-        return np.asarray(self.best_estimator_.decision_function(self._encoded(X, reset=False)))
+        parts, score = [X], self.best_estimator_.decision_function
+        is_sparse = issparse(X)
+        if is_sparse and not self._is_sparse:  # made dense, some rows at a time
+            rows, step = X.tocsr(), max(1, _DENSE_CELLS // max(1, X.shape[1]))
+            parts = [rows[at : at + step] for at in range(0, max(1, X.shape[0]), step)]
+        return np.concatenate([score(self._encoded(part, reset=False)) for part in parts])
 
     def verdict(self) -> str:
         """Say what to use, the hits to expect of it, and what the alternative would find."""
