@@ -83,6 +83,27 @@ def test_rates_are_per_row_and_not_a_row():
     assert [str(path) for path, text in texts.items() if found.search(text)] == []
 
 
+# Modules that take e^{power·(s - edge)}, the mass that a row has in an exponential push.
+TILTED = {
+    "kernels/tilts.py": "rows of one list: linear models, trees, CatBoost's twin",
+    "kernels/ladder.py": "rows within lists and grades",
+    "objectives/exponential.py": "sums of rows, put on one scale and made into the value",
+    "solvers/passes.py": "sums of rows with the moments of their columns",
+    "objectives/prices.py": "powers of heights that any loss made",
+    "objectives/top.py": "the smooth bound of the hinges' largest height",
+}
+
+
+def test_tilted_masses_are_computed_where_they_are_known_to_be():
+    tilted = re.compile(r"exp\([\w.]*\b_?(p|q|power)(s\[\w+\])? \*|def class_exponent\b")
+    found = {
+        path.relative_to(PACKAGE).as_posix()
+        for path in SOURCES
+        if tilted.search(path.read_text(encoding="utf-8"))
+    }
+    assert {name for name in found if not name.startswith("integrations/torch/")} == set(TILTED)
+
+
 # Tests mirror the modules ---------------------------------------------------------------------
 
 # Modules that no test of their folder names, each with a test that covers it.

@@ -19,7 +19,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from toprank.integrations.trees import TreeMetric
+from toprank.kernels.tilts import class_exponents
 from toprank.objectives import OBJECTIVES
+from toprank.objectives.exponential import PushFormula
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -118,16 +120,17 @@ class CatBoostObjective:
         self, approxes: ArrayLike, targets: ArrayLike, weights: ArrayLike | None
     ) -> list[tuple[float, float]]:
         """First and second derivative of -PC for a block of rows."""
-        sign = 1.0 if self.focus == "top" else -1.0
-        scores = sign * np.asarray(approxes, dtype=np.float64)
-        labels = np.asarray(targets)
-        inner = labels > 0 if sign > 0 else labels <= 0
-        exponent = np.where(inner, -scores, self.p * scores + math.log(self.balance))
-        slope = np.exp(np.minimum(exponent, HIGHEST))
+        sign = 1 if self.focus == "top" else -1
+        powers = PushFormula(self.p, {sign: 1.0}).powers(sign)
+        scores, positives = np.asarray(approxes, dtype=np.float64), np.asarray(targets) > 0
+        exponents = np.empty_like(scores)
+        class_exponents(scores, positives, (0.0, 0.0), powers, exponents)
+        exponents[positives != (sign > 0)] += math.log(self.balance)
+        slopes = np.exp(np.minimum(exponents, HIGHEST))
         if weights is not None:
-            slope = slope * np.asarray(weights)
-        first = sign * np.where(inner, slope, -slope)
-        second = -np.where(inner, 1.0, self.p) * slope
+            slopes = slopes * np.asarray(weights)
+        first = np.where(positives, slopes, -slopes)
+        second = -np.where(positives, *powers) * slopes
         return list(zip(first.tolist(), second.tolist(), strict=True))
 
     def __repr__(self) -> str:

@@ -30,6 +30,8 @@ __all__ = [
     "TwoClasses",
     "class_bends",
     "class_edges",
+    "class_exponent",
+    "class_exponents",
     "collect",
     "pulled_bends",
     "spread",
@@ -57,18 +59,25 @@ def _chunk_edges(scores: Floats, positives: Booleans) -> tuple[float, float]:
 
 
 @compiled
-def _exponents(
+def class_exponent(
+    score: float, positive: bool, edges: tuple[float, float], powers: tuple[float, float]
+) -> float:
+    """-a·(s - lowest) of a positive, b·(s - highest) of a negative."""
+    below, above = powers[0] * (edges[0] - score), powers[1] * (score - edges[1])
+    return below if positive else above
+
+
+@compiled
+def class_exponents(
     scores: Floats,
     positives: Booleans,
     edges: tuple[float, float],
     powers: tuple[float, float],
     out: NDArray[Any],
 ) -> None:
-    lowest, highest = edges
-    falling, rising = powers
+    """Write :func:`class_exponent` of every row."""
     for row in range(scores.size):
-        below, above = falling * (lowest - scores[row]), rising * (scores[row] - highest)
-        out[row] = below if positives[row] else above
+        out[row] = class_exponent(scores[row], positives[row], edges, powers)
 
 
 @compiled
@@ -242,7 +251,7 @@ class _Work:
         if math.inf in self._powers:
             self._tied(scores, positives, edges, masses)
         else:
-            _exponents(scores, positives, edges, self._powers, masses)
+            class_exponents(scores, positives, edges, self._powers, masses)
         np.exp(masses, out=masses)
         if self._weights is not None:
             masses *= self._weights[rows]
@@ -268,7 +277,7 @@ class _Work:
     ) -> None:
         """Exponents 0 at the edge of a class with infinite power, elsewhere minus infinity."""
         falling, rising = (1.0 if math.isinf(power) else power for power in self._powers)
-        _exponents(scores, positives, edges, (falling, rising), out)
+        class_exponents(scores, positives, edges, (falling, rising), out)
         for side, power, edge in zip((positives, ~positives), self._powers, edges, strict=True):
             if math.isinf(power):
                 near = out[side] >= -self._tie * (1.0 + abs(edge))
@@ -282,5 +291,5 @@ def class_edges(scores: NDArray[Any], positives: Booleans, threads: Threads) -> 
         CHUNK,
         lambda rows: _chunk_edges(scores[rows].astype(np.float64, copy=False), positives[rows]),
     )
-    lows, highs = zip(*edges, strict=True)
+    lows, highs = zip((math.inf, -math.inf), *edges, strict=True)
     return min(lows), max(highs)

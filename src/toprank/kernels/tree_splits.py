@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from toprank.kernels.jit import compiled
+from toprank.kernels.tilts import class_exponent
 from toprank.kernels.tree_rows import NORMALS, mixed
 
 if TYPE_CHECKING:
@@ -193,25 +194,27 @@ def newton_step(
 
 @compiled
 def push_steps(
-    inner: Floats,
-    outer: Floats,
-    p: float,
+    masses: Floats,
+    powers: tuple[float, float],
     scale: float,
     penalty: float,
     n_steps: int,
     longest: float,
 ) -> Floats:
-    """Newton steps of the exponential push on leaf values, from the sums of its leaves.
+    """Newton steps of the exponential push on leaf values, from the tilted masses of its leaves.
 
-    No value changes by more than ``longest`` in a step.
+    ``masses`` has a row of positives and one of negatives. No value changes by more than
+    ``longest`` in a step.
     """
-    middle = np.array([[-scale, 0.0], [0.0, -scale * p]])
-    values = np.zeros(inner.size)
+    middle = np.array([[-scale * powers[0], 0.0], [0.0, -scale * powers[1]]])
+    values, shares = np.zeros(masses.shape[1]), np.empty(masses.shape)
     for _ in range(n_steps):
-        q, r = inner * np.exp(-values), outer * np.exp(p * values)
-        q /= q.sum()
-        r /= r.sum()
-        diagonal = scale * (q + p * r) + penalty
+        for leaf in range(values.size):
+            for side in range(2):
+                exponent = class_exponent(values[leaf], side == 0, (0.0, 0.0), powers)
+                shares[side, leaf] = masses[side, leaf] * math.exp(exponent)
+        q, r = shares[0] / shares[0].sum(), shares[1] / shares[1].sum()
+        diagonal = scale * (powers[0] * q + powers[1] * r) + penalty
         step = newton_step(scale * (r - q), diagonal, q, r, middle)
         values += step * min(1.0, longest / max(np.abs(step).max(), longest))
     return values

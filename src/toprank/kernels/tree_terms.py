@@ -1,15 +1,16 @@
 """What single rows add to an objective, as the leaves of a tree see it.
 
 Three objectives are sums over rows, once a few numbers of the whole list are known: the log loss,
-the exponential push and the IR push. A row's *first* and *second* term, t = sign·s::
+the exponential push and the IR push. A row's *first* and *second* term::
 
-                 log loss (all rows inner)   push                    IR push
-    inner first  w·(σ(s) - y)                w·e^{-t - e_inner}      w·σ(level - s)
-    inner second w·σ(s)(1 - σ(s))            0                       w·σ(1 - σ)
-    outer first                              w·e^{p·(t - e_outer)}   w·e^{s - e_outer}
+                     log loss           push            IR push
+    positive first   w·(σ(s) - 1)       tilted mass     w·σ(level - s)
+    positive second  w·σ(s)(1 - σ(s))   0               w·σ(1 - σ)
+    negative first   w·σ(s)             tilted mass     tilted mass
 
-Inner rows are the positives where sign = 1; e_inner and e_outer are the largest -t and t, so that
-no exponential exceeds 1. Sums are taken in integers and do not depend on the order of the rows.
+The log loss counts the terms of negatives with those of positives. Tilted masses
+(:mod:`toprank.kernels.tilts`) are in units of the largest one, so that no exponential exceeds 1.
+Sums are taken in integers and do not depend on the order of the rows.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from toprank.kernels.jit import compiled
+from toprank.kernels.tilts import class_exponent
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -35,7 +37,6 @@ __all__ = [
     "Terms",
     "class_weights",
     "fill_gradients",
-    "find_edges",
     "power_below",
     "sum_losses",
     "sum_terms",
@@ -47,13 +48,14 @@ LOG_LOSS, PUSH, IR_PUSH = 0, 1, 2
 
 
 class Terms(NamedTuple):
-    """Which terms: the objective, and the numbers of the whole list that it needs."""
+    """Which terms: the objective, and the numbers of the whole list that it needs.
+
+    ``powers`` and ``edges`` are those of the tilted masses, ``level`` is that of the IR push.
+    """
 
     kind: int
-    sign: int = 1
-    p: float = 1.0
-    inner_edge: float = 0.0
-    outer_edge: float = 0.0
+    powers: tuple[float, float] = (1.0, 1.0)
+    edges: tuple[float, float] = (0.0, 0.0)
     level: float = 0.0
 
 
@@ -87,21 +89,6 @@ def class_weights(positives: NDArray[np.bool_], weights: Floats | None) -> tuple
 
 
 @compiled
-def find_edges(
-    scores: Floats, positives: NDArray[np.bool_], sign: int, start: int, stop: int
-) -> tuple[float, float]:
-    """Largest -t of the inner and largest t of the outer rows, t = sign·s."""
-    inner = outer = -np.inf
-    for i in range(start, stop):
-        t = sign * scores[i]
-        if positives[i] == (sign > 0):
-            inner = max(inner, -t)
-        else:
-            outer = max(outer, t)
-    return inner, outer
-
-
-@compiled
 def _logistic(x: float) -> float:
     """1/(1 + e^-x), without overflow."""
     if x >= 0.0:
@@ -112,15 +99,13 @@ def _logistic(x: float) -> float:
 
 @compiled
 def _term(terms: Terms, score: float, positive: bool) -> tuple[bool, float, float]:
-    """Whether a row of weight 1 is inner, and its first and second term."""
+    """Whether a row of weight 1 counts with the positives, and its first and second term."""
     if terms.kind == 0:
         chance = _logistic(score)
         return True, chance - (1.0 if positive else 0.0), chance * (1.0 - chance)
-    t = terms.sign * score
-    if positive != (terms.sign > 0):
-        return False, math.exp(terms.p * (t - terms.outer_edge)), 0.0
-    if terms.kind == 1:
-        return True, math.exp(-t - terms.inner_edge), 0.0
+    if terms.kind == 1 or not positive:
+        exponent = class_exponent(score, positive, terms.edges, terms.powers)
+        return positive, math.exp(exponent), 0.0
     chance = _logistic(terms.level - score)
     return True, chance, chance * (1.0 - chance)
 
@@ -140,15 +125,15 @@ def sum_terms(
 ) -> None:
     """Add the terms of some rows, times ``scale``, to the sums of their leaves.
 
-    Columns of ``sums``: inner first, inner second, outer first. Where ``leaves`` is empty
-    there is one leaf. ``steps`` are added to the scores of each leaf.
+    Columns of ``sums``: positive first, positive second, negative first. Where ``leaves`` is
+    empty there is one leaf. ``steps`` are added to the scores of each leaf.
     """
     for i in range(start, stop):
         leaf = np.int64(leaves[i]) if leaves.size else 0
         weight = weights[i] if weights.size else 1.0
-        inner, first, second = _term(terms, scores[i] + steps[leaf], positives[i])
+        is_positive, first, second = _term(terms, scores[i] + steps[leaf], positives[i])
         factor = weight * scale
-        if inner:
+        if is_positive:
             sums[leaf, 0] += np.int64(math.floor(first * factor + 0.5))
             sums[leaf, 1] += np.int64(math.floor(second * factor + 0.5))
         else:
@@ -166,11 +151,11 @@ def fill_gradients(
     stop: int,
     gradients: Floats,
 ) -> None:
-    """Downhill gradient of some rows: minus the inner or outer factor times the first term."""
+    """Downhill gradient of some rows: minus the factor of their class times the first term."""
     for i in range(start, stop):
-        inner, first, _ = _term(terms, scores[i], positives[i])
+        is_positive, first, _ = _term(terms, scores[i], positives[i])
         weight = weights[i] if weights.size else 1.0
-        gradients[i] = -(factors[0] if inner else factors[1]) * first * weight
+        gradients[i] = -(factors[0] if is_positive else factors[1]) * first * weight
 
 
 @compiled
@@ -182,7 +167,7 @@ def sum_losses(
     start: int,
     stop: int,
 ) -> float:
-    """Losses ln(1 + e^x) of inner rows: x = ∓s for the log loss, level - s for the IR push."""
+    """Losses ln(1 + e^x): x = ∓s for the log loss, level - s of positives for the IR push."""
     total = 0.0
     for i in range(start, stop):
         x = terms.level - scores[i]

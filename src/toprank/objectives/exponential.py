@@ -115,6 +115,23 @@ class PushFormula(NamedTuple):
             for tilt in (Tilt(sign > 0, -float(sign)), Tilt(sign < 0, sign * self.p))
         ]
 
+    def powers(self, sign: int) -> tuple[float, float]:
+        """Powers a of the positives and b of the negatives at one end: the outer rows have p."""
+        return (1.0, self.p) if sign > 0 else (self.p, 1.0)
+
+    def ends(
+        self, sign: int, edges: tuple[float, float], masses: Sequence[float]
+    ) -> tuple[TiltedMass, TiltedMass]:
+        """Masses of the inner and the outer rows, from those of positives and negatives.
+
+        ``edges`` are the lowest score of the positives and the highest of the negatives.
+        """
+        (lowest, highest), (above, below) = edges, masses
+        falling, rising = self.powers(sign)
+        positives = TiltedMass(falling, -lowest, above)
+        negatives = TiltedMass(rising, highest, below)
+        return (positives, negatives) if sign > 0 else (negatives, positives)
+
     def value_and_shares(self, masses: Sequence[TiltedMass]) -> tuple[float, dict[int, float]]:
         """Value, and the share of each end in the sum e^{p·V} over the ends."""
         values = {}
@@ -247,7 +264,7 @@ class ExponentialCriterion(Criterion):
     def value_and_slope(self, scores: Floats, line: Line) -> tuple[float, float]:
         """Value of a push at one end after a step along a line, and its slope there."""
         (sign,) = self._formula.constants
-        tilted = self._classes.tilted(scores, self._powers(sign), self.threads, line=line)
+        tilted = self._classes.tilted(scores, self._formula.powers(sign), self.threads, line=line)
         value, _ = self._formula.value_and_shares(self._ends(sign, tilted))
         return value, float(tilted.moved[1] - tilted.moved[0])
 
@@ -273,7 +290,7 @@ class ExponentialCriterion(Criterion):
             slopes[sign] = np.empty_like(scores)
             masses += self._slopes_into(slopes[sign], scores, sign)
         value, shares = self._formula.value_and_shares(masses)
-        return value, [(shares[sign], slopes[sign], self._powers(sign)) for sign in slopes]
+        return value, [(shares[sign], slopes[sign], self._formula.powers(sign)) for sign in slopes]
 
     def _slopes_into(
         self, slopes: NDArray[Any], scores: NDArray[Any], sign: int, *, curved: bool = False
@@ -283,26 +300,16 @@ class ExponentialCriterion(Criterion):
         The slopes first hold the masses of the rows, so that each exponential is taken once.
         """
         tilted = self._tilted(scores, sign, slopes)
-        signs = np.array([-1.0, 1.0]) * (self._powers(sign) if curved else 1.0)
+        signs = np.array([-1.0, 1.0]) * (self._formula.powers(sign) if curved else 1.0)
         self._classes.scale(slopes, tilted.units * (signs / tilted.masses)[:, None], self.threads)
         return self._ends(sign, tilted)
 
     def _tilted(self, scores: NDArray[Any], sign: int, into: NDArray[Any] | None = None) -> Tilted:
-        powers = self._powers(sign)
+        powers = self._formula.powers(sign)
         return self._classes.tilted(scores, powers, self.threads, into=into, tie=TIED)
 
-    def _powers(self, sign: int) -> tuple[float, float]:
-        """Powers of positives and negatives: the outer rows have p."""
-        return (1.0, self._formula.p) if sign > 0 else (self._formula.p, 1.0)
-
     def _ends(self, sign: int, tilted: Tilted) -> tuple[TiltedMass, TiltedMass]:
-        """Masses of the inner and the outer rows."""
-        lowest, highest = tilted.edges
-        above, below = map(float, tilted.masses)
-        falling, rising = self._powers(sign)
-        positives = TiltedMass(falling, -lowest, above)
-        negatives = TiltedMass(rising, highest, below)
-        return (positives, negatives) if sign > 0 else (negatives, positives)
+        return self._formula.ends(sign, tilted.edges, tilted.masses.tolist())
 
     def _refuse_infinite_power(self) -> None:
         if math.isinf(self._formula.p):

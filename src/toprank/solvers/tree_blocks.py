@@ -304,8 +304,8 @@ class TreeBlocks(GrowingRows):
         out[leaves] = self._ask("whole_histograms", leaves)
         self._threads.over(self.columns.n_columns, then)
 
-    def least_edges(self, sign: int) -> Sums:
-        found: Sums = self._ask("least_edges", sign)
+    def least_edges(self) -> Sums:
+        found: Sums = self._ask("least_edges")
         return found
 
     def whole_sums(self, terms: Terms, steps: Floats, scale: float) -> Integers:

@@ -113,7 +113,7 @@ class GrowingRows(ABC):
 
     @abstractmethod
     def set_gradients(self, terms: Terms, factors: tuple[float, float]) -> None:
-        """Compute the gradients from the terms, inner and outer ones times their factor."""
+        """Compute the gradients from the terms, those of each class times its factor."""
 
     @abstractmethod
     def pack(self, draws: TreeDraws) -> None:
@@ -136,8 +136,8 @@ class GrowingRows(ABC):
         """Add to every score the value of its leaf."""
 
     @abstractmethod
-    def least_edges(self, sign: int) -> Sums:
-        """Smallest t of the inner and smallest -t of the outer rows, t = sign·s."""
+    def least_edges(self) -> Sums:
+        """Smallest s of the positives and smallest -s of the negatives."""
 
     @abstractmethod
     def whole_sums(self, terms: Terms, steps: Floats, scale: float) -> Integers:
@@ -153,12 +153,12 @@ class GrowingRows(ABC):
 
     @abstractmethod
     def sum_losses(self, terms: Terms) -> float:
-        """Losses ln(1 + e^x) of the inner rows, added up: of the log loss and of the IR push."""
+        """Losses ln(1 + e^x) of the log loss or of the IR push, added up."""
 
-    def edges(self, sign: int) -> tuple[float, float]:
-        """Largest -t of the inner and largest t of the outer rows, t = sign·s."""
-        inner, outer = self.least_edges(sign).parts
-        return -inner.value, -outer.value
+    def edges(self) -> tuple[float, float]:
+        """Lowest score of the positives and highest of the negatives."""
+        lowest, highest = self.least_edges().parts
+        return lowest.value, -highest.value
 
     def sums(self, terms: Terms, steps: Floats) -> Floats:
         """Sums of the rows' terms by leaf, the scores of each leaf moved by its step."""

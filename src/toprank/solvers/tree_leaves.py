@@ -7,9 +7,9 @@ With δ the values of the leaves, the objective is V(s + δ[leaf]), and a step s
 Gradients are scaled by c: where all scores tie, their absolute values add up to the total weight of
 the rows, as if every row asked for a step of 1; the log loss has that scale already. So λ means the
 same for every objective. The exponential push on two classes of one list has, with q and r the
-shares of the leaves in its inner and outer sum,
+shares of the leaves in the tilted masses of positives and negatives, of powers a and b,
 
-    g = c·(r - q),     H = c·(diag q - q·qᵀ) + c·p·(diag r - r·rᵀ),
+    g = c·(r - q),     H = c·a·(diag q - q·qᵀ) + c·b·(diag r - r·rᵀ),
 
 and the IR push, with h the sums of σ(1 - σ) over the positives of each leaf and S that of σ,
 
@@ -29,12 +29,14 @@ import numpy as np
 from toprank.kernels.tree_splits import newton_step, push_steps
 from toprank.kernels.tree_terms import IR_PUSH, LOG_LOSS, PUSH, Terms, class_weights
 from toprank.objectives import ExponentialIRPush, ExponentialPush, LogLoss
+from toprank.objectives.exponential import PushFormula
 from toprank.objectives.precision import PrecisionCriterion
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from toprank.objectives import Criterion, Objective
+    from toprank.objectives.exponential import TiltedMass
     from toprank.truth import Truth
 
     Floats = NDArray[np.float64]
@@ -50,17 +52,17 @@ LONGEST_STEP = 2.0
 class LeafRows(Protocol):
     """Rows with their scores and, once a tree has grown, their leaves."""
 
-    def edges(self, sign: int) -> tuple[float, float]:
-        """Largest -t of the inner and largest t of the outer rows, t = sign·s."""
+    def edges(self) -> tuple[float, float]:
+        """Lowest score of the positives and highest of the negatives."""
 
     def sums(self, terms: Terms, steps: Floats) -> Floats:
         """Sums of the rows' terms by leaf, the scores of each leaf moved by its step."""
 
     def set_gradients(self, terms: Terms, factors: tuple[float, float]) -> None:
-        """Compute the gradients from the terms, inner and outer ones times their factor."""
+        """Compute the gradients from the terms, those of each class times its factor."""
 
     def sum_losses(self, terms: Terms) -> float:
-        """Losses ln(1 + e^x) of the inner rows, added up: of the log loss and of the IR push."""
+        """Losses ln(1 + e^x) of the log loss or of the IR push, added up."""
 
 
 class LeafObjective(ABC):
@@ -114,7 +116,8 @@ def summed_objective(objective: Objective, positive: float, total: float) -> Lea
     if isinstance(objective, ExponentialIRPush):
         return IRPushLeaves(positive, total)
     if isinstance(objective, ExponentialPush) and objective.has_probabilities:
-        return PushLeaves(objective.p, 1 if objective.focus == "top" else -1, total)
+        sign = 1 if objective.focus == "top" else -1
+        return PushLeaves(PushFormula(objective.p, {sign: 1.0}), sign, total)
     return None
 
 
@@ -145,37 +148,34 @@ class LogLossLeaves(LeafObjective):
 class PushLeaves(LeafObjective):
     """The exponential push at one end of one list."""
 
-    def __init__(self, p: float, sign: int, total: float) -> None:
+    def __init__(self, formula: PushFormula, sign: int, total: float) -> None:
         self.bound = total
-        self._p, self._sign, self._scale = p, sign, total / 2.0
+        self._formula, self._sign, self._scale = formula, sign, total / 2.0
 
     def _look(self, rows: LeafRows) -> tuple[Terms, float, float]:
-        """Terms at the present scores, and their sums over the inner and the outer rows."""
-        terms = Terms(PUSH, self._sign, self._p, *rows.edges(self._sign))
-        inner, _, outer = rows.sums(terms, np.zeros(0))[0].tolist()
-        return terms, inner, outer
+        """Terms at the present scores, and their sums over the positives and the negatives."""
+        terms = Terms(PUSH, self._formula.powers(self._sign), rows.edges())
+        above, _, below = rows.sums(terms, np.zeros(0))[0].tolist()
+        return terms, above, below
+
+    def _masses(self, rows: LeafRows) -> tuple[TiltedMass, TiltedMass]:
+        terms, *masses = self._look(rows)
+        return self._formula.ends(self._sign, terms.edges, masses)
 
     def value(self, rows: LeafRows) -> float:
-        terms, inner, outer = self._look(rows)
-        return terms.inner_edge + terms.outer_edge + math.log(inner) + math.log(outer) / self._p
+        return self._formula.value_and_shares(self._masses(rows))[0]
 
     def cut(self, rows: LeafRows) -> float:
-        """Give :meth:`~toprank.objectives.exponential.PushFormula.intercept`."""
-        terms, inner, outer = self._look(rows)
-        above = terms.inner_edge + math.log(inner)
-        below = self._p * terms.outer_edge + math.log(outer)
-        return self._sign * (above - below) / (1.0 + self._p)
+        return self._formula.intercept(self._masses(rows))
 
     def set_gradients(self, rows: LeafRows) -> None:
-        self._terms, inner, outer = self._look(rows)
-        factor = self._sign * self._scale
-        rows.set_gradients(self._terms, (-factor / inner, factor / outer))
+        self._terms, above, below = self._look(rows)
+        rows.set_gradients(self._terms, (-self._scale / above, self._scale / below))
 
     def leaf_values(self, rows: LeafRows, n_leaves: int, penalty: float) -> Floats:
         sums = rows.sums(self._terms, np.zeros(n_leaves))
-        inner, outer = np.ascontiguousarray(sums.T[::2])
-        rules = self._p, self._scale, penalty, N_STEPS, LONGEST_STEP
-        return self._sign * push_steps(inner, outer, *rules)
+        masses = np.ascontiguousarray(sums.T[::2])
+        return push_steps(masses, self._terms.powers, self._scale, penalty, N_STEPS, LONGEST_STEP)
 
 
 class IRPushLeaves(LeafObjective):
@@ -188,22 +188,22 @@ class IRPushLeaves(LeafObjective):
         self._scale = total * (1.0 + below) / (2.0 * positive * below)
 
     def value(self, rows: LeafRows) -> float:
-        terms = Terms(IR_PUSH, 1, 1.0, *rows.edges(1))
-        below = float(rows.sums(terms, np.zeros(0))[0, 2])
-        terms = terms._replace(level=terms.outer_edge + math.log(below))
+        terms = self._leveled(rows, Terms(IR_PUSH, edges=rows.edges()), np.zeros(0))
         return rows.sum_losses(terms) / self._positive
 
     def set_gradients(self, rows: LeafRows) -> None:
-        edges = rows.edges(1)
-        sums = self._at_level(rows, Terms(IR_PUSH, 1, 1.0, *edges), np.zeros(0))[0]
+        sums = self._at_level(rows, Terms(IR_PUSH, edges=rows.edges()), np.zeros(0))[0]
         pull = self._scale * sums[0]
         rows.set_gradients(self._terms, (-self._scale, pull / sums[2]))
 
     def _at_level(self, rows: LeafRows, terms: Terms, steps: Floats) -> Floats:
         """Sums by leaf, after a look at the soft maximum of the negatives."""
-        below = rows.sums(terms, steps)[:, 2].sum()
-        self._terms = terms._replace(level=terms.outer_edge + math.log(below))
+        self._terms = self._leveled(rows, terms, steps)
         return rows.sums(self._terms, steps)
+
+    def _leveled(self, rows: LeafRows, terms: Terms, steps: Floats) -> Terms:
+        below = float(rows.sums(terms, steps)[:, 2].sum())
+        return terms._replace(level=terms.edges[1] + math.log(below))
 
     def leaf_values(self, rows: LeafRows, n_leaves: int, penalty: float) -> Floats:
         values = np.zeros(n_leaves)

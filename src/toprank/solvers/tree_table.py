@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
 from toprank.blocks import Least, Sums
+from toprank.kernels.tilts import class_edges
 from toprank.kernels.tree_rows import (
     EXPONENTIALS,
     add_cover,
@@ -22,7 +22,6 @@ from toprank.kernels.tree_terms import (
     Terms,
     class_weights,
     fill_gradients,
-    find_edges,
     sum_losses,
     sum_terms,
 )
@@ -97,10 +96,9 @@ class TreeTable(GrowingRows):
         self._codes, self._positives = codes, positives
         self._weights = np.empty(0) if weights is None else weights
 
-    def least_edges(self, sign: int) -> Sums:
-        parts = self._over(lambda a, b: find_edges(self.scores, self._positives, sign, a, b))
-        ends = np.array([(-math.inf, -math.inf), *parts]).max(axis=0)
-        return Sums([Least(float(-end)) for end in ends])
+    def least_edges(self) -> Sums:
+        lowest, highest = class_edges(self.scores, self._positives, self._threads)
+        return Sums([Least(lowest), Least(-highest)])
 
     def whole_sums(self, terms: Terms, steps: Floats, scale: float) -> Integers:
         leaves = self.leaves if steps.size else self.leaves[:0]
