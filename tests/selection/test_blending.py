@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from toprank import IRPush
+from toprank import IRPush, PNormPush
 from toprank.metrics import average_precision, precision_at_k
 from toprank.selection import Blend, LabelledRows, LogisticRanker, family
 from toprank.selection.blending import (
@@ -104,3 +104,13 @@ def test_a_blend_can_be_fitted_on_all_rows(rings):
     by_hand = parts[0].decision_function(X) + 2 * parts[1].decision_function(X)
     assert np.ptp(model.decision_function(X) - by_hand) < 1e-9
     assert np.count_nonzero(model.predict(X)) == y.sum()
+
+
+def test_a_weight_counts_as_rows_in_the_cut_of_a_blend(rings):
+    X, y = rings
+    counts = np.where(y, 1, 1 + (np.arange(y.size) % 3))
+    weighted = Blend([IRPush(), PNormPush()], [1.0, 1.0]).fit(X, y, sample_weight=counts)
+    repeated = clone(weighted).fit(np.repeat(X, counts, axis=0), np.repeat(y, counts))
+    found, expected = weighted.decision_function(X), repeated.decision_function(X)
+    assert np.allclose(found, expected, atol=1e-3 * np.ptp(expected))
+    assert counts[found > 0].sum() == pytest.approx(y.sum(), abs=3)
