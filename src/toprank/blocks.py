@@ -36,16 +36,17 @@ __all__ = [
 
 
 class Block(NamedTuple):
-    """Some rows: their table, their labels, their weights, and which block of the list it is."""
+    """Some rows: their table, labels and weights, which block it is, and the ids of their lists."""
 
     X: NDArray[Any]
     y: NDArray[Any]
     weights: NDArray[Any] | None
     number: int
+    groups: NDArray[Any] | None = None
 
 
 class Blocks(ABC):
-    """All rows of a list, block by block.
+    """All rows of a table, block by block.
 
     Attributes
     ----------
@@ -63,12 +64,38 @@ class Blocks(ABC):
         blocks are.
         """
 
+    def total_beside(
+        self,
+        column: NDArray[Any],
+        starts: NDArray[Any],
+        work: Callable[..., Total],
+        *arguments: Any,
+    ) -> Total:
+        """Add up ``work(block, part, *arguments)``, with the part of a column that is the block's.
+
+        The column has one value for every row of weight above 0; ``starts`` says where the parts
+        of the blocks begin.
+        """
+        total: Total = self.total(_with_part, column, starts, work, arguments)
+        return total
+
     @abstractmethod
     def kept(self, work: Callable[..., Block], *arguments: Any) -> Blocks:
         """Turn every block into another one and keep these at hand, as they are asked for often."""
 
     def close(self) -> None:  # noqa: B027  (most hold nothing)
         """Let go of what was kept: memory of a cluster, space on disk."""
+
+
+def _with_part(
+    block: Block,
+    column: NDArray[Any],
+    starts: NDArray[Any],
+    work: Callable[..., Any],
+    arguments: tuple[Any, ...],
+) -> Any:
+    ends = [*starts[1:], len(column)]
+    return work(block, column[starts[block.number] : ends[block.number]], *arguments)
 
 
 class ArrayBlocks(Blocks):
@@ -99,15 +126,23 @@ class ArrayBlocks(Blocks):
         X: NDArray[Any],
         y: NDArray[Any],
         weights: NDArray[Any] | None = None,
+        groups: NDArray[Any] | None = None,
         *,
         size: int = 1 << 16,
         n_jobs: int | None = None,
     ) -> Self:
-        """Cut a table into blocks of ``size`` rows; ``n_jobs`` threads share them in a pass."""
+        """Cut a table into blocks of ``size`` rows; ``n_jobs`` threads share them in a pass.
+
+        Lists, which ``groups`` names row by row, may be torn across blocks.
+        """
+
+        def part(column: NDArray[Any] | None, rows: slice) -> Any:
+            return None if column is None else column[rows]
+
         cuts = [slice(start, start + size) for start in range(0, len(X), size)]
         return cls(
             [
-                Block(X[rows], y[rows], None if weights is None else weights[rows], number)
+                Block(X[rows], y[rows], part(weights, rows), number, part(groups, rows))
                 for number, rows in enumerate(cuts)
             ],
             n_jobs=n_jobs,

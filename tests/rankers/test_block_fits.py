@@ -1,12 +1,16 @@
 """Fits on rows in blocks: the same models as in memory, whatever the blocks."""
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from toprank import IRPush, PNormPush, RankBoost
-from toprank.blocks import ArrayBlocks
+from toprank import IRPush, LinearRankSVM, PNormPush, RankBoost, TreeRanker
+from toprank.blocks import ArrayBlocks, Block
+from toprank.datasets import load_digits_eights
+from toprank.objectives import Price
 
 PUSHES = {
     "p=1": PNormPush(1, tol=1e-12),
@@ -67,6 +71,93 @@ def test_separable_rows_without_a_penalty_end_as_in_memory():
     with pytest.warns(UserWarning, match="without a mistake"):
         model = PNormPush(alpha=0).fit_blocks(ArrayBlocks.cut(X, y, size=6))
     assert model.score(X, y) == 1.0
+
+
+# Objectives that need all scores at once. At a kink of the hinge a fit ends within its tol only.
+COMPARING = {
+    "hinge": PNormPush(loss="hinge", alpha=0.1, tol=1e-10),
+    "squared hinge": PNormPush(2, loss="squared_hinge", focus="both", tol=1e-10),
+    "logistic": PNormPush(loss="logistic", focus="bottom", tol=1e-10),
+    "price": PNormPush(loss="logistic", price=Price(np.square, lambda r: 2 * r), tol=1e-10),
+    "exponential price": PNormPush(price="log1p", tol=1e-10),
+    "logistic ir": IRPush(loss="logistic", tol=1e-10),
+    "svm": LinearRankSVM(tol=1e-10),
+}
+WITH_LISTS = COMPARING | {"exponential": PNormPush(tol=1e-10), "ir": IRPush(tol=1e-10)}
+CASES = [*((name, False) for name in COMPARING), *((name, True) for name in WITH_LISTS)]
+
+
+def blocks_at(edges, X, y, weights=None, groups=None):
+    """Blocks that begin and end at these rows."""
+    return ArrayBlocks(
+        [
+            Block(
+                X[start:stop],
+                y[start:stop],
+                None if weights is None else weights[start:stop],
+                number,
+                None if groups is None else groups[start:stop],
+            )
+            for number, (start, stop) in enumerate(itertools.pairwise(edges))
+        ]
+    )
+
+
+def assert_same_model(ranker, X, y, weights, groups, edges, atol):
+    expected = vars(ranker.fit(X, y, weights, groups)).copy()
+    found = ranker.fit_blocks(blocks_at(edges, X, y, weights, groups))
+    np.testing.assert_allclose(found.coef_, expected["coef_"], atol=atol, rtol=0)
+    np.testing.assert_allclose(found.intercept_, expected["intercept_"], atol=10 * atol, rtol=0)
+
+
+@pytest.mark.parametrize(("name", "listed"), CASES)
+def test_a_fit_that_compares_rows_of_blocks_is_that_in_memory(name, listed):
+    X, y = load_digits_eights(return_X_y=True)
+    X, y = X[:900, 18:46:5], y[:900]
+    order = np.argsort(y[:300], kind="stable")  # the first blocks have no positive row
+    X[:300], y[:300] = X[order], y[order]
+    weights = np.random.default_rng(0).integers(0, 4, 900).astype(float)
+    groups = np.array([f"list {number % 7}" for number in range(900)]) if listed else None
+    assert_same_model(WITH_LISTS[name], X, y, weights, groups, [0, 200, 201, 201, 600, 900], 1e-8)
+
+
+@given(st.integers(0, 99), st.lists(st.integers(0, 60), max_size=4), st.booleans(), st.booleans())
+@settings(max_examples=15, deadline=None)
+def test_ties_weights_lists_and_the_cut_between_blocks_do_not_matter(seed, cuts, weighted, listed):
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 4, (60, 2)).astype(float)
+    y = (X[:, 0] + rng.integers(0, 4, 60) > 3).astype(int)
+    y[:6], X[:2, 1] = [0, 1, 0, 1, 0, 1], [0, 3]
+    weights = rng.integers(0, 3, 60) + np.where(np.arange(60) < 6, 1.0, 0.0) if weighted else None
+    groups = np.arange(60) % 3 if listed else None
+    edges = [0, *sorted(cuts), 60]
+    for ranker in (COMPARING["squared hinge"], COMPARING["logistic"], COMPARING["svm"]):
+        assert_same_model(ranker, X, y, weights, groups, edges, 1e-6)
+
+
+def test_infinite_power_and_cutting_planes_reach_the_objective_of_a_table_in_memory():
+    X, y, _ = rows(400)
+    groups = np.arange(400) % 3
+    for ranker, lists in (
+        (PNormPush(np.inf, loss="squared_hinge"), None),
+        (PNormPush(np.inf, loss="logistic"), groups),
+        (LinearRankSVM(loss="hinge", alpha=0.1), groups),
+    ):
+        expected = ranker.fit(X, y, groups=lists).objective_path_[-1]
+        found = ranker.fit_blocks(ArrayBlocks.cut(X, y, groups=lists, size=123))
+        assert found.objective_path_[-1] == pytest.approx(expected, abs=1e-5)
+
+
+def test_lists_in_blocks_are_refused_where_all_rows_are_compared_and_where_they_hold_no_pair():
+    X, y, _ = rows(60)
+    listed = ArrayBlocks.cut(X, y, groups=np.arange(60) % 3, size=20)
+    for ranker in (RankBoost(), TreeRanker()):
+        with pytest.raises(ValueError, match="take lists in blocks"):
+            ranker.fit_blocks(listed)
+    with pytest.raises(ValueError, match="no pair to learn from"):
+        PNormPush().fit_blocks(ArrayBlocks.cut(X, y, groups=np.arange(60), size=20))
+    with pytest.raises(ValueError, match="every row must name its list"):
+        PNormPush().fit_blocks(ArrayBlocks.cut(X, y, groups=np.full(60, np.nan), size=20))
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -141,7 +232,6 @@ def test_names_of_columns_are_kept_and_forgotten():
 @pytest.mark.parametrize(
     ("ranker", "message"),
     [
-        (PNormPush(loss="hinge"), "sorted scores"),
         (PNormPush(weak_rankers="stumps"), "use RankBoost"),
         (PNormPush(solver="coordinate"), "'coordinate'"),
         (RankBoost(weak_rankers="features"), "'stumps' only"),

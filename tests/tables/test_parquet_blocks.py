@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.tables.parquet_files import rows, table_of, write
-from toprank import IRPush, PNormPush, RankBoost, TreeRanker
+from toprank import IRPush, LinearRankSVM, PNormPush, RankBoost, TreeRanker
 from toprank.tables import ParquetBlocks
 
 
@@ -72,6 +72,22 @@ def test_weights_and_chosen_columns(tmp_path):
     ]
 
 
+@pytest.mark.parametrize("ranker", [PNormPush(loss="hinge", alpha=0.1), LinearRankSVM()])
+def test_lists_of_a_file_are_those_of_a_table(tmp_path, ranker):
+    X, y = rows(600)
+    groups = np.array([f"day {number % 5}" for number in range(600)])
+    path = write(tmp_path / "rows.parquet", X, y, day=groups)
+    blocks = ParquetBlocks(path, target="y", group="day", batch_rows=130)
+    assert blocks.feature_names == ["x0", "x1", "x2", "x3"]
+    expected = ranker.set_params(tol=1e-9).fit(X.astype(float), y, groups=groups).coef_.copy()
+    found = ranker.fit_blocks(blocks)
+    np.testing.assert_allclose(found.coef_, expected, atol=1e-6)
+    assert list(found.feature_names_in_) == blocks.feature_names
+    holes = write(tmp_path / "holes.parquet", X, y, day=pa.array([None, "a"] * 300))
+    with pytest.raises(ValueError, match=r"the group of holes\.parquet, 'day', is missing"):
+        ranker.fit_blocks(ParquetBlocks(holes, target="y", group="day"))
+
+
 @pytest.mark.parametrize(
     ("columns", "dtype"),
     [
@@ -109,6 +125,7 @@ def test_faults_are_named(tmp_path, file):
 
     assert "no column 'z' for the target; it has 'x0'" in refused(file, target="z")
     assert "no column 'w' for the weight" in refused(file, weight="w")
+    assert "no column 'g' for the group" in refused(file, group="g")
     assert "no column 'q' for the features" in refused(file, features=["q"])
     assert "holds string" in refused(words, features=["word"])
     assert "is the target" in refused(file, features=["x0", "y"])

@@ -12,20 +12,30 @@ import numpy as np
 from toprank.guarantees.ranking_margins import GapCertificate
 from toprank.inputs import check_choice, check_number
 from toprank.kernels.pair_blocks import PairBlocks, active_products
-from toprank.kernels.threads import Threads, threads_for
+from toprank.kernels.threads import one_blas_thread, threads_for
 from toprank.objectives import Push, Relative
+from toprank.rankers.base import keep_columns
 from toprank.rankers.cuts import matching_intercept
 from toprank.rankers.rank_svm_problem import check_stopping
-from toprank.rankers.supervised import GradesMixin, LinearRanker, PairsMixin, Watch
+from toprank.rankers.supervised import (
+    GradesMixin,
+    LinearRanker,
+    PairsMixin,
+    Watch,
+    with_callbacks,
+)
+from toprank.rankers.survey import survey
 from toprank.solvers import Penalty, minimize_by_lbfgs
 from toprank.solvers.base import ROUNDING
+from toprank.solvers.block_design import BlockDesign, truth_of_blocks
 from toprank.solvers.cutting_plane import minimize_by_cutting_planes
 from toprank.solvers.descent import Curvature
-from toprank.weak_rankers.features import SymmetricFeatures, check_values
+from toprank.weak_rankers.features import SymmetricFeatures, check_ranges, check_values
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from toprank.blocks import Blocks
     from toprank.solvers import Solution
     from toprank.solvers.descent import ScoredIterate
     from toprank.truth import Truth
@@ -123,17 +133,56 @@ class LinearRankSVM(GradesMixin, PairsMixin, LinearRanker):
         check_values(table, scale=self.scale, limits=UNSCALED)
         truth, _scale = truth.scaled()
         with threads_for(self.n_jobs) as threads:
-            return self._learn(table, truth, given, threads)
+            family = self._family().fit(table, threads=threads)
+            design = family.design(table, threads=threads)
+            return self._learn(family, design, truth, table.dtype, given)
 
-    def _learn(self, table: Any, truth: Truth, given: dict[str, Any], threads: Threads) -> Self:
-        family = self._family().fit(table, threads=threads)
-        design = family.design(table, threads=threads)
+    @with_callbacks
+    def fit_blocks(self, blocks: Blocks) -> Self:
+        """Learn from labelled rows in blocks: the same model as :meth:`fit` finds.
 
+        Two passes find ranges and labels; each step takes two more. Scores, labels, weights and
+        lists of all rows are kept, some 100 bytes per row whatever the number of features.
+
+        Parameters
+        ----------
+        blocks : Blocks
+            As in :meth:`PNormPush.fit_blocks`, with lists or without.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from toprank import LinearRankSVM
+        >>> from toprank.blocks import ArrayBlocks
+        >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([0, 1, 0, 1])
+        >>> model = LinearRankSVM().fit_blocks(ArrayBlocks.cut(X, y, size=2))
+        >>> model.rank([[0.0], [3.0]])
+        array([2, 1])
+        """
+        self._check_parameters()
+        seen, classes = survey(blocks, accepts_missing=False, accepts_groups=True)
+        ranges = seen.low.astype(seen.dtype), seen.high.astype(seen.dtype)
+        check_ranges(*ranges, scale=self.scale, limits=UNSCALED)
+        keep_columns(self, seen.low.size, blocks.feature_names)
+        family = self._family().fit_ranges(*ranges)
+        truth, _ = truth_of_blocks(blocks, classes).scaled()
+        design = BlockDesign(blocks, family, seen.starts, seen.n_rows)
+        with one_blas_thread():
+            return self._learn(family, design, truth, seen.dtype, {})
+
+    def _learn(
+        self,
+        family: SymmetricFeatures,
+        design: Design,
+        truth: Truth,
+        dtype: Any,
+        given: dict[str, Any],
+    ) -> Self:
         def learned(weights: Floats) -> dict[str, Any]:
             cut = 0.0
             if truth.is_labels:
                 cut = matching_intercept(design.scores(weights), truth.positives, truth.weights)
-            return self._attributes(family, weights, cut, truth.classes, table.dtype)
+            return self._attributes(family, weights, cut, truth.classes, dtype)
 
         watch = Watch(self, self.max_iter, self.verbose, learned, given)
         with closing(watch):

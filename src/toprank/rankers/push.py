@@ -38,6 +38,7 @@ from toprank.solvers import (
     minimize_by_coordinates,
     minimize_by_lbfgs,
 )
+from toprank.solvers.block_design import BlockDesign, truth_of_blocks
 from toprank.solvers.passes import (
     BlockFeatures,
     IRPasses,
@@ -60,7 +61,7 @@ if TYPE_CHECKING:
     from toprank.rankers.survey import Survey
     from toprank.solvers import Solution
     from toprank.truth import Truth
-    from toprank.weak_rankers import WeakRankers
+    from toprank.weak_rankers import Design, WeakRankers
 
     Floats = NDArray[np.float64]
     Given = ArrayLike | None
@@ -105,8 +106,8 @@ verbose : int, default=0
 SOLVERS = {"lbfgs": minimize_by_lbfgs, "coordinate": minimize_by_coordinates}
 
 
-class TableProblem:
-    """A push on the rows of a table.
+class ScoredProblem:
+    """A push on rows whose scores are all at hand, whoever holds the table.
 
     Objectives that are no logarithm are taken in units of their value where all rows tie, so that
     a penalty means the same on tables of every size.
@@ -115,17 +116,15 @@ class TableProblem:
     def __init__(
         self,
         family: WeakRankers,
-        table: Any,
+        design: Design,
         truth: Truth,
         objective: Any,
         solver: str,
         threads: Threads,
-        names: NDArray[Any] | None,
+        dtype: Any,
     ) -> None:
-        if isinstance(family, Features):
-            check_spans(family.span_, table.dtype, names)
-        self.family, self.classes, self.dtype = family, truth.classes, table.dtype
-        self.design = family.design(table, threads=threads)
+        self.family, self.classes, self.dtype = family, truth.classes, dtype
+        self.design = design
         self.n_weak = self.design.n_weak
         self._solver, self._objective = SOLVERS[solver], objective
         self._threads = threads
@@ -175,8 +174,11 @@ class TableProblem:
         return all(np.ptp(self.design.column(index)) == 0 for index in range(self.n_weak))
 
 
-class BlockProblem:
-    """The exponential push or the IR push on rows in blocks, which are read once per evaluation."""
+class SummedProblem:
+    """A push that is made of sums over rows in blocks, which are read once per evaluation.
+
+    The exponential push or the IR push, in one list.
+    """
 
     def __init__(
         self,
@@ -186,9 +188,6 @@ class BlockProblem:
         classes: NDArray[Any],
         formula: PushFormula | None,
     ) -> None:
-        names = None if blocks.feature_names is None else np.array(blocks.feature_names)
-        check_spans(seen.span, seen.dtype, names)
-        family.low_, family.span_ = seen.low, seen.span
         self.family, self.classes, self.dtype = family, classes, seen.dtype
         self.n_weak = seen.low.size
         self._blocks, self._formula = blocks, formula
@@ -263,10 +262,11 @@ class PushRanker(GradesMixin, PairsMixin, LinearRanker):
     def _fit(self, table: Any, truth: Truth, given: dict[str, Any], **_: Any) -> Self:
         with threads_for(self.n_jobs) as threads:
             family = self._family().fit(table, threads=threads)
-            names = getattr(self, "feature_names_in_", None)
-            problem = TableProblem(
-                family, table, truth, self._objective(), self._solver_name(), threads, names
-            )
+            if isinstance(family, Features):
+                names = getattr(self, "feature_names_in_", None)
+                check_spans(family.span_, table.dtype, names)
+            design = family.design(table, threads=threads)
+            problem = self._scored_problem(family, design, truth, threads, table.dtype)
             self._solve(problem, given)
             self._warn_of_ties(problem)
             if truth.is_labels and truth.n_rows <= CERTIFIED_ROWS:
@@ -277,17 +277,21 @@ class PushRanker(GradesMixin, PairsMixin, LinearRanker):
 
     @with_callbacks
     def fit_blocks(self, blocks: Blocks) -> Self:
-        """Learn from labelled rows in blocks, in one list: the same model as :meth:`fit` finds.
+        """Learn from labelled rows in blocks: the same model as :meth:`fit` finds.
 
-        One pass finds the ranges of the features; each iteration, a Newton step where there are
-        up to 512 features, takes one more pass (two with :class:`IRPush`). Memory does not grow
-        with the rows. Needs ``loss="exponential"`` and ``weak_rankers="features"``.
+        One pass finds the ranges of the features. With ``loss="exponential"``, no ``price`` and
+        one list, each iteration, a Newton step where there are up to 512 features, takes one more
+        pass (two with :class:`IRPush`), and memory does not grow with the rows. Other losses,
+        prices and lists need the scores of all rows at once: two passes per iteration, and some
+        100 bytes per row of memory, whatever the number of features. Needs
+        ``weak_rankers="features"``.
 
         Parameters
         ----------
         blocks : Blocks
             Such as ``toprank.tables.ParquetBlocks`` (a file larger than memory) or
-            ``toprank.integrations.dask.DaskBlocks`` (a cluster).
+            ``toprank.integrations.dask.DaskBlocks`` (a cluster). Blocks with ``groups`` hold
+            rows of several lists, each of which may be torn across blocks.
 
         Examples
         --------
@@ -301,12 +305,30 @@ class PushRanker(GradesMixin, PairsMixin, LinearRanker):
         """
         self._check_parameters()
         family = self._family_for_blocks()
-        seen, classes = survey(blocks, accepts_missing=False)
+        seen, classes = survey(blocks, accepts_missing=False, accepts_groups=True)
         self._objective().check_largest_weight(seen.largest_weight)
         keep_columns(self, seen.low.size, blocks.feature_names)
-        problem = BlockProblem(family, blocks, seen, classes, self._formula())
-        self._solve(problem, {})
+        names = None if blocks.feature_names is None else np.array(blocks.feature_names)
+        check_spans(seen.span, seen.dtype, names)
+        family.low_, family.span_ = seen.low, seen.span
+        if self.loss == "exponential" and self._has_formula() and not seen.has_groups:
+            self._solve(SummedProblem(family, blocks, seen, classes, self._formula()), {})
+            return self
+        with threads_for(self.n_jobs) as threads:
+            truth = truth_of_blocks(blocks, classes)
+            design = BlockDesign(blocks, family, seen.starts, seen.n_rows)
+            self._solve(self._scored_problem(family, design, truth, threads, seen.dtype), {})
         return self
+
+    def _has_formula(self) -> bool:
+        """Whether the exponential push is made of tilted masses: where the price is a power."""
+        return getattr(self, "price", None) is None
+
+    def _scored_problem(
+        self, family: WeakRankers, design: Design, truth: Truth, threads: Threads, dtype: Any
+    ) -> ScoredProblem:
+        objective, solver = self._objective(), self._solver_name()
+        return ScoredProblem(family, design, truth, objective, solver, threads, dtype)
 
     def _family_for_blocks(self) -> Features:
         family = self._family()
@@ -317,15 +339,9 @@ class PushRanker(GradesMixin, PairsMixin, LinearRanker):
             )
         if self.solver == "coordinate":
             raise ValueError("rows in blocks need solver='auto' or 'lbfgs', got 'coordinate'.")
-        if self.loss != "exponential" or getattr(self, "price", None) is not None:
-            raise ValueError(
-                "rows in blocks need loss='exponential' and price=None: other pushes compare "
-                f"sorted scores, which no pass over the rows can give; got loss={self.loss!r}, "
-                f"price={getattr(self, 'price', None)!r}."
-            )
         return family
 
-    def _solve(self, problem: TableProblem | BlockProblem, given: dict[str, Any]) -> None:
+    def _solve(self, problem: ScoredProblem | SummedProblem, given: dict[str, Any]) -> None:
         """Find the weights, by growing powers where the power is infinite, and store the model."""
         learned = partial(self._learned, problem)
         watch = Watch(self, self._rounds(), self.verbose, learned, given)
@@ -344,7 +360,7 @@ class PushRanker(GradesMixin, PairsMixin, LinearRanker):
         self._store_solution(solution, learned(solution.weights))
         self._warn_of(solution)
 
-    def _learned(self, problem: TableProblem | BlockProblem, weights: Floats) -> dict[str, Any]:
+    def _learned(self, problem: ScoredProblem | SummedProblem, weights: Floats) -> dict[str, Any]:
         """Fitted attributes that belong to some weights."""
         cut = 0.0
         if problem.classes is not None:
@@ -361,7 +377,7 @@ class PushRanker(GradesMixin, PairsMixin, LinearRanker):
         if not (solution.status == "max_iter" and self._solver_name() == "coordinate"):
             super()._warn_of(solution)
 
-    def _warn_of_ties(self, problem: TableProblem) -> None:
+    def _warn_of_ties(self, problem: ScoredProblem) -> None:
         if not self.weights_.any() and problem.is_constant():
             warnings.warn(
                 f"{type(self).__name__}: every row gets the same score, since the columns of X are "

@@ -30,7 +30,7 @@ class Survey:
 
     ``counts`` holds the rows of each block in their order, ``low`` and ``high`` the range of each
     feature, ``missing`` and ``infinite`` which features have such values, ``largest_weight`` the
-    weight of the heaviest row.
+    weight of the heaviest row, ``has_groups`` whether rows name their list.
     """
 
     counts: list[int]
@@ -41,6 +41,7 @@ class Survey:
     labels: NDArray[Any]
     dtype: Any
     largest_weight: float = 1.0
+    has_groups: bool = False
 
     def __add__(self, other: Survey) -> Survey:
         """Put what two sets of blocks told together."""
@@ -58,6 +59,7 @@ class Survey:
             np.unique(np.concatenate([self.labels, other.labels]))[:SHOWN_LABELS],
             np.promote_types(self.dtype, other.dtype),
             max(self.largest_weight, other.largest_weight),
+            self.has_groups or other.has_groups,
         )
 
     @property
@@ -77,9 +79,16 @@ class Survey:
         return np.where(span > 0, span, 1.0)
 
 
-def survey(blocks: Blocks, *, accepts_missing: bool) -> tuple[Survey, NDArray[Any]]:
+def survey(
+    blocks: Blocks, *, accepts_missing: bool, accepts_groups: bool = False
+) -> tuple[Survey, NDArray[Any]]:
     """Look at all rows once; give what was seen and the two classes, or say what is wrong."""
     seen = blocks.total(survey_block)
+    if seen.has_groups and not accepts_groups:
+        raise ValueError(
+            "this ranker takes rows in blocks as one list; leave out groups, fit in memory, or "
+            "use PNormPush, IRPush or LinearRankSVM, which take lists in blocks."
+        )
     if not seen.n_rows:
         raise ValueError(
             "the blocks hold no row of weight above 0; there is nothing to learn from."
@@ -118,4 +127,5 @@ def survey_block(block: Block) -> Survey:
     infinite = (np.isinf(low) | np.isinf(high)) & (len(y) > 0)
     labels = np.unique(y)[:SHOWN_LABELS]
     largest = 1.0 if block.weights is None else float(block.weights.max(initial=0.0))
-    return Survey([len(y)], low, high, missing, infinite, labels, X.dtype, largest)
+    has_groups = block.groups is not None
+    return Survey([len(y)], low, high, missing, infinite, labels, X.dtype, largest, has_groups)

@@ -227,6 +227,9 @@ class ParquetBlocks(StreamBlocks):
         Column of the labels: two values, of which the larger is the positive one.
     weight : str, optional
         Column of row weights.
+    group : str, optional
+        Column that names the list of each row; only rows of one list are compared. Pushes and
+        :class:`toprank.LinearRankSVM` take lists, in any order.
     features : sequence of str, optional
         Columns to learn from; by default all other columns of numbers and booleans. Texts and
         dates are for ``toprank fit``, which encodes them.
@@ -259,15 +262,17 @@ class ParquetBlocks(StreamBlocks):
         *,
         target: str,
         weight: str | None = None,
+        group: str | None = None,
         features: Sequence[str] | None = None,
         batch_rows: int | None = None,
         n_jobs: int = -1,
         scratch: str | os.PathLike[str] | None = None,
     ) -> None:
         stream = ParquetStream(path, batch_rows=batch_rows, n_jobs=n_jobs)
-        stream.check_columns([target], what="target")
-        given = [target] if weight is None else [target, weight]
-        stream.check_columns(given[1:], what="weight")
+        roles = {"target": target, "weight": weight, "group": group}
+        given = [name for name in roles.values() if name is not None]
+        for what, name in roles.items():
+            stream.check_columns([] if name is None else [name], what=what)
         if features is None:
             names = [
                 field.name
@@ -279,19 +284,22 @@ class ParquetBlocks(StreamBlocks):
             _check_features(stream, names, given)
         if not names:
             raise ValueError(f"{stream.name} has no column of numbers beside {listing(given)}.")
-        self._target, self._weight = target, weight
+        self._target, self._weight, self._group = target, weight, group
         self._dtype = _common_type([stream.schema.field(name).type for name in names])
         super().__init__(stream, [*names, *given], self._block, names, scratch)
 
     def _block(self, batch: RowBatch) -> Block:
-        columns, weights = batch.table.columns, None
+        columns, weights, groups = batch.table.columns, None, None
         if self._weight is not None:
             weights = as_row_weights(columns.column(self._weight), self._weight)
+        if self._group is not None:
+            groups = _known(columns, self._group, f"the group of {self._stream.name}")
         return Block(
             _numbers(columns, self.feature_names or [], self._dtype),
-            _labels(columns.column(self._target), self._target, self._stream.name),
+            _known(columns, self._target, f"the target of {self._stream.name}"),
             weights,
             batch.number,
+            groups,
         )
 
 
@@ -309,7 +317,9 @@ def _check_features(stream: ParquetStream, names: list[str], given: list[str]) -
     for name in names:
         kind = stream.schema.field(name).type
         if name in given:
-            raise ValueError(f"features name {name!r}, which is the target or the weight.")
+            raise ValueError(
+                f"features name {name!r}, which is the target, the weight or the group."
+            )
         if not _is_number(kind):
             raise ValueError(
                 f"the column {name!r} of {stream.name} holds {kind}, where blocks hold numbers; "
@@ -341,11 +351,13 @@ def _numbers(columns: pa.Table, names: list[str], dtype: Any) -> NDArray[Any]:
     return out.T
 
 
-def _labels(column: pa.ChunkedArray, target: str, where: str) -> NDArray[Any]:
+def _known(columns: pa.Table, name: str, what: str) -> NDArray[Any]:
+    """Labels or lists, which every row must have."""
+    column = columns.column(name)
     if column.null_count:
         raise ValueError(
-            f"the target {target!r} of {where} is missing in some rows; write the file "
-            "without them (toprank fit leaves them out)."
+            f"{what}, {name!r}, is missing in some rows; write the file without them "
+            "(toprank fit leaves rows without a target out)."
         )
     values = column.to_numpy()
     return values if values.dtype != object else np.array(values.tolist())

@@ -19,6 +19,7 @@ __all__ = [
     "Features",
     "StandardFeatures",
     "SymmetricFeatures",
+    "check_ranges",
     "check_spans",
     "check_values",
 ]
@@ -251,10 +252,14 @@ class SymmetricFeatures(Features):
 
     def fit(self, X: Any, *, threads: Threads | None = None) -> Self:
         """Learn the range of each feature."""
+        nothing = np.zeros(X.shape[1])
+        return self.fit_ranges(*(_ranges(X, threads) if self.scale else (nothing, nothing)))
+
+    def fit_ranges(self, low: NDArray[Any], high: NDArray[Any]) -> Self:
+        """Learn from the ranges themselves, which have the dtype of the table."""
         if not self.scale:
-            self.low_, self.span_ = np.zeros(X.shape[1]), np.ones(X.shape[1])
+            self.low_, self.span_ = np.zeros(low.size), np.ones(low.size)
             return self
-        low, high = _ranges(X, threads)
         largest = np.maximum(np.abs(low), np.abs(high))
         is_constant = high - low <= LAST_PLACES * np.spacing(largest)
         lowest, highest = (edge.astype(np.float64) / 2 for edge in (low, high))
@@ -264,12 +269,18 @@ class SymmetricFeatures(Features):
 
 
 def check_values(table: Any, *, scale: bool, limits: tuple[float, float]) -> None:
-    """Raise where sums of the values would overflow or vanish.
+    """Raise where sums of the values would overflow or vanish, see :func:`check_ranges`."""
+    check_ranges(*_ranges(table), scale=scale, limits=limits)
+
+
+def check_ranges(
+    low: NDArray[Any], high: NDArray[Any], *, scale: bool, limits: tuple[float, float]
+) -> None:
+    """Raise where sums of values in these ranges, in the table's dtype, would overflow or vanish.
 
     Scaled columns must have a range that a float can divide by and add up. Unscaled, the largest
     value of the table must lie within the limits; smaller ones beside it may be anything.
     """
-    low, high = _ranges(table)
     largest = np.maximum(np.abs(low), np.abs(high)).astype(np.float64)
     column = int(largest.argmax())
     if not scale:
@@ -280,7 +291,7 @@ def check_values(table: Any, *, scale: bool, limits: tuple[float, float]) -> Non
                 f"{limits[1]:g}; set scale=True or multiply the table."
             )
         return
-    info = np.finfo(table.dtype)
+    info = np.finfo(low.dtype)
     if largest[column] > float(info.max) / ROOM_ABOVE:
         raise ValueError(
             f"X holds {largest[column]:.3g} in column {column}, too large to be added up; multiply "
@@ -288,7 +299,7 @@ def check_values(table: Any, *, scale: bool, limits: tuple[float, float]) -> Non
         )
     wide = high.astype(np.float64) - low
     tiny = np.flatnonzero(
-        (wide > LAST_PLACES * np.spacing(largest.astype(table.dtype)))
+        (wide > LAST_PLACES * np.spacing(largest.astype(low.dtype)))
         & (wide < float(info.tiny) * ROOM_BELOW)
     )
     if tiny.size:

@@ -17,13 +17,14 @@ import pandas as pd
 
 import toprank
 from toprank.blocks import ArrayBlocks
-from toprank.integrations.dask import IRPush, PNormPush, RankBoost, TreeRanker
+from toprank.integrations.dask import IRPush, LinearRankSVM, PNormPush, RankBoost, TreeRanker
 from toprank.integrations.dask.chunks import DaskBlocks
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # workers cannot import tests
 RANKERS = {
     "PNormPush": (PNormPush, {"tol": 1e-8}),
     "IRPush": (IRPush, {"tol": 1e-8}),
+    "LinearRankSVM": (LinearRankSVM, {"tol": 1e-9}),
     "RankBoost": (RankBoost, {"max_iter": 5}),
     "TreeRanker": (TreeRanker, {"n_trees": 3, "random_state": 0}),
 }
@@ -189,7 +190,9 @@ def test_what_cannot_be_fitted_is_refused():
     frame = dd.from_pandas(pd.DataFrame({"a": X[:, 0], "city": ["x", "y"] * 50}), npartitions=2)
     with pytest.raises(ValueError, match="not numbers: 'city'"):
         PNormPush().fit(frame, y)
-    with pytest.raises(ValueError, match="sorted scores"):
-        PNormPush(loss="hinge").fit(collection, y)
+    with pytest.raises(ValueError, match="take lists in blocks"):
+        RankBoost().fit(collection, y, groups=y)
+    with pytest.raises(ValueError, match="groups has 99 rows, but X has 100"):
+        PNormPush().fit(collection, y, groups=y[:99])
     with pytest.raises(ValueError, match="got PrecisionAtK"):
         TreeRanker("precision_at_k").fit(collection, y)

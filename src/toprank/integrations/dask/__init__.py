@@ -4,6 +4,7 @@ from toprank.integrations.dask import metrics
 from toprank.integrations.dask.chunks import DaskBlocks
 from toprank.integrations.dask.rankers import (
     IRPush,
+    LinearRankSVM,
     PNormPush,
     RankBoost,
     TreeRanker,
@@ -16,6 +17,7 @@ from toprank.integrations.dask.rankers import (
 __all__ = [
     "DaskBlocks",
     "IRPush",
+    "LinearRankSVM",
     "PNormPush",
     "RankBoost",
     "TreeRanker",

@@ -277,25 +277,28 @@ class DaskBlocks(Blocks):
     X : Dask array of shape (n_rows, n_features), or Dask dataframe of numbers
     y : Dask array, series or one-column dataframe; an array in memory will do
     weights : as y, optional
+    groups : as y, optional
+        Ids of the lists, whose rows may lie in any chunks.
     """
 
-    def __init__(self, X: Any, y: Any, weights: Any = None) -> None:
+    def __init__(self, X: Any, y: Any, weights: Any = None, groups: Any = None) -> None:
         if not dask.is_dask_collection(X):
             raise TypeError(
                 f"X must be a Dask array or dataframe, got {type(X).__name__}; "
                 "for tables in memory use the ranker of the same name in toprank."
             )
         table = self._table(X)
-        columns = {"y": as_array(y, "y")}
-        if weights is not None:
-            columns["sample_weight"] = as_array(weights, "sample_weight")
-        self._held = X, y, weights  # a persisted collection lives as long as somebody holds it
-        parts = [table.to_delayed()[:, 0]]
-        for name, column in columns.items():
-            parts.append(self._cut_as(table, column, name).to_delayed())
+        given = {"y": y, "sample_weight": weights, "groups": groups}
+        self._held = X, given  # a persisted collection lives as long as somebody holds it
+        tables = table.to_delayed()[:, 0]
+        columns = {
+            name: self._cut_as(table, as_array(column, name), name).to_delayed()
+            for name, column in given.items()
+            if column is not None
+        }
         self._parts = [
-            delayed(_block)(number, *pieces)
-            for number, pieces in enumerate(zip(*parts, strict=True))
+            delayed(_block)(number, X, **{name: parts[number] for name, parts in columns.items()})
+            for number, X in enumerate(tables)
         ]
 
     def _table(self, X: Any) -> Any:
@@ -324,14 +327,31 @@ class DaskBlocks(Blocks):
 
     def total(self, work: Callable[..., Total], *arguments: Any) -> Total:
         shared = delayed(arguments, pure=False)  # travels once, not once per block
-        sums = [delayed(_work)(work, block, shared) for block in self._parts]
+        return self._added_up([delayed(_work)(work, block, shared) for block in self._parts])
+
+    def total_beside(
+        self,
+        column: NDArray[Any],
+        starts: NDArray[Any],
+        work: Callable[..., Total],
+        *arguments: Any,
+    ) -> Total:
+        parts = np.split(column, starts[1:])
+        return self._added_up(
+            [
+                delayed(_work)(work, block, (delayed(part, pure=False), *arguments))
+                for block, part in zip(self._parts, parts, strict=True)
+            ]
+        )
+
+    @staticmethod
+    def _added_up(sums: list[Any]) -> Any:
         while len(sums) > 1:
             sums = [
                 delayed(reduce)(operator.add, sums[first : first + FAN_IN])
                 for first in range(0, len(sums), FAN_IN)
             ]
-        result: Total = sums[0].compute()
-        return result
+        return sums[0].compute()
 
     def kept(self, work: Callable[..., Block], *arguments: Any) -> DaskBlocks:
         result = object.__new__(DaskBlocks)
@@ -348,17 +368,19 @@ def _work(work: Callable[..., Any], block: Block, arguments: tuple[Any, ...]) ->
         return work(block, *arguments)
 
 
-def _block(number: int, X: Any, y: Any, weights: Any = None) -> Block:
+def _block(number: int, X: Any, **given: Any) -> Block:
     """A chunk as a block; float32 stays float32, everything else becomes float64."""
     table = np.asarray(X)
     if table.dtype != np.float32:
         table = table.astype(np.float64, copy=False)
-    labels = np.asarray(y).reshape(-1)
-    masses = None if weights is None else np.asarray(weights, dtype=np.float64).reshape(-1)
-    for name, column in (("y", labels), ("sample_weight", masses)):
-        if column is not None and column.size != len(table):
+    columns = {name: np.asarray(column).reshape(-1) for name, column in given.items()}
+    for name, column in columns.items():
+        if column.size != len(table):
             raise ValueError(
                 f"{name} has {column.size} rows in chunk {number}, but X has {len(table)}; "
                 "cut them alike."
             )
-    return Block(table, labels, masses, number)
+    weights = columns.get("sample_weight")
+    if weights is not None:
+        weights = weights.astype(np.float64, copy=False)
+    return Block(table, columns["y"], weights, number, columns.get("groups"))

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "IRPush",
+    "LinearRankSVM",
     "PNormPush",
     "RankBoost",
     "TreeRanker",
@@ -38,8 +39,8 @@ __all__ = [
 class _OnCluster:
     """Fit on Dask collections; after that, Dask in is Dask out and memory in is memory out."""
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn from rows of one list on a cluster.
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+        """Learn from rows on a cluster.
 
         Parameters
         ----------
@@ -48,9 +49,13 @@ class _OnCluster:
             Two classes; ``classes_[1]``, the larger label, is the positive one.
         sample_weight : as y, optional
             Weight 2 is the row twice, weight 0 no row.
+        groups : as y, optional
+            List ids: only rows of one list are compared with each other. Boosting and trees take
+            one list only.
         """
         with cluster_faults():
-            return self.fit_blocks(DaskBlocks(X, y, sample_weight))  # type: ignore[attr-defined]
+            blocks = DaskBlocks(X, y, sample_weight, groups)
+            return self.fit_blocks(blocks)  # type: ignore[attr-defined]
 
     def to_local(self) -> BaseRanker:
         """Give the ordinary ranker, which needs no Dask: for model files and other machines."""
@@ -87,8 +92,9 @@ class _OnCluster:
 class PNormPush(_OnCluster, toprank.rankers.PNormPush):
     """:class:`toprank.PNormPush` on a cluster: Newton's method, one reduction per iteration.
 
-    Needs ``loss="exponential"`` and ``weak_rankers="features"``. Parameters and attributes are
-    those of :class:`toprank.PNormPush`.
+    Other losses than the exponential one, prices and lists (``groups``) take two reductions per
+    iteration. Needs ``weak_rankers="features"``. Parameters and attributes are those of
+    :class:`toprank.PNormPush`.
 
     Examples
     --------
@@ -104,8 +110,12 @@ class PNormPush(_OnCluster, toprank.rankers.PNormPush):
 class IRPush(_OnCluster, toprank.rankers.IRPush):
     """:class:`toprank.IRPush` on a cluster: two reductions per iteration.
 
-    Needs ``loss="exponential"`` and ``weak_rankers="features"``.
+    Needs ``weak_rankers="features"``.
     """
+
+
+class LinearRankSVM(_OnCluster, toprank.rankers.LinearRankSVM):
+    """:class:`toprank.LinearRankSVM` on a cluster: two reductions per step."""
 
 
 class RankBoost(_OnCluster, toprank.rankers.RankBoost):
