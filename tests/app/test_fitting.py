@@ -46,19 +46,7 @@ def test_a_push_on_many_rows_is_certified_by_its_own_price(data, monkeypatch):
 EXACT = ("--set", "tol=1e-8")
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
-        ("--ranker", "pnorm-push", "--set", "p=2", *EXACT),
-        ("--ranker", "pnorm-push", "--weight", "heavy", *EXACT),
-        ("--ranker", "ir-push", *EXACT),
-        ("--ranker", "rankboost", "--set", "max_iter=20"),
-    ],
-    ids=["push", "weighted", "ir", "boosting"],
-)
-def test_streaming_changes_neither_model_nor_shortlist(file, tmp_path, options):
-    paths = fitted(file, tmp_path, *options)
-    known, found = map(load_model, paths)
+def assert_same_model(known, found):
     assert found.roles == known.roles
     assert found.encoder.feature_names_out_ == known.encoder.feature_names_out_
     assert found.encoder.medians_ == known.encoder.medians_
@@ -68,6 +56,27 @@ def test_streaming_changes_neither_model_nor_shortlist(file, tmp_path, options):
         np.testing.assert_allclose(getattr(found, name), getattr(known, name), atol=1e-6)
     np.testing.assert_allclose(found.ranker.weights_, known.ranker.weights_, atol=1e-6)
 
+
+def test_a_streamed_fit_of_lists_is_that_in_memory(file, tmp_path):
+    options = ("--set", "loss=logistic", "--group", "heavy", "--folds", "0", *EXACT)
+    paths = fitted(file, tmp_path, "--ranker", "pnorm-push", *options)
+    assert_same_model(*map(load_model, paths))
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--ranker", "pnorm-push", "--set", "p=2", *EXACT),
+        ("--ranker", "pnorm-push", "--weight", "heavy", *EXACT),
+        ("--ranker", "ir-push", *EXACT),
+        ("--ranker", "rankboost", "--set", "max_iter=20"),
+        ("--ranker", "linear-rank-svm", *EXACT),
+    ],
+    ids=["push", "weighted", "ir", "boosting", "svm"],
+)
+def test_streaming_changes_neither_model_nor_shortlist(file, tmp_path, options):
+    paths = fitted(file, tmp_path, *options)
+    assert_same_model(*map(load_model, paths))
     for cut in (("--top", "70"), (), ("--cutoff", "model")):
         lists = []
         for way in ("--in-memory", "--stream"):
@@ -114,9 +123,10 @@ def test_a_folder_is_a_stream(file, tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--ranker", "precision-at-k"), "take one of pnorm-push, ir-push, rankboost, trees"),
-        (("--ranker", "pnorm-push", "--set", "loss=hinge"), "sorted scores"),
-        (("--group", "job"), "--group needs all rows in memory"),
+        (("--ranker", "precision-at-k"), "take one of pnorm-push, ir-push, linear-rank-svm"),
+        (("--ranker", "pnorm-push", "--set", "weak_rankers=stumps"), "use RankBoost"),
+        (("--group", "job", "--ranker", "ir-push"), "and --folds 0"),
+        (("--group", "job", "--ranker", "trees", "--folds", "0"), "need one --ranker of"),
         (("--set", "p=4"), "--set needs one --ranker"),
         (("--budget", "5000", "--ranker", "ir-push"), "not a shortlist of 1,4"),
         (("--scratch", "absent", "--ranker", "rankboost"), "absent"),

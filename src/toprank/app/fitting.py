@@ -165,11 +165,7 @@ class _Head:
 
 def _head_of_list(data: TrainingData, model: RankingModel) -> _Head:
     """Score all rows and keep those within the budget; with lists, the sum of their budgets."""
-    totals = np.array([data.weight])
-    if data.whole is not None and data.whole.groups is not None:
-        codes = np.unique(data.whole.groups, return_inverse=True)[1]
-        totals = np.bincount(codes, data.whole.weights)
-    allowed = float(np.sum(within_budget(model.budget, totals)))
+    allowed = float(np.sum(within_budget(model.budget, data.list_weights())))
 
     def look(rows: LabelledFeatures) -> _Head:
         scores = model.scores(rows.features)

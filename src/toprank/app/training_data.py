@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -20,7 +21,6 @@ from toprank.tables.table import RowBatch, did_you_mean, listing
 
 if TYPE_CHECKING:
     import os
-    from collections import Counter
     from collections.abc import Callable, Mapping
 
     from numpy.typing import NDArray
@@ -180,6 +180,18 @@ class TrainingData:
         given = (self.roles.target, self.roles.weight, self.roles.group)
         return [*self.features, *(name for name in given if name is not None)]
 
+    def list_weights(self) -> NDArray[np.float64]:
+        """How much the rows of each list weigh; without ``group`` there is one."""
+        if self.roles.group is None:
+            return np.array([self.weight])
+
+        def look(rows: LabelledFeatures) -> Counter[str]:
+            names, codes = np.unique(rows.groups, return_inverse=True)  # type: ignore[call-overload]
+            sums = np.bincount(codes, rows.weights, names.size)
+            return Counter(dict(zip(names.tolist(), sums.tolist(), strict=True)))
+
+        return np.array(list(replace(self, features=[]).total(look).values()))
+
     def fit_encoder(self, encoder: TableEncoder) -> TableEncoder:
         """Let an encoder learn from the features of all rows."""
         if self.whole is not None:
@@ -198,7 +210,8 @@ class TrainingData:
         def as_block(batch: RowBatch) -> Block:
             rows = self.rows(batch)
             X = encoder.transform(rows.features)
-            return Block(X, rows.positives.astype(int), rows.weights, batch.number)
+            labels = rows.positives.astype(int)
+            return Block(X, labels, rows.weights, batch.number, rows.groups)
 
         found = StreamBlocks(stream, self.columns, as_block, None, scratch)
         found.watch = stream.watch
@@ -249,11 +262,6 @@ def label_rows(
         raise ValueError(f"name the target with --target; {source.name} has {listing(names)}.")
     if group is None and source.is_sparse and GROUP in names:
         group = GROUP
-    if group is not None and isinstance(source, ParquetStream):
-        raise ValueError(
-            f"--group needs all rows in memory, but {source.name} is read in pieces; fit on a part "
-            "of its lists."
-        )
     _check_roles(names, source.name, target, group, weight, ignored)
     seen = _look_at_target(source, target, weight)
     chosen = choose_positives(seen.counts, target, positives)

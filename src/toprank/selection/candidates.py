@@ -80,7 +80,9 @@ RANKERS = {
         "PNormPush", {"p": [1, 4], "alpha": [0.01]}, is_streamed=True, is_linear=True
     ),
     "ir-push": RankerKind("IRPush", {"alpha": [0.01]}, is_streamed=True, is_linear=True),
-    "linear-rank-svm": RankerKind("LinearRankSVM", {"alpha": [0.1, 0.01]}, is_linear=True),
+    "linear-rank-svm": RankerKind(
+        "LinearRankSVM", {"alpha": [0.1, 0.01]}, is_streamed=True, is_linear=True
+    ),
     "rank-svm": RankerKind("RankSVM", {"nu": [0.3, 0.1]}),
     "precision-at-k": RankerKind("PrecisionAtKRanker", {"k": [], "alpha": [1e-3]}, is_linear=True),
     "pnorm-push-stumps": RankerKind(

@@ -123,6 +123,7 @@ def fit(
         check_linear(rankers, source.name)
     if isinstance(source, ParquetStream):
         check_streamed(rankers, source.name)
+        check_streamed_lists(rankers, roles.group, folds)
         console.note(f"{source.n_rows:,} rows are read in pieces, once in every pass.")
     with console.passes(source):
         data = roles.label(source)
@@ -161,6 +162,16 @@ def check_streamed(names: list[str], table: str) -> None:
                 f"{name} needs all rows in memory, but {table} is read in pieces; take one of "
                 f"{', '.join(STREAMED)}, or fit on a part of the rows."
             )
+
+
+def check_streamed_lists(names: list[str], group: str | None, folds: int) -> None:
+    """Raise where lists need all rows in memory."""
+    able = ("pnorm-push", "ir-push", "linear-rank-svm")
+    if group is not None and (folds or len(names) != 1 or names[0] not in able):
+        raise ValueError(
+            f"--group {group}: lists of a table that is read in pieces need one --ranker of "
+            f"{', '.join(able)}, and --folds 0: folds are made of whole lists, in memory."
+        )
 
 
 def check_linear(names: list[str], table: str) -> None:
