@@ -24,16 +24,6 @@ if TYPE_CHECKING:
     from toprank.kernels.mini_batches import Aim, Batches
     from toprank.solvers.mini_batch import BatchRows, MiniBatches, Tally
 
-__all__ = [
-    "MistakeCertificate",
-    "StreamCertificate",
-    "TopMargins",
-    "certify_mistakes",
-    "mistake_bound",
-    "reach_of",
-    "top_margins",
-]
-
 # Rows whose norms are taken at a time.
 CHUNK = 1 << 14
 # Batches on which the length of the comparator is chosen, and the lengths tried.

@@ -17,8 +17,6 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["PredtronCertificate"]
-
 # What sums of losses and the products of a bound may lose by rounding.
 ROUNDING = 1e-9
 

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["PushCertificate", "PushPrice", "priced_heights", "push_certificate"]
-
 # Sums of up to 1e8 rounded terms differ from the exact ones by less than this.
 ROUNDING = 1e-9
 

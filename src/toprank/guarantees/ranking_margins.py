@@ -27,18 +27,6 @@ from toprank.truth import Truth
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = [
-    "BestMargin",
-    "GapCertificate",
-    "MarginCertificate",
-    "SoftMarginCertificate",
-    "best_margin",
-    "f_skew",
-    "margin_share",
-    "ranking_margin",
-    "smooth_margin",
-]
-
 # Margins that differ by less than this share of the range of the scores are equal, and a best
 # margin below this share of the largest value is 0.
 ROUNDING = 1e-12

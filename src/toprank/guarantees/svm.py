@@ -32,8 +32,6 @@ from toprank.truth import Truth
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["RankingBound", "SvmCertificate", "auc_at_margin", "ranking_bound"]
-
 # What rounding may take from a share of pairs.
 ROUNDING = 1e-12
 # What rounding may do to a margin, as a share of the range of the scores. A product with a table

@@ -22,23 +22,6 @@ if TYPE_CHECKING:
 
     Worth = Callable[[NDArray[np.bool_]], Floats]
 
-__all__ = [
-    "DECLARATIONS",
-    "METRICS",
-    "Declaration",
-    "Metric",
-    "Undefined",
-    "check_choice",
-    "check_rows",
-    "defined_lists",
-    "judge_lists",
-    "metric",
-    "order_in_ties",
-    "read_call",
-    "settle",
-    "shared_parameters",
-]
-
 Undefined = Literal["skip", "error"] | float
 
 AVERAGE, PESSIMISTIC, OPTIMISTIC, TOGETHER = "average", "pessimistic", "optimistic", "together"

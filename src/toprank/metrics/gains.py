@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from toprank.metrics.ranked import Floats, Ranked
 
-__all__ = ["average_precision", "average_reciprocal_rank", "bedroc", "dcg", "ndcg"]
-
 GAIN = "exponential"  # the default, 2^y − 1
 
 

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
     from toprank.metrics.ranked import Floats, ScoredRows
 
-__all__ = ["height", "pnorm_error", "price_of_heights", "ranks", "reverse_height"]
-
 # A difference of two scores is known up to this share of their size.
 _ROUNDING = 4 * np.finfo(np.float64).eps
 

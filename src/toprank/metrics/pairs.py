@@ -12,8 +12,6 @@ from toprank.metrics.ranked import FIRST, Reach
 if TYPE_CHECKING:
     from toprank.metrics.ranked import Floats, ListTotals, Ranked
 
-__all__ = ["partial_auc", "positives_at_top", "r_max", "roc_auc", "winner_take_all"]
-
 _COUNT = "Between 0 (every positive on top) and the number of positives; smaller is better."
 _SHARE_LOST = "Between 0 and 1 (with lists: the share of lists lost); smaller is better."
 

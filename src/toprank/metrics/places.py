@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from toprank.metrics.ranked import Floats, Ranked
 
-__all__ = ["harmonic_between", "places_of_positives", "sum_over_places"]
-
 # A table of prices up to this place (1 GiB) is built where ties span many places.
 _LONGEST_TABLE = 2**27
 

@@ -22,22 +22,6 @@ FIRST = math.ulp(0.0)
 # Heaps of fewer rows than this cost more than they save.
 LEAST_HEIGHT = 8
 
-__all__ = [
-    "FIRST",
-    "LONGEST",
-    "ListTotals",
-    "Ranked",
-    "Reach",
-    "ScoredRows",
-    "Sorted",
-    "are_whole",
-    "head_of",
-    "kth_highest",
-    "rank_rows",
-    "rank_sorted",
-    "sort_rows",
-]
-
 
 class ScoredRows(NamedTuple):
     """Checked rows of one or many lists; rows of weight 0 are gone.

@@ -11,8 +11,6 @@ from toprank.metrics.driver import METRICS
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-__all__ = ["LOSSES", "Scorer", "names", "scorer"]
-
 # Losses, of which a smaller value is better: their scorers return the negative.
 LOSSES = frozenset({"pnorm_error", "r_max", "winner_take_all"})
 _GRADED = frozenset({"dcg", "ndcg"})

@@ -26,18 +26,6 @@ if TYPE_CHECKING:
 
     from toprank.metrics.ranked import Floats, ListTotals, Ranked, ScoredRows
 
-__all__ = [
-    "budgets",
-    "enrichment_factor",
-    "lift",
-    "prbep",
-    "precision_at_k",
-    "recall_at_k",
-    "shortlist_overlap",
-    "to_k",
-    "value_at_k",
-]
-
 
 def budgets(k: Any, rows: Floats, *, whole: bool, name: str = "k") -> Floats:
     """Weight of the shortlist of each list, by the rules that every metric of k documents."""

@@ -22,8 +22,6 @@ from toprank.truth import Truth
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["Criterion", "KeptTrials", "Objective", "Relative", "ScoreLine"]
-
 
 class Criterion(ABC):
     """An objective on given labels: a function of the scores alone.

@@ -44,15 +44,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = [
-    "ExponentialCriterion",
-    "IRCriterion",
-    "PushFormula",
-    "Tilt",
-    "TiltedMass",
-    "pull_of_negatives",
-]
-
 
 class Tilt(NamedTuple):
     """One class under the weights w·e^{power·s}."""

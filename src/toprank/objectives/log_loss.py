@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from toprank.truth import Truth
 
-__all__ = ["LogLoss"]
-
 
 @dataclass(frozen=True)
 class LogLoss(Objective):

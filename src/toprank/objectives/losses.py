@@ -24,8 +24,6 @@ from toprank.kernels.sweeps import FAR
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["LOSSES", "Loss", "LossName", "RoundedHinge", "largest_score"]
-
 LossName = Literal["exponential", "logistic", "hinge", "squared_hinge"]
 
 

@@ -41,8 +41,6 @@ if TYPE_CHECKING:
 # the share is smaller, or the best ν⁺, which often is a whole number of rows too, would end there.
 REACHED, REACHED_IN_SEARCH = 1e-9, 1e-15
 
-__all__ = ["ClassMargin", "MarginSlice", "PairMargin", "SoftMargin", "TangentMargin"]
-
 
 class MarginSlice(NamedTuple):
     """A soft margin at given scores.

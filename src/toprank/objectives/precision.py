@@ -29,16 +29,6 @@ if TYPE_CHECKING:
     from toprank.inputs import Lists
     from toprank.truth import Truth
 
-__all__ = [
-    "KINDS",
-    "PrecisionAtK",
-    "PrecisionCriterion",
-    "Surrogate",
-    "are_whole",
-    "as_top",
-    "precision_at_k",
-]
-
 Surrogate = Literal["avg", "max", "ramp", "struct"]
 KINDS = {"struct": STRUCT, "ramp": RAMP, "max": MAX, "avg": AVG}
 

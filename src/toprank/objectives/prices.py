@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["Aggregate", "Heights", "Price", "aggregate"]
-
 # Heights within this relative distance of the largest count as largest at p = ∞: equal scores
 # must share the sub-gradient although their sums were rounded differently.
 TIED = 1e-12

@@ -32,15 +32,6 @@ from toprank.truth import Truth
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-__all__ = [
-    "ExponentialIRPush",
-    "ExponentialPush",
-    "Push",
-    "focus_constants",
-    "ir_push",
-    "pnorm_push",
-]
-
 Focus = Literal["top", "bottom", "both"]
 PriceName = Literal["identity", "exponential", "log1p"]
 

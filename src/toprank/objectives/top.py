@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from toprank.objectives.losses import Loss
     from toprank.truth import Truth
 
-__all__ = ["SoftTop", "TopCriterion"]
-
 
 @dataclass(frozen=True)
 class SoftTop(Objective):

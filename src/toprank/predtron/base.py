@@ -33,8 +33,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["BasePredtron", "OnlineEstimator", "RowPredtron"]
-
 # Scores are sums of products of two rows: 1e280 leaves room for 1e28 rounds.
 LARGEST_ENTRY = 1e140
 

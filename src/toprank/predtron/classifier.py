@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["ClassLearner", "ClassPredtron", "PredtronClassifier"]
-
 
 class ClassLearner(ClassifierMixin, OnlineEstimator):  # type: ignore[misc]
     """Learning one class per row; all classes are known from the first call on."""

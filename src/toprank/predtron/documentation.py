@@ -9,8 +9,6 @@ from toprank.rankers.documentation import documented as filled
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["documented"]
-
 PASSES = """\
 average : bool, default=True
     Predict with the average of the weights of all rounds, which varies less than the last weights.

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["Predtron"]
-
 
 @documented()
 @dataclass(eq=False, repr=False)

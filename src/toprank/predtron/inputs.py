@@ -25,16 +25,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = [
-    "StreamInputs",
-    "as_class_vector",
-    "as_grades",
-    "as_label_matrix",
-    "check_length",
-    "class_codes",
-    "lists_of_rows",
-]
-
 # 2^1000 is near the largest number there is; beyond, gains would be infinite.
 LARGEST_GRADE = 1000
 

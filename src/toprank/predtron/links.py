@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["EntrywiseLink", "GroupLink", "Link", "SchattenLink", "link_from"]
-
 
 def _linked(lengths: Floats, q: float) -> Floats:
     """What each length is multiplied with: (length/‖lengths‖_q)^{q−2}, 0 where all are 0."""

@@ -20,20 +20,6 @@ from toprank.kernels.subsets import ERROR_SET_SIZE, HAMMING, SUBSET_ZERO_ONE, su
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = [
-    "Absolute",
-    "ErrorSetSize",
-    "Hamming",
-    "Loss",
-    "NDCGLoss",
-    "ShortlistLoss",
-    "SubsetLoss",
-    "SubsetZeroOne",
-    "ZeroOne",
-    "discounts",
-    "gains",
-]
-
 Loss = Callable[[Any, Any], float]
 """A function of a prediction and a label, at least 0."""
 

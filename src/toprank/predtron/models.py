@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["KernelModel", "LinearModel", "Pace", "play_rounds", "play_stream"]
-
 
 # Rows whose kernel is computed at once: a call costs as much as some hundred rows.
 ROWS_AT_ONCE = 256

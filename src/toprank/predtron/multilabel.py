@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     from toprank.predtron.inputs import StreamInputs
 
-__all__ = ["LabelSetPredtron", "PredtronMultilabel"]
-
 LOSSES: dict[str, type[SubsetLoss]] = {
     "hamming": Hamming,
     "subset": SubsetZeroOne,

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["PRank", "PredtronOrdinal"]
-
 
 @documented(
     variant="loss_driven",

@@ -49,20 +49,6 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Search = Callable[[Loss, Representation, Floats, Any], Any]
 
-__all__ = [
-    "Composed",
-    "PredictionTable",
-    "Problem",
-    "RankingProblem",
-    "Round",
-    "SubsetProblem",
-    "compose",
-    "discount_slope",
-    "search_by_assignment",
-    "search_by_enumeration",
-    "surrogate",
-]
-
 # A loss of the user's below this is 0 (in a table: this share of the label's largest loss). A
 # profile counts as a stretched discount if it is one to this precision; a wrong sort would cost
 # the search at most m times this share of the similarity.

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
     from toprank.guarantees import PredtronCertificate
 
-__all__ = ["PredtronLabelRanker", "PredtronSubsetRanker"]
-
 WHY_LOSS_DRIVEN = (
     "It needs no search and no step, and its bound lacks the factor C/c, which is large."
 )

@@ -22,15 +22,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = [
-    "Basis",
-    "Indicators",
-    "Positions",
-    "Representation",
-    "Signs",
-    "Vectors",
-]
-
 
 class Representation(ABC):
     """Unit vectors for predictions, and the way back from scores to a prediction.

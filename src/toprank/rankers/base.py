@@ -22,13 +22,6 @@ if TYPE_CHECKING:
 
     Given = ArrayLike | None
 
-__all__ = [
-    "BaseRanker",
-    "RowRanker",
-    "forget_calibration",
-    "keep_columns",
-]
-
 
 class RowRanker(BaseEstimator):  # type: ignore[misc]
     """A scoring function of rows, and what people do with its scores: rank, shortlist, cut.

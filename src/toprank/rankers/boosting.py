@@ -38,20 +38,6 @@ if TYPE_CHECKING:
     from toprank.truth import Truth
     from toprank.weak_rankers import WeakRankers
 
-__all__ = [
-    "BoostedGradesMixin",
-    "BoostedLabelsMixin",
-    "BoostedPairsMixin",
-    "BoostedRanker",
-    "ExponentialRanker",
-    "OneListMixin",
-    "PairBoostedRanker",
-    "RoundMonitor",
-    "check_max_step",
-    "shared_docs",
-    "warn_if_equal",
-]
-
 
 WEAK_RANKERS = """
 weak_rankers : {"stumps", "features"}, transformer, learner, functions or Stumps, default="stumps"

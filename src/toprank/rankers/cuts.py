@@ -21,15 +21,6 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Scored = Callable[[Block], tuple[Floats, NDArray[np.bool_], Floats]]
 
-__all__ = [
-    "Places",
-    "cut_above",
-    "matching_intercept",
-    "matching_intercept_on_blocks",
-    "midway",
-    "places_of",
-]
-
 # A window of scores is cut into this many until it holds no more rows than can be gathered.
 BINS = 1 << 12
 GATHERED = 1 << 18

@@ -30,17 +30,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = [
-    "GrownTrees",
-    "bins_of_blocks",
-    "block_objective",
-    "check_tree_weights",
-    "coded_trees",
-    "growing_blocks",
-    "growing_rows",
-    "matching_cut",
-]
-
 # Total weights that trees take, and the least share of one row in them.
 LIGHTEST, HEAVIEST, LEAST_SHARE = 1e-100, 1e100, 1e-15
 

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from toprank.solvers.tree_boosting import GrownTree
     from toprank.trees import Bins
 
-__all__ = ["HeldOut", "HeldOutRows", "HeldOutTrees", "hold_out", "split_rows"]
-
 # Scores closer than this share are a tie: sums in another order differ by less.
 TIE = 1e-9
 

@@ -43,8 +43,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["LinearRankSVM"]
-
 # Largest values that unscaled tables may have: beyond them squares overflow or vanish.
 UNSCALED = (1e-100, 1e100)
 # Up to this many rows the Hessian of all pairs costs little; then a fit ends within rounding of the

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from toprank.solvers.boosting import Boosted
     from toprank.solvers.label_boosting import Form
 
-__all__ = ["AdaBoostMH", "AdaBoostMR"]
-
 
 PARAMETERS = """
 max_iter : int, default=1000

@@ -57,8 +57,6 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Given = ArrayLike | None
 
-__all__ = ["PrecisionAtKRanker"]
-
 # The paper's 25 passes; a cutting plane is a pass too, but hundreds are usual.
 PASSES, PLANES = 25, 1000
 

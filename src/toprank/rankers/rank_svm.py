@@ -33,8 +33,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["RankSVM"]
-
 # Largest values that unscaled tables may have: beyond them the linear problems have coefficients
 # that HiGHS takes for 0 or infinity.
 UNSCALED = (1e-6, 1e12)

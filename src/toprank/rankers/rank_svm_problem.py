@@ -29,15 +29,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = [
-    "Solved",
-    "SvmProblem",
-    "check_columns",
-    "check_form",
-    "check_parameters",
-    "check_stopping",
-]
-
 # Tangents are solved no finer than this: they only choose ν⁺, near which γ̂ is flat. Coarser ones
 # leave a ν⁺ that other roundings change in the third digit, and weights with it.
 TANGENT_TOL = 1e-4

@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from toprank.truth import Truth
     from toprank.weak_rankers import WeakRankers
 
-__all__ = ["AdaBoostRanker", "RankBoost", "SmoothMarginRanker"]
-
 
 @shared_docs(patience=20)
 @dataclass(eq=False, repr=False)

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from toprank.truth import Truth
     from toprank.weak_rankers import WeakRankers
 
-__all__ = ["SoftRankBoost"]
-
 
 @shared_docs(patience=200)
 @dataclass(eq=False, repr=False)

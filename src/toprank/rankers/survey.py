@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from toprank.blocks import Block, Blocks
 
-__all__ = ["Survey", "survey"]
-
 # Labels remembered of a target that has more than two: enough for a message.
 SHOWN_LABELS = 16
 

@@ -59,8 +59,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["TreeRanker"]
-
 DEEPEST = 12  # 2^12 leaves; their numbers have 16 bits, their histograms fill the memory first
 
 

@@ -21,19 +21,6 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = [
-    "MEMORY",
-    "ROUNDING",
-    "SEPARATED",
-    "Monitor",
-    "Penalty",
-    "Progress",
-    "Run",
-    "Solution",
-    "Status",
-    "floor_of",
-]
-
 Status = Literal["converged", "max_iter", "separated", "stopped", "stalled", "smoothed"]
 
 # When every pair is right by this much, the largest pair loss is e^-30 ≈ 1e-13 and without a

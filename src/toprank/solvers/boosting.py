@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from toprank.truth import Truth
     from toprank.weak_rankers import WeakRankers
 
-__all__ = ["POSITIVE", "BoostMonitor", "Boosted", "boost", "state_on"]
-
 
 @dataclass
 class Boosted:

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from toprank.solvers.boosting_states import ClassificationLoss, Selection
     from toprank.weak_rankers import Design
 
-__all__ = ["ColumnState"]
-
 # A derivative this small beside the one at the start ends a line search.
 LEVEL = 1e-13
 

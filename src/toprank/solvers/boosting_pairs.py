@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from toprank.solvers.boosting_states import ClassificationLoss
     from toprank.weak_rankers.stumps import StumpDesign
 
-__all__ = ["LadderState", "PairState"]
-
 
 class ScoredState(StumpState):
     """Stumps whose weights are computed from the scores in every round."""

@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     Selection = Literal["largest_decrease", "steepest"]
     Ascent = Literal["approximate", "exact"]
 
-__all__ = ["BoostingState", "ClassState", "ClassificationLoss", "StumpState"]
-
 # Rows whose changes are listed together; fixed, so that sums do not depend on the threads.
 CHUNK = 1 << 16
 # Histograms are updated by differences, whose error is 1e-16 of the largest sum they once held:

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from toprank.solvers.base import Monitor, Penalty, Progress, Solution
 
-__all__ = ["NEAR", "minimize_by_continuation"]
-
 # Powers 4, 16, 64, …; at the last one even a share of 1e-300 of the weight is within 1e-4.
 POWERS = tuple(4.0**n for n in range(1, 13))
 # Powers that a list of a million rows needs; the iterations are shared out among them.

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from toprank.objectives import Criterion
     from toprank.weak_rankers import Design
 
-__all__ = ["minimize_by_coordinates"]
-
 # Derivatives this close are equal but for the order in which their sums were taken.
 TIED = 1e-9
 

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["GapSolution", "minimize_by_cutting_planes"]
-
 # Planes that carried no weight for this many iterations are dropped; one that was needed after
 # all comes back as a new plane.
 IDLE = 50

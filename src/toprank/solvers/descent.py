@@ -33,17 +33,6 @@ if TYPE_CHECKING:
     from toprank.objectives import Criterion
     from toprank.weak_rankers import Design
 
-__all__ = [
-    "Curvature",
-    "Iterate",
-    "Point",
-    "ScoredIterate",
-    "descend",
-    "minimize_by_lbfgs",
-    "minimize_on_line",
-    "minimize_with_l1",
-]
-
 EXPLAINED = 0.1  # relative error in a change of the gradient at which the moments are trusted
 REFRESH = 5  # iterations between two looks at the curvature when it is only sampled
 SAMPLE_PER_WEAK = 40  # sampled rows per weak ranker: the noise of the curvature is near 1/√40

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Form = Literal["mh", "global", "within"]
 
-__all__ = ["LabelState"]
-
 
 class LabelState(StumpState):
     """Scores of every (row, label), the weights they make, and what every stump has above it.

@@ -36,8 +36,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["MarginSolution", "Solve", "lower_by_tangents", "maximize_on_ball", "wanted_gap"]
-
 # How far queries go towards the master's solution. 0.05 to 0.2 take about the same number of
 # queries on all tables tried; 0.5 takes twice as many, 1 (no stabilisation) many times more.
 STEP = 0.1

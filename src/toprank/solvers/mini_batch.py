@@ -49,19 +49,6 @@ if TYPE_CHECKING:
     from toprank.solvers.projections import Project
     from toprank.truth import Truth
 
-__all__ = [
-    "BatchRows",
-    "MiniBatches",
-    "Patience",
-    "Stream",
-    "Tally",
-    "ball_of_optimum",
-    "check_steps",
-    "perceptron_aim",
-    "sgd_aim",
-    "steps_of",
-]
-
 # Entries of the table that one call of a compiled loop visits at most: a tenth of a second, after
 # which Python can look whether the user wants to stop.
 ENTRIES = 1 << 26

@@ -33,8 +33,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["GramRows", "nearest_point"]
-
 # A vertex whose share of the nearest point falls below this leaves the corral.
 GONE = 1e-12
 # A gap below this share of the largest vertex's ‖a‖² is rounding; and one below NO_STEP_LEFT is

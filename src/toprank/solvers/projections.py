@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["SETS", "Project", "check_feasible_set", "projection_on"]
-
 Project = Callable[["Floats"], "Floats"]
 """Gives the point of the set that is nearest to some weights."""
 

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from toprank.objectives import Criterion
     from toprank.solvers.base import Monitor, Penalty, Solution
 
-__all__ = ["RowSpace", "minimize_in_row_space"]
-
 # Directions in which all rows nearly agree: S² that is rounding beside the largest.
 NEGLIGIBLE = 1e-12
 

@@ -44,8 +44,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["CappedClasses", "CappedPairs", "SoftRun", "capped", "soft_boost"]
-
 
 def capped(margins: Floats, measure: Floats, nu: float) -> tuple[float, Floats]:
     """S(m) and its d, for rows of the given measure (which sums to 1): d_i ≤ measure_i/ν.

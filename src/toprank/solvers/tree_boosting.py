@@ -38,16 +38,6 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Integers = NDArray[np.int64]
 
-__all__ = [
-    "BinnedColumns",
-    "Boosting",
-    "GrowingRows",
-    "GrownTree",
-    "Split",
-    "TreeDraws",
-    "boost_trees",
-]
-
 # Least penalty as a share of the total weight. Without one Newton's matrix is singular: scores that
 # all move alike change nothing, and neither do empty leaves.
 LEAST_PENALTY = 1e-10

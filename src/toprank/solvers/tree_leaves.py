@@ -41,8 +41,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["LeafObjective", "LeafRows", "leaf_objective"]
-
 # Newton steps per tree: a push takes all three from the same sums by leaf.
 N_STEPS = 3
 # Longest change of a leaf in one step: beyond it an exponential is far from quadratic.

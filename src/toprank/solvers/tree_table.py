@@ -38,8 +38,6 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Integers = NDArray[np.int64]
 
-__all__ = ["TreeTable"]
-
 Part = TypeVar("Part")
 
 # Rows whose sums one thread takes at a time.

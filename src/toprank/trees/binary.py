@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from toprank.kernels.threads import Threads
 
-__all__ = ["BinaryTrees"]
-
 # Rows scored at a time: a sparse table is made dense that many rows at a time.
 CHUNK = 1 << 12
 

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from toprank.kernels.threads import Threads
 
-__all__ = ["Bins", "rows_at_a_time"]
-
 # Rows that are binned at a time before they are written row after row; fewer of sparse rows, whose
 # chunk becomes an array of at most so many numbers (32 MiB).
 CHUNK = 1 << 15

@@ -34,8 +34,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["Categories", "column_directions"]
-
 # Columns of at most so many values are one-hot.
 FEW = 4
 # Explicit pairs have no targets: there the most frequent values of every column are one-hot.

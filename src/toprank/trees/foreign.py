@@ -19,15 +19,6 @@ if TYPE_CHECKING:
 
     from toprank.trees.oblivious import ObliviousTrees
 
-__all__ = [
-    "ForeignModel",
-    "as_float32_thresholds",
-    "exact_step",
-    "read_model",
-    "refusal",
-    "two_classes",
-]
-
 # Module and name of the reader, by the package that a model's class comes from.
 READERS = {
     "sklearn": (__name__, "read_scikit_learn"),

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from toprank.kernels.threads import Threads
 
-__all__ = ["ObliviousTrees"]
-
 # Numbers in the table of what leaves' columns add to scores; more trees are taken in parts.
 TABLE = 1 << 22
 

@@ -17,8 +17,6 @@ from toprank.trees.oblivious import ObliviousTrees
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["read_catboost", "read_lightgbm", "read_xgboost"]
-
 # Bits of a node's decision_type.
 CATEGORICAL, DEFAULT_LEFT, ZERO_IS_MISSING, NAN_IS_MISSING = 1, 2, 4, 8
 

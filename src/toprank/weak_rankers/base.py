@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from toprank.kernels.threads import Threads
 
-__all__ = ["Design", "WeakRankers"]
-
 
 class Design(ABC):
     """The values of all weak rankers on the rows of one table, as a linear map."""

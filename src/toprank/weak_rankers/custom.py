@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["CustomWeakRankers", "WeakLearner", "is_learner"]
-
 
 class CustomWeakRankers(WeakRankers):
     """A transformer whose output columns are the weak rankers, or a list of functions.

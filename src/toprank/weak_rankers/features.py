@@ -14,16 +14,6 @@ from toprank.weak_rankers.base import Design, WeakRankers
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = [
-    "FeatureDesign",
-    "Features",
-    "StandardFeatures",
-    "SymmetricFeatures",
-    "check_ranges",
-    "check_spans",
-    "check_values",
-]
-
 # Beyond this many features a dense second-moment matrix costs more than it saves.
 MAX_DENSE = 512
 CHUNK_OF_COLUMNS = 1024

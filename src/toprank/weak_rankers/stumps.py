@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     Missing = Literal["abstain", "learned"]
 
-__all__ = ["ABOVE", "ABSTAIN", "BELOW", "Stump", "StumpDesign", "Stumps", "missing_columns"]
-
 # Rows from which thresholds are taken: enough for 255 quantiles to a thousandth of the rows.
 SAMPLE = 200_000
 # What a stump says of a missing value, as an index; halved it is the value of h.
