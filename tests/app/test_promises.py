@@ -8,21 +8,12 @@ import pyarrow as pa
 import pytest
 
 from toprank.app.model_file import load_model
+from toprank.app.options import RuleOptions
 from toprank.app.promises import parse_rules, rank_by_rules
 from toprank.app.reading import read_table
 from toprank.app.writing import write_table
 from toprank.shortlists import make_shortlist
 from toprank.tables import Table
-
-NOTHING = {
-    "false_alarms": None,
-    "value": None,
-    "cost": None,
-    "at_most": [],
-    "at_least": [],
-    "audit": None,
-    "daily": None,
-}
 
 
 def table_of(n_rows, seed):
@@ -132,7 +123,7 @@ def test_a_daily_budget_is_spent_once(ranked, tmp_path, shop):
     ranked("--daily", state, "--top", "8")
     assert (tmp_path / "list.csv").read_text().count("\n") == 2  # a header and one row more
     # the next day has a budget of its own, and knows what a day brings
-    rules = parse_rules(**NOTHING | {"daily": state})
+    rules = parse_rules(RuleOptions(daily=state))
     model, new = load_model(shop / "model.toprank"), read_table(shop / "new.csv")
     promised = rank_by_rules(model, new, 7, rules, day="tomorrow")
     assert promised.facts["opened_today"] <= 7
@@ -195,7 +186,7 @@ def test_a_stream_gives_the_same_list_as_memory(shop, tmp_path):
     new = read_table(shop / "new.csv").columns
     pq.write_table(new, tmp_path / "new.parquet", row_group_size=100)
     model = load_model(shop / "model.toprank")
-    rules = parse_rules(**NOTHING | {"value": "amount", "cost": "4", "at_most": ["20:branch"]})
+    rules = parse_rules(RuleOptions(value="amount", cost="4", at_most=["20:branch"]))
     one = rank_by_rules(model, Table(new, "new"), None, rules, day="today")
     stream = open_rows(Path(tmp_path / "new.parquet"), stream=True)
     other = rank_by_rules(model, stream, None, rules, day="today")

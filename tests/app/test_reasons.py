@@ -44,7 +44,7 @@ def test_every_ranker_gives_reasons_and_places(name, settings):
     table = DATA.whole.features
     scores = model.scores(table)
     best, worst = int(np.argmax(scores)), int(np.argmin(scores))
-    for_best, for_worst = reasons_of(model, table.rows([best, worst]), table)
+    (*_, for_best), (*_, for_worst) = reasons_of(model, table.rows([best, worst]), table)
     assert for_best[0].adds > 0
     assert for_best[0].places > 0
     assert for_worst[0].adds < 0
@@ -57,7 +57,7 @@ def test_places_are_those_of_the_row_without_the_column():
     table = DATA.whole.features
     scores = model.scores(table)
     names, parts = model.row_drivers(table.rows([3]))
-    (reasons,) = reasons_of(model, table.rows([3]), table)
+    ((*_, reasons),) = reasons_of(model, table.rows([3]), table)
     for reason in reasons:
         without = scores[3] - parts[0, names.index(reason.column)]
         assert reason.places == (scores > without).sum() - (scores > scores[3]).sum()

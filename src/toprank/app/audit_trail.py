@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from toprank.app.model import RankingModel
     from toprank.app.ranking import RankedRows
 
-__all__ = ["Findings", "check_shortlist", "with_trail"]
-
 MODEL, DATE, RULES = "model_sha256", "ranked_at", "chosen_by"
 # How far scores may lie apart: sums are rounded differently on other processors.
 TOLERANCE = 1e-9
@@ -283,7 +281,7 @@ def _check_reasons(
     given = [_without_places(text or "") for text in shortlist.columns.column(name).to_pylist()]
     wrong = []
     for row, each in enumerate(reasons_of(model, rows, table)):
-        possible = [in_words(each, most) for most in range(len(each) + 1)]
+        possible = [in_words(each.reasons, most) for most in range(len(each.reasons) + 1)]
         if given[row] not in map(_without_places, possible):
             wrong.append(row)
     if wrong:

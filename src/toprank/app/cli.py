@@ -17,8 +17,6 @@ from toprank.app.commands.report import report
 from toprank.app.commands.verify import verify
 from toprank.app.console import leaving_at_once
 
-__all__ = ["app", "main"]
-
 app = typer.Typer(
     name="toprank",
     help="Rankings that are right at the top of the list.",

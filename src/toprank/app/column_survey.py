@@ -21,16 +21,6 @@ if TYPE_CHECKING:
     from toprank.tables.columns import Encoding
     from toprank.tables.table import Table
 
-__all__ = [
-    "ColumnProfile",
-    "ColumnSurvey",
-    "counted",
-    "look_at_columns",
-    "profile_of",
-    "survey_columns",
-    "without_columns",
-]
-
 # Rows and cells, spread over the table, that the warnings are drawn from.
 SAMPLE, CELLS = 20_000, 2_000_000
 # A ROC area that one honest column hardly ever has, and the rows of each class that it needs.

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
     from toprank.selection.judging import Interval
 
-__all__ = ["Console", "in_budget_words", "in_hits", "in_one_line", "leaving_at_once"]
-
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
 

@@ -22,16 +22,6 @@ if TYPE_CHECKING:
     from toprank.tables.columns import Encoding
     from toprank.tables.table import RowBatch, RowStream
 
-__all__ = [
-    "SeenValues",
-    "WatchedStream",
-    "changes_in",
-    "look_at",
-    "note_changes",
-    "notes_on",
-    "what_changed",
-]
-
 # A population stability index above this is called a major shift; sampling alone adds to it.
 MOVED = 0.25
 # Share of values beyond the training range that is worth a note.

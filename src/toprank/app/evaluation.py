@@ -27,19 +27,6 @@ if TYPE_CHECKING:
     from toprank.app.model import RankingModel
     from toprank.app.training_data import LabelledFeatures
 
-__all__ = [
-    "FoundHits",
-    "JudgedRows",
-    "Measured",
-    "Shortlists",
-    "compare_shortlists",
-    "found_hits",
-    "hits_at_lengths",
-    "judged_by",
-    "measure",
-    "per_list",
-]
-
 
 class JudgedRows(NamedTuple):
     """Labels with weights and lists, and the rows that count: of the list, or of each list.

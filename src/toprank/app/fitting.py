@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from toprank.tables import Table
     from toprank.tables.columns import Encoding
 
-__all__ = ["SampledScores", "choose_on_sample", "fit_model"]
-
 # Rows from which mean and spread of contributions are taken: enough for two digits.
 SAMPLE = 20_000
 # Trees of any shape look at all their nodes for each row: rows × nodes, and the fewest rows.

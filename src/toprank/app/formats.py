@@ -16,8 +16,6 @@ from toprank.tables.table import listing
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["MAGIC", "READERS", "SUFFIXES", "WRITERS"]
-
 SUFFIXES = {
     ".json": "json",
     ".jsonl": "jsonl",

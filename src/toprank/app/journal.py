@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import BinaryIO
 
-__all__ = ["Journal"]
-
 
 class Journal(UserDict[str, dict[str, Any]]):
     """One line of JSON for each finished fit, below a line that says what is compared.

@@ -21,16 +21,6 @@ if TYPE_CHECKING:
     from toprank.shortlists.calibration import Calibration
     from toprank.tables.table import Table
 
-__all__ = [
-    "Driver",
-    "Part",
-    "RankingModel",
-    "Roles",
-    "contributions",
-    "lists_of",
-    "mean_and_spread",
-]
-
 # Rows that trees score and explain in one thread, sooner than BLAS says how many there may be.
 FEW_ROWS = 5000
 
@@ -185,7 +175,17 @@ class RankingModel:
 
     def drivers(self, most: int | None = None) -> list[Driver]:
         """What drives the score, the strongest column first; by default all columns."""
-        return _drivers_of(self, most)
+        # Encoded columns of one table column exclude each other or nearly so; adding variances is
+        # close enough to order columns by.
+        names, variances = _gathered(self.encoder.owners_, self.spread**2)
+        reach = np.sqrt(variances)
+        total = float(reach.sum()) or 1.0
+        order = np.argsort(-reach, kind="stable")[:most]
+        parts = _parts(self, {names[at] for at in order})
+        return [
+            Driver(names[at], float(reach[at]), float(reach[at]) / total, tuple(parts[names[at]]))
+            for at in order
+        ]
 
     def expected_hits(self, length: float, n_rows: float, n_lists: int = 1) -> Interval | None:
         """Hits to expect among the first ``length`` rows of a new list; None if none was judged.
@@ -198,6 +198,11 @@ class RankingModel:
         from toprank.selection.judging import Promise
 
         return Promise.of_values(known).hits(length, n_rows, n_lists)
+
+    def lists_in(self, table: Table) -> NDArray[Any] | None:
+        """List ids, one per row; None where the model or the table has none."""
+        group = self.roles.group
+        return lists_of(table, group) if group in table.names else None
 
     def in_budget(self, n_rows: int, budget: float | None = None) -> int:
         """How many rows of a list of ``n_rows`` the budget is; never more than there are."""
@@ -357,21 +362,6 @@ def _gathered(owners: list[str], values: NDArray[np.float64]) -> tuple[list[str]
     sums = np.zeros((*values.shape[:-1], len(places)))
     np.add.at(sums.T, [places[owner] for owner in owners], values.T)
     return list(places), sums
-
-
-def _drivers_of(model: RankingModel, most: int | None) -> list[Driver]:
-    """The columns of a model, the one that moves scores most first."""
-    # Encoded columns of one table column exclude each other or nearly so; adding variances is
-    # close enough to order columns by.
-    names, variances = _gathered(model.encoder.owners_, model.spread**2)
-    reach = np.sqrt(variances)
-    total = float(reach.sum()) or 1.0
-    order = np.argsort(-reach, kind="stable")[:most]
-    parts = _parts(model, {names[at] for at in order})
-    return [
-        Driver(names[at], float(reach[at]), float(reach[at]) / total, tuple(parts[names[at]]))
-        for at in order
-    ]
 
 
 def _parts(model: RankingModel, columns: set[str]) -> dict[str, list[Part]]:

@@ -39,8 +39,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["file_hash", "load_model", "save_model"]
-
 _MAGIC = b"toprank model "
 _LAYOUT = 2
 _LENGTH = struct.Struct("<Q")

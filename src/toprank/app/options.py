@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from dataclasses import dataclass
+from dataclasses import dataclass, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -20,37 +20,6 @@ if TYPE_CHECKING:
     from toprank.app.training_data import TrainingData
     from toprank.tables.parquet_stream import ParquetStream
     from toprank.tables.table import Table
-
-__all__ = [
-    "Budget",
-    "Config",
-    "Dates",
-    "Decimal",
-    "Encoding",
-    "Group",
-    "Ignore",
-    "Jobs",
-    "Json",
-    "Keep",
-    "ModelFile",
-    "Names",
-    "Positive",
-    "Printing",
-    "Quiet",
-    "RoleOptions",
-    "Seed",
-    "Stream",
-    "Strict",
-    "TableFile",
-    "Target",
-    "TextOptions",
-    "Weight",
-    "check_budget",
-    "command",
-    "parse_budget",
-    "parse_settings",
-    "parse_share",
-]
 
 TableFile = Annotated[
     Path,
@@ -213,16 +182,18 @@ def _take_options(context: typer.Context, path: Path | None) -> Path | None:
     if path is None or context.resilient_parsing:
         return path
     try:
-        values = _read(path, context.info_name or "")
-        context.default_map = _checked(values, context, path)
+        context.default_map = _defaults(path, context)
     except (ValueError, OSError) as error:
         typer.echo(f"toprank: {error}", err=True)
         raise typer.Exit(2) from None
     return path
 
 
-def _read(path: Path, command: str) -> dict[tuple[str, str], Any]:
+def _defaults(path: Path, context: typer.Context) -> dict[str, Any]:
+    """Values by the names of parameters; raises where the command has no such option."""
     import tomllib
+
+    from toprank.tables.table import did_you_mean
 
     if not path.is_file():
         raise FileNotFoundError(f"there is no file {str(path)!r} for --config.")
@@ -230,42 +201,27 @@ def _read(path: Path, command: str) -> dict[tuple[str, str], Any]:
         found = tomllib.loads(path.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ValueError(f"{path.name} is not valid TOML: {error}.") from error
-    own = found.get(command, {})
-    shared = {key: value for key, value in found.items() if not isinstance(value, dict)}
-    return {("shared", key): value for key, value in shared.items()} | {
-        (command, key): value for key, value in own.items()
+    parameters: dict[str, Any] = {
+        option.lstrip("-").replace("_", "-"): parameter
+        for parameter in context.command.params
+        for option in parameter.opts
     }
-
-
-def _checked(
-    values: dict[tuple[str, str], Any], context: typer.Context, path: Path
-) -> dict[str, Any]:
-    """Values by the names of parameters; raises where the command has no such option."""
-    from toprank.tables.table import did_you_mean
-
-    known: dict[str, Any] = {}
-    for parameter in context.command.params:
-        for option in parameter.opts:
-            known[option.lstrip("-").replace("_", "-")] = parameter
-    found: dict[str, Any] = {}
-    for (where, key), value in values.items():
-        option = key.replace("_", "-")
-        if option not in known:
-            if where == "shared":
-                continue  # of another command
-            hint = did_you_mean(option, list(known))
+    own = found.get(context.info_name or "", {})
+    shared = {key: value for key, value in found.items() if not isinstance(value, dict)}
+    defaults: dict[str, Any] = {}
+    for key, value in [*shared.items(), *own.items()]:
+        parameter = parameters.get(key.replace("_", "-"))
+        if parameter is not None and getattr(parameter, "multiple", False):
+            values = value if isinstance(value, list) else [value]
+            defaults[parameter.name] = [str(each) for each in values]
+        elif parameter is not None:
+            defaults[parameter.name] = value if isinstance(value, bool) else str(value)
+        elif key in own:  # a shared one may be of another command
+            hint = did_you_mean(key.replace("_", "-"), list(parameters))
             raise ValueError(
-                f"{path.name} has {key!r} for {where}, which has no such option{hint}."
+                f"{path.name} has {key!r} for {context.info_name}, which has no such option{hint}."
             )
-        is_many = bool(getattr(known[option], "multiple", False))
-        found[str(known[option].name)] = _as_text(value, is_many=is_many)
-    return found
-
-
-def _as_text(value: Any, *, is_many: bool) -> Any:
-    if is_many:
-        return [str(each) for each in (value if isinstance(value, list) else [value])]
-    return value if isinstance(value, bool) else str(value)
+    return defaults
 
 
 Config = Annotated[
@@ -283,6 +239,61 @@ Config = Annotated[
 
 
 # Groups of options: a command takes each as one parameter ---------------------------------------
+
+
+@dataclass(frozen=True)
+class RuleOptions:
+    """The options of ``toprank rank`` that choose rows by more than their scores."""
+
+    false_alarms: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SHARE",
+            help="Longest list whose expected share of false alarms is at most this, e.g. 10%.",
+        ),
+    ] = None
+    value: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NUMBER|COLUMN",
+            help="What a positive row is worth: rank by expected gain, keep the rows that pay.",
+        ),
+    ] = None
+    cost: Annotated[
+        str | None,
+        typer.Option(metavar="NUMBER|COLUMN", help="What opening a row costs, for --value."),
+    ] = None
+    at_most: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NUMBER:COLUMN",
+            help="Most rows with the same value of a column, e.g. 3:branch; may be given more "
+            "than once.",
+        ),
+    ] = None
+    at_least: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NUMBER|SHARE:COLUMN=VALUE",
+            help="Fewest rows with one value of a column, e.g. 20%:branch=north; may be given "
+            "more than once.",
+        ),
+    ] = None
+    audit: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SHARE",
+            help="Replace this share of the rows by random ones, e.g. 5%, to learn what is "
+            "overlooked.",
+        ),
+    ] = None
+    daily: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="STATE",
+            help="Spend --top rows per day over many runs; STATE is a file that remembers.",
+        ),
+    ] = None
 
 
 @dataclass(frozen=True)
@@ -360,8 +371,8 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
     spread: list[inspect.Parameter] = []
     groups: dict[str, tuple[type, list[str]]] = {}
     for parameter in inspect.signature(function, eval_str=True).parameters.values():
-        kind = parameter.annotation
-        if kind not in (RoleOptions, TextOptions, Printing):
+        kind: Any = parameter.annotation
+        if not is_dataclass(kind):
             spread.append(parameter)
             continue
         fields = inspect.signature(kind, eval_str=True).parameters.values()

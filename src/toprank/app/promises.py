@@ -20,19 +20,17 @@ from toprank.tables.columns import as_row_weights, as_words
 from toprank.tables.table import listing
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
 
     from toprank.app.model import RankingModel
+    from toprank.app.options import RuleOptions
     from toprank.shortlists import Shortlist
     from toprank.tables.parquet_stream import ParquetStream
     from toprank.tables.table import RowBatch, Table
 
     Floats = NDArray[np.float64]
-
-__all__ = ["ListRules", "PromisedRows", "parse_rules", "rank_by_rules"]
 
 
 @dataclass(frozen=True)
@@ -69,33 +67,25 @@ class ListRules:
         return list(dict.fromkeys(named))
 
 
-def parse_rules(
-    *,
-    false_alarms: str | None,
-    value: str | None,
-    cost: str | None,
-    at_most: Sequence[str],
-    at_least: Sequence[str],
-    audit: str | None,
-    daily: Path | None,
-) -> ListRules:
+def parse_rules(given: RuleOptions) -> ListRules:
     """Read the options, and refuse those that do not go together.
 
     Examples
     --------
-    >>> nothing = {"false_alarms": None, "cost": None, "audit": None, "daily": None}
-    >>> rules = parse_rules(value="10", at_most=["3:branch"], at_least=["20%:sex=f"], **nothing)
+    >>> from toprank.app.options import RuleOptions
+    >>> given = RuleOptions(value="10", at_most=["3:branch"], at_least=["20%:sex=f"])
+    >>> rules = parse_rules(given)
     >>> rules.value, rules.at_most, rules.at_least
     (10.0, ((3, 'branch'),), ((0.2, 'sex', 'f'),))
     """
     rules = ListRules(
-        false_alarms=None if false_alarms is None else parse_share(false_alarms, "--false-alarms"),
-        value=_parse_amount(value),
-        cost=_parse_amount(cost),
-        at_most=tuple(_parse_cap(text) for text in at_most),
-        at_least=tuple(_parse_quota(text) for text in at_least),
-        audit=None if audit is None else parse_share(audit, "--audit"),
-        daily=daily,
+        false_alarms=_parse_share(given.false_alarms, "--false-alarms"),
+        value=_parse_amount(given.value),
+        cost=_parse_amount(given.cost),
+        at_most=tuple(_parse_cap(text) for text in given.at_most or ()),
+        at_least=tuple(_parse_quota(text) for text in given.at_least or ()),
+        audit=_parse_share(given.audit, "--audit"),
+        daily=given.daily,
     )
     if rules.false_alarms is not None and rules.has_amounts:
         raise ValueError(
@@ -104,6 +94,10 @@ def parse_rules(
     if sum((rules.is_promise, rules.audit is not None, rules.daily is not None)) > 1:
         raise ValueError("--audit and --daily go with --top alone; leave out the other options.")
     return rules
+
+
+def _parse_share(text: str | None, option: str) -> float | None:
+    return None if text is None else parse_share(text, option)
 
 
 def _parse_amount(text: str | None) -> float | str | None:

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 # Rows of a pass that are kept beside their scores.
 MOST_SEEN = 200_000
 
-__all__ = ["RankedRows", "rank_rows", "taken_rows"]
-
 
 @dataclass(frozen=True)
 class RankedRows:

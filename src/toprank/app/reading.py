@@ -26,8 +26,6 @@ from toprank.tables.table import Table, check_names, with_plain_texts
 if TYPE_CHECKING:
     import os
 
-__all__ = ["FORMATS", "check_dense", "format_of", "open_rows", "read_table"]
-
 # What the name of a file says about its format; other names are decided by the first line.
 FORMATS = {
     ".csv": "csv",

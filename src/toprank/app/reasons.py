@@ -6,8 +6,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from toprank.app.model import lists_of
-
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -15,8 +13,6 @@ if TYPE_CHECKING:
 
     from toprank.app.model import RankingModel
     from toprank.tables import Table
-
-__all__ = ["Reason", "in_words", "reasons_of"]
 
 # Columns that are told of a row, the strongest of them.
 MOST = 1000
@@ -44,15 +40,23 @@ class Reason(NamedTuple):
         return f"{number} {words}".replace("-", "−")
 
 
-def reasons_of(model: RankingModel, chosen: Table, everything: Table) -> list[list[Reason]]:
+class ExplainedRow(NamedTuple):
+    """The place of a row among so many rivals, its score, and the reasons for it."""
+
+    place: int
+    n_rivals: int
+    score: float
+    reasons: list[Reason]
+
+
+def reasons_of(model: RankingModel, chosen: Table, everything: Table) -> list[ExplainedRow]:
     """The columns of each chosen row, the one that adds or takes most first.
 
     Rows move among ``everything``, or among the rows of their own list.
     """
     chosen = model.opened(chosen)
-    group = model.roles.group if model.roles.group in everything.names else None
-    all_scores, lists = model.scores(everything), lists_of(everything, group)
-    own = lists_of(chosen, group)
+    all_scores, lists = model.scores(everything), model.lists_in(everything)
+    own = model.lists_in(chosen)
     rivals: dict[Any, Any] = {}
     found = []
     for at, (score, names, parts) in enumerate(_driven(model, chosen)):
@@ -61,14 +65,16 @@ def reasons_of(model: RankingModel, chosen: Table, everything: Table) -> list[li
             rivals[key] = np.sort(all_scores if lists is None else all_scores[lists == key])
         order = np.argsort(-np.abs(parts), kind="stable")[:MOST]
         ordered = order[parts[order] != 0.0]
-        moved = _places(rivals[key], score - parts[ordered]) - _places(rivals[key], score)
+        above = _places(rivals[key], score)
+        moved = _places(rivals[key], score - parts[ordered]) - above
         row = chosen.rows([at])
-        found.append(
-            [
-                Reason(names[n], _value(row, names[n]), float(parts[n]), int(places))
-                for n, places in zip(ordered, moved, strict=True)
-            ]
-        )
+        reasons = [
+            Reason(
+                names[n], _in_words(row.column(names[n])[0].as_py()), float(parts[n]), int(moves)
+            )
+            for n, moves in zip(ordered, moved, strict=True)
+        ]
+        found.append(ExplainedRow(int(above) + 1, rivals[key].size, score, reasons))
     return found
 
 
@@ -102,12 +108,9 @@ def in_words(reasons: list[Reason], most: int) -> str:
 
 
 def _places(ascending: NDArray[Any], scores: Any) -> Any:
-    """How many rows stand above a score."""
-    return ascending.size - np.searchsorted(ascending, scores, side="right")
-
-
-def _value(row: Table, name: str) -> str:
-    return _in_words(row.column(name)[0].as_py())
+    """How many rows stand above a score, by more than a kernel's sum is rounded."""
+    slack = 1e-12 * np.maximum(1.0, np.abs(scores))
+    return ascending.size - np.searchsorted(ascending, scores + slack, side="right")
 
 
 def _in_words(value: Any) -> str:

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["GROUP", "LABEL", "read_sparse_text"]
-
 # Columns that such text gets beside its features.
 LABEL, GROUP = "label", "qid"
 # Features beyond this, of which less than this share is written, are held sparse.

@@ -25,16 +25,6 @@ from toprank.kernels import few_rows
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-__all__ = [
-    "ARRAYS",
-    "CLASSES",
-    "Numbers",
-    "Stored",
-    "StoredRanker",
-    "check_stored",
-    "stored_ranker",
-]
-
 
 @dataclass(frozen=True)
 class Stored:

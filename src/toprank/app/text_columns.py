@@ -14,8 +14,6 @@ from toprank.tables.table import listing
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["DATE_ORDERS", "TextFormat", "TypedColumns", "typed_columns"]
-
 DATE_ORDERS = ("day-first", "month-first")
 
 # What may stand between thousands, by the decimal mark.

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from toprank.blocks import Total
     from toprank.tables.table import RowStream
 
-__all__ = ["TextStream", "open_ranked"]
-
 
 # Bytes of a file that is worth reading in pieces, and of a piece: those of a core's cache.
 LARGE, PIECE = 1 << 26, 1 << 21

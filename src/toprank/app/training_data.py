@@ -28,14 +28,6 @@ if TYPE_CHECKING:
     from toprank.blocks import Total
     from toprank.tables import TableEncoder
 
-__all__ = [
-    "LabelledFeatures",
-    "PositiveValues",
-    "TrainingData",
-    "choose_positives",
-    "label_rows",
-]
-
 # A target with more values is no target; remembering them all would fill the memory.
 MOST_VALUES = 100_000
 # Of two texts whose meaning is not known the rarer is the positive one, if it is clearly rarer.

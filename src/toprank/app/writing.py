@@ -22,15 +22,6 @@ from toprank.app.formats import WRITERS
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-__all__ = [
-    "check_writable",
-    "try_lock",
-    "unescaped",
-    "with_texts",
-    "write_atomically",
-    "write_table",
-]
-
 
 def write_atomically(path: str | os.PathLike[str], write: Callable[[Path], object] | bytes) -> Path:
     """Write a file under a temporary name in the same folder, then put it in its place.

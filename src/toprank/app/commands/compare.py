@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from toprank.selection import RankerComparison
     from toprank.tables import Table
 
-__all__ = ["compare"]
-
 LOGISTIC = "logistic"
 
 

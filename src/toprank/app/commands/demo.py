@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from toprank.app.report.picture import Picture
     from toprank.selection import RankerComparison
 
-__all__ = ["demo"]
-
 # The power was not searched for: it is a middle one of the paper's. The penalties are, by every
 # ranker on its training rows alone, because their defaults differ in strength.
 POWER = 8

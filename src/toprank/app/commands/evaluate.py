@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from toprank.app.training_data import LabelledFeatures
     from toprank.tables import Table
 
-__all__ = ["evaluate"]
-
 
 @in_one_line
 @command

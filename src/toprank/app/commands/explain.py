@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from toprank.app.model import RankingModel
     from toprank.tables import Table
 
-__all__ = ["explain"]
-
 # Columns of a model that are told, the strongest of them.
 MOST_DRIVERS = 10_000
 
@@ -86,14 +84,7 @@ def explain_model(console: Console, model: RankingModel, most: int) -> None:
     console.say()
     console.table(
         ["column", "contribution to the score", "through"],
-        [
-            [
-                driver.column,
-                f"{driver.share:.1%}",
-                driver.in_words(3),
-            ]
-            for driver in drivers[:most]
-        ],
+        [[driver.column, f"{driver.share:.1%}", driver.in_words(3)] for driver in drivers[:most]],
     )
     console.say()
     console.say(facts.get("certificate", ""))
@@ -114,11 +105,9 @@ def explain_model(console: Console, model: RankingModel, most: int) -> None:
 
 def best_rows(model: RankingModel, table: Table, top: int) -> list[int]:
     """Numbers of the first rows of the ranked table; with lists, of each list."""
-    from toprank.app.model import lists_of
     from toprank.rankers.cuts import places_of
 
-    group = model.roles.group if model.roles.group in table.names else None
-    found = places_of(model.scores(table), lists_of(table, group))
+    found = places_of(model.scores(table), model.lists_in(table))
     return [int(number) + 1 for number in found.rows[found.places < top]]
 
 
@@ -129,39 +118,27 @@ def explain_rows(
     from toprank.app.reasons import in_words, reasons_of
 
     found = reasons_of(model, table.rows([number - 1 for number in numbers]), table)
-    places = [place_of(model, table, number)[0] for number in numbers]
     if model.assumption:
         console.say(model.assumption)
     console.table(
         ["row", "place", "reasons"],
         [
-            [str(number), f"{place:,}", in_words(reasons, most)]
-            for number, place, reasons in zip(numbers, places, found, strict=True)
+            [str(number), f"{row.place:,}", in_words(row.reasons, most)]
+            for number, row in zip(numbers, found, strict=True)
         ],
     )
     console.result(
         {
             "rows": [
-                {"row": number, "rank": place, "reasons": [each._asdict() for each in reasons]}
-                for number, place, reasons in zip(numbers, places, found, strict=True)
+                {
+                    "row": number,
+                    "rank": row.place,
+                    "reasons": [each._asdict() for each in row.reasons],
+                }
+                for number, row in zip(numbers, found, strict=True)
             ]
         }
     )
-
-
-def place_of(model: RankingModel, table: Table, number: int) -> tuple[int, str, float]:
-    """The place of a row, out of how many in words, and its score."""
-    import numpy as np
-
-    from toprank.app.model import lists_of
-
-    scores = model.scores(table)
-    group = model.roles.group if model.roles.group in table.names else None
-    lists = lists_of(table, group)
-    rivals = scores if lists is None else scores[lists == lists[number - 1]]
-    place = int(np.count_nonzero(rivals > scores[number - 1])) + 1
-    where = f"{table.n_rows:,}" if lists is None else f"{rivals.size:,} in its list"
-    return place, where, float(scores[number - 1])
 
 
 def explain_row(
@@ -170,8 +147,8 @@ def explain_row(
     """One row's score and place, column by column."""
     from toprank.app.reasons import in_words, reasons_of
 
-    place, where, score = place_of(model, table, number)
-    (reasons,) = reasons_of(model, table.rows([number - 1]), table)
+    ((place, n_rivals, score, reasons),) = reasons_of(model, table.rows([number - 1]), table)
+    where = f"{n_rivals:,}" if model.lists_in(table) is None else f"{n_rivals:,} in its list"
     if model.assumption:
         console.say(model.assumption)
     console.say(

@@ -14,8 +14,6 @@ from toprank.app.options import Json, ModelFile, Quiet
 if TYPE_CHECKING:
     from toprank.app.model import RankingModel
 
-__all__ = ["export"]
-
 
 class Format(StrEnum):
     """What a model can become."""

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from toprank.app.model import RankingModel
     from toprank.app.training_data import TrainingData
 
-__all__ = ["fit"]
-
 
 @in_one_line
 @command

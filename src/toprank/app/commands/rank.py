@@ -12,6 +12,7 @@ from toprank.app.console import Console, in_one_line
 from toprank.app.options import (
     ModelFile,
     Printing,
+    RuleOptions,
     Seed,
     Stream,
     Strict,
@@ -27,12 +28,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from toprank.app.model import RankingModel
-    from toprank.app.promises import PromisedRows
     from toprank.app.ranking import RankedRows
     from toprank.tables.parquet_stream import ParquetStream
     from toprank.tables.table import Table
-
-__all__ = ["rank"]
 
 
 @in_one_line
@@ -63,55 +61,7 @@ def rank(
             "model file holds for its budget.",
         ),
     ] = None,
-    false_alarms: Annotated[
-        str | None,
-        typer.Option(
-            metavar="SHARE",
-            help="Longest list whose expected share of false alarms is at most this, e.g. 10%.",
-        ),
-    ] = None,
-    value: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NUMBER|COLUMN",
-            help="What a positive row is worth: rank by expected gain, keep the rows that pay.",
-        ),
-    ] = None,
-    cost: Annotated[
-        str | None,
-        typer.Option(metavar="NUMBER|COLUMN", help="What opening a row costs, for --value."),
-    ] = None,
-    at_most: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NUMBER:COLUMN",
-            help="Most rows with the same value of a column, e.g. 3:branch; may be given more "
-            "than once.",
-        ),
-    ] = None,
-    at_least: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NUMBER|SHARE:COLUMN=VALUE",
-            help="Fewest rows with one value of a column, e.g. 20%:branch=north; may be given "
-            "more than once.",
-        ),
-    ] = None,
-    audit: Annotated[
-        str | None,
-        typer.Option(
-            metavar="SHARE",
-            help="Replace this share of the rows by random ones, e.g. 5%, to learn what is "
-            "overlooked.",
-        ),
-    ] = None,
-    daily: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="STATE",
-            help="Spend --top rows per day over many runs; STATE is a file that remembers.",
-        ),
-    ] = None,
+    rules: RuleOptions,
     reasons: Annotated[
         int | None,
         typer.Option(min=1, help="Add a column with this number of reasons for each row's place."),
@@ -135,43 +85,48 @@ def rank(
     printing: Printing,
 ) -> None:
     """Rank a table and write or print its best rows, all columns kept, rank and score added."""
-    from toprank.app.model_file import load_model
+    from datetime import UTC, datetime
+
+    from toprank.app.audit_trail import with_trail
+    from toprank.app.model_file import file_hash, load_model
     from toprank.app.ranking import rank_rows
     from toprank.app.reading import open_rows
     from toprank.app.text_stream import open_ranked
+    from toprank.app.writing import check_writable
 
     console = printing.console(to_stderr=str(output) == "-")
     if top is not None and cutoff is not None:
         raise ValueError("--top and --cutoff both say where to cut; give one of them.")
-    rules: dict[str, Any] = {
-        "value": value,
-        "cost": cost,
-        "false_alarms": false_alarms,
-        "audit": audit,
-    }
-    rules |= {"at_most": at_most or [], "at_least": at_least or [], "daily": daily}
-    is_ruled = any(rules.values())
+    is_ruled = any(vars(rules).values())
     if is_ruled and cutoff is not None:
         raise ValueError("--cutoff goes with none of the options that choose rows.")
-    check_output(output, [model, table], force=force)
+    if output is not None and str(output) != "-":
+        is_there = check_writable(output, inputs=[model, table]).exists()
+        if is_there and not force:
+            raise ValueError(f"{str(output)!r} exists; add --force to replace it, or name another.")
     ranker = load_model(model)
     border = None if cutoff is None else parse_cutoff(cutoff, ranker)
     how = text.format(ranker.facts.get("read_as"))
     in_one_pass = ranker.roles.group is None and not (reasons or trail or is_ruled)
     open_source = open_ranked if in_one_pass else open_rows
     source: Any = open_source(table, stream, len(ranker.encoder.owners_), how)
-    promised = None
+    promised, now = None, datetime.now(UTC)
     with noting_changes(console, ranker, source, strict=strict) as rows, console.passes(source):
         if is_ruled:
-            promised = _ranked_by_rules(console, ranker, rows, top, rules, seed)
+            from toprank.app.promises import parse_rules, rank_by_rules  # slow to import
+
+            with console.warnings_as_notes():
+                asked, today = parse_rules(rules), now.date().isoformat()
+                promised = rank_by_rules(ranker, rows, top, asked, day=today, seed=seed)
             found = promised.ranked
         else:
             found = rank_rows(ranker, rows, top, border)
     if reasons is not None or (trail and hasattr(source, "columns")):  # a table in memory
         found = with_reasons(ranker, source, found, reasons or TRAIL_REASONS)
     # A list of few false alarms is a head of the ranking, as long as the promise allows.
-    by_rules = any(value for name, value in rules.items() if name != "false_alarms")
-    found = _with_trail(found, ranker, model, by_rules=by_rules, as_columns=trail)
+    by_rules = any(given for name, given in vars(rules).items() if name != "false_alarms")
+    made, digest = now.isoformat(timespec="seconds"), file_hash(model)
+    found = with_trail(found, ranker, digest, made, by_rules=by_rules, as_columns=trail)
     if ranker.assumption:
         console.say(ranker.assumption)
     hand_over(console, found, output, raw=raw)
@@ -188,27 +143,6 @@ def rank(
             **(promised.facts if promised is not None else {}),
         }
     )
-
-
-def _with_trail(found: RankedRows, model: RankingModel, path: Path, **options: bool) -> RankedRows:
-    """The list with what toprank verify needs to check it."""
-    from datetime import UTC, datetime
-
-    from toprank.app.audit_trail import with_trail
-    from toprank.app.model_file import file_hash
-
-    now = datetime.now(UTC).isoformat(timespec="seconds")
-    return with_trail(found, model, file_hash(path), now, **options)
-
-
-def check_output(output: Path | None, inputs: list[Path], *, force: bool) -> None:
-    """Raise where the list cannot be written, or would replace a file without being asked to."""
-    from toprank.app.writing import check_writable
-
-    if output is None or str(output) == "-":
-        return
-    if check_writable(output, inputs=inputs).exists() and not force:
-        raise ValueError(f"{str(output)!r} exists; add --force to replace it, or name another.")
 
 
 @contextmanager
@@ -252,7 +186,7 @@ def with_reasons(
             f"--reasons needs all rows in memory, but {source.name} is read in pieces."
         )
     chosen = Table(found.columns, source.name, source.is_sparse)
-    texts = [in_words(each, most) for each in reasons_of(model, chosen, source)]
+    texts = [in_words(each.reasons, most) for each in reasons_of(model, chosen, source)]
     name = "reasons" if "reasons" not in found.columns.column_names else "toprank_reasons"
     return replace(found, columns=found.columns.add_column(2, name, pa.array(texts, pa.string())))
 
@@ -283,25 +217,6 @@ def print_expected(
         console.say(f"Kept are those with a score above {border:.6g}.")
     elif model.roles.group not in found.columns.column_names:
         console.say(f"The last of them has the score {found.last_score:.6g}.")
-
-
-def _ranked_by_rules(
-    console: Console,
-    model: RankingModel,
-    source: Table | ParquetStream,
-    top: int | None,
-    options: dict[str, Any],
-    seed: int,
-) -> PromisedRows:
-    """Rank by what the options ask for; a drift of the scores is noted."""
-    from datetime import UTC, datetime
-
-    from toprank.app.promises import parse_rules, rank_by_rules
-
-    rules = parse_rules(**options)
-    with console.warnings_as_notes():
-        today = datetime.now(UTC).date().isoformat()
-        return rank_by_rules(model, source, top, rules, day=today, seed=seed)
 
 
 def parse_cutoff(text: str, model: RankingModel) -> float:

@@ -19,8 +19,6 @@ from toprank.app.options import (
     command,
 )
 
-__all__ = ["report"]
-
 
 @in_one_line
 @command

@@ -10,8 +10,6 @@ import typer
 from toprank.app.console import Console, in_one_line
 from toprank.app.options import Json, ModelFile, Quiet, TextOptions
 
-__all__ = ["verify"]
-
 _DIFFERENT = 1
 
 

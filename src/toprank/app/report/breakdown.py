@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from toprank.app.training_data import LabelledFeatures
     from toprank.tables import Table
 
-__all__ = ["Money", "Segment", "chances_of", "draw_calibration", "money_of", "segments_of"]
-
 _MOST_COLUMNS, _MOST_VALUES = 3, 8
 
 

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from toprank.app.training_data import TrainingData
     from toprank.selection import RankerComparison
 
-__all__ = ["ComparisonRun", "ShortlistTable", "build_comparison_page", "shortlist_of"]
-
 # As many rows as stay smooth to sort and filter.
 MOST_ROWS = 10_000
 

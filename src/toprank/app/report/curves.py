@@ -13,8 +13,6 @@ from toprank.plots.lists import RankedList
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["Curve", "curve_of"]
-
 # Points of a curve: all of the first lengths, then ever fewer. Of many lists fewer are kept, for
 # each of them has its own value at each point.
 _POINTS, _POINTS_OF_LISTS = 400, 100

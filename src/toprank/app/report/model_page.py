@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from toprank.app.training_data import LabelledFeatures
     from toprank.tables import Table
 
-__all__ = ["ModelRun", "Quality", "Reliability", "build_model_page"]
-
 _MOST_COLUMNS = 40
 _MOST_ROWS = 10_000
 _EXPLAINED_ROWS = 200

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from toprank.app.report.comparison_page import ComparisonRun
     from toprank.app.report.picture import Picture
 
-__all__ = ["render_report", "write_report"]
-
 # Rows that a page without scripts, and a print, shows of the shortlist.
 _STATIC_ROWS = 100
 # More curves than this cannot be told apart.

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from toprank.app.model import RankingModel
     from toprank.app.training_data import LabelledFeatures
 
-__all__ = ["Picture", "draw_picture", "draw_push_path"]
-
 # Colours that the page's style sheet decides; this ink is used by nothing else.
 _INK = "#010203"
 _VARIABLES = {
