@@ -1,10 +1,12 @@
-"""What counts of a table at a budget, with weights and lists."""
+"""What counts of a table at a budget and at every length, with weights and lists."""
 
 import numpy as np
 import pyarrow as pa
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from toprank.app.evaluation import compare_shortlists, judged_by, measure
+from toprank.app.evaluation import compare_shortlists, curve_of, judged_by, measure
 from toprank.app.fitting import fit_model
 from toprank.app.training_data import label_rows
 from toprank.metrics import precision_at_k
@@ -59,3 +61,79 @@ def test_weights_that_measure_nothing_are_refused(weights, words):
     data = label_rows(table, target="y", weight="w")
     with pytest.raises(ValueError, match=words):
         judged_by(model, data.in_memory())
+
+
+# A curve says at every length what the metrics say ------------------------------------------
+
+
+@st.composite
+def lists(draw):
+    n = draw(st.integers(4, 40))
+    seed = draw(st.integers(0, 2**32 - 1))
+    rng = np.random.default_rng(seed)
+    positives = rng.random(n) < 0.4
+    scores = rng.integers(0, draw(st.sampled_from([3, 1000])), n).astype(float)
+    weights = rng.integers(0, 3, n).astype(float) if draw(st.booleans()) else None
+    groups = rng.integers(0, 4, n) if draw(st.booleans()) else None
+    positives[:2] = True, False
+    if weights is not None:
+        weights[:2] = 1.0
+    return positives, scores, weights, groups
+
+
+@settings(deadline=None, max_examples=40)
+@given(lists())
+def test_the_share_at_each_length_is_the_precision_there(given):
+    positives, scores, weights, groups = given
+    curve = curve_of(*given)
+    for length, share in zip(curve.lengths, curve.share, strict=True):
+        expected = precision_at_k(positives, scores, k=length, sample_weight=weights, groups=groups)
+        assert share == pytest.approx(expected, abs=1e-5)
+    counts = np.ones(scores.size) if weights is None else weights
+    assert curve.taken[-1] == pytest.approx(counts.sum())
+    assert curve.found[-1] == pytest.approx(counts[positives].sum())
+
+
+@settings(deadline=None, max_examples=40)
+@given(lists())
+def test_a_row_of_weight_two_is_the_row_twice(given):
+    positives, scores, weights, groups = given
+    if weights is None:
+        return
+    twice = np.repeat(np.arange(scores.size), weights.astype(int))
+    repeated = curve_of(
+        positives[twice], scores[twice], None, None if groups is None else groups[twice]
+    )
+    weighted = curve_of(*given)
+    assert weighted.lengths == repeated.lengths
+    assert weighted.share == pytest.approx(repeated.share)
+    assert weighted.found == pytest.approx(repeated.found)
+    assert weighted.base == pytest.approx(repeated.base)
+
+
+def test_the_band_of_lists_comes_from_whole_lists():
+    # In every list all rows are alike, so the share of a resample is that of the drawn lists.
+    groups = np.repeat(np.arange(40), 5)
+    positives = groups % 2 == 0
+    curve = curve_of(positives, np.tile(np.arange(5.0), 40), None, groups)
+    assert curve.n_lists == 40
+    assert curve.share == (0.5,) * 5
+    # Two standard errors of a mean over 40 lists and of one over 40 new: 2·sqrt(0.25 / 20) = 0.22.
+    assert curve.low[0] == pytest.approx(0.5 - 0.22, abs=0.05)
+    assert curve.high[0] == pytest.approx(0.5 + 0.22, abs=0.05)
+
+
+def test_the_budget_is_one_of_the_lengths():
+    scores = np.arange(10_000.0)
+    positives = scores % 7 == 0
+    assert 4321 in curve_of(positives, scores, budget=4321).lengths
+    assert curve_of(positives, scores, budget=99_999).lengths[-1] == 10_000
+
+
+def test_rows_of_one_list_are_resampled():
+    rng = np.random.default_rng(0)
+    positives = rng.random(400) < 0.3
+    curve = curve_of(positives, rng.random(400))
+    at = curve.lengths.index(100)
+    assert curve.low[at] < curve.share[at] < curve.high[at]
+    assert curve.high[at] - curve.low[at] == pytest.approx(4 * np.sqrt(0.21 / 100), rel=0.4)

@@ -1,7 +1,8 @@
-"""How good a ranked list is at its budget, with intervals from resampled rows."""
+"""How good a ranked list is at its budget and at every other length, with intervals."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -16,8 +17,9 @@ from toprank.metrics import (
     roc_auc,
     shortlist_overlap,
 )
+from toprank.plots.lists import RankedList
 from toprank.rankers.cuts import places_of
-from toprank.selection.judging import Interval, LabelledRows, Promise, RankerComparison
+from toprank.selection.judging import Interval, LabelledRows, RankerComparison
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -26,6 +28,11 @@ if TYPE_CHECKING:
 
     from toprank.app.model import RankingModel
     from toprank.app.training_data import LabelledFeatures
+
+
+# Points of a curve: all of the first lengths, then ever fewer. Of many lists fewer are kept, for
+# each of them has its own value at each point.
+_POINTS, _POINTS_OF_LISTS = 400, 100
 
 
 class JudgedRows(NamedTuple):
@@ -126,11 +133,6 @@ def found_hits(judged: JudgedRows, scores: NDArray[np.float64]) -> FoundHits:
     gain = _values(judged, scores, ("lift",))["lift"]
     expected = per_list(compared.promise("").hits, found.budget, judged)
     return FoundHits(found.share * found.budget, found.budget, gain, expected)
-
-
-def hits_at_lengths(judged: JudgedRows, scores: NDArray[np.float64]) -> Promise:
-    """What to expect of new lists like these at any length of the shortlist."""
-    return _as_comparison(judged, scores).promise("")
 
 
 def per_list(
@@ -234,10 +236,7 @@ def _resampled(judged: JudgedRows, n_resamples: int, seed: int) -> Any:
     """Rows drawn with replacement (whole lists where there are lists), with both classes."""
     rng = np.random.default_rng(seed)
     n_rows = judged.positives.size
-    members = None
-    if judged.groups is not None:
-        codes = np.unique(judged.groups, return_inverse=True)[1]
-        members = np.split(np.argsort(codes, kind="stable"), np.cumsum(np.bincount(codes))[:-1])
+    members = None if judged.groups is None else _members(judged.groups)
     for _ in range(n_resamples):
         lists = None
         if members is None:
@@ -260,3 +259,78 @@ def _longest(lists: NDArray[Any] | None, weights: NDArray[np.float64] | None, n_
     if lists is not None:
         codes = np.unique(lists, return_inverse=True)[1]
     return float(np.bincount(codes, weights).max())
+
+
+@dataclass(frozen=True, kw_only=True)
+class Curve:
+    """Points along a ranked list, or along many lists that are cut at the same length.
+
+    At each length of the shortlist: the rows ``taken``, the positives ``found`` among them (both
+    by weight where there are weights), their ``share`` (with lists, its mean) and the interval of
+    the shares that new lists like these would have. ``base`` is the share in random order.
+    """
+
+    lengths: tuple[int, ...]
+    taken: tuple[float, ...]
+    found: tuple[float, ...]
+    share: tuple[float, ...]
+    low: tuple[float, ...]
+    high: tuple[float, ...]
+    base: float
+    n_lists: int = 1
+
+
+def curve_of(
+    positives: NDArray[np.bool_],
+    scores: NDArray[np.float64],
+    weights: NDArray[np.float64] | None = None,
+    groups: NDArray[Any] | None = None,
+    *,
+    budget: int = 1,
+) -> Curve:
+    """Follow a ranked list from its top, with weights and lists as the metrics count them.
+
+    The budget is one of the lengths.
+    """
+    # rows of weight 0 are no rows
+    rows = np.arange(scores.size) if weights is None else np.flatnonzero(weights)
+    members = [rows] if groups is None else [rows[mine] for mine in _members(groups[rows])]
+    lists = [
+        RankedList.of("", positives[mine], scores[mine], None if weights is None else weights[mine])
+        for mine in members
+    ]
+    totals = np.array([each.weights.sum() for each in lists])
+    n_points = _POINTS if len(lists) == 1 else _POINTS_OF_LISTS
+    last = max(1, int(np.ceil(totals.max())))
+    first = np.arange(1, min(last, n_points // 2) + 1)
+    spread = np.round(np.geomspace(1, last, n_points // 2))
+    lengths = np.unique([*first, *spread, min(budget, last)]).astype(np.float64)
+    found = np.array([np.interp(lengths, *each.climb()) for each in lists])
+    taken = np.minimum(lengths, totals[:, None])
+    judged = JudgedRows(positives, budget, weights, groups)
+    promise = _as_comparison(judged, scores).promise("")
+    expected = np.array(
+        [per_list(promise.hits, length, judged)[1:] for length in taken.mean(axis=0)]
+    )
+    low, high = (expected / taken.mean(axis=0)[:, None]).T
+    held = sum(float(each.weights[each.positives].sum()) / each.weights.sum() for each in lists)
+    return Curve(
+        lengths=tuple(int(length) for length in lengths),
+        taken=_rounded(taken.sum(axis=0), 3),
+        found=_rounded(found.sum(axis=0), 3),
+        share=_rounded((found / taken).mean(axis=0), 5),
+        low=_rounded(low, 5),
+        high=_rounded(np.minimum(high, 1.0), 5),
+        base=held / len(lists),
+        n_lists=len(lists),
+    )
+
+
+def _members(groups: NDArray[Any]) -> list[NDArray[np.intp]]:
+    """The rows of each list."""
+    codes = np.unique(groups, return_inverse=True)[1]
+    return np.split(np.argsort(codes, kind="stable"), np.cumsum(np.bincount(codes))[:-1])
+
+
+def _rounded(values: NDArray[np.float64], digits: int) -> tuple[float, ...]:
+    return tuple(round(float(value), digits) for value in values)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from dataclasses import dataclass, is_dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -372,7 +372,7 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
     groups: dict[str, tuple[type, list[str]]] = {}
     for parameter in inspect.signature(function, eval_str=True).parameters.values():
         kind: Any = parameter.annotation
-        if not is_dataclass(kind):
+        if not hasattr(kind, "__dataclass_fields__"):
             spread.append(parameter)
             continue
         fields = inspect.signature(kind, eval_str=True).parameters.values()

@@ -9,7 +9,7 @@ import pytest
 from toprank.app.fitting import fit_model
 from toprank.app.report import build_model_page, render_report
 from toprank.app.report.breakdown import money_of, segments_of
-from toprank.app.training_data import label_rows
+from toprank.app.training_data import LabelledFeatures, label_rows
 from toprank.selection.candidates import make_ranker
 from toprank.tables import Table
 
@@ -40,18 +40,19 @@ def test_segments_add_up_to_the_shortlist(model_and_rows):
 def test_money_is_the_value_of_hits_less_the_cost_of_rows():
     scores = np.array([5.0, 4.0, 3.0, 2.0, 1.0])
     positives = np.array([True, False, True, False, False])
+    labelled = LabelledFeatures(None, positives, None, None, np.arange(5))
     table = Table(pa.table({"price": [10.0, 1.0, 2.0, 1.0, 1.0]}), "t.csv")
-    found = money_of(table, positives, scores, ("price", "1"), (1, 2, 3, 4, 5), 2)
+    found = money_of(table, labelled, scores, ("price", "1"), (1, 2, 3, 4, 5), 2)
     assert found.worth == (9.0, 8.0, 9.0, 8.0, 7.0)
     assert found.best_length == 1
     assert found.opening == (
         "At the budget of 2 rows the list is worth 8; the best length is 1, worth 9."
     )
-    poor = money_of(table, positives, scores, ("1", "9"), (1, 2), 2)
+    poor = money_of(table, labelled, scores, ("1", "9"), (1, 2), 2)
     assert poor.opening.endswith("no list of any length pays.")
-    assert money_of(table, positives, scores, (None, None), (1,), 1) is None
+    assert money_of(table, labelled, scores, (None, None), (1,), 1) is None
     with pytest.raises(ValueError, match="neither a number nor a column"):
-        money_of(table, positives, scores, ("prize", None), (1,), 1)
+        money_of(table, labelled, scores, ("prize", None), (1,), 1)
 
 
 def test_the_page_has_segments_money_and_the_picture_of_calibration(model_and_rows):

@@ -11,9 +11,7 @@ from toprank.app.console import Console, in_one_line
 from toprank.app.options import Quiet, Seed
 
 if TYPE_CHECKING:
-    import numpy as np
     from matplotlib.figure import Figure
-    from numpy.typing import NDArray
 
     from toprank.app.report import ComparisonRun
     from toprank.app.report.picture import Picture
@@ -50,25 +48,27 @@ def demo(
     from toprank.app.writing import check_writable
 
     check_writable(output)  # before the slow imports
+    from threadpoolctl import threadpool_limits
+
     from toprank.app.report import write_report
     from toprank.datasets import load_digits_eights
+    from toprank.selection import compare
 
     data = load_digits_eights()
-    check_budget(budget, data)
-    console = Console(quiet=quiet)
-    comparison = run_contest(console, data, budget=budget, seed=seed)
-    print_comparison(console, data, comparison)
-    path = write_report(output, describe_run(data, comparison, seed=seed))
-    console.say(f"\nThe report, with pictures and the shortlist: {path}")
-
-
-def check_budget(budget: int, data: Any) -> None:
-    """Raise unless the budget is smaller than the list."""
     if budget >= data.y.size:
         raise ValueError(
             f"--budget {budget} is not a shortlist: the list has {data.y.size} rows; name a "
             "smaller number."
         )
+    console = Console(quiet=quiet)
+    # Threads cost more than they give on matrices this small.
+    with console.progress("ranking digits") as step, threadpool_limits(1):
+        comparison = compare(
+            contestants(), data.X, data.y, budget=budget, n_folds=N_FOLDS, seed=seed, watch=step
+        )
+    print_comparison(console, data, comparison)
+    path = write_report(output, describe_run(data, comparison, seed=seed))
+    console.say(f"\nThe report, with pictures and the shortlist: {path}")
 
 
 def contestants() -> dict[str, Any]:
@@ -97,25 +97,6 @@ def contestants() -> dict[str, Any]:
     }
 
 
-def run_contest(console: Console, data: Any, *, budget: int, seed: int) -> RankerComparison:
-    """Compare the rankers, with progress."""
-    from threadpoolctl import threadpool_limits
-
-    from toprank.selection import compare
-
-    # Threads cost more than they give on matrices this small.
-    with console.progress("ranking digits") as step, threadpool_limits(1):
-        return compare(
-            contestants(),
-            data.X,
-            data.y,
-            budget=budget,
-            n_folds=N_FOLDS,
-            seed=seed,
-            watch=step,
-        )
-
-
 def print_comparison(console: Console, data: Any, comparison: RankerComparison) -> None:
     """Print the table of rankers, and in words what the push gained or lost."""
     console.say(
@@ -140,6 +121,10 @@ def describe_run(data: Any, comparison: RankerComparison, *, seed: int) -> Compa
     from toprank.app.report import ComparisonRun, shortlist_of
 
     n_rows, n_features = data.X.shape
+    best, second, *_ = comparison.names
+    mean, low, high = comparison.expected(best)
+    is_close = comparison.rows_gained(best, second).includes_zero
+    doubt = ", too close to call on these rows" if is_close else ""
     alphas = ", ".join(f"{alpha:g}" for alpha in PENALTIES)
     c_values = ", ".join(f"{value:g}" for value in C_VALUES)
     return ComparisonRun(
@@ -154,7 +139,9 @@ def describe_run(data: Any, comparison: RankerComparison, *, seed: int) -> Compa
             "Terms": data.licence,
         },
         comparison=comparison,
-        verdict=winner_in_words(comparison),
+        verdict=f"Most hits: {best}. Expect {mean:.0f} of the first {comparison.judged} to be "
+        f"eights ({low:.0f} to {high:.0f}); {second} would find "
+        f"{comparison.expected(second).mean:.0f}{doubt}.",
         contestants={
             LOGISTIC: "scikit-learn's LogisticRegression on pixels scaled to [0, 1]; "
             f"C among {c_values}",
@@ -163,7 +150,7 @@ def describe_run(data: Any, comparison: RankerComparison, *, seed: int) -> Compa
         },
         focus=PUSH,
         shortlist=shortlist_of(comparison, PUSH, positive="Is an eight"),
-        pictures=draw_pictures(data, comparison),
+        pictures=(draw_shortlist(data, comparison),),
         settings={
             "Folds": f"{comparison.n_folds} stratified folds, seed {seed}",
             "Penalties": "each ranker chose its own in the training rows of every fold, by 3-fold "
@@ -173,34 +160,23 @@ def describe_run(data: Any, comparison: RankerComparison, *, seed: int) -> Compa
     )
 
 
-def winner_in_words(comparison: RankerComparison) -> str:
-    """Who found the most, and whether that is more than luck."""
-    best, *others = comparison.names
-    mean, low, high = comparison.expected(best)
-    second = others[0]
-    is_close = comparison.rows_gained(best, second).includes_zero
-    doubt = ", too close to call on these rows" if is_close else ""
-    return (
-        f"Most hits: {best}. Expect {mean:.0f} of the first {comparison.judged} to be eights "
-        f"({low:.0f} to {high:.0f}); {second} would find {comparison.expected(second).mean:.0f}"
-        f"{doubt}."
-    )
-
-
-def draw_pictures(data: Any, comparison: RankerComparison) -> tuple[Picture, ...]:
-    """The shortlist as images."""
+def draw_shortlist(data: Any, comparison: RankerComparison) -> Picture:
+    """The first rows of the shortlist as images."""
     from toprank.app.report import draw_picture
+    from toprank.rankers.cuts import places_of
 
-    shown = min(comparison.judged, _MOST_IMAGES)
-    return (
-        draw_picture(
-            lambda figure: _draw_digits(figure, data, comparison),
-            title="The shortlist as images",
-            caption=f"The first {shown} rows of the shortlist, best first, line by line. A frame "
-            "marks a digit that is not an eight.",
-            alt=_misplaced(comparison),
-            size=(8.0, 0.75 * -(-shown // _IMAGES_PER_LINE)),
-        ),
+    best = places_of(comparison.scores[PUSH], None).rows[: comparison.judged]
+    is_eight = comparison.rows.positives[best]
+    others = ", ".join(str(place + 1) for place in (~is_eight).nonzero()[0])
+    shown = min(best.size, _MOST_IMAGES)
+    return draw_picture(
+        lambda figure: _draw_digits(figure, data.X[best[:shown]], is_eight[:shown]),
+        title="The shortlist as images",
+        caption=f"The first {shown} rows of the shortlist, best first, line by line. A frame "
+        "marks a digit that is not an eight.",
+        alt="Images of the shortlist: all are eights"
+        f"{f' but those at place {others}' if others else ''}.",
+        size=(8.0, 0.75 * -(-shown // _IMAGES_PER_LINE)),
     )
 
 
@@ -208,31 +184,15 @@ _IMAGES_PER_LINE = 13
 _MOST_IMAGES = 52
 
 
-def _draw_digits(figure: Figure, data: Any, comparison: RankerComparison) -> None:
-    best = _shortlist(comparison)[:_MOST_IMAGES]
-    n_lines = -(-best.size // _IMAGES_PER_LINE)
+def _draw_digits(figure: Figure, images: Any, is_eight: Any) -> None:
+    n_lines = -(-len(images) // _IMAGES_PER_LINE)
     grid = figure.subplots(n_lines, _IMAGES_PER_LINE, squeeze=False).ravel()
     for axes in grid:
         axes.set_axis_off()
-    for axes, row in zip(grid, best, strict=False):
-        image = data.X[row].reshape(8, 8)
-        axes.imshow(image, cmap="gray_r", vmin=0, vmax=16)
-        if not comparison.rows.positives[row]:
+    for axes, image, is_right in zip(grid, images, is_eight, strict=False):
+        axes.imshow(image.reshape(8, 8), cmap="gray_r", vmin=0, vmax=16)
+        if not is_right:
             axes.set_axis_on()
             axes.set(xticks=[], yticks=[])
             for spine in axes.spines.values():
                 spine.set(color="#D55E00", linewidth=3)
-
-
-def _misplaced(comparison: RankerComparison) -> str:
-    best = _shortlist(comparison)
-    places = [str(place) for place, row in enumerate(best, 1) if not comparison.rows.positives[row]]
-    if not places:
-        return "Images of the shortlist: all are eights."
-    return f"Images of the shortlist: all are eights but those at place {', '.join(places)}."
-
-
-def _shortlist(comparison: RankerComparison) -> NDArray[np.intp]:
-    from toprank.rankers.cuts import places_of
-
-    return places_of(comparison.scores[PUSH], None).rows[: comparison.judged]

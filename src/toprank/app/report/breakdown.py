@@ -74,7 +74,7 @@ class Money:
 
 def money_of(
     table: Table,
-    positives: NDArray[np.bool_],
+    labelled: LabelledFeatures,
     scores: NDArray[np.float64],
     amounts: tuple[str | None, str | None],
     lengths: tuple[int, ...],
@@ -86,12 +86,14 @@ def money_of(
     """
     if amounts == (None, None):
         return None
+    if labelled.groups is not None or labelled.weights is not None:
+        raise ValueError("--value and --cost are about one list of rows without weights.")
     value, cost = (
         _amount(table, text, name)
         for text, name in zip(amounts, ("--value", "--cost"), strict=True)
     )
     order = np.argsort(-scores, kind="stable")
-    net = np.cumsum((value * positives - cost)[order])
+    net = np.cumsum((value * labelled.positives - cost)[order])
     best = int(np.argmax(net)) + 1
     at_budget = f"At the budget of {budget:,} rows the list is worth {net[budget - 1]:,.0f}"
     if net[best - 1] <= 0:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from toprank.app.evaluation import found_hits, judged_by, measure
-from toprank.app.model import lists_of
+from toprank.app.evaluation import curve_of, found_hits, judged_by, measure
 from toprank.app.report.breakdown import chances_of, draw_calibration, money_of, segments_of
-from toprank.app.report.curves import curve_of
 from toprank.app.report.picture import draw_push_path
 from toprank.inputs import within_budget
 from toprank.rankers.cuts import places_of
@@ -20,9 +18,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from toprank.app.evaluation import Curve
     from toprank.app.model import RankingModel
     from toprank.app.report.breakdown import Money, Segment
-    from toprank.app.report.curves import Curve
     from toprank.app.report.picture import Picture
     from toprank.app.training_data import LabelledFeatures
     from toprank.tables import Table
@@ -33,8 +31,7 @@ _EXPLAINED_ROWS = 200
 _DRIVERS_PER_ROW = 8
 
 
-@dataclass(frozen=True, kw_only=True)
-class Reliability:
+class Reliability(NamedTuple):
     """One tenth of the list: its mean predicted chance, if there is one, and what was observed."""
 
     label: str
@@ -106,14 +103,24 @@ def build_model_page(
     """
     ranked = table if labelled is None else table.rows(labelled.numbers)
     scores = model.scores(ranked)
-    group = model.roles.group if model.roles.group in ranked.names else None
-    found = places_of(scores, lists_of(ranked, group))
+    lists = model.lists_in(ranked)
+    found = places_of(scores, lists)
     sizes = found.sizes
     budget = model.in_budget(int(sizes.max()))
     counts = within_budget(model.budget, sizes) if top is None else np.full(sizes.size, top)
     first = np.flatnonzero(found.places < counts[found.lists])[:_MOST_ROWS]
     shown = found.rows[first]
-    of_each = " of each list" if group else ""
+    quality = None
+    if labelled is not None:
+        quality = _quality(model, labelled, scores, budget, push=watch if push else None, seed=seed)
+        is_listed = np.zeros(scores.size, dtype=bool)
+        is_listed[found.first(within_budget(model.budget, sizes))] = True
+        quality = replace(
+            quality,
+            segments=segments_of(model, labelled, is_listed),
+            money=money_of(ranked, labelled, scores, amounts, quality.curve.lengths, budget),
+        )
+    of_each = "" if lists is None else " of each list"
     names = ranked.names[:_MOST_COLUMNS]
     chosen = ranked.rows(shown).columns
     return ModelRun(
@@ -142,36 +149,8 @@ def build_model_page(
         changes=tuple(changes),
         settings=_settings(model),
         is_weighted=labelled is not None and labelled.weights is not None,
-        quality=None
-        if labelled is None
-        else replace(
-            _quality(model, labelled, scores, budget, push=watch if push else None, seed=seed),
-            segments=segments_of(model, labelled, _is_listed(found, model.budget)),
-            money=_money(ranked, labelled, scores, amounts, budget),
-        ),
+        quality=quality,
     )
-
-
-def _is_listed(found: Any, budget: float) -> NDArray[np.bool_]:
-    """Which rows stand within the budget of their list."""
-    listed = np.zeros(found.rows.size, dtype=bool)
-    listed[found.first(within_budget(budget, found.sizes))] = True
-    return listed
-
-
-def _money(
-    table: Table,
-    labelled: LabelledFeatures,
-    scores: NDArray[np.float64],
-    amounts: tuple[str | None, str | None],
-    budget: int,
-) -> Money | None:
-    if amounts == (None, None):
-        return None
-    if labelled.groups is not None or labelled.weights is not None:
-        raise ValueError("--value and --cost are about one list of rows without weights.")
-    lengths = curve_of(labelled.positives, scores, budget=budget).lengths
-    return money_of(table, labelled.positives, scores, amounts, lengths, budget)
 
 
 def _rows_in_words(budget: float, rows: int) -> str:
@@ -180,8 +159,9 @@ def _rows_in_words(budget: float, rows: int) -> str:
 
 def _settings(model: RankingModel) -> dict[str, str]:
     facts = model.facts
+    parameters = ", ".join(f"{name}={value}" for name, value in facts["parameters"].items())
     settings = {
-        "Ranker": f"{facts['class']}, {_words(facts['parameters'])}",
+        "Ranker": f"{facts['class']}, {parameters}",
         "Learned from": f"{facts['n_rows']:,} rows of {facts['table']}, {facts['n_positives']:,} "
         "of them positive",
     }
@@ -276,7 +256,3 @@ def _cell(value: Any) -> Any:
     if isinstance(value, float):
         return float(f"{value:.8g}") if np.isfinite(value) else str(value)
     return str(value)
-
-
-def _words(parameters: dict[str, Any]) -> str:
-    return ", ".join(f"{name}={value}" for name, value in parameters.items())

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 import toprank
-from toprank.app.report.curves import Curve, curve_of
+from toprank.app.evaluation import Curve, curve_of
 from toprank.app.report.model_page import ModelRun
 from toprank.app.writing import write_atomically
 
@@ -147,23 +147,20 @@ def _rendered(template: str, data: dict[str, Any], **values: Any) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters |= {"percent": _percent, "signed": _signed}
+    made.filters["percent"] = lambda share: f"{100.0 * share:.1f} %"
+    made.filters["signed"] = lambda number: f"{number:+.1f}".replace("-", "−")
+    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    for mark in "<>&\u2028\u2029":  # JSON that no parser of HTML can mistake for markup
+        text = text.replace(mark, f"\\u{ord(mark):04x}")
+    versions = {"toprank": toprank.__version__, "Python": platform.python_version()}
     return made.get_template(template).render(
         style=_template_text("style.css"),
         script=script,
         script_hash=f"sha256-{digest}",
-        data=_as_json(data),
-        versions=_versions(),
+        data=text,
+        versions=versions | {name: metadata.version(name) for name in _LIBRARIES},
         **values,
     )
-
-
-def _as_json(data: dict[str, Any]) -> str:
-    """JSON that no parser of HTML can mistake for markup."""
-    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    for mark in "<>&\u2028\u2029":
-        text = text.replace(mark, f"\\u{ord(mark):04x}")
-    return text
 
 
 def _template_text(name: str) -> str:
@@ -176,17 +173,3 @@ def _drawing(picture: Picture, number: int) -> str:
     own = f"picture-{number}-"
     svg = re.sub(r'\bid="', f'id="{own}', picture.svg)
     return svg.replace("url(#", f"url(#{own}").replace('href="#', f'href="#{own}')
-
-
-def _versions() -> dict[str, str]:
-    """Versions of what made the page."""
-    found = {"toprank": toprank.__version__, "Python": platform.python_version()}
-    return found | {name: metadata.version(name) for name in _LIBRARIES}
-
-
-def _percent(share: float) -> str:
-    return f"{100.0 * share:.1f} %"
-
-
-def _signed(number: float) -> str:
-    return f"{number:+.1f}".replace("-", "−")
