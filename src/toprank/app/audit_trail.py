@@ -226,12 +226,14 @@ def _check_against(
     known = _numbers(ranked, _name_of(ranked.column_names, "score"))
     scores = np.array([known[row] if row >= 0 else np.nan for row in rows])
     _compare_numbers(shortlist, "score", scores, found)
-    known_names = set(shortlist.names)
-    shared = [name for name in ranked.column_names[2:] if name in known_names]
+    own, names = shortlist.columns, set(shortlist.names)
+    shared = [name for name in ranked.column_names[2:] if name in names]
     is_same = np.array([row >= 0 for row in rows])
     taken = ranked.take(pa.array([max(row, 0) for row in rows]))
     for name in shared:
-        is_same &= _are_equal(shortlist.columns.column(name), taken.column(name))
+        # as texts: a CSV file forgets the types of its columns
+        mine, theirs = (as_words(each.column(name)).to_pylist() for each in (own, taken))
+        is_same &= np.array([one == two for one, two in zip(mine, theirs, strict=True)], bool)
     if is_same.all():
         found.agrees.append(f"the rows at {len(rows):,} places of {table.name}")
     else:
@@ -241,12 +243,6 @@ def _check_against(
             f"{first + 1} of the list, with the place {places[first]:g}, is another there"
         )
     return scores, Table(taken, table.name, table.is_sparse)
-
-
-def _are_equal(mine: pa.ChunkedArray, other: pa.ChunkedArray) -> NDArray[np.bool_]:
-    """Compare values as texts: a CSV file forgets the types of its columns."""
-    texts = (as_words(mine).to_pylist(), as_words(other).to_pylist())
-    return np.array([one == two for one, two in zip(*texts, strict=True)], dtype=bool)
 
 
 def _check_chances(

@@ -162,8 +162,11 @@ def _warnings_of_texts(
     counts = np.bincount(codes, minlength=len(words))
     is_new = np.flatnonzero(counts[:-1])
     found = []
-    alike = _alike([str(words[at]) for at in is_new])
+    texts = [str(words[at]) for at in is_new]
+    folded = Counter(text.casefold() for text in texts)
+    alike = [text for text in texts if folded[text.casefold()] > 1]
     if alike:
+        alike = [text for text in alike if text.casefold() == alike[0].casefold()][:2]
         found.append(f"{name} has {listing(alike)}, which differ in case only: two values.")
     hits = np.bincount(codes, positives, minlength=len(words))
     # a value that comes once says nothing of others, so it counts as an average one
@@ -200,7 +203,8 @@ def _warnings_of_numbers(names: list[str], kind: str, rows: LabelledFeatures) ->
 
 def _warned(name: str, n_values: int, n_known: int, area: float, *, is_whole: bool) -> list[str]:
     found = []
-    if _looks_like_id(name, n_values, n_known, is_whole=is_whole):
+    is_unique = n_values == n_known or (n_values > 0.9 * n_known and bool(_ID.search(name)))
+    if is_unique and is_whole and n_known >= FEWEST_ROWS:
         found.append(
             f"{name} looks like an ID: {n_values:,} different values in {n_known:,} rows. If it is "
             f"one, exclude it with --ignore {name!r}."
@@ -211,19 +215,6 @@ def _warned(name: str, n_values: int, n_known: int, area: float, *, is_whole: bo
             f"it is not known before the outcome, exclude it with --ignore {name!r}."
         )
     return found
-
-
-def _alike(words: list[str]) -> list[str]:
-    """The first two texts that differ in case only."""
-    counts = Counter(word.casefold() for word in words)
-    doubled = next((word for word in counts if counts[word] > 1), None)
-    return [word for word in words if word.casefold() == doubled][:2]
-
-
-def _looks_like_id(name: str, n_values: int, n_known: int, *, is_whole: bool) -> bool:
-    if n_known < FEWEST_ROWS or not is_whole:
-        return False
-    return n_values == n_known or (n_values > 0.9 * n_known and bool(_ID.search(name)))
 
 
 def _areas(values: NDArray[np.float64], positives: NDArray[np.bool_]) -> NDArray[np.float64]:

@@ -120,7 +120,8 @@ class Console:
                 task = bar.add_task(what, total=None)
                 yield lambda done, total: bar.update(task, completed=done, total=total)
         else:
-            yield self._lines(what)
+            # work of a few seconds needs no line
+            yield _lines(lambda done, total: f"{what}: {done} of {total}", time.monotonic())
 
     @contextlib.contextmanager
     def passes(self, source: Any) -> Iterator[None]:
@@ -129,39 +130,19 @@ class Console:
             yield
             return
         is_bar = self.quiet or _terminal() is not None
-        shown = self.progress("rows of this pass") if is_bar else self._pass_lines()
-        with shown as step:
+
+        def words(done: int, total: int) -> str:
+            if done < total:
+                return ""
+            return f"pass {next(self._pass_numbers)} over {total:,} rows is done"
+
+        lines = contextlib.nullcontext(_lines(words, -math.inf))
+        with self.progress("rows of this pass") if is_bar else lines as step:
             source.watch = step
             try:
                 yield
             finally:
                 source.watch = None
-
-    @contextlib.contextmanager
-    def _pass_lines(self) -> Iterator[Callable[[int, int], None]]:
-        last = -math.inf
-
-        def line(done: int, total: int) -> None:
-            nonlocal last
-            if done == total:
-                number = next(self._pass_numbers)
-                if time.monotonic() - last >= _SECONDS_PER_LINE:
-                    last = time.monotonic()
-                    _echo(f"toprank: pass {number} over {total:,} rows is done", err=True)
-
-        yield line
-
-    @staticmethod
-    def _lines(what: str) -> Callable[[int, int], None]:
-        last = time.monotonic()  # work of a few seconds needs no line
-
-        def line(done: int, total: int) -> None:
-            nonlocal last
-            if time.monotonic() - last >= _SECONDS_PER_LINE:
-                last = time.monotonic()
-                _echo(f"toprank: {what}: {done} of {total}", err=True)
-
-        return line
 
     @contextlib.contextmanager
     def warnings_as_notes(self) -> Iterator[None]:
@@ -173,6 +154,19 @@ class Console:
             yield
         for text in dict.fromkeys(" ".join(str(each.message).split()) for each in caught):
             self.note(text)
+
+
+def _lines(words: Callable[[int, int], str], last: float) -> Callable[[int, int], None]:
+    """What prints a line of progress, if there are words for it, every few seconds."""
+
+    def line(done: int, total: int) -> None:
+        nonlocal last
+        text = words(done, total)
+        if text and time.monotonic() - last >= _SECONDS_PER_LINE:
+            last = time.monotonic()
+            _echo(f"toprank: {text}", err=True)
+
+    return line
 
 
 def _cell(value: Any) -> str:

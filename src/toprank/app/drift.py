@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from toprank.app.column_survey import counted
+from toprank.blocks import Sums
 from toprank.tables.table import Table, listing
 
 if TYPE_CHECKING:
@@ -76,17 +77,6 @@ def changes_in(model: RankingModel, source: Table | RowStream) -> list[str]:
     return what_changed(model.encoder, model.profile, seen)
 
 
-@dataclass
-class _ResultAndValues:
-    """What a pass has computed, and the values that it has seen."""
-
-    result: Any
-    seen: SeenValues
-
-    def __add__(self, other: _ResultAndValues) -> _ResultAndValues:
-        return _ResultAndValues(self.result + other.result, self.seen + other.seen)
-
-
 class WatchedStream:
     """A stream whose first pass over a model's columns also looks for what has changed in them."""
 
@@ -103,14 +93,13 @@ class WatchedStream:
         if self._seen is not None or not model.profile or not {*model.columns} <= {*columns}:
             return self._source.total(work, columns)
 
-        def both(batch: RowBatch) -> _ResultAndValues:
+        def both(batch: RowBatch) -> Sums:
             n_rows = self._source.n_rows
             seen = look_at(model.encoder, model.profile, batch.table, n_rows)
-            return _ResultAndValues(work(batch), seen)
+            return Sums([work(batch), seen])
 
-        found = self._source.total(both, columns)
-        self._seen = found.seen
-        return found.result
+        result, self._seen = self._source.total(both, columns).parts
+        return result
 
     def changes(self) -> list[str]:
         """What differs from training, once a pass has been done."""

@@ -62,7 +62,8 @@ def fit_model(
     """
     encoder, fitted = _fitted(data, ranker, scratch)
     chosen = chosen_facts(ranker) if isinstance(ranker, TopRanker) else {}
-    sample = data.sample(_n_explained(fitted)).features
+    n_explained = min(SAMPLE, max(FEWEST, NODES // max(1, _n_nodes(fitted))))
+    sample = data.sample(n_explained).features
     baseline, spread = mean_and_spread(contributions(fitted, encoder.transform(sample)))
     model = RankingModel(
         encoder=encoder,
@@ -99,11 +100,6 @@ def fit_model(
     best = head.best.best()
     cutoff = cut_above(best.scores, max(1, best.inside().rows.size))
     return replace(model, cutoff=cutoff, calibration=calibration)
-
-
-def _n_explained(ranker: Any) -> int:
-    """How many rows' contributions are computed."""
-    return min(SAMPLE, max(FEWEST, NODES // max(1, _n_nodes(ranker))))
 
 
 def _n_nodes(ranker: Any) -> int:

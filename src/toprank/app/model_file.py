@@ -79,7 +79,7 @@ def save_model(path: str | os.PathLike[str], model: RankingModel) -> Path:
         "cutoff": model.cutoff,
         "profile": [[each.edges, each.low, each.high, each.counts] for each in model.profile],
         "facts": _written(model.facts, arrays),
-        "calibration": _written(_as_plain(model.calibration), arrays),
+        "calibration": _written(model.calibration and vars(model.calibration), arrays),
     }
     text = json.dumps(description, ensure_ascii=False, separators=(",", ":")).encode()
     payload = b"".join([_LENGTH.pack(len(text)), text, *arrays])
@@ -206,14 +206,20 @@ def _read(payload: bytes) -> RankingModel:
     for name in ("baseline", "spread"):
         Numbers("n").check(name, known[name], {"n": n_outputs})
     _check_facts(known["facts"], ranker.class_name)
+    budget, cutoff = known["budget"], known["cutoff"]
+    is_count = type(budget) is int and budget >= 1
+    if not is_count and not (type(budget) is float and 0 < budget < 1):
+        raise ValueError(f"its budget is {budget!r}, neither rows nor a share of them.")
+    if cutoff is not None and not (type(cutoff) is float and math.isfinite(cutoff)):
+        raise ValueError(f"its cutoff is {cutoff!r}, which is no score.")
     if len(reader.rest):
         raise ValueError(f"{len(reader.rest)} bytes follow its last array.")
     return RankingModel(
         encoder=encoder,
         ranker=StoredRanker(ranker),
         roles=_roles(*known["roles"]),
-        budget=_checked_budget(known["budget"]),
-        cutoff=_checked_cutoff(known["cutoff"]),
+        budget=budget,
+        cutoff=cutoff,
         facts=known["facts"],
         profile=_profile(known.get("profile", []), len(encoder.columns_)),
         baseline=known["baseline"],
@@ -294,23 +300,6 @@ def _roles(target: Any, positives: Any, group: Any, weight: Any, ignored: Any) -
     if not (_are(str, [target, *optional]) and _are(str, positives) and _are(str, ignored)):
         raise ValueError("its target, positives, group, weight or ignored columns are no names.")
     return Roles(target, tuple(positives), group, weight, tuple(ignored))
-
-
-def _checked_budget(budget: Any) -> float:
-    is_count = type(budget) is int and budget >= 1
-    if not is_count and not (type(budget) is float and 0 < budget < 1):
-        raise ValueError(f"its budget is {budget!r}, neither rows nor a share of them.")
-    return budget  # type: ignore[no-any-return]
-
-
-def _checked_cutoff(cutoff: Any) -> float | None:
-    if cutoff is not None and not (type(cutoff) is float and math.isfinite(cutoff)):
-        raise ValueError(f"its cutoff is {cutoff!r}, which is no score.")
-    return cutoff
-
-
-def _as_plain(calibration: Calibration | None) -> dict[str, Any] | None:
-    return None if calibration is None else vars(calibration)
 
 
 def _checked_calibration(found: Any) -> Calibration | None:

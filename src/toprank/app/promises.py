@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from toprank.app.options import parse_share
 from toprank.app.ranking import RankedRows, taken_rows
+from toprank.blocks import Sums
 from toprank.shortlists import (
     Cap,
     DailyBudget,
@@ -135,18 +136,6 @@ class PromisedRows(NamedTuple):
     facts: dict[str, Any]
 
 
-@dataclass
-class _Gathered:
-    """Scores of all rows, and the columns that rules are about."""
-
-    scores: list[Floats]
-    columns: dict[str, list[NDArray[Any]]] = field(default_factory=dict)
-
-    def __add__(self, other: _Gathered) -> _Gathered:
-        columns = {name: [*mine, *other.columns[name]] for name, mine in self.columns.items()}
-        return _Gathered([*self.scores, *other.scores], columns)
-
-
 def rank_by_rules(
     model: RankingModel,
     source: Table | ParquetStream,
@@ -158,12 +147,14 @@ def rank_by_rules(
 ) -> PromisedRows:
     """Rank a table by the rules; all scores are held in memory, 8 bytes per row."""
     _check_possible(model, source, top, rules)
-    found = source.total(
-        lambda batch: _gather(model, rules, batch),
-        [*dict.fromkeys([*model.columns, *rules.columns])],
+    scores, *others = (
+        np.concatenate(pieces)
+        for pieces in source.total(
+            lambda batch: _gather(model, rules, batch),
+            [*dict.fromkeys([*model.columns, *rules.columns])],
+        ).parts
     )
-    scores = np.concatenate(found.scores)
-    columns = {name: np.concatenate(parts) for name, parts in found.columns.items()}
+    columns = dict(zip(rules.columns, others, strict=True))
     if rules.daily is not None:
         budget = int(top or model.budget)
         return _of_today(source, scores, rules.daily, budget=budget, day=day)
@@ -216,18 +207,18 @@ def _check_possible(
         raise ValueError(f"--top {top} is more than the {source.n_rows} rows of {source.name}.")
 
 
-def _gather(model: RankingModel, rules: ListRules, batch: RowBatch) -> _Gathered:
+def _gather(model: RankingModel, rules: ListRules, batch: RowBatch) -> Sums:
+    """Scores of the rows of a batch, and the columns that rules are about."""
     roles = {rules.cost: "cost", rules.value: "value"}
-    columns: dict[str, list[NDArray[Any]]] = {}
+    found: list[list[NDArray[Any]]] = [[model.scores(batch.table, batch.first_row)]]
     for name in rules.columns:
         column = batch.table.columns.column(name)
         if name in roles:
-            columns[name] = [as_row_weights(column, name, role=roles[name])]
+            found.append([as_row_weights(column, name, role=roles[name])])
         else:
-            columns[name] = [
-                np.array(["" if w is None else w for w in as_words(column).to_pylist()])
-            ]
-    return _Gathered([model.scores(batch.table, batch.first_row)], columns)
+            words = as_words(column).to_pylist()
+            found.append([np.array(["" if word is None else word for word in words])])
+    return Sums(found)
 
 
 def _amount(given: float | str | None, columns: dict[str, NDArray[Any]]) -> Any:

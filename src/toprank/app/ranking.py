@@ -59,7 +59,15 @@ def rank_rows(
         count = top if top is not None else model.in_budget(source.n_rows)
         _check_memory(source, int(count))
     seen = _RowsSeen(source, model.columns)
-    best = _best_rows(model, source, count, cutoff, seen)
+    border = _Border(count)
+
+    def score(batch: RowBatch) -> BestRows:
+        scores = model.scores(batch.table, batch.first_row)
+        kept = np.flatnonzero(scores > cutoff) if cutoff is not None else border.above(scores)
+        seen.keep(batch, kept)
+        return BestRows(count, scores[kept], batch.first_row + kept)
+
+    best = source.total(score, model.columns).best().inside()
     return taken_rows(source, best.rows, best.scores, {}, seen)
 
 
@@ -82,26 +90,6 @@ def taken_rows(
     if found is None:
         found = source.take(rows[order]).take(pa.array(places))
     return _with_places(found, scores, np.arange(1, order.size + 1), source.n_rows, more)
-
-
-def _best_rows(
-    model: RankingModel,
-    source: Table | RowStream,
-    count: float,
-    cutoff: float | None,
-    seen: _RowsSeen | None = None,
-) -> BestRows:
-    """The best rows of a pass; ``seen`` is told those that may be among them."""
-    border = _Border(count)
-
-    def score(batch: RowBatch) -> BestRows:
-        scores = model.scores(batch.table, batch.first_row)
-        kept = np.flatnonzero(scores > cutoff) if cutoff is not None else border.above(scores)
-        if seen is not None:
-            seen.keep(batch, kept)
-        return BestRows(count, scores[kept], batch.first_row + kept)
-
-    return source.total(score, model.columns).best().inside()
 
 
 class _Border:

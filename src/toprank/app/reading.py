@@ -133,19 +133,16 @@ def read_table(path: str | os.PathLike[str], how: TextFormat | None = None) -> T
     """
     how = how or TextFormat()
     file, part = split_source(Path(path))
-    content, before = None, None
-    if str(file) == PIPE:
-        content, name = sys.stdin.buffer.read(), "standard input"
-    else:
-        name = file.name
-        before = _check_readable(file)
-    head = content[:4] if content is not None else _head(file)
+    is_piped = str(file) == PIPE
+    name = "standard input" if is_piped else file.name
+    before = None if is_piped else _check_readable(file)
+    source = sys.stdin.buffer.read() if is_piped else file
+    head = _head(source)
     if not head:
         raise ValueError(f"{name} is empty; it should hold a table with a header line.")
     if head.startswith(_GZIP):
-        content = _unzipped(file if content is None else content, name)
-    kind = format_of(file, content)
-    found = _read(kind, file if content is None else content, name, part, how)
+        source = _unzipped(source, name)
+    found = _read(format_of(file, source), source, name, part, how)
     if before is not None and size_and_time(file) != before:
         raise ValueError(f"{name} changed while it was read; run again when it is complete.")
     if isinstance(found, Table):
@@ -197,9 +194,10 @@ def _check_readable(file: Path) -> tuple[int, int]:
     return size_and_time(file)
 
 
-def _head(file: Path) -> bytes:
-    with file.open("rb") as stream:
-        return stream.read(4)
+def _head(source: Path | bytes) -> bytes:
+    """How a file begins."""
+    with source.open("rb") if isinstance(source, Path) else io.BytesIO(source) as stream:
+        return stream.read(65536)
 
 
 def _read(
@@ -247,14 +245,10 @@ def size_and_time(path: Path) -> tuple[int, int]:
     return found.st_size, found.st_mtime_ns
 
 
-def format_of(path: Path, content: bytes | None = None) -> str:
+def format_of(path: Path, content: Path | bytes | None = None) -> str:
     """Name the format: by the file's name, else by how it begins."""
     name = path.name.lower().removesuffix(".gz")
-    if content is None:
-        with path.open("rb") as stream:
-            head = stream.read(65536)
-    else:
-        head = content[:65536]
+    head = _head(path if content is None else content)
     known = next((kind for at, mark, kind in MAGIC if head[at:].startswith(mark)), None)
     known = known or FORMATS.get(Path(name).suffix)
     if known is not None:
@@ -398,23 +392,26 @@ class _CsvOptions:
         return True
 
     def _arguments(self) -> dict[str, Any]:
-        return {
-            # a task for each column of each block would cost more than it saves
-            "read_options": csv.ReadOptions(
-                block_size=self.block,
-                use_threads=not self.is_wide,
-                column_names=self.names or None,
-            ),
-            "parse_options": csv.ParseOptions(
-                delimiter=self.delimiter, newlines_in_values=self.has_quotes
-            ),
-            "convert_options": csv.ConvertOptions(
-                null_values=MISSING,
-                strings_can_be_null=True,
-                column_types=self.types,
-                decimal_point=self.decimal,
-            ),
-        }
+        # a task for each column of each block would cost more than it saves
+        threads, names = not self.is_wide, self.names or None
+        return csv_arguments(
+            self.delimiter,
+            {"block_size": self.block, "use_threads": threads, "column_names": names},
+            {"column_types": self.types, "decimal_point": self.decimal},
+            has_quotes=self.has_quotes,
+        )
+
+
+def csv_arguments(
+    delimiter: str, read: dict[str, Any], convert: dict[str, Any], *, has_quotes: bool = False
+) -> dict[str, Any]:
+    """What pyarrow needs to read text as this program does."""
+    convert = {"null_values": MISSING, "strings_can_be_null": True, **convert}
+    return {
+        "read_options": csv.ReadOptions(**read),
+        "parse_options": csv.ParseOptions(delimiter=delimiter, newlines_in_values=has_quotes),
+        "convert_options": csv.ConvertOptions(**convert),
+    }
 
 
 def check_header(table: pa.Table, where: str, *, has_header: bool) -> None:

@@ -74,23 +74,18 @@ def _with_features(columns: dict[str, pa.Array], rows: _Lines, name: str) -> Tab
     cells, free = matrix.shape[0] * matrix.shape[1], available_memory()
     is_wide = numbers.size > WIDE and matrix.nnz < WRITTEN * cells
     if is_wide or (free is not None and 3 * 8 * cells > free):  # read, encoded, ranked
-        _check_values(rows, matrix, name)
+        bad = np.flatnonzero(~np.isfinite(matrix.data))
+        if bad.size:
+            row = int(np.searchsorted(matrix.indptr, bad[0], side="right"))
+            raise ValueError(
+                f"{name} has the value {matrix.data[bad[0]]} in row {row:,} of "
+                f"{rows.labels.size:,}; leave the feature out, or write a number."
+            )
         matrix.eliminate_zeros()
         return SparseTable(pa.table(columns), name, numbers=numbers, matrix=matrix)
     dense = matrix.T.toarray()
     features = {str(each): pa.array(dense[at]) for at, each in enumerate(numbers.tolist())}
     return Table(pa.table(columns | features), name, is_sparse=True)
-
-
-def _check_values(rows: _Lines, matrix: Any, name: str) -> None:
-    """Raise where a value of a sparse table is no finite number."""
-    bad = np.flatnonzero(~np.isfinite(matrix.data))
-    if bad.size:
-        row = int(np.searchsorted(matrix.indptr, bad[0], side="right"))
-        raise ValueError(
-            f"{name} has the value {matrix.data[bad[0]]} in row {row:,} of {rows.labels.size:,}; "
-            "leave the feature out, or write a number."
-        )
 
 
 def _whole(labels: NDArray[np.float64]) -> NDArray[Any]:

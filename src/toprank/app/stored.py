@@ -67,15 +67,12 @@ class Numbers:
         )
         if array.shape != expected:
             raise ValueError(f"its {name} has the shape {array.shape} instead of {expected}.")
-        if not self._has_right_values(array, sizes):
-            raise ValueError(f"its {name} holds values that it must not hold.")
-
-    def _has_right_values(self, array: Any, sizes: dict[str, int]) -> bool:
-        if array.dtype.kind not in self.kinds:
-            return False
         if self.below:
-            return bool(((array >= 0) & (array < sizes[self.below])).all())
-        return bool((array > 0).all() if self.is_scale else np.isfinite(array).all())
+            are_right = (array >= 0) & (array < sizes[self.below])
+        else:
+            are_right = array > 0 if self.is_scale else np.isfinite(array)
+        if array.dtype.kind not in self.kinds or not are_right.all():
+            raise ValueError(f"its {name} holds values that it must not hold.")
 
 
 ARRAYS = {

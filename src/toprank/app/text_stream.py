@@ -222,19 +222,10 @@ class TextStream:
             raise _Unfit from error
 
     def _read(self, content: bytes, columns: list[str] | None, missing: list[str]) -> pa.Table:
-        return csv.read_csv(
-            pa.BufferReader(content),
-            read_options=csv.ReadOptions(
-                block_size=len(content) + 1, use_threads=False, column_names=self._names
-            ),
-            parse_options=csv.ParseOptions(delimiter=self._delimiter),
-            convert_options=csv.ConvertOptions(
-                null_values=missing,
-                strings_can_be_null=True,
-                column_types=self._types,
-                include_columns=columns,
-            ),
-        )
+        read = {"block_size": len(content) + 1, "use_threads": False, "column_names": self._names}
+        convert = {"null_values": missing, "column_types": self._types, "include_columns": columns}
+        arguments = reading.csv_arguments(self._delimiter, read, convert)
+        return csv.read_csv(pa.BufferReader(content), **arguments)
 
     def _widen(self, column: int, kind: str) -> bool:
         """Take a wider type for a column, if there is one."""

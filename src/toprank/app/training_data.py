@@ -334,15 +334,12 @@ def choose_positives(
             f"{rows[common]:,}: which of them belongs at the top? Name it with "
             f"--positive {both[0]!r} or --positive {both[1]!r}."
         )
-    assumption = _assumption(target, spellings[rare][0], spellings[common][0], rows[rare])
-    return PositiveValues(tuple(spellings[rare]), assumption, note)
-
-
-def _assumption(target: str, rare: str, common: str, n_rows: int) -> str:
-    return (
-        f"ASSUMED: {target} = {rare} belongs at the top, because it is the rarer value "
-        f"({n_rows:,} rows). If it is {common}, fit with --positive {common!r}."
+    first, other = spellings[rare][0], spellings[common][0]
+    assumption = (
+        f"ASSUMED: {target} = {first} belongs at the top, because it is the rarer value "
+        f"({rows[rare]:,} rows). If it is {other}, fit with --positive {other!r}."
     )
+    return PositiveValues(tuple(spellings[rare]), assumption, note)
 
 
 def _check_named(counts: Mapping[str, int], target: str, named: tuple[str, ...]) -> None:

@@ -129,7 +129,9 @@ def _take_permissions(part: Path, target: Path) -> None:
     try:
         old = target.stat()
     except FileNotFoundError:
-        part.chmod(0o666 & ~_umask())  # a temporary file is private by default
+        mask = os.umask(0)
+        os.umask(mask)
+        part.chmod(0o666 & ~mask)  # a temporary file is private by default
         return
     if hasattr(os, "chown") and old.st_uid != part.stat().st_uid:
         with contextlib.suppress(OSError):  # only the superuser can give files away
@@ -138,43 +140,37 @@ def _take_permissions(part: Path, target: Path) -> None:
 
 
 def write_table(path: str | os.PathLike[str], columns: pa.Table, *, raw: bool = False) -> Path:
-    """Write a table as its name says: .csv, .tsv (either also with .gz) or .parquet.
+    """Write a table as its name says: .csv, .tsv (either also with .gz), .parquet and others.
 
     In text formats an apostrophe is put before names and texts that a spreadsheet would run as
     formulas, unless ``raw``; :func:`toprank.app.reading.read_table` takes it away again.
     """
     name = Path(path).name.lower()
-    kind = Path(name.removesuffix(".gz")).suffix
-    is_zipped = name.endswith(".gz")
-    if str(path) == "-":
-        sink = pa.BufferOutputStream()
-        _write_delimited(sink, columns, ",", raw=raw)
-        sys.stdout.buffer.write(sink.getvalue())
-        sys.stdout.buffer.flush()
-        return Path(path)
-    if kind in (".csv", ".tsv"):
+    kind, is_zipped = Path(name.removesuffix(".gz")).suffix, name.endswith(".gz")
+    if kind == ".parquet" and not is_zipped:
+        return write_atomically(path, lambda part: pq.write_table(columns, part))
+    flat = pa.table([_plain(column) for column in columns], columns.column_names)
+    if kind in (".csv", ".tsv") or str(path) == "-":
+        text = flat if raw else with_texts(flat, _escaped)
+        options = csv.WriteOptions(delimiter="\t" if kind == ".tsv" else ",")
+        if str(path) == "-":
+            sink = pa.BufferOutputStream()
+            csv.write_csv(text, sink, options)
+            sys.stdout.buffer.write(sink.getvalue())
+            sys.stdout.buffer.flush()
+            return Path(path)
 
         def write(part: Path) -> None:
             with pa.output_stream(str(part), compression="gzip" if is_zipped else None) as stream:
-                _write_delimited(stream, columns, "\t" if kind == ".tsv" else ",", raw=raw)
+                csv.write_csv(text, stream, options)
 
         return write_atomically(path, write)
-    if is_zipped or kind not in (".parquet", *WRITERS):
+    if is_zipped or kind not in WRITERS:
         raise ValueError(
             f"cannot write {Path(path).name!r}: end the name in .csv, .tsv (or either with .gz), "
             f".parquet, {', '.join(WRITERS)}."
         )
-    flat = pa.table([_plain(column) for column in columns], columns.column_names)
-    if kind == ".parquet":
-        return write_atomically(path, lambda part: pq.write_table(columns, part))
     return write_atomically(path, lambda part: WRITERS[kind](flat, part))
-
-
-def _write_delimited(sink: Any, columns: pa.Table, delimiter: str, *, raw: bool) -> None:
-    flat = pa.table([_plain(column) for column in columns], columns.column_names)
-    csv.write_csv(
-        flat if raw else with_texts(flat, _escaped), sink, csv.WriteOptions(delimiter=delimiter)
-    )
 
 
 def _escaped(texts: Any) -> Any:
@@ -202,9 +198,3 @@ def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
     if pa.types.is_nested(column.type):
         return pa.chunked_array([pa.array([str(value) for value in column.to_pylist()])])
     return column
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

@@ -106,7 +106,15 @@ def compare(
         page = build_comparison_page(chooser, found, data, seed)
         console.say(f"\nReport: {write_report(report, page)}")
     notes.remove()
-    console.result(as_values(chooser, found) | {"assumption": data.chosen.assumption})
+    console.result(
+        {
+            **chooser.summary(),
+            "budget": found.in_list,
+            "folds": found.n_folds,
+            "above_the_first_negative": {name: found.at_top_of(name) for name in found.names},
+            "assumption": data.chosen.assumption,
+        }
+    )
 
 
 compare.after_interrupt = "what was finished is kept; go on with --resume."  # type: ignore[attr-defined]
@@ -177,13 +185,3 @@ def print_comparison(console: Console, chooser: TopRanker, found: RankerComparis
     )
     if LOGISTIC in found.names:
         console.say(found.verdict(chooser.best_candidate_, LOGISTIC))
-
-
-def as_values(chooser: TopRanker, found: RankerComparison) -> dict[str, Any]:
-    """The comparison as plain values."""
-    return {
-        **chooser.summary(),
-        "budget": found.in_list,
-        "folds": found.n_folds,
-        "above_the_first_negative": {name: found.at_top_of(name) for name in found.names},
-    }

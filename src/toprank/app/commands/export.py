@@ -15,23 +15,9 @@ if TYPE_CHECKING:
     from toprank.app.model import RankingModel
 
 
-class Format(StrEnum):
-    """What a model can become."""
-
-    sql = "sql"
-    python = "python"
-    onnx = "onnx"
-
-
-class DialectName(StrEnum):
-    """Databases whose SQL is written."""
-
-    duckdb = "duckdb"
-    postgres = "postgres"
-    sqlite = "sqlite"
-    bigquery = "bigquery"
-
-
+# What a model can become, and the databases whose SQL is written.
+Format = StrEnum("Format", ["sql", "python", "onnx"])
+DialectName = StrEnum("DialectName", ["duckdb", "postgres", "sqlite", "bigquery"])
 _SUFFIXES = {Format.sql: ".sql", Format.python: ".py", Format.onnx: ".onnx"}
 
 
@@ -93,7 +79,10 @@ def export(
         name = table or Path(ranker.facts["table"]).name.partition(".")[0]
         content = _query(model, ranker, key, name, dialect, top=top, reasons=reasons)
     elif to == Format.python:
-        content = _python_file(ranker)
+        from toprank.export import formula_of, to_python
+
+        formula = formula_of(ranker.ranker.with_own_terms(), ranker.encoder)
+        content = to_python(formula, group=ranker.roles.group).encode()
     else:
         content = _onnx_graph(ranker)
     write_atomically(path, content)
@@ -122,13 +111,6 @@ def _query(
         f"{toprank.__version__}.\n-- SHA-256 of the model file: {file_hash(file)}\n"
     )
     return (title + query).encode()
-
-
-def _python_file(model: RankingModel) -> bytes:
-    from toprank.export import formula_of, to_python
-
-    formula = formula_of(model.ranker.with_own_terms(), model.encoder)
-    return to_python(formula, group=model.roles.group).encode()
 
 
 def _onnx_graph(model: RankingModel) -> bytes:
