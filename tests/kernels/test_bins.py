@@ -9,8 +9,10 @@ from tests.kernels.boosting_twins import (
     bin_rows_naive,
 )
 from tests.kernels.stump_tables import SEEDS
-from toprank.kernels.bins import MISSING, bin_rows, padded
+from toprank.kernels.bins import EVERY_ROW, MISSING, bin_rows, padded
 from toprank.weak_rankers import Stumps
+
+OF_MISSING = np.full(2, MISSING, dtype=np.uint8)
 
 
 @settings(deadline=None)
@@ -22,8 +24,8 @@ def test_binning_is_counting_the_thresholds_below(seed, dtype, order):
     thresholds = [np.unique(rng.normal(size=rng.integers(0, 20)).round(1)) for _ in range(2)]
     rows = rng.permutation(40)[:30]
     codes = np.empty((2, 30), dtype=np.uint8)
-    bin_rows(X, rows, padded(thresholds), codes, 0, 17)
-    bin_rows(X, rows, padded(thresholds), codes, 17, 30)
+    bin_rows(X, rows, padded(thresholds, dtype), OF_MISSING, codes, 0, 17)
+    bin_rows(X, rows, padded(thresholds, dtype), OF_MISSING, codes, 17, 30)
     np.testing.assert_array_equal(codes, bin_rows_naive(X, rows, thresholds))
 
 
@@ -49,9 +51,13 @@ def test_binning_many_rows_is_counting_the_thresholds_below(kind, dtype):
     values[3000:6000, 0] = rng.choice(near, 3000)  # ties with a threshold
     values[6000:6010] = np.nan
     values[6010:6012, 0] = -np.inf, np.inf
-    codes = np.empty((1, 9000), dtype=np.uint8)
-    bin_rows(values, np.arange(9000), padded([thresholds]), codes, 0, 9000)
-    np.testing.assert_array_equal(codes, bin_rows_naive(values, np.arange(9000), [thresholds]))
+    table = np.hstack([values, values[::-1]])
+    expected = bin_rows_naive(table, np.arange(9000), [thresholds] * 2)
+    for order, by_row in (("C", False), ("F", False), ("F", True)):
+        codes = np.empty((9000, 2), np.uint8).T if by_row else np.empty((2, 9000), np.uint8)
+        X = np.array(table, order=order)
+        bin_rows(X, EVERY_ROW, padded([thresholds] * 2, dtype), OF_MISSING, codes, 0, 9000)
+        np.testing.assert_array_equal(codes, expected)
 
 
 def test_the_largest_number_of_bins_fits_a_byte():

@@ -1,4 +1,4 @@
-"""What is kept on disk comes back, and leaves nothing."""
+"""What is kept in memory or on disk comes back, and leaves nothing."""
 
 import os
 import sys
@@ -9,19 +9,50 @@ import pytest
 from tests.tables.parquet_files import rows, table_of
 from toprank.blocks import Block
 from toprank.tables import ParquetBlocks
-from toprank.tables.parquet_blocks import ScratchFile
+from toprank.tables.parquet_blocks import BlockStore, ScratchFile
 
 
 @pytest.mark.parametrize("at_once", [True, False])
-def test_what_is_kept_comes_back_also_where_threads_take_turns(file, monkeypatch, at_once):
+def test_what_is_kept_comes_back_also_where_threads_take_turns(
+    tmp_path, file, monkeypatch, at_once
+):
     monkeypatch.setattr("toprank.tables.parquet_blocks._AT_ONCE", at_once and os.name == "posix")
-    kept = ParquetBlocks(file, target="y", batch_rows=99, n_jobs=3).kept(lambda block: block)
+    blocks = ParquetBlocks(file, target="y", batch_rows=99, n_jobs=3, scratch=tmp_path)
+    kept = blocks.kept(lambda block: block._replace(weights=np.arange(len(block.y)) / 2))
     np.testing.assert_array_equal(np.concatenate(kept.total(table_of)), rows()[0])
+    found = kept.total(lambda block: [(block.number, block.weights[-1])])
+    assert found == blocks.total(lambda block: [(block.number, (len(block.y) - 1) / 2)])
     kept.close()
 
 
-def test_a_file_goes_when_its_blocks_go(tmp_path, file):
-    blocks = ParquetBlocks(file, target="y", scratch=tmp_path)
+@pytest.mark.parametrize(
+    ("scratch", "free", "files"),
+    [(None, 30_000, 0), (None, 29_999, 1), (None, None, 1), ("named", 30_000, 1)],
+)
+def test_what_fits_into_half_of_the_free_memory_stays_there_unless_a_folder_is_named(
+    tmp_path, file, monkeypatch, scratch, free, files
+):
+    opened = []
+
+    class Opened(ScratchFile):
+        def __init__(self, folder, n_bytes):
+            opened.append((folder, n_bytes))
+            super().__init__(folder, n_bytes)
+
+    monkeypatch.setattr("toprank.tables.parquet_blocks.ScratchFile", Opened)
+    monkeypatch.setattr("toprank.tables.parquet_blocks.available_memory", lambda: free)
+    folder = None if scratch is None else tmp_path
+    blocks = ParquetBlocks(file, target="y", batch_rows=99, scratch=folder)
+    kept = blocks.kept(lambda block: block._replace(X=block.X > 0, y=block.y > 0))
+    assert opened == [(folder, 5 * len(rows()[1]))] * files  # four columns and the label
+    expected = rows()[0] > 0
+    np.testing.assert_array_equal(np.concatenate(kept.total(table_of)), expected)
+    kept.close()
+
+
+@pytest.mark.parametrize("is_named", [False, True])
+def test_what_was_kept_goes_when_its_blocks_go(tmp_path, file, is_named):
+    blocks = ParquetBlocks(file, target="y", scratch=tmp_path if is_named else None)
     kept = blocks.kept(lambda block: block)
     assert [each.name for each in tmp_path.iterdir()] == ["rows.parquet"]  # unlinked at once
     kept.close()
@@ -32,16 +63,16 @@ def test_a_file_goes_when_its_blocks_go(tmp_path, file):
 def test_a_disk_that_is_too_small_is_told_before_it_is_full(tmp_path, monkeypatch):
     usage = type("Usage", (), {"free": 10_000})()
     monkeypatch.setattr("toprank.tables.parquet_blocks.shutil.disk_usage", lambda _: usage)
-    scratch = ScratchFile(tmp_path, n_rows=1000)
+    store = BlockStore(tmp_path, n_rows=1000)
     block = Block(np.zeros((10, 100), np.uint8), np.zeros(100, bool), None, 0)
     with pytest.raises(OSError, match=r"1e-05 GB free, but 1\.1e-05 are needed"):
-        scratch.put(block, 100)
-    scratch.close()
+        store.put(block, 100)
+    store.close()
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="/dev/full is Linux's")
 def test_a_disk_that_fills_up_is_told(tmp_path):
-    scratch = ScratchFile(tmp_path, n_rows=1)
+    scratch = ScratchFile(tmp_path, 1)
     scratch._file.close()
     scratch._file = open("/dev/full", "r+b", buffering=0)  # noqa: PTH123, SIM115
     with pytest.raises(OSError, match="is full; name another one"):

@@ -14,7 +14,7 @@ import numpy as np
 
 from toprank.blocks import Block, Sums
 from toprank.inputs import log_scale, scaled_weights
-from toprank.kernels.bins import bin_rows, padded
+from toprank.kernels.bins import EVERY_ROW, MISSING, bin_rows, padded
 from toprank.kernels.class_sums import histograms_by_class, ranking_masses
 from toprank.solvers.boosting_states import StumpState
 from toprank.solvers.passes import Moments
@@ -49,14 +49,15 @@ def binned(
 
     ``largest`` is the largest weight of all blocks, by which weights are scaled.
     """
-    rows = np.arange(len(block.y))
-    positives, weights = block.y == positive, block.weights
+    rows, positives, weights = EVERY_ROW, block.y == positive, block.weights
     if weights is not None:
         rows = np.flatnonzero(weights)
         positives = positives[rows]
         weights = np.log(scaled_weights(weights[rows].astype(np.float64), largest))
-    codes = np.empty((block.X.shape[1], rows.size), dtype=np.uint8)
-    bin_rows(block.X, rows, padded(thresholds), codes, 0, rows.size)
+    n_columns, n_rows = block.X.shape[1], positives.size
+    tables = padded(thresholds, block.X.dtype), np.full(n_columns, MISSING, dtype=np.uint8)
+    codes = np.empty((n_columns, n_rows), dtype=np.uint8)
+    bin_rows(block.X, rows, *tables, codes, 0, n_rows)
     return Block(codes, positives, weights, block.number)
 
 

@@ -1,12 +1,13 @@
 """Parquet files larger than memory as blocks that rankers learn from.
 
-Blocks that a fit keeps are in a file without a name: it is opened and unlinked at once, so that
-whatever ends the program (an error, Ctrl-C, a kill) its space is free again; Windows deletes it
-when it is closed.
+Blocks that a fit keeps are in memory or, where they would take more than half of what is free, in
+a file without a name: it is opened and unlinked at once, so that whatever ends the program (an
+error, Ctrl-C, a kill) its space is free again; Windows deletes it when it is closed.
 """
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import shutil
@@ -19,6 +20,7 @@ import numpy as np
 import pyarrow as pa
 
 from toprank.blocks import Block, Blocks, Stopped, added_up
+from toprank.kernels.memory import available_memory
 from toprank.tables.columns import as_row_weights
 from toprank.tables.parquet_stream import ParquetStream
 from toprank.tables.table import listing
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
     from toprank.blocks import Total
     from toprank.tables.table import RowBatch
 
-__all__ = ["ParquetBlocks", "ScratchBlocks", "ScratchFile", "StreamBlocks"]
+__all__ = ["BlockStore", "KeptBlocks", "ParquetBlocks", "ScratchFile", "StreamBlocks"]
 
 
 # Whether threads can read and write a file at places of their own; elsewhere they take turns.
@@ -44,43 +46,40 @@ class _Kept(NamedTuple):
 
     offset: int
     n_bytes: int
-    arrays: tuple[tuple[tuple[int, ...], np.dtype[Any]] | None, ...]
+    arrays: list[tuple[tuple[int, ...], np.dtype[Any]]]
     number: int
 
 
 class ScratchFile:
     """A file to which threads append blocks, and from which they read them back.
 
-    It is in ``folder``, by default the system's for temporary files; by the ``n_rows`` that will
-    come the space is foreseen.
+    It is in ``folder``, by default the system's for temporary files. Space for the ``n_bytes`` that
+    will come is set aside at once: blocks are then written in half the time.
     """
 
-    def __init__(self, folder: str | os.PathLike[str] | None, n_rows: int) -> None:
+    def __init__(self, folder: str | os.PathLike[str] | None, n_bytes: int) -> None:
         self._folder = tempfile.gettempdir() if folder is None else folder
-        self._n_rows = n_rows
+        self._check_space(n_bytes)
         self._file = tempfile.TemporaryFile(dir=self._folder, buffering=0)  # noqa: SIM115
         self._lock = Lock()
         self._end = 0
         self.close = weakref.finalize(self, self._file.close)
+        if hasattr(os, "posix_fallocate"):
+            with contextlib.suppress(OSError):  # a file system that cannot
+                os.posix_fallocate(self._file.fileno(), 0, max(n_bytes, 1))
 
-    def put(self, block: Block, n_rows: int) -> list[_Kept]:
-        """Append a block that was made of ``n_rows`` rows."""
-        arrays = [
-            None if array is None else np.ascontiguousarray(array)
-            for array in (block.weights, block.X, block.y)  # the widest first: all are aligned
-        ]
-        known = tuple(None if array is None else (array.shape, array.dtype) for array in arrays)
-        n_bytes = sum(array.nbytes for array in arrays if array is not None)
+    def put(self, block: Block) -> _Kept:
+        """Append a block."""
+        arrays = [np.ascontiguousarray(array) for array in _arrays(block)]
+        n_bytes = sum(array.nbytes for array in arrays)
         with self._lock:
-            if not self._end:
-                self._check_space(-(-n_bytes * self._n_rows // n_rows))
             offset = place = self._end
             self._end += n_bytes
         for array in arrays:
-            if array is not None:
-                self._write(array.reshape(-1).view(np.uint8).data, place)
-                place += array.nbytes
-        return [_Kept(offset, n_bytes, known, block.number)]
+            self._write(array.reshape(-1).view(np.uint8).data, place)
+            place += array.nbytes
+        known = [(array.shape, array.dtype) for array in arrays]
+        return _Kept(offset, n_bytes, known, block.number)
 
     def _write(self, rest: memoryview, place: int) -> None:
         try:
@@ -126,21 +125,64 @@ class ScratchFile:
         while rest:
             done = self._read_some(rest, place)
             rest, place = rest[done:], place + done
-        arrays: list[NDArray[Any] | None] = []
-        for known in kept.arrays:
-            if known is None:
-                arrays.append(None)
-                continue
-            shape, dtype = known
+        arrays: list[NDArray[Any]] = []
+        for shape, dtype in kept.arrays:
             size = int(np.prod(shape)) * dtype.itemsize
             arrays.append(buffer[:size].view(dtype).reshape(shape))
             buffer = buffer[size:]
-        weights, X, y = arrays
-        return Block(X, y, weights, kept.number)  # type: ignore[arg-type]
+        *weights, X, y = arrays
+        return Block(X, y, weights[0] if weights else None, kept.number)
+
+
+def _arrays(block: Block) -> list[NDArray[Any]]:
+    """The arrays of a block, the widest first, so that one after the other all are aligned."""
+    given = [] if block.weights is None else [block.weights]
+    return [*given, block.X, block.y]
+
+
+class BlockStore:
+    """Blocks that threads put in and take out: in memory where they fit, else in a scratch file.
+
+    In memory they take at most half of what is free. A ``folder`` that is named is used always.
+    """
+
+    def __init__(self, folder: str | os.PathLike[str] | None, n_rows: int) -> None:
+        self._folder, self._n_rows = folder, n_rows
+        self._lock = Lock()
+        self._file: ScratchFile | None = None
+        self._is_begun = self.is_closed = False
+
+    def put(self, block: Block, n_rows: int) -> list[_Kept | Block]:
+        """Keep a block that was made of ``n_rows`` rows; by the first one the size is foreseen."""
+        with self._lock:
+            if not self._is_begun:
+                needed = -(-sum(each.nbytes for each in _arrays(block)) * self._n_rows // n_rows)
+                if self._folder is not None or not _is_half_free(needed):
+                    self._file = ScratchFile(self._folder, needed)
+                self._is_begun = True
+        return [block if self._file is None else self._file.put(block)]
+
+    def get(self, kept: _Kept | Block) -> Block:
+        """Give a block back."""
+        if isinstance(kept, Block):
+            return kept
+        assert self._file is not None  # noqa: S101  (for the type checker)
+        return self._file.get(kept)
+
+    def close(self) -> None:
+        """Free the space on disk."""
+        self.is_closed = True
+        if self._file is not None:
+            self._file.close()
+
+
+def _is_half_free(n_bytes: int) -> bool:
+    free = available_memory()
+    return free is not None and 2 * n_bytes <= free
 
 
 class SpillingBlocks(Blocks):
-    """Blocks that keep what is made of them in a scratch file, in ``folder``."""
+    """Blocks that keep what is made of them in memory or in a scratch file, in ``folder``."""
 
     def __init__(
         self, n_rows: int, n_jobs: int, folder: str | os.PathLike[str] | None = None
@@ -148,43 +190,49 @@ class SpillingBlocks(Blocks):
         self.n_rows, self.n_jobs, self.folder = n_rows, n_jobs, folder
         self.watch: Callable[[int, int], None] | None = None
 
-    def kept(self, work: Callable[..., Block], *arguments: Any) -> ScratchBlocks:
-        scratch = ScratchFile(self.folder, self.n_rows)
+    def kept(self, work: Callable[..., Block], *arguments: Any) -> KeptBlocks:
+        store = BlockStore(self.folder, self.n_rows)
         try:
-            return ScratchBlocks(self, scratch, self.total(_put, scratch, work, arguments))
+            return KeptBlocks(self, store, self.total(_put, store, work, arguments))
         except BaseException:
-            scratch.close()
+            store.close()
             raise
 
 
 def _put(
-    block: Block, scratch: ScratchFile, work: Callable[..., Block], arguments: tuple[Any, ...]
-) -> list[_Kept]:
-    return scratch.put(work(block, *arguments), len(block.y))
+    block: Block, store: BlockStore, work: Callable[..., Block], arguments: tuple[Any, ...]
+) -> list[_Kept | Block]:
+    return store.put(work(block, *arguments), len(block.y))
 
 
-class ScratchBlocks(SpillingBlocks):
-    """Blocks in a scratch file, worked on in threads and added up in order."""
+class KeptBlocks(SpillingBlocks):
+    """Blocks in a store, worked on in threads and added up in order."""
 
-    def __init__(self, source: SpillingBlocks, scratch: ScratchFile, kept: list[_Kept]) -> None:
+    def __init__(
+        self, source: SpillingBlocks, store: BlockStore, kept: list[_Kept | Block]
+    ) -> None:
         super().__init__(source.n_rows, source.n_jobs, source.folder)
         self.feature_names, self.watch = source.feature_names, source.watch
-        self._scratch, self._blocks = scratch, kept
+        self._store, self._blocks = store, kept
 
     def total(self, work: Callable[..., Total], *arguments: Any) -> Total:
-        def of_block(kept: _Kept, stop: Event) -> Total:
+        if self._store.is_closed:
+            raise ValueError("these blocks are closed; what was kept of them is gone.")
+
+        def of_block(kept: _Kept | Block, stop: Event) -> Total:
             if stop.is_set():
                 raise Stopped
-            return work(self._scratch.get(kept), *arguments)
+            return work(self._store.get(kept), *arguments)
 
-        def seen(kept: _Kept) -> None:
+        def seen(kept: _Kept | Block) -> None:
             if self.watch is not None:
                 self.watch((kept.number + 1) * self.n_rows // len(self._blocks), self.n_rows)
 
         return added_up(of_block, self._blocks, self.n_jobs, seen)
 
     def close(self) -> None:
-        self._scratch.close()
+        self._blocks = []
+        self._store.close()
 
 
 class StreamBlocks(SpillingBlocks):
@@ -238,8 +286,9 @@ class ParquetBlocks(StreamBlocks):
     n_jobs : int, default=-1
         Threads; -1 takes all cores.
     scratch : path, optional
-        Folder for the bins of stumps and trees (one byte per cell and per label); by default the
-        system's folder for temporary files. Nothing stays there.
+        Folder for the bins of stumps and trees (one byte per cell and per label). By default they
+        are in memory where they take at most half of what is free, else in the system's folder for
+        temporary files. Nothing stays there.
 
     Examples
     --------

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.sparse import issparse
 
-from toprank.kernels.bins import MISSING, bin_rows, padded
+from toprank.kernels.bins import EVERY_ROW, MISSING, bin_rows, padded
 from toprank.weak_rankers import Stumps
 
 if TYPE_CHECKING:
@@ -41,6 +40,7 @@ class Bins:
         self, thresholds: list[NDArray[np.float64]], has_missing: NDArray[np.bool_]
     ) -> None:
         self.thresholds, self.has_missing = thresholds, has_missing
+        self._tables: dict[np.dtype[Any], NDArray[Any]] = {}
 
     @classmethod
     def of_table(cls, X: Any, max_bins: int, threads: Threads) -> Bins:
@@ -62,9 +62,10 @@ class Bins:
             thresholds[column] = np.array([high] if np.isfinite(high) else [])
         return Bins(thresholds, self.has_missing)
 
-    @cached_property
-    def _padded(self) -> NDArray[np.float64]:
-        return padded(self.thresholds)
+    def _padded(self, dtype: np.dtype[Any]) -> NDArray[Any]:
+        if dtype not in self._tables:
+            self._tables[dtype] = padded(self.thresholds, dtype)
+        return self._tables[dtype]
 
     @property
     def n_thresholds(self) -> NDArray[np.int64]:
@@ -77,7 +78,8 @@ class Bins:
         part = X[start:stop]
         is_sparse: bool = issparse(part)
         part = part.toarray() if is_sparse else part
-        bin_rows(part, np.arange(stop - start), self._padded, codes, 0, stop - start)
+        missing = np.full(part.shape[1], MISSING, dtype=np.uint8)
+        bin_rows(part, EVERY_ROW, self._padded(part.dtype), missing, codes, 0, stop - start)
         return codes
 
     def by_row(self, X: Any, threads: Threads) -> NDArray[np.uint8]:
@@ -95,12 +97,15 @@ class Bins:
             )
         codes = np.empty(X.shape, dtype=np.uint8)
         of_missing = np.where(self.has_missing, self.n_thresholds + 1, 0)
+        tables = self._padded(X.dtype), of_missing.astype(np.uint8)
+        is_sparse: bool = issparse(X)
 
         def fill(rows: slice) -> None:
-            part = self.by_column(X, rows.start, rows.stop)
-            for column in np.flatnonzero((part == MISSING).any(axis=1)):
-                part[column][part[column] == MISSING] = of_missing[column]
-            codes[rows] = part.T
+            if is_sparse:
+                part = X[rows].toarray()
+                bin_rows(part, EVERY_ROW, *tables, codes[rows].T, 0, part.shape[0])
+            else:
+                bin_rows(X, EVERY_ROW, *tables, codes.T, rows.start, rows.stop)
 
         threads.chunks(X.shape[0], rows_at_a_time(X), fill)
         return codes

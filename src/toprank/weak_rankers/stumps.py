@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 import numpy as np
 from scipy.sparse import issparse
 
-from toprank.kernels.bins import MAX_BINS, MISSING, Layout, add_lookup, bin_rows, histogram, padded
+from toprank.kernels.bins import (
+    EVERY_ROW,
+    MAX_BINS,
+    MISSING,
+    Layout,
+    add_lookup,
+    bin_rows,
+    histogram,
+    padded,
+)
 from toprank.kernels.few_rows import stump_levels
 from toprank.kernels.threads import Threads
 from toprank.weak_rankers.base import Design, WeakRankers
@@ -98,11 +107,11 @@ class Stumps(WeakRankers):
         self, X: Any, rows: NDArray[np.intp] | None = None, threads: Threads | None = None
     ) -> StumpDesign:
         """Bin a table, one byte per cell, column by column; ``rows`` gives the order of rows."""
-        order = np.arange(X.shape[0]) if rows is None else rows
-        codes = np.empty((X.shape[1], order.size), dtype=np.uint8)
-        table = padded(self.thresholds_)
+        n_rows, order = (X.shape[0], EVERY_ROW) if rows is None else (rows.size, rows)
+        codes = np.empty((X.shape[1], n_rows), dtype=np.uint8)
+        tables = padded(self.thresholds_, X.dtype), np.full(X.shape[1], MISSING, dtype=np.uint8)
         (threads or Threads()).over(
-            order.size, lambda start, stop: bin_rows(X, order, table, codes, start, stop)
+            n_rows, lambda start, stop: bin_rows(X, order, *tables, codes, start, stop)
         )
         return StumpDesign(codes, self.sizes(), self.doubled(), threads)
 

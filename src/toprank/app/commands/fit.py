@@ -88,8 +88,9 @@ def fit(
         Path | None,
         typer.Option(
             metavar="FOLDER",
-            help="Folder where a streamed rankboost keeps its bins, one byte per cell "
-            "[default: the system's folder for temporary files].",
+            help="Folder where streamed boosting keeps its bins, one byte per cell [default: in "
+            "memory where they take at most half of what is free, else the system's folder for "
+            "temporary files].",
         ),
     ] = None,
     jobs: Jobs = 1,
