@@ -22,6 +22,7 @@ __all__ = [
     "Layout",
     "add_lookup",
     "bin_rows",
+    "correlate_stumps",
     "histogram",
     "padded",
 ]
@@ -51,6 +52,27 @@ def histogram(codes: NDArray[np.uint8], values: NDArray[Any]) -> NDArray[np.floa
     for row in range(codes.size):
         sums[codes[row]] += values[row]
     return sums
+
+
+@compiled
+def correlate_stumps(
+    codes: NDArray[np.uint8],
+    layout: Layout,
+    residuals: NDArray[Any],
+    start: int,
+    stop: int,
+    correlations: NDArray[np.float64],
+) -> None:
+    """Hᵀ·r for all stumps of some columns, sums taken in row order and from the last bin down."""
+    for j in range(start, stop):
+        size, offset, doubled = layout.sizes[j], layout.offsets[j], layout.doubled[j]
+        sums = histogram(codes[j], residuals)
+        missing, above = sums[MISSING], 0.0
+        for threshold in range(size - 1, -1, -1):
+            above += sums[threshold + 1]
+            correlations[offset + threshold] = above if doubled else above + missing / 2
+            if doubled:
+                correlations[offset + size + threshold] = above + missing
 
 
 @compiled

@@ -59,7 +59,8 @@ class Penalty:
 
     def value(self, weights: NDArray[np.float64]) -> float:
         """Give the penalty itself."""
-        return 0.5 * self.l2 * float(weights @ weights) + self.l1 * float(np.abs(weights).sum())
+        squares = 0.5 * self.l2 * float(weights @ weights)
+        return squares + self.l1 * float(np.abs(weights).sum()) if self.l1 else squares
 
 
 def floor_of(penalty: Penalty) -> float:

@@ -75,6 +75,8 @@ def _slopes(
 ) -> NDArray[np.float64]:
     """Derivatives along the weak rankers; at the kink of ‖λ‖₁ the one closest to zero."""
     smooth = correlations + penalty.l2 * weights
+    if penalty.l1 == 0:
+        return smooth
     at_kink = np.sign(smooth) * np.maximum(np.abs(smooth) - penalty.l1, 0.0)
     return np.where(weights == 0, at_kink, smooth + penalty.l1 * np.sign(weights))
 

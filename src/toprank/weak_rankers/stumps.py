@@ -17,7 +17,7 @@ from toprank.kernels.bins import (
     Layout,
     add_lookup,
     bin_rows,
-    histogram,
+    correlate_stumps,
     padded,
 )
 from toprank.kernels.few_rows import stump_levels
@@ -262,22 +262,13 @@ class StumpDesign(Design):
 
     def correlate(self, residuals: NDArray[Any]) -> NDArray[np.float64]:
         correlations = np.empty(self.n_weak)
-
-        def correlate_columns(start: int, stop: int) -> None:
-            for j in range(start, stop):
-                first, last = self.offsets[j], self.offsets[j + 1]
-                correlations[first:last] = self._correlations_of(j, residuals)
-
-        self.threads.over(self.sizes.size, correlate_columns)
+        self.threads.over(
+            self.sizes.size,
+            lambda start, stop: correlate_stumps(
+                self.codes, self.layout, residuals, start, stop, correlations
+            ),
+        )
         return correlations
-
-    def _correlations_of(self, j: int, residuals: NDArray[Any]) -> NDArray[np.float64]:
-        """Hᵀ·r for all stumps of one feature."""
-        sums = histogram(self.codes[j], residuals)
-        above = np.cumsum(sums[self.sizes[j] : 0 : -1])[::-1]
-        if self.doubled[j]:
-            return np.concatenate([above, above + sums[MISSING]])
-        return np.asarray(above + sums[MISSING] / 2)
 
     def place(self, index: int) -> tuple[int, int, int]:
         """Column, threshold and side for missing values of one weak ranker."""
