@@ -130,6 +130,7 @@ TESTED_THROUGH = {
     "objectives/exponential.py": "objectives/test_battery.py",
     "objectives/heights.py": "objectives/test_battery.py",
     "objectives/losses.py": "objectives/test_battery.py",
+    "objectives/two_classes.py": "objectives/test_battery.py",
     "plots/lists.py": "plots/test_curves.py",
     "plots/style.py": "plots/test_curves.py",
     "rankers/base.py": "rankers/test_scikit_learn.py",

@@ -75,6 +75,18 @@ class Ladder:
         """Rows with somebody above them."""
         return np.flatnonzero(self.is_outer)
 
+    @cached_property
+    def rising_rows(self) -> Integers | None:
+        """Rows that are not left out, rising; None where that is all of them."""
+        return None if self.rows.size == self.n_rows else np.sort(self.rows)
+
+    @cached_property
+    def is_upper(self) -> NDArray[np.bool_]:
+        """Whether each of the rising rows stands on the upper one of two rungs."""
+        is_upper = np.zeros(self.n_rows, dtype=np.bool_)
+        is_upper[self.rows[self.rungs[1] :]] = True
+        return is_upper if self.rising_rows is None else is_upper[self.rising_rows]
+
     @property
     def is_two_classes(self) -> bool:
         """Whether all rows stand in one list, on two rungs."""

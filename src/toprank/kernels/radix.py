@@ -28,7 +28,7 @@ from toprank.kernels.jit import compiled
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["argsort_floats", "occurrences", "sort_floats", "sorted_rows"]
+__all__ = ["argsort_floats", "code_of", "occurrences", "sort_floats", "sorted_rows"]
 
 DIGITS, VALUES = 8, 256
 # Fewer values than this are sorted by comparing: all of them where loops are not compiled.
@@ -44,6 +44,13 @@ def _sorts_by_vectors() -> bool:
 
 
 HAS_FAST_SORT = _sorts_by_vectors()
+
+
+@compiled
+def code_of(value: float) -> np.uint64:
+    """Code of one float; both zeros have the same."""
+    bits = np.float64(value + 0.0).view(np.int64)
+    return np.uint64(bits ^ ((bits >> np.int64(63)) | np.int64(-(2**63))))
 
 
 @compiled

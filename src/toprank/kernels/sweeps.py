@@ -35,10 +35,7 @@ __all__ = [
     "TailKernel",
     "held_back",
     "hinge_moments",
-    "put",
     "tail_sums",
-    "two_class_bends",
-    "two_class_moments",
 ]
 
 # An outer row that lies FAR below every inner row has nothing but the leading power of
@@ -105,93 +102,6 @@ def _sweep_hinge(
         sums[0, row] += m0
         sums[1, row] += m1
         sums[2, row] += m2
-
-
-@compiled
-def two_class_moments(
-    targets: Floats,
-    sources: Floats,
-    weights: Floats,
-    margin: float,
-    adjoint: bool,
-    lowest: int,
-    sums: Floats,
-) -> None:
-    """Moments of two classes, each in ascending order: those from degree ``lowest`` on.
-
-    Targets are outer rows and sources inner ones, with ``adjoint`` the other way round. Weights
-    are those of the sources; without any each counts 1.
-    """
-    step = -1 if adjoint else 1
-    row, source = (targets.size - 1, sources.size - 1) if adjoint else (0, 0)
-    left = sources.size
-    m0 = m1 = m2 = 0.0
-    origin = targets[row]
-    for _ in range(targets.size):
-        moved = step * (targets[row] - origin)
-        m2 += moved * (2.0 * m1 + moved * m0)
-        m1 += moved * m0
-        origin = targets[row]
-        while left > 0:
-            reach = margin + step * (origin - sources[source])
-            if reach <= 0.0:
-                break
-            weight = weights[source] if weights.size else 1.0
-            m0 += weight
-            m1 += weight * reach
-            m2 += weight * reach * reach
-            source += step
-            left -= 1
-        if lowest == 0:
-            sums[0, row] = m0
-            if sums.shape[0] > 1:
-                sums[1, row] = m1
-            if sums.shape[0] > 2:
-                sums[2, row] = m2
-        else:
-            sums[0, row] = m1
-            if sums.shape[0] > 1:
-                sums[1, row] = m2
-        row += step
-
-
-@compiled
-def two_class_bends(
-    targets: Floats, sources: Floats, first: Floats, second: Floats, degree: int, sums: Floats
-) -> None:
-    """Moments of inner rows that a Hessian needs, over outer rows of two weights, margin 1.
-
-    Of degree 2·(degree - 1) under ``second``; of degree - 1 and 0 under ``first``.
-    """
-    source = sources.size - 1
-    f0 = f1 = m0 = m1 = m2 = 0.0
-    origin = targets[-1]
-    for row in range(targets.size - 1, -1, -1):
-        moved = origin - targets[row]
-        m2 += moved * (2.0 * m1 + moved * m0)
-        m1 += moved * m0
-        f1 += moved * f0
-        origin = targets[row]
-        while source >= 0:
-            reach = 1.0 + (sources[source] - origin)
-            if reach <= 0.0:
-                break
-            f0 += first[source]
-            f1 += first[source] * reach
-            m0 += second[source]
-            m1 += second[source] * reach
-            m2 += second[source] * reach * reach
-            source -= 1
-        sums[0, row] = m2 if degree == 2 else m0
-        sums[1, row] = f1 if degree == 2 else f0
-        sums[2, row] = f0
-
-
-@compiled
-def put(rows: Integers, values: Floats, out: Floats) -> None:
-    """Write values to their rows."""
-    for place in range(rows.size):
-        out[np.uint64(rows[place])] = values[place]
 
 
 class TailKernel:

@@ -15,24 +15,18 @@ from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
-from scipy.special import expit
 
-from toprank.kernels.cells import Cells, smooth_sums
 from toprank.kernels.ladder import Ladder, exponential_adjoint, exponential_mass
-from toprank.kernels.radix import sorted_rows
 from toprank.kernels.sweeps import (
-    FAR,
     TailKernel,
     held_back,
     hinge_moments,
-    put,
     tail_sums,
-    two_class_bends,
-    two_class_moments,
 )
 from toprank.objectives.base import Criterion
 from toprank.objectives.losses import RoundedHinge
-from toprank.objectives.prices import Heights
+from toprank.objectives.prices import Heights, Snapshot
+from toprank.objectives.two_classes import HingeOfTwoClasses, logistic_cells
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -53,24 +47,6 @@ __all__ = [
     "Snapshot",
     "compare",
 ]
-
-
-# Rows of a list from which on, and cells up to which, sums over cells beat a sort.
-MANY_ROWS, MOST_CELLS = 4096, 128
-
-
-class Snapshot(ABC):
-    """Heights at given scores."""
-
-    heights: Heights
-
-    @abstractmethod
-    def gradient(self, first: Floats) -> Floats:
-        """Σ_k first_k·∂size_k/∂s for every row."""
-
-    @abstractmethod
-    def gradient_and_hessian(self, first: Floats, second: Floats) -> tuple[Floats, Floats]:
-        """Gradient, and Σ_k second_k·(∂size_k/∂s)² + first_k·∂²size_k/∂s² for every row."""
 
 
 class PairComparison(ABC):
@@ -110,12 +86,12 @@ class RungComparison(PairComparison):
         if self.loss.name == "exponential":
             return _ExponentialSnapshot(self.ladder, scores)
         if self.loss.name == "logistic":
-            return _logistic_cells(self.ladder, scores) or _LogisticSnapshot(self.ladder, scores)
+            return logistic_cells(self.ladder, scores) or _LogisticSnapshot(self.ladder, scores)
         if isinstance(self.loss, RoundedHinge):
             return _RoundedHingeSnapshot(self.ladder, scores, self.loss.length)
         squared = self.loss.name == "squared_hinge"
         if self.ladder.is_two_classes:
-            return _TwoClassHinge(self.ladder, scores, squared=squared)
+            return HingeOfTwoClasses(self.ladder, scores, squared=squared)
         return _HingeSnapshot(self.ladder, scores, squared=squared)
 
     def narrowest_gap(self, scores: NDArray[Any]) -> float:
@@ -260,90 +236,6 @@ class _LogisticSnapshot(_SortedSnapshot):
         )
 
 
-def _softplus(x: Floats) -> Floats:
-    return np.asarray(np.logaddexp(0.0, x))
-
-
-def _sigmoid_slope(x: Floats) -> Floats:
-    return np.asarray(expit(x) * expit(-x))
-
-
-def _sigmoid_squared(x: Floats) -> Floats:
-    return np.asarray(expit(x) ** 2)
-
-
-def _logistic_cells(ladder: Ladder, scores: NDArray[Any]) -> _LogisticCells | None:
-    """Heights of two classes in one list without a sort, where that pays."""
-    if not ladder.is_two_classes or ladder.rows.size < MANY_ROWS:
-        return None
-    mine = scores if ladder.rows.size == scores.size else scores[ladder.rows]
-    high = float(mine.max())
-    lowest_upper = float(scores[ladder.rows[ladder.rungs[1] :]].min())
-    floor = lowest_upper - FAR
-    low = max(float(mine.min()), floor)
-    if not high - low < MOST_CELLS:
-        return None
-    return _LogisticCells(ladder, scores, floor, low, int(high - low) + 1)
-
-
-class _TwoClasses(Snapshot):
-    """Two classes in one list, in an order of their own."""
-
-    _n_rows: int
-    _lower: Any  # with the number of each row in ``rows``
-    _upper: Any
-
-    def _to_rows(self, lower: Floats, upper: Floats) -> Floats:
-        rows = np.zeros(self._n_rows)
-        put(self._lower.rows, lower, rows)
-        put(self._upper.rows, upper, rows)
-        return rows
-
-
-class _LogisticCells(_TwoClasses):
-    """The logistic loss on two classes in one list: sums over cells of scores.
-
-    As in :class:`_LogisticSnapshot` sizes are the heights of rows held at ``floor``.
-    """
-
-    def __init__(
-        self, ladder: Ladder, scores: NDArray[Any], floor: float, low: float, n_cells: int
-    ) -> None:
-        cut = ladder.rungs[1]
-        self._n_rows = ladder.n_rows
-        self._lower = Cells(scores, ladder.rows[:cut], floor, low, n_cells)
-        self._upper = Cells(scores, ladder.rows[cut:], floor, low, n_cells)
-        none, weights = np.empty(0), ladder.row_weights
-        self._weights = none if weights is None else weights[self._upper.rows]
-        size, self._slope = self._forward(_softplus, expit)
-        shift = np.broadcast_to(0.0, size.shape)
-        if low == floor:  # some rows may be held there
-            shift = np.minimum(scores[self._lower.rows] - floor, 0.0)
-        ones = np.broadcast_to(1.0, size.shape)
-        self.heights = Heights(shift, size, ones if weights is None else weights[self._lower.rows])
-
-    def gradient(self, first: Floats) -> Floats:
-        (slope,) = self._backward(first, expit)
-        return self._to_rows(first * self._slope, -self._weighted(slope))
-
-    def gradient_and_hessian(self, first: Floats, second: Floats) -> tuple[Floats, Floats]:
-        slope, bend = self._backward(first, expit, _sigmoid_slope)
-        (squared,) = self._backward(second, _sigmoid_squared)
-        (bend_of_lower,) = self._forward(_sigmoid_slope)
-        gradient = self._to_rows(first * self._slope, -self._weighted(slope))
-        lower = second * self._slope**2 + first * bend_of_lower
-        return gradient, self._to_rows(lower, self._weighted(self._weighted(squared) + bend))
-
-    def _forward(self, *functions: Any) -> list[Floats]:
-        return smooth_sums(functions, self._lower, self._upper, self._weights)
-
-    def _backward(self, per_height: Floats, *functions: Any) -> list[Floats]:
-        return smooth_sums(functions, self._upper, self._lower, per_height, adjoint=True)
-
-    def _weighted(self, values: Floats) -> Floats:
-        return values * self._weights if self._weights.size else values
-
-
 class _HingeSnapshot(_SortedSnapshot):
     """Sizes are the heights themselves, picked from the moments M_n = Σ w·max(0, 1 + x)^n.
 
@@ -383,69 +275,6 @@ class _HingeSnapshot(_SortedSnapshot):
     def _moments_at(self, margin: float, per_row: Floats, *, adjoint: bool) -> Floats:
         lists, n_rungs = self._ladder.lists, self._ladder.n_rungs
         return hinge_moments(self._scores, self._grades, per_row, lists, n_rungs, adjoint, margin)
-
-
-class _SortedClass:
-    """The rows of one rung in ascending order; weights of none where each counts 1."""
-
-    def __init__(self, ladder: Ladder, scores: NDArray[Any], rung: int) -> None:
-        where = slice(*ladder.rungs[rung : rung + 2])
-        self.rows, self.scores = sorted_rows(scores, ladder.rows[where])
-        weights = ladder.row_weights
-        self.weights = np.empty(0) if weights is None else weights[self.rows]
-
-    def times_weights(self, values: Floats) -> Floats:
-        return values * self.weights if self.weights.size else values
-
-
-class _TwoClassHinge(_TwoClasses):
-    """A hinge (degree 1) or squared hinge (2) on two classes in one list, each sorted by itself.
-
-    The moments are those of :class:`_HingeSnapshot`: value M_d, slope d·M_{d-1}.
-    """
-
-    def __init__(self, ladder: Ladder, scores: NDArray[Any], *, squared: bool) -> None:
-        self._degree = 2 if squared else 1
-        self._n_rows = ladder.n_rows
-        self._lower, self._upper = (_SortedClass(ladder, scores, rung) for rung in (0, 1))
-        moments = self._moments(self._lower, self._upper, self._upper.weights, 1 + self._degree)
-        size, self._slope, self._counts = moments[-1], moments[-2], moments[0]
-        if squared:
-            self._slope *= 2.0
-        weights, ones = self._lower.weights, np.broadcast_to(1.0, size.shape)
-        self.heights = Heights(
-            np.broadcast_to(0.0, size.shape), size, weights if weights.size else ones
-        )
-
-    def gradient(self, first: Floats) -> Floats:
-        (slope,) = self._moments(self._upper, self._lower, first, 1)
-        slope *= -self._degree
-        return self._to_rows(first * self._slope, self._upper.times_weights(slope))
-
-    def gradient_and_hessian(self, first: Floats, second: Floats) -> tuple[Floats, Floats]:
-        squares = second * self._slope**2
-        sums = np.empty((3, self._upper.scores.size))  # of second, then twice of first
-        two_class_bends(self._upper.scores, self._lower.scores, first, second, self._degree, sums)
-        bends, slope, counts = sums
-        slope *= -self._degree
-        bends *= self._degree**2
-        bends = self._upper.times_weights(bends)
-        if self._degree == 2:
-            squares += 2.0 * first * self._counts
-            counts *= 2.0
-            bends += counts
-        gradient = self._to_rows(first * self._slope, self._upper.times_weights(slope))
-        return gradient, self._to_rows(squares, self._upper.times_weights(bends))
-
-    def _moments(
-        self, targets: _SortedClass, sources: _SortedClass, weights: Floats, n_moments: int
-    ) -> Floats:
-        """So many moments of each target, from degree d - 1 on; from 0 on where three."""
-        lowest = 0 if n_moments == 3 else self._degree - 1
-        sums = np.empty((n_moments, targets.scores.size))
-        adjoint = targets is self._upper
-        two_class_moments(targets.scores, sources.scores, weights, 1.0, adjoint, lowest, sums)
-        return sums
 
 
 class _RoundedHingeSnapshot(_HingeSnapshot):
@@ -613,7 +442,9 @@ class PushCriterion(Criterion):
     def _heights(self, snapshots: list[Snapshot]) -> Heights:
         """All heights that are priced, both sides in one row."""
         parts = [
-            snapshot.heights._replace(weight=side.constant * snapshot.heights.weight)
+            snapshot.heights
+            if side.constant == 1.0
+            else snapshot.heights._replace(weight=side.constant * snapshot.heights.weight)
             for side, snapshot in zip(self._sides, snapshots, strict=True)
         ]
         return (

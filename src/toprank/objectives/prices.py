@@ -35,6 +35,9 @@ TIED = 1e-12
 # e^LARGEST is the largest height that is handed to a price, so that its square's root is safe.
 LARGEST = 690.0
 
+# Heights that are looked at together: the cache of a processor holds them.
+BLOCK = 1 << 13
+
 
 @dataclass(frozen=True)
 class Price:
@@ -87,6 +90,12 @@ class Heights(NamedTuple):
     size: Floats
     weight: Floats
 
+    @property
+    def are_plain(self) -> bool:
+        """Whether heights are their sizes."""
+        is_one_number = self.shift.strides == (0,)
+        return not (self.shift[:1] if is_one_number else self.shift).any()
+
     def log(self) -> Floats:
         """Logarithm of u; -inf for a height of 0."""
         with np.errstate(divide="ignore"):
@@ -103,6 +112,20 @@ class Heights(NamedTuple):
                 stacklevel=2,
             )
         return np.exp(np.minimum(log, LARGEST))
+
+
+class Snapshot(ABC):
+    """Heights at given scores."""
+
+    heights: Heights
+
+    @abstractmethod
+    def gradient(self, first: Floats) -> Floats:
+        """Σ_k first_k·∂size_k/∂s for every row."""
+
+    @abstractmethod
+    def gradient_and_hessian(self, first: Floats, second: Floats) -> tuple[Floats, Floats]:
+        """Gradient, and Σ_k second_k·(∂size_k/∂s)² + first_k·∂²size_k/∂s² for every row."""
 
 
 class HeightCurvature(NamedTuple):
@@ -211,7 +234,7 @@ class _RootPower(Aggregate):
 
     def _parts(self, heights: Heights) -> tuple[float, Floats, float]:
         """Value, ∂V/∂size and log value."""
-        if not heights.shift.any():
+        if heights.are_plain:
             return self._plain_parts(heights)
         log = heights.log()
         log_largest = float(log.max())
@@ -235,14 +258,15 @@ class _RootPower(Aggregate):
         if largest == 0.0:
             return 0.0, np.zeros_like(heights.size), -math.inf
         self._check(largest)
-        slope = heights.size / largest
         if math.isinf(self.p):
-            slope = np.where(slope >= 1.0 - TIED, heights.weight, 0.0)
+            slope = np.where(heights.size >= largest * (1.0 - TIED), heights.weight, 0.0)
             return largest, slope / slope.sum(), math.log(largest)
-        ratio = slope.copy()
-        np.power(slope, self.p - 1.0, out=slope)
-        slope *= heights.weight
-        total = float(np.einsum("i,i", slope, ratio))  # no threads of BLAS, which would wait
+        slope, total = np.empty_like(heights.size), 0.0
+        for start in range(0, slope.size, BLOCK):
+            mine = slice(start, start + BLOCK)
+            ratio = heights.size[mine] / largest
+            slope[mine] = _power(ratio, self.p - 1.0) * heights.weight[mine]
+            total += float(np.einsum("i,i", slope[mine], ratio))  # no threads of BLAS
         root = total ** (1.0 / self.p)
         slope *= root / total
         return largest * root, slope, math.log(largest) + math.log(total) / self.p
@@ -254,6 +278,16 @@ class _RootPower(Aggregate):
                 "a height overflows, since scores lie too far apart or weights are too large; "
                 "divide the scores, or the weights, by one number."
             )
+
+
+def _power(values: Floats, exponent: float) -> Floats:
+    """Values to a power, by products where these are few."""
+    if exponent not in (1.0, 2.0, 3.0):
+        return np.asarray(np.power(values, exponent))
+    powers = values
+    for _ in range(int(exponent) - 1):
+        powers = powers * values
+    return powers
 
 
 @dataclass(frozen=True)
