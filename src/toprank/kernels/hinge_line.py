@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     Flags = NDArray[np.int8]  # 1 for upper rows
     Places = NDArray[np.int64]
 
+__all__ = ["HingeLine"]
+
 # Rows from which on buckets pay.
 MANY = 1 << 15
 # Rows that a bucket has at least, as many as the cache holds, and how many buckets there are at
