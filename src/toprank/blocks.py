@@ -27,9 +27,11 @@ __all__ = [
     "Block",
     "Blocks",
     "Least",
+    "SpreadBlocks",
     "Stopped",
     "Summable",
     "Sums",
+    "Tasks",
     "Total",
     "added_up",
 ]
@@ -56,6 +58,10 @@ class Blocks(ABC):
 
     feature_names: list[str] | None = None
 
+    def spread(self) -> SpreadBlocks | None:
+        """Give the blocks as parts of tasks, where they lie on machines of their own."""
+        return None
+
     @abstractmethod
     def total(self, work: Callable[..., Total], *arguments: Any) -> Total:
         """Add up ``work(block, *arguments)`` over all blocks, in their order.
@@ -66,7 +72,7 @@ class Blocks(ABC):
 
     def total_beside(
         self,
-        column: NDArray[Any],
+        column: Any,
         starts: NDArray[Any],
         work: Callable[..., Total],
         *arguments: Any,
@@ -85,6 +91,36 @@ class Blocks(ABC):
 
     def close(self) -> None:  # noqa: B027  (most hold nothing)
         """Let go of what was kept: memory of a cluster, space on disk."""
+
+
+class Tasks(ABC):
+    """Work on parts that lie on other machines, described first and done when it is needed.
+
+    A part is what a task gives; it may be an argument of other tasks, within a list too.
+    """
+
+    @abstractmethod
+    def task(self, work: Callable[..., Any], *arguments: Any) -> Any:
+        """Describe the part ``work(*arguments)``."""
+
+    @abstractmethod
+    def split(self, n_parts: int, work: Callable[..., Any], *arguments: Any) -> list[Any]:
+        """Describe the parts in the list ``work(*arguments)``, which can go different ways."""
+
+    @abstractmethod
+    def keep(self, parts: list[Any]) -> list[Any]:
+        """Make the parts and leave them where they are."""
+
+    @abstractmethod
+    def gather(self, parts: list[Any]) -> list[Any]:
+        """Make the parts and bring them here."""
+
+
+class SpreadBlocks(NamedTuple):
+    """Blocks as parts, in their order, and what makes tasks of them."""
+
+    tasks: Tasks
+    parts: list[Any]
 
 
 def _with_part(

@@ -117,12 +117,13 @@ class KeptTrials(ScoreLine):
         self._criterion = criterion
         self._ahead = ahead.astype(np.float64, copy=False)
         self._step = 0.0
-        self._trial = np.empty_like(scores)
+        self._trial: NDArray[Any] = np.empty(0)
         self._gradient: NDArray[Any] = np.empty(0)
 
     def at(self, step: float) -> tuple[float, float]:
-        self._step, self._gradient = step, np.empty(0)  # freed before the next one is made
-        np.multiply(self._ahead, step, out=self._trial)
+        # freed before the next ones are made
+        self._step, self._trial, self._gradient = step, np.empty(0), np.empty(0)
+        self._trial = self._ahead * step
         self._trial += self.scores
         value, self._gradient = self._criterion.value_and_gradient(self._trial)
         return value, float(self._gradient @ self._ahead)
@@ -181,6 +182,9 @@ class Adapted(Criterion):
     def gradient_and_curvature(self, scores: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
         gradient, curvature = self._criterion.gradient_and_curvature(self._counted(scores))
         return self._spread(gradient), self._spread(curvature)
+
+    def signed_curvature(self, scores: NDArray[Any], dtype: Any) -> NDArray[Any]:
+        return self._spread(self._criterion.signed_curvature(self._counted(scores), dtype))
 
     def separates(self, scores: NDArray[Any], margin: float) -> bool:
         return self._criterion.separates(self._counted(scores), margin)

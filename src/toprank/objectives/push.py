@@ -32,6 +32,8 @@ from toprank.truth import Truth
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
+    from toprank.objectives.prices import Aggregate
+
 Focus = Literal["top", "bottom", "both"]
 PriceName = Literal["identity", "exponential", "log1p"]
 
@@ -69,15 +71,30 @@ class _Push(Objective):
 
     def bound_at(self, power: float, truth: Truth) -> Criterion:
         """Mean of this power over the priced rows: smooth, and never above the push at p = ∞."""
+        loss, _, focus, _ = self._formula()
+        is_simple = truth.is_labels and truth.is_one_list
+        if is_simple and focus != "both" and loss != "exponential":
+            return SoftTop(loss, power, focus, lower_bound=True).criterion(truth)
+        return self.mean_of(self.at_power(power).criterion(truth), power)
+
+    def at_power(self, power: float) -> _Push:
+        """Give the push of a finite power that takes the place of p = ∞: smooth, and below it."""
         loss, _, focus, bottom_weight = self._formula()
         if loss == "exponential":
-            criterion = ExponentialPush(power, focus, bottom_weight).criterion(truth)
-            return Adapted(criterion, offset=-criterion.log_priced_weight / power)
-        if truth.is_labels and truth.is_one_list and focus != "both":
-            return SoftTop(loss, power, focus, lower_bound=True).criterion(truth)
-        rounded = Push(loss, power, focus, bottom_weight, rounding=1.0 / power)
-        criterion = rounded.criterion(truth)
-        return Relative(criterion, math.exp(criterion.log_priced_weight / power))
+            return ExponentialPush(power, focus, bottom_weight)
+        return Push(loss, power, focus, bottom_weight, rounding=1.0 / power)
+
+    def mean_of(self, criterion: Criterion, power: float) -> Criterion:
+        """Take the mean over the priced rows of a criterion with this power."""
+        log_weight = criterion.log_priced_weight / power
+        if self.is_logarithm():
+            return Adapted(criterion, offset=-log_weight)
+        return Relative(criterion, math.exp(log_weight))
+
+    def aggregate(self) -> Aggregate:
+        """Give what the heights of all rows become."""
+        loss, price, *_ = self._formula()
+        return aggregate(price, in_logs=loss == "exponential")
 
     def weight_degrees(self) -> Degrees | None:
         loss, price, *_ = self._formula()
@@ -109,8 +126,7 @@ class _Push(Objective):
             PushSide(sign, constant, compare(self._loss(), truth, sign))
             for sign, constant in constants.items()
         )
-        in_logs = loss == "exponential"
-        return PushCriterion(aggregate(price, in_logs=in_logs), sides, truth.n_rows)
+        return PushCriterion(self.aggregate(), sides, truth.n_rows)
 
     def on_grades(self, grades: ArrayLike, **rows: Unpack[RowOptions]) -> Criterion:
         """Put the formula on graded labels: π(i, k) = 1 where i has the higher grade.

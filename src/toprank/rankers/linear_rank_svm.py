@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import closing
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from toprank.kernels.threads import one_blas_thread, threads_for
 from toprank.objectives import Push, Relative
 from toprank.rankers.base import keep_columns
 from toprank.rankers.cuts import matching_intercept
+from toprank.rankers.push_blocks import BlockProblem
 from toprank.rankers.rank_svm_problem import check_stopping
 from toprank.rankers.supervised import (
     GradesMixin,
@@ -30,12 +31,16 @@ from toprank.solvers.base import ROUNDING
 from toprank.solvers.block_design import BlockDesign, truth_of_blocks
 from toprank.solvers.cutting_plane import minimize_by_cutting_planes
 from toprank.solvers.descent import Curvature
+from toprank.solvers.spread import Homes, SpreadDesign
 from toprank.weak_rankers.features import SymmetricFeatures, check_ranges, check_values
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from toprank.blocks import Blocks
+    from toprank.objectives import Criterion
     from toprank.solvers import Solution
     from toprank.solvers.descent import ScoredIterate
     from toprank.truth import Truth
@@ -133,7 +138,8 @@ class LinearRankSVM(GradesMixin, PairsMixin, LinearRanker):
         with threads_for(self.n_jobs) as threads:
             family = self._family().fit(table, threads=threads)
             design = family.design(table, threads=threads)
-            return self._learn(family, design, truth, table.dtype, given)
+            rows = _Rows.with_truth(design, truth, self.loss)
+            return self._learn(family, rows, truth.classes, table.dtype, given)
 
     @with_callbacks
     def fit_blocks(self, blocks: Blocks) -> Self:
@@ -163,36 +169,42 @@ class LinearRankSVM(GradesMixin, PairsMixin, LinearRanker):
         check_ranges(*ranges, scale=self.scale, limits=UNSCALED)
         keep_columns(self, seen.low.size, blocks.feature_names)
         family = self._family().fit_ranges(*ranges)
-        truth, _ = truth_of_blocks(blocks, classes).scaled()
-        design = BlockDesign(blocks, family, seen.starts, seen.n_rows)
+        spread = blocks.spread() if seen.has_groups else None
+        if spread is not None:
+            homes = Homes(spread, seen.counts, classes[1])
+            criterion = homes.criterion(Push(self.loss, 1.0), seen.largest_weight)
+            rows = _Rows(
+                SpreadDesign(blocks, spread, homes, family),
+                Relative(criterion, criterion.value(homes.zeros())),
+                BlockProblem(family, blocks, seen, classes).matching_cut,
+            )
+        else:
+            truth, _ = truth_of_blocks(blocks, classes).scaled()
+            design = BlockDesign(blocks, family, seen.starts, seen.n_rows)
+            rows = _Rows.with_truth(design, truth, self.loss)
         with one_blas_thread():
-            return self._learn(family, design, truth, seen.dtype, {})
+            return self._learn(family, rows, classes, seen.dtype, {})
 
     def _learn(
         self,
         family: SymmetricFeatures,
-        design: Design,
-        truth: Truth,
+        rows: _Rows,
+        classes: NDArray[Any] | None,
         dtype: Any,
         given: dict[str, Any],
     ) -> Self:
         def learned(weights: Floats) -> dict[str, Any]:
-            cut = 0.0
-            if truth.is_labels:
-                cut = matching_intercept(design.scores(weights), truth.positives, truth.weights)
-            return self._attributes(family, weights, cut, truth.classes, dtype)
+            return self._attributes(family, weights, rows.cut(weights), classes, dtype)
 
         watch = Watch(self, self.max_iter, self.verbose, learned, given)
         with closing(watch):
-            solution, certificate = self._solve(design, truth, watch)
+            solution, certificate = self._solve(rows, watch)
         self._store_solution(solution, learned(solution.weights) | {"certificate_": certificate})
         self._warn_of(solution)
         return self
 
-    def _solve(self, design: Design, truth: Truth, watch: Watch) -> tuple[Solution, GapCertificate]:
-        # where all scores tie every pair costs 1, so in units of that it is a mean over the pairs
-        criterion = Relative(Push(self.loss, 1.0).criterion(truth))
-        alpha = float(self.alpha)
+    def _solve(self, rows: _Rows, watch: Watch) -> tuple[Solution, GapCertificate]:
+        design, criterion, alpha = rows.design, rows.criterion, float(self.alpha)
         stopping: dict[str, Any] = {
             "weights": self._start_weights(design.n_weak),
             "max_iter": self.max_iter,
@@ -209,9 +221,10 @@ class LinearRankSVM(GradesMixin, PairsMixin, LinearRanker):
         steepest = float(np.abs(slopes(np.zeros(design.n_weak))).max(initial=0.0))
         tol = None if self.tol is None else self.tol * steepest
         curvature = None
-        values = design.rows(np.arange(min(design.n_rows, FEW_ROWS + 1)))
-        if values is not None and len(values) <= FEW_ROWS:
-            curvature = partial(PairCurvature, values, PairBlocks.of_truth(truth), alpha)
+        if rows.truth is not None and design.n_rows <= FEW_ROWS:
+            values = design.rows(np.arange(design.n_rows))
+            if values is not None:
+                curvature = partial(PairCurvature, values, PairBlocks.of_truth(rows.truth), alpha)
         solution = minimize_by_lbfgs(
             design, criterion, Penalty(alpha), curvature=curvature, tol=tol, **stopping
         )
@@ -219,6 +232,28 @@ class LinearRankSVM(GradesMixin, PairsMixin, LinearRanker):
             solution.status = "converged"
         slope, height = slopes(solution.weights), solution.path[-1]
         return solution, GapCertificate(height - float(slope @ slope) / (2.0 * alpha), height)
+
+
+class _Rows(NamedTuple):
+    """Rows in memory, in blocks or on a cluster: the mean loss of their pairs, and a cut by weight.
+
+    The truth is known where it is at hand.
+    """
+
+    design: Design
+    criterion: Criterion
+    cut: Callable[[Floats], float]
+    truth: Truth | None = None
+
+    @classmethod
+    def with_truth(cls, design: Design, truth: Truth, loss: Any) -> Self:
+        def cut(weights: Floats) -> float:
+            if not truth.is_labels:
+                return 0.0
+            return matching_intercept(design.scores(weights), truth.positives, truth.weights)
+
+        # where all scores tie every pair costs 1, so in units of that it is a mean over the pairs
+        return cls(design, Relative(Push(loss, 1.0).criterion(truth)), cut, truth)
 
 
 class PairCurvature(Curvature):

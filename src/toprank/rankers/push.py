@@ -21,8 +21,9 @@ from toprank.objectives.base import Relative
 from toprank.objectives.exponential import ExponentialCriterion, PushFormula
 from toprank.objectives.push import focus_constants
 from toprank.rankers.base import keep_columns
-from toprank.rankers.cuts import matching_intercept, matching_intercept_on_blocks
+from toprank.rankers.cuts import matching_intercept
 from toprank.rankers.documentation import documented
+from toprank.rankers.push_blocks import SpreadProblem, SummedProblem
 from toprank.rankers.supervised import (
     GradesMixin,
     LinearRanker,
@@ -39,13 +40,6 @@ from toprank.solvers import (
     minimize_by_lbfgs,
 )
 from toprank.solvers.block_design import BlockDesign, truth_of_blocks
-from toprank.solvers.passes import (
-    BlockFeatures,
-    IRPasses,
-    PushPasses,
-    block_scores,
-    minimize_by_passes,
-)
 from toprank.solvers.row_space import RowSpace, minimize_in_row_space
 from toprank.weak_rankers import Features, Stumps, WeakLearner, weak_rankers_from
 from toprank.weak_rankers.features import FeatureDesign, check_spans
@@ -58,7 +52,6 @@ if TYPE_CHECKING:
     from toprank.kernels.threads import Threads
     from toprank.objectives.base import Criterion
     from toprank.objectives.losses import LossName
-    from toprank.rankers.survey import Survey
     from toprank.solvers import Solution
     from toprank.truth import Truth
     from toprank.weak_rankers import Design, WeakRankers
@@ -174,54 +167,6 @@ class ScoredProblem:
         return all(np.ptp(self.design.column(index)) == 0 for index in range(self.n_weak))
 
 
-class SummedProblem:
-    """A push that is made of sums over rows in blocks, which are read once per evaluation.
-
-    The exponential push or the IR push, in one list.
-    """
-
-    def __init__(
-        self,
-        family: Features,
-        blocks: Blocks,
-        seen: Survey,
-        classes: NDArray[Any],
-        formula: PushFormula | None,
-    ) -> None:
-        self.family, self.classes, self.dtype = family, classes, seen.dtype
-        self.n_weak = seen.low.size
-        self._blocks, self._formula = blocks, formula
-        self._features = BlockFeatures(seen.low, seen.span, classes[1])
-
-    def minimize(self, power: float | None, penalty: Penalty, **options: Any) -> Solution:
-        """Run Newton's method; a power stands for the mean of that power, which bounds p = ∞."""
-        if self._formula is None:
-            landscape = IRPasses(self._blocks, self._features)
-            return minimize_by_passes(landscape, penalty, **options)
-        formula = self._formula if power is None else self._formula._replace(p=power)
-        passes = PushPasses(self._blocks, self._features, formula)
-        if power is not None:
-            passes.use_mean()
-        return minimize_by_passes(passes, penalty, **options)
-
-    def largest_term(self, weights: Floats) -> float:
-        """Value at p = ∞."""
-        return self._passes(self._formula).largest_term(weights)
-
-    def matching_cut(self, weights: Floats) -> float:
-        """Cut the list where the rows above weigh as much as the positives."""
-        scored = partial(block_scores, features=self._features, weights=weights)
-        return matching_intercept_on_blocks(self._blocks, scored)
-
-    def probability_cut(self, weights: Floats, formula: PushFormula) -> float:
-        """Cut the list where the probability is 1/2."""
-        return formula.intercept(self._passes(formula).masses(weights, formula.tilts()))
-
-    def _passes(self, formula: PushFormula | None) -> PushPasses:
-        assert formula is not None  # noqa: S101  (the IR push has neither power nor probabilities)
-        return PushPasses(self._blocks, self._features, formula)
-
-
 @dataclass(kw_only=True, eq=False, repr=False)
 class PushRanker(GradesMixin, PairsMixin, LinearRanker):
     """A weighted sum of weak rankers that minimises a push."""
@@ -314,6 +259,11 @@ class PushRanker(GradesMixin, PairsMixin, LinearRanker):
         if self.loss == "exponential" and self._has_formula() and not seen.has_groups:
             self._solve(SummedProblem(family, blocks, seen, classes, self._formula()), {})
             return self
+        spread = blocks.spread() if seen.has_groups else None
+        if spread is not None:
+            objective = self._objective()
+            self._solve(SpreadProblem(family, blocks, spread, seen, classes, objective), {})
+            return self
         with threads_for(self.n_jobs) as threads:
             truth = truth_of_blocks(blocks, classes)
             design = BlockDesign(blocks, family, seen.starts, seen.n_rows)
@@ -341,7 +291,9 @@ class PushRanker(GradesMixin, PairsMixin, LinearRanker):
             raise ValueError("rows in blocks need solver='auto' or 'lbfgs', got 'coordinate'.")
         return family
 
-    def _solve(self, problem: ScoredProblem | SummedProblem, given: dict[str, Any]) -> None:
+    def _solve(
+        self, problem: ScoredProblem | SummedProblem | SpreadProblem, given: dict[str, Any]
+    ) -> None:
         """Find the weights, by growing powers where the power is infinite, and store the model."""
         learned = partial(self._learned, problem)
         watch = Watch(self, self._rounds(), self.verbose, learned, given)
@@ -360,7 +312,9 @@ class PushRanker(GradesMixin, PairsMixin, LinearRanker):
         self._store_solution(solution, learned(solution.weights))
         self._warn_of(solution)
 
-    def _learned(self, problem: ScoredProblem | SummedProblem, weights: Floats) -> dict[str, Any]:
+    def _learned(
+        self, problem: ScoredProblem | SummedProblem | SpreadProblem, weights: Floats
+    ) -> dict[str, Any]:
         """Fitted attributes that belong to some weights."""
         cut = 0.0
         if problem.classes is not None:

@@ -35,7 +35,16 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["BlockDesign", "truth_of_blocks"]
+__all__ = [
+    "BlockDesign",
+    "Known",
+    "known_of_block",
+    "of_all_rows",
+    "scores_of_block",
+    "sum_of_block",
+    "truth_of_blocks",
+    "wide_chunks",
+]
 
 
 class BlockDesign(Design):
@@ -81,7 +90,7 @@ def _counted(block: Block, column: NDArray[Any]) -> NDArray[Any]:
     return column if block.weights is None else column[block.weights > 0]
 
 
-def _wide_chunks(X: NDArray[Any]) -> Iterator[tuple[slice, Floats]]:
+def wide_chunks(X: NDArray[Any]) -> Iterator[tuple[slice, Floats]]:
     """Some rows at a time in float64: a line search compares values closer than float32 tells."""
     for start in range(0, len(X), CHUNK):
         rows = slice(start, start + CHUNK)
@@ -91,7 +100,7 @@ def _wide_chunks(X: NDArray[Any]) -> Iterator[tuple[slice, Floats]]:
 def scores_of_block(block: Block, coef: Floats, offset: float) -> list[Floats]:
     """Scores of the rows of a block that count."""
     scores = np.empty(len(block.y))
-    for rows, values in _wide_chunks(block.X):
+    for rows, values in wide_chunks(block.X):
         scores[rows] = values @ coef
     scores += offset
     return [_counted(block, scores)]
@@ -99,13 +108,20 @@ def scores_of_block(block: Block, coef: Floats, offset: float) -> list[Floats]:
 
 def sum_of_block(block: Block, residuals: NDArray[Any]) -> Floats:
     """Sum of the rows of a block, each times its residual."""
-    if block.weights is not None:
-        given, residuals = residuals, np.zeros(len(block.y))
-        residuals[block.weights > 0] = given
+    residuals = of_all_rows(block, residuals)
     total = np.zeros(block.X.shape[1])
-    for rows, values in _wide_chunks(block.X):
+    for rows, values in wide_chunks(block.X):
         total += residuals[rows] @ values
     return total
+
+
+def of_all_rows(block: Block, column: NDArray[Any]) -> NDArray[Any]:
+    """What a column of the rows that count holds, with zeros for those that do not."""
+    if block.weights is None:
+        return column
+    spread = np.zeros(len(block.y))
+    spread[block.weights > 0] = column
+    return spread
 
 
 def some_rows(block: Block, index: NDArray[np.intp], starts: NDArray[np.int64]) -> list[Floats]:
@@ -119,7 +135,7 @@ def some_rows(block: Block, index: NDArray[np.intp], starts: NDArray[np.int64]) 
 # What is known of the rows beside the table ------------------------------------------------------
 
 
-class _Known(NamedTuple):
+class Known(NamedTuple):
     """Labels and weights of the rows of a block that count, and their lists within the block."""
 
     positives: NDArray[np.bool_]
@@ -145,9 +161,9 @@ def _numbered(lists: Sequence[Lists]) -> NDArray[np.int32]:
     return np.concatenate([mine[own.codes] for mine, own in zip(numbers, lists, strict=True)])
 
 
-def known_of_block(block: Block, positive: Any) -> list[_Known]:
+def known_of_block(block: Block, positive: Any) -> list[Known]:
     """Look at the labels, weights and lists of one block."""
     positives = np.asarray(_counted(block, block.y) == positive)
     weights = None if block.weights is None else _counted(block, block.weights).astype(np.float64)
     groups = None if block.groups is None else _counted(block, block.groups)
-    return [_Known(positives, weights, as_lists(groups, positives.size))]
+    return [Known(positives, weights, as_lists(groups, positives.size))]

@@ -51,15 +51,17 @@ def minimize_by_lbfgs(
 ) -> Solution:
     """Minimise; ``options`` are those of a :class:`~toprank.solvers.base.Run`.
 
-    ``curvature`` makes the one of the iterates; None is the curvature of the criterion on a sample.
+    ``curvature`` makes the one of the iterates; None is the curvature of the criterion on a sample,
+    or what the design has in its place.
     """
     run = Run(**options)
     start = run.start(design.n_weak)
     if penalty.l1 > 0:
         return minimize_with_l1(partial(_smooth_part, design, criterion), penalty, start, run)
     iterate = ScoredIterate(design, criterion, penalty, start)
-    sampled = _SampledCurvature(iterate, design, criterion, penalty.l2)
-    return descend(iterate, sampled if curvature is None else curvature(iterate), penalty, run)
+    make = curvature or design.curvature(criterion, penalty.l2)
+    sampled = partial(_SampledCurvature, design, criterion, penalty.l2)
+    return descend(iterate, (make or sampled)(iterate), penalty, run)
 
 
 def _smooth_part(
@@ -367,7 +369,7 @@ class _SampledCurvature(Curvature):
     """
 
     def __init__(
-        self, iterate: ScoredIterate, design: Design, criterion: Criterion, l2: float
+        self, design: Design, criterion: Criterion, l2: float, iterate: ScoredIterate
     ) -> None:
         super().__init__()
         self._iterate = iterate

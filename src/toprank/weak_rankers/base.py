@@ -49,6 +49,10 @@ class Design(ABC):
         """H on a few rows, dense; ``None`` where there are too many weak rankers for that."""
         return None
 
+    def curvature(self, criterion: Any, l2: float) -> Any:  # noqa: ARG002
+        """Give a maker of curvatures for iterates, where rows cannot be taken one by one."""
+        return None
+
 
 class WeakRankers(ABC):
     """A family of weak rankers: fitted on a table, then applied to any table like it."""

@@ -21,7 +21,7 @@ from pandas.api.types import (  # type: ignore[import-untyped]
     is_numeric_dtype,
 )
 
-from toprank.blocks import Block, Blocks
+from toprank.blocks import Block, Blocks, SpreadBlocks, Tasks
 from toprank.inputs import as_lists, as_scores, as_weights, check_columns
 from toprank.kernels.threads import one_blas_thread
 from toprank.metrics.driver import check_rows, check_sums
@@ -331,18 +331,23 @@ class DaskBlocks(Blocks):
 
     def total_beside(
         self,
-        column: NDArray[Any],
+        column: Any,
         starts: NDArray[Any],
         work: Callable[..., Total],
         *arguments: Any,
     ) -> Total:
-        parts = np.split(column, starts[1:])
+        parts = column  # on the cluster already, or here
+        if isinstance(column, np.ndarray):
+            parts = [delayed(part, pure=False) for part in np.split(column, starts[1:])]
         return self._added_up(
             [
-                delayed(_work)(work, block, (delayed(part, pure=False), *arguments))
+                delayed(_work)(work, block, (part, *arguments))
                 for block, part in zip(self._parts, parts, strict=True)
             ]
         )
+
+    def spread(self) -> SpreadBlocks:
+        return SpreadBlocks(DaskTasks(), self._parts)
 
     @staticmethod
     def _added_up(sums: list[Any]) -> Any:
@@ -363,9 +368,29 @@ class DaskBlocks(Blocks):
         return result
 
 
-def _work(work: Callable[..., Any], block: Block, arguments: tuple[Any, ...]) -> Any:
+class DaskTasks(Tasks):
+    """Tasks of Dask; what is kept lies on its workers, and spills to disk where Dask lets it."""
+
+    def task(self, work: Callable[..., Any], *arguments: Any) -> Any:
+        return delayed(_with_one_thread, pure=False)(work, *arguments)
+
+    def split(self, n_parts: int, work: Callable[..., Any], *arguments: Any) -> list[Any]:
+        return list(delayed(_with_one_thread, nout=n_parts, pure=False)(work, *arguments))
+
+    def keep(self, parts: list[Any]) -> list[Any]:
+        return list(keep(parts))
+
+    def gather(self, parts: list[Any]) -> list[Any]:
+        return list(compute(*parts))
+
+
+def _with_one_thread(work: Callable[..., Any], *arguments: Any) -> Any:
     with one_blas_thread():  # a worker has as many tasks at a time as it may use processors
-        return work(block, *arguments)
+        return work(*arguments)
+
+
+def _work(work: Callable[..., Any], block: Block, arguments: tuple[Any, ...]) -> Any:
+    return _with_one_thread(work, block, *arguments)
 
 
 def _block(number: int, X: Any, **given: Any) -> Block:
