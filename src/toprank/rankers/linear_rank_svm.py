@@ -138,7 +138,7 @@ class LinearRankSVM(GradesMixin, PairsMixin, LinearRanker):
         with threads_for(self.n_jobs) as threads:
             family = self._family().fit(table, threads=threads)
             design = family.design(table, threads=threads)
-            rows = _Rows.with_truth(design, truth, self.loss)
+            rows = _ComparedRows.with_truth(design, truth, self.loss)
             return self._learn(family, rows, truth.classes, table.dtype, given)
 
     @with_callbacks
@@ -173,7 +173,7 @@ class LinearRankSVM(GradesMixin, PairsMixin, LinearRanker):
         if spread is not None:
             homes = Homes(spread, seen.counts, classes[1])
             criterion = homes.criterion(Push(self.loss, 1.0), seen.largest_weight)
-            rows = _Rows(
+            rows = _ComparedRows(
                 SpreadDesign(blocks, spread, homes, family),
                 Relative(criterion, criterion.value(homes.zeros())),
                 BlockProblem(family, blocks, seen, classes).matching_cut,
@@ -181,14 +181,14 @@ class LinearRankSVM(GradesMixin, PairsMixin, LinearRanker):
         else:
             truth, _ = truth_of_blocks(blocks, classes).scaled()
             design = BlockDesign(blocks, family, seen.starts, seen.n_rows)
-            rows = _Rows.with_truth(design, truth, self.loss)
+            rows = _ComparedRows.with_truth(design, truth, self.loss)
         with one_blas_thread():
             return self._learn(family, rows, classes, seen.dtype, {})
 
     def _learn(
         self,
         family: SymmetricFeatures,
-        rows: _Rows,
+        rows: _ComparedRows,
         classes: NDArray[Any] | None,
         dtype: Any,
         given: dict[str, Any],
@@ -203,7 +203,7 @@ class LinearRankSVM(GradesMixin, PairsMixin, LinearRanker):
         self._warn_of(solution)
         return self
 
-    def _solve(self, rows: _Rows, watch: Watch) -> tuple[Solution, GapCertificate]:
+    def _solve(self, rows: _ComparedRows, watch: Watch) -> tuple[Solution, GapCertificate]:
         design, criterion, alpha = rows.design, rows.criterion, float(self.alpha)
         stopping: dict[str, Any] = {
             "weights": self._start_weights(design.n_weak),
@@ -234,7 +234,7 @@ class LinearRankSVM(GradesMixin, PairsMixin, LinearRanker):
         return solution, GapCertificate(height - float(slope @ slope) / (2.0 * alpha), height)
 
 
-class _Rows(NamedTuple):
+class _ComparedRows(NamedTuple):
     """Rows in memory, in blocks or on a cluster: the mean loss of their pairs, and a cut by weight.
 
     The truth is known where it is at hand.

@@ -59,9 +59,11 @@ def minimize_by_lbfgs(
     if penalty.l1 > 0:
         return minimize_with_l1(partial(_smooth_part, design, criterion), penalty, start, run)
     iterate = ScoredIterate(design, criterion, penalty, start)
-    make = curvature or design.curvature(criterion, penalty.l2)
-    sampled = partial(_SampledCurvature, design, criterion, penalty.l2)
-    return descend(iterate, (make or sampled)(iterate), penalty, run)
+    if curvature is None:
+        curvature = partial(_SampledCurvature, design, criterion, penalty.l2)
+        if design.curvature is not None:
+            curvature = design.curvature(criterion, penalty.l2)
+    return descend(iterate, curvature(iterate), penalty, run)
 
 
 def _smooth_part(

@@ -201,29 +201,29 @@ def _dealt(part: NDArray[Any], away: _Away) -> list[NDArray[Any]]:
     return np.split(part[away.order], away.ends[:-1])
 
 
-class _Rows(NamedTuple):
+class _HomeRows(NamedTuple):
     positives: NDArray[np.bool_]
     weights: Floats | None
     groups: NDArray[Any]
 
 
-def _dealt_rows(known: Known, away: _Away) -> list[_Rows]:
+def _dealt_rows(known: Known, away: _Away) -> list[_HomeRows]:
     assert known.lists is not None  # noqa: S101  (one list has no home)
     groups = known.lists.names[known.lists.codes]
     columns = [
         [None] * away.ends.size if column is None else _dealt(column, away)
         for column in (known.positives, known.weights, groups)
     ]
-    return [_Rows(*rows) for rows in zip(*columns, strict=True)]
+    return [_HomeRows(*rows) for rows in zip(*columns, strict=True)]
 
 
-def _at_home(pieces: list[_Rows]) -> _Rows:
+def _at_home(pieces: list[_HomeRows]) -> _HomeRows:
     weights = None
     if pieces[0].weights is not None:
         weights = np.concatenate([piece.weights for piece in pieces])
     ids = [piece.groups for piece in pieces if piece.groups.size]
     groups = np.unique(np.concatenate(ids), return_inverse=True)[1] if ids else np.empty(0, int)
-    return _Rows(np.concatenate([piece.positives for piece in pieces]), weights, groups)
+    return _HomeRows(np.concatenate([piece.positives for piece in pieces]), weights, groups)
 
 
 def _put_back(pieces: list[Floats], away: _Away) -> Floats:
@@ -298,7 +298,7 @@ class HomeCriterion(Criterion):
         return value, shares
 
 
-def _criterion(rows: _Rows, objective: Push, largest: float | None) -> Criterion | None:
+def _criterion(rows: _HomeRows, objective: Push, largest: float | None) -> Criterion | None:
     """Put the objective on the lists of a home; None where no two rows are compared."""
     weights = rows.weights
     if weights is not None and largest is not None:

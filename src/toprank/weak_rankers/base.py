@@ -24,6 +24,8 @@ class Design(ABC):
     n_rows: int
     n_weak: int
     dtype: Any = np.dtype(np.float64)  # that products with H are taken in
+    # makes the curvature of iterates from (criterion, l2), where rows cannot be taken one by one
+    curvature: Any = None
 
     @abstractmethod
     def scores(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -47,10 +49,6 @@ class Design(ABC):
 
     def rows(self, index: NDArray[np.intp]) -> NDArray[np.float64] | None:  # noqa: ARG002
         """H on a few rows, dense; ``None`` where there are too many weak rankers for that."""
-        return None
-
-    def curvature(self, criterion: Any, l2: float) -> Any:  # noqa: ARG002
-        """Give a maker of curvatures for iterates, where rows cannot be taken one by one."""
         return None
 
 
