@@ -16,7 +16,7 @@ from toprank.kernels.threads import one_blas_thread, threads_for
 from toprank.objectives import Push, Relative
 from toprank.rankers.base import keep_columns
 from toprank.rankers.cuts import matching_intercept
-from toprank.rankers.push_blocks import BlockProblem
+from toprank.rankers.push import BlockProblem
 from toprank.rankers.rank_svm_problem import check_stopping
 from toprank.rankers.supervised import (
     GradesMixin,
@@ -28,10 +28,9 @@ from toprank.rankers.supervised import (
 from toprank.rankers.survey import survey
 from toprank.solvers import Penalty, minimize_by_lbfgs
 from toprank.solvers.base import ROUNDING
-from toprank.solvers.block_design import BlockDesign, truth_of_blocks
+from toprank.solvers.block_design import BlockDesign, Homes, SpreadDesign, truth_of_blocks
 from toprank.solvers.cutting_plane import minimize_by_cutting_planes
 from toprank.solvers.descent import Curvature
-from toprank.solvers.spread import Homes, SpreadDesign
 from toprank.weak_rankers.features import SymmetricFeatures, check_ranges, check_values
 
 if TYPE_CHECKING:

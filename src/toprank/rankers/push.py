@@ -21,9 +21,8 @@ from toprank.objectives.base import Relative
 from toprank.objectives.exponential import ExponentialCriterion, PushFormula
 from toprank.objectives.push import focus_constants
 from toprank.rankers.base import keep_columns
-from toprank.rankers.cuts import matching_intercept
+from toprank.rankers.cuts import matching_intercept, matching_intercept_on_blocks
 from toprank.rankers.documentation import documented
-from toprank.rankers.push_blocks import SpreadProblem, SummedProblem
 from toprank.rankers.supervised import (
     GradesMixin,
     LinearRanker,
@@ -39,7 +38,14 @@ from toprank.solvers import (
     minimize_by_coordinates,
     minimize_by_lbfgs,
 )
-from toprank.solvers.block_design import BlockDesign, truth_of_blocks
+from toprank.solvers.block_design import BlockDesign, Homes, SpreadDesign, truth_of_blocks
+from toprank.solvers.passes import (
+    BlockFeatures,
+    IRPasses,
+    PushPasses,
+    block_scores,
+    minimize_by_passes,
+)
 from toprank.solvers.row_space import RowSpace, minimize_in_row_space
 from toprank.weak_rankers import Features, Stumps, WeakLearner, weak_rankers_from
 from toprank.weak_rankers.features import FeatureDesign, check_spans
@@ -47,11 +53,12 @@ from toprank.weak_rankers.features import FeatureDesign, check_spans
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from toprank.blocks import Blocks
+    from toprank.blocks import Blocks, SpreadBlocks
     from toprank.guarantees import PushCertificate
     from toprank.kernels.threads import Threads
     from toprank.objectives.base import Criterion
     from toprank.objectives.losses import LossName
+    from toprank.rankers.survey import Survey
     from toprank.solvers import Solution
     from toprank.truth import Truth
     from toprank.weak_rankers import Design, WeakRankers
@@ -165,6 +172,103 @@ class ScoredProblem:
     def is_constant(self) -> bool:
         """Whether no weak ranker tells any two rows apart."""
         return all(np.ptp(self.design.column(index)) == 0 for index in range(self.n_weak))
+
+
+class BlockProblem:
+    """Where to cut a list in blocks, by passes over them."""
+
+    def __init__(
+        self, family: Features, blocks: Blocks, seen: Survey, classes: NDArray[Any]
+    ) -> None:
+        self.family, self.classes, self.dtype = family, classes, seen.dtype
+        self.n_weak = seen.low.size
+        self._blocks = blocks
+        self._features = BlockFeatures(family.low_, family.span_, classes[1])
+
+    def matching_cut(self, weights: Floats) -> float:
+        """Cut the list where the rows above weigh as much as the positives."""
+        scored = partial(block_scores, features=self._features, weights=weights)
+        return matching_intercept_on_blocks(self._blocks, scored)
+
+    def probability_cut(self, weights: Floats, formula: PushFormula) -> float:
+        """Cut the list where the probability is 1/2."""
+        passes = PushPasses(self._blocks, self._features, formula)
+        return formula.intercept(passes.masses(weights, formula.tilts()))
+
+
+class SummedProblem(BlockProblem):
+    """A push that is made of sums over rows in blocks, which are read once per evaluation.
+
+    The exponential push or the IR push, in one list.
+    """
+
+    def __init__(
+        self,
+        family: Features,
+        blocks: Blocks,
+        seen: Survey,
+        classes: NDArray[Any],
+        formula: PushFormula | None,
+    ) -> None:
+        super().__init__(family, blocks, seen, classes)
+        self._formula = formula
+
+    def minimize(self, power: float | None, penalty: Penalty, **options: Any) -> Solution:
+        """Run Newton's method; a power stands for the mean of that power, which bounds p = ∞."""
+        if self._formula is None:
+            landscape = IRPasses(self._blocks, self._features)
+            return minimize_by_passes(landscape, penalty, **options)
+        formula = self._formula if power is None else self._formula._replace(p=power)
+        passes = PushPasses(self._blocks, self._features, formula)
+        if power is not None:
+            passes.use_mean()
+        return minimize_by_passes(passes, penalty, **options)
+
+    def largest_term(self, weights: Floats) -> float:
+        """Value at p = ∞."""
+        assert self._formula is not None  # noqa: S101  (the IR push has no power)
+        return PushPasses(self._blocks, self._features, self._formula).largest_term(weights)
+
+
+class SpreadProblem(BlockProblem):
+    """A push on lists in blocks on a cluster, where their scores stay.
+
+    As in memory, objectives that are no logarithm are taken in units of their value where all rows
+    tie.
+    """
+
+    def __init__(
+        self,
+        family: Features,
+        blocks: Blocks,
+        spread: SpreadBlocks,
+        seen: Survey,
+        classes: NDArray[Any],
+        objective: Any,
+    ) -> None:
+        super().__init__(family, blocks, seen, classes)
+        self._homes = Homes(spread, seen.counts, classes[1])
+        self._design = SpreadDesign(blocks, spread, self._homes, family)
+        self._objective = objective
+        is_kept = objective.is_logarithm() or objective.weight_degrees() is None
+        self._largest = None if is_kept else seen.largest_weight
+        self._criterion = self._homes.criterion(objective, self._largest)
+        self._unit = 1.0 if objective.is_logarithm() else self._criterion.value(self._homes.zeros())
+
+    def minimize(self, power: float | None, penalty: Penalty, **options: Any) -> Solution:
+        """Run L-BFGS; a power stands for the mean of that power, which bounds p = ∞."""
+        criterion: Any = self._criterion
+        if power is not None:
+            smooth = self._objective.at_power(power)
+            criterion = self._homes.criterion(smooth, self._largest)
+            criterion = self._objective.mean_of(criterion, power)
+        if self._unit != 1.0:
+            criterion = Relative(criterion, self._unit)
+        return minimize_by_lbfgs(self._design, criterion, penalty, **options)
+
+    def largest_term(self, weights: Floats) -> float:
+        """Value of the objective itself."""
+        return self._criterion.value(self._design.scores(weights)) / self._unit
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -10,41 +10,53 @@ belong to: these are kept for all rows, and the blocks are read again when they 
 
 A line search moves the scores alone, so an iteration reads the blocks twice, and once more every
 few iterations for the rows on which the curvature is measured.
+
+On a cluster the scores stay where the rows are. A :class:`Column` holds one number per row in
+parts, and adds, scales and multiplies like an array; what solvers ask of a design and of a
+criterion is done part by part, and only sums come back. Rows of one list must meet to be compared.
+Each list has a *home*, by a hash of its id; scores go there and slopes come back::
+
+    blocks  a: 1 2 1      b: 2 2 1        lists 1 and 2
+    homes   1: a0 a2 b2   2: a1 b0 b1
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+import math
+import operator
+import zlib
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
-from toprank.inputs import as_lists
+from toprank.blocks import Sums
+from toprank.inputs import as_lists, scaled_weights
 from toprank.kernels.threads import CHUNK
+from toprank.objectives.base import Criterion
+from toprank.solvers.descent import REFRESH, Curvature
 from toprank.truth import Truth
 from toprank.weak_rankers.base import Design
 from toprank.weak_rankers.features import MAX_DENSE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
-    from toprank.blocks import Block, Blocks
+    from toprank.blocks import Block, Blocks, SpreadBlocks, Tasks
     from toprank.inputs import Lists
+    from toprank.objectives.push import Push
+    from toprank.solvers.descent import ScoredIterate
     from toprank.weak_rankers.features import Features
 
     Floats = NDArray[np.float64]
 
-__all__ = [
-    "BlockDesign",
-    "Known",
-    "known_of_block",
-    "of_all_rows",
-    "scores_of_block",
-    "sum_of_block",
-    "truth_of_blocks",
-    "wide_chunks",
-]
+__all__ = ["BlockDesign", "Column", "Homes", "SpreadDesign", "truth_of_blocks"]
+
+# Rows of a home, at least and about, and the fewest homes of many rows: some hundred bytes per row
+# must fit into the memory of a worker, while every block sends a piece to every home.
+ROWS_OF_HOME, FEWEST_HOMES = 1 << 22, 32
 
 
 class BlockDesign(Design):
@@ -167,3 +179,378 @@ def known_of_block(block: Block, positive: Any) -> list[Known]:
     weights = None if block.weights is None else _counted(block, block.weights).astype(np.float64)
     groups = None if block.groups is None else _counted(block, block.groups)
     return [Known(positives, weights, as_lists(groups, positives.size))]
+
+
+# Columns on a cluster -----------------------------------------------------------------------------
+
+
+class Column:
+    """One number per row, in parts; arithmetic makes tasks."""
+
+    __array_ufunc__ = None  # numpy's numbers leave products to us
+
+    def __init__(self, tasks: Tasks, parts: list[Any], sources: tuple[Any, ...] = ()) -> None:
+        self.tasks, self.parts = tasks, parts
+        self._sources = sources  # a cluster lets go of parts that nobody holds
+
+    def each(self, work: Callable[..., Any], *columns: list[Any]) -> list[Any]:
+        """Describe ``work(part, ...)`` of every part and its companions in other columns."""
+        aligned = zip(self.parts, *columns, strict=True)
+        return [self.tasks.task(work, *together) for together in aligned]
+
+    def settled(self) -> Self:
+        """Make the parts, which will be asked for more than once."""
+        self.parts, self._sources = self.tasks.keep(self.parts), ()
+        return self
+
+    def __mul__(self, factor: float) -> Column:
+        """Multiply by a number."""
+        parts = self.each(operator.mul, [factor] * len(self.parts))
+        return Column(self.tasks, parts, (self,))
+
+    def __add__(self, other: Column) -> Column:
+        """Add another column."""
+        return Column(self.tasks, self.each(operator.add, other.parts), (self, other))
+
+    def __matmul__(self, other: Column) -> float:
+        """Sum the products with another column."""
+        return math.fsum(self.tasks.gather(self.each(_dot, other.parts)))
+
+    def sum(self, dtype: Any = None) -> float:  # noqa: ARG002  (as an array has it)
+        """Sum all numbers."""
+        return math.fsum(self.tasks.gather(self.each(_total)))
+
+    def astype(self, dtype: Any, copy: bool = False) -> Self:  # noqa: ARG002
+        """Stay as it is: columns are float64."""
+        return self
+
+
+def _dot(one: Floats, other: Floats) -> float:
+    return float(one @ other)
+
+
+def _total(values: Floats) -> float:
+    return float(values.sum())
+
+
+# Lists at their homes -----------------------------------------------------------------------------
+
+
+class _Away(NamedTuple):
+    """Rows of a block in the order of the homes that they go to, and where each home's end."""
+
+    order: NDArray[np.intp]
+    ends: NDArray[np.intp]
+
+
+class Homes:
+    """Labels, weights and lists of all rows, at the homes of their lists; costs a pass."""
+
+    def __init__(self, spread: SpreadBlocks, counts: list[int], positive: Any) -> None:
+        self.tasks, self._n_blocks = spread.tasks, len(spread.parts)
+        self.n_rows = sum(counts)
+        self._n_homes = min(self._n_blocks, max(FEWEST_HOMES, self.n_rows // ROWS_OF_HOME))
+        known = self.tasks.keep(
+            [self.tasks.task(_known, block, positive) for block in spread.parts]
+        )
+        self._away = self.tasks.keep(
+            [self.tasks.task(_sent_away, one, self._n_homes) for one in known]
+        )
+        sizes = self.tasks.gather([self.tasks.task(_sizes, away) for away in self._away])
+        # where the rows of each block begin at a home
+        self._begins = np.cumsum([np.zeros_like(sizes[0]), *sizes], axis=0)
+        parts = self._exchange(known, _dealt_rows)
+        self.rows = self.tasks.keep([self.tasks.task(_at_home, pieces) for pieces in parts])
+
+    def _exchange(self, blocks: list[Any], deal: Callable[..., list[Any]]) -> list[list[Any]]:
+        """For each home, the pieces of all blocks."""
+        pieces = self.tasks.keep(
+            [
+                piece
+                for block, away in zip(blocks, self._away, strict=True)
+                for piece in self.tasks.split(self._n_homes, deal, block, away)
+            ]
+        )
+        return [pieces[home :: self._n_homes] for home in range(self._n_homes)]
+
+    def criterion(self, objective: Push, largest: float | None) -> HomeCriterion:
+        """Put an objective on the lists.
+
+        ``largest`` is the largest weight of all rows, by which weights are divided, or None.
+        """
+        return HomeCriterion(self, objective, largest)
+
+    def zeros(self) -> Column:
+        """A column of zeros."""
+        sizes = self._begins[-1]
+        return Column(self.tasks, [self.tasks.task(np.zeros, int(size)) for size in sizes])
+
+    def from_blocks(self, parts: list[Any]) -> Column:
+        """Bring a column home."""
+        pieces = self._exchange(parts, _dealt)
+        home = Column(self.tasks, [self.tasks.task(np.concatenate, mine) for mine in pieces])
+        return home.settled()
+
+    def to_blocks(self, column: Column) -> list[Any]:
+        """Send a column back to the blocks."""
+        pieces = self.tasks.keep(
+            [
+                piece
+                for part, begins in zip(column.parts, self._begins.T, strict=True)
+                for piece in self.tasks.split(self._n_blocks, np.split, part, begins[1:-1])
+            ]
+        )
+        return self.tasks.keep(
+            [
+                self.tasks.task(_put_back, pieces[block :: self._n_blocks], away)
+                for block, away in enumerate(self._away)
+            ]
+        )
+
+
+def _known(block: Block, positive: Any) -> Known:
+    (known,) = known_of_block(block, positive)
+    return known
+
+
+def _sent_away(known: Known, n_homes: int) -> _Away:
+    assert known.lists is not None  # noqa: S101  (one list has no home)
+    # Python's own hash of a text differs from process to process
+    homes = [zlib.crc32(str(name).encode()) % n_homes for name in known.lists.names.tolist()]
+    home = np.array(homes, dtype=np.intp)[known.lists.codes]
+    return _Away(np.argsort(home, kind="stable"), np.cumsum(np.bincount(home, minlength=n_homes)))
+
+
+def _sizes(away: _Away) -> NDArray[np.intp]:
+    return np.diff(away.ends, prepend=0)
+
+
+def _dealt(part: NDArray[Any], away: _Away) -> list[NDArray[Any]]:
+    return np.split(part[away.order], away.ends[:-1])
+
+
+class _HomeRows(NamedTuple):
+    positives: NDArray[np.bool_]
+    weights: Floats | None
+    groups: NDArray[Any]
+
+
+def _dealt_rows(known: Known, away: _Away) -> list[_HomeRows]:
+    assert known.lists is not None  # noqa: S101  (one list has no home)
+    groups = known.lists.names[known.lists.codes]
+    columns = [
+        [None] * away.ends.size if column is None else _dealt(column, away)
+        for column in (known.positives, known.weights, groups)
+    ]
+    return [_HomeRows(*rows) for rows in zip(*columns, strict=True)]
+
+
+def _at_home(pieces: list[_HomeRows]) -> _HomeRows:
+    weights = None
+    if pieces[0].weights is not None:
+        weights = np.concatenate([piece.weights for piece in pieces])
+    ids = [piece.groups for piece in pieces if piece.groups.size]
+    groups = np.unique(np.concatenate(ids), return_inverse=True)[1] if ids else np.empty(0, int)
+    return _HomeRows(np.concatenate([piece.positives for piece in pieces]), weights, groups)
+
+
+def _put_back(pieces: list[Floats], away: _Away) -> Floats:
+    values = np.empty(away.order.size)
+    values[away.order] = np.concatenate(pieces)
+    return values
+
+
+# A push on lists, each at its home ----------------------------------------------------------------
+
+
+class _Opinion(NamedTuple):
+    """What a home thinks of its scores: value, and gradient of that value."""
+
+    value: float
+    gradient: Floats
+
+
+class HomeCriterion(Criterion):
+    """A push on lists at their homes: each home has a criterion, whose values go together."""
+
+    def __init__(self, homes: Homes, objective: Push, largest: float | None) -> None:
+        self.n_rows, self._tasks = homes.n_rows, homes.tasks
+        self._aggregate = objective.aggregate()
+        self._criteria = self._tasks.keep(
+            [self._tasks.task(_criterion, rows, objective, largest) for rows in homes.rows]
+        )
+        weights = self._tasks.gather(
+            [self._tasks.task(_log_priced_weight, one) for one in self._criteria]
+        )
+        self._log_weights = np.array(weights)
+        if np.isneginf(self._log_weights).all():
+            Truth.of_labels([0, 1], groups=[0, 1])  # for its error
+        self.log_priced_weight = float(np.logaddexp.reduce(self._log_weights))
+
+    def value(self, scores: Any) -> float:
+        values = self._tasks.gather(scores.each(_value, self._criteria))
+        return self._together(values)[0]
+
+    def risk(self, scores: Any) -> float:
+        return math.fsum(self._tasks.gather(scores.each(_risk, self._criteria)))
+
+    def value_and_gradient(self, scores: Any) -> tuple[float, Any]:
+        opinions = self._tasks.keep(scores.settled().each(_opinion, self._criteria))
+        value, shares = self._together(
+            self._tasks.gather([self._tasks.task(operator.itemgetter(0), one) for one in opinions])
+        )
+        parts = [
+            self._tasks.task(_scaled_gradient, one, share)
+            for one, share in zip(opinions, shares.tolist(), strict=True)
+        ]
+        return value, Column(self._tasks, parts).settled()
+
+    def gradient_and_hessian(self, scores: Any) -> tuple[Any, Any]:
+        raise NotImplementedError  # trees are grown on rows in one list
+
+    def signed_curvature(self, scores: Any, dtype: Any) -> Any:  # noqa: ARG002
+        """Give that of every home, as if the others stayed where they are."""
+        _, shares = self._together(self._tasks.gather(scores.each(_value, self._criteria)))
+        return Column(self._tasks, scores.each(_curvature, self._criteria, shares.tolist()))
+
+    def separates(self, scores: Any, margin: float) -> bool:
+        margins = [margin] * len(self._criteria)
+        return all(self._tasks.gather(scores.each(_separates, self._criteria, margins)))
+
+    def _together(self, values: list[float]) -> tuple[float, Floats]:
+        has_pairs = ~np.isneginf(self._log_weights)
+        shares = np.zeros(len(values))
+        value, shares[has_pairs] = self._aggregate.together(
+            np.array(values)[has_pairs], self._log_weights[has_pairs]
+        )
+        return value, shares
+
+
+def _criterion(rows: _HomeRows, objective: Push, largest: float | None) -> Criterion | None:
+    """Put the objective on the lists of a home; None where no two rows are compared."""
+    weights = rows.weights
+    if weights is not None and largest is not None:
+        weights = scaled_weights(weights, largest) / float(scaled_weights(np.array([largest]))[0])
+    if not rows.positives.any() or rows.positives.all():
+        return None
+    try:
+        truth = Truth.of_labels(rows.positives, sample_weight=weights, groups=rows.groups)
+    except ValueError:
+        return None
+    return objective.criterion(truth)
+
+
+def _log_priced_weight(criterion: Criterion | None) -> float:
+    return -math.inf if criterion is None else criterion.log_priced_weight
+
+
+def _value(scores: Floats, criterion: Criterion | None) -> float:
+    return 0.0 if criterion is None else criterion.value(scores)
+
+
+def _risk(scores: Floats, criterion: Criterion | None) -> float:
+    return 0.0 if criterion is None else criterion.risk(scores)
+
+
+def _opinion(scores: Floats, criterion: Criterion | None) -> _Opinion:
+    if criterion is None:
+        return _Opinion(0.0, np.zeros(scores.size))
+    return _Opinion(*criterion.value_and_gradient(scores))
+
+
+def _scaled_gradient(opinion: _Opinion, share: float) -> Floats:
+    return opinion.gradient * share
+
+
+def _curvature(scores: Floats, criterion: Criterion | None, share: float) -> Floats:
+    if criterion is None:
+        return np.zeros(scores.size)
+    return criterion.signed_curvature(scores, np.float64) * share
+
+
+def _separates(scores: Floats, criterion: Criterion | None, margin: float) -> bool:
+    return criterion is None or criterion.separates(scores, margin)
+
+
+# The table ----------------------------------------------------------------------------------------
+
+
+class SpreadDesign(Design):
+    """Scaled features of rows in blocks on a cluster, whose scores are at the homes of lists."""
+
+    def __init__(
+        self, blocks: Blocks, spread: SpreadBlocks, homes: Homes, family: Features
+    ) -> None:
+        self._blocks, self._spread, self._homes, self._family = blocks, spread, homes, family
+        self.n_rows, self.n_weak = homes.n_rows, family.n_weak_
+
+    def scores(self, weights: Floats) -> Any:
+        if not weights.any():
+            return self._homes.zeros()
+        coef, offset = self._family.linear(weights)
+        tasks, parts = self._spread
+        return self._homes.from_blocks(
+            [tasks.task(_scores, block, coef, offset) for block in parts]
+        )
+
+    def correlate(self, residuals: Any) -> Floats:
+        parts = self._homes.to_blocks(residuals)
+        total: Floats = self._blocks.total_beside(parts, np.empty(0), sum_of_block)
+        total -= self._family.low_ * residuals.sum()
+        total /= self._family.span_
+        return total
+
+    def column(self, index: int) -> Any:
+        axis = np.zeros(self.n_weak)
+        axis[index] = 1.0
+        return self.scores(axis)
+
+    def curvature(self, criterion: Criterion, l2: float) -> Any:
+        return partial(SpreadCurvature, self, criterion, l2)
+
+    def moments(self, signed: Any) -> Floats:
+        """Second moments under the weights |signed|, each sign about its own mean."""
+        parts = self._homes.to_blocks(signed)
+        sums = self._blocks.total_beside(parts, np.empty(0), moments_of_block, self._family)
+        found = np.zeros((self.n_weak, self.n_weak))
+        for mass, first, second in (sums.parts[:3], sums.parts[3:]):
+            if mass > 0:
+                found += second - np.outer(first, first) / mass
+        return found
+
+
+def moments_of_block(block: Block, signed: Floats, family: Features) -> Sums:
+    """Masses, first and second moments of one block, under positive weights and under negative."""
+    signed, size = of_all_rows(block, signed), block.X.shape[1]
+    sums: list[Any] = [0.0, np.zeros(size), np.zeros((size, size))] * 2
+    for rows, chunk in wide_chunks(block.X):
+        values = (chunk - family.low_) / family.span_
+        for place, sign in ((0, 1.0), (3, -1.0)):
+            masses = np.maximum(sign * signed[rows], 0.0)
+            heavy = values * masses[:, None]
+            sums[place] = sums[place] + masses.sum()
+            sums[place + 1] = sums[place + 1] + heavy.sum(axis=0)
+            sums[place + 2] = sums[place + 2] + heavy.T @ values
+    return Sums(sums)
+
+
+def _scores(block: Block, coef: Floats, offset: float) -> Floats:
+    (scores,) = scores_of_block(block, coef, offset)
+    return scores
+
+
+class SpreadCurvature(Curvature):
+    """Second moments of the weak rankers under the curvature of the criterion, by a pass."""
+
+    def __init__(
+        self, design: SpreadDesign, criterion: Criterion, l2: float, at: ScoredIterate
+    ) -> None:
+        super().__init__()
+        self._design, self._criterion, self._l2, self._iterate = design, criterion, l2, at
+
+    def refresh(self, n_iter: int) -> None:
+        if n_iter % REFRESH or self._design.n_weak > MAX_DENSE:
+            return
+        signed = self._criterion.signed_curvature(self._iterate.scores, np.float64)
+        moments = self._design.moments(signed)
+        self._set(moments + self._l2 * np.eye(len(moments)))

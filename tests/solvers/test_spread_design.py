@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from toprank.blocks import ArrayBlocks, SpreadBlocks, Tasks
 from toprank.objectives import Price, ir_push, pnorm_push
-from toprank.solvers.spread import Column, Homes, SpreadDesign
+from toprank.solvers.block_design import Column, Homes, SpreadDesign
 from toprank.weak_rankers import Features
 
 PUSHES = {
