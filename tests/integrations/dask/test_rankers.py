@@ -193,6 +193,20 @@ def test_collections_of_any_kind_are_taken(name, weighted):
 
 
 @pytest.mark.usefixtures("one_process")
+@pytest.mark.parametrize("few", [1, 64])
+def test_results_are_added_up_in_the_order_of_the_chunks_whichever_way_work_is_sent(
+    monkeypatch, few
+):
+    monkeypatch.setattr("toprank.integrations.dask.chunks.FEW_BLOCKS", few)
+    y = np.arange(40)
+    blocks = DaskBlocks(da.from_array(y[:, None] / 2, chunks=(2, 1)), y)
+    kept = blocks.kept(lambda block, factor: block._replace(X=factor * block.X), -1.0)
+    for rows, sign in ((blocks, 1), (kept, -1)):
+        found = rows.total(lambda block, power: [(block.number, *block.X[:, 0] ** power)], 3)
+        assert found == [(n, sign * n**3, sign * (n + 0.5) ** 3) for n in range(20)]
+
+
+@pytest.mark.usefixtures("one_process")
 def test_dask_in_is_dask_out_and_a_local_twin_needs_none_of_it():
     X, y, _ = short_table()
     collection, labels = da.from_array(X, chunks=(700, 5)), da.from_array(y, chunks=700)
