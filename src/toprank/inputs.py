@@ -38,6 +38,8 @@ __all__ = [
 
 # Relative rounding error of a sum of weights, at the most.
 SLACK = 1e-9
+# Rows that are looked at together: the cache of a processor holds them.
+BLOCK = 1 << 16
 # Labels whose meaning is known: what is positive, and what its opposites are.
 _OPPOSITES = {
     "yes": ("no",),
@@ -126,8 +128,8 @@ def as_positives(
     if array.dtype == np.bool_:
         return array
     if array.dtype.kind in "iuf":
-        positives = array > 0
-        if _holds_only(array, positives, (0, -1)):
+        positives = _ones_among_zeros(array)
+        if positives is not None:
             return positives
     return _larger_of_two(array, name)
 
@@ -219,17 +221,20 @@ def _differs_from_itself(value: Any) -> bool:
         return True
 
 
-def _holds_only(
-    array: NDArray[Any], positives: NDArray[np.bool_], negatives_as: tuple[int, int]
-) -> bool:
-    """Whether the labels are {0, 1} or {-1, 1}, in passes without a sort."""
-    is_one = array == 1
-    if not np.array_equal(is_one, positives):
-        return False
-    return any(
-        np.count_nonzero(array == value) == array.size - np.count_nonzero(is_one)
-        for value in negatives_as
-    )
+def _ones_among_zeros(array: NDArray[Any]) -> NDArray[np.bool_] | None:
+    """Where the ones are, if labels are {0, 1} or {-1, 1}; block by block, without a sort."""
+    is_one = np.empty(array.size, dtype=np.bool_)
+    n_ones = n_zeros = n_minus = 0
+    for start in range(0, array.size, BLOCK):
+        part, mine = array[start : start + BLOCK], is_one[start : start + BLOCK]
+        np.equal(part, 1, out=mine)
+        ones, zeros = int(np.count_nonzero(mine)), part.size - int(np.count_nonzero(part))
+        n_ones, n_zeros = n_ones + ones, n_zeros + zeros
+        if ones + zeros < part.size:
+            n_minus += int(np.count_nonzero(part == -1))
+        if array.size > n_ones + max(n_zeros, n_minus) + (array.size - start - part.size):
+            return None
+    return is_one
 
 
 def _larger_of_two(array: NDArray[Any], name: str) -> NDArray[np.bool_]:

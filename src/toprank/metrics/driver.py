@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, cast
 import numpy as np
 
 from toprank.inputs import as_lists, as_positives, as_scores, as_weights
-from toprank.metrics.ranked import ListTotals, ScoredRows, head_of, rank_rows
+from toprank.metrics.ranked import ListTotals, ScoredRows, rank_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -193,13 +193,11 @@ def judge_lists(
     """One value per list of checked rows, and whether the metric is defined there."""
     if declared.prepare is not None:
         rows = declared.prepare(rows, ties=ties, **options)
-    is_positive = rows.gain if rows.gain.dtype == np.bool_ else rows.gain > 0
-    totals = rows.per_list(is_positive), rows.per_list(~is_positive)
+    totals = rows.totals()
     defined = defined_lists(declared.needs, *totals)
     head = rows
     if declared.reach and rows.weights is None and rows.codes is None and defined.all():
-        lowest = declared.reach(ListTotals(*totals, whole=True), **options).lowest_score(rows)
-        head = rows if lowest == -np.inf else head_of(rows, lowest)
+        head = declared.reach(ListTotals(*totals, whole=True), **options).head(rows)
     is_worth = declared.worth is not None and rows.gain.dtype != np.bool_
     ranked = rank_rows(head, *totals, gain_order=order_in_ties(declared, ties, is_worth=is_worth))
     # Lists that are not defined divide by zero; settle() overrides their values.

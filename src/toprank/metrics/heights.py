@@ -22,7 +22,7 @@ from toprank.metrics.driver import (
     shared_parameters,
 )
 from toprank.metrics.places import places_of_positives, sum_over_places
-from toprank.metrics.ranked import Ranked, rank_sorted, sort_rows
+from toprank.metrics.ranked import BLOCK, Ranked, rank_sorted, sort_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -138,7 +138,12 @@ def ranks(ranked: Ranked, share: float) -> Floats:
 def _heights(ranked: Ranked, share: float) -> Floats:
     """Weight of the positives below each tie, with this share of those inside it."""
     # Summed from below: the lowest ties have exactly nothing beneath them.
-    return ranked.below(ranked.gain) + share * ranked.gain
+    heights = ranked.below(ranked.gain)
+    if share == 1.0:
+        heights += ranked.gain
+    elif share:
+        heights += share * ranked.gain
+    return heights
 
 
 def _reverse_heights(ranked: Ranked, share: float) -> Floats:
@@ -205,10 +210,10 @@ def pnorm_error(
         return _normalized(ranked, ties, p)
     with np.errstate(over="ignore"):
         if ties == AVERAGE and p > 1:
-            total = _expected_price(ranked, lambda heights: heights**p, "height")
+            total = _expected_price(ranked, lambda heights: _power(heights, p), "height")
         else:
             heights, negatives = _heights(ranked, _SHARE[ties]), ranked.negatives_tied
-            total = _paid(ranked, lambda heights: heights**p, heights, negatives)
+            total = _paid(ranked, lambda heights: _power(heights, p), heights, negatives)
     if np.isinf(total).any():
         warnings.warn(
             f"The p-norm error overflows at p={p:g}; pass normalize=True.",
@@ -216,6 +221,15 @@ def pnorm_error(
             stacklevel=4,  # this function, judge_lists, measured, the caller
         )
     return total
+
+
+def _power(values: Floats, p: float) -> Floats:
+    """Values to the power p; by two products where p is 4, the default."""
+    if p == 4.0:
+        values = values * values
+        return values * values
+    powers: Floats = values**p
+    return powers
 
 
 def _normalized(ranked: Ranked, ties: str, p: float) -> Floats:
@@ -231,7 +245,8 @@ def _normalized(ranked: Ranked, ties: str, p: float) -> Floats:
         return largest / ranked.positives
     # A list without any error has largest height 0, and 0/1 is right for it.
     scale = np.where(largest > 0, largest, 1.0)
-    powers = _paid(ranked, lambda shares: shares**p, heights / ranked.spread(scale), negatives)
+    shares = heights / ranked.spread(scale)
+    powers = _paid(ranked, lambda shares: _power(shares, p), shares, negatives)
     mean: Floats = (powers / ranked.negatives) ** (1.0 / p)
     return (largest / ranked.positives) * mean
 
@@ -291,8 +306,16 @@ def _paid(
     ranked: Ranked, price: Callable[[Floats], Floats], places: Floats, weight: Floats
 ) -> Floats:
     """Σ weight·price(place) in each list; a row that is not there pays nothing, not 0·inf."""
-    live = np.flatnonzero(weight > 0)
-    return ranked.total_of(weight[live] * price(places[live]), live)
+    if ranked.starts.size > 1:
+        live = np.flatnonzero(weight > 0)
+        return ranked.total_of(weight[live] * price(places[live]), live)
+    total = np.zeros(1)
+    for start in range(0, weight.size, BLOCK):
+        mine = weight[start : start + BLOCK]
+        live = np.flatnonzero(mine > 0)
+        if live.size:
+            total += (mine[live] * price(places[start : start + BLOCK][live])).sum()
+    return total
 
 
 def _price_of_ranks(ranked: Ranked, price: Callable[[Floats], Floats], ties: str) -> Floats:
