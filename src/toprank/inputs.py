@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = [
     "SLACK",
     "Lists",
+    "as_dense",
     "as_lists",
     "as_positives",
     "as_scores",
@@ -27,6 +28,7 @@ __all__ = [
     "check_choice",
     "check_columns",
     "check_number",
+    "is_sparse",
     "log_scale",
     "positive_of",
     "rounded_up",
@@ -418,6 +420,16 @@ def check_choice(name: str, value: Any, choices: tuple[Any, ...]) -> None:
 def rounded_up(rows: Any) -> Any:
     """Round rows up, but for what rounding errors have added to a whole number."""
     return np.ceil(rows - 1e-9)
+
+
+def is_sparse(X: Any) -> bool:
+    """Whether a table is a sparse matrix or array of scipy."""
+    return hasattr(X, "tocsr")
+
+
+def as_dense(X: Any) -> Any:
+    """Give a sparse table as an array, and any other as it is."""
+    return X.toarray() if is_sparse(X) else X
 
 
 def check_columns(X: Any) -> None:

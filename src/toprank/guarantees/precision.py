@@ -12,9 +12,8 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from scipy import sparse
 
-from toprank.inputs import as_lists, as_positives, as_scores
+from toprank.inputs import as_lists, as_positives, as_scores, is_sparse
 from toprank.kernels.top_k import k_of, surrogate_of_lists
 from toprank.objectives.precision import as_top
 
@@ -182,11 +181,10 @@ def reach_of(X: Any, low: NDArray[np.float64], span: NDArray[np.float64]) -> flo
     """R: the largest norm of a scaled row (x - low)/span, in chunks of rows."""
     origin = low / span
     fixed = float(origin @ origin)
-    is_sparse: bool = sparse.issparse(X)
     largest = 0.0
     for start in range(0, X.shape[0], CHUNK):
         rows = X[start : start + CHUNK]
-        if is_sparse:  # divided first: squares of extreme values overflow or vanish
+        if is_sparse(X):  # divided first: squares of extreme values overflow or vanish
             scaled = rows.multiply(1.0 / span).tocsr()
             squares = scaled.power(2) @ np.ones(span.size) - 2.0 * (scaled @ origin) + fixed
         else:

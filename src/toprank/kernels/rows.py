@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numba.extending import overload
-from scipy import sparse
+
+from toprank.inputs import is_sparse
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -66,8 +67,7 @@ class RowSum(NamedTuple):
 
 def rows_of(X: Any) -> DenseRows | SparseRows:
     """Look at a table row by row, without a copy where it is row-major or CSR."""
-    is_sparse: bool = sparse.issparse(X)
-    if is_sparse:
+    if is_sparse(X):
         return SparseRows(X.data, X.indices, X.indptr)
     return DenseRows(np.ascontiguousarray(X))
 

@@ -3,7 +3,7 @@
 A problem is a loss and a representation; everything else follows from the two.
 """
 
-from toprank.predtron.classifier import PredtronClassifier
+from toprank.predtron.classifier import PRank, PredtronClassifier, PredtronOrdinal
 from toprank.predtron.generic import Predtron
 from toprank.predtron.links import EntrywiseLink, GroupLink, Link, SchattenLink
 from toprank.predtron.losses import (
@@ -16,7 +16,6 @@ from toprank.predtron.losses import (
     ZeroOne,
 )
 from toprank.predtron.multilabel import PredtronMultilabel
-from toprank.predtron.ordinal import PRank, PredtronOrdinal
 from toprank.predtron.problem import compose, search_by_enumeration, surrogate
 from toprank.predtron.rankers import PredtronLabelRanker, PredtronSubsetRanker
 from toprank.predtron.representations import (

@@ -10,13 +10,12 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from toprank.guarantees import PredtronCertificate
-from toprank.inputs import check_columns, check_number
+from toprank.inputs import check_columns, check_number, is_sparse
 from toprank.kernels.rounds import score_rows
 from toprank.kernels.rows import rows_of
 from toprank.predtron.inputs import StreamInputs
@@ -140,7 +139,7 @@ class OnlineEstimator(BaseEstimator):  # type: ignore[misc]
         table = validate_data(
             self, X, reset=reset, dtype=[np.float64, np.float32], accept_sparse="csr"
         )
-        return table if sparse.issparse(table) else np.ascontiguousarray(table)
+        return table if is_sparse(table) else np.ascontiguousarray(table)
 
     @contextmanager
     def _unchanged_if_it_fails(self) -> Iterator[None]:
@@ -198,7 +197,7 @@ class BasePredtron(OnlineEstimator):
 
     def _table(self, X: Any, *, reset: bool) -> Any:
         table = super()._table(X, reset=reset)
-        if self.kernel is not None and sparse.issparse(table):
+        if self.kernel is not None and is_sparse(table):
             raise TypeError("X is sparse, but kernels need a dense table; pass X.toarray().")
         return table
 
@@ -229,10 +228,6 @@ class BasePredtron(OnlineEstimator):
         self.certificate_ = PredtronCertificate(
             loss_driven=self.variant == "loss_driven", growth=growth
         )
-
-    def _set_initial_offset(self, offset: float) -> None:
-        """Start with the same constant term on every score instead of at W = 0."""
-        self.certificate_ = replace(self.certificate_, start=self._model.set_offset(offset))
 
     def _play(self, inputs: Any, labels: Any, *, passes: int, shuffle: bool) -> Self:
         self._look_ahead(inputs, labels)
@@ -405,8 +400,7 @@ class RowPredtron(BasePredtron):
 
 def _check_scale(table: Any) -> None:
     """Refuse tables whose rows have lengths that no float can square and add up."""
-    is_sparse: bool = sparse.issparse(table)
-    values = table.data if is_sparse else table
+    values = table.data if is_sparse(table) else table
     largest = float(max(values.max(initial=0.0), -values.min(initial=0.0)))
     if largest > LARGEST_ENTRY or 0 < largest < 1.0 / LARGEST_ENTRY:
         raise ValueError(

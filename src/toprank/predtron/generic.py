@@ -9,10 +9,9 @@ import numpy as np
 
 from toprank.predtron.base import RowPredtron
 from toprank.predtron.documentation import documented
-from toprank.predtron.inputs import check_length
 from toprank.predtron.problem import compose
 from toprank.predtron.representations import Representation, Vectors
-from toprank.rankers.supervised import check_given
+from toprank.rankers.supervised import check_given, check_length
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -85,7 +84,7 @@ class Predtron(RowPredtron):
         check_given(y)
         hashable = isinstance(self.representation, Vectors) and self.search is None
         labels = y.tolist() if hashable and hasattr(y, "tolist") else y
-        check_length(labels, table.shape[0])
+        check_length("y", len(labels), table)
         return labels
 
     def _start(self, labels: Any, classes: Any) -> None:
@@ -109,7 +108,7 @@ class Predtron(RowPredtron):
         """Return minus the mean loss, so that more is better."""
         predicted = self.predict(X)
         labels: Any = y
-        check_length(labels, len(predicted))
+        check_length("y", len(labels), predicted)
         losses = [self.loss(*pair) for pair in zip(predicted, labels, strict=True)]
         return -float(np.mean(losses))
 

@@ -10,13 +10,12 @@ import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy import sparse
 from sklearn.utils.validation import column_or_1d
 
-from toprank.inputs import as_lists
+from toprank.inputs import as_dense, as_lists, is_sparse
 from toprank.kernels.rounds import add_rows, score_rows
 from toprank.kernels.rows import rows_of
-from toprank.rankers.supervised import check_given, class_labels
+from toprank.rankers.supervised import check_given, check_length, class_labels
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -103,8 +102,7 @@ def lists_of_rows(groups: Any, n_rows: int) -> list[NDArray[np.intp]]:
 
 def _squares(block: Any, axis: int) -> Floats:
     """Sums of squares, in float64, of a dense or sparse block."""
-    is_sparse: bool = sparse.issparse(block)
-    if is_sparse:
+    if is_sparse(block):
         return np.asarray(block.multiply(block).sum(axis=axis), dtype=np.float64)
     return np.asarray(np.square(block, dtype=np.float64).sum(axis=axis))
 
@@ -117,21 +115,14 @@ def _longest(block: Any, axis: int) -> float:
 def _operator_norm(block: Any) -> float:
     """Largest singular value, from the smaller of the two Gram matrices."""
     gram = block @ block.T if block.shape[0] <= block.shape[1] else block.T @ block
-    is_sparse: bool = sparse.issparse(gram)
-    gram = gram.toarray() if is_sparse else np.asarray(gram)
+    gram = as_dense(gram)
     return math.sqrt(max(float(np.linalg.eigvalsh(gram.astype(np.float64))[-1]), 0.0))
 
 
-def check_length(y: Any, n_rows: int) -> None:
-    """Raise unless there is one label per row."""
-    if len(y) != n_rows:
-        raise ValueError(f"y has {len(y)} rows, but X has {n_rows}; they must match.")
-
-
-def as_class_vector(y: Any, n_rows: int) -> NDArray[Any]:
+def as_class_vector(y: Any, table: Any) -> NDArray[Any]:
     """One class per row."""
     labels = class_labels(y)
-    check_length(labels, n_rows)
+    check_length("y", len(labels), table)
     return labels
 
 
@@ -149,12 +140,11 @@ def class_codes(labels: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.intp]
     return codes.astype(np.intp, copy=False)
 
 
-def as_label_matrix(y: Any, n_rows: int) -> NDArray[np.bool_]:
+def as_label_matrix(y: Any, table: Any) -> NDArray[np.bool_]:
     """An indicator matrix as a mask, one column per label."""
     check_given(y)
-    is_sparse: bool = sparse.issparse(y)
-    matrix = y.toarray() if is_sparse else np.asarray(y)
-    check_length(matrix, n_rows)
+    matrix = np.asarray(as_dense(y))
+    check_length("y", len(matrix), table)
     if matrix.ndim != 2 or not np.isin(matrix, (0, 1)).all():
         raise ValueError(
             "y must be a matrix of 0 and 1 with one column for each label, or a vector of "
@@ -163,7 +153,7 @@ def as_label_matrix(y: Any, n_rows: int) -> NDArray[np.bool_]:
     return matrix.astype(np.bool_)
 
 
-def as_grades(y: Any, n_rows: int) -> NDArray[np.float64]:
+def as_grades(y: Any, table: Any) -> NDArray[np.float64]:
     """One grade of relevance per row, at least 0."""
     check_given(y)
     labels = column_or_1d(y, warn=True)
@@ -171,7 +161,7 @@ def as_grades(y: Any, n_rows: int) -> NDArray[np.float64]:
         raise TypeError(
             f"Unknown label type: y must be grades (numbers of at least 0), got {labels.dtype}."
         )
-    check_length(labels, n_rows)
+    check_length("y", len(labels), table)
     grades: NDArray[np.float64] = labels.astype(np.float64)
     bad = np.flatnonzero(~(np.isfinite(grades) & (grades >= 0) & (grades <= LARGEST_GRADE)))
     if bad.size:

@@ -56,7 +56,7 @@ class Link(ABC):
         self.r = r
 
     @abstractmethod
-    def n_parts(self, shape: tuple[int, int]) -> int:
+    def n_parts(self, shape: tuple[int, ...]) -> int:
         """How many numbers the norm is taken over."""
 
     @abstractmethod
@@ -71,18 +71,18 @@ class Link(ABC):
         """The norm that a reference is measured in: of order r, thus at most that of order 1."""
         lengths = self.lengths(weights)
         peak = float(lengths.max(initial=0.0))
-        q = self.q(_shape(weights))
+        q = self.q(weights.shape)
         r = q / (q - 1.0)
         # The peak first: powers of numbers between 0 and 1 cannot overflow.
         return peak * float(((lengths / peak) ** r).sum()) ** (1.0 / r) if peak else 0.0
 
-    def q(self, shape: tuple[int, int]) -> float:
+    def q(self, shape: tuple[int, ...]) -> float:
         """The dual order."""
         if self.r is None:
             return max(2.0, math.log(max(self.n_parts(shape), 1)))
         return float(self.r) / (float(self.r) - 1.0)
 
-    def growth(self, shape: tuple[int, int]) -> float:
+    def growth(self, shape: tuple[int, ...]) -> float:
         """By how much the bound grows over the Euclidean one at equal R: (q − 1)·n^{2/q}.
 
         q − 1 is what ψ lacks in convexity, n^{2/q} (e² at q = ln n) what the q-norm can exceed
@@ -103,11 +103,11 @@ class EntrywiseLink(Link):
     array([2.993, 0.037])
     """
 
-    def n_parts(self, shape: tuple[int, int]) -> int:
+    def n_parts(self, shape: tuple[int, ...]) -> int:
         return shape[0] * shape[1]
 
     def weights(self, theta: Floats) -> Floats:
-        return theta * _linked(np.abs(theta), self.q(_shape(theta)))
+        return theta * _linked(np.abs(theta), self.q(theta.shape))
 
     def lengths(self, weights: Floats) -> Floats:
         return np.abs(weights)
@@ -125,11 +125,11 @@ class GroupLink(Link):
            [0.008, 0.   ]])
     """
 
-    def n_parts(self, shape: tuple[int, int]) -> int:
+    def n_parts(self, shape: tuple[int, ...]) -> int:
         return shape[0]
 
     def weights(self, theta: Floats) -> Floats:
-        return theta * _linked(self.lengths(theta), self.q(_shape(theta)))[:, None]
+        return theta * _linked(self.lengths(theta), self.q(theta.shape))[:, None]
 
     def lengths(self, weights: Floats) -> Floats:
         peak = float(np.abs(weights).max(initial=0.0))
@@ -154,19 +154,19 @@ class SchattenLink(Link):
 
     by_entries = False
 
-    def n_parts(self, shape: tuple[int, int]) -> int:
+    def n_parts(self, shape: tuple[int, ...]) -> int:
         return min(shape)
 
     def weights(self, theta: Floats) -> Floats:
         left, values, right = np.linalg.svd(theta, full_matrices=False)
-        linked: Floats = (left * (values * _linked(values, self.q(_shape(theta))))) @ right
+        linked: Floats = (left * (values * _linked(values, self.q(theta.shape)))) @ right
         return linked
 
     def lengths(self, weights: Floats) -> Floats:
         values: Floats = np.linalg.svd(weights, compute_uv=False).astype(np.float64)
         return values
 
-    def growth(self, shape: tuple[int, int]) -> float:
+    def growth(self, shape: tuple[int, ...]) -> float:
         return self.q(shape) - 1.0
 
 
@@ -183,7 +183,3 @@ def link_from(name: Any, r: float | None) -> Link | None:
         raise ValueError(f"link must be 'none', 'l_r', 'group' or 'schatten', got {name!r}.")
     link: Link = LINKS[name](r)
     return link
-
-
-def _shape(theta: Floats) -> tuple[int, int]:
-    return theta.shape[0], theta.shape[1]

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import ClassifierMixin
 
+from toprank.inputs import is_sparse
 from toprank.predtron.base import RowPredtron
 from toprank.predtron.documentation import documented
 from toprank.predtron.inputs import as_class_vector, as_label_matrix, class_codes
@@ -42,8 +42,7 @@ class LabelSetPredtron(RowPredtron):
         """Return the problem for m labels."""
 
     def _check_labels(self, y: Any, table: Any) -> NDArray[Any]:
-        n_rows = table.shape[0]
-        return as_label_matrix(y, n_rows) if _is_matrix(y) else as_class_vector(y, n_rows)
+        return as_label_matrix(y, table) if _is_matrix(y) else as_class_vector(y, table)
 
     def _start(self, labels: NDArray[Any], classes: Any) -> None:
         self._one_class_per_row = labels.ndim == 1
@@ -81,7 +80,7 @@ class LabelSetPredtron(RowPredtron):
 
 
 def _is_matrix(y: Any) -> bool:
-    if sparse.issparse(y):
+    if is_sparse(y):
         return True
     shape = np.asarray(y).shape
     return len(shape) == 2 and shape[1] != 1

@@ -22,7 +22,7 @@ Ties may go either way: all maximisers give the same surrogate.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
@@ -55,13 +55,6 @@ if TYPE_CHECKING:
 ROUNDING = 1e-12
 
 
-class Round(NamedTuple):
-    """What a round comes to: the loss, and where it is above 0, the step in score space."""
-
-    loss: float
-    step: NDArray[np.float64]
-
-
 class Problem(ABC):
     """What a learner asks: play a round on scores and a prepared label."""
 
@@ -77,8 +70,8 @@ class Problem(ABC):
         """Prepared labels as the compiled loops read them."""
         return labels
 
-    def play(self, scores: Floats, label: Any, *, loss_driven: bool) -> Round:
-        """Return the loss of the decoded prediction and the step.
+    def play(self, scores: Floats, label: Any, *, loss_driven: bool) -> tuple[float, Floats]:
+        """Return the loss of the decoded prediction and, where it is above 0, the step.
 
         The step is rep(σ̃) − rep(σ_y) for the loss-augmented σ̃; with ``loss_driven`` it is
         L·(rep(σ) − rep(σ_y)) for the decoded σ. σ_y is the correct prediction most similar to
@@ -87,7 +80,7 @@ class Problem(ABC):
         rounds = self.compiled_rounds(scores.size, loss_driven=loss_driven)
         step = np.zeros(scores.size)
         worth = self.compiled_labels(label)
-        return Round(play_round(rounds, scores, worth, loss_driven, step), step)
+        return play_round(rounds, scores, worth, loss_driven, step), step
 
     @abstractmethod
     def margin(self, scores: Floats, label: Any) -> float:
@@ -237,7 +230,7 @@ class RankingProblem(Problem):
     def compiled_labels(self, labels: Any) -> Floats:
         return gains(labels)
 
-    def play(self, scores: Floats, label: Any, *, loss_driven: bool) -> Round:
+    def play(self, scores: Floats, label: Any, *, loss_driven: bool) -> tuple[float, Floats]:
         if self.compiled_rounds(scores.size, loss_driven=loss_driven) is not None:
             return super().play(scores, label, loss_driven=loss_driven)
         heights, shares, _ = self.shape(scores.size)
@@ -249,7 +242,7 @@ class RankingProblem(Problem):
             ideal = float(worth[correct] @ shares)
             step[search_by_assignment(scores, worth, ideal, heights, shares)] = heights
             step[correct] -= heights
-        return Round(paid, step)
+        return paid, step
 
     def shape(self, n_items: int) -> tuple[Floats, Floats, float | None]:
         """f/Z, NDCG's discounts, and the slope of the one over the other if it is straight."""
@@ -302,17 +295,17 @@ class Composed(Problem):
             raise ValueError(f"loss is above 0 for every prediction where the label is {label!r}.")
         return max(right, key=lambda one: float(self.representation.vector(one) @ scores))
 
-    def play(self, scores: Floats, label: Any, *, loss_driven: bool) -> Round:
+    def play(self, scores: Floats, label: Any, *, loss_driven: bool) -> tuple[float, Floats]:
         decoded = self.representation.decode(scores)
         paid = float(self.loss(decoded, label))
         if paid <= ROUNDING:
-            return Round(0.0, scores)
+            return 0.0, scores
         rep = self.representation.vector
         correct = rep(self.correct(scores, label))
         if loss_driven:
-            return Round(paid, paid * (rep(decoded) - correct))
+            return paid, paid * (rep(decoded) - correct)
         augmented = self._search(self.loss, self.representation, scores, label)
-        return Round(paid, rep(augmented) - correct)
+        return paid, rep(augmented) - correct
 
     def margin(self, scores: Floats, label: Any) -> float:
         listed = list(self.representation.predictions())

@@ -17,6 +17,7 @@ from toprank.predtron.multilabel import LabelSetPredtron
 from toprank.predtron.problem import RankingProblem
 from toprank.predtron.representations import Positions
 from toprank.rankers.base import RowRanker
+from toprank.rankers.cuts import places_in_rows
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -103,10 +104,7 @@ class PredtronLabelRanker(RankingPredtron, LabelSetPredtron):
 
     def rank(self, X: Any) -> NDArray[np.intp]:
         """Return the rank of every label for every row, 1 for the best: (n_rows, n_labels)."""
-        order = np.argsort(-self._scores(X), axis=1, kind="stable")
-        places = np.empty_like(order)
-        np.put_along_axis(places, order, np.arange(1, order.shape[1] + 1)[None, :], axis=1)
-        return places
+        return places_in_rows(self._scores(X))
 
     def top(self, X: Any, k: int) -> NDArray[Any]:
         """Return the ``k`` best labels of every row, best first (as entries of ``classes_``)."""
@@ -193,7 +191,7 @@ class PredtronSubsetRanker(RankingPredtron, RowRanker):
 
     def _check_labels(self, y: Any, table: Any) -> Any:
         grades, groups = y
-        return as_grades(grades, table.shape[0]), lists_of_rows(groups, table.shape[0])
+        return as_grades(grades, table), lists_of_rows(groups, table.shape[0])
 
     def _start(self, labels: Any, classes: Any) -> None:
         del labels, classes  # grades are grades

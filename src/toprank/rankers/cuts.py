@@ -172,6 +172,12 @@ def around_cut(scores: Floats, _: NDArray[np.bool_], masses: Floats, score: floa
     return around_score(scores, masses, score)
 
 
+def places_in_rows(scores: NDArray[Any]) -> NDArray[np.intp]:
+    """Place of every entry in its row, from 1 for the highest; tied ones keep their order."""
+    order = np.argsort(-scores, axis=1, kind="stable")
+    return np.argsort(order, axis=1, kind="stable") + 1
+
+
 class Places(NamedTuple):
     """Rows list after list, best first; the list of each of these, and its place there from 0.
 

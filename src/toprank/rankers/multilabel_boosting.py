@@ -8,15 +8,21 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 from joblib import effective_n_jobs
-from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
-from toprank.inputs import as_weights, check_choice, check_number, log_scale, scaled_weights
+from toprank.inputs import (
+    as_dense,
+    as_weights,
+    check_choice,
+    check_number,
+    log_scale,
+    scaled_weights,
+)
 from toprank.kernels.threads import Threads
 from toprank.rankers.boosting import check_max_step, warn_if_equal
-from toprank.rankers.cuts import matching_intercept
+from toprank.rankers.cuts import matching_intercept, places_in_rows
 from toprank.rankers.documentation import documented
 from toprank.rankers.supervised import check_given, check_known, check_table, class_labels
 from toprank.solvers.boosting import boost
@@ -123,8 +129,7 @@ class LabelBooster(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _indicators(self, y: Any, n_rows: int) -> NDArray[np.bool_]:
         """Labels × rows, and what the labels are called."""
         check_given(y)
-        is_sparse: bool = sparse.issparse(y)
-        labels = np.asarray(y.toarray() if is_sparse else y)
+        labels = np.asarray(as_dense(y))
         check_known(labels)
         if labels.shape[:1] != (n_rows,):
             raise ValueError(
@@ -179,10 +184,7 @@ class LabelBooster(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def rank_labels(self, X: Any) -> NDArray[np.intp]:
         """Rank of every label in its row: 1 is the most relevant; ties in the order of labels."""
-        order = np.argsort(-self.label_scores(X), axis=1, kind="stable")
-        ranks = np.empty(order.shape, dtype=np.intp)
-        np.put_along_axis(ranks, order, np.arange(1, order.shape[1] + 1)[None, :], axis=1)
-        return ranks
+        return places_in_rows(self.label_scores(X))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Indicators of the labels with a score above ``cut_``, or the best class of each row."""

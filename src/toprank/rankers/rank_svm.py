@@ -8,11 +8,11 @@ from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
-from scipy import sparse
 from sklearn.metrics.pairwise import pairwise_kernels
 from threadpoolctl import threadpool_limits
 
 from toprank.guarantees.svm import SvmCertificate, margin_slack, ranking_bound, share_at_margin
+from toprank.inputs import as_dense
 from toprank.rankers.cuts import matching_intercept
 from toprank.rankers.rank_svm_problem import (
     Solved,
@@ -299,6 +299,4 @@ def _cut(problem: SvmProblem, solved: Solved) -> float:
 
 def _scaled(family: SymmetricFeatures, table: Any) -> Floats:
     """Features on their scale, as a dense table for a kernel."""
-    is_sparse: bool = sparse.issparse(table)
-    dense = table.toarray() if is_sparse else table
-    return np.asarray((dense - family.low_) / family.span_, dtype=np.float64)
+    return np.asarray((as_dense(table) - family.low_) / family.span_, dtype=np.float64)

@@ -16,8 +16,8 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from scipy import sparse
 
+from toprank.inputs import is_sparse
 from toprank.kernels.mini_batches import (
     LARGEST_K,
     LOSS,
@@ -171,8 +171,7 @@ class BatchRows(NamedTuple):
     @classmethod
     def of(cls, table: Any, truth: Truth) -> BatchRows:
         """Rows of a table; batches are read row by row, so a dense one is laid out so."""
-        is_sparse: bool = sparse.issparse(table)
-        X = table if is_sparse else np.ascontiguousarray(table)
+        X = table if is_sparse(table) else np.ascontiguousarray(table)
         return cls(X, truth.positives, truth.weights, truth.lists)
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from toprank.inputs import as_dense
 from toprank.kernels.tree_scores import add_leaves, node_means
 from toprank.kernels.tree_shapley import add_contributions, node_paths, quadrature
 
@@ -138,8 +139,7 @@ class BinaryTrees:
         rules = quadrature(int(paths[-1].max()))
 
         def add(rows: slice) -> None:
-            part = X[rows]
-            part = part.toarray() if hasattr(part, "toarray") else part
+            part = as_dense(X[rows])
             mine = np.zeros(part.shape[::-1])
             add_contributions(np.ascontiguousarray(part.T), nodes, paths, self.values, rules, mine)
             found[rows] = mine.T
@@ -153,8 +153,7 @@ class BinaryTrees:
         nodes = (self.roots, self.columns, self.thresholds, self.missing_left, self.children)
 
         def add(rows: slice) -> None:
-            part = X[rows]
-            part = part.toarray() if hasattr(part, "toarray") else np.ascontiguousarray(part)
+            part = np.ascontiguousarray(as_dense(X[rows]))
             add_leaves(part, nodes, self.values, scores[rows])
 
         threads.chunks(X.shape[0], CHUNK, add)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.sparse import issparse
 
+from toprank.inputs import as_dense, is_sparse
 from toprank.kernels.bins import EVERY_ROW, MISSING, bin_rows, padded
 from toprank.weak_rankers import Stumps
 
@@ -51,7 +51,7 @@ class Bins:
         """
         stumps = Stumps(max_bins).fit(X, threads)
         return cls(stumps.thresholds_, stumps.has_missing_).asking_if_missing(
-            lambda column: _highest(X[:, [column]])
+            lambda column: float(np.fmax.reduce(as_dense(X[:, [column]]), axis=None))
         )
 
     def asking_if_missing(self, highest: Callable[[int], float]) -> Bins:
@@ -75,9 +75,7 @@ class Bins:
     def by_column(self, X: Any, start: int, stop: int) -> NDArray[np.uint8]:
         """Codes of some rows, a column after the other; missing values are 255."""
         codes = np.empty((len(self.thresholds), stop - start), dtype=np.uint8)
-        part = X[start:stop]
-        is_sparse: bool = issparse(part)
-        part = part.toarray() if is_sparse else part
+        part = as_dense(X[start:stop])
         missing = np.full(part.shape[1], MISSING, dtype=np.uint8)
         bin_rows(part, EVERY_ROW, self._padded(part.dtype), missing, codes, 0, stop - start)
         return codes
@@ -111,15 +109,8 @@ class Bins:
         return codes
 
 
-def _highest(column: Any) -> float:
-    """Largest value of a column; NaN where all are missing."""
-    is_sparse: bool = issparse(column)
-    return float(np.fmax.reduce(column.toarray() if is_sparse else column, axis=None))
-
-
 def rows_at_a_time(X: Any) -> int:
     """How many rows of a table are binned at a time."""
-    is_sparse: bool = issparse(X)
-    if not is_sparse:
+    if not is_sparse(X):
         return CHUNK
     return max(1, min(CHUNK, DENSE_CELLS // max(int(X.shape[1]), 1)))

@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import narwhals.stable.v1 as nw
 import numpy as np
-from scipy.sparse import issparse
 
+from toprank.inputs import is_sparse
 from toprank.kernels.tree_rows import ordered_means, row_hashes
 
 if TYPE_CHECKING:
@@ -178,8 +178,7 @@ def _frame(X: Any) -> Any:
 
 
 def _places(categories: Sequence[Any], X: Any, frame: Any) -> list[int]:
-    is_sparse: bool = issparse(X)
-    if is_sparse:
+    if is_sparse(X):
         raise ValueError(
             "categories cannot be columns of a sparse table; pass an array or a frame."
         )

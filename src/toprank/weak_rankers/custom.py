@@ -6,8 +6,8 @@ from inspect import signature
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from scipy import sparse
 
+from toprank.inputs import is_sparse
 from toprank.weak_rankers.base import Design, WeakRankers
 from toprank.weak_rankers.features import FeatureDesign
 
@@ -73,8 +73,7 @@ class CustomWeakRankers(WeakRankers):
             columns = [self._one(function, X) for function in self._fitted]
             return np.column_stack(columns)
         values = self._fitted.transform(X)
-        is_sparse: bool = sparse.issparse(values)
-        if is_sparse:
+        if is_sparse(values):
             return values.tocsr().astype(np.float64)
         values = np.asarray(values, dtype=np.float64)
         if not np.isfinite(values).all():

@@ -6,8 +6,8 @@ import math
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from scipy import sparse
 
+from toprank.inputs import as_dense, is_sparse
 from toprank.kernels.threads import CHUNK, Threads, one_blas_thread, rows_times, sum_of_rows
 from toprank.weak_rankers.base import Design, WeakRankers
 
@@ -95,7 +95,7 @@ class FeatureDesign(Design):
         self._threads = threads or Threads()
         self._low = low
         self._span = span
-        self._is_sparse: bool = sparse.issparse(X)
+        self._is_sparse = is_sparse(X)
         self._columns: Any = None
         self.n_rows, self.n_weak = X.shape
         if not self._is_sparse and X.dtype == np.float32:
@@ -137,9 +137,7 @@ class FeatureDesign(Design):
     def rows(self, index: NDArray[np.intp]) -> NDArray[np.float64] | None:
         if self.n_weak > MAX_DENSE:
             return None
-        chosen = self._X[index]
-        dense = chosen.toarray() if self._is_sparse else chosen
-        return np.asarray((dense - self._low) / self._span, dtype=np.float64)
+        return np.asarray((as_dense(self._X[index]) - self._low) / self._span, dtype=np.float64)
 
     def gram(self) -> NDArray[np.float64] | None:
         """H·Hᵀ of a dense table that has far more features than rows; of others None."""
@@ -156,8 +154,7 @@ class FeatureDesign(Design):
 
 def _ranges(X: Any, threads: Threads | None = None) -> tuple[NDArray[Any], NDArray[Any]]:
     """Smallest and largest value of every column."""
-    is_sparse: bool = sparse.issparse(X)
-    if is_sparse:
+    if is_sparse(X):
         return X.min(axis=0).toarray().ravel(), X.max(axis=0).toarray().ravel()
     ends = (threads or Threads()).chunks(
         X.shape[0], CHUNK, lambda rows: (X[rows].min(axis=0), X[rows].max(axis=0))
@@ -197,8 +194,7 @@ class StandardFeatures(Features):
 
 def _mean_and_squares(X: Any, counts: NDArray[np.float64], threads: Threads) -> tuple[Any, Any]:
     """Weighted mean of every column, and Σ w·(x - mean)²."""
-    is_sparse: bool = sparse.issparse(X)
-    if is_sparse:
+    if is_sparse(X):
         mean = np.asarray(counts @ X, dtype=np.float64).ravel() / counts.sum()
         return mean, _sparse_squares(X, counts, mean)
 

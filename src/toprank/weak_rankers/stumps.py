@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
 import numpy as np
-from scipy.sparse import issparse
 
+from toprank.inputs import is_sparse
 from toprank.kernels.bins import (
     EVERY_ROW,
     MAX_BINS,
@@ -166,8 +166,7 @@ def _between(low: NDArray[np.float64], high: NDArray[np.float64]) -> NDArray[np.
 
 def _by_columns(X: Any) -> Any:
     """Store a table column after column: an array, or a CSC matrix of one made of rows."""
-    is_sparse: bool = issparse(X)
-    if not is_sparse:
+    if not is_sparse(X):
         return np.asfortranarray(X)
     columns = X.tocsc()
     columns.sum_duplicates()
@@ -176,8 +175,7 @@ def _by_columns(X: Any) -> Any:
 
 def _sorted_column(sample: Any, j: int) -> NDArray[Any]:
     """Values of one column of an array or a CSC matrix, sorted; missing values last."""
-    is_sparse: bool = issparse(sample)
-    if not is_sparse:
+    if not is_sparse(sample):
         return np.sort(sample[:, j])
     stored = np.sort(sample.data[sample.indptr[j] : sample.indptr[j + 1]])
     zeros = np.zeros(sample.shape[0] - stored.size, dtype=stored.dtype)
@@ -191,9 +189,8 @@ def missing_columns(X: Any) -> NDArray[np.bool_]:
     The sum of a column is finite only where no value is missing and it needs no temporary, so
     only columns whose sum is not finite are worth a second look.
     """
-    is_sparse: bool = issparse(X)
     missing: NDArray[np.bool_] = np.zeros(X.shape[1], dtype=bool)
-    if is_sparse:
+    if is_sparse(X):
         missing[X.indices[np.isnan(X.data)]] = True
         return missing
     with np.errstate(over="ignore", invalid="ignore"):
