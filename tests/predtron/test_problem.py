@@ -124,18 +124,18 @@ def test_rounds_in_closed_form_equal_rounds_by_enumeration(rng, case, loss_drive
         }[case]
         quick = compose(loss, representation)
         prepared = quick.prepare([label])[0]
-        one = quick.play(scores, prepared, loss_driven=loss_driven)
+        lost, step = quick.play(scores, prepared, loss_driven=loss_driven)
         naive = Composed(loss, representation)
-        other = naive.play(scores, label, loss_driven=loss_driven)
-        assert one.loss == pytest.approx(other.loss, abs=1e-12)
-        if one.loss == 0:
+        naively_lost, naive_step = naive.play(scores, label, loss_driven=loss_driven)
+        assert lost == pytest.approx(naively_lost, abs=1e-12)
+        if lost == 0:
             continue
         if loss_driven:
-            np.testing.assert_allclose(one.step, other.step, atol=1e-12)
+            np.testing.assert_allclose(step, naive_step, atol=1e-12)
         else:  # two searches may find two maximisers: the surrogate is the same
             value = best_value(loss, representation, scores, label)
             correct = representation.vector(naive.correct(scores, label))
-            wrong = one.step + correct
+            wrong = step + correct
             predicted = min(
                 representation.predictions(),
                 key=lambda p: np.abs(representation.vector(p) - wrong).max(),

@@ -140,7 +140,7 @@ def test_stages_are_scores_of_the_first_trees():
     stages = list(model.staged_decision_function(X, step=12))
     assert len(stages) == 3
     np.testing.assert_array_equal(stages[-1], model.decision_function(X))
-    expected = model.trees_.first(24).scores(X, Threads(), model.intercept_[0])
+    expected = model.trees_.part(0, 24).scores(X, Threads(), model.intercept_[0])
     np.testing.assert_array_equal(stages[1], expected)
 
 

@@ -45,11 +45,13 @@ def test_scores_follow_the_questions(trees, dtype):
 def test_parts_of_an_ensemble_add_up(trees):
     X = np.random.default_rng(8).normal(size=(50, 4))
     whole = trees.scores(X, Threads(), 2.0)
-    begun = trees.first(4).scores(X, Threads(), 2.0)
+    begun = trees.part(0, 4).scores(X, Threads(), 2.0)
     arrays = (array[4:] for array in trees.arrays)
     rest = ObliviousTrees(*arrays)
     np.testing.assert_allclose(begun + rest.scores(X, Threads()), whole, rtol=1e-12)
-    np.testing.assert_array_equal(trees.first(4).followed_by(rest).scores(X, Threads(), 2.0), whole)
+    np.testing.assert_array_equal(
+        trees.part(0, 4).followed_by(rest).scores(X, Threads(), 2.0), whole
+    )
 
 
 def test_importance_is_the_variance_that_questions_explain():

@@ -21,6 +21,7 @@ from toprank.rankers.supervised import (
     LinearRanker,
     PairsMixin,
     Watch,
+    check_stopping,
     check_table,
     with_callbacks,
 )
@@ -144,9 +145,11 @@ class BoostedRanker(BoostedLabelsMixin, LinearRanker):
                 run = self._boost(self._state(family, table, truth, threads), monitor)
             finally:
                 monitor.close()
-        self._store_run(family, truth.classes, monitor.best_rounds(run))
-        if held_out is not None:
-            self.validation_path_ = np.array(monitor.validation_path)
+        if monitor.held_out is not None:
+            run.truncate(monitor.held_out.best)
+        self._store_run(family, truth.classes, run)
+        if monitor.held_out is not None:
+            self.validation_path_ = np.array(monitor.held_out.path)
         warn_if_equal(self, stacklevel=6)
         return self
 
@@ -252,11 +255,9 @@ class BoostedRanker(BoostedLabelsMixin, LinearRanker):
         return weak_rankers_from(self.weak_rankers, self.max_iter)
 
     def _check_parameters(self) -> None:
-        check_number("max_iter", self.max_iter, 1, whole=True)
+        check_stopping(self.tol, self.max_iter)
         check_number("n_iter_no_change", self.n_iter_no_change, 1, whole=True)
         check_number("validation_fraction", self.validation_fraction, 0.0, 1.0)
-        if self.tol is not None:
-            check_number("tol", self.tol, 0.0)
         check_choice("directions", self.directions, ("both", "increasing"))
 
 
@@ -367,10 +368,10 @@ class RoundMonitor:
     ) -> None:
         self._model = model
         self._family = family
-        self._held_out = None
+        self.held_out = None
         if held_out is not None:
             self._held_design = family.design(held_out.X)
-            self._held_out = HeldOut(model, held_out, classes)
+            self.held_out = HeldOut(model, held_out, classes)
         self._watch = Watch(model, model.max_iter, model.verbose, self._attributes, given)
         self._is_watched = bool(model.verbose or getattr(model, "_skl_callbacks", None))
 
@@ -378,7 +379,7 @@ class RoundMonitor:
         return {"weak_rankers_": self._family, "weights_": weights, "intercept_": np.zeros(1)}
 
     def __call__(self, run: Boosted) -> bool:
-        stop = self._held_out is not None and self._held_out.after(self._change(run))
+        stop = self.held_out is not None and self.held_out.after(self._change(run))
         if self._is_watched:
             weights = self._model._weights(run, self._family)  # noqa: SLF001
             stop = self._watch(Progress(run.n_iter, run.path[-1], weights)) or stop
@@ -395,17 +396,6 @@ class RoundMonitor:
     def close(self) -> None:
         """Tell callbacks that the fit has ended."""
         self._watch.close()
-
-    @property
-    def validation_path(self) -> list[float]:
-        """Score of the held-out rows before the first round and after each."""
-        return [] if self._held_out is None else self._held_out.path
-
-    def best_rounds(self, run: Boosted) -> Boosted:
-        """Forget the rounds after the one at which held-out rows were ranked best."""
-        if self._held_out is not None:
-            run.truncate(self._held_out.best)
-        return run
 
 
 def warn_if_equal(model: Any, stacklevel: int) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from toprank.kernels.tree_rows import leaf_of_rows
 from toprank.rankers.cuts import matching_intercept_on_blocks
 from toprank.solvers.boosting_passes import fit_stumps
 from toprank.solvers.tree_blocks import TreeBlocks, binned_rows, scored_rows
@@ -144,6 +145,16 @@ class GrownTrees:
         forgotten = len(self.trees) > n_new
         del self.trees[n_new:]
         return forgotten
+
+    def hold_out(self, X: Any, threads: Threads) -> None:
+        """Put rows that trees are judged by into bins."""
+        self._codes = self.bins.by_row(X, threads)
+        self._leaves = np.empty(self._codes.shape[0], dtype=np.uint16)
+
+    def change(self, tree: GrownTree) -> Floats:
+        """What a tree adds to the scores of the rows held out."""
+        leaf_of_rows(self._codes, tree.splits, self._leaves, 0, self._leaves.size)
+        return tree.values[self._leaves]
 
     def kept_scores(self, table: Any, threads: Threads, start: float) -> Floats | float:
         """Scores of the training rows to begin with."""

@@ -8,7 +8,6 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 
-from toprank.kernels.tree_rows import leaf_of_rows
 from toprank.metrics import scorer as scorer_named
 from toprank.rankers.supervised import check_length
 from toprank.truth import Truth
@@ -16,10 +15,7 @@ from toprank.truth import Truth
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from toprank.kernels.threads import Threads
     from toprank.objectives import Objective
-    from toprank.solvers.tree_boosting import GrownTree
-    from toprank.trees import Bins
 
 # Scores closer than this share are a tie: sums in another order differ by less.
 TIE = 1e-9
@@ -163,34 +159,3 @@ def _held_out_truth(rows: HeldOutRows, classes: NDArray[Any] | None) -> Truth:
     if classes is None:
         return Truth.of_grades(rows.y, **metadata)
     return Truth.of_labels(rows.y == classes[1], **metadata)
-
-
-class HeldOutTrees(HeldOut):
-    """Held-out rows that are scored after each tree.
-
-    Parameters
-    ----------
-    bins : Bins
-        Those of the training rows.
-    threads : Threads
-    model, rows, classes, **options
-        As for :class:`HeldOut`.
-    """
-
-    def __init__(
-        self,
-        bins: Bins,
-        threads: Threads,
-        model: Any,
-        rows: HeldOutRows,
-        classes: NDArray[Any] | None,
-        **options: Any,
-    ) -> None:
-        super().__init__(model, rows, classes, **options)
-        self._codes = bins.by_row(rows.X, threads)
-        self._leaves = np.empty(self._codes.shape[0], dtype=np.uint16)
-
-    def after_tree(self, tree: GrownTree) -> bool:
-        """Score the rows after one more tree; true asks to stop."""
-        leaf_of_rows(self._codes, tree.splits, self._leaves, 0, self._leaves.size)
-        return self.after(tree.values[self._leaves])

@@ -17,12 +17,12 @@ from toprank.objectives import Push, Relative
 from toprank.rankers.base import keep_columns
 from toprank.rankers.cuts import matching_intercept
 from toprank.rankers.push import BlockProblem
-from toprank.rankers.rank_svm_problem import check_stopping
 from toprank.rankers.supervised import (
     GradesMixin,
     LinearRanker,
     PairsMixin,
     Watch,
+    check_stopping,
     with_callbacks,
 )
 from toprank.rankers.survey import survey

@@ -16,7 +16,6 @@ from toprank.inputs import (
     as_dense,
     as_weights,
     check_choice,
-    check_number,
     log_scale,
     scaled_weights,
 )
@@ -24,7 +23,13 @@ from toprank.kernels.threads import Threads
 from toprank.rankers.boosting import check_max_step, warn_if_equal
 from toprank.rankers.cuts import matching_intercept, places_in_rows
 from toprank.rankers.documentation import documented
-from toprank.rankers.supervised import check_given, check_known, check_table, class_labels
+from toprank.rankers.supervised import (
+    check_given,
+    check_known,
+    check_stopping,
+    check_table,
+    class_labels,
+)
 from toprank.solvers.boosting import boost
 from toprank.solvers.label_boosting import LabelState
 from toprank.weak_rankers import Stumps
@@ -194,9 +199,7 @@ class LabelBooster(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return (scores > self.cut_).astype(int)
 
     def _check_parameters(self) -> None:
-        check_number("max_iter", self.max_iter, 1, whole=True)
-        if self.tol is not None:
-            check_number("tol", self.tol, 0.0)
+        check_stopping(self.tol, self.max_iter)
         check_max_step(self.max_step)
 
     def __sklearn_tags__(self) -> Any:

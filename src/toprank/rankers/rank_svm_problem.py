@@ -14,6 +14,7 @@ from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS
 from toprank.inputs import check_choice, check_number
 from toprank.kernels.pair_blocks import PairBlocks
 from toprank.objectives.margin import ClassMargin, PairMargin, SoftMargin, TangentMargin
+from toprank.rankers.supervised import check_stopping
 from toprank.solvers.margin_ball import lower_by_tangents, maximize_on_ball
 from toprank.solvers.nearest_point import GramRows, nearest_point
 from toprank.weak_rankers.features import SymmetricFeatures
@@ -275,13 +276,6 @@ def _check_search(ranker: Any) -> None:
         check_number("nu_plus_start", ranker.nu_plus_start, ranker.nu, 1.0)
     if ranker.nu_plus_tol is not None:
         check_number("nu_plus_tol", ranker.nu_plus_tol, 0.0)
-
-
-def check_stopping(tol: Any, max_iter: Any) -> None:
-    """Raise where a fit would not know when to stop."""
-    if tol is not None:
-        check_number("tol", tol, 0)
-    check_number("max_iter", max_iter, 1, whole=True)
 
 
 def _check_kernel(kernel: Any, norm: int) -> None:

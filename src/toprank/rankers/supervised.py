@@ -17,7 +17,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
-from toprank.inputs import check_columns, warn_if_doubtful
+from toprank.inputs import check_columns, check_number, warn_if_doubtful
 from toprank.kernels.threads import linear_scores
 from toprank.rankers.base import BaseRanker
 from toprank.truth import Truth
@@ -58,6 +58,7 @@ __all__ = [
     "check_given",
     "check_known",
     "check_length",
+    "check_stopping",
     "check_table",
     "class_labels",
     "near_one",
@@ -369,6 +370,13 @@ def check_known(labels: NDArray[Any]) -> None:
     """Refuse labels of which some are missing."""
     if labels.dtype.kind == "f" and not np.isfinite(labels).all():
         raise ValueError("y contains NaN or infinity; drop the rows without a label.")
+
+
+def check_stopping(tol: Any, max_iter: Any) -> None:
+    """Raise where a fit would not know when to stop."""
+    if tol is not None:
+        check_number("tol", tol, 0)
+    check_number("max_iter", max_iter, 1, whole=True)
 
 
 def check_length(name: str, n_given: int, table: Any) -> None:

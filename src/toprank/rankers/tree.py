@@ -34,7 +34,7 @@ from toprank.rankers.growing_trees import (
     growing_rows,
     matching_cut,
 )
-from toprank.rankers.held_out import HeldOutTrees, hold_out
+from toprank.rankers.held_out import HeldOut, hold_out
 from toprank.rankers.supervised import SupervisedRanker, Watch, check_table, with_callbacks
 from toprank.rankers.survey import survey
 from toprank.solvers.base import Progress
@@ -345,7 +345,7 @@ class TreeRanker(BoostedLabelsMixin, BoostedGradesMixin, BoostedPairsMixin, Supe
         threads: Threads,
         learned: Callable[[Any], dict[str, Any]],
         given: dict[str, Any],
-        held_out: HeldOutTrees | None = None,
+        held_out: HeldOut | None = None,
     ) -> None:
         """Grow trees and store them; ``learned`` gives the fitted attributes."""
         watch = Watch(
@@ -355,7 +355,7 @@ class TreeRanker(BoostedLabelsMixin, BoostedGradesMixin, BoostedPairsMixin, Supe
         def monitor(tree: GrownTree) -> bool:
             grown.trees.append(tree)
             value = leaves.value(rows) if self.verbose else math.nan
-            stop = held_out is not None and held_out.after_tree(tree)
+            stop = held_out is not None and held_out.after(grown.change(tree))
             return watch(Progress(grown.n_trees, value, grown)) or stop  # type: ignore[arg-type]
 
         with closing(watch):
@@ -371,12 +371,12 @@ class TreeRanker(BoostedLabelsMixin, BoostedGradesMixin, BoostedPairsMixin, Supe
         start: float,
         classes: NDArray[Any] | None,
         threads: Threads,
-    ) -> HeldOutTrees | None:
+    ) -> HeldOut | None:
         if rows is None:
             return None
+        grown.hold_out(rows.X, threads)
         begin = grown.kept_scores(rows.X, threads, start)
-        options = {"objective": self._objective(), "start": begin}
-        return HeldOutTrees(grown.bins, threads, self, rows, classes, **options)
+        return HeldOut(self, rows, classes, objective=self._objective(), start=begin)
 
     def _trees_to_keep(self, n_columns: int) -> ObliviousTrees | None:
         kept = getattr(self, "trees_", None) if self.warm_start else None
@@ -386,7 +386,7 @@ class TreeRanker(BoostedLabelsMixin, BoostedGradesMixin, BoostedPairsMixin, Supe
             return None
         if self._layout != self.categories_.layout:
             return None
-        return kept.first(self.n_trees)
+        return kept.part(0, self.n_trees)
 
     def _directions(self, n_columns: int) -> NDArray[np.int64]:
         names = getattr(self, "feature_names_in_", None)

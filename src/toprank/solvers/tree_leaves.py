@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
     from toprank.objectives import Criterion, Objective
     from toprank.objectives.exponential import TiltedMass
+    from toprank.solvers.tree_boosting import GrowingRows
     from toprank.truth import Truth
 
     Floats = NDArray[np.float64]
@@ -45,22 +46,6 @@ if TYPE_CHECKING:
 N_STEPS = 3
 # Longest change of a leaf in one step: beyond it an exponential is far from quadratic.
 LONGEST_STEP = 2.0
-
-
-class LeafRows(Protocol):
-    """Rows with their scores and, once a tree has grown, their leaves."""
-
-    def edges(self) -> tuple[float, float]:
-        """Lowest score of the positives and highest of the negatives."""
-
-    def sums(self, terms: Terms, steps: Floats) -> Floats:
-        """Sums of the rows' terms by leaf, the scores of each leaf moved by its step."""
-
-    def set_gradients(self, terms: Terms, factors: tuple[float, float]) -> None:
-        """Compute the gradients from the terms, those of each class times its factor."""
-
-    def sum_losses(self, terms: Terms) -> float:
-        """Losses ln(1 + e^x) of the log loss or of the IR push, added up."""
 
 
 class LeafObjective(ABC):
@@ -126,16 +111,16 @@ class LogLossLeaves(LeafObjective):
         self.start = math.log(positive / (total - positive))
         self.bound = total
 
-    def value(self, rows: LeafRows) -> float:
+    def value(self, rows: GrowingRows) -> float:
         return rows.sum_losses(Terms(LOG_LOSS)) / self.bound
 
-    def cut(self, rows: LeafRows) -> float:  # noqa: ARG002
+    def cut(self, rows: GrowingRows) -> float:  # noqa: ARG002
         return 0.0
 
-    def set_gradients(self, rows: LeafRows) -> None:
+    def set_gradients(self, rows: GrowingRows) -> None:
         rows.set_gradients(Terms(LOG_LOSS), (1.0, 1.0))
 
-    def leaf_values(self, rows: LeafRows, n_leaves: int, penalty: float) -> Floats:
+    def leaf_values(self, rows: GrowingRows, n_leaves: int, penalty: float) -> Floats:
         values = np.zeros(n_leaves)
         for _ in range(N_STEPS):
             sums = rows.sums(Terms(LOG_LOSS), values)
@@ -150,27 +135,27 @@ class PushLeaves(LeafObjective):
         self.bound = total
         self._formula, self._sign, self._scale = formula, sign, total / 2.0
 
-    def _look(self, rows: LeafRows) -> tuple[Terms, float, float]:
+    def _look(self, rows: GrowingRows) -> tuple[Terms, float, float]:
         """Terms at the present scores, and their sums over the positives and the negatives."""
         terms = Terms(PUSH, self._formula.powers(self._sign), rows.edges())
         above, _, below = rows.sums(terms, np.zeros(0))[0].tolist()
         return terms, above, below
 
-    def _masses(self, rows: LeafRows) -> tuple[TiltedMass, TiltedMass]:
+    def _masses(self, rows: GrowingRows) -> tuple[TiltedMass, TiltedMass]:
         terms, *masses = self._look(rows)
         return self._formula.ends(self._sign, terms.edges, masses)
 
-    def value(self, rows: LeafRows) -> float:
+    def value(self, rows: GrowingRows) -> float:
         return self._formula.value_and_shares(self._masses(rows))[0]
 
-    def cut(self, rows: LeafRows) -> float:
+    def cut(self, rows: GrowingRows) -> float:
         return self._formula.intercept(self._masses(rows))
 
-    def set_gradients(self, rows: LeafRows) -> None:
+    def set_gradients(self, rows: GrowingRows) -> None:
         self._terms, above, below = self._look(rows)
         rows.set_gradients(self._terms, (-self._scale / above, self._scale / below))
 
-    def leaf_values(self, rows: LeafRows, n_leaves: int, penalty: float) -> Floats:
+    def leaf_values(self, rows: GrowingRows, n_leaves: int, penalty: float) -> Floats:
         sums = rows.sums(self._terms, np.zeros(n_leaves))
         masses = np.ascontiguousarray(sums.T[::2])
         return push_steps(masses, self._terms.powers, self._scale, penalty, N_STEPS, LONGEST_STEP)
@@ -185,25 +170,25 @@ class IRPushLeaves(LeafObjective):
         # where all scores tie, each positive has the slope below/(1 + below)
         self._scale = total * (1.0 + below) / (2.0 * positive * below)
 
-    def value(self, rows: LeafRows) -> float:
+    def value(self, rows: GrowingRows) -> float:
         terms = self._leveled(rows, Terms(IR_PUSH, edges=rows.edges()), np.zeros(0))
         return rows.sum_losses(terms) / self._positive
 
-    def set_gradients(self, rows: LeafRows) -> None:
+    def set_gradients(self, rows: GrowingRows) -> None:
         sums = self._at_level(rows, Terms(IR_PUSH, edges=rows.edges()), np.zeros(0))[0]
         pull = self._scale * sums[0]
         rows.set_gradients(self._terms, (-self._scale, pull / sums[2]))
 
-    def _at_level(self, rows: LeafRows, terms: Terms, steps: Floats) -> Floats:
+    def _at_level(self, rows: GrowingRows, terms: Terms, steps: Floats) -> Floats:
         """Sums by leaf, after a look at the soft maximum of the negatives."""
         self._terms = self._leveled(rows, terms, steps)
         return rows.sums(self._terms, steps)
 
-    def _leveled(self, rows: LeafRows, terms: Terms, steps: Floats) -> Terms:
+    def _leveled(self, rows: GrowingRows, terms: Terms, steps: Floats) -> Terms:
         below = float(rows.sums(terms, steps)[:, 2].sum())
         return terms._replace(level=terms.edges[1] + math.log(below))
 
-    def leaf_values(self, rows: LeafRows, n_leaves: int, penalty: float) -> Floats:
+    def leaf_values(self, rows: GrowingRows, n_leaves: int, penalty: float) -> Floats:
         values = np.zeros(n_leaves)
         for _ in range(N_STEPS):
             sums = self._scale * self._at_level(rows, self._terms, values)

@@ -59,10 +59,6 @@ class ObliviousTrees:
         """Columns, thresholds, missing_left, values and cover."""
         return self.columns, self.thresholds, self.missing_left, self.values, self.cover
 
-    def first(self, n_trees: int) -> ObliviousTrees:
-        """Give the first trees alone."""
-        return self.part(0, n_trees)
-
     def part(self, start: int, stop: int) -> ObliviousTrees:
         """Give the trees from one number up to another."""
         return ObliviousTrees(*(array[start:stop] for array in self.arrays))
