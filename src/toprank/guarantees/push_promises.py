@@ -12,6 +12,7 @@ from toprank.inputs import as_lists, as_positives, as_scores, as_weights
 from toprank.kernels.ladder import Ladder
 from toprank.metrics import height
 from toprank.objectives import Push
+from toprank.objectives.base import exponential
 from toprank.objectives.heights import RungComparison
 from toprank.objectives.losses import LOSSES
 from toprank.objectives.prices import Heights, Price, aggregate
@@ -284,7 +285,7 @@ def _of_end(
     in_logs = loss == "exponential" and (price == "identity" or not isinstance(price, (str, Price)))
     measured = aggregate(price, in_logs=False).value(heights.counted)
     promised = aggregate(price, in_logs=in_logs).value(heights.bounded)
-    promised = _exp(promised) if in_logs else promised
+    promised = exponential(promised) if in_logs else promised
     lightest = float(heights.counted.weight.min())
     totals = (heights.opponents, weight) if end == "top" else (weight, heights.opponents)
     return PushCertificate(
@@ -328,10 +329,6 @@ def _most_for(
 def _power(price: Any) -> float:
     """Exponent p of a power."""
     return 1.0 if isinstance(price, str) else float(price)
-
-
-def _exp(exponent: float) -> float:
-    return math.exp(exponent) if exponent < 709.0 else math.inf
 
 
 def _expm1(exponent: float) -> float:

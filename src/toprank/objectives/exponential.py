@@ -35,7 +35,7 @@ from toprank.kernels.tilts import (
     spread,
 )
 from toprank.objectives.base import Criterion, ScoreLine
-from toprank.objectives.prices import TIED, exponential_or_warn
+from toprank.objectives.prices import TIED, exponential_or_warn, refuse_infinite
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -199,7 +199,7 @@ class ExponentialCriterion(Criterion):
         F' = Σ π V' and F'' = Σ π (V'' + p·V'²) - p·F'², where V'' is q(1 - q) on inner and
         p·r(1 - r) on outer rows.
         """
-        self._refuse_infinite_power()
+        refuse_infinite(self._formula.p)
         p = self._formula.p
         _, ends = self._slopes(scores)
         bends = []
@@ -221,7 +221,7 @@ class ExponentialCriterion(Criterion):
 
         Unlike the Hessian's diagonal these add up: a row of weight 2 has what two rows have.
         """
-        self._refuse_infinite_power()
+        refuse_infinite(self._formula.p)
         _, ends = self._slopes(scores)
         curvatures = []
         for share, slopes, powers in ends:
@@ -234,7 +234,7 @@ class ExponentialCriterion(Criterion):
     def signed_curvature(self, scores: NDArray[Any], dtype: Any) -> NDArray[Any]:
         if len(self._formula.constants) > 1:
             return super().signed_curvature(scores, dtype)
-        self._refuse_infinite_power()
+        refuse_infinite(self._formula.p)
         signed = np.empty(self.n_rows, dtype=dtype)
         self._slopes_into(signed, scores, *self._formula.constants, curved=True)
         return signed
@@ -301,10 +301,6 @@ class ExponentialCriterion(Criterion):
 
     def _ends(self, sign: int, tilted: Tilted) -> tuple[TiltedMass, TiltedMass]:
         return self._formula.ends(sign, tilted.edges, tilted.masses.tolist())
-
-    def _refuse_infinite_power(self) -> None:
-        if math.isinf(self._formula.p):
-            raise ValueError("p=inf has no second derivative; use a large finite p such as 64.")
 
 
 class _MassLine(ScoreLine):

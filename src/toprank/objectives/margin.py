@@ -234,13 +234,10 @@ class TangentMargin(SoftMargin):
         found = self.classes.slice(scores, tails, self._wanted(high))
         return found._replace(nu_plus=high)
 
-    def _caps(self, nu_plus: float) -> tuple[float, float]:
-        """1/κ of the class with the tangent and of the other one."""
-        return (2.0 - nu_plus / self.centre) / self.centre, nu_plus / self.nu
-
     def _wanted(self, nu_plus: float) -> tuple[float, float]:
         """Mass of each class to average over."""
-        caps = self._caps(nu_plus)
+        # 1/κ of the class with the tangent and of the other one
+        caps = (2.0 - nu_plus / self.centre) / self.centre, nu_plus / self.nu
         first, second = reversed(caps) if self.swapped else caps
         totals, least = self.classes.totals, self.classes.lightest
         return (

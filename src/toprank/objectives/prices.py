@@ -193,7 +193,8 @@ def exponential_or_warn(exponent: float) -> float:
         return math.inf
 
 
-def _refuse_infinite(p: float) -> None:
+def refuse_infinite(p: float) -> None:
+    """Raise where a second derivative is asked for and there is none."""
     if math.isinf(p):
         raise ValueError("p=inf has no second derivative; use a large finite p such as 64.")
 
@@ -209,7 +210,7 @@ class _LogPower(Aggregate):
         return value, shares / heights.size
 
     def curvature(self, heights: Heights) -> HeightCurvature:
-        _refuse_infinite(self.p)
+        refuse_infinite(self.p)
         first = self._value_and_shares(heights)[1] / heights.size
         return HeightCurvature(first, (self.p - 1.0) * first / heights.size, -self.p)
 
@@ -246,7 +247,7 @@ class _RootPower(Aggregate):
         return value, first
 
     def curvature(self, heights: Heights) -> HeightCurvature:
-        _refuse_infinite(self.p)
+        refuse_infinite(self.p)
         value, first, _ = self._parts(heights)
         second = (self.p - 1.0) * np.divide(
             first, heights.size, out=np.zeros_like(first), where=heights.size > 0

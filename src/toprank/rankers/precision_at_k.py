@@ -295,7 +295,8 @@ class PrecisionAtKRanker(LinearRanker):
             inside, outside = split_rows(truth, self.validation_fraction, rng)
             kept = BatchRows.of(rows.X[inside], truth.part(inside))
             aside = BatchRows.of(rows.X[outside], truth.part(outside))
-            judge = partial(_share_of_negatives, self._criterion(k, aside), self._design(aside))
+            criterion, design = self._criterion(k, aside), self._design(aside)
+            judge = lambda weights: criterion.loss(design.scores(weights))  # noqa: E731
         batches = MiniBatches(kept, self.batch_size, int(rng.randint(2**31 - 1)))
         ensemble: list[NDArray[np.float64]] | None = [] if self.keep_ensemble else None
         stream = self._stream_on(k, kept, start)
@@ -443,11 +444,6 @@ class PrecisionAtKRanker(LinearRanker):
             cut = matching_intercept(scores, rows.positives, rows.weights)
         attributes = self._attributes(self.weak_rankers_, weights, cut, self.classes_, rows.X.dtype)
         return attributes | {"_cut": cut}
-
-
-def _share_of_negatives(criterion: PrecisionCriterion, design: Design, weights: Floats) -> float:
-    """Share of negatives in the top k."""
-    return criterion.loss(design.scores(weights))
 
 
 def labels_of_stream(

@@ -108,7 +108,10 @@ def steps_of(step: Any) -> Steps | None:
     """
     if isinstance(step, Real):
         return None
-    return partial(_step_by, step) if callable(step) else partial(_step_in, check_steps(step))
+    if callable(step):
+        return partial(_step_by, step)
+    lengths = check_steps(step)
+    return lambda number: float(lengths[min(number, lengths.size) - 1])
 
 
 def check_steps(step: Any) -> NDArray[np.float64]:
@@ -123,10 +126,6 @@ def check_steps(step: Any) -> NDArray[np.float64]:
             f"the step, got {step!r}."
         )
     return lengths
-
-
-def _step_in(lengths: NDArray[np.float64], number: int) -> float:
-    return float(lengths[min(number, lengths.size) - 1])
 
 
 def _step_by(schedule: Callable[[int], Any], number: int) -> float:

@@ -265,11 +265,14 @@ class _Levels:
         totals, filled = np.empty(0, np.int64), np.zeros(1, np.int64)
         while True:
             self._score(rows, filled, totals, draws, noise, level=len(splits))
-            splits.append(self._chosen())
+            split = self._chosen()
+            first, last = self._columns.offsets[split.column : split.column + 2]
+            histograms = self._children[: 1 << len(splits), first:last]
+            splits.append(split)
             if len(splits) == self._boosting.depth:
                 return np.array(splits, dtype=np.int64)
-            rows.split(splits[-1])
-            totals, filled = self._split_totals(splits[-1], 1 << (len(splits) - 1))
+            rows.split(split)
+            totals, filled = sums_after_split(histograms, split.last, split.left_code)
             self._parents, self._children = self._children, self._parents
 
     def _score(
@@ -305,11 +308,6 @@ class _Levels:
             )
 
         rows.histograms(filled, children, score)
-
-    def _split_totals(self, split: Split, n_leaves: int) -> tuple[Integers, Integers]:
-        """Packed sums of the leaves that a split makes, and of every two siblings the lighter."""
-        bins = self._columns.offsets[split.column : split.column + 2]
-        return sums_after_split(self._children[:n_leaves, bins[0] : bins[1]], *split[1:])
 
     def _chosen(self) -> Split:
         column = int(self._best[:, 0].argmax())

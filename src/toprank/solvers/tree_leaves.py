@@ -226,7 +226,11 @@ class CriterionLeaves(LeafObjective):
         leaves, values = rows.leaves.astype(np.intp), np.zeros(n_leaves)
         cover = np.bincount(leaves, self._weights, n_leaves)
         for _ in range(N_STEPS):
-            slopes, bends = self._derivatives(rows.scores + values[leaves])
+            scores = rows.scores + values[leaves]
+            if self._is_curved:
+                slopes, bends = self._criterion.gradient_and_curvature(scores)
+            else:
+                slopes, bends = self._criterion.value_and_gradient(scores)[1], np.zeros(scores.size)
             pulls = self._scale * np.bincount(leaves, slopes, n_leaves)
             curvature = self._scale * np.bincount(leaves, bends, n_leaves)
             step = -pulls / (np.where(curvature > 0.0, curvature, cover) + penalty)
@@ -234,11 +238,6 @@ class CriterionLeaves(LeafObjective):
             if not curvature.any():
                 break
         return values
-
-    def _derivatives(self, scores: Floats) -> tuple[Floats, Floats]:
-        if self._is_curved:
-            return self._criterion.gradient_and_curvature(scores)
-        return self._criterion.value_and_gradient(scores)[1], np.zeros(scores.size)
 
 
 def _is_curved(criterion: Criterion) -> bool:
