@@ -12,14 +12,13 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from toprank.inputs import as_lists, as_positives, as_scores, is_sparse
 from toprank.kernels.top_k import k_of, surrogate_of_lists
 from toprank.objectives.precision import as_top
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
-
     from toprank.kernels.mini_batches import Aim, Batches
     from toprank.solvers.mini_batch import BatchRows, MiniBatches, Tally
 

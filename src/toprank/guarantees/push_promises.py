@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from toprank.inputs import as_lists, as_positives, as_scores, as_weights
 from toprank.kernels.ladder import Ladder
@@ -18,11 +19,9 @@ from toprank.objectives.losses import LOSSES
 from toprank.objectives.prices import Heights, Price, aggregate
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
-
     from toprank.objectives.losses import LossName
 
-    Floats = NDArray[np.float64]
+Floats = NDArray[np.float64]
 
 # Sums of up to 1e8 rounded terms differ from the exact ones by less than this.
 ROUNDING = 1e-9

@@ -11,9 +11,10 @@ rankers in [0, 1] every margin lies in [-1, 1].
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.optimize import linprog
 
@@ -23,9 +24,6 @@ from toprank.kernels.pair_blocks import PairBlocks, weight_below
 from toprank.objectives import pnorm_push
 from toprank.objectives.exponential import ExponentialCriterion, PushFormula
 from toprank.truth import Truth
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
 
 # Margins that differ by less than this share of the range of the scores are equal, and a best
 # margin below this share of the largest value is 0.

@@ -21,16 +21,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from toprank.inputs import as_positives, as_scores
 from toprank.kernels.pair_blocks import PairBlocks, weight_below
 from toprank.truth import Truth
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
 
 # What rounding may take from a share of pairs.
 ROUNDING = 1e-12

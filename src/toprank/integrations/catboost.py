@@ -14,17 +14,15 @@ scores, as trees can, both are minimised by the same rankings. Metrics do see al
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from toprank.integrations.trees import TreeMetric
 from toprank.kernels.tilts import class_exponents
 from toprank.objectives import OBJECTIVES
 from toprank.objectives.exponential import PushFormula
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
 
 __all__ = ["CatBoostMetric", "CatBoostObjective", "metric", "objective"]
 

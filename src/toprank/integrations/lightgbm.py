@@ -14,13 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 import lightgbm
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from toprank.integrations.trees import TreeMetric, TreeObjective, ids_of_lists
 from toprank.objectives import objective_named
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
-
     from toprank.objectives import Objective
 
 __all__ = ["LightGBMMetric", "LightGBMObjective", "metric", "objective"]

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import onnx
+from numpy.typing import NDArray
 from onnx import TensorProto, compose, helper, numpy_helper
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline
@@ -23,11 +24,9 @@ from toprank.trees import BinaryTrees, ObliviousTrees
 from toprank.weak_rankers import Features, Stumps
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from toprank.tables.columns import Encoding
 
-    GraphParts = tuple[list[onnx.NodeProto], dict[str, NDArray[Any]]]
+GraphParts = tuple[list[onnx.NodeProto], dict[str, NDArray[Any]]]
 
 __all__ = ["to_onnx"]
 

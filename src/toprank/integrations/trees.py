@@ -17,13 +17,12 @@ import inspect
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from toprank.metrics.driver import METRICS
 from toprank.metrics.scoring import LOSSES, names
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
-
     from toprank.objectives import Criterion, Objective
 
 __all__ = ["TreeMetric", "TreeObjective", "ids_of_lists"]

@@ -14,13 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xgboost
+from numpy.typing import ArrayLike, NDArray
 
 from toprank.integrations.trees import TreeMetric, TreeObjective, ids_of_lists
 from toprank.objectives import objective_named
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
-
     from toprank.objectives import Objective
 
 __all__ = ["PARAMS", "XGBoostMetric", "XGBoostObjective", "metric", "objective"]

@@ -5,19 +5,17 @@ from __future__ import annotations
 import functools
 import inspect
 import warnings
+from collections.abc import Callable
 from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, cast
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from toprank.inputs import as_lists, as_positives, as_scores, as_weights
 from toprank.metrics.ranked import ListTotals, ScoredRows, rank_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import ArrayLike, NDArray
-
     from toprank.metrics.ranked import Floats, Reach
 
     Worth = Callable[[NDArray[np.bool_]], Floats]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from toprank.inputs import SLACK
 from toprank.metrics.driver import AVERAGE, MEAN_FIRST, PESSIMISTIC, TOGETHER, metric
@@ -12,8 +13,6 @@ from toprank.metrics.places import harmonic_between, places_of_positives, sum_ov
 from toprank.metrics.shortlists import budgets, to_k
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from toprank.metrics.ranked import Floats, Ranked
 
 GAIN = "exponential"  # the default, 2^y − 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import warnings
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,8 +26,6 @@ from toprank.metrics.places import places_of_positives, sum_over_places
 from toprank.metrics.ranked import BLOCK, Ranked, rank_sorted, sort_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from toprank.metrics.ranked import Floats, ScoredRows
 
 # A difference of two scores is known up to this share of their size.

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from toprank.metrics.driver import AVERAGE, PESSIMISTIC
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
-
     from toprank.metrics.ranked import Floats, Ranked
 
 # A table of prices up to this place (1 GiB) is built where ties span many places.

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from toprank.metrics.driver import METRICS
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
 
 # Losses, of which a smaller value is better: their scorers return the negative.
 LOSSES = frozenset({"pnorm_error", "r_max", "winner_take_all"})

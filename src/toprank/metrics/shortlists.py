@@ -6,6 +6,7 @@ from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from toprank.inputs import SLACK, as_scores, rounded_up
 from toprank.metrics.driver import (
@@ -22,8 +23,6 @@ from toprank.metrics.driver import (
 from toprank.metrics.ranked import Reach, ScoredRows, are_whole, rank_sorted, sort_rows
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
-
     from toprank.metrics.ranked import Floats, ListTotals, Ranked, ScoredRows
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 from toprank.objectives.base import Criterion, Objective, Relative
 from toprank.objectives.log_loss import LogLoss
@@ -10,9 +11,6 @@ from toprank.objectives.precision import PrecisionAtK, precision_at_k
 from toprank.objectives.prices import Price
 from toprank.objectives.push import ExponentialIRPush, ExponentialPush, Push, ir_push, pnorm_push
 from toprank.objectives.top import SoftTop
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 __all__ = [
     "OBJECTIVES",

@@ -11,16 +11,14 @@ import math
 import sys
 import warnings
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, Unpack
+from typing import Any, NamedTuple, TypedDict, Unpack
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from toprank.inputs import as_scores
 from toprank.kernels.threads import Threads
 from toprank.truth import Truth
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
 
 
 class Criterion(ABC):

@@ -17,11 +17,13 @@ grades.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from toprank.kernels.tilts import (
     CHUNK,
@@ -37,12 +39,7 @@ from toprank.kernels.tilts import (
 from toprank.objectives.base import Criterion, ScoreLine
 from toprank.objectives.prices import TIED, exponential_or_warn, refuse_infinite
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
+Floats = NDArray[np.float64]
 
 
 class Tilt(NamedTuple):

@@ -9,13 +9,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import expit
 
 from toprank.objectives.base import Criterion, Degrees, Objective
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from toprank.truth import Truth
 
 

@@ -14,15 +14,13 @@ where the squared hinge has no second derivative (x = -1), 0 stands for it.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import expit
 
 from toprank.kernels.sweeps import FAR
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 LossName = Literal["exponential", "logistic", "hinge", "squared_hinge"]
 

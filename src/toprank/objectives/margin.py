@@ -26,15 +26,14 @@ from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from toprank.kernels.pair_blocks import pair_shares, pair_threshold, weight_below
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from toprank.kernels.pair_blocks import PairBlocks
 
-    Floats = NDArray[np.float64]
+Floats = NDArray[np.float64]
 
 # Weights that add up to a wanted one but for this share of it have reached it: ν·p·n is often a
 # whole number of pairs, and sums of weights may miss it by some last bits. Where ν⁺ is looked for

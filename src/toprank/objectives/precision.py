@@ -18,14 +18,13 @@ from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
 from toprank.inputs import check_choice
 from toprank.kernels.top_k import AVG, MAX, RAMP, STRUCT, surrogate_of_lists
 from toprank.objectives.base import Criterion, Degrees, Objective
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from toprank.inputs import Lists
     from toprank.truth import Truth
 

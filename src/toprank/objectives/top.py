@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from toprank.inputs import check_choice
 from toprank.objectives.base import Criterion, Objective
@@ -24,8 +25,6 @@ from toprank.objectives.losses import LOSSES, LossName, RoundedHinge, largest_sc
 from toprank.objectives.prices import TIED
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from toprank.objectives.losses import Loss
     from toprank.truth import Truth
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass, replace
@@ -10,6 +11,7 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -24,13 +26,9 @@ from toprank.predtron.models import KernelModel, LinearModel, Pace, play_stream
 from toprank.predtron.problem import Composed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from numpy.typing import NDArray
-
     from toprank.predtron.problem import Problem
 
-    Floats = NDArray[np.float64]
+Floats = NDArray[np.float64]
 
 # Scores are sums of products of two rows: 1e280 leaves room for 1e28 rounds.
 LARGEST_ENTRY = 1e140

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
@@ -20,12 +21,10 @@ from toprank.predtron.problem import PredictionTable
 from toprank.predtron.representations import Basis, Signs
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from toprank.predtron.inputs import StreamInputs
     from toprank.predtron.representations import Vectors
 
-    Floats = NDArray[np.float64]
+Floats = NDArray[np.float64]
 
 
 class ClassLearner(ClassifierMixin, OnlineEstimator):  # type: ignore[misc]

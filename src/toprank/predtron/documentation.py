@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 from toprank.rankers.documentation import documented as filled
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 PASSES = """\
 average : bool, default=True

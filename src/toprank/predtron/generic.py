@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from toprank.predtron.base import RowPredtron
 from toprank.predtron.documentation import documented
 from toprank.predtron.problem import compose
 from toprank.predtron.representations import Representation, Vectors
 from toprank.rankers.supervised import check_given, check_length
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import ArrayLike, NDArray
 
 
 @documented()

@@ -10,6 +10,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils.validation import column_or_1d
 
 from toprank.inputs import as_dense, as_lists, is_sparse
@@ -18,11 +19,9 @@ from toprank.kernels.rows import rows_of
 from toprank.rankers.supervised import check_given, check_length, class_labels
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from toprank.predtron.links import Link
 
-    Floats = NDArray[np.float64]
+Floats = NDArray[np.float64]
 
 # 2^1000 is near the largest number there is; beyond, gains would be infinite.
 LARGEST_GRADE = 1000

@@ -17,14 +17,12 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from numbers import Real
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
+Floats = NDArray[np.float64]
 
 
 def _linked(lengths: Floats, q: float) -> Floats:

@@ -9,16 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from toprank.inputs import check_number
 from toprank.kernels.permutations import ndcg_loss, precision_loss
 from toprank.kernels.subsets import ERROR_SET_SIZE, HAMMING, SUBSET_ZERO_ONE, subset_loss
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
 
 Loss = Callable[[Any, Any], float]
 """A function of a prediction and a label, at least 0."""

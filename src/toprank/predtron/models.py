@@ -14,19 +14,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.metrics.pairwise import pairwise_kernels
 
 from toprank.kernels.rounds import play_rows
 from toprank.kernels.rows import rows_of
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from toprank.predtron.links import Link
     from toprank.predtron.problem import Problem
 
-    Floats = NDArray[np.float64]
-
+Floats = NDArray[np.float64]
 
 # Rows whose kernel is computed at once: a call costs as much as some hundred rows.
 ROWS_AT_ONCE = 256

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 
 from toprank.inputs import is_sparse
@@ -18,8 +19,6 @@ from toprank.predtron.problem import Problem, SubsetProblem
 from toprank.predtron.representations import Indicators
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from toprank.predtron.inputs import StreamInputs
 
 LOSSES: dict[str, type[SubsetLoss]] = {

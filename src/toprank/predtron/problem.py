@@ -22,9 +22,11 @@ Ties may go either way: all maximisers give the same surrogate.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
 from toprank.kernels.permutations import best_first, correct_for_ndcg, ndcg_loss, with_top
@@ -39,14 +41,11 @@ from toprank.predtron.losses import (
 )
 from toprank.predtron.representations import Indicators, Positions, Representation, Vectors
 
+Floats = NDArray[np.float64]
+
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
-
     from toprank.predtron.losses import Loss
 
-    Floats = NDArray[np.float64]
     Search = Callable[[Loss, Representation, Floats, Any], Any]
 
 # A loss of the user's below this is 0 (in a table: this share of the label's largest loss). A

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from toprank.inputs import check_number
@@ -20,8 +21,6 @@ from toprank.rankers.base import RowRanker
 from toprank.rankers.cuts import places_in_rows
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
-
     from toprank.guarantees import PredtronCertificate
 
 WHY_LOSS_DRIVEN = (

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
@@ -14,13 +16,9 @@ from toprank.inputs import rows_within_budget
 from toprank.rankers.cuts import cut_above, places_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import ArrayLike, NDArray
-
     from toprank.shortlists import Calibration, Cap, Quota, Shortlist
 
-    Given = ArrayLike | None
+Given = ArrayLike | None
 
 
 class RowRanker(BaseEstimator):  # type: ignore[misc]

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import importlib
 import warnings
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 from joblib import effective_n_jobs
+from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
@@ -30,15 +32,10 @@ from toprank.solvers.boosting import boost, state_on
 from toprank.weak_rankers import Stumps, weak_rankers_from
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from numpy.typing import ArrayLike, NDArray
-
     from toprank.rankers.documentation import Estimator
     from toprank.solvers.boosting import Boosted, BoostMonitor
     from toprank.truth import Truth
     from toprank.weak_rankers import WeakRankers
-
 
 WEAK_RANKERS = """
 weak_rankers : {"stumps", "features"}, transformer, learner, functions or Stumps, default="stumps"

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from toprank.blocks import Least, Sums
 from toprank.inputs import SLACK, as_lists
 from toprank.kernels.radix import argsort_floats
 
+Floats = NDArray[np.float64]
+
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import ArrayLike, NDArray
-
     from toprank.blocks import Block, Blocks
 
-    Floats = NDArray[np.float64]
     Scored = Callable[[Block], tuple[Floats, NDArray[np.bool_], Floats]]
 
 # A window of scores is cut into this many until it holds no more rows than can be gathered.

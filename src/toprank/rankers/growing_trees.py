@@ -6,6 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from toprank.kernels.tree_rows import leaf_of_rows
 from toprank.rankers.cuts import matching_intercept_on_blocks
@@ -18,8 +19,6 @@ from toprank.trees import Bins, ObliviousTrees
 from toprank.weak_rankers import Stumps
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from toprank.blocks import Blocks
     from toprank.kernels.threads import Threads
     from toprank.objectives import Objective
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
     from toprank.solvers.tree_leaves import LeafObjective
     from toprank.truth import Truth
 
-    Floats = NDArray[np.float64]
+Floats = NDArray[np.float64]
 
 # Total weights that trees take, and the least share of one row in them.
 LIGHTEST, HEAVIEST, LEAST_SHARE = 1e-100, 1e100, 1e-15

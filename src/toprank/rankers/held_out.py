@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 
@@ -13,8 +14,6 @@ from toprank.rankers.supervised import check_length
 from toprank.truth import Truth
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
-
     from toprank.objectives import Objective
 
 # Scores closer than this share are a tie: sums in another order differ by less.

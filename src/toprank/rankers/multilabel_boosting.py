@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 from joblib import effective_n_jobs
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
@@ -35,11 +36,8 @@ from toprank.solvers.label_boosting import LabelState
 from toprank.weak_rankers import Stumps
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
-
     from toprank.solvers.boosting import Boosted
     from toprank.solvers.label_boosting import Form
-
 
 PARAMETERS = """
 max_iter : int, default=1000

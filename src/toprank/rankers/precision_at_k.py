@@ -10,6 +10,7 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
@@ -48,14 +49,12 @@ from toprank.truth import Truth
 from toprank.weak_rankers.features import StandardFeatures
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
-
     from toprank.kernels.mini_batches import Aim
     from toprank.objectives.precision import Surrogate
     from toprank.weak_rankers import Design
 
-    Floats = NDArray[np.float64]
-    Given = ArrayLike | None
+Floats = NDArray[np.float64]
+Given = ArrayLike | None
 
 # The paper's 25 passes; a cutting plane is a pass too, but hundreds are usual.
 PASSES, PLANES = 25, 1000

@@ -8,6 +8,7 @@ from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.metrics.pairwise import pairwise_kernels
 from threadpoolctl import threadpool_limits
 
@@ -26,12 +27,10 @@ from toprank.solvers.nearest_point import GramRows
 from toprank.weak_rankers.features import SymmetricFeatures, check_values
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from toprank.guarantees.svm import RankingBound
     from toprank.truth import Truth
 
-    Floats = NDArray[np.float64]
+Floats = NDArray[np.float64]
 
 # Largest values that unscaled tables may have: beyond them the linear problems have coefficients
 # that HiGHS takes for 0 or infinity.

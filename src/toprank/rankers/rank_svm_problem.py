@@ -9,6 +9,7 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS
 
 from toprank.inputs import check_choice, check_number
@@ -20,15 +21,13 @@ from toprank.solvers.nearest_point import GramRows, nearest_point
 from toprank.weak_rankers.features import SymmetricFeatures
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from toprank.rankers.rank_svm import RankSVM
     from toprank.solvers.base import Monitor
     from toprank.solvers.margin_ball import MarginSolution
     from toprank.truth import Truth
     from toprank.weak_rankers import Design
 
-    Floats = NDArray[np.float64]
+Floats = NDArray[np.float64]
 
 # Tangents are solved no finer than this: they only choose ν⁺, near which γ̂ is flat. Coarser ones
 # leave a ν⁺ that other roundings change in the third digit, and weights with it.

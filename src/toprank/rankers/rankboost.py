@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from toprank.guarantees.ranking_margins import MarginCertificate
 from toprank.inputs import check_choice
@@ -26,8 +27,6 @@ from toprank.solvers.boosting_passes import PassState, fit_stumps
 from toprank.weak_rankers import Stumps, WeakLearner
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from toprank.blocks import Blocks
     from toprank.kernels.threads import Threads
     from toprank.solvers.boosting import Boosted, BoostMonitor

@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from toprank.guarantees.ranking_margins import SoftMarginCertificate
 from toprank.inputs import check_number
@@ -16,8 +17,6 @@ from toprank.solvers.boosting_columns import ColumnState
 from toprank.solvers.soft_boosting import CappedClasses, CappedPairs, soft_boost
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from toprank.kernels.threads import Threads
     from toprank.solvers.boosting import Boosted, BoostMonitor
     from toprank.truth import Truth

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
@@ -24,16 +26,13 @@ from toprank.truth import Truth
 from toprank.weak_rankers import Features
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import ArrayLike, NDArray
     from sklearn.base import BaseEstimator
 
     from toprank.solvers import Progress, Solution
     from toprank.weak_rankers import WeakRankers
 
-    Floats = NDArray[np.float64]
-    Given = ArrayLike | None
+Floats = NDArray[np.float64]
+Given = ArrayLike | None
 
 try:
     from sklearn.callback import CallbackSupportMixin, with_callbacks

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import expit
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
@@ -45,10 +47,6 @@ from toprank.trees.categories import Categories, column_directions
 from toprank.trees.foreign import read_model
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from numpy.typing import NDArray
-
     from toprank.blocks import Blocks
     from toprank.kernels.threads import Threads
     from toprank.objectives import Objective
@@ -57,7 +55,7 @@ if TYPE_CHECKING:
     from toprank.solvers.tree_leaves import LeafObjective
     from toprank.truth import Truth
 
-    Floats = NDArray[np.float64]
+Floats = NDArray[np.float64]
 
 DEEPEST = 12  # 2^12 leaves; their numbers have 16 bits, their histograms fill the memory first
 

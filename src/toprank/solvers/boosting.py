@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from toprank.kernels.ladder import Ladder
 from toprank.kernels.steps import FLAT, LONGEST, pick
@@ -25,8 +26,6 @@ from toprank.solvers.boosting_states import BoostingState, ClassificationLoss, C
 from toprank.weak_rankers import Stumps
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from toprank.kernels.threads import Threads
     from toprank.solvers.boosting_states import Ascent, Selection
     from toprank.truth import Truth

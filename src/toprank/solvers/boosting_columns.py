@@ -7,19 +7,17 @@ is found along the scores, without the table.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from toprank.kernels.steps import LONGEST
 from toprank.solvers.boosting_states import BoostingState
 from toprank.solvers.descent import Point, minimize_on_line
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
-
     from toprank.solvers.boosting_states import ClassificationLoss, Selection
     from toprank.weak_rankers import Design
 

@@ -6,6 +6,7 @@ from abc import abstractmethod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from toprank.kernels.bins import add_lookup
 from toprank.kernels.pair_stumps import (
@@ -19,8 +20,6 @@ from toprank.kernels.pair_stumps import (
 from toprank.solvers.boosting_states import StumpState
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from toprank.kernels.ladder import Ladder
     from toprank.solvers.boosting_states import ClassificationLoss
     from toprank.weak_rankers.stumps import StumpDesign

@@ -12,6 +12,7 @@ from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from toprank.inputs import log_scale, scaled_weights
 from toprank.kernels.bins import Layout, histogram
@@ -26,12 +27,10 @@ from toprank.kernels.steps import LONGEST, growth, line_step, loss_step, margin_
 from toprank.objectives.exponential import ExponentialCriterion, PushFormula
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from toprank.weak_rankers.stumps import StumpDesign
 
-    Selection = Literal["largest_decrease", "steepest"]
-    Ascent = Literal["approximate", "exact"]
+Selection = Literal["largest_decrease", "steepest"]
+Ascent = Literal["approximate", "exact"]
 
 # Rows whose changes are listed together; fixed, so that sums do not depend on the threads.
 CHUNK = 1 << 16

@@ -13,11 +13,12 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
+from numpy.typing import NDArray
+
 from toprank.solvers.base import Run
 
 if TYPE_CHECKING:
     import numpy as np
-    from numpy.typing import NDArray
 
     from toprank.solvers.base import Monitor, Penalty, Progress, Solution
 

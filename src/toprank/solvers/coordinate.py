@@ -11,13 +11,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from toprank.solvers.base import SEPARATED, Penalty, Progress, Run, Solution, floor_of
 from toprank.solvers.descent import Point, minimize_on_line
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from toprank.objectives import Criterion
     from toprank.weak_rankers import Design
 

@@ -17,17 +17,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from toprank.kernels.simplex import minimize_on_simplex
 from toprank.solvers.base import Monitor, Progress, Solution
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from toprank.objectives import Criterion
     from toprank.weak_rankers import Design
 
-    Floats = NDArray[np.float64]
+Floats = NDArray[np.float64]
 
 # Planes that carried no weight for this many iterations are dropped; one that was needed after
 # all comes back as a new plane.

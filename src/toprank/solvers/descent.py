@@ -16,20 +16,18 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import deque
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import linalg, optimize
 
 from toprank.kernels.threads import CHUNK
 from toprank.solvers.base import MEMORY, SEPARATED, Penalty, Progress, Run, Solution, floor_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
-
     from toprank.objectives import Criterion
     from toprank.weak_rankers import Design
 

@@ -18,17 +18,16 @@ import math
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from toprank.kernels.class_sums import label_masses
 from toprank.solvers.boosting_states import StumpState
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from toprank.weak_rankers.stumps import StumpDesign
 
-    Floats = NDArray[np.float64]
-    Form = Literal["mh", "global", "within"]
+Floats = NDArray[np.float64]
+Form = Literal["mh", "global", "within"]
 
 
 class LabelState(StumpState):

@@ -25,16 +25,15 @@ from typing import TYPE_CHECKING
 
 import highspy
 import numpy as np
+from numpy.typing import NDArray
 
 from toprank.solvers.base import Monitor, Progress, Solution
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from toprank.objectives.margin import SoftMargin
     from toprank.weak_rankers import Design
 
-    Floats = NDArray[np.float64]
+Floats = NDArray[np.float64]
 
 # How far queries go towards the master's solution. 0.05 to 0.2 take about the same number of
 # queries on all tables tried; 0.5 takes twice as many, 1 (no stabilisation) many times more.

@@ -9,13 +9,14 @@ mistake bounds as they are.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from numbers import Real
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from toprank.inputs import is_sparse
 from toprank.kernels.mini_batches import (
@@ -40,10 +41,6 @@ from toprank.objectives.precision import KINDS, as_top
 from toprank.solvers.base import Monitor, Progress, Solution
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from numpy.typing import NDArray
-
     from toprank.inputs import Lists
     from toprank.objectives.precision import Surrogate
     from toprank.solvers.projections import Project

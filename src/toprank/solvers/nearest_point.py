@@ -16,22 +16,20 @@ are kept. With a kernel K, points are Σ r_i·φ(x_i), kept as r.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from toprank.solvers.base import Monitor, Progress
 from toprank.solvers.margin_ball import MarginSolution
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
-
     from toprank.objectives.margin import SoftMargin
     from toprank.weak_rankers import Design
 
-    Floats = NDArray[np.float64]
+Floats = NDArray[np.float64]
 
 # A vertex whose share of the nearest point falls below this leaves the corral.
 GONE = 1e-12

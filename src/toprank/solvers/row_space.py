@@ -9,10 +9,12 @@ takes Newton steps; one on λ itself, which checks the slopes, follows and mostl
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import linalg
 
 from toprank.kernels.threads import one_blas_thread
@@ -20,10 +22,6 @@ from toprank.solvers.descent import minimize_by_lbfgs
 from toprank.weak_rankers.base import Design
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
-
     from toprank.objectives import Criterion
     from toprank.solvers.base import Monitor, Penalty, Solution
 

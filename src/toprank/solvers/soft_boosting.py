@@ -24,9 +24,11 @@ hence at least (1 - δ)·ρ*. The run ends as soon as that is seen to hold.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from toprank.inputs import scaled_weights
 from toprank.kernels.pair_blocks import PairBlocks
@@ -35,14 +37,10 @@ from toprank.objectives.margin import ClassMargin, PairMargin
 from toprank.solvers.boosting import Boosted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
-
     from toprank.solvers.boosting import BoostMonitor
     from toprank.solvers.boosting_columns import ColumnState
 
-    Floats = NDArray[np.float64]
+Floats = NDArray[np.float64]
 
 
 def capped(margins: Floats, measure: Floats, nu: float) -> tuple[float, Floats]:

@@ -16,27 +16,25 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from toprank.kernels.tree_rows import LARGEST_DRAW, mixed
 from toprank.kernels.tree_splits import score_columns, subtract, sums_after_split
 from toprank.kernels.tree_terms import power_below
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
-
     from toprank.blocks import Sums
     from toprank.kernels.threads import Threads
     from toprank.kernels.tree_terms import Terms
     from toprank.solvers.tree_leaves import LeafObjective
 
-    Floats = NDArray[np.float64]
-    Integers = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
 
 # Least penalty as a share of the total weight. Without one Newton's matrix is singular: scores that
 # all move alike change nothing, and neither do empty leaves.

@@ -25,6 +25,7 @@ from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from toprank.kernels.tree_splits import newton_step, push_steps
 from toprank.kernels.tree_terms import IR_PUSH, LOG_LOSS, PUSH, Terms, class_weights
@@ -33,14 +34,12 @@ from toprank.objectives.exponential import PushFormula
 from toprank.objectives.precision import PrecisionCriterion
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from toprank.objectives import Criterion, Objective
     from toprank.objectives.exponential import TiltedMass
     from toprank.solvers.tree_boosting import GrowingRows
     from toprank.truth import Truth
 
-    Floats = NDArray[np.float64]
+Floats = NDArray[np.float64]
 
 # Newton steps per tree: a push takes all three from the same sums by leaf.
 N_STEPS = 3

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from toprank.blocks import Least, Sums
 from toprank.kernels.tilts import class_edges
@@ -28,15 +30,11 @@ from toprank.kernels.tree_terms import (
 from toprank.solvers.tree_boosting import GrowingRows
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
-
     from toprank.kernels.threads import Threads
     from toprank.solvers.tree_boosting import BinnedColumns, Split, TreeDraws
 
-    Floats = NDArray[np.float64]
-    Integers = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
 
 Part = TypeVar("Part")
 

@@ -6,14 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from toprank.inputs import as_dense
 from toprank.kernels.tree_scores import add_leaves, node_means
 from toprank.kernels.tree_shapley import add_contributions, node_paths, quadrature
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from toprank.kernels.threads import Threads
 
 # Rows scored at a time: a sparse table is made dense that many rows at a time.

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from toprank.inputs import as_dense, is_sparse
 from toprank.kernels.bins import EVERY_ROW, MISSING, bin_rows, padded
 from toprank.weak_rankers import Stumps
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
-
     from toprank.kernels.threads import Threads
 
 # Rows that are binned at a time before they are written row after row; fewer of sparse rows, whose
@@ -96,10 +94,9 @@ class Bins:
         codes = np.empty(X.shape, dtype=np.uint8)
         of_missing = np.where(self.has_missing, self.n_thresholds + 1, 0)
         tables = self._padded(X.dtype), of_missing.astype(np.uint8)
-        is_sparse: bool = issparse(X)
 
         def fill(rows: slice) -> None:
-            if is_sparse:
+            if is_sparse(X):
                 part = X[rows].toarray()
                 bin_rows(part, EVERY_ROW, *tables, codes[rows].T, 0, part.shape[0])
             else:

@@ -15,24 +15,21 @@ before it alone (Prokhorenkova et al. 2018); new rows see all training rows.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import narwhals.stable.v1 as nw
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from toprank.inputs import is_sparse
 from toprank.kernels.tree_rows import ordered_means, row_hashes
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import ArrayLike, NDArray
-
     from toprank.truth import Truth
 
-    Floats = NDArray[np.float64]
+Floats = NDArray[np.float64]
 
 # Columns of at most so many values are one-hot.
 FEW = 4

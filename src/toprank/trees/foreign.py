@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from toprank.kernels.threads import Threads
 from toprank.trees.binary import BinaryTrees
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
     from toprank.trees.oblivious import ObliviousTrees
 
 # Module and name of the reader, by the package that a model's class comes from.

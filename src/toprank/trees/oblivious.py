@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from toprank.kernels.bins import MISSING
 from toprank.kernels.tree_scores import add_leaf_parts, add_trees, leaf_numbers
@@ -13,8 +14,6 @@ from toprank.kernels.tree_shapley import leaf_contributions, quadrature
 from toprank.trees.bins import Bins, rows_at_a_time
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from toprank.kernels.threads import Threads
 
 # Numbers in the table of what leaves' columns add to scores; more trees are taken in parts.

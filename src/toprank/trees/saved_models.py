@@ -6,16 +6,14 @@ import json
 import math
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from toprank.trees.binary import BinaryTrees
 from toprank.trees.foreign import ForeignModel, as_float32_thresholds, refusal, two_classes
 from toprank.trees.oblivious import ObliviousTrees
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 # Bits of a node's decision_type.
 CATEGORICAL, DEFAULT_LEFT, ZERO_IS_MISSING, NAN_IS_MISSING = 1, 2, 4, 8

@@ -6,17 +6,16 @@ from inspect import signature
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from toprank.inputs import is_sparse
 from toprank.weak_rankers.base import Design, WeakRankers
 from toprank.weak_rankers.features import FeatureDesign
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from toprank.kernels.threads import Threads
 
-    Floats = NDArray[np.float64]
+Floats = NDArray[np.float64]
 
 
 class CustomWeakRankers(WeakRankers):

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from toprank.inputs import as_dense, is_sparse
 from toprank.kernels.threads import CHUNK, Threads, one_blas_thread, rows_times, sum_of_rows
 from toprank.weak_rankers.base import Design, WeakRankers
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 # Beyond this many features a dense second-moment matrix costs more than it saves.
 MAX_DENSE = 512

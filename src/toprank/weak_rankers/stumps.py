@@ -5,9 +5,10 @@ Where x is missing, h abstains (1/2) or takes the side that the fit finds better
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from toprank.inputs import is_sparse
 from toprank.kernels.bins import (
@@ -24,10 +25,7 @@ from toprank.kernels.few_rows import stump_levels
 from toprank.kernels.threads import Threads
 from toprank.weak_rankers.base import Design, WeakRankers
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Missing = Literal["abstain", "learned"]
+Missing = Literal["abstain", "learned"]
 
 # Rows from which thresholds are taken: enough for 255 quantiles to a thousandth of the rows.
 SAMPLE = 200_000
