@@ -256,6 +256,12 @@ def exponential(exponent: float) -> float:
     return math.exp(exponent) if exponent < LARGEST_EXPONENT else math.inf
 
 
+def refuse_infinite(p: float) -> None:
+    """Raise where a second derivative is asked for and there is none."""
+    if math.isinf(p):
+        raise ValueError("p=inf has no second derivative; use a large finite p such as 64.")
+
+
 class RowOptions(TypedDict, total=False):
     """What may be said of the rows: their weights, and the ids of their lists."""
 

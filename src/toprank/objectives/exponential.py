@@ -36,8 +36,8 @@ from toprank.kernels.tilts import (
     pulled_bends,
     spread,
 )
-from toprank.objectives.base import Criterion, ScoreLine
-from toprank.objectives.prices import TIED, exponential_or_warn, refuse_infinite
+from toprank.objectives.base import Criterion, ScoreLine, refuse_infinite
+from toprank.objectives.prices import TIED, exponential_or_warn
 
 Floats = NDArray[np.float64]
 

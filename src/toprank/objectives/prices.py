@@ -23,6 +23,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from toprank.objectives.base import refuse_infinite
+
 Floats = NDArray[np.float64]
 
 # Heights within this relative distance of the largest count as largest at p = ∞: equal scores
@@ -188,12 +190,6 @@ def exponential_or_warn(exponent: float) -> float:
             stacklevel=3,
         )
         return math.inf
-
-
-def refuse_infinite(p: float) -> None:
-    """Raise where a second derivative is asked for and there is none."""
-    if math.isinf(p):
-        raise ValueError("p=inf has no second derivative; use a large finite p such as 64.")
 
 
 @dataclass(frozen=True)
