@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = ["DIALECTS", "Dialect"]
-
 # Characters that count as space around a text, as in Unicode.
 SPACES = (
     *range(0x09, 0x0E),
@@ -106,8 +104,9 @@ class DuckDB(Dialect):
 
     def rows(self, columns: Mapping[str, tuple[str, Sequence[str]]]) -> str:
         size = len(next(iter(columns.values()))[1])
+        kinds = {"integer": "INTEGER", "bigint": "BIGINT", "float8": "DOUBLE"}
         lists = [
-            f"unnest(CAST(string_split('{','.join(values)}', ',') AS {_plain(kind)}[])) AS {name}"
+            f"unnest(CAST(string_split('{','.join(values)}', ',') AS {kinds[kind]}[])) AS {name}"
             for name, (kind, values) in columns.items()
         ]
         return f"SELECT unnest(range({size})) AS place, {', '.join(lists)}"
@@ -262,10 +261,6 @@ class BigQuery(Dialect):
             f"SELECT toprank_row, {name}, place FROM {source} "
             f"CROSS JOIN UNNEST([{', '.join(values)}]) AS {name} WITH OFFSET AS place"
         )
-
-
-def _plain(kind: str) -> str:
-    return "DOUBLE" if kind == "float8" else kind.upper()
 
 
 DIALECTS: dict[str, Dialect] = {

@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["Cell", "Formula", "Step", "Steps", "Summand", "Term", "Weights", "formula_of"]
-
 
 class Cell(NamedTuple):
     """One number of a row.
@@ -159,7 +157,9 @@ def formula_of(ranker: Any, encoder: Encoding | None = None) -> Formula:
         encoder = ranker.encoder_ if encoder is None else encoder
         ranker = ranker.best_estimator_
     if encoder is None:
-        names = _column_names(given if hasattr(given, "feature_names_in_") else ranker)
+        numbered = [f"x{number}" for number in range(int(ranker.n_features_in_))]
+        known = getattr(ranker, "feature_names_in_", numbered)
+        names = [str(name) for name in getattr(given, "feature_names_in_", known)]
         cells, kinds = [Cell(name, "number") for name in names], dict.fromkeys(names, "number")
     else:
         cells, kinds = _cells_of(encoder), dict(encoder.columns_)
@@ -167,12 +167,6 @@ def formula_of(ranker: Any, encoder: Encoding | None = None) -> Formula:
     if hasattr(ranker, "rankers_"):
         return Formula(cells, kinds, float(ranker.intercept_[0]), members)
     return Formula(cells, kinds, 0.0, members)
-
-
-def _column_names(ranker: Any) -> list[str]:
-    if hasattr(ranker, "feature_names_in_"):
-        return [str(name) for name in ranker.feature_names_in_]
-    return [f"x{number}" for number in range(int(ranker.n_features_in_))]
 
 
 def _cells_of(encoder: Encoding) -> list[Cell]:
@@ -232,16 +226,10 @@ def _steps(family: Stumps, weights: Floats) -> Steps:
         if mine.any():
             twice = bool(doubled[cell])
             levels, missing = stump_levels(mine, int(sizes[cell]), is_doubled=twice)
-            steps.append(Step(cell, family.thresholds_[cell].tolist(), levels.tolist(), missing))
-    return Steps([_without_idle_thresholds(step) for step in steps])
-
-
-def _without_idle_thresholds(step: Step) -> Step:
-    """Leave out thresholds at which nothing changes."""
-    kept = [at for at in range(len(step.thresholds)) if step.levels[at + 1] != step.levels[at]]
-    thresholds = [step.thresholds[at] for at in kept]
-    levels = [step.levels[0], *(step.levels[at + 1] for at in kept)]
-    return step._replace(thresholds=thresholds, levels=levels)
+            kept = np.flatnonzero(np.diff(levels))  # at other thresholds nothing changes
+            thresholds = family.thresholds_[cell][kept].tolist()
+            steps.append(Step(cell, thresholds, levels[[0, *kept + 1]].tolist(), missing))
+    return Steps(steps)
 
 
 def _for_float32(trees: Any) -> Any:

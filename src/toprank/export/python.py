@@ -17,8 +17,6 @@ from toprank.trees import BinaryTrees
 if TYPE_CHECKING:
     from toprank.export.formula import Term
 
-__all__ = ["to_python"]
-
 _MARK = 'MODEL = "{}"'
 
 

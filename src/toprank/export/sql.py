@@ -28,8 +28,6 @@ from toprank.trees import BinaryTrees, ObliviousTrees
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-__all__ = ["to_sql"]
-
 # Terms that are added in one expression: databases limit how deep expressions are nested.
 MOST_TERMS = 100
 
@@ -98,7 +96,7 @@ def to_sql(
             "reasons can be written for linear rankers and stumps only, where every column adds "
             "its own part; leave them out, and take the reasons of trees from toprank explain."
         )
-    query = _Query(formula, DIALECTS[dialect], key, group)
+    query = Query(formula, DIALECTS[dialect], key, group)
     query.read(table)
     query.score()
     query.place(top)
@@ -108,7 +106,7 @@ def to_sql(
     return query.text()
 
 
-class _Query:
+class Query:
     """The parts of a query, in the order in which they are written."""
 
     def __init__(self, formula: Formula, dialect: Dialect, key: str, group: str | None) -> None:
@@ -201,9 +199,7 @@ class _Query:
         joins, found = "", []
         for number, member in enumerate(self.formula.members):
             if isinstance(member.term, (ObliviousTrees, BinaryTrees)):
-                sums, scale = member_ctes(
-                    self.add, self.dialect, self.formula.cells, member, number
-                )
+                sums, scale = member_ctes(self, member, number)
                 joins += f"\n  LEFT JOIN {sums} ON {sums}.toprank_row = {{0}}.toprank_row"
                 total = f"COALESCE({sums}.total, 0e0) * {self.n(scale)}"
                 found.append(f"{self.n(member.intercept)} + {total}")

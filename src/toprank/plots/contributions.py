@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["pair_contributions"]
-
 # More squares than this cannot be told apart in a picture.
 _MOST_PAIRS = 250_000
 
@@ -81,9 +79,10 @@ def pair_contributions(
     powers: list[Any] = [p] if is_one else list(p)  # type: ignore[arg-type]
     if not powers:
         raise ValueError("p is empty; name at least one power.")
-    panels = axes_row(ax, len(powers))
+    panels, titles = axes_row(ax, len(powers)), {"ir": "IR Push", np.inf: "p = ∞"}
     for panel, power in zip(panels, powers, strict=True):
-        _draw(panel, shares(high, low, power), _title(power))
+        parts = shares(high, low, power)
+        _draw(panel, parts, titles.get(power) or f"p = {power:g}")
     panels[0].set_ylabel("Positives, best at the bottom")
     return panels[0] if is_one else panels
 
@@ -101,12 +100,6 @@ def shares(high: NDArray[np.float64], low: NDArray[np.float64], power: Any) -> N
     return np.outer(-slopes[labels], slopes[~labels])  # what each class is pushed with adds up to 1
 
 
-def _title(power: Any) -> str:
-    if power == "ir":
-        return "IR Push"
-    return "p = ∞" if np.isinf(float(power)) else f"p = {float(power):g}"
-
-
 def _draw(panel: Axes, parts: NDArray[np.float64], title: str) -> None:
     n_positives, n_negatives = parts.shape
     picture = panel.imshow(
@@ -120,10 +113,7 @@ def _draw(panel: Axes, parts: NDArray[np.float64], title: str) -> None:
     panel.set_title(title, loc="left", fontsize="medium")
     panel.set_xlabel("Negatives, highest on the left")
     for axis, size in ((panel.xaxis, n_negatives), (panel.yaxis, n_positives)):
-        axis.set_major_locator(_whole_numbers(size))
+        few = FixedLocator(list(range(1, size + 1)))
+        axis.set_major_locator(few if size <= 12 else MaxNLocator(8, integer=True))
     bar = panel.figure.colorbar(picture, ax=panel, format=FuncFormatter(percent), shrink=0.85)
     bar.outline.set_visible(False)
-
-
-def _whole_numbers(size: int) -> Any:
-    return FixedLocator(list(range(1, size + 1))) if size <= 12 else MaxNLocator(8, integer=True)

@@ -12,9 +12,7 @@ import numpy as np
 from toprank.inputs import as_positives, as_scores, as_weights
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
-
-__all__ = ["Band", "RankedList", "ranked_lists", "resampled_hits"]
+    from numpy.typing import NDArray
 
 
 class RankedList(NamedTuple):
@@ -41,16 +39,16 @@ class RankedList(NamedTuple):
         counts = np.ones(scores.size) if weights is None else weights[order]
         return cls(name, positives[order], counts, tie_ends, weights is not None)
 
-    def climb(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Weight of the rows and of the positives down to the end of each tie, from (0, 0) on."""
-        return self.climb_with(self.weights)
-
-    def climb_with(
-        self, weights: NDArray[np.float64]
+    def climb(
+        self, weights: NDArray[np.float64] | None = None
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """The same with other weights of the rows."""
-        rows = np.cumsum(weights)[self.tie_ends]
-        found = np.cumsum(np.where(self.positives, weights, 0.0))[self.tie_ends]
+        """Weight of the rows and of the positives down to the end of each tie, from (0, 0) on.
+
+        ``weights`` stand in for those of the list.
+        """
+        mine = self.weights if weights is None else weights
+        rows = np.cumsum(mine)[self.tie_ends]
+        found = np.cumsum(np.where(self.positives, mine, 0.0))[self.tie_ends]
         return np.append(0.0, rows), np.append(0.0, found)
 
 
@@ -62,16 +60,21 @@ def ranked_lists(
         scores = {"": scores}
     if not scores:
         raise ValueError("scores is empty; pass an array or a mapping of names to arrays.")
-    return [
-        _ranked(
-            str(name),
-            _of("y_true", y_true, name, scores),
-            values,
-            _of("sample_weight", sample_weight, name, scores),
-            pos_label,
-        )
-        for name, values in scores.items()
-    ]
+    found = []
+    for name, values in scores.items():
+        known = as_scores(values, name=f"scores[{str(name)!r}]" if name else "scores")
+        labels = _of("y_true", y_true, name, scores)
+        positives = as_positives(labels, pos_label=pos_label, n_rows=known.size)
+        weights = as_weights(_of("sample_weight", sample_weight, name, scores), known.size)
+        counts = np.ones(known.size) if weights is None else weights
+        for word, mask in (("positive", positives), ("negative", ~positives)):
+            if not counts[mask].any():
+                raise ValueError(
+                    f"y_true has no {word} row{f' for {str(name)!r}' if name else ''}; "
+                    "a picture of a ranking needs rows of both classes."
+                )
+        found.append(RankedList.of(str(name), positives, known, weights))
+    return found
 
 
 def _of(argument: str, given: Any, name: Any, scores: Mapping[Any, Any]) -> Any:
@@ -83,23 +86,6 @@ def _of(argument: str, given: Any, name: Any, scores: Mapping[Any, Any]) -> Any:
             f"{sorted(map(str, scores))}; use the same names, or pass one array for all."
         )
     return given[name]
-
-
-def _ranked(
-    name: str, y_true: ArrayLike, scores: ArrayLike, sample_weight: Any, pos_label: Any
-) -> RankedList:
-    where = f"scores[{name!r}]" if name else "scores"
-    values = as_scores(scores, name=where)
-    positives = as_positives(y_true, pos_label=pos_label, n_rows=values.size)
-    weights = as_weights(sample_weight, values.size)
-    counts = np.ones(values.size) if weights is None else weights
-    for word, mask in (("positive", positives), ("negative", ~positives)):
-        if not counts[mask].any():
-            raise ValueError(
-                f"y_true has no {word} row{f' for {name!r}' if name else ''}; "
-                "a picture of a ranking needs rows of both classes."
-            )
-    return RankedList.of(name, positives, values, weights)
 
 
 @dataclass(frozen=True)
@@ -159,7 +145,7 @@ def resampled_hits(
         ):
             copies += _copies(rows, *sizes, end, rng)
         weights = copies * head.weights
-        places_at, found_at = head.climb_with(weights)
+        places_at, found_at = head.climb(weights)
         found[each] = np.interp(places, places_at, found_at)
         # With weights the head is the whole list, so its last value counts all positives.
         positives[each] = found_at[-1] if ranked.is_weighted else drawn

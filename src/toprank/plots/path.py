@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["fit_push_path", "push_path"]
-
 _MEASURES: dict[str, dict[str, Any]] = {
     "precision_at_k": {"k": 0.05},
     "positives_at_top": {},
@@ -152,20 +150,17 @@ def _checked(
                 f"path has the measures {names} at p = {powers[0]:g} but {list(path[power])} at "
                 f"p = {power:g}; give the same at each p."
             )
-    return powers, {name: _values(path, powers, name) for name in names}
-
-
-def _values(
-    path: Mapping[float, Mapping[str, ArrayLike]], powers: list[float], name: str
-) -> NDArray[np.float64]:
-    rows = [np.atleast_1d(np.asarray(path[power][name], dtype=np.float64)) for power in powers]
-    for power, row in zip(powers, rows, strict=True):
-        if row.shape != rows[0].shape:
-            raise ValueError(
-                f"path[{name!r}] has {rows[0].size} values at p = {powers[0]:g} but {row.size} at "
-                f"p = {power:g}; give as many at each p."
-            )
-    return np.stack(rows)
+    measures = {}
+    for name in names:
+        rows = [np.atleast_1d(np.asarray(path[power][name], dtype=np.float64)) for power in powers]
+        for power, row in zip(powers, rows, strict=True):
+            if row.shape != rows[0].shape:
+                raise ValueError(
+                    f"path[{name!r}] has {rows[0].size} values at p = {powers[0]:g} but {row.size} "
+                    f"at p = {power:g}; give as many at each p."
+                )
+        measures[name] = np.stack(rows)
+    return powers, measures
 
 
 def _places(powers: list[float]) -> list[float]:

@@ -15,10 +15,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import ArrayLike, NDArray
 
-    from toprank.plots.lists import RankedList
-
-__all__ = ["roc_curve"]
-
 
 def roc_curve(
     y_true: ArrayLike | Mapping[str, ArrayLike],
@@ -66,7 +62,11 @@ def roc_curve(
     'False positives (share of the negatives)'
     """
     lists = ranked_lists(y_true, scores, sample_weight, pos_label)
-    curves = [_curve(each, counts=counts) for each in lists]
+    curves = []
+    for each in lists:
+        rows, true = each.climb()
+        unit = (1.0, 1.0) if counts else (rows[-1] - true[-1], true[-1])
+        curves.append(((rows - true) / unit[0], true / unit[1]))
     panels = axes_row(ax, 1 if zoom is None else 2)
     of_negatives, of_positives = (
         ("(rows)", "(rows)") if counts else ("(share of the negatives)", "(share of the positives)")
@@ -82,26 +82,14 @@ def roc_curve(
         panels[0].legend(loc="lower right", frameon=False)
     if zoom is None:
         return panels[0]  # type: ignore[no-any-return]
-    _zoom(panels[1], curves, _right_end(zoom, curves, counts=counts))
-    panels[0].set_title("Whole list", loc="left", fontsize="medium")
-    panels[1].set_title("Left end: the top of the list", loc="left", fontsize="medium")
-    return panels
-
-
-def _curve(ranked: RankedList, *, counts: bool) -> tuple[NDArray[Any], NDArray[Any]]:
-    rows, true = ranked.climb()
-    false = rows - true
-    return (false, true) if counts else (false / false[-1], true / true[-1])
-
-
-def _right_end(
-    zoom: float, curves: list[tuple[NDArray[Any], NDArray[Any]]], *, counts: bool
-) -> float:
     most = max(float(false[-1]) for false, _ in curves)
     if not 0 < zoom <= most:
         kind = "a number of negatives" if counts else "a share of the negatives"
         raise ValueError(f"zoom={zoom} must be {kind}, above 0 and at most {most:g}.")
-    return zoom
+    _zoom(panels[1], curves, zoom)
+    panels[0].set_title("Whole list", loc="left", fontsize="medium")
+    panels[1].set_title("Left end: the top of the list", loc="left", fontsize="medium")
+    return panels
 
 
 def _zoom(panel: Axes, curves: list[tuple[NDArray[Any], NDArray[Any]]], right: float) -> None:

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from toprank.plots.lists import RankedList
 
-__all__ = ["gain_curve", "precision_curve", "value_curve"]
-
 # Enough for a smooth line on a page.
 _POINTS = 400
 
@@ -82,12 +80,10 @@ def precision_curve(
     """
     lists = ranked_lists(y_true, scores, sample_weight, pos_label)
     longest = max(float(each.weights[each.positives].sum()) for each in lists)
-    places = _places(max_k, lists, default=longest)
-    panel = one_axes(ax)
     band = Band(level, n_resamples, stratified=stratified)
-    _draw(panel, lists, places, band, random_state, lambda hits, _all, k: hits / k)
+    panel, _ = _drawn(lists, max_k, longest, band, random_state, ax, lambda hits, _, k: hits / k)
     dress(panel, x="Rows in the shortlist", y="Positives among them")
-    _finish(panel, lists, places, legend="lower left")
+    _finish(panel, lists, legend="lower left")
     _in_percent(panel)
     return panel
 
@@ -123,15 +119,16 @@ def gain_curve(
     [0.5, 0.5, 1.0, 1.0]
     """
     lists = ranked_lists(y_true, scores, sample_weight, pos_label)
-    places = _places(max_k, lists, default=max(float(each.weights.sum()) for each in lists))
-    panel = one_axes(ax)
+    longest = max(float(each.weights.sum()) for each in lists)
     band = Band(level, n_resamples, stratified=stratified)
-    _draw(panel, lists, places, band, random_state, lambda hits, positives, _k: hits / positives)
+    panel, places = _drawn(
+        lists, max_k, longest, band, random_state, ax, lambda hits, positives, _: hits / positives
+    )
     positives, rows = float(lists[0].weights[lists[0].positives].sum()), lists[0].weights.sum()
     for ideal in (np.minimum(places / positives, 1.0), np.minimum(places / rows, 1.0)):
         panel.plot(np.append(0.0, places), np.append(0.0, ideal), color=GREY, linewidth=0.8)
     dress(panel, x="Rows in the shortlist (the budget)", y="Positives found, of all positives")
-    _finish(panel, lists, places, legend="lower right")
+    _finish(panel, lists, legend="lower right")
     _in_percent(panel)
     return panel
 
@@ -178,20 +175,19 @@ def value_curve(
     for name, amount in (("value", value), ("cost", cost)):
         check_number(name, amount, 0.0)
     lists = ranked_lists(y_true, scores, sample_weight, pos_label)
-    places = _places(max_k, lists, default=max(float(each.weights.sum()) for each in lists))
-    panel = one_axes(ax)
+    longest = max(float(each.weights.sum()) for each in lists)
     band = Band(level, n_resamples, stratified=stratified)
 
     def profit(hits: Any, _all: Any, k: Any) -> Any:
         return value * hits - cost * k
 
-    _draw(panel, lists, places, band, random_state, profit)
+    panel, _ = _drawn(lists, max_k, longest, band, random_state, ax, profit)
     for number, line in enumerate(list(panel.lines)[-len(lists) :]):
         xs, ys = (np.asarray(each, dtype=np.float64) for each in line.get_data())
         best = int(ys.argmax())
         panel.plot(xs[best], ys[best], marker="o", color=series(number).colour)
     dress(panel, x="Rows in the shortlist", y="Value of the positives minus costs")
-    _finish(panel, lists, places, legend="lower left")
+    _finish(panel, lists, legend="lower left")
     return panel
 
 
@@ -220,15 +216,20 @@ def _checked_length(max_k: Any, most: float) -> float:
     return value
 
 
-def _draw(
-    panel: Axes,
+def _drawn(
     lists: list[RankedList],
-    places: NDArray[np.float64],
+    max_k: float | None,
+    longest: float,
     band: Band,
     random_state: int | np.random.Generator | None,
+    ax: Axes | None,
     measure: Callable[[Any, Any, Any], Any],
-) -> None:
-    """Draw what ``measure`` makes of the positives found, all positives and the places."""
+) -> tuple[Axes, NDArray[np.float64]]:
+    """Draw what ``measure`` makes of the positives found, all positives and the places.
+
+    The places are up to ``max_k``, by default to ``longest``.
+    """
+    places, panel = _places(max_k, lists, default=longest), one_axes(ax)
     for number, each in enumerate(lists):
         look = series(number)
         hits = np.interp(places, *each.climb())
@@ -240,11 +241,11 @@ def _draw(
             edges = band.edges(measure(found, drawn[:, None], places))
             panel.fill_between(places, *edges, color=look.colour, alpha=0.15, linewidth=0)
 
-
-def _finish(
-    panel: Axes, lists: list[RankedList], places: NDArray[np.float64], *, legend: Any
-) -> None:
     panel.set_xlim(0, float(places[-1]))
+    return panel, places
+
+
+def _finish(panel: Axes, lists: list[RankedList], *, legend: Any) -> None:
     if any(each.name for each in lists):
         panel.legend(loc=legend, frameon=False)
 

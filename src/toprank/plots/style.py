@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["COLOURS", "GREY", "Series", "axes_row", "dress", "one_axes", "percent", "series"]
-
 # Okabe and Ito's palette, which people with any kind of colour vision can tell apart, without its
 # yellow (too pale for a line on white).
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")

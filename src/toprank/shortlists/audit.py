@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["AuditedList", "Estimate", "audit_rows", "estimate_hits", "inverse_weights"]
-
 
 class AuditedList(NamedTuple):
     """Rows to open, with the chance that each had to be opened.

@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["DailyBudget"]
-
 # Scores that the cutoff is taken from: enough for a share of 1 %, few enough to follow a drift.
 RECENT = 2_000
 # How much the last day counts in what the next one is expected to bring.

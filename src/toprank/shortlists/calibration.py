@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["MOST_ROWS", "Calibration", "as_new_scores", "check_confidence"]
-
 # More rows would make promises sharper by less than a tenth, and every model file larger.
 MOST_ROWS = 20_000
 

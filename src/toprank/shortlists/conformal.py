@@ -31,15 +31,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = [
-    "Drift",
-    "benjamini_hochberg",
-    "measure_drift",
-    "p_values",
-    "select_among_models",
-    "select_rows",
-]
-
 # p-values are ratios of counts: a comparison that differs by less is a tie.
 SLACK = 1.0 + 1e-12
 # Cells of a table of rows by rows that is held at once.
@@ -92,7 +83,7 @@ def benjamini_hochberg(p: ArrayLike, false_alarms: float) -> NDArray[np.bool_]:
     >>> benjamini_hochberg([0.01, 0.9, 0.04, 0.08], 0.1).tolist()
     [True, False, True, False]
     """
-    _check_share(false_alarms)
+    check_number("false_alarms", false_alarms, 0.0, 1.0)
     known = as_scores(p, name="p").astype(np.float64)
     if ((known < 0) | (known > 1)).any():
         raise ValueError(
@@ -142,14 +133,14 @@ def select_rows(
     >>> select_rows(calibration, [35, 10, 25, 30], false_alarms=0.2).tolist()
     [0, 3, 2]
     """
-    _check_share(false_alarms)
+    check_number("false_alarms", false_alarms, 0.0, 1.0)
     new = as_new_scores(scores, calibration)
     order = np.argsort(-new, kind="stable")
     if weight is None and calibration.weights is None:
         return order[benjamini_hochberg(p_values(calibration, new), false_alarms)[order]]
     p = p_values(calibration, new, weight=weight)
     listed = _Listed.of(calibration, new, calibration.own_weights(weight, new.size))
-    sizes = listed.sizes(false_alarms, np.arange(new.size))
+    sizes = listed.sizes(false_alarms)
     return order[_pruned(p, sizes, false_alarms, random_state)[order]]
 
 
@@ -181,7 +172,7 @@ def select_among_models(
     -------
     array of row numbers, the smallest p-value first
     """
-    _check_share(false_alarms)
+    check_number("false_alarms", false_alarms, 0.0, 1.0)
     tables = [as_scores(each).astype(np.float64, copy=False) for each in scores]
     if not tables or len(tables) != len(calibrations) or len({t.size for t in tables}) != 1:
         raise ValueError(
@@ -199,7 +190,7 @@ def select_among_models(
     own = np.ones(tables[0].size)
     found = [_Listed.of(*pair, own) for pair in zip(calibrations, tables, strict=True)]
     everyone = np.arange(own.size)
-    sizes = np.array([each.sizes(false_alarms, everyone, prune=False) for each in found])
+    sizes = np.array([each.sizes(false_alarms, prune=False) for each in found])
     p = np.array([p_values(*pair) for pair in zip(calibrations, tables, strict=True)])
     best = sizes.argmax(axis=0)
     chosen_p, chosen_sizes = p[best, everyone], sizes[best, everyone]
@@ -231,9 +222,7 @@ class _Listed(NamedTuple):
         above = calibration.weight_above(new)[rows]
         return cls(rows, above, first, own[rows], float(calibration.masses.sum()))
 
-    def sizes(
-        self, q: float, candidates: NDArray[np.intp], *, prune: bool = True
-    ) -> NDArray[np.intp]:
+    def sizes(self, q: float, *, prune: bool = True) -> NDArray[np.intp]:
         """Length of the list that Benjamini–Hochberg gives if row j were a calibration row.
 
         One number per row: p of row j is 0, its weight joins the calibration, and counts against
@@ -248,9 +237,7 @@ class _Listed(NamedTuple):
         if not possible.any():
             return found
         last = int(np.flatnonzero(possible)[-1]) + 1
-        position = np.empty(n_new, dtype=np.intp)
-        position[self.rows] = np.arange(n_new)
-        of_rows = position[candidates]
+        of_rows = np.arange(n_new)
         if prune:
             p = (self.above + self.own) / (self.total + self.own)
             of_rows = of_rows[p[of_rows] <= q * (last + 1) / n_new * SLACK]
@@ -340,7 +327,3 @@ def measure_drift(
     n_new = new.size if own is None else own.sum() ** 2 / np.square(own).sum()
     scaled = distance * np.sqrt(n_old * n_new / (n_old + n_new))
     return Drift(distance, float(kstwobign.sf(scaled)))
-
-
-def _check_share(false_alarms: float) -> None:
-    check_number("false_alarms", false_alarms, 0.0, 1.0)

@@ -34,8 +34,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["hits_at_least", "most_among_new", "most_among_weighted"]
-
 # A chance that differs from the error by less is equal to it.
 SLACK = 1.0 + 1e-9
 # Counts at which bounds for every length are computed: each, then in steps of this ratio.
@@ -155,7 +153,8 @@ def most_among_weighted(marked: Floats, others: Floats, new: Floats, confidence:
     reach = np.log(odds.size) + np.ptp(odds) + 1.0
     middle = float(odds.mean())
     level = brentq(lambda x: expit(odds + x).sum() - k, -middle - reach, reach - middle)
-    chances = [_drawn(weights, level) for weights in (marked, others, possible)]
+    with np.errstate(divide="ignore"):  # of weights of 0
+        chances = [expit(np.log(weights) + level) for weights in (marked, others, possible)]
     of_marked, of_others = _law_of_count(chances[0]), _law_of_count(chances[1])
 
     def is_unlikely(more: NDArray[np.intp]) -> NDArray[np.bool_]:
@@ -170,12 +169,6 @@ def most_among_weighted(marked: Floats, others: Floats, new: Floats, confidence:
 
     most = int(_first_true(is_unlikely, np.zeros(1, np.intp), np.full(1, k + 1))[0]) - 1
     return most + impossible
-
-
-def _drawn(weights: Floats, level: float) -> Floats:
-    """Chances of independent draws with odds of ``e^level`` times the weights."""
-    with np.errstate(divide="ignore"):
-        return np.asarray(expit(np.log(weights) + level))
 
 
 def _law_of_count(chances: Floats) -> Floats:

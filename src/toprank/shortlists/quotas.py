@@ -29,16 +29,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = [
-    "Cap",
-    "CappedList",
-    "Quota",
-    "as_caps",
-    "as_quotas",
-    "choose_rows",
-    "thin_near_duplicates",
-]
-
 
 class Cap(NamedTuple):
     """At most ``most`` rows of each group: one group id per row."""
@@ -178,12 +168,15 @@ def _keeps_to(
 
 def _in_turn(order: NDArray[np.intp], codes: NDArray[np.intp], most: int) -> NDArray[np.intp]:
     """Rows in their order, each group's first ``most``."""
-    of_rows = codes[order]
-    by_group = np.argsort(of_rows, kind="stable")
-    starts = np.searchsorted(of_rows[by_group], of_rows[by_group], side="left")
-    place = np.empty(order.size, dtype=np.intp)
-    place[by_group] = np.arange(order.size) - starts
-    return order[place < most]
+    return order[_places_within(codes[order]) < most]
+
+
+def _places_within(kinds: NDArray[np.intp]) -> NDArray[np.intp]:
+    """How many rows of the same kind come before each row."""
+    by_kind = np.argsort(kinds, kind="stable")
+    place = np.empty_like(by_kind)
+    place[by_kind] = np.arange(kinds.size) - np.searchsorted(kinds[by_kind], kinds[by_kind])
+    return place
 
 
 def _solved(
@@ -222,12 +215,7 @@ def _solved(
     chosen = kept[found.x > 0.5]
     # Of equal rows of one kind the solver may take any: the first ones are taken.
     counts = np.bincount(kinds[chosen], minlength=int(kinds.max()) + 1)
-    of_kept = kinds[kept]
-    by_kind = np.argsort(of_kept, kind="stable")
-    starts = np.searchsorted(of_kept[by_kind], of_kept[by_kind], side="left")
-    first = np.empty(kept.size, dtype=bool)
-    first[by_kind] = np.arange(kept.size) - starts < counts[of_kept[by_kind]]
-    return kept[first]
+    return kept[_places_within(kinds[kept]) < counts[kinds[kept]]]
 
 
 def _limits(

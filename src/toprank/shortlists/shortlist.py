@@ -32,8 +32,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["Shortlist", "make_shortlist"]
-
 
 @dataclass(frozen=True, eq=False)
 class Shortlist:

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["Left", "is_recall_reached", "positives_below", "positives_left"]
-
 
 class Left(NamedTuple):
     """Positives among the rows that are not opened: an estimate, and an upper bound."""

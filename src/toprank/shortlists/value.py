@@ -12,7 +12,7 @@ are few of them.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy.optimize import isotonic_regression, minimize
@@ -28,33 +28,9 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = [
-    "Chances",
-    "IsotonicChances",
-    "PlattChances",
-    "Profit",
-    "amounts",
-    "expected_gains",
-    "expected_profit",
-    "learn_chances",
-    "most_valuable",
-]
-
 METHODS = ("auto", "isotonic", "platt")
 # With fewer rows of one class, the two numbers of Platt's curve err less than a free curve.
 FEW = 100
-
-
-class Chances(Protocol):
-    """The chance of a row to be positive, as a function of its score that never falls."""
-
-    def __call__(self, scores: ArrayLike) -> Floats:
-        """One chance per score."""
-        ...
-
-    def variance(self, scores: Floats, value: Floats) -> float:
-        """Variance of ``Σ value·chance`` that comes from few calibration rows."""
-        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,6 +139,10 @@ class PlattChances:
         steep = value * chance * (1.0 - chance)
         gradient = np.array([steep @ self._z(scores), steep.sum()])
         return float(gradient @ self.covariance @ gradient)
+
+
+# The chance of a row to be positive, as a function of its score that never falls.
+Chances = IsotonicChances | PlattChances
 
 
 def learn_chances(calibration: Calibration, method: str = "auto") -> Chances:

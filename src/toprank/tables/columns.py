@@ -20,21 +20,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = [
-    "DATE_PARTS",
-    "Encoding",
-    "as_dates",
-    "as_numbers",
-    "as_row_weights",
-    "as_words",
-    "coded_words",
-    "counted_words",
-    "kind_of_type",
-    "median",
-    "middle_of",
-    "number_parts",
-]
-
 DATE_PARTS = ("", ": month", ": weekday")
 _UNKNOWN = pa.array(["", "?"])
 _FLOATS = pa.float64()

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from toprank.tables.medians import Passes
 
-__all__ = ["TableEncoder", "learned_encoding"]
-
 # Texts remembered of a column: beyond, the rarest are forgotten on the way.
 MOST_WORDS = 100_000
 
@@ -120,7 +118,9 @@ class TableEncoder(TransformerMixin, BaseEstimator, Encoding):  # type: ignore[m
         for column, look in seen.items():
             kind = kind_of_type(schema.field(column).type, column)
             if kind == "category":
-                self.categories_[column] = self._frequent(look.words)
+                ordered = sorted(look.words.items(), key=lambda word: (-word[1], word[0]))
+                frequent = [word for word, count in ordered if count >= self.min_count]
+                self.categories_[column] = frequent[: self.max_categories]
             elif column in found:
                 self.medians_[column] = found[column]
             else:
@@ -134,10 +134,6 @@ class TableEncoder(TransformerMixin, BaseEstimator, Encoding):  # type: ignore[m
                 "that come once only."
             )
         return self
-
-    def _frequent(self, counts: Counter[str]) -> list[str]:
-        ordered = sorted(counts, key=lambda word: (-counts[word], word))
-        return [word for word in ordered if counts[word] >= self.min_count][: self.max_categories]
 
     def transform(self, X: Any) -> Any:
         """Give the numbers, one column for each of ``feature_names_out_``."""

@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     # The sortable keys of a column of a batch, one array for each part of it.
     KeysOf = Callable[[Table, str], list[Keys]]
 
-__all__ = ["digit_counts", "medians", "sortable_keys"]
-
 # Bits of a number that the passes look at: few rows need more than the first three looks.
 DIGITS = (12, 12, 12, 12, 16)
 # Numbers of all columns that are gathered to pick medians among them.

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["SparseEncoding", "SparseTable", "mean_and_spread", "rows_of"]
-
 
 @dataclass(frozen=True)
 class SparseTable(Table):

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from toprank.blocks import Total
 
-__all__ = ["BestRows", "RowBatch", "RowStream", "Table", "as_table", "did_you_mean", "listing"]
-
 # Rows beyond those kept that are collected before the next sorting.
 WAITING = 1 << 17
 
