@@ -25,7 +25,7 @@ def typed(values, **how):
 def test_decimal_commas_are_found_and_said(values, numbers):
     got, found = typed(values)
     assert got == numbers
-    assert found.decimal == ","
+    assert found.read_as["decimal"] == ","
     assert "read with a decimal comma: 'x'" in found.notes[0]
 
 
@@ -63,7 +63,7 @@ def test_a_comma_between_thousands_is_clear_where_other_columns_have_points():
     columns = {"x": ["1,234", "5,678"], "day": ["1/2/2025", "3/4/2025"]}
     found = typed_columns(pa.table(columns | {"share": [0.5, 1.5]}), TextFormat())
     assert found.columns["x"].to_pylist() == [1234.0, 5678.0]
-    assert found.decimal == "."
+    assert found.read_as["decimal"] == "."
     assert "read with commas between thousands: 'x'." in found.notes
     assert any("in two ways: 'day';" in note for note in found.notes)
 
@@ -92,7 +92,7 @@ def test_texts_stay_texts(values):
 def test_the_order_of_dates_is_found_and_said(values, order):
     got, found = typed(values)
     assert got[1:] == [dt.date(2026, 2, 1), None]
-    assert found.dates == order
+    assert found.read_as["dates"] == order
     assert f"dates read {order}: 'x'" in found.notes[0]
 
 

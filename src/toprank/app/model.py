@@ -40,12 +40,6 @@ class Roles:
         """What belongs at the top, in words such as ``bought = yes``."""
         return f"{self.target} = {' or '.join(self.positives)}"
 
-    @property
-    def not_features(self) -> tuple[str, ...]:
-        """All columns that a ranker must not learn from."""
-        named = (self.target, self.group, self.weight, *self.ignored)
-        return tuple(name for name in named if name is not None)
-
 
 class Part(NamedTuple):
     """One term of the sum in words, such as ``age`` or ``age > 41.5``, and its weight."""

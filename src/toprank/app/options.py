@@ -40,38 +40,6 @@ Positive = Annotated[
         "[default: yes, true, 1 and the like, else the rarer of two]."
     ),
 ]
-Group = Annotated[
-    str | None,
-    typer.Option(help="Column with list ids: rows compete within their list [LETOR: qid]."),
-]
-Weight = Annotated[str | None, typer.Option(help="Column with row weights.")]
-Ignore = Annotated[
-    list[str] | None,
-    typer.Option(help="Column to exclude, e.g. a row ID; may be given more than once."),
-]
-Keep = Annotated[
-    list[str] | None,
-    typer.Option(
-        help="Column to use although it looks like a row number; may be given more than once."
-    ),
-]
-Decimal = Annotated[
-    str | None,
-    typer.Option(metavar="MARK", help="Decimal mark of numbers, , or . [default: detected]."),
-]
-Dates = Annotated[
-    str | None,
-    typer.Option(
-        metavar="ORDER", help="Order in dates: day-first or month-first [default: detected]."
-    ),
-]
-Encoding = Annotated[
-    str | None, typer.Option(help="Encoding of text, e.g. latin-1 or cp1252 [default: UTF-8].")
-]
-Names = Annotated[
-    str | None,
-    typer.Option(metavar="A,B,…", help="Names of the columns of a text without a header line."),
-]
 Strict = Annotated[
     bool, typer.Option("--strict", help="Refuse a table that differs from the training rows.")
 ]
@@ -302,10 +270,21 @@ class RoleOptions:
 
     target: Target = None
     positive: Positive = None
-    group: Group = None
-    weight: Weight = None
-    ignore: Ignore = None
-    keep: Keep = None
+    group: Annotated[
+        str | None,
+        typer.Option(help="Column with list ids: rows compete within their list [LETOR: qid]."),
+    ] = None
+    weight: Annotated[str | None, typer.Option(help="Column with row weights.")] = None
+    ignore: Annotated[
+        list[str] | None,
+        typer.Option(help="Column to exclude, e.g. a row ID; may be given more than once."),
+    ] = None
+    keep: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Column to use although it looks like a row number; may be given more than once."
+        ),
+    ] = None
 
     def label(self, source: Table | ParquetStream) -> TrainingData:
         """The rows of a table or a file with their labels."""
@@ -325,10 +304,23 @@ class RoleOptions:
 class TextOptions:
     """The options that say how text is read."""
 
-    decimal: Decimal = None
-    dates: Dates = None
-    encoding: Encoding = None
-    names: Names = None
+    decimal: Annotated[
+        str | None,
+        typer.Option(metavar="MARK", help="Decimal mark of numbers, , or . [default: detected]."),
+    ] = None
+    dates: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ORDER", help="Order in dates: day-first or month-first [default: detected]."
+        ),
+    ] = None
+    encoding: Annotated[
+        str | None, typer.Option(help="Encoding of text, e.g. latin-1 or cp1252 [default: UTF-8].")
+    ] = None
+    names: Annotated[
+        str | None,
+        typer.Option(metavar="A,B,…", help="Names of the columns of a text without a header line."),
+    ] = None
 
     def format(self, known: dict[str, str] | None = None) -> TextFormat:
         """What was given; ``known`` is how a model's own table was read."""

@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from toprank.app.options import parse_share
 from toprank.app.ranking import RankedRows, taken_rows
 from toprank.blocks import Sums
-from toprank.shortlists import (
-    Cap,
-    DailyBudget,
-    Quota,
-    audit_rows,
-    make_shortlist,
-)
+from toprank.shortlists import Cap, DailyBudget, Quota, audit_rows, make_shortlist
 from toprank.tables.columns import as_row_weights, as_words
 from toprank.tables.table import listing
 
@@ -128,14 +122,6 @@ def _parse_quota(text: str) -> tuple[float, str, str]:
     return least, name, value
 
 
-class PromisedRows(NamedTuple):
-    """A list with what is known about it, in words and as plain values."""
-
-    ranked: RankedRows
-    words: str
-    facts: dict[str, Any]
-
-
 def rank_by_rules(
     model: RankingModel,
     source: Table | ParquetStream,
@@ -144,7 +130,7 @@ def rank_by_rules(
     *,
     day: str,
     seed: int = 0,
-) -> PromisedRows:
+) -> RankedRows:
     """Rank a table by the rules; all scores are held in memory, 8 bytes per row."""
     _check_possible(model, source, top, rules)
     scores, *others = (
@@ -161,9 +147,10 @@ def rank_by_rules(
     length = top if top is not None else model.in_budget(source.n_rows)
     if rules.audit is not None:
         return _with_audit(source, scores, length, rules.audit, seed)
+    amounts: dict[Any, Any] = columns
     given: dict[str, Any] = {
-        "value": _amount(rules.value, columns),
-        "cost": _amount(rules.cost, columns),
+        "value": amounts.get(rules.value, rules.value),
+        "cost": amounts.get(rules.cost, rules.cost),
         "at_most": [Cap(columns[name], most) for most, name in rules.at_most],
         "at_least": [
             Quota(_equal(columns, name, value), least) for least, name, value in rules.at_least
@@ -178,7 +165,7 @@ def rank_by_rules(
     made = make_shortlist(scores, model.calibration, **given)  # type: ignore[arg-type]
     more = {"chance": made.chances} | ({"gain": made.gains} if rules.has_amounts else {})
     ranked = taken_rows(source, made.rows, made.scores, more)
-    return PromisedRows(ranked, str(made), _facts_of(made))
+    return replace(ranked, words=str(made), facts=_facts_of(made))
 
 
 def _check_possible(
@@ -221,10 +208,6 @@ def _gather(model: RankingModel, rules: ListRules, batch: RowBatch) -> Sums:
     return Sums(found)
 
 
-def _amount(given: float | str | None, columns: dict[str, NDArray[Any]]) -> Any:
-    return columns[given] if isinstance(given, str) else given
-
-
 def _equal(columns: dict[str, NDArray[Any]], name: str, value: str) -> NDArray[np.bool_]:
     marked: NDArray[np.bool_] = columns[name] == value
     if not marked.any():
@@ -248,7 +231,7 @@ def _facts_of(made: Shortlist) -> dict[str, Any]:
 
 def _with_audit(
     source: Table | ParquetStream, scores: Floats, length: int, share: float, seed: int
-) -> PromisedRows:
+) -> RankedRows:
     made = audit_rows(scores, length, share=share, random_state=seed)
     n_audit = int(made.is_audit.sum())
     more = {"propensity": made.propensity, "audit_weight": 1.0 / made.propensity}
@@ -258,17 +241,12 @@ def _with_audit(
         "propensity; toprank evaluate --propensity propensity and toprank fit --weight "
         "audit_weight count them for all rows that are not opened."
     )
-    return PromisedRows(ranked, words, {"audited": n_audit})
+    return replace(ranked, words=words, facts={"audited": n_audit})
 
 
 def _of_today(
-    source: Table | ParquetStream,
-    scores: Floats,
-    path: Path,
-    *,
-    budget: int,
-    day: str,
-) -> PromisedRows:
+    source: Table | ParquetStream, scores: Floats, path: Path, *, budget: int, day: str
+) -> RankedRows:
     """Rows of a batch that the day's budget lets open; the state is saved before they are."""
     with DailyBudget.kept(path, budget) as state:
         opened = np.flatnonzero(state.open_rows(scores, day=day))
@@ -276,4 +254,4 @@ def _of_today(
     words = f"Opened today: {state.n_opened} of {budget} rows, from {state.n_seen:,}."
     facts = {"opened_today": state.n_opened, "seen_today": state.n_seen, "day": day}
     ranked = taken_rows(source, rows, scores[rows], {})
-    return PromisedRows(replace(ranked, n_rows=source.n_rows), words, facts)
+    return replace(ranked, words=words, facts=facts)

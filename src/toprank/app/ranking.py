@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,13 +30,16 @@ MOST_SEEN = 200_000
 class RankedRows:
     """The best rows with all their columns, ``rank`` and ``score`` before them.
 
-    With lists, rows come list after list and ranks are within their list.
+    With lists, rows come list after list and ranks are within their list. ``words`` and ``facts``
+    say what is promised about them.
     """
 
     columns: pa.Table
     n_rows: int
     last_score: float | None
     n_lists: int = 1
+    words: str = ""
+    facts: dict[str, Any] = field(default_factory=dict)
 
 
 def rank_rows(

@@ -7,7 +7,7 @@ import io
 import re
 import sys
 import zlib
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,7 @@ from pyarrow import csv
 
 from toprank.app.formats import MAGIC, READERS, SUFFIXES
 from toprank.app.sparse_text import read_sparse_text
-from toprank.app.text_columns import TextFormat, TypedColumns, typed_columns
+from toprank.app.text_columns import TextFormat, typed_columns
 from toprank.app.writing import unescaped, with_texts
 from toprank.kernels.memory import available_memory
 from toprank.tables.parquet_stream import CELLS, ParquetStream, unreadable
@@ -145,18 +145,12 @@ def read_table(path: str | os.PathLike[str], how: TextFormat | None = None) -> T
     found = _read(format_of(file, source), source, name, part, how)
     if before is not None and size_and_time(file) != before:
         raise ValueError(f"{name} changed while it was read; run again when it is complete.")
-    if isinstance(found, Table):
+    if found.is_sparse:
         return found
     check_names(list(found.columns.column_names), name)
     if not found.columns.num_rows:
         raise ValueError(f"{name} has a header but no rows; there is nothing to rank.")
-    read_as = {"decimal": found.decimal, "dates": found.dates}
-    return Table(
-        found.columns,
-        name if part is None else f"{name}::{part}",
-        notes=found.notes,
-        read_as={key: value for key, value in read_as.items() if value is not None},
-    )
+    return replace(found, name=name if part is None else f"{name}::{part}")
 
 
 def split_source(path: Path) -> tuple[Path, str | None]:
@@ -200,14 +194,12 @@ def _head(source: Path | bytes) -> bytes:
         return stream.read(65536)
 
 
-def _read(
-    kind: str, source: Path | bytes, name: str, part: str | None, how: TextFormat
-) -> TypedColumns | Table:
+def _read(kind: str, source: Path | bytes, name: str, part: str | None, how: TextFormat) -> Table:
     """Read a file of this kind; texts become numbers and dates where the format has none."""
     if part is not None and kind not in ("xlsx", "sqlite", "duckdb"):
         raise ValueError(f"{name} holds one table; leave ::{part} out.")
     if kind == "parquet":
-        return TypedColumns(_read_parquet(source, name))
+        return Table(_read_parquet(source, name))
     if kind == "libsvm":
         content = source if isinstance(source, bytes) else source.read_bytes()
         return read_sparse_text(content, name)
@@ -219,11 +211,11 @@ def _read(
     if how.encoding is not None:
         source = _as_utf8(source, how.encoding, name)
     found = typed_columns(_read_delimited(source, kind, name, how), how)
-    if found.decimal is not None and how.decimal is None:
+    if found.read_as.get("decimal") == "," and how.decimal is None:
         # in such a file 1.250 is a thousand and more
         own = replace(how, decimal=",")
         again = typed_columns(_read_delimited(source, kind, name, own), own)
-        return replace(again, decimal=",", notes=found.notes)
+        return replace(again, read_as=again.read_as | {"decimal": ","}, notes=found.notes)
     return found
 
 
@@ -295,26 +287,45 @@ def _read_delimited(source: Path | bytes, kind: str, name: str, how: TextFormat)
     delimiter = delimiter_of(first, kind)
     is_wide = first.count(delimiter.encode()) > _WIDE
     block = max(16 * _BLOCK if is_wide else _BLOCK, 2 * len(first))
-    options = _CsvOptions(delimiter, has_quotes, block, is_wide)
-    options.names, options.decimal = list(how.names), how.decimal or "."
-    names: list[str] | None = None
+    types: dict[str, pa.DataType] = {}
+    # a task for each column of each block would cost more than it saves
+    read = {"block_size": block, "use_threads": not is_wide, "column_names": [*how.names] or None}
+    convert = {"column_types": types, "decimal_point": how.decimal or "."}
+    names: list[str] = []
     while True:
+        arguments = csv_arguments(delimiter, read, convert, has_quotes=has_quotes)
         try:
-            table = options.read(source)
+            with _stream(source) as stream:
+                table = csv.read_csv(stream, **arguments)
         except pa.ArrowInvalid as error:
-            if "straddling" in str(error) and options.block < _LARGEST_BLOCK:
-                options.block *= 16  # a cell is longer than a block
+            if "straddling" in str(error) and block < _LARGEST_BLOCK:
+                read["block_size"] = block = 16 * block  # a cell is longer than a block
                 continue
             found = BAD_COLUMN.search(str(error))
-            if found is None:
+            if found is not None and not names:
+                with _stream(source) as stream, csv.open_csv(stream, **arguments) as reader:
+                    names = list(reader.schema.names)
+                check_names(names, name)
+            column = names[int(found[1])] if found is not None else ""
+            if found is None or types.get(column) == pa.string():
                 raise ValueError(in_words(str(error), name)) from error
-            if names is None:
-                names = options.header(source, name)
-            if not options.widen(names[int(found[1])], found[2]):
-                raise ValueError(in_words(str(error), name)) from error
+            is_whole = found[2].startswith("int") and column not in types
+            types[column] = pa.float64() if is_whole else pa.string()
         else:
             check_header(table, name, has_header=not how.names)
             return with_texts(table, unescaped)
+
+
+def csv_arguments(
+    delimiter: str, read: dict[str, Any], convert: dict[str, Any], *, has_quotes: bool = False
+) -> dict[str, Any]:
+    """What pyarrow needs to read text as this program does; quotes make it slower."""
+    convert = {"null_values": MISSING, "strings_can_be_null": True, **convert}
+    return {
+        "read_options": csv.ReadOptions(**read),
+        "parse_options": csv.ParseOptions(delimiter=delimiter, newlines_in_values=has_quotes),
+        "convert_options": csv.ConvertOptions(**convert),
+    }
 
 
 def delimiter_of(first: bytes, kind: str) -> str:
@@ -354,64 +365,6 @@ def _has_quotes(source: Path | bytes, name: str) -> bool:
             found = found or b'"' in piece
             piece = stream.read(_BLOCK)
     return found
-
-
-@dataclass
-class _CsvOptions:
-    """How text is read: the columns' types are filled in where those that are guessed do not fit.
-
-    Quotes may hold line ends, which makes reading slower.
-    """
-
-    delimiter: str
-    has_quotes: bool
-    block: int
-    is_wide: bool
-    types: dict[str, pa.DataType] = field(default_factory=dict)
-    names: list[str] = field(default_factory=list)
-    decimal: str = "."
-
-    def read(self, source: Path | bytes) -> pa.Table:
-        """Read all rows."""
-        with _stream(source) as stream:
-            return csv.read_csv(stream, **self._arguments())
-
-    def header(self, source: Path | bytes, name: str) -> list[str]:
-        """The names of the columns, checked."""
-        with _stream(source) as stream, csv.open_csv(stream, **self._arguments()) as reader:
-            names = list(reader.schema.names)
-        check_names(names, name)
-        return names
-
-    def widen(self, column: str, kind: str) -> bool:
-        """Take a wider type for a column of which a value is not of this kind, if there is one."""
-        if self.types.get(column) == pa.string():
-            return False
-        is_whole = kind.startswith("int") and column not in self.types
-        self.types[column] = pa.float64() if is_whole else pa.string()
-        return True
-
-    def _arguments(self) -> dict[str, Any]:
-        # a task for each column of each block would cost more than it saves
-        threads, names = not self.is_wide, self.names or None
-        return csv_arguments(
-            self.delimiter,
-            {"block_size": self.block, "use_threads": threads, "column_names": names},
-            {"column_types": self.types, "decimal_point": self.decimal},
-            has_quotes=self.has_quotes,
-        )
-
-
-def csv_arguments(
-    delimiter: str, read: dict[str, Any], convert: dict[str, Any], *, has_quotes: bool = False
-) -> dict[str, Any]:
-    """What pyarrow needs to read text as this program does."""
-    convert = {"null_values": MISSING, "strings_can_be_null": True, **convert}
-    return {
-        "read_options": csv.ReadOptions(**read),
-        "parse_options": csv.ParseOptions(delimiter=delimiter, newlines_in_values=has_quotes),
-        "convert_options": csv.ConvertOptions(**convert),
-    }
 
 
 def check_header(table: pa.Table, where: str, *, has_header: bool) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from toprank.tables.table import listing
+from toprank.tables.table import Table, listing
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -63,21 +63,10 @@ class TextFormat:
     names: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class TypedColumns:
-    """A table whose texts have become numbers and dates where they are such.
-
-    ``decimal`` and ``dates`` say how they were read, where it mattered; ``notes`` are for the user.
-    """
-
-    columns: pa.Table
-    decimal: str | None = None
-    dates: str | None = None
-    notes: tuple[str, ...] = ()
-
-
-def typed_columns(table: pa.Table, how: TextFormat) -> TypedColumns:
+def typed_columns(table: pa.Table, how: TextFormat) -> Table:
     """Turn columns of text into numbers or dates, if every value is one.
+
+    The table says how they were read, where it mattered, and what to tell the user.
 
     Examples
     --------
@@ -111,11 +100,12 @@ def typed_columns(table: pa.Table, how: TextFormat) -> TypedColumns:
             read[_UNCLEAR].remove(name)
             read["."].append(name)
             columns[name] = found[1]
-    return TypedColumns(
+    marks = {"decimal": ",.", "dates": DATE_ORDERS}
+    ways = {key: [way for way in known if read[way]] for key, known in marks.items()}
+    return Table(
         pa.table(list(columns.values()), list(columns)),
-        next((mark for mark in ",." if read[mark]), None),
-        next((order for order in DATE_ORDERS if read[order]), None),
-        tuple(_notes(read, units, how)),
+        notes=tuple(_notes(read, units, how)),
+        read_as={key: found[0] for key, found in ways.items() if found},
     )
 
 
@@ -191,7 +181,10 @@ def _as_times(texts: Any, given: str | None) -> tuple[str, Any] | None:
             _whole(pc.struct_field(parts, [name]))
             for name in ("first", "middle", "last", "hour", "minute", "second")
         )
-        order = given or _order_of(first, middle, has_points="[.]" in pattern)
+        order = given or ("month-first" if middle.max() > 12 else _UNCLEAR)
+        has_points = "[.]" in pattern  # 1.2.2026 has the day first
+        if given is None and (first.max() > 12 or (has_points and middle.max() <= 12)):
+            order = "day-first"
         if order == _UNCLEAR:
             return order, texts
         day, month = (first, middle) if order == "day-first" else (middle, first)
@@ -207,12 +200,6 @@ def _whole(texts: Any) -> NDArray[np.int64]:
     """Numbers, 0 where there is none."""
     filled = pc.if_else(pc.equal(texts, ""), "0", texts).fill_null("0")
     return np.asarray(filled.cast(pa.int64()))
-
-
-def _order_of(first: Any, middle: Any, *, has_points: bool) -> str:
-    if first.max() > 12 or (has_points and middle.max() <= 12):  # 1.2.2026 has the day first
-        return "day-first"
-    return "month-first" if middle.max() > 12 else _UNCLEAR
 
 
 def _times(year: Any, month: Any, day: Any, time: list[Any]) -> Any:

@@ -262,7 +262,7 @@ def label_rows(
     if not seen.weight:
         raise ValueError(f"the weight {weight!r} is 0 in every row; some rows must count.")
     roles = Roles(target, chosen.values, group, weight, ignored)
-    others = set(roles.not_features)
+    others = {target, group, weight, *ignored}
     features = [name for name in names if name not in others]
     if not features:
         raise ValueError(f"{source.name} has no column left to learn from beside {target!r}.")

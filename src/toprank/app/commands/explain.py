@@ -8,12 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from toprank.app.console import Console, in_budget_words, in_one_line
-from toprank.app.options import (
-    ModelFile,
-    Printing,
-    TextOptions,
-    command,
-)
+from toprank.app.options import ModelFile, Printing, TextOptions, command
 
 if TYPE_CHECKING:
     from toprank.app.model import RankingModel

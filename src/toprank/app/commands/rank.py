@@ -110,15 +110,14 @@ def rank(
     in_one_pass = ranker.roles.group is None and not (reasons or trail or is_ruled)
     open_source = open_ranked if in_one_pass else open_rows
     source: Any = open_source(table, stream, len(ranker.encoder.owners_), how)
-    promised, now = None, datetime.now(UTC)
+    now = datetime.now(UTC)
     with noting_changes(console, ranker, source, strict=strict) as rows, console.passes(source):
         if is_ruled:
             from toprank.app.promises import parse_rules, rank_by_rules  # slow to import
 
             with console.warnings_as_notes():
                 asked, today = parse_rules(rules), now.date().isoformat()
-                promised = rank_by_rules(ranker, rows, top, asked, day=today, seed=seed)
-            found = promised.ranked
+                found = rank_by_rules(ranker, rows, top, asked, day=today, seed=seed)
         else:
             found = rank_rows(ranker, rows, top, border)
     if reasons is not None or (trail and hasattr(source, "columns")):  # a table in memory
@@ -130,8 +129,8 @@ def rank(
     if ranker.assumption:
         console.say(ranker.assumption)
     hand_over(console, found, output, raw=raw)
-    if promised is not None:
-        console.say(promised.words)
+    if is_ruled:
+        console.say(found.words)
     else:
         print_expected(console, ranker, found, border)
     console.result(
@@ -140,7 +139,7 @@ def rank(
             "rows": found.columns.num_rows,
             "of": found.n_rows,
             "last_score": found.last_score,
-            **(promised.facts if promised is not None else {}),
+            **found.facts,
         }
     )
 
