@@ -254,8 +254,9 @@ def profile_of(encoder: Encoding, table: Table) -> list[ColumnProfile]:
     for name, kind in encoder.columns_:
         column = table.column(name)
         if kind == "category":
-            counts, *_ = counted(encoder, name, kind, column, ColumnProfile([], 0.0, 0.0, []))
-            found.append(ColumnProfile([], 0.0, 0.0, counts.tolist()))
+            nothing = ColumnProfile([], 0.0, 0.0, [])
+            seen = counted(encoder, name, kind, column, nothing)
+            found.append(replace(nothing, counts=seen.counts.tolist()))
         else:
             found.append(_profile_of_numbers(number_parts(name, kind, column)[0]))
     return found
@@ -273,10 +274,23 @@ def _profile_of_numbers(values: NDArray[np.float64]) -> ColumnProfile:
     return ColumnProfile(edges, low, high, [*counts, 0, values.size - n_known])
 
 
+@dataclass
+class SeenValues:
+    """Rows of each bin, values that are new, and how many values are out of range."""
+
+    counts: NDArray[np.int64]
+    new: Counter[str]
+    beyond: int
+
+    def __add__(self, other: SeenValues) -> SeenValues:
+        counts, new = self.counts + other.counts, self.new + other.new
+        return SeenValues(counts, new, self.beyond + other.beyond)
+
+
 def counted(
     encoder: Encoding, name: str, kind: str, column: Any, known: ColumnProfile
-) -> tuple[NDArray[np.int64], Counter[str], int]:
-    """Rows of each bin, new values, and values beyond the range."""
+) -> SeenValues:
+    """What is seen of a column of new rows."""
     if kind == "category":
         words, codes = coded_words(column)
         places = {word: at for at, word in enumerate(encoder.categories_[name])}
@@ -287,7 +301,7 @@ def counted(
             counts[missing if word is None else places.get(word, other)] += size
             if word is not None and word not in places and size:
                 new[word] += int(size)
-        return counts, new, 0
+        return SeenValues(counts, new, 0)
     values = number_parts(name, kind, column)[0]
     is_known = ~np.isnan(values)
     numbers = values[is_known]
@@ -295,4 +309,4 @@ def counted(
     counts = np.bincount(bins, minlength=len(known.edges) + 3).astype(np.int64)
     counts[-1] = values.size - numbers.size
     beyond = int(np.count_nonzero((numbers < known.low) | (numbers > known.high)))
-    return counts, Counter(), beyond
+    return SeenValues(counts, Counter(), beyond)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,11 +15,13 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from toprank.app.column_survey import ColumnProfile
+    from toprank.app.column_survey import ColumnProfile, SeenValues
     from toprank.app.console import Console
     from toprank.app.model import RankingModel
+    from toprank.app.text_stream import TextStream
     from toprank.tables.columns import Encoding
-    from toprank.tables.table import RowBatch, RowStream
+    from toprank.tables.parquet_stream import ParquetStream
+    from toprank.tables.table import RowBatch
 
 # A population stability index above this is called a major shift; sampling alone adds to it.
 MOVED = 0.25
@@ -32,40 +32,19 @@ SAMPLE = 50_000
 _MOST_NOTES = 8
 
 
-@dataclass
-class SeenValues:
-    """The same of new rows: counts for every column, values that are new, values out of range."""
-
-    counts: list[NDArray[np.int64]]
-    new: list[Counter[str]]
-    beyond: NDArray[np.int64]
-
-    def __add__(self, other: SeenValues) -> SeenValues:
-        return SeenValues(
-            [mine + theirs for mine, theirs in zip(self.counts, other.counts, strict=True)],
-            [mine + theirs for mine, theirs in zip(self.new, other.new, strict=True)],
-            self.beyond + other.beyond,
-        )
-
-
-def look_at(
-    encoder: Encoding, profiles: list[ColumnProfile], table: Table, n_rows: int
-) -> SeenValues:
+def look_at(encoder: Encoding, profiles: list[ColumnProfile], table: Table, n_rows: int) -> Sums:
     """Count values of some rows of a table that has ``n_rows`` in all."""
     step = max(1, n_rows // SAMPLE)
     rows = table.rows(np.arange(0, table.n_rows, step)) if step > 1 else table
-    found = [
-        counted(encoder, name, kind, rows.column(name), known)
-        for (name, kind), known in zip(encoder.columns_, profiles, strict=True)
-    ]
-    return SeenValues(
-        [counts for counts, _, _ in found],
-        [new for _, new, _ in found],
-        np.array([beyond for _, _, beyond in found], dtype=np.int64),
+    return Sums(
+        [
+            counted(encoder, name, kind, rows.column(name), known)
+            for (name, kind), known in zip(encoder.columns_, profiles, strict=True)
+        ]
     )
 
 
-def changes_in(model: RankingModel, source: Table | RowStream) -> list[str]:
+def changes_in(model: RankingModel, source: Table | ParquetStream | TextStream) -> list[str]:
     """What differs from training in a table, or in a pass over a stream."""
     model.encoder.check_columns(Table(source.schema.empty_table(), source.name, source.is_sparse))
     if not model.profile:
@@ -80,9 +59,9 @@ def changes_in(model: RankingModel, source: Table | RowStream) -> list[str]:
 class WatchedStream:
     """A stream whose first pass over a model's columns also looks for what has changed in them."""
 
-    def __init__(self, source: RowStream, model: RankingModel) -> None:
+    def __init__(self, source: ParquetStream | TextStream, model: RankingModel) -> None:
         self._source, self._model = source, model
-        self._seen: SeenValues | None = None
+        self._seen: Sums | None = None
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._source, name)
@@ -122,28 +101,23 @@ def note_changes(console: Console, changes: list[str]) -> None:
         console.note("the hits to expect suppose rows like those of the training.")
 
 
-def what_changed(
-    encoder: Encoding, profiles: Iterable[ColumnProfile], seen: SeenValues
-) -> list[str]:
+def what_changed(encoder: Encoding, profiles: Iterable[ColumnProfile], seen: Sums) -> list[str]:
     """Say for each column what is different from training, the largest change first."""
     notes = []
-    for at, ((name, kind), known) in enumerate(zip(encoder.columns_, profiles, strict=True)):
-        counts, before = seen.counts[at], np.array(known.counts)
-        if not counts.sum() or not before.sum():
-            continue
-        shift = _stability(before, counts)
-        words = encoder.categories_.get(name, [])
-        text = _change(kind, known, seen, at, words, shift)
-        if text:
-            notes.append((shift, f"{name} {text}."))
+    for (name, kind), known, new in zip(encoder.columns_, profiles, seen.parts, strict=True):
+        before = np.array(known.counts)
+        if new.counts.sum() and before.sum():
+            shift = _stability(before, new.counts)
+            text = _change(kind, known, new, encoder.categories_.get(name, []), shift)
+            notes += [(shift, f"{name} {text}.")] if text else []
     return [text for _, text in sorted(notes, key=lambda note: -note[0])]
 
 
 def _change(
-    kind: str, known: ColumnProfile, seen: SeenValues, at: int, words: list[str], shift: float
+    kind: str, known: ColumnProfile, seen: SeenValues, words: list[str], shift: float
 ) -> str:
     """What is different in one column, if anything is."""
-    counts, new, before = seen.counts[at], seen.new[at], np.array(known.counts)
+    counts, new, before = seen.counts, seen.new, np.array(known.counts)
     n_rows = int(counts.sum())
     if counts[-1] == n_rows:
         return "is empty in every row" if before[-1] < before.sum() else ""
@@ -153,7 +127,7 @@ def _change(
         return f"has values that training did not have: {listing(few)} ({share} of the rows)"
     noise = 2.0 * (counts.size - 1) * (1.0 / before.sum() + 1.0 / n_rows)
     moved, change = _largest_change(known, counts, kind, words)
-    has_moved, beyond = shift > MOVED + noise, seen.beyond[at] / n_rows
+    has_moved, beyond = shift > MOVED + noise, seen.beyond / n_rows
     span = f"{_value(kind, known.low)} to {_value(kind, known.high)}"
     if beyond > BEYOND and not (has_moved and change > beyond):
         return f"is outside the training range {span} in {_percent(beyond)} of the rows"

@@ -165,7 +165,8 @@ def _head_of_list(data: TrainingData, model: RankingModel) -> _Head:
         scores = model.scores(rows.features)
         highest = float(scores[~rows.positives].max(initial=-math.inf))
         positives = scores[rows.positives]
-        best = BestRows.of(allowed, scores, rows.first_row, rows.weights)
+        numbers = rows.first_row + np.arange(scores.size)
+        best = BestRows(allowed, scores, numbers, rows.weights)
         return _Head(best, highest, positives[positives > highest])
 
     return data.total(look)

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from toprank.app.model import RankingModel
-    from toprank.tables.table import RowBatch, RowStream
+    from toprank.app.text_stream import TextStream
+    from toprank.tables.parquet_stream import ParquetStream
+    from toprank.tables.table import RowBatch
 
 # Rows of a pass that are kept beside their scores.
 MOST_SEEN = 200_000
@@ -43,7 +45,10 @@ class RankedRows:
 
 
 def rank_rows(
-    model: RankingModel, source: Table | RowStream, top: int | None, cutoff: float | None
+    model: RankingModel,
+    source: Table | ParquetStream | TextStream,
+    top: int | None,
+    cutoff: float | None,
 ) -> RankedRows:
     """The ``top`` best rows, by default those of the budget, or all above a cutoff."""
     model.encoder.check_columns(Table(source.schema.empty_table(), source.name, source.is_sparse))
@@ -75,7 +80,7 @@ def rank_rows(
 
 
 def taken_rows(
-    source: Table | RowStream,
+    source: Table | ParquetStream | TextStream,
     rows: NDArray[Any],
     scores: NDArray[np.float64],
     more: Mapping[str, NDArray[Any]],
@@ -122,7 +127,7 @@ class _Border:
 class _RowsSeen:
     """Rows that a pass may need in the end, where it reads all columns of a stream anyway."""
 
-    def __init__(self, source: Table | RowStream, columns: list[str]) -> None:
+    def __init__(self, source: Table | ParquetStream | TextStream, columns: list[str]) -> None:
         self._names = list(source.schema.names)
         is_whole = not isinstance(source, Table) and set(columns) == set(self._names)
         self._room = MOST_SEEN if is_whole else 0
@@ -188,7 +193,7 @@ def _with_places(
     return RankedRows(rows, n_rows, float(scores[-1]) if scores.size else None)
 
 
-def _check_memory(source: Table | RowStream, count: int) -> None:
+def _check_memory(source: Table | ParquetStream | TextStream, count: int) -> None:
     """Raise where the shortlist of a stream would itself not fit into memory."""
     free = available_memory()
     if isinstance(source, Table) or free is None:

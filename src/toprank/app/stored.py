@@ -129,19 +129,19 @@ def _sizes_of_stumps(attributes: dict[str, Any]) -> dict[str, int]:
 
 
 def _sizes_of_oblivious_trees(attributes: dict[str, Any]) -> dict[str, int]:
-    columns = attributes["columns"]
-    shape: tuple[Any, ...] = ("trees", "depth")
-    sizes = _checked_shapes(attributes, {"columns": Numbers(*shape, kinds="i")}, {})
-    if sizes["depth"] > _DEEPEST_TREE:
-        raise ValueError(f"its trees ask {sizes['depth']} questions.")
     shapes = {
-        "thresholds": Numbers(*shape),
-        "missing_left": Numbers(*shape, kinds="b"),
-        "values": Numbers("trees", 1 << sizes["depth"]),
-        "cover": Numbers("trees", 1 << sizes["depth"]),
+        "columns": Numbers("trees", "depth", kinds="i"),
+        "thresholds": Numbers("trees", "depth"),
+        "missing_left": Numbers("trees", "depth", kinds="b"),
+        "values": Numbers("trees", "leaves"),
+        "cover": Numbers("trees", "leaves"),
     }
-    _checked_shapes(attributes, shapes, sizes)
-    return _columns_of_trees(columns, attributes["cover"])
+    sizes = _checked_shapes(attributes, shapes)
+    if sizes["depth"] > _DEEPEST_TREE or sizes["leaves"] != 1 << sizes["depth"]:
+        raise ValueError(
+            f"its trees ask {sizes['depth']} questions and have {sizes['leaves']} leaves."
+        )
+    return _columns_of_trees(attributes["columns"], attributes["cover"])
 
 
 def _sizes_of_binary_trees(attributes: dict[str, Any]) -> dict[str, int]:
@@ -154,7 +154,7 @@ def _sizes_of_binary_trees(attributes: dict[str, Any]) -> dict[str, int]:
         "children": Numbers("nodes", 2, kinds="i"),
         "roots": Numbers("trees", kinds="i", below="nodes"),
     }
-    sizes = _checked_shapes(attributes, shapes, {})
+    sizes = _checked_shapes(attributes, shapes)
     children = attributes["children"]
     asking = np.flatnonzero(children[:, 0] >= 0)
     after = (children[asking] > asking[:, None]) & (children[asking] < sizes["nodes"])
@@ -175,9 +175,8 @@ def _sizes_of_binary_trees(attributes: dict[str, Any]) -> dict[str, int]:
     return _columns_of_trees(attributes["columns"], attributes["cover"])
 
 
-def _checked_shapes(
-    attributes: dict[str, Any], shapes: dict[str, Numbers], sizes: dict[str, int]
-) -> dict[str, int]:
+def _checked_shapes(attributes: dict[str, Any], shapes: dict[str, Numbers]) -> dict[str, int]:
+    sizes: dict[str, int] = {}
     for name, numbers in shapes.items():
         numbers.check(name, attributes[name], sizes)
     return sizes

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from toprank.blocks import Total
-    from toprank.tables.table import RowStream
 
 
 # Bytes of a file that is worth reading in pieces, and of a piece: those of a core's cache.
@@ -37,7 +36,7 @@ _LINE_END = ord("\n")
 
 def open_ranked(
     path: Path, stream: bool | None, width: int, how: TextFormat | None = None
-) -> Table | RowStream:
+) -> Table | ParquetStream | TextStream:
     """Open a table that is ranked in one pass: a large one in pieces, as far as it can be.
 
     The other arguments are those of :func:`toprank.app.reading.open_rows`.

@@ -11,7 +11,11 @@ from .conformal import measure_drift as measure_drift
 from .conformal import p_values as p_values
 from .conformal import select_among_models as select_among_models
 from .conformal import select_rows as select_rows
+from .hits import Left as Left
 from .hits import hits_at_least as hits_at_least
+from .hits import is_recall_reached as is_recall_reached
+from .hits import positives_below as positives_below
+from .hits import positives_left as positives_left
 from .quotas import Cap as Cap
 from .quotas import CappedList as CappedList
 from .quotas import Quota as Quota
@@ -19,10 +23,6 @@ from .quotas import choose_rows as choose_rows
 from .quotas import thin_near_duplicates as thin_near_duplicates
 from .shortlist import Shortlist as Shortlist
 from .shortlist import make_shortlist as make_shortlist
-from .stopping import Left as Left
-from .stopping import is_recall_reached as is_recall_reached
-from .stopping import positives_below as positives_below
-from .stopping import positives_left as positives_left
 from .value import Profit as Profit
 from .value import expected_gains as expected_gains
 from .value import expected_profit as expected_profit

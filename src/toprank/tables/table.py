@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -89,24 +89,6 @@ class RowBatch(NamedTuple):
     first_row: int
 
 
-class RowStream(Protocol):
-    """Rows that are read in batches; what a table in memory offers of it, it offers at once."""
-
-    name: str
-    schema: pa.Schema
-    n_rows: int
-    is_sparse: bool
-
-    def total(self, work: Callable[[RowBatch], Total], columns: Sequence[str]) -> Total:
-        """Add up ``work(batch)`` over all batches, in their order."""
-
-    def take(self, rows: NDArray[np.int64]) -> pa.Table:
-        """These rows with all their columns, in the order of the file; ``rows`` is sorted."""
-
-    def decoded_bytes(self) -> int:
-        """Bytes of all columns in memory, about."""
-
-
 @dataclass
 class BestRows:
     """Rows of a list that weigh ``allowed`` together, best first, and the first one outside.
@@ -120,17 +102,6 @@ class BestRows:
     rows: NDArray[np.int64]
     weights: NDArray[np.float64] | None = None
     n_sorted: int = 0
-
-    @classmethod
-    def of(
-        cls,
-        allowed: float,
-        scores: NDArray[np.float64],
-        first_row: int = 0,
-        weights: NDArray[np.float64] | None = None,
-    ) -> BestRows:
-        """Begin with all rows of a batch."""
-        return cls(allowed, scores, np.arange(first_row, first_row + scores.size), weights)
 
     def __add__(self, other: BestRows) -> BestRows:
         """Join rows; those of ``other`` come later in the list."""

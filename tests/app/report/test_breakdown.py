@@ -8,7 +8,7 @@ import pytest
 
 from toprank.app.fitting import fit_model
 from toprank.app.report import build_model_page, render_report
-from toprank.app.report.breakdown import money_of, segments_of
+from toprank.app.report.model_page import money_of, segments_of
 from toprank.app.training_data import LabelledFeatures, label_rows
 from toprank.selection.candidates import make_ranker
 from toprank.tables import Table
