@@ -22,14 +22,9 @@ class Journal(UserDict[str, dict[str, Any]]):
     Every line has a digest of itself and of what is compared, so that no line of another
     comparison and no damaged one is taken. While it is open, no other process can write to it.
 
-    Parameters
-    ----------
-    path : Path
-        The file; a new one, an empty one or a journal of the same comparison.
-    fingerprint : str
-        What table, rankers and settings are; a journal of others is refused.
-    resume : bool
-        Go on with what the file holds, else begin anew. A last line that was cut off is done again.
+    ``path`` is a new file, an empty one or a journal of the same comparison, which ``fingerprint``
+    tells; one of another comparison is refused. ``resume`` goes on with what the file holds, else
+    it begins anew. A last line that was cut off is done again.
     """
 
     def __init__(self, path: Path, fingerprint: str, *, resume: bool) -> None:

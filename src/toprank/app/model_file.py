@@ -62,10 +62,7 @@ _FACTS: dict[str, type] = {
 def save_model(path: str | os.PathLike[str], model: RankingModel) -> Path:
     """Write a model; an interrupted write leaves an old file whole.
 
-    Raises
-    ------
-    ValueError
-        If the model holds something that :func:`load_model` would refuse.
+    A model that holds something that :func:`load_model` would refuse raises a ValueError.
     """
     arrays: list[bytes] = []
     encoder, roles = model.encoder, model.roles

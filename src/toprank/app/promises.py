@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     from toprank.app.model import RankingModel
     from toprank.app.options import RuleOptions
-    from toprank.shortlists import Shortlist
     from toprank.tables.parquet_stream import ParquetStream
     from toprank.tables.table import RowBatch, Table
 
@@ -165,7 +164,18 @@ def rank_by_rules(
     made = make_shortlist(scores, model.calibration, **given)  # type: ignore[arg-type]
     more = {"chance": made.chances} | ({"gain": made.gains} if rules.has_amounts else {})
     ranked = taken_rows(source, made.rows, made.scores, more)
-    return replace(ranked, words=str(made), facts=_facts_of(made))
+    facts: dict[str, Any] = {
+        "expected_hits": made.expected_hits,
+        "hits_at_least": made.hits_at_least,
+        "confidence": made.confidence,
+        "is_exact": made.is_exact,
+        "drift": made.drift.distance,
+    }
+    if made.profit is not None:
+        facts["profit"] = list(made.profit)
+    if made.price:
+        facts["price"] = made.price
+    return replace(ranked, words=str(made), facts=facts)
 
 
 def _check_possible(
@@ -214,19 +224,6 @@ def _equal(columns: dict[str, NDArray[Any]], name: str, value: str) -> NDArray[n
         few = listing(sorted(set(columns[name].tolist())), most=5)
         raise ValueError(f"no row has {name}={value}; its values are {few}.")
     return marked
-
-
-def _facts_of(made: Shortlist) -> dict[str, Any]:
-    found: dict[str, Any] = {
-        "expected_hits": made.expected_hits,
-        "hits_at_least": made.hits_at_least,
-        "confidence": made.confidence,
-        "is_exact": made.is_exact,
-        "drift": made.drift.distance,
-    }
-    if made.profit is not None:
-        found["profit"] = list(made.profit)
-    return found | ({"price": made.price} if made.price else {})
 
 
 def _with_audit(

@@ -67,11 +67,22 @@ def rank_rows(
         count = top if top is not None else model.in_budget(source.n_rows)
         _check_memory(source, int(count))
     seen = _RowsSeen(source, model.columns)
-    border = _Border(count)
+    border = -math.inf  # a score that more than ``count`` rows have reached
 
     def score(batch: RowBatch) -> BestRows:
+        nonlocal border
         scores = model.scores(batch.table, batch.first_row)
-        kept = np.flatnonzero(scores > cutoff) if cutoff is not None else border.above(scores)
+        if cutoff is not None:
+            kept = np.flatnonzero(scores > cutoff)
+        else:
+            # Batches that are scored at the same time may raise the border in any order; which
+            # rows are best in the end, and which is the first one outside, does not depend on it.
+            kept = np.flatnonzero(scores >= border)
+            outside = int(count) + 1
+            if kept.size > outside:
+                mine = scores[kept]
+                reached = float(np.partition(mine, mine.size - outside)[mine.size - outside])
+                border, kept = max(border, reached), kept[mine >= reached]
         seen.keep(batch, kept)
         return BestRows(count, scores[kept], batch.first_row + kept)
 
@@ -98,30 +109,6 @@ def taken_rows(
     if found is None:
         found = source.take(rows[order]).take(pa.array(places))
     return _with_places(found, scores, np.arange(1, order.size + 1), source.n_rows, more)
-
-
-class _Border:
-    """A score that more than ``count`` rows have reached: rows below it are of no interest.
-
-    Batches that are scored at the same time may raise it in any order; which rows are best in the
-    end does not depend on that.
-    """
-
-    def __init__(self, count: float) -> None:
-        self._count, self._score = count, -math.inf
-
-    def above(self, scores: NDArray[np.float64]) -> NDArray[np.intp]:
-        """Numbers of the rows of a batch that may be among the best or the first one outside."""
-        if scores.size > self._count + 1:
-            kept = np.flatnonzero(scores >= self._score)
-            outside = int(self._count) + 1
-            if kept.size > outside:
-                mine = scores[kept]
-                border = float(np.partition(mine, mine.size - outside)[mine.size - outside])
-                self._score = max(self._score, border)
-                kept = kept[mine >= border]
-            return kept
-        return np.arange(scores.size)
 
 
 class _RowsSeen:

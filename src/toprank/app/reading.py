@@ -119,23 +119,20 @@ def read_table(path: str | os.PathLike[str], how: TextFormat | None = None) -> T
     text. LIBSVM and LETOR text gets the columns ``label``, ``qid`` where there are lists, and one
     for each feature number.
 
-    Parameters
-    ----------
-    path : path
-        A file, gzipped or not; ``-`` is standard input; ``shop.db::customers`` is a table of a
-        database, ``book.xlsx::May`` a sheet of a workbook.
-    how : TextFormat, optional
-        Encoding, names of the columns, decimal mark and order of dates.
-
-    Returns
-    -------
-    Table
+    A file may be gzipped; ``-`` is standard input; ``shop.db::customers`` is a table of a database,
+    ``book.xlsx::May`` a sheet of a workbook.
     """
     how = how or TextFormat()
     file, part = split_source(Path(path))
     is_piped = str(file) == PIPE
     name = "standard input" if is_piped else file.name
-    before = None if is_piped else _check_readable(file)
+    if not is_piped and file.is_dir():
+        raise IsADirectoryError(f"{str(file)!r} is a folder; name a table inside it.")
+    if not is_piped and not file.exists():
+        raise FileNotFoundError(f"there is no file {str(file)!r}; check the name and the folder.")
+    if not is_piped and not file.is_file():
+        raise ValueError(f"{str(file)!r} is a pipe or a device; write it to a file first.")
+    before = None if is_piped else size_and_time(file)
     source = sys.stdin.buffer.read() if is_piped else file
     head = _head(source)
     if not head:
@@ -176,16 +173,6 @@ def check_dense(table: Table, who: str, *, is_sparse: bool = False) -> None:
             f"{what} are held sparse, which {who} cannot show; toprank fit, rank, evaluate and "
             "explain take them."
         )
-
-
-def _check_readable(file: Path) -> tuple[int, int]:
-    if file.is_dir():
-        raise IsADirectoryError(f"{str(file)!r} is a folder; name a table inside it.")
-    if not file.exists():
-        raise FileNotFoundError(f"there is no file {str(file)!r}; check the name and the folder.")
-    if not file.is_file():
-        raise ValueError(f"{str(file)!r} is a pipe or a device; write it to a file first.")
-    return size_and_time(file)
 
 
 def _head(source: Path | bytes) -> bytes:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -48,28 +48,26 @@ def read_sparse_text(content: bytes, name: str) -> Table:
     The columns are ``label``, ``qid`` where there are lists, then each feature. A table of many
     features of which few are written is held sparse, and so is one that would fill the memory.
     """
-    rows = _joined(_read_lines(content, name))
-    if not rows.labels.size:
-        raise ValueError(f"{name} holds no rows; a line is 'label [qid:list] feature:value …'.")
-    if rows.lists and len(rows.lists) != rows.labels.size:
-        raise ValueError(
-            f"{name} has a qid on {len(rows.lists)} of {rows.labels.size} lines; give all one."
-        )
-    if not rows.features.size:
-        raise ValueError(f"{name} has labels but no feature; a line is 'label feature:value …'.")
-    columns = {LABEL: pa.array(_whole(rows.labels))}
-    if rows.lists:
-        columns[GROUP] = pa.array(rows.lists)
-    return _with_features(columns, rows, name)
-
-
-def _with_features(columns: dict[str, pa.Array], rows: _Lines, name: str) -> Table:
     from toprank.tables.sparse import SparseTable, rows_of
 
-    numbers, matrix = rows_of(rows.features, rows.values, rows.counts)
-    is_new_row = np.zeros(matrix.nnz, dtype=bool)
-    is_new_row[matrix.indptr[:-1][matrix.indptr[:-1] < matrix.nnz]] = True
-    if ((np.diff(matrix.indices) == 0) & ~is_new_row[1:]).any():
+    parts = list(_read_lines(content, name))
+    lists = [each for part in parts for each in part.lists]
+    labels, features, values, counts = (
+        np.concatenate([getattr(part, field) for part in parts])
+        for field in ("labels", "features", "values", "counts")
+    )
+    if not labels.size:
+        raise ValueError(f"{name} holds no rows; a line is 'label [qid:list] feature:value …'.")
+    if lists and len(lists) != labels.size:
+        raise ValueError(f"{name} has a qid on {len(lists)} of {labels.size} lines; give all one.")
+    if not features.size:
+        raise ValueError(f"{name} has labels but no feature; a line is 'label feature:value …'.")
+    is_whole = (np.abs(labels) < _LARGEST).all() and (labels == np.floor(labels)).all()
+    columns = {LABEL: pa.array(labels.astype(np.int64) if is_whole else labels)}
+    if lists:
+        columns[GROUP] = pa.array(lists)
+    numbers, matrix = rows_of(features, values, counts)
+    if not matrix.has_canonical_format:
         raise ValueError(f"{name} gives a row the same feature twice; give each once.")
     cells, free = matrix.shape[0] * matrix.shape[1], available_memory()
     is_wide = numbers.size > WIDE and matrix.nnz < WRITTEN * cells
@@ -78,29 +76,14 @@ def _with_features(columns: dict[str, pa.Array], rows: _Lines, name: str) -> Tab
         if bad.size:
             row = int(np.searchsorted(matrix.indptr, bad[0], side="right"))
             raise ValueError(
-                f"{name} has the value {matrix.data[bad[0]]} in row {row:,} of "
-                f"{rows.labels.size:,}; leave the feature out, or write a number."
+                f"{name} has the value {matrix.data[bad[0]]} in row {row:,} of {labels.size:,}; "
+                "leave the feature out, or write a number."
             )
         matrix.eliminate_zeros()
         return SparseTable(pa.table(columns), name, numbers=numbers, matrix=matrix)
     dense = matrix.T.toarray()
-    features = {str(each): pa.array(dense[at]) for at, each in enumerate(numbers.tolist())}
-    return Table(pa.table(columns | features), name, is_sparse=True)
-
-
-def _whole(labels: NDArray[np.float64]) -> NDArray[Any]:
-    if (np.abs(labels) < _LARGEST).all() and (labels == np.floor(labels)).all():
-        return labels.astype(np.int64)
-    return labels
-
-
-def _joined(found: Iterator[_Lines]) -> _Lines:
-    parts = list(found)
-    arrays = {
-        field: np.concatenate([getattr(part, field) for part in parts])
-        for field in ("labels", "features", "values", "counts")
-    }
-    return _Lines(lists=[each for part in parts for each in part.lists], **arrays)
+    dense_columns = {str(each): pa.array(dense[at]) for at, each in enumerate(numbers.tolist())}
+    return Table(pa.table(columns | dense_columns), name, is_sparse=True)
 
 
 def _read_lines(content: bytes, name: str) -> Iterator[_Lines]:

@@ -39,17 +39,9 @@ class Numbers:
 
     The letter "n" stands for the encoded columns, "w" for the weak rankers (as many, unless they
     say otherwise); any other takes the size that it meets first in the object, so that arrays must
-    agree.
-
-    Parameters
-    ----------
-    *shape : int or str
-    kinds : str, default="f"
-        numpy's letters of the types: finite floats, integers (iu), booleans (b).
-    is_scale : bool, default=False
-        Whether the numbers are divided by: positive, and infinite where a column is constant.
-    below : str, default=""
-        Letter of the size that integers are below; they are at least 0 then.
+    agree. ``kinds`` are numpy's letters of the types: finite floats, integers (iu), booleans (b).
+    Numbers of ``is_scale`` are divided by: positive, and infinite where a column is constant.
+    Integers with a letter ``below`` are at least 0 and below that size.
     """
 
     def __init__(

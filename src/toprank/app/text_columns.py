@@ -45,16 +45,9 @@ _FIRST = 100
 
 @dataclass(frozen=True)
 class TextFormat:
-    """How the text of a file is to be read; None is to be found out.
+    """How the text of a file is to be read; None is to be found out, an encoding of None is UTF-8.
 
-    Attributes
-    ----------
-    decimal : "," or "." or None
-    dates : "day-first" or "month-first" or None
-    encoding : str or None
-        None is UTF-8.
-    names : tuple of str
-        Names of the columns of a file without a header line.
+    ``names`` are those of the columns of a file without a header line.
     """
 
     decimal: str | None = None

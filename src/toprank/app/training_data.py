@@ -254,7 +254,16 @@ def label_rows(
         raise ValueError(f"name the target with --target; {source.name} has {listing(names)}.")
     if group is None and source.is_sparse and GROUP in names:
         group = GROUP
-    _check_roles(names, source.name, target, group, weight, ignored)
+    named = {"target": target, "group": group, "weight": weight}
+    for what, name in [*named.items(), *(("--ignore option", each) for each in ignored)]:
+        if name is not None and name not in names:
+            raise ValueError(
+                f"{source.name} has no column {name!r} for the {what}{did_you_mean(name, names)}; "
+                f"it has {listing(names)}."
+            )
+    given = [name for name in named.values() if name is not None]
+    if len(set(given)) < len(given):
+        raise ValueError(f"one column cannot be two of target, group and weight: {listing(given)}.")
     seen = _look_at_target(source, target, weight)
     chosen = choose_positives(seen.counts, target, positives)
     n_rows = sum(seen.known)
@@ -364,27 +373,6 @@ def _labels(
     words, codes = coded_words(table.column(target))
     is_known = np.array([word is not None for word in words])[codes]
     return is_known, np.array([word in positives for word in words])[codes]
-
-
-def _check_roles(
-    names: list[str],
-    table: str,
-    target: str,
-    group: str | None,
-    weight: str | None,
-    ignored: tuple[str, ...],
-) -> None:
-    """Raise unless the columns with a role are there, and no column has two."""
-    named = {"target": target, "group": group, "weight": weight}
-    for what, name in [*named.items(), *(("--ignore option", name) for name in ignored)]:
-        if name is not None and name not in names:
-            raise ValueError(
-                f"{table} has no column {name!r} for the {what}{did_you_mean(name, names)}; it has "
-                f"{listing(names)}."
-            )
-    given = [name for name in named.values() if name is not None]
-    if len(set(given)) < len(given):
-        raise ValueError(f"one column cannot be two of target, group and weight: {listing(given)}.")
 
 
 def _weights(table: Table, weight: str | None) -> NDArray[np.float64] | None:

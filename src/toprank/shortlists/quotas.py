@@ -91,7 +91,8 @@ def choose_rows(
     caps = [(np.asarray(cap.groups), cap.most) for cap in as_caps(at_most, worth.size)]
     quotas = [_counted(quota, length) for quota in as_quotas(at_least, worth.size)]
     head = order[:length][worth[order[:length]] > 0]
-    if _keeps_to(head, caps, quotas):
+    keeps_caps = all(np.bincount(codes[head]).max(initial=0) <= most for codes, most in caps)
+    if keeps_caps and all(np.count_nonzero(marked[head]) >= least for marked, least in quotas):
         rows = head
     elif not quotas and len(caps) == 1:
         rows = _in_turn(order[worth[order] > 0], *caps[0])[:length]
@@ -155,17 +156,6 @@ def _counted(quota: Quota, length: int) -> tuple[NDArray[np.bool_], int]:
     return marked, least
 
 
-def _keeps_to(
-    rows: NDArray[np.intp],
-    caps: list[tuple[NDArray[np.intp], int]],
-    quotas: list[tuple[NDArray[np.bool_], int]],
-) -> bool:
-    """Whether rows keep to all limits."""
-    return all(np.bincount(codes[rows]).max(initial=0) <= most for codes, most in caps) and all(
-        np.count_nonzero(marked[rows]) >= least for marked, least in quotas
-    )
-
-
 def _in_turn(order: NDArray[np.intp], codes: NDArray[np.intp], most: int) -> NDArray[np.intp]:
     """Rows in their order, each group's first ``most``."""
     return order[_places_within(codes[order]) < most]
@@ -191,7 +181,14 @@ def _solved(
     table = np.column_stack([np.zeros(worth.size, np.intp), *columns])
     kinds = np.unique(table, axis=0, return_inverse=True)[1].reshape(-1)
     kept = _in_turn(order, kinds, min([length, *(most for _, most in caps)]))
-    limits = list(_limits(kept, length, caps, quotas))
+    # columns of the program that each constraint counts, and between what
+    limits = [(np.arange(kept.size), 0.0, float(length))]
+    for codes, most in caps:
+        of_kept = codes[kept]
+        by_group = np.argsort(of_kept, kind="stable")
+        groups = np.split(by_group, np.flatnonzero(np.diff(of_kept[by_group])) + 1)
+        limits += [(rows, 0.0, float(most)) for rows in groups if rows.size > most]
+    limits += [(np.flatnonzero(marked[kept]), float(least), np.inf) for marked, least in quotas]
     at = np.concatenate([np.full(rows.size, place) for place, (rows, _, _) in enumerate(limits)])
     rows = np.concatenate([rows for rows, _, _ in limits])
     matrix = csr_array(
@@ -216,24 +213,6 @@ def _solved(
     # Of equal rows of one kind the solver may take any: the first ones are taken.
     counts = np.bincount(kinds[chosen], minlength=int(kinds.max()) + 1)
     return kept[_places_within(kinds[kept]) < counts[kinds[kept]]]
-
-
-def _limits(
-    kept: NDArray[np.intp],
-    length: int,
-    caps: list[tuple[NDArray[np.intp], int]],
-    quotas: list[tuple[NDArray[np.bool_], int]],
-) -> Iterable[tuple[NDArray[np.intp], float, float]]:
-    """Columns of the program that each constraint counts, and between what."""
-    yield np.arange(kept.size), 0.0, float(length)
-    for codes, most in caps:
-        of_kept = codes[kept]
-        by_group = np.argsort(of_kept, kind="stable")
-        for rows in np.split(by_group, np.flatnonzero(np.diff(of_kept[by_group])) + 1):
-            if rows.size > most:
-                yield rows, 0.0, float(most)
-    for marked, least in quotas:
-        yield np.flatnonzero(marked[kept]), float(least), np.inf
 
 
 def thin_near_duplicates(

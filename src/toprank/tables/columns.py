@@ -47,28 +47,25 @@ def kind_of_type(kind: pa.DataType, name: str) -> str:
 
 def as_numbers(column: pa.ChunkedArray, name: str) -> NDArray[np.float64]:
     """Floats, NaN where missing."""
-    floats = column if column.type == _FLOATS else _as_floats(_plain(column), name)
+    floats = column if column.type == _FLOATS else _plain(column)
+    if pa.types.is_string(floats.type) or pa.types.is_large_string(floats.type):
+        floats = as_words(floats)
+    if pa.types.is_timestamp(floats.type) or pa.types.is_date(floats.type):
+        raise ValueError(f"the column {name!r} holds dates, where the model expects numbers.")
+    try:
+        if floats.type != _FLOATS:  # whole numbers beyond 2^53 are rounded, as everywhere
+            floats = floats.cast(_FLOATS, safe=not pa.types.is_integer(floats.type))
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+        raise ValueError(
+            f"the column {name!r} holds text or other values, where the model expects numbers "
+            f"({_reason(error)})."
+        ) from error
     values = np.asarray(floats.to_numpy(), dtype=np.float64)
     if not np.isfinite(values).all() and np.isinf(values).any():
         raise ValueError(
             f"the column {name!r} holds an infinite value; replace it, or leave it empty."
         )
     return values
-
-
-def _as_floats(column: Any, name: str) -> Any:
-    if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
-        column = as_words(column)
-    if pa.types.is_timestamp(column.type) or pa.types.is_date(column.type):
-        raise ValueError(f"the column {name!r} holds dates, where the model expects numbers.")
-    try:
-        # whole numbers beyond 2^53 are rounded, as everywhere
-        return column.cast(_FLOATS, safe=not pa.types.is_integer(column.type))
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-        raise ValueError(
-            f"the column {name!r} holds text or other values, where the model expects numbers "
-            f"({_reason(error)})."
-        ) from error
 
 
 def as_row_weights(

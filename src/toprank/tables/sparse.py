@@ -215,11 +215,6 @@ class SparseEncoding(Encoding):
         shape = (table.n_rows, self.numbers_.size)
         return sparse.csr_matrix((found.data, (found.row, columns)), shape=shape)
 
-    def encoded(self, table: Table) -> Any:
-        """The columns of the output one after the other, dense."""
-        for column in self.transform(table).tocsc().T:
-            yield column.toarray().ravel()
-
 
 def mean_and_spread(parts: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Mean and standard deviation of each column of a CSR matrix; sums and squares stay finite.

@@ -60,8 +60,13 @@ def explain(
             raise ValueError(f"--row {number} is more than the {rows.n_rows} rows of {rows.name}.")
     if row is not None and len(row) == 1:
         explain_row(console, ranker, rows, row[0], most)
-    else:
-        explain_rows(console, ranker, rows, row or best_rows(ranker, rows, top or 1), most)
+        return
+    if top is not None:
+        from toprank.rankers.cuts import places_of
+
+        found = places_of(ranker.scores(rows), ranker.lists_in(rows))
+        row = [int(number) + 1 for number in found.rows[found.places < top]]
+    explain_rows(console, ranker, rows, row or [], most)
 
 
 def explain_model(console: Console, model: RankingModel, most: int) -> None:
@@ -96,14 +101,6 @@ def explain_model(console: Console, model: RankingModel, most: int) -> None:
             ],
         }
     )
-
-
-def best_rows(model: RankingModel, table: Table, top: int) -> list[int]:
-    """Numbers of the first rows of the ranked table; with lists, of each list."""
-    from toprank.rankers.cuts import places_of
-
-    found = places_of(model.scores(table), model.lists_in(table))
-    return [int(number) + 1 for number in found.rows[found.places < top]]
 
 
 def explain_rows(

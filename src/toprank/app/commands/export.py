@@ -84,7 +84,14 @@ def export(
         formula = formula_of(ranker.ranker.with_own_terms(), ranker.encoder)
         content = to_python(formula, group=ranker.roles.group).encode()
     else:
-        content = _onnx_graph(ranker)
+        try:
+            from toprank.integrations.onnx import to_onnx
+        except ModuleNotFoundError as error:
+            raise ValueError(
+                f'--to onnx needs {error.name}; install it with: pip install "toprank[onnx]"'
+            ) from error
+        graph = to_onnx(ranker.ranker.opened(), encoder=ranker.encoder)
+        content = bytes(graph.SerializeToString())
     write_atomically(path, content)
     console.say(f"{path}: {in_size_words(len(content))}, needs no toprank")
     console.result({"file": str(path), "to": to.value, "bytes": len(content)})
@@ -111,17 +118,6 @@ def _query(
         f"{toprank.__version__}.\n-- SHA-256 of the model file: {file_hash(file)}\n"
     )
     return (title + query).encode()
-
-
-def _onnx_graph(model: RankingModel) -> bytes:
-    try:
-        from toprank.integrations.onnx import to_onnx
-    except ModuleNotFoundError as error:
-        raise ValueError(
-            f'--to onnx needs {error.name}; install it with: pip install "toprank[onnx]"'
-        ) from error
-    graph = to_onnx(model.ranker.opened(), encoder=model.encoder)
-    return bytes(graph.SerializeToString())
 
 
 def in_size_words(n_bytes: int) -> str:
