@@ -68,11 +68,11 @@ def with_trail(
 
 @dataclass
 class Findings:
-    """What was checked and agrees, what differs, and what could not be checked."""
+    """What was checked and agrees, what could not be checked, and what differs."""
 
     agrees: list[str] = field(default_factory=list)
-    differs: list[str] = field(default_factory=list)
     unchecked: list[str] = field(default_factory=list)
+    differs: list[str] = field(default_factory=list)
 
 
 def check_shortlist(

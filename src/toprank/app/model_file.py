@@ -203,6 +203,10 @@ def _read(payload: bytes) -> RankingModel:
     for name in ("baseline", "spread"):
         Numbers("n").check(name, known[name], {"n": n_outputs})
     _check_facts(known["facts"], ranker.class_name)
+    target, positives, group, weight, ignored = known["roles"]
+    named = [target, *(name for name in (group, weight) if name is not None)]
+    if not (_are(str, named) and _are(str, positives) and _are(str, ignored)):
+        raise ValueError("its target, positives, group, weight or ignored columns are no names.")
     budget, cutoff = known["budget"], known["cutoff"]
     is_count = type(budget) is int and budget >= 1
     if not is_count and not (type(budget) is float and 0 < budget < 1):
@@ -214,7 +218,7 @@ def _read(payload: bytes) -> RankingModel:
     return RankingModel(
         encoder=encoder,
         ranker=StoredRanker(ranker),
-        roles=_roles(*known["roles"]),
+        roles=Roles(target, tuple(positives), group, weight, tuple(ignored)),
         budget=budget,
         cutoff=cutoff,
         facts=known["facts"],
@@ -290,13 +294,6 @@ def _profile(columns: Any, n_columns: int) -> list[ColumnProfile]:
 
 def _are(kind: type, values: Any) -> bool:
     return isinstance(values, list) and all(type(value) is kind for value in values)
-
-
-def _roles(target: Any, positives: Any, group: Any, weight: Any, ignored: Any) -> Roles:
-    optional = [name for name in (group, weight) if name is not None]
-    if not (_are(str, [target, *optional]) and _are(str, positives) and _are(str, ignored)):
-        raise ValueError("its target, positives, group, weight or ignored columns are no names.")
-    return Roles(target, tuple(positives), group, weight, tuple(ignored))
 
 
 def _checked_calibration(found: Any) -> Calibration | None:

@@ -461,18 +461,14 @@ class StoredTerm:
         return _PLAIN_SCORES[self._stored.class_name](known, X, *arguments)
 
 
-def _oblivious_scores(known: dict[str, Any], X: Any, _threads: Any, start: float) -> Any:
+def _tree_scores(known: dict[str, Any], X: Any, _threads: Any, start: float) -> Any:
     scores = np.full(len(X), start)
-    if known["columns"].size:
-        questions = tuple(known[name] for name in ("columns", "thresholds", "missing_left"))
-        few_rows.add_oblivious_trees(X, questions, known["values"], scores)
-    return scores
-
-
-def _binary_scores(known: dict[str, Any], X: Any, _threads: Any, start: float) -> Any:
-    scores = np.full(len(X), start)
-    names = ("roots", "columns", "thresholds", "missing_left", "children")
-    few_rows.add_binary_trees(X, tuple(known[name] for name in names), known["values"], scores)
+    columns, *others = (known[name] for name in ("columns", "thresholds", "missing_left"))
+    if "roots" in known:
+        questions = (known["roots"], columns, *others, known["children"])
+        few_rows.add_binary_trees(X, questions, known["values"], scores)
+    elif columns.size:
+        few_rows.add_oblivious_trees(X, (columns, *others), known["values"], scores)
     return scores
 
 
@@ -484,7 +480,7 @@ def _stump_scores(known: dict[str, Any], X: Any, weights: Any) -> Any:
 
 
 _PLAIN_SCORES: dict[str, Callable[..., Any]] = {
-    "ObliviousTrees": _oblivious_scores,
-    "BinaryTrees": _binary_scores,
+    "ObliviousTrees": _tree_scores,
+    "BinaryTrees": _tree_scores,
     "Stumps": _stump_scores,
 }

@@ -17,7 +17,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from scipy.stats import kstwobign
+from scipy.stats import false_discovery_control, kstwobign
 
 from toprank.inputs import as_scores, as_weights, check_number
 from toprank.shortlists.calibration import as_new_scores
@@ -89,10 +89,7 @@ def benjamini_hochberg(p: ArrayLike, false_alarms: float) -> NDArray[np.bool_]:
         raise ValueError(
             f"p must hold chances between 0 and 1, got {known.min()} to {known.max()}."
         )
-    ordered = np.sort(known)
-    ranks = np.arange(1, known.size + 1)
-    kept = np.flatnonzero(ordered <= false_alarms * ranks / max(known.size, 1) * SLACK)
-    return known <= (ordered[kept[-1]] if kept.size else -1.0)
+    return np.asarray(false_discovery_control(known) <= false_alarms * SLACK)
 
 
 def select_rows(

@@ -10,8 +10,6 @@ import typer
 from toprank.app.console import Console, in_one_line
 from toprank.app.options import Json, ModelFile, Quiet, TextOptions
 
-_DIFFERENT = 1
-
 
 @in_one_line
 def verify(
@@ -41,19 +39,9 @@ def verify(
     rows = read_table(shortlist)
     known = None if table is None else TextOptions().read(table, ranker)
     found = check_shortlist(rows, ranker, file_hash(model), known)
-    for text in found.agrees:
-        console.say(f"Agrees: {text}.")
-    for text in found.unchecked:
-        console.say(f"Not checked: {text}.")
-    for text in found.differs:
-        console.say(f"Differs: {text}.")
-    console.result(
-        {
-            "is_same": not found.differs,
-            "agrees": found.agrees,
-            "unchecked": found.unchecked,
-            "differs": found.differs,
-        }
-    )
+    for word, texts in vars(found).items():
+        for text in texts:
+            console.say(f"{word.capitalize().replace('Unchecked', 'Not checked')}: {text}.")
+    console.result({"is_same": not found.differs, **vars(found)})
     if found.differs:
-        raise typer.Exit(_DIFFERENT)
+        raise typer.Exit(1)
