@@ -136,7 +136,6 @@ def chosen_names(named: list[str] | None, *, engines: bool) -> tuple[list[str], 
 def fingerprint(table: Table, settings: list[Any]) -> str:
     """A digest of what is compared: all columns of the table and every option."""
     import hashlib
-    import io
 
     import pyarrow as pa
 
@@ -144,16 +143,11 @@ def fingerprint(table: Table, settings: list[Any]) -> str:
 
     digest = hashlib.sha256(repr([toprank.__version__, settings]).encode())
 
-    class Sink(io.RawIOBase):
-        def writable(self) -> bool:
-            return True
-
-        def write(self, piece: Any) -> int:
-            digest.update(piece)
-            return len(piece)
-
-    with pa.ipc.new_stream(pa.PythonFile(Sink(), "w"), table.schema) as writer:
-        writer.write_table(table.columns.combine_chunks())
+    for batch in table.columns.combine_chunks().to_batches(max_chunksize=1 << 16):
+        content = pa.BufferOutputStream()
+        with pa.ipc.new_stream(content, batch.schema) as writer:
+            writer.write_batch(batch)
+        digest.update(content.getvalue())
     return digest.hexdigest()
 
 

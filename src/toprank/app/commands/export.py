@@ -61,6 +61,8 @@ def export(
     json: Json = False,
 ) -> None:
     """Write a model for use without toprank: inside a database, in plain Python, or as ONNX."""
+    from rich.filesize import decimal
+
     from toprank.app.model_file import load_model
     from toprank.app.writing import check_writable, write_atomically
 
@@ -93,7 +95,7 @@ def export(
         graph = to_onnx(ranker.ranker.opened(), encoder=ranker.encoder)
         content = bytes(graph.SerializeToString())
     write_atomically(path, content)
-    console.say(f"{path}: {in_size_words(len(content))}, needs no toprank")
+    console.say(f"{path}: {decimal(len(content))}, needs no toprank")
     console.result({"file": str(path), "to": to.value, "bytes": len(content)})
 
 
@@ -118,16 +120,3 @@ def _query(
         f"{toprank.__version__}.\n-- SHA-256 of the model file: {file_hash(file)}\n"
     )
     return (title + query).encode()
-
-
-def in_size_words(n_bytes: int) -> str:
-    """A size in words.
-
-    Examples
-    --------
-    >>> in_size_words(900), in_size_words(1_234_000)
-    ('900 bytes', '1.2 MB')
-    """
-    if n_bytes < 1000:
-        return f"{n_bytes} bytes"
-    return f"{n_bytes / 1e3:.3g} kB" if n_bytes < 1e6 else f"{n_bytes / 1e6:.2g} MB"
