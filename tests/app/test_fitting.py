@@ -16,6 +16,7 @@ from toprank.app.model_file import load_model
 from toprank.app.reading import read_table
 from toprank.rankers import PNormPush
 from toprank.selection.candidates import make_ranker
+from toprank.selection.sampling import sample_rows
 
 
 @pytest.mark.parametrize(
@@ -40,6 +41,16 @@ def test_a_push_on_many_rows_is_certified_by_its_own_price(data, monkeypatch):
     monkeypatch.setattr("toprank.rankers.push.CERTIFIED_ROWS", 0)
     again = fit_model(data, made, budget=10, name="pnorm-push").facts["certificate"]
     assert again == known
+
+
+@pytest.fixture
+def few_in_memory(monkeypatch):
+    """Streams of more than 400 rows are long ones."""
+
+    def some(blocks, _, seed):
+        return sample_rows(blocks, 400, seed)
+
+    monkeypatch.setattr("toprank.selection.top_ranker.sample_rows", some)
 
 
 # The default stops where the head of the list no longer changes, which may be an iteration apart.
@@ -74,6 +85,7 @@ def test_a_streamed_fit_of_lists_is_that_in_memory(file, tmp_path):
     ],
     ids=["push", "weighted", "ir", "boosting", "svm"],
 )
+@pytest.mark.usefixtures("few_in_memory")
 def test_streaming_changes_neither_model_nor_shortlist(file, tmp_path, options):
     paths = fitted(file, tmp_path, *options)
     assert_same_model(*map(load_model, paths))
@@ -87,23 +99,42 @@ def test_streaming_changes_neither_model_nor_shortlist(file, tmp_path, options):
         assert lists[0].num_rows > 20
 
 
-def test_without_a_name_a_blend_is_chosen_on_a_sample_and_said(file, tmp_path):
+BLENDED = ("--ranker", "pnorm-push", "--ranker", "rankboost", "--ranker", "random-forest")
+
+
+def test_a_stream_of_few_rows_gets_the_blend_of_memory(file, tmp_path):
+    known, found = map(load_model, fitted(file, tmp_path, *BLENDED))
+    rows = read_table(file)
+    np.testing.assert_allclose(found.scores(rows), known.scores(rows), atol=1e-9)
+    assert found.cutoff == pytest.approx(known.cutoff)
+    for name in ("weights", "hits", "verdict", "standings", "parameters"):
+        assert found.facts[name] == known.facts[name]
+    assert "sampled_rows" not in found.facts
+
+
+@pytest.mark.usefixtures("few_in_memory")
+def test_a_blend_is_chosen_on_a_sample_of_a_long_stream_and_said(file, tmp_path):
     path = tmp_path / "model.toprank"
-    named = ("--target", "state", "--ignore", "number", "--positive", "ill")
-    result = run("fit", file, *named, "--stream", "-o", path, "--json")
-    calibration = load_model(path).calibration
-    scores = load_model(path).scores(read_table(file))
-    assert not calibration.is_exact
-    assert abs(calibration.scores.mean() - scores.mean()) < 0.1 * scores.std()
-    assert calibration.scores.std() == pytest.approx(scores.std(), rel=0.15)
-    assert "a blend was chosen on 1," in result.stderr
+    named = ("--target", "state", "--ignore", "number", "--positive", "ill", "--budget", "50")
+    result = run("fit", file, *named, *BLENDED, "--stream", "-o", path, "--json")
     assert "pass 1 over 1,500 rows is done" in result.stderr
     facts = json.loads(result.stdout)
     assert facts["chosen"] == "blend"
-    assert facts["standings"]
+    assert 350 < facts["sampled_rows"] < 450
+    assert f"a blend was chosen on {facts['sampled_rows']:,} random rows; " in result.stderr
+    assert "rankboost learned from all 1,462 rows; random-forest learned from" in result.stderr
+    assert facts["fitted_rows"].keys() == facts["weights"].keys()
     model = load_model(path)
-    assert model.facts["chosen_on"] > 1000
     assert len(model.ranker.rankers_) == len(facts["weights"])
+    scores = model.scores(read_table(file))
+    assert 50 <= (scores > model.cutoff).sum() <= 53  # 38 rows have no target
+    assert model.calibration.scores.mean() == pytest.approx(scores.mean(), abs=0.3 * scores.std())
+    low, high = facts["hits"][1:]
+    run("rank", path, file, "--stream", "-o", tmp_path / "list.parquet")
+    states = pq.read_table(tmp_path / "list.parquet")["state"].to_pylist()
+    assert low <= sum(state == "ill" for state in states) <= high
+    run("report", path, file, "-o", tmp_path / "report.html")
+    run("export", path, "--key", "number", "-o", tmp_path / "model.sql")
 
 
 def test_a_folder_is_a_stream(file, tmp_path):
@@ -124,12 +155,15 @@ def test_a_folder_is_a_stream(file, tmp_path):
     ("options", "message"),
     [
         (("--ranker", "precision-at-k"), "take one of pnorm-push, ir-push, linear-rank-svm"),
-        (("--ranker", "pnorm-push", "--set", "weak_rankers=stumps"), "use RankBoost"),
+        (
+            ("--ranker", "pnorm-push", "--set", "weak_rankers=stumps", "--folds", "0"),
+            "use RankBoost",
+        ),
         (("--group", "job", "--ranker", "ir-push"), "and --folds 0"),
         (("--group", "job", "--ranker", "trees", "--folds", "0"), "need one --ranker of"),
         (("--set", "p=4"), "--set needs one --ranker"),
         (("--budget", "5000", "--ranker", "ir-push"), "not a shortlist of 1,4"),
-        (("--scratch", "absent", "--ranker", "rankboost"), "absent"),
+        (("--scratch", "absent", "--ranker", "rankboost", "--folds", "0"), "absent"),
     ],
 )
 def test_what_cannot_be_streamed_is_refused_with_a_remedy(file, tmp_path, options, message):

@@ -21,7 +21,7 @@ def test_folds_hold_every_row_once_per_repeat_and_both_classes(rings):
 def test_lists_are_never_split(rings):
     X, y = rings
     groups = np.arange(y.size) % 20
-    for train, test in LabelledRows(X, y, None, groups).folds(4, 1, 0):
+    for train, test, _ in LabelledRows(X, y, None, groups).folds(4, 1, 0):
         assert not set(groups[train]) & set(groups[test])
 
 
@@ -85,3 +85,18 @@ def test_a_sample_keeps_the_share_of_positives_and_whole_lists(rings):
     groups = np.arange(y.size) % 70
     kept = LabelledRows(X, y, None, groups).sample(100, 0)
     assert np.unique(kept.groups, return_counts=True)[1].tolist() == [10] * 10
+
+
+def test_samples_keep_rows_of_a_rare_class_with_smaller_weights():
+    rows = LabelledRows(np.arange(1000.0)[:, None], np.arange(1000) < 10)
+    places, taken = rows.some(50, 0)
+    assert np.array_equal(taken.X[:, 0], places)
+    assert taken.positives.sum() == 2
+    assert np.allclose(taken.masses[taken.positives], 0.25)  # half a row in proportion
+    assert np.allclose(taken.masses[~taken.positives], 1.0)
+    assert rows.sample(400, 0).weights is None
+    for few in (1, 500, 999):  # scikit-learn's own splitter needs two of each on both sides
+        one = LabelledRows(rows.X, np.arange(1000) < 1).sample(few, 0)
+        assert one.positives.sum() == 1
+        assert one.size == pytest.approx(few, abs=1.01)
+    assert rows.sample(999, 0).weights is None

@@ -252,3 +252,13 @@ def test_sparse_tables_are_made_dense_where_they_are_small_and_stay_sparse_other
     scores = large.decision_function(table)
     assert scores == pytest.approx(large.decision_function(X))
     assert dense.decision_function(table) == pytest.approx(dense.decision_function(X))
+
+
+@pytest.mark.parametrize("n_positives", [1, 3, 40])
+def test_a_rare_class_and_one_row_too_many_are_no_problem(n_positives):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(3001, 3)), np.arange(3001) < n_positives
+    X[y, 0] += 6
+    for max_rows in (60, 3000):
+        model = TopRanker(20, max_rows=max_rows, **QUICK).fit(X, y)
+        assert y[model.top(X, 40)].mean() > 0.8 * min(1.0, n_positives / 40)

@@ -56,6 +56,7 @@ class Console:
         self.as_json = as_json
         self.to_stderr = to_stderr  # where stdout is for a table
         self._pass_numbers = itertools.count(1)
+        self._bars: Any = None  # a terminal has room for one display, which nested bars share
 
     def say(self, text: str = "") -> None:
         """Print a line on stdout, unless the result is printed as JSON."""
@@ -107,6 +108,9 @@ class Console:
         """Show a progress bar on a terminal, elsewhere a line every few seconds."""
         if self.quiet:
             yield lambda _done, _total: None
+        elif self._bars is not None:
+            task = self._bars.add_task(what, total=None)
+            yield lambda done, total: self._bars.update(task, completed=done, total=total)
         elif (console := _terminal()) is not None:
             from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -116,9 +120,13 @@ class Console:
                 TextColumn("{task.completed}/{task.total}"),
                 TimeRemainingColumn(),
             )
-            with Progress(*columns, console=console, transient=True) as bar:
-                task = bar.add_task(what, total=None)
-                yield lambda done, total: bar.update(task, completed=done, total=total)
+            with Progress(*columns, console=console, transient=True) as bars:
+                self._bars = bars
+                try:
+                    with self.progress(what) as step:
+                        yield step
+                finally:
+                    self._bars = None
         else:
             # work of a few seconds needs no line
             yield _lines(lambda done, total: f"{what}: {done} of {total}", time.monotonic())

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.base import clone
 
 import toprank
 from toprank.app.column_survey import profile_of
@@ -16,7 +15,6 @@ from toprank.guarantees import PushCertificate
 from toprank.inputs import within_budget
 from toprank.rankers.cuts import cut_above
 from toprank.selection import TopRanker
-from toprank.selection.candidates import STREAMED, family
 from toprank.shortlists.calibration import Calibration
 from toprank.tables import TableEncoder
 from toprank.tables.encoder import learned_encoding
@@ -37,8 +35,6 @@ SAMPLE = 20_000
 NODES, FEWEST = 50_000_000, 30
 # Beyond this, single precision and sums of squares may overflow.
 _LARGEST = 1e30
-# Rows, spread over a stream, on which a ranker is chosen; up to twice as many.
-CHOICE = 50_000
 
 
 def fit_model(
@@ -47,18 +43,15 @@ def fit_model(
     *,
     budget: float,
     name: str,
-    facts: dict[str, Any] | None = None,
     held_out: LabelledFeatures | None = None,
-    sampled: SampledScores | None = None,
     scratch: str | os.PathLike[str] | None = None,
 ) -> RankingModel:
     """Learn the encoder and fit the ranker, in place; on a stream one that has ``fit_blocks``.
 
     A :class:`toprank.TopRanker` encodes the table itself; its blend becomes the model's ranker.
-    ``name`` is the ranker's on the command line; ``facts`` are what else is known, such as how it
-    was chosen; ``held_out`` are rows to calibrate with, without which the out-of-fold scores of a
-    TopRanker are kept, or those of the one that chose on a sample, ``sampled``; ``scratch`` is the
-    folder for what a fit on a stream keeps on disk.
+    ``name`` is the ranker's on the command line; ``held_out`` are rows to calibrate with, without
+    which the out-of-fold scores of a TopRanker are kept; ``scratch`` is the folder for what a fit
+    on a stream keeps on disk.
     """
     encoder, fitted = _fitted(data, ranker, scratch)
     chosen = chosen_facts(ranker) if isinstance(ranker, TopRanker) else {}
@@ -80,7 +73,6 @@ def fit_model(
             "left_out": data.left_out,
             "read_as": getattr(data.source, "read_as", {}),
             **chosen,
-            **(facts or {}),
             "class": type(fitted).__name__,
             "parameters": _plain_parameters(fitted),
         },
@@ -92,8 +84,6 @@ def fit_model(
     model.facts["certificate"] = _certificate_in_words(model, data, head.above.size)
     if held_out is None:
         calibration = getattr(ranker, "calibration_", None)
-        if sampled is not None:
-            calibration = sampled.on_scale_of(model)
     else:
         scores, weights = model.scores(held_out.features), held_out.weights
         calibration = Calibration.of(scores, held_out.positives, sample_weight=weights)
@@ -112,7 +102,8 @@ def _n_nodes(ranker: Any) -> int:
 def _fitted(data: TrainingData, ranker: Any, scratch: Any) -> tuple[Encoding, Any]:
     if data.whole is None:
         learned = data.fit_encoder(TableEncoder())
-        return learned, ranker.fit_blocks(data.blocks(learned, scratch))
+        fitted = ranker.fit_blocks(data.blocks(learned, scratch))
+        return learned, fitted.best_estimator_ if isinstance(ranker, TopRanker) else fitted
     rows = data.whole
     labels = rows.positives.astype(int)
     try:
@@ -229,53 +220,6 @@ def _plain_parameters(ranker: Any) -> dict[str, Any]:
         for name, value in ranker.get_params(deep=False).items()
         if isinstance(value, plain)
     }
-
-
-class SampledScores(NamedTuple):
-    """Out-of-fold scores of a ranker that was chosen on a sample, and its scores of the sample."""
-
-    calibration: Calibration
-    features: Table
-    scores: NDArray[np.float64]
-
-    def on_scale_of(self, model: RankingModel) -> Calibration:
-        """The calibration rows with scores of the level and spread that a model has there."""
-        new = model.scores(self.features)
-        spread = float(self.scores.std())
-        factor = float(new.std()) / spread if spread else 1.0
-        scores = float(new.mean()) + factor * (self.calibration.scores - self.scores.mean())
-        return replace(self.calibration, scores=scores)
-
-
-def choose_on_sample(
-    data: TrainingData, chooser: TopRanker
-) -> tuple[Any, dict[str, Any], SampledScores | None]:
-    """Blend rankers that learn by passes, on rows spread evenly over a stream.
-
-    Returns the unfitted blend, the facts about it, and its out-of-fold scores.
-    """
-    rows = data.sample(CHOICE)
-    n_rows, n_positives = rows.positives.size, int(rows.positives.sum())
-    if min(n_positives, n_rows - n_positives) < 10:
-        if len(chooser.candidates or ()) == 1:  # nothing to choose, and too little to judge it by
-            fixed = getattr(chooser, "_fixed", None) or family(
-                chooser.candidates, random_state=int(chooser.random_state)
-            )
-            return fixed[0].estimator, {"chosen_on": n_rows}, None
-        raise ValueError(
-            f"{n_rows:,} rows spread over {data.source.name} hold {n_positives} positives, too "
-            f"few to choose a ranker on; name one with --ranker: {', '.join(STREAMED)}."
-        )
-    # a tree takes a pass per level, so that trees are grown where they are asked for
-    names = chooser.candidates or [name for name in STREAMED if name != "trees"]
-    chooser.set_params(candidates=names, list_size=chooser.list_size or data.n_rows)
-    chooser.fit(rows.features, rows.positives.astype(int), **rows.metadata())
-    sampled = None
-    if hasattr(chooser, "calibration_"):
-        scores = np.asarray(chooser.decision_function(rows.features), dtype=np.float64)
-        sampled = SampledScores(chooser.calibration_, rows.features, scores)
-    facts = {**chosen_facts(chooser), "chosen_on": n_rows}
-    return clone(chooser.best_estimator_), facts, sampled
 
 
 def chosen_facts(chooser: TopRanker) -> dict[str, Any]:

@@ -82,6 +82,23 @@ def survey(
 ) -> tuple[Survey, NDArray[Any]]:
     """Look at all rows once; give what was seen and the two classes, or say what is wrong."""
     seen = blocks.total(survey_block)
+    classes = check_survey(
+        seen,
+        blocks.feature_names,
+        accepts_missing=accepts_missing,
+        accepts_groups=accepts_groups,
+    )
+    return seen, classes
+
+
+def check_survey(
+    seen: Survey,
+    names: list[str] | None,
+    *,
+    accepts_missing: bool,
+    accepts_groups: bool = False,
+) -> NDArray[Any]:
+    """Give the two classes, or say what is wrong with the rows."""
     if seen.has_groups and not accepts_groups:
         raise ValueError(
             "this ranker takes rows in blocks as one list; leave out groups, fit in memory, or "
@@ -91,7 +108,7 @@ def survey(
         raise ValueError(
             "the blocks hold no row of weight above 0; there is nothing to learn from."
         )
-    names = blocks.feature_names or [f"column {number}" for number in range(seen.low.size)]
+    names = names or [f"column {number}" for number in range(seen.low.size)]
     for flaw, flags in (("infinite", seen.infinite), ("missing", seen.missing)):
         if flags.any() and not (flaw == "missing" and accepts_missing):
             first = names[int(np.flatnonzero(flags)[0])]
@@ -100,7 +117,7 @@ def survey(
                 f"X has {flaw} values, in {first!r} first; remove or impute them, or {remedy}."
             )
     classes, _ = binary_labels(seen.labels)
-    return seen, classes
+    return classes
 
 
 def survey_block(block: Block) -> Survey:

@@ -6,7 +6,7 @@ import math
 import time
 import warnings
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     Choose = Callable[[Floats, LabelledRows], Floats]
 
 __all__ = [
-    "GROWTH",
     "Blend",
     "CrossFit",
     "Member",
@@ -46,7 +45,7 @@ __all__ = [
 ]
 
 # Most fits take longer than in proportion to their rows.
-GROWTH = 1.5
+_GROWTH = 1.5
 # Rows that the cut of a blend is measured on at the most.
 _ROWS_OF_CUT = 50_000
 # A slope outside says that the folds are too small to measure it.
@@ -91,6 +90,28 @@ class CrossFit:
     def scores(self) -> Floats:
         """One row per member."""
         return np.array([member.scores for member in self.members])
+
+    def seconds(self, number: int, n_rows: int) -> float:
+        """What a fit of a member on so many rows will take."""
+        member = self.members[number]
+        effort = member.candidate.effort(n_rows, self.folds[0].train.size)
+        return _GROWTH * member.seconds * effort / len(self.folds)
+
+    def on_scale_of(self, number: int, model: Any) -> tuple[CrossFit, Floats]:
+        """With the level that a member has as a model of all rows; what its spread adds to scores.
+
+        Models of folds learn from far fewer rows, so that their scores lie closer together or
+        further apart.
+        """
+        member, masses = self.members[number], self.data.masses
+        scores = np.asarray(model.decision_function(self.data.X), dtype=np.float64)
+        level = float(np.average(scores, weights=masses))
+        squares = (member.scale * (scores - level)) ** 2, member.scores**2
+        new, old = (math.sqrt(np.average(each, weights=masses)) for each in squares)
+        members = list(self.members)
+        members[number] = member._replace(level=level)
+        factor = new / old if old > 0 else 1.0
+        return replace(self, members=members), (factor - 1.0) * member.scores
 
     def parts(self) -> list[NDArray[np.intp]]:
         """The judged rows of each fold of the first repeat: together every row once."""
@@ -172,6 +193,8 @@ def _fit_fold(
     started, seconds = time.perf_counter(), 0.0
     fold, problem = folds[number], ""
     known_rows = data.rows(fold.train)
+    if fold.weights is not None:
+        known_rows = replace(known_rows, weights=fold.weights)
     scores = np.zeros(fold.test.size)
     try:
         model = clone(candidate.on_folds)
@@ -200,13 +223,16 @@ def _fits_in_time(
         if started >= deadline:
             return False
         share = min(1.0, size / n_rows)
-        few = [part[data.rows(part).some(math.ceil(share * part.size), 0)] for part in folds[0]]
-        _fit_fold(data, [Fold(*few)], (candidate, 0), None)
-        sizes.append(few[0].size)
+        train, test = (
+            part[data.rows(part).some(math.ceil(share * part.size), 0)[0]]
+            for part in (folds[0].train, folds[0].test)
+        )
+        _fit_fold(data, [Fold(train, test)], (candidate, 0), None)
+        sizes.append(train.size)
         took.append(time.monotonic() - started)
     is_line = len(took) > 1
     per_row = (took[0] - took[1]) / (sizes[0] - sizes[1]) if is_line else took[0] / sizes[0]
-    needed = took[0] + GROWTH * max(0.0, per_row) * (n_rows - sizes[0])
+    needed = took[0] + _GROWTH * max(0.0, per_row) * (n_rows - sizes[0])
     return time.monotonic() + needed * -(-len(folds) // n_jobs) < deadline
 
 
@@ -297,11 +323,11 @@ class Blend(BaseRanker):
     Parameters
     ----------
     rankers : sequence of rankers
-        Fitted by :meth:`fit` and :meth:`fit_blocks`, each on all rows.
+        Fitted by :meth:`fit` on all rows, by :meth:`fit_blocks` on all or on some.
     weights : sequence of float
         What each ranker's score is multiplied with.
     n_jobs : int or None, default=None
-        Rankers that :meth:`fit` fits at the same time, in threads; None is 1.
+        Rankers that are fitted at the same time in memory, in threads; None is 1.
 
     Attributes
     ----------
@@ -335,27 +361,47 @@ class Blend(BaseRanker):
         self._check_parameters()
         given = {"sample_weight": sample_weight, "groups": groups}
         given = {name: value for name, value in given.items() if value is not None}
-        with ThreadPoolExecutor(effective_n_jobs(self.n_jobs)) as pool:
-            fitted = pool.map(lambda ranker: clone(ranker).fit(X, y, **given), self.rankers)
-            self._store(list(fitted), self.weights)
+        return self._store(self._fitted(self.rankers, X, y, given), X, y, given)
+
+    def fit_blocks(self, blocks: Blocks, rows: LabelledRows, by_passes: Sequence[bool]) -> Self:
+        """Fit rankers by passes over blocks of rows, or on some of the rows in memory.
+
+        Parameters
+        ----------
+        blocks : Blocks
+            All rows.
+        rows : LabelledRows
+            Some of them, from which the other rankers learn and on which the cut is measured.
+        by_passes : sequence of bool
+            For each ranker whether it learns from all rows, by its ``fit_blocks``.
+        """
+        self._check_parameters()
+        some = rows.X, rows.positives, rows.metadata()
+        both = list(zip(self.rankers, by_passes, strict=True))
+        in_memory = iter(self._fitted([ranker for ranker, all_rows in both if not all_rows], *some))
+        models = [
+            clone(ranker).fit_blocks(blocks) if all_rows else next(in_memory)
+            for ranker, all_rows in both
+        ]
+        return self._store(models, *some)
+
+    def _fitted(self, rankers: Sequence[Any], X: Any, y: Any, given: dict[str, Any]) -> list[Any]:
+        """Fit rankers in threads, each of which has one thread for its linear algebra."""
+        with threadpool_limits(1), ThreadPoolExecutor(effective_n_jobs(self.n_jobs)) as pool:
+            return list(pool.map(lambda ranker: clone(ranker).fit(X, y, **given), rankers))
+
+    def _store(self, models: list[Any], X: Any, y: Any, given: dict[str, Any]) -> Self:
+        """Store the rankers and a cut that predicts as many positives as there are."""
+        self.rankers_, self.factors_ = models, np.array(self.weights, dtype=np.float64)
+        self.classes_, self.n_features_in_ = models[0].classes_, models[0].n_features_in_
+        self.intercept_ = np.zeros(1)
         rows: Any = slice(None)
         if X.shape[0] > _ROWS_OF_CUT:
             rows = np.random.default_rng(0).permutation(X.shape[0])[:_ROWS_OF_CUT]
         labels = np.asarray(y)[rows] == self.classes_[1]
-        masses = None if sample_weight is None else np.asarray(sample_weight, np.float64)[rows]
+        weights = given.get("sample_weight")
+        masses = None if weights is None else np.asarray(weights, np.float64)[rows]
         self.intercept_ += matching_intercept(self.decision_function(X[rows]), labels, masses)
-        return self
-
-    def fit_blocks(self, blocks: Blocks, **options: Any) -> Self:
-        """Fit every ranker by passes over blocks of rows; the cut is the weighted sum of theirs."""
-        self._check_parameters()
-        models = [clone(ranker).fit_blocks(blocks, **options) for ranker in self.rankers]
-        return self._store(models, self.weights)
-
-    def _store(self, models: list[Any], factors: Any) -> Self:
-        self.rankers_, self.factors_ = models, np.array(factors, dtype=np.float64)
-        self.classes_, self.n_features_in_ = models[0].classes_, models[0].n_features_in_
-        self.intercept_ = np.zeros(1)
         return self
 
     @classmethod

@@ -30,6 +30,7 @@ __all__ = [
     "ListOrder",
     "Promise",
     "RankerComparison",
+    "fewest_of_class",
     "promised_hits",
 ]
 
@@ -41,11 +42,17 @@ LENGTHS = 30
 DIGITS = 9
 
 
+def fewest_of_class(n_rows: int) -> int:
+    """Rows of each class that a sample of so many rows has at the least: one in 200."""
+    return max(2, n_rows // 200)
+
+
 class Fold(NamedTuple):
-    """Rows to learn from and rows to judge."""
+    """Rows to learn from and rows to judge; ``weights`` of the first, where not those they have."""
 
     train: NDArray[np.intp]
     test: NDArray[np.intp]
+    weights: NDArray[np.float64] | None = None
 
 
 @dataclass(frozen=True)
@@ -169,21 +176,48 @@ class LabelledRows:
         return bool(self.positives[rows].any() and not self.positives[rows].all())
 
     def sample(self, n_rows: int, seed: int) -> LabelledRows:
-        """At most ``n_rows`` rows, both classes in proportion; whole lists if there are lists."""
-        return self if n_rows >= self.n_rows else self.rows(self.some(n_rows, seed))
+        """Rows that :meth:`some` takes."""
+        return self.some(n_rows, seed)[1]
 
-    def some(self, n_rows: int, seed: int) -> NDArray[np.intp]:
-        """The places of the rows of a sample, in their order."""
+    def some(self, n_rows: int, seed: int) -> tuple[NDArray[np.intp], LabelledRows]:
+        """About ``n_rows`` rows, both classes in proportion; whole lists if there are lists.
+
+        Of a class that would have fewer rows than :func:`fewest_of_class` so many are taken, or all
+        of them, with smaller weights: weighted means stay unbiased, and the weights of a class add
+        up to what they would in proportion, so that no interval gets narrower. Gives the places of
+        the rows too, in their order.
+        """
         if n_rows >= self.n_rows:
-            return np.arange(self.n_rows)
-        if self.groups is None:
+            return np.arange(self.n_rows), self
+        if self.groups is not None:
+            chosen = self._some_lists(self.groups, n_rows, seed)
+            return chosen, self.rows(chosen)
+        share, fewest = n_rows / self.n_rows, fewest_of_class(n_rows)
+        classes = [np.flatnonzero(self.positives == kind) for kind in (False, True)]
+        if min(part.size for part in classes) * share >= fewest and self.n_rows - n_rows >= 2:
             from sklearn.model_selection import StratifiedShuffleSplit  # noqa: PLC0415
 
             splitter = StratifiedShuffleSplit(1, train_size=n_rows, random_state=seed)
-            return np.sort(next(splitter.split(np.arange(self.n_rows), self.positives))[0])
-        names = np.random.default_rng(seed).permutation(np.unique(self.groups))
+            chosen = np.sort(next(splitter.split(np.arange(self.n_rows), self.positives))[0])
+            return chosen, self.rows(chosen)
+        rng, factors, parts = np.random.default_rng(seed), np.ones(self.n_rows), []
+        for part in classes:
+            in_proportion = share * part.size
+            taken = round(in_proportion)
+            if in_proportion < fewest:
+                taken = min(fewest, part.size)
+                factors[part] = in_proportion / taken
+            parts.append(rng.permutation(part)[:taken])
+        chosen = np.sort(np.concatenate(parts))
+        rows = self.rows(chosen)
+        if (factors == 1.0).all():
+            return chosen, rows
+        return chosen, replace(rows, weights=rows.masses * factors[chosen])
+
+    def _some_lists(self, groups: NDArray[Any], n_rows: int, seed: int) -> NDArray[np.intp]:
+        names = np.random.default_rng(seed).permutation(np.unique(groups))
         kept = names[: max(4, round(n_rows / self.n_rows * names.size))]
-        chosen = np.flatnonzero(np.isin(self.groups, kept))
+        chosen = np.flatnonzero(np.isin(groups, kept))
         return chosen if self._has_both(chosen) else np.arange(self.n_rows)
 
 

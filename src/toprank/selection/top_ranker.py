@@ -8,7 +8,7 @@ import warnings
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from numbers import Real
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 import pyarrow as pa
@@ -16,13 +16,11 @@ from joblib import effective_n_jobs
 from scipy.sparse import issparse
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted, validate_data
-from threadpoolctl import threadpool_limits
 
 from toprank.inputs import as_lists, as_weights, check_number
-from toprank.rankers.base import BaseRanker, forget_calibration
+from toprank.rankers.base import BaseRanker, forget_calibration, keep_columns
 from toprank.rankers.supervised import binary_labels, check_length
 from toprank.selection.blending import (
-    GROWTH,
     Blend,
     CrossFit,
     Rules,
@@ -40,6 +38,7 @@ from toprank.selection.judging import (
     Promise,
     RankerComparison,
 )
+from toprank.selection.sampling import MemberBlocks, named_columns, sample_rows
 from toprank.shortlists.calibration import Calibration
 from toprank.tables import Table, as_table
 from toprank.tables.encoder import learned_encoding
@@ -49,6 +48,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from toprank.blocks import Blocks
     from toprank.tables.columns import Encoding
 
     Floats = NDArray[np.float64]
@@ -61,10 +61,20 @@ _ROWS_OF_REPEATS, _MOST_REPEATS = 1_000, 2
 # Times the rows that fits on folds learn from: all of them are scored, and the promise is as much
 # narrower.
 _JUDGED = 10
+# A fit on a stream takes some passes to read it, and its iterations longer than in memory.
+_PASSES, _ON_DISK = 10, 2.0
 # Cells of a sparse table up to which it is made dense.
 _DENSE_CELLS = 1 << 24
 # Rows that whole weights may stand for when they are counted one by one.
 _MOST_COPIES = 1_000_000
+
+
+class _Stream(NamedTuple):
+    """Rows in blocks, how many they are, and the seconds of one pass over them."""
+
+    blocks: Blocks
+    n_rows: int
+    seconds: float
 
 
 @dataclass(eq=False, repr=False)
@@ -122,6 +132,10 @@ class TopRanker(BaseRanker):
     best_estimator_ : the fitted blend, or the single ranker
     best_candidate_ : str, "blend" or the name of the ranker
     weights_ : dict of settings in words to their weights in the blend
+    fitted_rows_ : dict of the same settings to the rows that each was fitted on; rows that are
+        alike count once in memory
+    sampled_rows_ : int or None, rows of the sample on which :meth:`fit_blocks` has chosen; None
+        where all rows were in memory
     hits_ : Interval(mean, low, high) of the hits within the budget of one new list, 95 %; None
         where there were too few rows to divide
     precision_ : Interval, the same as shares of the budget
@@ -182,7 +196,56 @@ class TopRanker(BaseRanker):
         self._check_parameters()
         forget_calibration(self)
         data = self._labelled(X, y, sample_weight, groups)
-        self._size = float(self.list_size or data.size)
+        return self._fit_rows(data, data.size, started)
+
+    def fit_blocks(self, blocks: Blocks) -> Self:
+        """Choose on a random sample of rows in blocks, and fit on all of them what can be.
+
+        Ten times ``max_rows`` rows are taken; where there are no more, the model is that of
+        :meth:`fit`. The blend is chosen and its hits are promised from this sample, for a list as
+        long as all blocks. Then members that learn by passes over blocks (pushes on features,
+        RankBoost and boosted trees) are fitted on all rows, others on the sample, and with a
+        ``time_limit`` also those that would take too long: ``fitted_rows_`` says which. Missing
+        values are encoded as the sample tells.
+
+        Parameters
+        ----------
+        blocks : Blocks
+            Such as ``toprank.tables.ParquetBlocks`` (a file larger than memory) or
+            ``toprank.integrations.dask.DaskBlocks`` (a cluster); two labels.
+
+        Examples
+        --------
+        >>> from toprank import TopRanker
+        >>> from toprank.blocks import ArrayBlocks
+        >>> from toprank.datasets import load_digits_eights
+        >>> X, y = load_digits_eights(return_X_y=True)
+        >>> rows = ArrayBlocks.cut(X[:1000], y[:1000], size=300)
+        >>> model = TopRanker(50, candidates=["logistic", "ir-push"], max_rows=50).fit_blocks(rows)
+        >>> sorted(set(model.fitted_rows_.values()))
+        [500, 1000]
+        """
+        started = time.monotonic()
+        self._check_parameters()
+        taken = sample_rows(blocks, _JUDGED * self.max_rows, int(self.random_state))
+        per_pass = (time.monotonic() - started) / 2
+        names = blocks.feature_names or _numbered(taken.seen.low.size)
+        has_missing = taken.seen.missing.any()
+        table = named_columns(taken.X, names) if has_missing else taken.X
+        data = self._labelled(table, taken.y, taken.weights, None)
+        keep_columns(self, len(names), blocks.feature_names)
+        stream = None
+        if not taken.is_whole:
+            members = MemberBlocks(blocks, self.classes_[1], self.encoder_, names)
+            stream = _Stream(members, taken.seen.n_rows, per_pass)
+        return self._fit_rows(data, taken.size, started, stream)
+
+    def _fit_rows(
+        self, data: LabelledRows, size: float, started: float, stream: _Stream | None = None
+    ) -> Self:
+        """Choose on rows in memory, out of ``size`` by weight, and fit on them or on a stream."""
+        self._size = float(self.list_size or size)
+        self.sampled_rows_ = None if stream is None else data.n_rows
         cross = self._cross_fit(data, started)
         if cross is None:
             self._keep_simplest(data)
@@ -199,7 +262,7 @@ class TopRanker(BaseRanker):
         )
         self.best_candidate_ = self._preferred(self.comparison_, names)
         weights = choices[self.best_candidate_](cross.scores, cross.data)
-        self._store_choice(cross, weights, data, started)
+        self._store_choice(cross, weights, data, started, stream)
         return self
 
     def _labelled(
@@ -245,8 +308,8 @@ class TopRanker(BaseRanker):
             )
             if not np.isnan(numbers).any() and self.encoder_ is None:
                 return np.asarray(numbers)
-            columns = {f"x{at}": column for at, column in enumerate(numbers.T)}
-            table = Table(pa.table(columns), "X")
+            names = getattr(self, "feature_names_in_", _numbered(numbers.shape[1]))
+            table = named_columns(numbers, list(names))
         if reset:
             self.encoder_ = learned_encoding(table)
         return self.encoder_.transform(table)  # type: ignore[union-attr]
@@ -291,14 +354,16 @@ class TopRanker(BaseRanker):
 
     def _cross_fit(self, data: LabelledRows, started: float) -> CrossFit | None:
         """Fit all candidates on the folds; None where the rows are too few to divide."""
-        pool = data.sample(_JUDGED * self.max_rows, self.random_state)
+        pool = data
+        if self.sampled_rows_ is None:  # else it is a sample already
+            pool = data.sample(_JUDGED * self.max_rows, self.random_state)
         repeats = min(_MOST_REPEATS, math.ceil(_ROWS_OF_REPEATS / pool.n_rows))
         folds = pool.folds(self.n_folds, repeats, self.random_state)
         if not folds:
             return None
         if pool.n_rows > self.max_rows:
             learned = self.max_rows - self.max_rows // self.n_folds
-            folds = [Fold(self._some_of(pool, train, learned), test) for train, test in folds]
+            folds = [self._thinned(pool, fold, learned) for fold in folds]
         candidates = self._candidates(data)
         deadline = None
         if self.time_limit is not None:
@@ -316,10 +381,11 @@ class TopRanker(BaseRanker):
         journal = getattr(self, "_journal", None)
         return cross_fit(pool, candidates, folds, Rules(self.n_jobs, deadline, journal, tick))
 
-    def _some_of(
-        self, data: LabelledRows, places: NDArray[np.intp], n_rows: int
-    ) -> NDArray[np.intp]:
-        return places[data.rows(places).some(n_rows, self.random_state)]
+    def _thinned(self, data: LabelledRows, fold: Fold, n_rows: int) -> Fold:
+        """A fold that learns from fewer rows."""
+        known = data.rows(fold.train)
+        places, rows = known.some(n_rows, self.random_state)
+        return Fold(fold.train[places], fold.test, rows.weights)
 
     def _choices(self, cross: CrossFit, own: NDArray[np.bool_]) -> dict[str, Any]:
         """How weights are chosen for the blend (or the best of all) and for each ranker alone."""
@@ -338,8 +404,8 @@ class TopRanker(BaseRanker):
         scores: Floats,
         data: LabelledRows,
     ) -> Floats:
-        weights, few = np.zeros(members.size), data.some(self.max_rows, self.random_state)
-        data, scores = data.rows(few), scores[members][:, few]
+        few, data = data.some(self.max_rows, self.random_state)
+        weights, scores = np.zeros(members.size), scores[members][:, few]
         weights[members] = choose(scores, data, data.allowed(self.budget, self._size))
         return weights
 
@@ -352,7 +418,12 @@ class TopRanker(BaseRanker):
         return self._whole
 
     def _store_choice(
-        self, cross: CrossFit, weights: Floats, data: LabelledRows, started: float
+        self,
+        cross: CrossFit,
+        weights: Floats,
+        data: LabelledRows,
+        started: float,
+        stream: _Stream | None,
     ) -> None:
         """Store the model and what is known about it."""
         chosen = [cross.members[at] for at in np.flatnonzero(weights)]
@@ -371,11 +442,25 @@ class TopRanker(BaseRanker):
             return  # a comparison was asked for, not a model
         if self.time_limit is not None:
             cross, data = self._in_time(cross, weights, data, started)
-        model: Any = Blend.of(cross, weights, self.n_jobs)
-        model = clone(model.rankers[0]) if is_single else model
-        with warnings.catch_warnings(), threadpool_limits(1):
+        blend = Blend.of(cross, weights, self.n_jobs)
+        by_passes = self._by_passes(cross, weights, data.n_rows, started, stream)
+        with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # as in the fits on folds
-            self.best_estimator_ = model.fit(data.X, data.positives, **data.metadata())
+            if stream is None:
+                blend.fit(data.X, data.positives, **data.metadata())
+            else:
+                blend.fit_blocks(stream.blocks, data, by_passes)
+        self.best_estimator_ = blend.rankers_[0] if is_single else blend
+        self.fitted_rows_ = {
+            label: stream.n_rows if stream is not None and all_rows else data.n_rows
+            for label, all_rows in zip(self.weights_, by_passes, strict=True)
+        }
+        for at, model, all_rows in zip(
+            np.flatnonzero(weights).tolist(), blend.rankers_, by_passes, strict=True
+        ):
+            if all_rows:
+                cross, change = cross.on_scale_of(at, model)
+                unseen = unseen + weights[at] * change
         self._calibrate(cross, weights, unseen)
 
     def _calibrate(self, cross: CrossFit, weights: Floats, unseen: Floats) -> None:
@@ -419,22 +504,48 @@ class TopRanker(BaseRanker):
         First all rows; then members as they were on the folds; then fewer rows and fewer, but no
         fewer than the folds had, which were fitted in time.
         """
-        left = float(self.time_limit or 0.0) - (time.monotonic() - started)
-        least, chosen = cross.folds[0].train.size, np.flatnonzero(weights)
-
-        def needed(n_rows: int) -> float:
-            members = [cross.members[at] for at in chosen]
-            efforts = np.array([m.seconds * m.candidate.effort(n_rows, least) for m in members])
-            one_by_one = max(efforts.sum() / effective_n_jobs(self.n_jobs), efforts.max())
-            return float(GROWTH * one_by_one / len(cross.folds))
-
-        n_rows = data.n_rows
-        if needed(n_rows) > left:
+        left = self._seconds_left(started)
+        least, n_rows = cross.folds[0].train.size, data.n_rows
+        if self._seconds_needed(cross, weights, n_rows) > left:
             quick = [member.as_on_folds() for member in cross.members]
             cross = replace(cross, members=quick)
-        while needed(n_rows) > left and n_rows > least:
+        while self._seconds_needed(cross, weights, n_rows) > left and n_rows > least:
             n_rows = max(3 * n_rows // 4, least)
         return cross, data.sample(n_rows, self.random_state)
+
+    def _seconds_left(self, started: float) -> float:
+        limit = math.inf if self.time_limit is None else float(self.time_limit)
+        return limit - (time.monotonic() - started)
+
+    def _seconds_needed(self, cross: CrossFit, weights: Floats, n_rows: int) -> float:
+        """What fits of the chosen members on so many rows in memory will take."""
+        efforts = np.array([cross.seconds(at, n_rows) for at in np.flatnonzero(weights).tolist()])
+        return float(max(efforts.sum() / effective_n_jobs(self.n_jobs), efforts.max()))
+
+    def _by_passes(
+        self,
+        cross: CrossFit,
+        weights: Floats,
+        n_rows: int,
+        started: float,
+        stream: _Stream | None,
+    ) -> list[bool]:
+        """Which of the chosen members learn from all rows of a stream.
+
+        All that can; with a time limit those of the largest weights, as long as there is time
+        beside the fits on ``n_rows`` rows in memory.
+        """
+        chosen = np.flatnonzero(weights)
+        found = [False] * chosen.size
+        if stream is None:
+            return found
+        left = self._seconds_left(started) - self._seconds_needed(cross, weights, n_rows)
+        for place in np.argsort(-weights[chosen], kind="stable").tolist():
+            at = int(chosen[place])
+            needed = _PASSES * stream.seconds + _ON_DISK * cross.seconds(at, stream.n_rows)
+            if RANKERS[cross.members[at].candidate.name].is_streamed and needed <= left:
+                found[place], left = True, left - needed
+        return found
 
     def _keep_simplest(self, data: LabelledRows) -> None:
         """Fit the first candidate where there are too few rows to choose."""
@@ -445,6 +556,7 @@ class TopRanker(BaseRanker):
         self.cv_results_ = {}
         self.best_estimator_ = clone(first.estimator)
         self.best_estimator_.fit(data.X, data.positives, **data.metadata())
+        self.fitted_rows_ = {first.label: data.n_rows}
 
     def decision_function(self, X: Any) -> NDArray[Any]:
         """Score every row; higher is better."""
@@ -482,6 +594,9 @@ class TopRanker(BaseRanker):
         check_is_fitted(self, "best_candidate_")
         found: dict[str, Any] = {"chosen": self.best_candidate_, "weights": dict(self.weights_)}
         found["verdict"] = self.verdict()
+        if self.sampled_rows_ is not None:
+            found["sampled_rows"] = self.sampled_rows_
+            found["fitted_rows"] = dict(self.fitted_rows_)
         if self.comparison_ is None:
             return found
         found["hits"] = [float(value) for value in self.hits_ or ()]
@@ -534,6 +649,11 @@ def _as_results(cross: CrossFit, weights: Floats, allowed: Floats) -> dict[str, 
         "average_precision": np.array([each.average_precision() for each in ranked]),
         "seconds": np.array([member.seconds for member in cross.members]),
     }
+
+
+def _numbered(n_columns: int) -> list[str]:
+    """Names for the columns of an array."""
+    return [f"x{at}" for at in range(n_columns)]
 
 
 def _needs_encoding(table: Table) -> bool:

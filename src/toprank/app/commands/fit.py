@@ -152,15 +152,14 @@ def check_settings(names: list[str], given: dict[str, Any]) -> None:
 
 
 def check_streamed(names: list[str], table: str) -> None:
-    """Raise where a ranker cannot learn by passes."""
+    """Raise where the one ranker cannot learn by passes; members of a blend need not."""
     from toprank.selection.candidates import STREAMED
 
-    for name in names:
-        if name not in STREAMED:
-            raise ValueError(
-                f"{name} needs all rows in memory, but {table} is read in pieces; take one of "
-                f"{', '.join(STREAMED)}, or fit on a part of the rows."
-            )
+    if len(names) == 1 and names[0] not in STREAMED:
+        raise ValueError(
+            f"{names[0]} needs all rows in memory, but {table} is read in pieces; take one of "
+            f"{', '.join(STREAMED)}, or fit on a part of the rows."
+        )
 
 
 def check_streamed_lists(names: list[str], group: str | None, folds: int) -> None:
@@ -194,28 +193,37 @@ def learn(
     places: dict[str, Any],
 ) -> RankingModel:
     """Choose a blend, or the settings of the one named ranker, and fit it on all rows."""
-    from toprank.app.fitting import choose_on_sample, fit_model
+    from toprank.app.fitting import fit_model
     from toprank.selection.candidates import make_ranker
 
     names, given = ranker
-    facts: dict[str, Any] = {}
     name = names[0] if len(names) == 1 else "blend"
+    passes = console.passes(data.source)
     if not options["n_folds"]:
         made = make_ranker(name, given, seed=options["random_state"])
-    else:
-        made = chooser_of(names, given, budget, options)
-        doing = "choosing a blend" if name == "blend" else f"judging {name}"
-        with console.progress(doing) as step, console.warnings_as_notes():
-            made._watch = step  # noqa: SLF001
-            if data.whole is not None:
-                return fit_model(data, made, budget=budget, name=name, **places)
-            made, facts, places["sampled"] = choose_on_sample(data, made)
-        done = "a blend was chosen" if name == "blend" else f"{name} was judged"
-        console.note(
-            f"{done} on {facts['chosen_on']:,} rows spread over the file, and is fitted on all."
-        )
-    with console.passes(data.source), console.warnings_as_notes():
-        return fit_model(data, made, budget=budget, name=name, facts=facts, **places)
+        with passes, console.warnings_as_notes():
+            return fit_model(data, made, budget=budget, name=name, **places)
+    chooser = chooser_of(names, given, budget, options)
+    doing = "choosing a blend" if name == "blend" else f"judging {name}"
+    with passes, console.progress(doing) as step, console.warnings_as_notes():
+        chooser._watch = step  # noqa: SLF001
+        model = fit_model(data, chooser, budget=budget, name=name, **places)
+    if chooser.sampled_rows_ is not None:
+        console.note(in_sample_words(chooser, chooser.sampled_rows_))
+    return model
+
+
+def in_sample_words(chooser: TopRanker, n_sampled: int) -> str:
+    """Say what was learned from a sample of a stream, and what from all of its rows."""
+    done = "a blend was chosen" if len(chooser.weights_) > 1 else "the ranker was judged"
+    words = [f"{done} on {n_sampled:,} random rows"]
+    by_rows: dict[int, set[str]] = {}
+    for label, fitted in chooser.fitted_rows_.items():
+        by_rows.setdefault(fitted, set()).add(label.split()[0])
+    for fitted in sorted(by_rows, reverse=True):
+        rows = f"all {fitted:,}" if fitted > n_sampled else f"{fitted:,} random"
+        words.append(f"{', '.join(sorted(by_rows[fitted]))} learned from {rows} rows")
+    return "; ".join(words) + "."
 
 
 def chooser_of(

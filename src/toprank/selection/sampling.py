@@ -1,0 +1,143 @@
+"""A random sample of rows in blocks, the same however the rows are cut into blocks."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from toprank.blocks import Block, Blocks, Sums
+from toprank.rankers.survey import check_survey, survey_block
+from toprank.selection.judging import fewest_of_class
+from toprank.tables import Table
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from toprank.blocks import Total
+    from toprank.rankers.survey import Survey
+    from toprank.tables.columns import Encoding
+
+# Numbers that a sample holds at the most, where its rows are wide, and rows at the least.
+MOST_CELLS, FEWEST_ROWS = 1 << 26, 1_000
+
+
+class RowSample(NamedTuple):
+    """Rows of weight above 0, taken at random, in their order.
+
+    Both classes are taken in proportion, and more rows of a rare class with smaller weights, as by
+    :meth:`LabelledRows.some`.
+
+    ``seen`` and ``size`` are about all rows: what the survey tells, and the sum of their weights.
+    """
+
+    X: NDArray[Any]
+    y: NDArray[Any]
+    weights: NDArray[np.float64] | None
+    seen: Survey
+    size: float
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all rows were taken."""
+        return self.y.size == self.seen.n_rows
+
+
+def sample_rows(blocks: Blocks, n_rows: int, seed: int) -> RowSample:
+    """Take about ``n_rows`` rows in two passes, or all where there are no more.
+
+    Whether a row is taken depends on the seed and on its number alone. Of rows with more than 300
+    columns or so fewer are taken.
+    """
+    seen, counts, size = blocks.total(_look).parts
+    classes = check_survey(seen, blocks.feature_names, accepts_missing=True)
+    n_rows = min(n_rows, max(MOST_CELLS // seen.low.size, FEWEST_ROWS))
+    share, fewest = min(1.0, n_rows / seen.n_rows), fewest_of_class(n_rows)
+    rates = [min(1.0, max(share, fewest / counts[label])) for label in classes.tolist()]
+    parts = blocks.total(_take, seen.starts, share, rates, classes[1], seed)
+    tables, labels, weights = zip(*parts, strict=True)
+    is_weighted = any(part is not None for part in weights)
+    masses = [
+        np.ones(part.size) if mass is None else mass
+        for part, mass in zip(labels, weights, strict=True)
+    ]
+    return RowSample(
+        np.ascontiguousarray(np.concatenate(tables)),
+        np.concatenate(labels),
+        np.concatenate(masses) if is_weighted else None,
+        seen,
+        float(size),
+    )
+
+
+def _look(block: Block) -> Sums:
+    """What the survey tells, the rows of each label, and the sum of the weights."""
+    seen = survey_block(block)  # checks come first
+    y = block.y if block.weights is None else block.y[block.weights > 0]
+    labels, counts = np.unique(y, return_counts=True)
+    rows = Counter(dict(zip(labels.tolist(), counts.tolist(), strict=True)))
+    size = float(y.size if block.weights is None else block.weights.sum())
+    return Sums([seen, rows, size])
+
+
+def _take(
+    block: Block,
+    starts: NDArray[np.int64],
+    share: float,
+    rates: list[float],
+    positive: Any,
+    seed: int,
+) -> list[tuple[NDArray[Any], NDArray[Any], NDArray[np.float64] | None]]:
+    """Table, labels and weights of the rows of a block that are taken."""
+    X, y, weights = block.X, block.y, block.weights
+    if weights is not None and not weights.all():
+        kept = weights > 0
+        X, y, weights = X[kept], y[kept], weights[kept]
+    chances = np.where(y == positive, rates[1], rates[0])
+    # one draw per row, wherever its block begins
+    draws = np.random.PCG64(seed).advance(int(starts[block.number]))
+    taken = np.random.Generator(draws).random(y.size) < chances
+    if max(rates) > share:
+        weights = share / chances * (1.0 if weights is None else weights)
+    return [(X[taken], y[taken], None if weights is None else weights[taken])]
+
+
+class MemberBlocks(Blocks):
+    """Blocks as the members of a blend see them in memory: numbers without names or gaps.
+
+    Labels say whether a row is positive. ``encoder`` knows the columns by ``names``; it is None
+    where no value is missing.
+    """
+
+    def __init__(
+        self, blocks: Blocks, positive: Any, encoder: Encoding | None, names: list[str]
+    ) -> None:
+        self._blocks, self._view = blocks, (positive, encoder, names)
+
+    def total(self, work: Callable[..., Total], *arguments: Any) -> Total:
+        result: Total = self._blocks.total(_work, *self._view, work, arguments)
+        return result
+
+    def kept(self, work: Callable[..., Block], *arguments: Any) -> Blocks:
+        return self._blocks.kept(_work, *self._view, work, arguments)
+
+
+def _work(
+    block: Block,
+    positive: Any,
+    encoder: Encoding | None,
+    names: list[str],
+    work: Callable[..., Any],
+    arguments: tuple[Any, ...],
+) -> Any:
+    table = block.X if encoder is None else encoder.transform(named_columns(block.X, names))
+    return work(block._replace(X=table, y=block.y == positive), *arguments)
+
+
+def named_columns(X: NDArray[Any], names: list[str]) -> Table:
+    """An array as a table, for an encoder."""
+    return Table(pa.table(dict(zip(names, X.T, strict=True))), "X")
