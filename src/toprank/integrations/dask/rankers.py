@@ -10,6 +10,7 @@ import pandas as pd  # type: ignore[import-untyped]
 from dask import compute, delayed
 
 import toprank.rankers
+import toprank.selection
 from toprank.inputs import as_scores, rows_within_budget
 from toprank.integrations.dask.chunks import DaskBlocks, cluster_faults, cut_alike, keep
 from toprank.integrations.dask.metrics import roc_auc
@@ -27,6 +28,7 @@ __all__ = [
     "LinearRankSVM",
     "PNormPush",
     "RankBoost",
+    "TopRanker",
     "TreeRanker",
     "cutoff",
     "decision_function",
@@ -50,8 +52,8 @@ class _OnCluster:
         sample_weight : as y, optional
             Weight 2 is the row twice, weight 0 no row.
         groups : as y, optional
-            List ids: only rows of one list are compared with each other. Boosting and trees take
-            one list only.
+            List ids: only rows of one list are compared with each other. Boosting, trees and
+            ``TopRanker`` take one list only.
         """
         with cluster_faults():
             blocks = DaskBlocks(X, y, sample_weight, groups)
@@ -132,6 +134,15 @@ class TreeRanker(_OnCluster, toprank.rankers.TreeRanker):
     Needs ``objective`` to be "pnorm_push" of finite p, "ir_push" or "log_loss". The bins, one byte
     per cell, and 30 bytes per row are held on the cluster during the fit; what does not fit into
     the memory of a worker is computed again.
+    """
+
+
+class TopRanker(_OnCluster, toprank.selection.TopRanker):
+    """:class:`toprank.TopRanker` on a cluster: a blend that is chosen on a sample.
+
+    Ten times ``max_rows`` random rows come to the client, where the blend is chosen and its hits
+    are promised. Members that learn by passes are fitted on all rows, on the cluster; others on the
+    sample, on the client. ``fitted_rows_`` says which. Takes one list only.
     """
 
 
