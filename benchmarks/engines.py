@@ -16,35 +16,42 @@ OURS = {
     "push, squared hinge, p = 2": ("pnorm_push", {"p": 2, "loss": "squared_hinge"}),
     "push, logistic, p = 2": ("pnorm_push", {"p": 2, "loss": "logistic"}),
 }
-TASK = f"{ROUNDS} rounds of trees, one list of {ROWS:,} × {FEATURES}, one thread"
+THREADS = {1: "one thread", 2: "two threads"}
 
 
 def results():
     X, y = curved_rows(ROWS, FEATURES)
-    data = lightgbm.Dataset(X, y, params={"verbose": -1}).construct()
-    matrix = xgboost.QuantileDMatrix(X, label=y, nthread=1)
+    for threads, words in THREADS.items():
+        task = f"{ROUNDS} rounds of trees, one list of {ROWS:,} × {FEATURES}, {words}"
+        yield from on_lightgbm(X, y, threads, task)
+        yield from on_xgboost(X, y, threads, task)
 
-    def light(objective):
-        params = {"objective": objective, "num_threads": 1, "verbose": -1}
+
+def on_lightgbm(X, y, threads, task):
+    data = lightgbm.Dataset(X, y, params={"verbose": -1}).construct()
+
+    def train(objective):
+        params = {"objective": objective, "num_threads": threads, "verbose": -1}
         return lightgbm.train(params, data, num_boost_round=ROUNDS)
 
-    def extreme(objective):
-        own = isinstance(objective, str)
-        params = {"nthread": 1} | ({"objective": objective} if own else for_xgboost.PARAMS)
-        return xgboost.train(params, matrix, ROUNDS, obj=None if own else objective)
-
     for name, (objective, options) in OURS.items():
-        push = for_lightgbm.objective(objective, **options)
+        ours = for_lightgbm.objective(objective, **options)
         yield from race(
             "training",
-            TASK,
-            (f"LightGBM with our {name}", lambda push=push: light(push)),
-            {"LightGBM, binary": lambda: light("binary")},
+            task,
+            (f"LightGBM with our {name}", lambda ours=ours: train(ours)),
+            {"LightGBM, binary": lambda: train("binary")},
         )
+
+
+def on_xgboost(X, y, threads, task):
+    matrix = xgboost.QuantileDMatrix(X, label=y, nthread=threads)
     push = for_xgboost.objective("pnorm_push", p=4)
+    ours = {"nthread": threads} | for_xgboost.PARAMS
+    theirs = {"nthread": threads, "objective": "binary:logistic"}
     yield from race(
         "training",
-        TASK,
-        ("XGBoost with our push, p = 4", lambda: extreme(push)),
-        {"XGBoost, binary:logistic": lambda: extreme("binary:logistic")},
+        task,
+        ("XGBoost with our push, p = 4", lambda: xgboost.train(ours, matrix, ROUNDS, obj=push)),
+        {"XGBoost, binary:logistic": lambda: xgboost.train(theirs, matrix, ROUNDS)},
     )

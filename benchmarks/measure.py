@@ -90,16 +90,18 @@ def race(
     turns: int = TURNS,
     notes: dict[str, str] | None = None,
     processor: bool = False,
+    warm_up: bool = True,
 ) -> Iterator[Row]:
     """Seconds of our call beside each peer's, after one turn to warm up: a row per peer.
 
-    With ``processor`` there is a second row per peer, for the processor time of all threads.
+    Without ``warm_up`` the first turn counts too. With ``processor`` there is a second row per
+    peer, for the processor time of all threads.
     """
     label, call = ours
     calls = {label: call, **peers}
     taken: dict[str, list[float]] = {name: [] for name in calls}
     worked: dict[str, list[float]] = {name: [] for name in calls}
-    for turn in range(turns + 1):
+    for turn in range(not warm_up, turns + 1):
         for name, run in calls.items():
             start, work = time.perf_counter(), time.process_time()
             run()

@@ -59,13 +59,12 @@ All comparisons with a ratio below 1, also those whose interval reaches across i
 
 Seconds at growing numbers of rows, one thread, `python -m benchmarks growth`. The exponent is the
 slope of log seconds over log rows from {fit_low:,} to {fit_high:,} rows, the median of three turns
-with the smallest and the largest. One that sorts by comparing has an exponent of 1.07 there from
-the logarithm alone; ours sorted long lists by their digits, as they do where NumPy has no vector
-registers to sort with. The largest size runs once, cold: of a
-metric's seconds there more than half are the system's, which has to find some gigabytes of fresh
-memory (`roc_auc`: 4.0 s of its own and 5.1 s of the system in one look).
+with the smallest and the largest; the largest size has one turn. Shorter tables are shown but not
+fitted, since the caches flatter them. A metric that sorts by comparing has an exponent of 1.06
+there from the logarithm alone: NumPy compares with vector registers where the processor has them,
+as here, and is faster so than a sort by digits, whose time grows with its rows.
 
-![Seconds over rows on logarithmic axes, one line a workload](images/growth.png)
+![Seconds over rows on logarithmic axes, one line per workload](images/growth.png)
 
 {growth}
 
@@ -103,8 +102,8 @@ a budget on many data sets under equal tuning budgets.
   HiGHS and LinearSVC on all pairs solve the same problems.
 - **TopPush** is our own version of the algorithm in its paper, with products by NumPy and a
   compiled projection: the authors' MATLAB code was not at hand.
-- **AutoGluon** and **YDF** were not installed where these figures were taken;
-  HistGradientBoosting has its rows above.
+- **AutoGluon**, **YDF** and **ChimeraBoost** have rows in `trees`, measured where they are
+  installed (`benchmarks/README.md` says how); AutoGluon without its networks.
 - **RankLib** was built from its sources (2.10.2); set the environment variable `RANKLIB` to its
   class path to measure it. **LibAUC** comes without its dependencies, of which its losses need few.
 - **GPUs**: the PyTorch losses have figures of their own in `benchmarks/torch_losses.md`.

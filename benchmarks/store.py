@@ -15,6 +15,7 @@ RESULTS = Path(__file__).parent / "results"
 KINDS = {kind.__name__: kind for kind in (Row, Growth, Limit)}
 LIBRARIES = (
     "numpy", "scipy", "scikit-learn", "numba", "lightgbm", "xgboost", "catboost", "torch", "libauc",
+    "ydf", "chimeraboost", "autogluon.tabular",
 )  # fmt: skip
 
 
