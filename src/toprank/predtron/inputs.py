@@ -139,19 +139,6 @@ def class_codes(labels: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.intp]
     return codes.astype(np.intp, copy=False)
 
 
-def as_label_matrix(y: Any, table: Any) -> NDArray[np.bool_]:
-    """An indicator matrix as a mask, one column per label."""
-    check_given(y)
-    matrix = np.asarray(as_dense(y))
-    check_length("y", len(matrix), table)
-    if matrix.ndim != 2 or not np.isin(matrix, (0, 1)).all():
-        raise ValueError(
-            "y must be a matrix of 0 and 1 with one column for each label, or a vector of "
-            f"classes; got shape {matrix.shape} and dtype {matrix.dtype}."
-        )
-    return matrix.astype(np.bool_)
-
-
 def as_grades(y: Any, table: Any) -> NDArray[np.float64]:
     """One grade of relevance per row, at least 0."""
     check_given(y)

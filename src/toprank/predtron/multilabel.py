@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 
-from toprank.inputs import is_sparse
 from toprank.predtron.base import RowPredtron
 from toprank.predtron.documentation import documented
-from toprank.predtron.inputs import as_class_vector, as_label_matrix, class_codes
+from toprank.predtron.inputs import class_codes
 from toprank.predtron.losses import ErrorSetSize, Hamming, SubsetLoss, SubsetZeroOne
 from toprank.predtron.problem import Problem, SubsetProblem
 from toprank.predtron.representations import Indicators
+from toprank.rankers.supervised import LabelSets
 
 if TYPE_CHECKING:
     from toprank.predtron.inputs import StreamInputs
@@ -28,32 +28,18 @@ LOSSES: dict[str, type[SubsetLoss]] = {
 }
 
 
-class LabelSetPredtron(RowPredtron):
-    """Learning from rows with any number of m labels.
-
-    A vector of classes is understood as one label per row; then predictions are classes, too.
-    """
-
-    classes_: NDArray[Any]
+class LabelSetPredtron(LabelSets, RowPredtron):
+    """Learning from rows with any number of m labels."""
 
     @abstractmethod
     def _problem_of_labels(self, n_labels: int) -> Problem:
         """Return the problem for m labels."""
 
     def _check_labels(self, y: Any, table: Any) -> NDArray[Any]:
-        return as_label_matrix(y, table) if _is_matrix(y) else as_class_vector(y, table)
+        return self._read_labels(y, table)
 
     def _start(self, labels: NDArray[Any], classes: Any) -> None:
-        self._one_class_per_row = labels.ndim == 1
-        if self._one_class_per_row:
-            self.classes_ = np.unique(labels if classes is None else np.asarray(classes))
-            if self.classes_.size < 2:
-                raise ValueError(
-                    f"y has one class only ({self.classes_.tolist()}); pass two or more, "
-                    "or a matrix with one column for each label."
-                )
-        else:
-            self.classes_ = np.arange(labels.shape[1])
+        self._set_classes(labels, classes)
         n_labels = self.classes_.size
         self._begin(self._problem_of_labels(n_labels), self.n_features_in_, n_labels)
 
@@ -76,13 +62,6 @@ class LabelSetPredtron(RowPredtron):
                 "a label that is new needs its column from the first call on."
             )
         return labels
-
-
-def _is_matrix(y: Any) -> bool:
-    if is_sparse(y):
-        return True
-    shape = np.asarray(y).shape
-    return len(shape) == 2 and shape[1] != 1
 
 
 @documented(classes="classes, or 0, ..., m - 1 for a matrix of labels")
@@ -139,11 +118,7 @@ class PredtronMultilabel(ClassifierMixin, LabelSetPredtron):  # type: ignore[mis
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Return the score of every label: (n_rows, n_labels), or (n_rows,) for two classes."""
-        scores = self._scores(X)
-        if self._one_class_per_row and scores.shape[1] == 2:
-            difference: NDArray[np.float64] = scores[:, 1] - scores[:, 0]
-            return difference
-        return scores
+        return self._decisions(self._scores(X))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -10,11 +10,9 @@ import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
 from toprank.inputs import (
-    as_dense,
     as_weights,
     check_choice,
     log_scale,
@@ -24,13 +22,7 @@ from toprank.kernels.threads import Threads
 from toprank.rankers.boosting import check_max_step, warn_if_equal
 from toprank.rankers.cuts import matching_intercept, places_in_rows
 from toprank.rankers.documentation import documented
-from toprank.rankers.supervised import (
-    check_given,
-    check_known,
-    check_stopping,
-    check_table,
-    class_labels,
-)
+from toprank.rankers.supervised import LabelSets, check_stopping, check_table
 from toprank.solvers.boosting import boost
 from toprank.solvers.label_boosting import LabelState
 from toprank.weak_rankers import Stumps
@@ -57,7 +49,7 @@ verbose : int, default=0
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class LabelBooster(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class LabelBooster(LabelSets, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Boosted stumps on (row, label); a subclass names the loss and the cut."""
 
     max_iter: int = 1000
@@ -90,7 +82,11 @@ class LabelBooster(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self._check_parameters()
         family = Stumps(self.n_bins, missing="learned")
         table = check_table(self, X, family, reset=True)
-        relevant = self._indicators(y, table.shape[0])
+        labels = self._read_labels(y, table)
+        self._set_classes(labels)
+        if labels.ndim == 1:
+            labels = np.equal.outer(labels, self.classes_)
+        relevant = np.ascontiguousarray(labels.T)
         given = as_weights(sample_weight, table.shape[0])
         weights = None if given is None else scaled_weights(given)
         if weights is not None and not weights.all():
@@ -129,32 +125,6 @@ class LabelBooster(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             print(f"iteration {run.n_iter:>5}   objective {run.path[-1]:.10g}")  # noqa: T201
         return False
 
-    def _indicators(self, y: Any, n_rows: int) -> NDArray[np.bool_]:
-        """Labels × rows, and what the labels are called."""
-        check_given(y)
-        labels = np.asarray(as_dense(y))
-        check_known(labels)
-        if labels.shape[:1] != (n_rows,):
-            raise ValueError(
-                f"y has {labels.shape[0] if labels.ndim else 0} rows, but X has {n_rows}; "
-                "they must match."
-            )
-        if labels.ndim == 2 and labels.shape[1] > 1:
-            kind = type_of_target(labels, input_name="y")
-            if kind != "multilabel-indicator":
-                raise ValueError(
-                    f"y must be an indicator matrix of 0 and 1, but its type is {kind}."
-                )
-            self.classes_ = np.arange(labels.shape[1])
-            self._one_class_per_row = False
-            return np.ascontiguousarray(labels.T.astype(bool))
-        labels = class_labels(labels)
-        self.classes_, codes = np.unique(labels, return_inverse=True)
-        self._one_class_per_row = True
-        if self.classes_.size < 2:
-            raise ValueError(f"y has one class only ({self.classes_[0]!r}); pass at least two.")
-        return np.ascontiguousarray(codes == np.arange(self.classes_.size)[:, None])
-
     def _store_run(self, run: Boosted, n_labels: int, n_weak: int) -> None:
         factor = 2.0 if self._form() == "mh" else 1.0
         self.weights_ = np.zeros((n_labels, n_weak))
@@ -180,10 +150,7 @@ class LabelBooster(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Scores of the labels; with two classes, how much higher the second one is."""
-        scores = self.label_scores(X)
-        if self._one_class_per_row and self.classes_.size == 2:
-            return np.asarray(scores[:, 1] - scores[:, 0])
-        return scores
+        return self._decisions(self.label_scores(X))
 
     def rank_labels(self, X: Any) -> NDArray[np.intp]:
         """Rank of every label in its row: 1 is the most relevant; ties in the order of labels."""
