@@ -7,9 +7,7 @@ from toprank.guarantees.precision import (
     mistake_bound,
     top_margins,
 )
-from toprank.guarantees.predtron import (
-    PredtronCertificate,
-)
+from toprank.guarantees.predtron import PredtronCertificate
 from toprank.guarantees.push_promises import PushCertificate, push_certificate
 from toprank.guarantees.ranking_margins import (
     BestMargin,

@@ -12,12 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from toprank.inputs import (
-    as_weights,
-    check_choice,
-    log_scale,
-    scaled_weights,
-)
+from toprank.inputs import as_weights, check_choice, log_scale, scaled_weights
 from toprank.kernels.threads import Threads
 from toprank.rankers.boosting import check_max_step, warn_if_equal
 from toprank.rankers.cuts import matching_intercept, places_in_rows

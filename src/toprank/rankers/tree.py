@@ -20,11 +20,7 @@ from toprank.inputs import check_number
 from toprank.kernels.threads import threads_for
 from toprank.objectives import ExponentialPush, LogLoss, objective_named
 from toprank.rankers.base import keep_columns
-from toprank.rankers.boosting import (
-    BoostedGradesMixin,
-    BoostedLabelsMixin,
-    BoostedPairsMixin,
-)
+from toprank.rankers.boosting import BoostedGradesMixin, BoostedLabelsMixin, BoostedPairsMixin
 from toprank.rankers.cuts import matching_intercept
 from toprank.rankers.growing_trees import (
     GrownTrees,

@@ -20,13 +20,7 @@ from toprank.kernels.tree_rows import (
     split_rows,
     sum_squares,
 )
-from toprank.kernels.tree_terms import (
-    Terms,
-    class_weights,
-    fill_gradients,
-    sum_losses,
-    sum_terms,
-)
+from toprank.kernels.tree_terms import Terms, class_weights, fill_gradients, sum_losses, sum_terms
 from toprank.solvers.tree_boosting import GrowingRows
 
 if TYPE_CHECKING:
