@@ -140,3 +140,12 @@ def test_wrong_calls_name_the_argument():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert select_rows(calibration, []).size == 0
+
+
+def test_weights_of_new_rows_count_in_the_distance_like_repeated_rows():
+    calibration = Calibration.of(np.arange(100.0), np.arange(100) >= 50)
+    scores, weight = np.array([90.0, 5.0, 70.0]), np.array([3, 1, 2])
+    found = measure_drift(calibration, scores, weight=weight)
+    assert found.distance == pytest.approx(
+        measure_drift(calibration, np.repeat(scores, weight)).distance
+    )

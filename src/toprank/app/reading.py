@@ -186,7 +186,12 @@ def _read(kind: str, source: Path | bytes, name: str, part: str | None, how: Tex
     if part is not None and kind not in ("xlsx", "sqlite", "duckdb"):
         raise ValueError(f"{name} holds one table; leave ::{part} out.")
     if kind == "parquet":
-        return Table(_read_parquet(source, name))
+        try:
+            file = pq.ParquetFile(source if isinstance(source, Path) else pa.BufferReader(source))
+            check_names(file.schema_arrow.names, name)
+            return Table(with_plain_texts(file.read(), name))
+        except (pa.ArrowException, OSError) as error:
+            raise unreadable(Path(name), error) from error
     if kind == "libsvm":
         content = source if isinstance(source, bytes) else source.read_bytes()
         return read_sparse_text(content, name)
@@ -252,16 +257,6 @@ def _unzipped(source: Path | bytes, name: str) -> bytes:
     if not content:
         raise ValueError(f"{name} holds nothing; it should hold a table with a header line.")
     return content
-
-
-def _read_parquet(source: Path | bytes, name: str) -> pa.Table:
-    try:
-        file = pq.ParquetFile(source if isinstance(source, Path) else pa.BufferReader(source))
-        check_names(file.schema_arrow.names, name)
-        columns = file.read()
-    except (pa.ArrowException, OSError) as error:
-        raise unreadable(Path(name), error) from error
-    return with_plain_texts(columns, name)
 
 
 def _read_delimited(source: Path | bytes, kind: str, name: str, how: TextFormat) -> pa.Table:

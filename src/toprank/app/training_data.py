@@ -313,7 +313,17 @@ def choose_positives(
     ('fraud',)
     """
     if named:
-        _check_named(counts, target, named)
+        unknown = [value for value in named if value not in counts]
+        if unknown:
+            raise ValueError(
+                f"the target {target!r} is never {unknown[0]!r}; its values are "
+                f"{listing(sorted(counts))}."
+            )
+        if set(counts) <= set(named):
+            raise ValueError(
+                f"every known row of the target {target!r} is positive; "
+                "ranking needs positive and negative rows."
+            )
         return PositiveValues(named)
     spellings: dict[str, list[str]] = {}
     for value in sorted(counts):
@@ -349,21 +359,6 @@ def choose_positives(
         f"({rows[rare]:,} rows). If it is {other}, fit with --positive {other!r}."
     )
     return PositiveValues(tuple(spellings[rare]), assumption, note)
-
-
-def _check_named(counts: Mapping[str, int], target: str, named: tuple[str, ...]) -> None:
-    """Raise if a positive value never comes, or if nothing else does."""
-    unknown = [value for value in named if value not in counts]
-    if unknown:
-        raise ValueError(
-            f"the target {target!r} is never {unknown[0]!r}; its values are "
-            f"{listing(sorted(counts))}."
-        )
-    if set(counts) <= set(named):
-        raise ValueError(
-            f"every known row of the target {target!r} is positive; "
-            "ranking needs positive and negative rows."
-        )
 
 
 def _labels(

@@ -309,18 +309,20 @@ def measure_drift(
     >>> measure_drift(calibration, range(300, 1300)).is_clear
     True
     """
-    new = np.sort(as_new_scores(scores, calibration))
+    new = as_new_scores(scores, calibration)
     if not new.size:
         return Drift(0.0, 1.0)
-    order = np.argsort(calibration.scores, kind="stable")
-    old, masses = calibration.scores[order], calibration.masses[order]
     own = as_weights(weight, new.size)
-    points = np.unique(np.concatenate([old, new]))
-    sums = np.append(0.0, np.cumsum(masses / masses.sum()))
-    share_old = sums[np.searchsorted(old, points, side="right")]
-    share_new = np.searchsorted(new, points, side="right") / new.size
-    distance = float(np.abs(share_old - share_new).max())
-    n_old = masses.sum() ** 2 / np.square(masses).sum()
-    n_new = new.size if own is None else own.sum() ** 2 / np.square(own).sum()
-    scaled = distance * np.sqrt(n_old * n_new / (n_old + n_new))
+    points = np.unique(np.concatenate([calibration.scores, new]))
+    shares, sizes = [], []
+    for values, masses in (
+        (calibration.scores, calibration.masses),
+        (new, np.ones(new.size) if own is None else own),
+    ):
+        order = np.argsort(values, kind="stable")
+        sums = np.append(0.0, np.cumsum(masses[order])) / masses.sum()
+        shares.append(sums[np.searchsorted(values[order], points, side="right")])
+        sizes.append(float(masses.sum() ** 2 / np.square(masses).sum()))
+    distance = float(np.abs(shares[0] - shares[1]).max())
+    scaled = distance * np.sqrt(sizes[0] * sizes[1] / sum(sizes))
     return Drift(distance, float(kstwobign.sf(scaled)))
