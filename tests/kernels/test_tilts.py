@@ -31,6 +31,11 @@ def naive(scores, classes, powers):
     return (lowest, highest), [rows[positives].sum(), rows[~positives].sum()], rows
 
 
+def test_no_rows_have_no_edges():
+    nothing = np.empty(0), np.empty(0, dtype=bool)
+    assert class_edges(*nothing, Threads()) == (math.inf, -math.inf)
+
+
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("powers", [(1.0, 4.0), (8.0, 1.0)])
 def test_masses_of_chunks_are_those_of_all_rows(powers, dtype):

@@ -76,7 +76,12 @@ class Categories:
                 if kind in (nw.Categorical, nw.Enum)
             ]
         else:
-            columns = _places(categories, X, frame)
+            if is_sparse(X):
+                raise ValueError(
+                    "categories cannot be columns of a sparse table; pass an array or a frame."
+                )
+            known = list(range(np.shape(X)[1]) if frame is None else frame.columns)
+            columns = sorted(set(_places("categories", categories, known)))
         values = [_values(_column(X, frame, column)) for column in columns]
         return cls(np.shape(X)[1] if columns else 0, columns, values)
 
@@ -174,21 +179,16 @@ def _frame(X: Any) -> Any:
     return frame if isinstance(frame, nw.DataFrame) else None
 
 
-def _places(categories: Sequence[Any], X: Any, frame: Any) -> list[int]:
-    if is_sparse(X):
-        raise ValueError(
-            "categories cannot be columns of a sparse table; pass an array or a frame."
-        )
-    known = list(range(np.shape(X)[1])) if frame is None else list(frame.columns)
-    unknown = [name for name in categories if name not in known]
+def _places(argument: str, asked: Sequence[Any], known: list[Any]) -> list[int]:
+    """Places of the columns that an argument names."""
+    unknown = [name for name in asked if name not in known]
     if unknown:
-        shown = (
-            f"columns 0 to {len(known) - 1}" if frame is None else ", ".join(map(repr, known[:10]))
-        )
+        shown = ", ".join(map(repr, known[:10])) + (", ..." if len(known) > 10 else "")
         raise ValueError(
-            f"categories names the column {unknown[0]!r}, which X does not have; it has {shown}."
+            f"{argument} names the column {unknown[0]!r}, which X does not have; "
+            f"its columns are {shown}."
         )
-    return sorted({known.index(name) for name in categories})
+    return [known.index(name) for name in asked]
 
 
 def _column(X: Any, frame: Any, column: int) -> list[Any]:
@@ -252,7 +252,12 @@ def column_directions(
         return directions
     if isinstance(monotone, Mapping):
         given = np.array(list(monotone.values()))
-        places: Any = _places_by_name(list(monotone), names)
+        if names is None:
+            raise ValueError(
+                "monotone is a dict, but the columns of X have no names; pass -1, 0 or 1 per "
+                "column."
+            )
+        places: Any = _places("monotone", list(monotone), [str(name) for name in names])
     else:
         given, places = np.asarray(monotone), slice(None)
         if given.shape != (n_columns,):
@@ -268,19 +273,3 @@ def column_directions(
         )
     directions[places] = given
     return directions
-
-
-def _places_by_name(asked: list[str], names: NDArray[Any] | None) -> list[int]:
-    if names is None:
-        raise ValueError(
-            "monotone is a dict, but the columns of X have no names; pass -1, 0 or 1 per column."
-        )
-    known = {str(name): place for place, name in enumerate(names)}
-    unknown = [name for name in asked if name not in known]
-    if unknown:
-        raise ValueError(
-            f"monotone names the column {unknown[0]!r}, which X does not have; "
-            f"its columns are {', '.join(map(repr, list(known)[:10]))}"
-            f"{', ...' if len(known) > 10 else ''}."
-        )
-    return [known[name] for name in asked]
