@@ -54,7 +54,10 @@ def fit_model(
     on a stream keeps on disk.
     """
     encoder, fitted = _fitted(data, ranker, scratch)
-    chosen = chosen_facts(ranker) if isinstance(ranker, TopRanker) else {}
+    chosen: dict[str, Any] = {}
+    if isinstance(ranker, TopRanker):
+        promise = ranker.promise_
+        chosen = ranker.summary() | {"promise": None if promise is None else promise.as_values()}
     n_explained = min(SAMPLE, max(FEWEST, NODES // max(1, _n_nodes(fitted))))
     sample = data.sample(n_explained).features
     baseline, spread = mean_and_spread(contributions(fitted, encoder.transform(sample)))
@@ -220,9 +223,3 @@ def _plain_parameters(ranker: Any) -> dict[str, Any]:
         for name, value in ranker.get_params(deep=False).items()
         if isinstance(value, plain)
     }
-
-
-def chosen_facts(chooser: TopRanker) -> dict[str, Any]:
-    """What was chosen and what it promises, as a model file keeps it."""
-    promise = chooser.promise_
-    return chooser.summary() | {"promise": None if promise is None else promise.as_values()}

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from toprank import TopRanker
     from toprank.app.model import RankingModel
     from toprank.app.training_data import TrainingData
+    from toprank.tables.parquet_stream import ParquetStream
+    from toprank.tables.table import Table
 
 
 @in_one_line
@@ -104,7 +106,6 @@ def fit(
     from toprank.app.reading import open_rows
     from toprank.app.writing import check_writable
     from toprank.tables.parquet_stream import ParquetStream
-    from toprank.tables.table import Table
 
     console = printing.console()
     amount = parse_budget(budget)
@@ -118,11 +119,8 @@ def fit(
         )
     check_settings(rankers, given)
     source = open_rows(table, stream, how=text.format())
-    if isinstance(source, Table) and source.is_held_sparse:
-        check_linear(rankers, source.name)
+    check_able(rankers, source, roles.group, folds)
     if isinstance(source, ParquetStream):
-        check_streamed(rankers, source.name)
-        check_streamed_lists(rankers, roles.group, folds)
         console.note(f"{source.n_rows:,} rows are read in pieces, once in every pass.")
     with console.passes(source):
         data = roles.label(source)
@@ -151,37 +149,33 @@ def check_settings(names: list[str], given: dict[str, Any]) -> None:
             made._check_parameters()  # noqa: SLF001
 
 
-def check_streamed(names: list[str], table: str) -> None:
-    """Raise where the one ranker cannot learn by passes; members of a blend need not."""
-    from toprank.selection.candidates import STREAMED
+def check_able(
+    names: list[str], source: Table | ParquetStream, group: str | None, folds: int
+) -> None:
+    """Raise where a ranker cannot learn from sparse rows, or from rows that are read in pieces."""
+    from toprank.selection.candidates import LINEAR, STREAMED
+    from toprank.tables.table import Table
 
-    if len(names) == 1 and names[0] not in STREAMED:
+    if isinstance(source, Table):
+        for name in names:
+            if source.is_held_sparse and name not in LINEAR:
+                raise ValueError(
+                    f"{name} needs dense columns, but {source.name} has too many features for "
+                    f"that and is held sparse; take one of {', '.join(LINEAR)}, or choose features "
+                    "first."
+                )
+        return
+    if len(names) == 1 and names[0] not in STREAMED:  # members of a blend need not learn by passes
         raise ValueError(
-            f"{names[0]} needs all rows in memory, but {table} is read in pieces; take one of "
-            f"{', '.join(STREAMED)}, or fit on a part of the rows."
+            f"{names[0]} needs all rows in memory, but {source.name} is read in pieces; take one "
+            f"of {', '.join(STREAMED)}, or fit on a part of the rows."
         )
-
-
-def check_streamed_lists(names: list[str], group: str | None, folds: int) -> None:
-    """Raise where lists need all rows in memory."""
     able = ("pnorm-push", "ir-push", "linear-rank-svm")
     if group is not None and (folds or len(names) != 1 or names[0] not in able):
         raise ValueError(
             f"--group {group}: lists of a table that is read in pieces need one --ranker of "
             f"{', '.join(able)}, and --folds 0: folds are made of whole lists, in memory."
         )
-
-
-def check_linear(names: list[str], table: str) -> None:
-    """Raise where a ranker cannot learn from sparse rows."""
-    from toprank.selection.candidates import LINEAR
-
-    for name in names:
-        if name not in LINEAR:
-            raise ValueError(
-                f"{name} needs dense columns, but {table} has too many features for that and is "
-                f"held sparse; take one of {', '.join(LINEAR)}, or choose features first."
-            )
 
 
 def learn(
@@ -193,8 +187,9 @@ def learn(
     places: dict[str, Any],
 ) -> RankingModel:
     """Choose a blend, or the settings of the one named ranker, and fit it on all rows."""
+    from toprank import TopRanker
     from toprank.app.fitting import fit_model
-    from toprank.selection.candidates import make_ranker
+    from toprank.selection.candidates import Candidate, make_ranker
 
     names, given = ranker
     name = names[0] if len(names) == 1 else "blend"
@@ -203,7 +198,10 @@ def learn(
         made = make_ranker(name, given, seed=options["random_state"])
         with passes, console.warnings_as_notes():
             return fit_model(data, made, budget=budget, name=name, **places)
-    chooser = chooser_of(names, given, budget, options)
+    chooser = TopRanker(budget, candidates=names or None, blend=len(names) != 1, **options)
+    if given:
+        made = make_ranker(names[0], given, seed=options["random_state"])
+        chooser._fixed = [Candidate(names[0], given, made)]  # noqa: SLF001
     doing = "choosing a blend" if name == "blend" else f"judging {name}"
     with passes, console.progress(doing) as step, console.warnings_as_notes():
         chooser._watch = step  # noqa: SLF001
@@ -226,20 +224,6 @@ def in_sample_words(chooser: TopRanker, n_sampled: int) -> str:
     return "; ".join(words) + "."
 
 
-def chooser_of(
-    names: list[str], given: dict[str, Any], budget: float, options: dict[str, Any]
-) -> TopRanker:
-    """What chooses the blend, or the settings of one ranker, which ``given`` may fix."""
-    from toprank import TopRanker
-    from toprank.selection.candidates import Candidate, make_ranker
-
-    chooser = TopRanker(budget, candidates=names or None, blend=len(names) != 1, **options)
-    if given:
-        made = make_ranker(names[0], given, seed=options["random_state"])
-        chooser._fixed = [Candidate(names[0], given, made)]  # noqa: SLF001
-    return chooser
-
-
 def print_summary(console: Console, model: RankingModel, path: Path) -> None:
     """Say what was learned, from what, and how good it is."""
     facts = model.facts
@@ -249,7 +233,11 @@ def print_summary(console: Console, model: RankingModel, path: Path) -> None:
         parts = sorted({label.split()[0] for label in facts["weights"]})
         console.say(f"In the blend: {', '.join(parts)}.")
     else:
-        settings = ", ".join(f"{name}={value}" for name, value in _settings(facts).items())
+        told = ("p", "alpha", "C", "k", "nu", "max_iter", "n_trees")
+        known = [(name, value) for name, value in facts["parameters"].items() if name in told]
+        settings = ", ".join(f"{name}={value}" for name, value in known if value is not None)
+            f"{name}={value}" for name, value in known.items() if value is not None
+        )
         console.say(f"Fitted {facts['ranker']}{f' with {settings}' if settings else ''}.")
     drivers = [driver.column for driver in model.drivers(5) if driver.share > 0]
     if drivers:
@@ -260,11 +248,3 @@ def print_summary(console: Console, model: RankingModel, path: Path) -> None:
     )
     console.say(f"Model: {path}")
     console.result({"model": str(path), "budget": model.budget, "cutoff": model.cutoff, **facts})
-
-
-def _settings(facts: dict[str, Any]) -> dict[str, Any]:
-    return {
-        name: value
-        for name, value in facts["parameters"].items()
-        if name in ("p", "alpha", "C", "k", "nu", "max_iter", "n_trees") and value is not None
-    }
