@@ -236,8 +236,6 @@ def print_summary(console: Console, model: RankingModel, path: Path) -> None:
         told = ("p", "alpha", "C", "k", "nu", "max_iter", "n_trees")
         known = [(name, value) for name, value in facts["parameters"].items() if name in told]
         settings = ", ".join(f"{name}={value}" for name, value in known if value is not None)
-            f"{name}={value}" for name, value in known.items() if value is not None
-        )
         console.say(f"Fitted {facts['ranker']}{f' with {settings}' if settings else ''}.")
     drivers = [driver.column for driver in model.drivers(5) if driver.share > 0]
     if drivers:
