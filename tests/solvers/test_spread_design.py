@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from toprank.blocks import ArrayBlocks, SpreadBlocks, Tasks
+from tests.solvers.spread_rows import AtOnce, SpreadArrays
 from toprank.objectives import Price, ir_push, pnorm_push
 from toprank.solvers.block_design import Column, Homes, SpreadDesign
 from toprank.weak_rankers import Features
@@ -20,38 +20,6 @@ PUSHES = {
     "exponential price": pnorm_push(price="exponential", loss="logistic"),
     "own price": pnorm_push(price=Price(np.square, lambda r: 2 * r), loss="hinge"),
 }
-
-
-class AtOnce(Tasks):
-    """Tasks that are done when they are described."""
-
-    def task(self, work, *arguments):
-        return work(*arguments)
-
-    def split(self, n_parts, work, *arguments):
-        parts = work(*arguments)
-        assert len(parts) == n_parts
-        return parts
-
-    def keep(self, parts):
-        return parts
-
-    def gather(self, parts):
-        return parts
-
-
-class SpreadArrays(ArrayBlocks):
-    """Blocks in memory that pretend to lie elsewhere."""
-
-    def spread(self):
-        return SpreadBlocks(AtOnce(), self._blocks)
-
-    def total_beside(self, column, starts, work, *arguments):
-        pairs = zip(self._blocks, column, strict=True)
-        total, *others = [work(block, part, *arguments) for block, part in pairs]
-        for other in others:
-            total = total + other
-        return total
 
 
 def example(seed=0, size=17, n_lists=6, n_rows=60):

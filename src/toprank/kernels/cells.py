@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Integers = NDArray[np.intp]
 
-__all__ = ["Cells", "put", "smooth_sums"]
+__all__ = ["Cells", "moments_of", "put", "series_of", "smooth_sums", "values_of"]
 
 TERMS = 15
 # Rows side by side, which fill vector registers.
@@ -143,8 +143,21 @@ def smooth_sums(
 
     Weights are in the order of the sources; without any each counts 1.
     """
-    n_cells = targets.starts.size - 1
-    at_nodes = _moments(sources.places, weights, sources.starts) @ _SERIES.T
+    moments = moments_of(sources, weights)
+    return [values_of(targets, series) for series in series_of(functions, moments, adjoint=adjoint)]
+
+
+def moments_of(sources: Cells, weights: Floats) -> Floats:
+    """Moments of each cell; those of two sets of sources add up."""
+    return _moments(sources.places, weights, sources.starts)
+
+
+def series_of(
+    functions: Sequence[Callable[[Floats], Floats]], moments: Floats, *, adjoint: bool
+) -> list[Floats]:
+    """For each function the series of all cells, from the moments of the sources."""
+    n_cells = len(moments)
+    at_nodes = moments @ _SERIES.T
     within = 0.5 * (_NODES[:, None] - _NODES)
     sums = np.zeros((len(functions), n_cells, TERMS))
     for distance in range(1 - n_cells, n_cells):
@@ -153,9 +166,11 @@ def smooth_sums(
         to = slice(max(0, distance), n_cells + min(0, distance))
         for total, function in zip(sums, functions, strict=True):
             total[to] += at_nodes[from_] @ function(-apart if adjoint else apart).T
-    results = []
-    for total in sums:
-        values = np.empty(targets.rows.size)
-        _evaluate(targets.places, targets.starts, total @ _SERIES, values)
-        results.append(values)
-    return results
+    return [total @ _SERIES for total in sums]
+
+
+def values_of(targets: Cells, series: Floats) -> Floats:
+    """Values of the series where the targets lie, in their order."""
+    values = np.empty(targets.rows.size)
+    _evaluate(targets.places, targets.starts, series, values)
+    return values

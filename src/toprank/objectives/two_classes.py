@@ -55,11 +55,13 @@ class HingeOfTwoClasses(Snapshot):
         return rows
 
 
-def _softplus(x: Floats) -> Floats:
+def softplus(x: Floats) -> Floats:
+    """Give ln(1 + e^x)."""
     return np.asarray(np.logaddexp(0.0, x))
 
 
-def _sigmoid_slope(x: Floats) -> Floats:
+def sigmoid_slope(x: Floats) -> Floats:
+    """Give σ(x)·σ(-x)."""
     return np.asarray(expit(x) * expit(-x))
 
 
@@ -96,7 +98,7 @@ class _LogisticCells(Snapshot):
         self._upper = Cells(scores, ladder.rows[cut:], floor, low, n_cells)
         none, weights = np.empty(0), ladder.row_weights
         self._weights = none if weights is None else weights[self._upper.rows]
-        size, self._slope = self._forward(_softplus, expit)
+        size, self._slope = self._forward(softplus, expit)
         shift = np.broadcast_to(0.0, size.shape)
         if low == floor:  # some rows may be held there
             shift = np.minimum(scores[self._lower.rows] - floor, 0.0)
@@ -108,9 +110,9 @@ class _LogisticCells(Snapshot):
         return self._to_rows(first * self._slope, -self._weighted(slope))
 
     def gradient_and_hessian(self, first: Floats, second: Floats) -> tuple[Floats, Floats]:
-        slope, bend = self._backward(first, expit, _sigmoid_slope)
+        slope, bend = self._backward(first, expit, sigmoid_slope)
         (squared,) = self._backward(second, _sigmoid_squared)
-        (bend_of_lower,) = self._forward(_sigmoid_slope)
+        (bend_of_lower,) = self._forward(sigmoid_slope)
         gradient = self._to_rows(first * self._slope, -self._weighted(slope))
         lower = second * self._slope**2 + first * bend_of_lower
         return gradient, self._to_rows(lower, self._weighted(self._weighted(squared) + bend))

@@ -31,6 +31,7 @@ from toprank.solvers.base import ROUNDING
 from toprank.solvers.block_design import BlockDesign, Homes, SpreadDesign, truth_of_blocks
 from toprank.solvers.cutting_plane import minimize_by_cutting_planes
 from toprank.solvers.descent import Curvature
+from toprank.solvers.one_list import OneList
 from toprank.weak_rankers.features import SymmetricFeatures, check_ranges, check_values
 
 if TYPE_CHECKING:
@@ -168,13 +169,14 @@ class LinearRankSVM(GradesMixin, PairsMixin, LinearRanker):
         check_ranges(*ranges, scale=self.scale, limits=UNSCALED)
         keep_columns(self, seen.low.size, blocks.feature_names)
         family = self._family().fit_ranges(*ranges)
-        spread = blocks.spread() if seen.has_groups else None
+        spread = blocks.spread()
         if spread is not None:
-            homes = Homes(spread, seen.counts, classes[1])
-            criterion = homes.criterion(Push(self.loss, 1.0), seen.largest_weight)
+            kind = Homes if seen.has_groups else OneList
+            there: Any = kind(spread, seen.counts, classes[1])
+            criterion = there.criterion(Push(self.loss, 1.0), seen.largest_weight)
             rows = _ComparedRows(
-                SpreadDesign(blocks, spread, homes, family),
-                Relative(criterion, criterion.value(homes.zeros())),
+                SpreadDesign(blocks, spread, there, family),
+                Relative(criterion, criterion.value(there.zeros())),
                 BlockProblem(family, blocks, seen, classes).matching_cut,
             )
         else:

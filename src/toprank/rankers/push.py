@@ -39,6 +39,7 @@ from toprank.solvers import (
     minimize_by_lbfgs,
 )
 from toprank.solvers.block_design import BlockDesign, Homes, SpreadDesign, truth_of_blocks
+from toprank.solvers.one_list import OneList
 from toprank.solvers.passes import (
     BlockFeatures,
     IRPasses,
@@ -231,7 +232,7 @@ class SummedProblem(BlockProblem):
 
 
 class SpreadProblem(BlockProblem):
-    """A push on lists in blocks on a cluster, where their scores stay.
+    """A push on rows in blocks on a cluster, where their scores stay.
 
     As in memory, objectives that are no logarithm are taken in units of their value where all rows
     tie.
@@ -247,20 +248,21 @@ class SpreadProblem(BlockProblem):
         objective: Any,
     ) -> None:
         super().__init__(family, blocks, seen, classes)
-        self._homes = Homes(spread, seen.counts, classes[1])
-        self._design = SpreadDesign(blocks, spread, self._homes, family)
+        kind = Homes if seen.has_groups else OneList
+        self._rows: Any = kind(spread, seen.counts, classes[1])
+        self._design = SpreadDesign(blocks, spread, self._rows, family)
         self._objective = objective
         is_kept = objective.is_logarithm() or objective.weight_degrees() is None
         self._largest = None if is_kept else seen.largest_weight
-        self._criterion = self._homes.criterion(objective, self._largest)
-        self._unit = 1.0 if objective.is_logarithm() else self._criterion.value(self._homes.zeros())
+        self._criterion: Any = self._rows.criterion(objective, self._largest)
+        self._unit = 1.0 if objective.is_logarithm() else self._criterion.value(self._rows.zeros())
 
     def minimize(self, power: float | None, penalty: Penalty, **options: Any) -> Solution:
         """Run L-BFGS; a power stands for the mean of that power, which bounds p = ∞."""
         criterion: Any = self._criterion
         if power is not None:
             smooth = self._objective.at_power(power)
-            criterion = self._homes.criterion(smooth, self._largest)
+            criterion = self._rows.criterion(smooth, self._largest)
             criterion = self._objective.mean_of(criterion, power)
         if self._unit != 1.0:
             criterion = Relative(criterion, self._unit)
@@ -363,8 +365,8 @@ class PushRanker(GradesMixin, PairsMixin, LinearRanker):
         if self.loss == "exponential" and self._has_formula() and not seen.has_groups:
             self._solve(SummedProblem(family, blocks, seen, classes, self._formula()), {})
             return self
-        spread = blocks.spread() if seen.has_groups else None
-        if spread is not None:
+        spread = blocks.spread()
+        if spread is not None and (seen.has_groups or self._meets_in_one_list()):
             objective = self._objective()
             self._solve(SpreadProblem(family, blocks, spread, seen, classes, objective), {})
             return self
@@ -373,6 +375,10 @@ class PushRanker(GradesMixin, PairsMixin, LinearRanker):
             design = BlockDesign(blocks, family, seen.starts, seen.n_rows)
             self._solve(self._scored_problem(family, design, truth, threads, seen.dtype), {})
         return self
+
+    def _meets_in_one_list(self) -> bool:
+        """Whether scores of one list can stay on a cluster, else they are gathered."""
+        return self.loss != "exponential" and self._priced_end()[0] != math.inf
 
     def _has_formula(self) -> bool:
         """Whether the exponential push is made of tilted masses: where the price is a power."""

@@ -54,8 +54,8 @@ if TYPE_CHECKING:
 
 __all__ = ["BlockDesign", "Column", "Homes", "SpreadDesign", "truth_of_blocks"]
 
-# Rows of a home, at least and about, and the fewest homes of many rows: some hundred bytes per row
-# must fit into the memory of a worker, while every block sends a piece to every home.
+# Rows that meet in a part, about, and the fewest parts of many rows: some hundred bytes per row
+# must fit into the memory of a worker, while every block sends a piece to every part.
 ROWS_OF_HOME, FEWEST_HOMES = 1 << 22, 32
 
 
@@ -236,44 +236,94 @@ def _total(values: Floats) -> float:
 # Lists at their homes -----------------------------------------------------------------------------
 
 
-class _Away(NamedTuple):
-    """Rows of a block in the order of the homes that they go to, and where each home's end."""
+class Away(NamedTuple):
+    """Rows of a block in the order of the parts that they go to, and where those of each end."""
 
     order: NDArray[np.intp]
     ends: NDArray[np.intp]
+
+
+class Exchange:
+    """Rows of blocks on their way to other parts and back; ``away`` says which goes where."""
+
+    def __init__(self, tasks: Tasks, away: list[Any], n_parts: int) -> None:
+        self._tasks, self._n_parts = tasks, n_parts
+        self._away = tasks.keep(away)
+        sizes = tasks.gather([tasks.task(_sizes, one) for one in self._away])
+        # where the rows of each block begin in a part
+        self._begins = np.cumsum([np.zeros_like(sizes[0]), *sizes], axis=0)
+        self.sizes = self._begins[-1].tolist()
+
+    def send(self, blocks: list[Any], deal: Callable[..., list[Any]]) -> list[list[Any]]:
+        """For each part, the pieces of all blocks."""
+        pieces = self._tasks.keep(
+            [
+                piece
+                for block, away in zip(blocks, self._away, strict=True)
+                for piece in self._tasks.split(self._n_parts, deal, block, away)
+            ]
+        )
+        return [pieces[part :: self._n_parts] for part in range(self._n_parts)]
+
+    def send_back(self, parts: list[Any]) -> list[Any]:
+        """One number per row of each part, in the order in which they came, for the blocks."""
+        tasks, n_blocks = self._tasks, len(self._away)
+        pieces = tasks.keep(
+            [
+                piece
+                for part, begins in zip(parts, self._begins.T, strict=True)
+                for piece in tasks.split(n_blocks, np.split, part, begins[1:-1])
+            ]
+        )
+        return tasks.keep(
+            [
+                tasks.task(_put_back, pieces[block::n_blocks], away)
+                for block, away in enumerate(self._away)
+            ]
+        )
+
+
+def _sizes(away: Away) -> NDArray[np.intp]:
+    return np.diff(away.ends, prepend=0)
+
+
+def _put_back(pieces: list[Floats], away: Away) -> Floats:
+    values = np.empty(away.order.size)
+    values[away.order] = np.concatenate(pieces)
+    return values
+
+
+def sent_to(part: NDArray[np.intp], n_parts: int) -> Away:
+    """Order rows by the part that they go to."""
+    order = np.argsort(part, kind="stable")
+    return Away(order, np.cumsum(np.bincount(part, minlength=n_parts)))
+
+
+def dealt(column: NDArray[Any], away: Away) -> list[NDArray[Any]]:
+    """What each part gets of a column."""
+    return np.split(column[away.order], away.ends[:-1])
+
+
+def n_meeting_places(n_rows: int, n_blocks: int) -> int:
+    """In how many parts rows meet."""
+    return min(n_blocks, max(FEWEST_HOMES, n_rows // ROWS_OF_HOME))
 
 
 class Homes:
     """Labels, weights and lists of all rows, at the homes of their lists; costs a pass."""
 
     def __init__(self, spread: SpreadBlocks, counts: list[int], positive: Any) -> None:
-        self.tasks, self._n_blocks = spread.tasks, len(spread.parts)
-        self.n_rows = sum(counts)
-        self._n_homes = min(self._n_blocks, max(FEWEST_HOMES, self.n_rows // ROWS_OF_HOME))
+        self.tasks, self.n_rows = spread.tasks, sum(counts)
+        n_homes = n_meeting_places(self.n_rows, len(spread.parts))
         known = self.tasks.keep(
-            [self.tasks.task(_known, block, positive) for block in spread.parts]
+            [self.tasks.task(known_of_one, block, positive) for block in spread.parts]
         )
-        self._away = self.tasks.keep(
-            [self.tasks.task(_sent_away, one, self._n_homes) for one in known]
-        )
-        sizes = self.tasks.gather([self.tasks.task(_sizes, away) for away in self._away])
-        # where the rows of each block begin at a home
-        self._begins = np.cumsum([np.zeros_like(sizes[0]), *sizes], axis=0)
-        parts = self._exchange(known, _dealt_rows)
+        away = [self.tasks.task(_sent_home, one, n_homes) for one in known]
+        self._exchange = Exchange(self.tasks, away, n_homes)
+        parts = self._exchange.send(known, _dealt_rows)
         self.rows = self.tasks.keep([self.tasks.task(_at_home, pieces) for pieces in parts])
 
-    def _exchange(self, blocks: list[Any], deal: Callable[..., list[Any]]) -> list[list[Any]]:
-        """For each home, the pieces of all blocks."""
-        pieces = self.tasks.keep(
-            [
-                piece
-                for block, away in zip(blocks, self._away, strict=True)
-                for piece in self.tasks.split(self._n_homes, deal, block, away)
-            ]
-        )
-        return [pieces[home :: self._n_homes] for home in range(self._n_homes)]
-
-    def criterion(self, objective: Push, largest: float | None) -> HomeCriterion:
+    def criterion(self, objective: Push, largest: float | None) -> Criterion:
         """Put an objective on the lists.
 
         ``largest`` is the largest weight of all rows, by which weights are divided, or None.
@@ -282,51 +332,31 @@ class Homes:
 
     def zeros(self) -> Column:
         """A column of zeros."""
-        sizes = self._begins[-1]
-        return Column(self.tasks, [self.tasks.task(np.zeros, int(size)) for size in sizes])
+        sizes = self._exchange.sizes
+        return Column(self.tasks, [self.tasks.task(np.zeros, size) for size in sizes])
 
     def from_blocks(self, parts: list[Any]) -> Column:
         """Bring a column home."""
-        pieces = self._exchange(parts, _dealt)
+        pieces = self._exchange.send(parts, dealt)
         home = Column(self.tasks, [self.tasks.task(np.concatenate, mine) for mine in pieces])
         return home.settled()
 
     def to_blocks(self, column: Column) -> list[Any]:
         """Send a column back to the blocks."""
-        pieces = self.tasks.keep(
-            [
-                piece
-                for part, begins in zip(column.parts, self._begins.T, strict=True)
-                for piece in self.tasks.split(self._n_blocks, np.split, part, begins[1:-1])
-            ]
-        )
-        return self.tasks.keep(
-            [
-                self.tasks.task(_put_back, pieces[block :: self._n_blocks], away)
-                for block, away in enumerate(self._away)
-            ]
-        )
+        return self._exchange.send_back(column.parts)
 
 
-def _known(block: Block, positive: Any) -> Known:
+def known_of_one(block: Block, positive: Any) -> Known:
+    """Labels, weights and lists of a block."""
     (known,) = known_of_block(block, positive)
     return known
 
 
-def _sent_away(known: Known, n_homes: int) -> _Away:
+def _sent_home(known: Known, n_homes: int) -> Away:
     assert known.lists is not None  # noqa: S101  (one list has no home)
     # Python's own hash of a text differs from process to process
     homes = [zlib.crc32(str(name).encode()) % n_homes for name in known.lists.names.tolist()]
-    home = np.array(homes, dtype=np.intp)[known.lists.codes]
-    return _Away(np.argsort(home, kind="stable"), np.cumsum(np.bincount(home, minlength=n_homes)))
-
-
-def _sizes(away: _Away) -> NDArray[np.intp]:
-    return np.diff(away.ends, prepend=0)
-
-
-def _dealt(part: NDArray[Any], away: _Away) -> list[NDArray[Any]]:
-    return np.split(part[away.order], away.ends[:-1])
+    return sent_to(np.array(homes, dtype=np.intp)[known.lists.codes], n_homes)
 
 
 class _HomeRows(NamedTuple):
@@ -335,11 +365,11 @@ class _HomeRows(NamedTuple):
     groups: NDArray[Any]
 
 
-def _dealt_rows(known: Known, away: _Away) -> list[_HomeRows]:
+def _dealt_rows(known: Known, away: Away) -> list[_HomeRows]:
     assert known.lists is not None  # noqa: S101  (one list has no home)
     groups = known.lists.names[known.lists.codes]
     columns = [
-        [None] * away.ends.size if column is None else _dealt(column, away)
+        [None] * away.ends.size if column is None else dealt(column, away)
         for column in (known.positives, known.weights, groups)
     ]
     return [_HomeRows(*rows) for rows in zip(*columns, strict=True)]
@@ -352,12 +382,6 @@ def _at_home(pieces: list[_HomeRows]) -> _HomeRows:
     ids = [piece.groups for piece in pieces if piece.groups.size]
     groups = np.unique(np.concatenate(ids), return_inverse=True)[1] if ids else np.empty(0, int)
     return _HomeRows(np.concatenate([piece.positives for piece in pieces]), weights, groups)
-
-
-def _put_back(pieces: list[Floats], away: _Away) -> Floats:
-    values = np.empty(away.order.size)
-    values[away.order] = np.concatenate(pieces)
-    return values
 
 
 # A push on lists, each at its home ----------------------------------------------------------------
@@ -426,11 +450,16 @@ class HomeCriterion(Criterion):
         return value, shares
 
 
+def near_one(weights: Floats, largest: float | None) -> Floats:
+    """Divide weights by the largest of all; None leaves them."""
+    if largest is None:
+        return weights
+    return scaled_weights(weights, largest) / float(scaled_weights(np.array([largest]))[0])
+
+
 def _criterion(rows: _HomeRows, objective: Push, largest: float | None) -> Criterion | None:
     """Put the objective on the lists of a home; None where no two rows are compared."""
-    weights = rows.weights
-    if weights is not None and largest is not None:
-        weights = scaled_weights(weights, largest) / float(scaled_weights(np.array([largest]))[0])
+    weights = None if rows.weights is None else near_one(rows.weights, largest)
     if not rows.positives.any() or rows.positives.all():
         return None
     try:
@@ -478,9 +507,7 @@ def _separates(scores: Floats, criterion: Criterion | None, margin: float) -> bo
 class SpreadDesign(Design):
     """Scaled features of rows in blocks on a cluster, whose scores are at the homes of lists."""
 
-    def __init__(
-        self, blocks: Blocks, spread: SpreadBlocks, homes: Homes, family: Features
-    ) -> None:
+    def __init__(self, blocks: Blocks, spread: SpreadBlocks, homes: Any, family: Features) -> None:
         self._blocks, self._spread, self._homes, self._family = blocks, spread, homes, family
         self.n_rows, self.n_weak = homes.n_rows, family.n_weak_
 

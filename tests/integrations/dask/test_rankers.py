@@ -140,9 +140,8 @@ def test_trees_of_two_workers_are_those_of_one_machine_also_where_one_is_killed(
     assert blocks.victim not in client.run(os.getpid).values()
 
 
-def assert_lists_are_learned(name, **options):
+def assert_same_model(name, groups, **options):
     X, y, weights = short_table(1200)
-    groups = np.arange(1200) % 9
     here = getattr(toprank, name)(**options).fit(X, y, weights, groups)
     there = RANKERS[name][0](**options).fit(da.from_array(X, chunks=(500, 5)), y, weights, groups)
     np.testing.assert_allclose(there.coef_, here.coef_, atol=1e-6)
@@ -150,22 +149,26 @@ def assert_lists_are_learned(name, **options):
 
 
 @pytest.mark.usefixtures("client")
-def test_lists_torn_across_workers_give_the_model_of_one_machine():
-    assert_lists_are_learned("PNormPush", loss="squared_hinge", tol=1e-8)
+def test_rows_that_meet_across_workers_give_the_model_of_one_machine():
+    assert_same_model("PNormPush", np.arange(1200) % 9, loss="logistic", tol=1e-7)
+    assert_same_model("LinearRankSVM", None, tol=1e-7)
 
 
 @pytest.mark.usefixtures("one_process")
+@pytest.mark.parametrize("listed", [False, True])
 @pytest.mark.parametrize(
     ("name", "options"),
     [
         ("PNormPush", {"loss": "hinge", "alpha": 0.1}),
-        ("PNormPush", {"p": 2}),
+        ("PNormPush", {"loss": "squared_hinge", "focus": "both"}),
+        ("PNormPush", {"price": "log1p"}),
         ("IRPush", {"loss": "logistic"}),
         ("LinearRankSVM", {}),
     ],
 )
-def test_lists_torn_across_chunks_give_the_model_of_one_table(name, options):
-    assert_lists_are_learned(name, tol=1e-8, **options)
+def test_rows_that_meet_across_chunks_give_the_model_of_one_table(name, options, listed):
+    groups = np.array(["even", "odd", "third"])[np.arange(1200) % 3] if listed else None
+    assert_same_model(name, groups, tol=1e-8, **options)
 
 
 @pytest.mark.usefixtures("one_process")
