@@ -108,6 +108,13 @@ class Tasks(ABC):
         """Describe the parts in the list ``work(*arguments)``, which can go different ways."""
 
     @abstractmethod
+    def start(self, parts: list[Any]) -> list[Any]:
+        """Have the parts made, without waiting for them; they will be asked for more than once.
+
+        The caller holds what they are made of until something that needs them was kept or gathered.
+        """
+
+    @abstractmethod
     def keep(self, parts: list[Any]) -> list[Any]:
         """Make the parts and leave them where they are."""
 

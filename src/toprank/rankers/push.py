@@ -254,8 +254,9 @@ class SpreadProblem(BlockProblem):
         self._objective = objective
         is_kept = objective.is_logarithm() or objective.weight_degrees() is None
         self._largest = None if is_kept else seen.largest_weight
-        self._criterion: Any = self._rows.criterion(objective, self._largest)
-        self._unit = 1.0 if objective.is_logarithm() else self._criterion.value(self._rows.zeros())
+        self._criterion: Criterion = self._rows.criterion(objective, self._largest)
+        zeros: Any = self._rows.zeros()
+        self._unit = 1.0 if objective.is_logarithm() else self._criterion.value(zeros)
 
     def minimize(self, power: float | None, penalty: Penalty, **options: Any) -> Solution:
         """Run L-BFGS; a power stands for the mean of that power, which bounds p = ∞."""

@@ -244,11 +244,14 @@ class Away(NamedTuple):
 
 
 class Exchange:
-    """Rows of blocks on their way to other parts and back; ``away`` says which goes where."""
+    """Rows of blocks on their way to other parts and back; ``away`` says which goes where.
+
+    Who sends holds the blocks until what was made of the pieces is kept.
+    """
 
     def __init__(self, tasks: Tasks, away: list[Any], n_parts: int) -> None:
         self._tasks, self._n_parts = tasks, n_parts
-        self._away = tasks.keep(away)
+        self._away = tasks.start(away)
         sizes = tasks.gather([tasks.task(_sizes, one) for one in self._away])
         # where the rows of each block begin in a part
         self._begins = np.cumsum([np.zeros_like(sizes[0]), *sizes], axis=0)
@@ -256,7 +259,7 @@ class Exchange:
 
     def send(self, blocks: list[Any], deal: Callable[..., list[Any]]) -> list[list[Any]]:
         """For each part, the pieces of all blocks."""
-        pieces = self._tasks.keep(
+        pieces = self._tasks.start(
             [
                 piece
                 for block, away in zip(blocks, self._away, strict=True)
@@ -268,7 +271,7 @@ class Exchange:
     def send_back(self, parts: list[Any]) -> list[Any]:
         """One number per row of each part, in the order in which they came, for the blocks."""
         tasks, n_blocks = self._tasks, len(self._away)
-        pieces = tasks.keep(
+        pieces = tasks.start(
             [
                 piece
                 for part, begins in zip(parts, self._begins.T, strict=True)
@@ -315,7 +318,7 @@ class Homes:
     def __init__(self, spread: SpreadBlocks, counts: list[int], positive: Any) -> None:
         self.tasks, self.n_rows = spread.tasks, sum(counts)
         n_homes = n_meeting_places(self.n_rows, len(spread.parts))
-        known = self.tasks.keep(
+        known = self.tasks.start(
             [self.tasks.task(known_of_one, block, positive) for block in spread.parts]
         )
         away = [self.tasks.task(_sent_home, one, n_homes) for one in known]
@@ -400,7 +403,7 @@ class HomeCriterion(Criterion):
     def __init__(self, homes: Homes, objective: Push, largest: float | None) -> None:
         self.n_rows, self._tasks = homes.n_rows, homes.tasks
         self._aggregate = objective.aggregate()
-        self._criteria = self._tasks.keep(
+        self._criteria = self._tasks.start(
             [self._tasks.task(_criterion, rows, objective, largest) for rows in homes.rows]
         )
         weights = self._tasks.gather(
@@ -419,7 +422,7 @@ class HomeCriterion(Criterion):
         return math.fsum(self._tasks.gather(scores.each(_risk, self._criteria)))
 
     def value_and_gradient(self, scores: Any) -> tuple[float, Any]:
-        opinions = self._tasks.keep(scores.settled().each(_opinion, self._criteria))
+        opinions = self._tasks.start(scores.settled().each(_opinion, self._criteria))
         value, shares = self._together(
             self._tasks.gather([self._tasks.task(operator.itemgetter(0), one) for one in opinions])
         )

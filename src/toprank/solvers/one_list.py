@@ -128,7 +128,7 @@ class OneListCriterion(Criterion):
         self.n_rows, self._tasks = rows.n_rows, rows.tasks
         self._loss, self._aggregate = objective.loss, objective.aggregate()
         self._sides = focus_constants(objective.focus, objective.bottom_weight)
-        self._rows = self._tasks.keep(
+        self._rows = self._tasks.start(
             [self._tasks.task(_labelled, known, largest) for known in rows.known]
         )
         parts = self._tasks.gather([self._tasks.task(_class_weights, one) for one in self._rows])
@@ -166,11 +166,10 @@ class OneListCriterion(Criterion):
 
     def meet(self, scores: Column, sign: int) -> Meeting:
         """Let the rows of one side meet."""
-        parts = [
+        seen = [
             self._tasks.task(_seen, rows, part, sign)
             for rows, part in zip(self._rows, scores.parts, strict=True)
         ]
-        seen = self._tasks.keep(parts)
         if self._loss == "logistic":
             return CellMeeting(self._tasks, seen)
         n_parts = n_meeting_places(self.n_rows, len(seen))
@@ -193,7 +192,7 @@ class _Judged:
             for meeting, constant in zip(self._meetings, self._sides.values(), strict=True)
             for _ in meeting.parts
         ]
-        self._priced = self._tasks.keep(self.each_part(_priced, aggregate))
+        self._priced = self._tasks.start(self.each_part(_priced, aggregate))
         firsts = self._tasks.gather([self._tasks.task(_in_short, one) for one in self._priced])
         values, log_weights = np.array(firsts).T
         present = ~np.isneginf(log_weights)
@@ -215,13 +214,13 @@ class _Judged:
             self._tasks.task(_times_share, one, share)
             for one, share in zip(self._priced, self.shares, strict=True)
         ]
-        firsts, start, total = self._tasks.keep(firsts), 0, None
+        firsts, start, sides = self._tasks.start(firsts), 0, []
         for sign, meeting in zip(self._sides, self._meetings, strict=True):
             stop = start + len(meeting.parts)
-            slopes = Column(self._tasks, meeting.slopes(firsts[start:stop])) * float(sign)
-            total, start = slopes if total is None else total + slopes, stop
-        assert total is not None  # noqa: S101  (a push has a side)
-        return total.settled()
+            slopes = Column(self._tasks, meeting.slopes(firsts[start:stop]))
+            sides.append(slopes if sign > 0 else slopes * -1.0)
+            start = stop
+        return sides[0] if len(sides) == 1 else sides[0] + sides[1]
 
 
 class Priced(NamedTuple):
@@ -319,12 +318,12 @@ class CellMeeting(Meeting):
             )
         n_cells = int(high - low) + 1
         self._tasks = tasks
-        self._cells = tasks.keep(
+        self._cells = tasks.start(
             [tasks.task(_deal_block, one, floor, low, n_cells) for one in seen]
         )
         moments = sum(tasks.gather([tasks.task(_inner_moments, one) for one in self._cells]))
         series = series_of((softplus, expit, sigmoid_slope), moments, adjoint=False)
-        self.parts = tasks.keep([tasks.task(_outer_of_cells, one, series) for one in self._cells])
+        self.parts = tasks.start([tasks.task(_outer_of_cells, one, series) for one in self._cells])
 
     def slopes(self, firsts: list[Any]) -> list[Any]:
         tasks, pairs = self._tasks, list(zip(self._cells, firsts, strict=True))
@@ -418,7 +417,7 @@ class LineMeeting(Meeting):
         self._tasks, self._degree = tasks, degree
         self._exchange = Exchange(tasks, away, n_parts)
         pieces = self._exchange.send(seen, _dealt_along)
-        self._stretches = tasks.keep([tasks.task(_stretch, mine) for mine in pieces])
+        self._stretches = tasks.start([tasks.task(_stretch, mine) for mine in pieces])
         ends = edges if edges.size else np.zeros(1)
         self._starts, self._stops = np.append(ends[0], edges), np.append(edges, ends[-1])
         sums = [
@@ -426,7 +425,7 @@ class LineMeeting(Meeting):
             for one, stop in zip(self._stretches, self._stops.tolist(), strict=True)
         ]
         carried = _carried(tasks.gather(sums), self._starts)
-        self.parts = tasks.keep(
+        self.parts = tasks.start(
             [
                 tasks.task(_outer_of_line, one, sums, start, degree)
                 for one, sums, start in zip(
@@ -446,7 +445,7 @@ class LineMeeting(Meeting):
         # upside down, what is passed down is passed up
         carried = _carried(passed[::-1], -self._stops[::-1])[::-1]
         together = zip(self._stretches, self.parts, firsts, carried, stops, strict=True)
-        parts = tasks.keep([tasks.task(_slopes_of_line, *one, self._degree) for one in together])
+        parts = tasks.start([tasks.task(_slopes_of_line, *one, self._degree) for one in together])
         return self._exchange.send_back(parts)
 
 

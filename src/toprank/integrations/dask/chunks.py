@@ -409,6 +409,9 @@ class DaskTasks(Tasks):
     def split(self, n_parts: int, work: Callable[..., Any], *arguments: Any) -> list[Any]:
         return list(delayed(_with_one_thread, nout=n_parts, pure=False)(work, *arguments))
 
+    def start(self, parts: list[Any]) -> list[Any]:
+        return list(dask.persist(*parts))
+
     def keep(self, parts: list[Any]) -> list[Any]:
         return list(keep(parts))
 
