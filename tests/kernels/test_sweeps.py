@@ -11,7 +11,14 @@ from hypothesis import strategies as st
 from scipy.special import expit
 
 from toprank.inputs import as_lists
-from toprank.kernels.ladder import Ladder, exponential_adjoint, exponential_mass
+from toprank.kernels import ladder
+from toprank.kernels.ladder import (
+    Ladder,
+    exponential_adjoint,
+    exponential_mass,
+    hinge_heights,
+    hinge_pulls,
+)
 from toprank.kernels.sweeps import (
     FAR,
     TailKernel,
@@ -144,3 +151,34 @@ def test_ladders_lay_rows_out_by_list_and_grade():
     assert ladder.is_outer.tolist() == [True, True, False, True, False]
     assert ladder.weights.tolist() == [1.0, 1.0, 1.0, 1.0, 2.0]
     assert ladder.narrowest_gap(np.array([3.0, 1.0, 0.0, 0.0, 7.0, 99.0])) == 2.0
+
+
+@given(problem=sorted_problems(), degree=st.sampled_from([1, 2]))
+@settings(max_examples=100, deadline=None)
+def test_hinges_of_short_lists_are_told_pair_by_pair(problem, degree):
+    rows, _, _, _ = problem
+    rng = np.random.default_rng(rows.rows.size)
+    scores = np.round(rng.normal(size=rows.rows.size) * 2, 1)
+    pairs = scores, rows.weights, rows.rungs, rows.first_rungs, degree
+    sizes, slopes = np.empty((2, np.count_nonzero(rows.is_outer)))
+    hinge_heights(*pairs, sizes, slopes)
+    arguments = (scores, rows.grades)
+    naive = naive_sums(*arguments, rows.weights, rows.lists, HINGES[degree], adjoint=False)
+    np.testing.assert_allclose(sizes, naive[rows.is_outer], rtol=1e-12)
+
+    first = np.zeros(scores.size)
+    first[rows.is_outer] = rng.random(sizes.size)
+    pulls = hinge_pulls(*pairs, first[rows.is_outer], slopes)
+    below = naive_sums(*arguments, first, rows.lists, HINGES[degree - 1], adjoint=True)
+    expected = -degree * rows.weights * below
+    expected[rows.is_outer] += first[rows.is_outer] * slopes
+    np.testing.assert_allclose(pulls, expected, rtol=1e-11, atol=1e-12)
+
+
+def test_short_lists_are_sorted_as_long_ones_are(monkeypatch):
+    rng = np.random.default_rng(0)
+    grades, groups = rng.integers(0, 2, 300), as_lists(rng.integers(0, 20, 300), 300)
+    scores = np.round(rng.normal(size=300), 1)
+    one_by_one = Ladder(grades, None, groups).sort(scores)
+    monkeypatch.setattr(ladder, "SHORT", 0)
+    np.testing.assert_array_equal(one_by_one, Ladder(grades, None, groups).sort(scores))

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Integers = NDArray[np.intp]
 
-__all__ = ["Cells", "moments_of", "put", "series_of", "smooth_sums", "values_of"]
+__all__ = ["Cells", "moments_of", "series_of", "smooth_sums", "values_of"]
 
 TERMS = 15
 # Rows side by side, which fill vector registers.
@@ -122,13 +122,6 @@ def _evaluate(places: Floats, starts: Integers, series: Floats, values: Floats) 
                     after[lane], now[lane] = now[lane], before
             for lane in range(size):
                 values[first + lane] = 0.5 * twice[lane] * now[lane] - after[lane] + mine[0]
-
-
-@compiled
-def put(rows: Integers, values: Floats, out: Floats) -> None:
-    """Write values to their rows."""
-    for place in range(rows.size):
-        out[np.uint64(rows[place])] = values[place]
 
 
 def smooth_sums(

@@ -31,7 +31,18 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Integers = NDArray[np.intp]
 
-__all__ = ["Ladder", "exponential_adjoint", "exponential_mass"]
+__all__ = [
+    "Ladder",
+    "exponential_adjoint",
+    "exponential_mass",
+    "hinge_bends",
+    "hinge_heights",
+    "hinge_pulls",
+    "put",
+]
+
+# Rows up to which a list is short: it is sorted row by row, and its pairs are told one by one.
+SHORT = 64
 
 
 class Ladder:
@@ -71,9 +82,16 @@ class Ladder:
         return np.repeat(np.arange(self.rungs.size - 1), np.diff(self.rungs))
 
     @cached_property
-    def outer(self) -> Integers:
+    def outer(self) -> Integers | slice:
         """Rows with somebody above them."""
+        if self.n_rungs.size == 1:  # all but the highest rung, which comes last
+            return slice(0, int(self.rungs[-2]))
         return np.flatnonzero(self.is_outer)
+
+    @cached_property
+    def has_short_lists(self) -> bool:
+        """Whether all lists are so short that their pairs are soon told one by one."""
+        return bool(np.diff(self.lists).max(initial=0) <= SHORT)
 
     @cached_property
     def rising_rows(self) -> Integers | None:
@@ -94,8 +112,16 @@ class Ladder:
 
     def sort(self, scores: NDArray[Any]) -> NDArray[np.intp]:
         """Order the laid-out scores ascending within each list."""
+        if self.has_short_lists:
+            return _sort_short_lists(scores, self.lists)
         order = argsort_floats(scores)
         return order if self.n_rungs.size == 1 else _deal(order, self._list_of, self.lists)
+
+    def to_rows(self, laid_out: Floats) -> Floats:
+        """Values of the laid-out rows at their rows, 0 at those that are left out."""
+        rows = np.zeros(self.n_rows)
+        put(self.rows, laid_out, rows)
+        return rows
 
     def narrowest_gap(self, scores: NDArray[Any]) -> float:
         """How far the closest pair is from a tie, negative where a pair is in wrong order."""
@@ -109,6 +135,27 @@ def _runs(keys: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     is_new[1:] = keys[1:] != keys[:-1]
     starts = np.flatnonzero(is_new)
     return np.append(starts, keys.size), keys[starts]
+
+
+@compiled
+def put(rows: Integers, values: Floats, out: Floats) -> None:
+    """Write values to their rows."""
+    for place in range(rows.size):
+        out[np.uint64(rows[place])] = values[place]
+
+
+@compiled
+def _sort_short_lists(scores: NDArray[Any], lists: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Sort each list by itself, every row moving past the higher ones before it."""
+    order = np.empty(scores.size, np.intp)
+    for g in range(lists.size - 1):
+        for row in range(lists[g], lists[g + 1]):
+            at, score = row, scores[row]
+            while at > lists[g] and scores[order[at - 1]] > score:
+                order[at] = order[at - 1]
+                at -= 1
+            order[at] = row
+    return order
 
 
 @compiled
@@ -188,3 +235,88 @@ def exponential_adjoint(
             for row in range(rungs[rung + 1], rungs[rung + 2]):
                 sums[row] = total * np.exp(power * (lowest[rung] - scores[row]))
     return sums
+
+
+@compiled
+def hinge_heights(
+    scores: Floats,
+    weights: Floats,
+    rungs: Integers,
+    first_rungs: Integers,
+    degree: int,
+    sizes: Floats,
+    slopes: Floats,
+) -> None:
+    """Σ_i w_i·max(0, 1 + s_k - s_i)^degree of every outer row k, and its slope; O(pairs)."""
+    place = 0
+    for g in range(first_rungs.size - 1):
+        last = rungs[first_rungs[g + 1]]
+        for rung in range(first_rungs[g], first_rungs[g + 1] - 1):
+            for outer in range(rungs[rung], rungs[rung + 1]):
+                size = slope = 0.0
+                for inner in range(rungs[rung + 1], last):
+                    hinge = max(1.0 + (scores[outer] - scores[inner]), 0.0)
+                    weight = weights[inner] if hinge > 0.0 else 0.0
+                    slope += 2.0 * weight * hinge if degree == 2 else weight
+                    size += weight * hinge * hinge if degree == 2 else weight * hinge
+                sizes[place], slopes[place] = size, slope
+                place += 1
+
+
+@compiled
+def hinge_pulls(
+    scores: Floats,
+    weights: Floats,
+    rungs: Integers,
+    first_rungs: Integers,
+    degree: int,
+    first: Floats,
+    slopes: Floats,
+) -> Floats:
+    """Σ_k first_k·∂size_k for every row, sizes as from :func:`hinge_heights`."""
+    pulls = np.zeros(scores.size)
+    place = 0
+    for g in range(first_rungs.size - 1):
+        last = rungs[first_rungs[g + 1]]
+        for rung in range(first_rungs[g], first_rungs[g + 1] - 1):
+            for outer in range(rungs[rung], rungs[rung + 1]):
+                pulls[outer] += first[place] * slopes[place]
+                for inner in range(rungs[rung + 1], last):
+                    hinge = max(1.0 + (scores[outer] - scores[inner]), 0.0)
+                    weight = weights[inner] if hinge > 0.0 else 0.0
+                    slope = 2.0 * weight * hinge if degree == 2 else weight
+                    pulls[inner] -= first[place] * slope
+                place += 1
+    return pulls
+
+
+@compiled
+def hinge_bends(
+    scores: Floats,
+    weights: Floats,
+    rungs: Integers,
+    first_rungs: Integers,
+    degree: int,
+    first: Floats,
+    second: Floats,
+    slopes: Floats,
+) -> Floats:
+    """Diagonal of Σ_k second_k·(∂size_k)² + first_k·∂²size_k."""
+    bends = np.zeros(scores.size)
+    place = 0
+    for g in range(first_rungs.size - 1):
+        last = rungs[first_rungs[g + 1]]
+        for rung in range(first_rungs[g], first_rungs[g + 1] - 1):
+            for outer in range(rungs[rung], rungs[rung + 1]):
+                bent = 0.0
+                for inner in range(rungs[rung + 1], last):
+                    hinge = max(1.0 + (scores[outer] - scores[inner]), 0.0)
+                    weight = weights[inner] if hinge > 0.0 else 0.0
+                    slope, bend = (
+                        (2.0 * weight * hinge, 2.0 * weight) if degree == 2 else (weight, 0.0)
+                    )
+                    bent += bend
+                    bends[inner] += second[place] * slope * slope + first[place] * bend
+                bends[outer] += second[place] * slopes[place] ** 2 + first[place] * bent
+                place += 1
+    return bends

@@ -16,7 +16,15 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from toprank.kernels.ladder import Ladder, exponential_adjoint, exponential_mass
+from toprank.kernels.ladder import (
+    Ladder,
+    exponential_adjoint,
+    exponential_mass,
+    hinge_bends,
+    hinge_heights,
+    hinge_pulls,
+    put,
+)
 from toprank.kernels.sweeps import (
     TailKernel,
     held_back,
@@ -92,6 +100,8 @@ class RungComparison(PairComparison):
         squared = self.loss.name == "squared_hinge"
         if self.ladder.is_two_classes:
             return HingeOfTwoClasses(self.ladder, scores, squared=squared)
+        if self.ladder.has_short_lists:
+            return _HingeOfShortLists(self.ladder, scores, squared=squared)
         return _HingeSnapshot(self.ladder, scores, squared=squared)
 
     def narrowest_gap(self, scores: NDArray[Any]) -> float:
@@ -111,13 +121,16 @@ class _ExponentialSnapshot(Snapshot):
         self._lowest, mass = exponential_mass(
             self._scores, ladder.weights, ladder.rungs, ladder.first_rungs
         )
-        outer, rung = ladder.outer, ladder.rung_of[ladder.outer]
-        shift = self._scores[outer] - self._lowest[rung]
-        self.heights = Heights(shift, mass[rung], ladder.weights[outer])
+        outer, lengths = ladder.outer, np.diff(ladder.rungs)
+        lengths[ladder.first_rungs[1:] - 1] = 0  # the highest rung of each list
+        shift = self._scores[outer] - np.repeat(self._lowest, lengths)
+        self.heights = Heights(shift, np.repeat(mass, lengths), ladder.weights[outer])
 
     def gradient(self, first: Floats) -> Floats:
-        pull = self._adjoint(first, 1) * self._ladder.weights
-        return self._rows(first * self.heights.size, -pull)
+        pull = self._adjoint(first, 1)
+        if self._ladder.row_weights is not None:
+            pull *= self._ladder.weights
+        return self._rows(first * self.heights.size, np.negative(pull, out=pull))
 
     def gradient_and_hessian(self, first: Floats, second: Floats) -> tuple[Floats, Floats]:
         weights, size = self._ladder.weights, self.heights.size
@@ -136,9 +149,7 @@ class _ExponentialSnapshot(Snapshot):
 
     def _rows(self, outer: Floats, inner: Floats) -> Floats:
         inner[self._ladder.outer] += outer
-        rows = np.zeros(self._ladder.n_rows)
-        rows[self._ladder.rows] = inner
-        return rows
+        return self._ladder.to_rows(inner)
 
 
 def _sigmoid(y: Floats) -> Floats:
@@ -204,7 +215,7 @@ class _SortedSnapshot(Snapshot):
     def _to_rows(self, outer: Floats, inner: Floats) -> Floats:
         inner[self._outer] += outer
         rows = np.zeros(self._ladder.n_rows)
-        rows[self._rows] = inner
+        put(self._rows, inner, rows)
         return rows
 
 
@@ -275,6 +286,27 @@ class _HingeSnapshot(_SortedSnapshot):
     def _moments_at(self, margin: float, per_row: Floats, *, adjoint: bool) -> Floats:
         lists, n_rungs = self._ladder.lists, self._ladder.n_rungs
         return hinge_moments(self._scores, self._grades, per_row, lists, n_rungs, adjoint, margin)
+
+
+class _HingeOfShortLists(Snapshot):
+    """A hinge (degree 1) or squared hinge (2) on short lists: pair by pair, without a sort."""
+
+    def __init__(self, ladder: Ladder, scores: NDArray[Any], *, squared: bool) -> None:
+        self._ladder = ladder
+        laid_out = scores[ladder.rows].astype(np.float64, copy=False)
+        rows = laid_out, ladder.weights, ladder.rungs, ladder.first_rungs
+        self._pairs = *rows, 2 if squared else 1
+        weight = ladder.weights[ladder.outer]
+        size, self._slope = np.empty((2, weight.size))
+        hinge_heights(*self._pairs, size, self._slope)
+        self.heights = Heights(np.broadcast_to(0.0, size.shape), size, weight)
+
+    def gradient(self, first: Floats) -> Floats:
+        return self._ladder.to_rows(hinge_pulls(*self._pairs, first, self._slope))
+
+    def gradient_and_hessian(self, first: Floats, second: Floats) -> tuple[Floats, Floats]:
+        bends = hinge_bends(*self._pairs, first, second, self._slope)
+        return self.gradient(first), self._ladder.to_rows(bends)
 
 
 class _RoundedHingeSnapshot(_HingeSnapshot):

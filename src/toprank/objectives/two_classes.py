@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.special import expit
 
-from toprank.kernels.cells import Cells, put, smooth_sums
+from toprank.kernels.cells import Cells, smooth_sums
 from toprank.kernels.hinge_line import HingeLine
+from toprank.kernels.ladder import put
 from toprank.kernels.sweeps import FAR
 from toprank.objectives.prices import Heights, Snapshot
 
