@@ -10,6 +10,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from tests.objectives.naive import Truth
+from toprank.kernels import ladder
 from toprank.objectives import ExponentialPush, Push, Relative, SoftTop
 
 LOSSES = ("exponential", "logistic", "hinge", "squared_hinge")
@@ -362,3 +363,21 @@ def test_a_rounded_hinge_is_smooth_and_just_below_the_hinge(kind):
             lambda s, row=row: criterion.value_and_gradient(s)[1][row], moved, row, 1e-5
         )
         assert hessian[row] == pytest.approx(max(by_slope, 0.0), rel=1e-4, abs=1e-5)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+@pytest.mark.parametrize("in_lists", [False, True])
+def test_hinges_are_the_same_pair_by_pair_and_along_sorted_lists(monkeypatch, loss, in_lists):
+    rng = np.random.default_rng(0)
+    grades, scores = rng.integers(0, 4, 60), np.round(rng.normal(size=60), 1)
+    given_ = {"sample_weight": rng.integers(0, 3, 60).astype(float)}
+    if in_lists:
+        given_["groups"] = rng.integers(0, 5, 60)
+    criterion = Push(loss).on_grades(grades, **given_)
+    short = criterion.value_and_gradient(scores), criterion.gradient_and_hessian(scores)
+    monkeypatch.setattr(ladder, "SHORT", 0)
+    criterion = Push(loss).on_grades(grades, **given_)
+    long = criterion.value_and_gradient(scores), criterion.gradient_and_hessian(scores)
+    for (a, b), (c, d) in zip(short, long, strict=True):
+        np.testing.assert_allclose(a, c, rtol=1e-11, atol=1e-15)
+        np.testing.assert_allclose(b, d, rtol=1e-11, atol=1e-15)
