@@ -24,7 +24,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from scipy.special import expit
 
-from toprank.kernels.cells import Cells, moments_of, put, series_of, values_of
+from toprank.kernels.cells import Cells, moments_of, series_of, values_of
+from toprank.kernels.ladder import put
 from toprank.kernels.sweeps import FAR, hinge_moments
 from toprank.objectives.base import Criterion
 from toprank.objectives.prices import Heights
