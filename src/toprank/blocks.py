@@ -9,18 +9,18 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import deque
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from threading import Event
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self, TypeVar
 
+from numpy.typing import NDArray
+
 from toprank.kernels.threads import allowed_threads, hold_in_thread, one_blas_thread
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
     from concurrent.futures import Future
-
-    from numpy.typing import NDArray
 
 __all__ = [
     "ArrayBlocks",

@@ -9,34 +9,11 @@ from __future__ import annotations
 import math
 import warnings
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import narwhals.stable.v1 as nw
 import numpy as np
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
-
-__all__ = [
-    "SLACK",
-    "Lists",
-    "as_dense",
-    "as_lists",
-    "as_positives",
-    "as_scores",
-    "as_weights",
-    "check_choice",
-    "check_columns",
-    "check_number",
-    "is_sparse",
-    "log_scale",
-    "positive_of",
-    "rounded_up",
-    "rows_within_budget",
-    "scaled_weights",
-    "warn_if_doubtful",
-    "within_budget",
-]
+from numpy.typing import ArrayLike, NDArray
 
 # Relative rounding error of a sum of weights, at the most.
 SLACK = 1e-9

@@ -17,15 +17,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from toprank.inputs import as_lists, as_positives, as_weights, log_scale, scaled_weights
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
-
     from toprank.inputs import Lists
-
-__all__ = ["Truth", "as_grades", "as_pairs"]
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from toprank.tables.columns import as_words
 from toprank.tables.table import Table
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from toprank.app.model import RankingModel
     from toprank.app.ranking import RankedRows
 

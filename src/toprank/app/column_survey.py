@@ -8,13 +8,13 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from toprank.tables.columns import as_numbers, coded_words, kind_of_type, number_parts
 from toprank.tables.table import listing
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from numpy.typing import NDArray
 
     from toprank.app.console import Console
     from toprank.app.training_data import LabelledFeatures, TrainingData

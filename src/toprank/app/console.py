@@ -16,13 +16,12 @@ import signal
 import sys
 import threading
 import time
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import typer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     import pyarrow as pa
 
     from toprank.selection.judging import Interval

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from toprank.app.column_survey import counted
 from toprank.blocks import Sums
 from toprank.tables.table import Table, listing
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from numpy.typing import NDArray
-
     from toprank.app.column_survey import ColumnProfile, SeenValues
     from toprank.app.console import Console
     from toprank.app.model import RankingModel

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from toprank.inputs import within_budget
 from toprank.metrics import (
@@ -22,13 +24,8 @@ from toprank.rankers.cuts import places_of
 from toprank.selection.judging import Interval, LabelledRows, RankerComparison
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from numpy.typing import NDArray
-
     from toprank.app.model import RankingModel
     from toprank.app.training_data import LabelledFeatures
-
 
 # Points of a curve: all of the first lengths, then ever fewer. Of many lists fewer are kept, for
 # each of them has its own value at each point.

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 import toprank
 from toprank.app.column_survey import profile_of
@@ -22,8 +23,6 @@ from toprank.tables.table import BestRows
 
 if TYPE_CHECKING:
     import os
-
-    from numpy.typing import NDArray
 
     from toprank.app.training_data import LabelledFeatures, TrainingData
     from toprank.tables import Table

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import io
 import json
+from collections.abc import Callable
 from contextlib import closing
 from itertools import zip_longest
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow as pa
 
 from toprank.tables.table import listing
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 SUFFIXES = {
     ".json": "json",

@@ -7,14 +7,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from toprank.inputs import rows_within_budget
 from toprank.tables.columns import Encoding, as_words
 from toprank.tables.table import FEATURES, as_table
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from toprank.app.column_survey import ColumnProfile
     from toprank.kernels.threads import Threads
     from toprank.selection.judging import Interval

@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 import toprank
 from toprank.app.column_survey import ColumnProfile
@@ -36,8 +37,6 @@ from toprank.tables.columns import DATE_PARTS, Encoding
 
 if TYPE_CHECKING:
     import os
-
-    from numpy.typing import NDArray
 
 _MAGIC = b"toprank model "
 _LAYOUT = 2

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,8 +14,6 @@ import typer
 from toprank.app.console import Console
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from toprank.app.model import RankingModel
     from toprank.app.text_columns import TextFormat
     from toprank.app.training_data import TrainingData

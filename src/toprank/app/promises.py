@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from toprank.app.options import parse_share
 from toprank.app.ranking import RankedRows, taken_rows
@@ -17,14 +18,12 @@ from toprank.tables.table import listing
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from numpy.typing import NDArray
-
     from toprank.app.model import RankingModel
     from toprank.app.options import RuleOptions
     from toprank.tables.parquet_stream import ParquetStream
     from toprank.tables.table import RowBatch, Table
 
-    Floats = NDArray[np.float64]
+Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

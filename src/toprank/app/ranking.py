@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from toprank.app.model import lists_of
 from toprank.inputs import within_budget
@@ -15,10 +17,6 @@ from toprank.kernels.memory import available_memory
 from toprank.tables.table import BestRows, Table
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from numpy.typing import NDArray
-
     from toprank.app.model import RankingModel
     from toprank.app.text_stream import TextStream
     from toprank.tables.parquet_stream import ParquetStream

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from toprank.kernels.memory import available_memory
 from toprank.tables.table import Table
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from numpy.typing import NDArray
 
 # Columns that such text gets beside its features.
 LABEL, GROUP = "label", "qid"

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from toprank.tables.table import Table, listing
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 DATE_ORDERS = ("day-first", "month-first")
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple
 
 import joblib
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 from pyarrow import csv
 
 from toprank.app import reading
@@ -18,14 +20,10 @@ from toprank.tables.parquet_stream import ParquetStream
 from toprank.tables.table import RowBatch, Table, check_names
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
     from threading import Event
 
-    from numpy.typing import NDArray
-
     from toprank.blocks import Total
-
 
 # Bytes of a file that is worth reading in pieces, and of a piece: those of a core's cache.
 LARGE, PIECE = 1 << 26, 1 << 21

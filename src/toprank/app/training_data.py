@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from toprank.app.model import Roles, lists_of
 from toprank.app.sparse_text import GROUP, LABEL
@@ -21,9 +23,6 @@ from toprank.tables.table import RowBatch, did_you_mean, listing
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Mapping
-
-    from numpy.typing import NDArray
 
     from toprank.blocks import Total
     from toprank.tables import TableEncoder

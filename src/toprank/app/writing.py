@@ -9,8 +9,9 @@ import os
 import stat
 import sys
 import tempfile
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -18,9 +19,6 @@ import pyarrow.parquet as pq
 from pyarrow import csv
 
 from toprank.app.formats import WRITERS
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
 
 
 def write_atomically(path: str | os.PathLike[str], write: Callable[[Path], object] | bytes) -> Path:

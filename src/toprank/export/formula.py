@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from toprank.kernels.few_rows import stump_levels
 from toprank.trees import BinaryTrees, ObliviousTrees
@@ -25,11 +26,9 @@ from toprank.trees.foreign import as_float32_thresholds
 from toprank.weak_rankers import Features, Stumps
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from toprank.tables.columns import Encoding
 
-    Floats = NDArray[np.float64]
+Floats = NDArray[np.float64]
 
 
 class Cell(NamedTuple):

@@ -16,17 +16,15 @@ leaves have the same score to the last bit.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from toprank.export.dialects import DIALECTS, Dialect
 from toprank.export.formula import Cell, Formula, Step, Steps, Summand, Weights, formula_of
 from toprank.export.sql_trees import member_ctes
 from toprank.trees import BinaryTrees, ObliviousTrees
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
 
 # Terms that are added in one expression: databases limit how deep expressions are nested.
 MOST_TERMS = 100

@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from toprank.trees import BinaryTrees
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from toprank.export.formula import Summand
     from toprank.export.sql import Query
 

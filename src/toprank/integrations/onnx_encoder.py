@@ -13,8 +13,6 @@ from onnx import TensorProto, helper, numpy_helper
 if TYPE_CHECKING:
     from toprank.tables.columns import Encoding
 
-__all__ = ["encoder_graph"]
-
 # Days from 1 March of the year 0 to 1970, in a calendar in which years begin with March.
 _SINCE_MARCH = 719_468
 _ERA = 146_097  # days of 400 years

@@ -25,8 +25,6 @@ from toprank.metrics.scoring import LOSSES, names
 if TYPE_CHECKING:
     from toprank.objectives import Criterion, Objective
 
-__all__ = ["TreeMetric", "TreeObjective", "ids_of_lists"]
-
 
 def ids_of_lists(sizes: ArrayLike | None, n_rows: int) -> NDArray[np.intp] | None:
     """Per-row ids of lists given by their sizes; ``None`` for one list."""

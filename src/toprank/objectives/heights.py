@@ -15,6 +15,7 @@ from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from toprank.kernels.ladder import (
     Ladder,
@@ -37,24 +38,12 @@ from toprank.objectives.prices import Heights, Snapshot
 from toprank.objectives.two_classes import HingeOfTwoClasses, logistic_cells
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from toprank.objectives.losses import Loss
     from toprank.objectives.prices import Aggregate
     from toprank.truth import Truth
 
-    Floats = NDArray[np.float64]
-    Kind = Literal["value", "slope", "slope_squared", "bend"]
-
-__all__ = [
-    "ExplicitPairs",
-    "PairComparison",
-    "PushCriterion",
-    "PushSide",
-    "RungComparison",
-    "Snapshot",
-    "compare",
-]
+Floats = NDArray[np.float64]
+Kind = Literal["value", "slope", "slope_squared", "bend"]
 
 
 class PairComparison(ABC):

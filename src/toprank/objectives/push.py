@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypedDict, Unpack, get_args
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from toprank.inputs import check_choice
 from toprank.objectives.base import Adapted, Criterion, Degrees, Objective, Relative, RowOptions
@@ -30,8 +31,6 @@ from toprank.objectives.top import SoftTop, TopCriterion
 from toprank.truth import Truth
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
     from toprank.objectives.prices import Aggregate
 
 Focus = Literal["top", "bottom", "both"]

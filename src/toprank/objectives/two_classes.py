@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import expit
 
 from toprank.kernels.cells import Cells, smooth_sums
@@ -18,11 +19,9 @@ from toprank.kernels.sweeps import FAR
 from toprank.objectives.prices import Heights, Snapshot
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from toprank.kernels.ladder import Ladder
 
-    Floats = NDArray[np.float64]
+Floats = NDArray[np.float64]
 
 # Rows of a list from which on, and cells up to which, sums over cells beat a sort.
 MANY_ROWS, MOST_CELLS = 4096, 128

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import logsumexp, softmax
 
 from toprank.inputs import as_positives, as_scores
@@ -16,7 +17,6 @@ from toprank.plots.style import axes_row, percent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from numpy.typing import ArrayLike, NDArray
 
 # More squares than this cannot be told apart in a picture.
 _MOST_PAIRS = 250_000

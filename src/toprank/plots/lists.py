@@ -5,14 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from toprank.inputs import as_positives, as_scores, as_weights
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 
 class RankedList(NamedTuple):

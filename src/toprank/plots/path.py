@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.ticker import FixedLocator, NullLocator
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.model_selection import cross_validate
 
@@ -16,10 +17,7 @@ from toprank.metrics import scorer
 from toprank.plots.style import COLOURS, GREY, axes_row, dress
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from matplotlib.axes import Axes
-    from numpy.typing import ArrayLike, NDArray
 
 _MEASURES: dict[str, dict[str, Any]] = {
     "precision_at_k": {"k": 0.05},

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from toprank.plots.lists import ranked_lists
 from toprank.plots.style import GREY, axes_row, dress, series
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from matplotlib.axes import Axes
-    from numpy.typing import ArrayLike, NDArray
 
 
 def roc_curve(

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.ticker import FuncFormatter
+from numpy.typing import ArrayLike, NDArray
 
 from toprank.inputs import SLACK, check_number
 from toprank.plots.lists import Band, ranked_lists, resampled_hits
 from toprank.plots.style import GREY, dress, one_axes, percent, series
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
     from matplotlib.axes import Axes
-    from numpy.typing import ArrayLike, NDArray
 
     from toprank.plots.lists import RankedList
 

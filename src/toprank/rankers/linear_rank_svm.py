@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from toprank.guarantees.ranking_margins import GapCertificate
 from toprank.inputs import check_choice, check_number
@@ -35,10 +37,6 @@ from toprank.solvers.one_list import OneList
 from toprank.weak_rankers.features import SymmetricFeatures, check_ranges, check_values
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
-
     from toprank.blocks import Blocks
     from toprank.objectives import Criterion
     from toprank.solvers import Solution
@@ -46,7 +44,7 @@ if TYPE_CHECKING:
     from toprank.truth import Truth
     from toprank.weak_rankers import Design
 
-    Floats = NDArray[np.float64]
+Floats = NDArray[np.float64]
 
 # Largest values that unscaled tables may have: beyond them squares overflow or vanish.
 UNSCALED = (1e-100, 1e100)

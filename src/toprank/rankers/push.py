@@ -11,6 +11,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.metaestimators import available_if
 
 from toprank.guarantees import push_certificate
@@ -52,8 +53,6 @@ from toprank.weak_rankers import Features, Stumps, WeakLearner, weak_rankers_fro
 from toprank.weak_rankers.features import FeatureDesign, check_spans
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
-
     from toprank.blocks import Blocks, SpreadBlocks
     from toprank.guarantees import PushCertificate
     from toprank.kernels.threads import Threads
@@ -64,10 +63,8 @@ if TYPE_CHECKING:
     from toprank.truth import Truth
     from toprank.weak_rankers import Design, WeakRankers
 
-    Floats = NDArray[np.float64]
-    Given = ArrayLike | None
-
-__all__ = ["IRPush", "PNormPush"]
+Floats = NDArray[np.float64]
+Given = ArrayLike | None
 
 # Beyond this many rows the sort behind a certificate would cost more than a step of the fit.
 CERTIFIED_ROWS = 100_000

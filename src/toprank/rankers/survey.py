@@ -9,13 +9,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from toprank.rankers.supervised import binary_labels, check_known
 from toprank.weak_rankers.stumps import missing_columns
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from toprank.blocks import Block, Blocks
 
 # Labels remembered of a target that has more than two: enough for a message.

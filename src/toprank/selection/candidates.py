@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Sequence
 from itertools import product
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from sklearn.base import clone
 
@@ -12,20 +13,6 @@ import toprank
 from toprank.selection.engines import EngineRanker, ForestRanker
 from toprank.selection.logistic import LogisticRanker
 from toprank.tables.table import did_you_mean
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-__all__ = [
-    "DEFAULT",
-    "LINEAR",
-    "RANKERS",
-    "STREAMED",
-    "Candidate",
-    "class_of",
-    "family",
-    "make_ranker",
-]
 
 
 class RankerKind(NamedTuple):

@@ -6,9 +6,10 @@ import importlib
 import importlib.util
 from abc import abstractmethod
 from dataclasses import KW_ONLY, dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from toprank.inputs import check_number
@@ -16,11 +17,6 @@ from toprank.rankers.base import BaseRanker
 from toprank.rankers.supervised import binary_labels
 from toprank.rankers.tree import TreeRanker
 from toprank.trees.foreign import exact_step
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
-
-__all__ = ["ENGINES", "EngineRanker", "ForestRanker", "installed_engines"]
 
 # Module, class, and settings that only silence it, fix its seed and its threads.
 ENGINES: dict[str, tuple[str, str, dict[str, Any]]] = {

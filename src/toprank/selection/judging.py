@@ -6,33 +6,18 @@ Scikit-learn is imported where it is needed: a stored model makes promises witho
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from toprank.inputs import rounded_up, within_budget
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
-
-__all__ = [
-    "Fold",
-    "Hits",
-    "Interval",
-    "LabelledRows",
-    "ListOrder",
-    "Promise",
-    "RankerComparison",
-    "fewest_of_class",
-    "promised_hits",
-]
+Floats = NDArray[np.float64]
 
 # The rate of positives at the budget's edge is taken from the rows around it.
 AROUND = 1.5

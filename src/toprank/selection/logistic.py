@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 
 from toprank.inputs import check_number
@@ -12,11 +13,7 @@ from toprank.rankers.supervised import LinearRanker
 from toprank.weak_rankers.features import StandardFeatures
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from toprank.truth import Truth
-
-__all__ = ["LogisticRanker"]
 
 
 class LogisticRanker(LinearRanker):

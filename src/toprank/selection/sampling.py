@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from toprank.blocks import Block, Blocks, Sums
 from toprank.rankers.survey import check_survey, survey_block
@@ -14,10 +16,6 @@ from toprank.selection.judging import fewest_of_class
 from toprank.tables import Table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
-
     from toprank.blocks import Total
     from toprank.rankers.survey import Survey
     from toprank.tables.columns import Encoding

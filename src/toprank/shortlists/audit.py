@@ -8,16 +8,14 @@ rows that would not be opened are opened at random, every row has a known chance
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from toprank.inputs import as_positives, as_scores, check_number, rounded_up, rows_within_budget
 
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
-
-    Floats = NDArray[np.float64]
+Floats = NDArray[np.float64]
 
 
 class AuditedList(NamedTuple):

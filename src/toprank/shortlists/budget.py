@@ -18,18 +18,15 @@ import os
 import time
 from bisect import bisect_left, insort
 from collections import deque
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from toprank.inputs import as_scores, check_number
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from numpy.typing import ArrayLike, NDArray
 
 # Scores that the cutoff is taken from: enough for a share of 1 %, few enough to follow a drift.
 RECENT = 2_000

@@ -14,22 +14,20 @@ and Benjamini–Hochberg on these p-values keeps the expected share of false ala
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from scipy.stats import false_discovery_control, kstwobign
 
 from toprank.inputs import as_scores, as_weights, check_number
 from toprank.shortlists.calibration import as_new_scores
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import ArrayLike, NDArray
-
     from toprank.shortlists.calibration import Calibration
 
-    Floats = NDArray[np.float64]
+Floats = NDArray[np.float64]
 
 # p-values are ratios of counts: a comparison that differs by less is a tie.
 SLACK = 1.0 + 1e-12

@@ -15,9 +15,11 @@ The rows below a place of the ranking, or those that are not opened yet, are suc
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from scipy.fft import irfft, next_fast_len, rfft
 from scipy.optimize import brentq
 from scipy.special import betaln, expit, gammaln
@@ -27,13 +29,9 @@ from toprank.inputs import check_number, rows_within_budget
 from toprank.shortlists.calibration import as_new_scores, check_confidence
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import ArrayLike, NDArray
-
     from toprank.shortlists.calibration import Calibration
 
-    Floats = NDArray[np.float64]
+Floats = NDArray[np.float64]
 
 # A chance that differs from the error by less is equal to it.
 SLACK = 1.0 + 1e-9

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from toprank.inputs import rows_within_budget
 from toprank.shortlists.calibration import as_new_scores, check_confidence
@@ -23,14 +25,10 @@ from toprank.shortlists.value import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import ArrayLike, NDArray
-
     from toprank.shortlists.calibration import Calibration
     from toprank.shortlists.conformal import Drift
 
-    Floats = NDArray[np.float64]
+Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import isotonic_regression, minimize
 from scipy.special import expit
 from scipy.stats import norm
@@ -22,11 +23,9 @@ from scipy.stats import norm
 from toprank.inputs import as_scores, check_choice, check_number
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
-
     from toprank.shortlists.calibration import Calibration
 
-    Floats = NDArray[np.float64]
+Floats = NDArray[np.float64]
 
 METHODS = ("auto", "isotonic", "platt")
 # With fewer rows of one class, the two numbers of Platt's curve err less than a free curve.

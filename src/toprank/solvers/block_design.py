@@ -25,10 +25,12 @@ from __future__ import annotations
 import math
 import operator
 import zlib
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from toprank.blocks import Sums
 from toprank.inputs import as_lists, scaled_weights
@@ -40,19 +42,13 @@ from toprank.weak_rankers.base import Design
 from toprank.weak_rankers.features import MAX_DENSE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from numpy.typing import NDArray
-
     from toprank.blocks import Block, Blocks, SpreadBlocks, Tasks
     from toprank.inputs import Lists
     from toprank.objectives.push import Push
     from toprank.solvers.descent import ScoredIterate
     from toprank.weak_rankers.features import Features
 
-    Floats = NDArray[np.float64]
-
-__all__ = ["BlockDesign", "Column", "Homes", "SpreadDesign", "truth_of_blocks"]
+Floats = NDArray[np.float64]
 
 # Rows that meet in a part, about, and the fewest parts of many rows: some hundred bytes per row
 # must fit into the memory of a worker, while every block sends a piece to every part.

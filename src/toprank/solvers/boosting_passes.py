@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from toprank.blocks import Block, Sums
 from toprank.inputs import log_scale, scaled_weights
@@ -21,12 +22,8 @@ from toprank.solvers.passes import Moments
 from toprank.weak_rankers.stumps import SAMPLE, StumpDesign
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from toprank.blocks import Blocks
     from toprank.weak_rankers import Stumps
-
-__all__ = ["PassState", "fit_stumps"]
 
 
 def fit_stumps(family: Stumps, blocks: Blocks, starts: NDArray[np.int64], n_rows: int) -> None:

@@ -22,6 +22,7 @@ from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import expit
 
 from toprank.kernels.cells import Cells, moments_of, series_of, values_of
@@ -42,16 +43,12 @@ from toprank.solvers.block_design import (
 )
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from toprank.blocks import SpreadBlocks, Tasks
     from toprank.objectives.prices import Aggregate
     from toprank.objectives.push import Push
     from toprank.solvers.block_design import Away, Known
 
-    Floats = NDArray[np.float64]
-
-__all__ = ["OneList"]
+Floats = NDArray[np.float64]
 
 # Cells beyond which sums over all pairs of them take longer than rows in any number.
 MOST_CELLS = 1024

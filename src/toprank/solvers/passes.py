@@ -13,10 +13,12 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from toprank.blocks import Least, Sums
 from toprank.objectives.exponential import PushFormula, Tilt, TiltedMass, pull_of_negatives
@@ -31,23 +33,9 @@ from toprank.solvers.descent import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from numpy.typing import NDArray
-
     from toprank.blocks import Block, Blocks
 
-    Vector = NDArray[np.float64]
-
-__all__ = [
-    "BlockFeatures",
-    "IRPasses",
-    "Landscape",
-    "Moments",
-    "PushPasses",
-    "block_scores",
-    "minimize_by_passes",
-]
+Vector = NDArray[np.float64]
 
 # Rows at a time: a chunk of twenty columns and its copy stay in the cache of a core.
 CHUNK = 1 << 14

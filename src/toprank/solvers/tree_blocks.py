@@ -15,9 +15,11 @@ from __future__ import annotations
 
 import math
 import weakref
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from toprank.blocks import Block, Least, Sums
 from toprank.kernels.memory import available_memory
@@ -27,20 +29,14 @@ from toprank.solvers.tree_boosting import GrowingRows
 from toprank.solvers.tree_table import TreeTable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
-
     from toprank.blocks import Blocks
     from toprank.kernels.tree_terms import Terms
     from toprank.solvers.tree_boosting import BinnedColumns, Split, TreeDraws
     from toprank.trees import Bins
 
-    Floats = NDArray[np.float64]
-    Integers = NDArray[np.int64]
-    Tree = tuple[Integers, Floats]
-
-__all__ = ["TreeBlocks", "binned_rows", "scored_rows"]
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+Tree = tuple[Integers, Floats]
 
 # Bytes per row of all that a block knows, and of its scores alone.
 STATE_BYTES = 30

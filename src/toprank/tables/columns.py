@@ -7,18 +7,15 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from toprank.tables.table import Table, as_table, did_you_mean, is_text_view, listing
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from numpy.typing import NDArray
 
 DATE_PARTS = ("", ": month", ": weekday")
 _UNKNOWN = pa.array(["", "?"])

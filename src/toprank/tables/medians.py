@@ -7,25 +7,22 @@ following 12, until so few are left that they can be gathered, or all of them ar
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from toprank.blocks import Sums
 from toprank.tables.columns import middle_of
 
+Keys = NDArray[np.uint64]
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from numpy.typing import NDArray
-
     from toprank.tables.table import Table
 
-    Keys = NDArray[np.uint64]
-    # Adds up what a function of a table gives for every batch.
     Passes = Callable[[Callable[[Table], Any]], Any]
-    # The sortable keys of a column of a batch, one array for each part of it.
     KeysOf = Callable[[Table, str], list[Keys]]
 
 # Bits of a number that the passes look at: few rows need more than the first three looks.

@@ -13,11 +13,13 @@ import os
 import shutil
 import tempfile
 import weakref
+from collections.abc import Callable, Sequence
 from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from toprank.blocks import Block, Blocks, Stopped, added_up
 from toprank.kernels.memory import available_memory
@@ -26,16 +28,10 @@ from toprank.tables.parquet_stream import ParquetStream
 from toprank.tables.table import listing
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
     from threading import Event
-
-    from numpy.typing import NDArray
 
     from toprank.blocks import Total
     from toprank.tables.table import RowBatch
-
-__all__ = ["BlockStore", "KeptBlocks", "ParquetBlocks", "ScratchFile", "StreamBlocks"]
-
 
 # Whether threads can read and write a file at places of their own; elsewhere they take turns.
 _AT_ONCE = hasattr(os, "pwrite") and hasattr(os, "preadv")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import operator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -11,21 +12,16 @@ import joblib
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from numpy.typing import NDArray
 
 from toprank.blocks import Stopped, added_up
 from toprank.tables.table import RowBatch, Table, check_names, listing, with_plain_texts
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Iterator, Sequence
     from threading import Event
 
-    from numpy.typing import NDArray
-
     from toprank.blocks import Total
-
-__all__ = ["ParquetStream", "unreadable"]
-
 
 # Numbers of a batch: enough to be worth a call, few enough for the cache of a core.
 CELLS = 1 << 21

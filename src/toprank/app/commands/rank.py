@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -25,8 +26,6 @@ from toprank.app.options import (
 TRAIL_REASONS = 3
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from toprank.app.model import RankingModel
     from toprank.app.ranking import RankedRows
     from toprank.tables.parquet_stream import ParquetStream

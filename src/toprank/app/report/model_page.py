@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from toprank.app.evaluation import curve_of, found_hits, judged_by, measure
 from toprank.app.report.picture import draw_picture, draw_push_path
@@ -16,10 +18,7 @@ from toprank.tables.columns import as_row_weights, coded_words
 from toprank.tables.table import listing
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
     from matplotlib.figure import Figure
-    from numpy.typing import NDArray
 
     from toprank.app.evaluation import Curve, Measured
     from toprank.app.model import RankingModel

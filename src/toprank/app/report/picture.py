@@ -7,6 +7,7 @@ import itertools
 import re
 import time
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -21,8 +22,6 @@ from toprank.rankers import PNormPush
 from toprank.selection.judging import LabelledRows
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from toprank.app.model import RankingModel
     from toprank.app.training_data import LabelledFeatures
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 import operator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import CancelledError
 from functools import partial, reduce
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -18,6 +19,7 @@ from dask._task_spec import DataNode, Task, TaskRef
 from dask.delayed import Delayed
 from distributed import KilledWorker, futures_of, wait
 from distributed.comm import CommClosedError
+from numpy.typing import NDArray
 from pandas.api.types import (  # type: ignore[import-untyped]
     is_extension_array_dtype,
     is_numeric_dtype,
@@ -30,26 +32,8 @@ from toprank.metrics.driver import check_rows, check_sums
 from toprank.metrics.ranked import LONGEST, ScoredRows, are_whole
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    from numpy.typing import NDArray
-
     from toprank.blocks import Total
     from toprank.metrics.ranked import Floats
-
-__all__ = [
-    "DaskBlocks",
-    "Labels",
-    "Totals",
-    "as_array",
-    "check_chunks",
-    "cluster_faults",
-    "cut_alike",
-    "keep",
-    "labels_of",
-    "totals_of",
-    "weights_of",
-]
 
 # More labels than this in a chunk are a mistake, or grades that need a machine's memory.
 _MOST_LABELS = 1000

@@ -14,10 +14,12 @@ of the list only, rows that cannot be in it are neither sorted nor moved.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 from dask import compute, delayed
+from numpy.typing import NDArray
 from pandas.util import hash_array  # type: ignore[import-untyped]
 
 from toprank.integrations.dask.chunks import keep, weights_of
@@ -33,23 +35,8 @@ from toprank.metrics.ranked import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from numpy.typing import NDArray
-
     from toprank.integrations.dask.chunks import Totals
     from toprank.metrics.ranked import Floats
-
-__all__ = [
-    "InOrder",
-    "JudgedLists",
-    "judge_every_list",
-    "judge_sections",
-    "lowest_score",
-    "rank_ranges",
-    "sort_chunks",
-    "split_chunks",
-]
 
 # Even blocks of a chunk. The rows of a range are known up to one block of every chunk.
 _N_BLOCKS = 256

@@ -8,6 +8,7 @@ import dask
 import numpy as np
 import pandas as pd  # type: ignore[import-untyped]
 from dask import compute, delayed
+from numpy.typing import NDArray
 
 import toprank.rankers
 import toprank.selection
@@ -19,23 +20,7 @@ from toprank.metrics.ranked import Reach, ScoredRows
 from toprank.rankers.cuts import cut_above
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from toprank.rankers import BaseRanker
-
-__all__ = [
-    "IRPush",
-    "LinearRankSVM",
-    "PNormPush",
-    "RankBoost",
-    "TopRanker",
-    "TreeRanker",
-    "cutoff",
-    "decision_function",
-    "on_chunks",
-    "predict",
-    "top",
-]
 
 
 class _OnCluster:

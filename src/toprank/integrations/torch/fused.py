@@ -38,8 +38,6 @@ from toprank.integrations.torch.pairs import log_power, mean_softplus
 from toprank.integrations.torch.rows import Batch
 from toprank.objectives.push import Focus, focus_constants
 
-__all__ = ["FusedIRPush", "FusedPush"]
-
 ROWS = tl.constexpr(2048)  # of a step
 BLOCKS = tl.constexpr(1024)  # at most; a longer list takes more steps
 HEAD = tl.constexpr(16)  # two counters, then numbers for the gradient

@@ -30,8 +30,6 @@ from toprank.integrations.torch import logistic
 if TYPE_CHECKING:
     from toprank.integrations.torch.rows import Side
 
-__all__ = ["fused_heights"]
-
 WIDTH = tl.constexpr(logistic.WIDTH)
 PER_UNIT = tl.constexpr(1.0 / logistic.WIDTH)  # a power of two: no product is rounded
 NODES = tl.constexpr(logistic.NODES)

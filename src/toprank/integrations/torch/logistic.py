@@ -19,10 +19,12 @@ from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from scipy.special import expit
 from torch import Tensor
 
@@ -30,13 +32,7 @@ from toprank.integrations.torch.rows import running_sum
 from toprank.kernels.sweeps import FAR
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from numpy.typing import NDArray
-
     from toprank.integrations.torch.rows import Side
-
-__all__ = ["NODES", "REACH", "WIDTH", "heights_in_place", "logistic_heights", "table"]
 
 WIDTH = 0.25
 NODES = 8

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 if HAS_TRITON:
     from toprank.integrations.torch.fused import FusedIRPush, FusedPush
 
-__all__ = ["IRPushLoss", "NDCGHingeLoss", "PairLoss", "PrecisionAtKLoss", "PushLoss"]
-
 PairLossName = Literal["logistic", "hinge", "squared_hinge"]
 Gain = Literal["exponential", "linear"]
 

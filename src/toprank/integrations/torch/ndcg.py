@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     from toprank.integrations.torch.rows import Batch
 
-__all__ = ["ndcg_hinge"]
-
 
 def ndcg_hinge(batch: Batch, gain: str) -> tuple[Tensor, Tensor]:
     """Value of one list, and whether any of its rows has a gain."""

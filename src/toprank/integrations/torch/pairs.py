@@ -33,8 +33,6 @@ if TYPE_CHECKING:
 if HAS_TRITON:
     from toprank.integrations.torch.fused_logistic import fused_heights
 
-__all__ = ["log_power", "mean_log1p", "mean_of_pairs", "mean_softplus", "root_power"]
-
 
 class _Heights(NamedTuple):
     """Heights in some order of the rows, what each counts, and the weight of the inner rows."""

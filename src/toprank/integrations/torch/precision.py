@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from toprank.integrations.torch.rows import Batch
     from toprank.objectives.precision import Surrogate
 
-__all__ = ["precision_at_k"]
-
 
 def precision_at_k(
     batch: Batch, k: float, surrogate: Surrogate, whole: Tensor | None

@@ -12,8 +12,6 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-__all__ = ["HAS_TRITON", "Batch", "Side", "check_batch", "running_sum"]
-
 # Triton comes with PyTorch where there is a graphics card for it.
 HAS_TRITON = torch.cuda.is_available() and find_spec("triton") is not None
 

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import torch
 from torch.utils.data import Sampler
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from torch import Tensor
-
-__all__ = ["ClassAwareBatchSampler"]
 
 
 class ClassAwareBatchSampler(Sampler[list[int]]):
