@@ -23,13 +23,16 @@ from toprank.metrics.driver import (
     shared_parameters,
 )
 from toprank.metrics.places import places_of_positives, sum_over_places
-from toprank.metrics.ranked import BLOCK, Ranked, rank_sorted, sort_rows
+from toprank.metrics.ranked import Ranked, rank_sorted, sort_rows
 
 if TYPE_CHECKING:
     from toprank.metrics.ranked import Floats, ScoredRows
 
 # A difference of two scores is known up to this share of their size.
 _ROUNDING = 4 * np.finfo(np.float64).eps
+
+# Ties that are looked at together: the cache of a processor holds them.
+BLOCK = 1 << 14
 
 # The share of the tied rows that count.
 _SHARE = {PESSIMISTIC: 1.0, AVERAGE: 0.5, OPTIMISTIC: 0.0}
@@ -211,8 +214,7 @@ def pnorm_error(
         if ties == AVERAGE and p > 1:
             total = _expected_price(ranked, lambda heights: _power(heights, p), "height")
         else:
-            heights, negatives = _heights(ranked, _SHARE[ties]), ranked.negatives_tied
-            total = _paid(ranked, lambda heights: _power(heights, p), heights, negatives)
+            total = _paid_by_height(ranked, lambda heights: _power(heights, p), _SHARE[ties])
     if np.isinf(total).any():
         warnings.warn(
             f"The p-norm error overflows at p={p:g}; pass normalize=True.",
@@ -296,8 +298,7 @@ def price_of_heights(
     if ties == AVERAGE:
         return _expected_price(ranked, checked, on)
     if on == "height":
-        heights = _heights(ranked, float(ties != OPTIMISTIC))
-        return _paid(ranked, checked, heights, ranked.negatives_tied)
+        return _paid_by_height(ranked, checked, float(ties != OPTIMISTIC))
     return _paid(ranked, checked, _reverse_heights(ranked, float(ties != OPTIMISTIC)), ranked.gain)
 
 
@@ -305,15 +306,25 @@ def _paid(
     ranked: Ranked, price: Callable[[Floats], Floats], places: Floats, weight: Floats
 ) -> Floats:
     """Σ weight·price(place) in each list; a row that is not there pays nothing, not 0·inf."""
+    live = np.flatnonzero(weight > 0)
+    return ranked.total_of(weight[live] * price(places[live]), live)
+
+
+def _paid_by_height(ranked: Ranked, price: Callable[[Floats], Floats], share: float) -> Floats:
+    """Σ price(height) over the negatives of each list.
+
+    One list is looked at block by block from below, so that heights and prices never leave the
+    cache of the processor.
+    """
     if ranked.starts.size > 1:
-        live = np.flatnonzero(weight > 0)
-        return ranked.total_of(weight[live] * price(places[live]), live)
-    total = np.zeros(1)
-    for start in range(0, weight.size, BLOCK):
-        mine = weight[start : start + BLOCK]
-        live = np.flatnonzero(mine > 0)
-        if live.size:
-            total += (mine[live] * price(places[start : start + BLOCK][live])).sum()
+        return _paid(ranked, price, _heights(ranked, share), ranked.negatives_tied)
+    total, below = np.zeros(1), 0.0
+    for stop in range(ranked.gain.size, 0, -BLOCK):
+        block = ranked.between(max(stop - BLOCK, 0), stop)
+        heights = _heights(block, share)
+        heights += below
+        below += float(block.gain.sum())
+        total += _paid(block, price, heights, block.negatives_tied)
     return total
 
 

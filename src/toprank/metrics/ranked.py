@@ -101,6 +101,13 @@ class Ranked(NamedTuple):
         """Weight of all rows of each list."""
         return self.positives + self.negatives
 
+    def between(self, start: int, stop: int) -> Ranked:
+        """Some ties of one list, as if there were no others."""
+        others = None if self.others is None else self.others[start:stop]
+        return self._replace(
+            gain=self.gain[start:stop], weight=self.weight[start:stop], others=others
+        )
+
     def above(self, values: Floats) -> Floats:
         """Sum over the higher ties of the same list."""
         if self.starts.size == 1:
@@ -270,7 +277,7 @@ def _ties_of_two_classes(scores: Floats, positives: NDArray[np.bool_]) -> tuple[
     ordered = _rising(np.negative(scores))
     is_first = np.ones(ordered.size, dtype=np.bool_)
     np.not_equal(ordered[1:], ordered[:-1], out=is_first[1:])
-    weight = np.ones(ordered.size)
+    weight = np.broadcast_to(np.float64(1.0), ordered.shape)  # no memory for so many ones
     if not is_first.all():
         starts = np.flatnonzero(is_first)
         weight = np.diff(starts, append=ordered.size).astype(np.float64)
