@@ -1,13 +1,15 @@
 """Fits streamed from a Parquet file: a pass beside pyarrow's own read, and the memory of a fit.
 
-``ROWS=1e8 FOLDER=/some/disk python -m benchmarks.out_of_core`` takes the size that does not fit
-into memory: a file of 9 GB, which is deleted at the end. Both sides take all cores, and both find
-the file in the page cache as the turn before has left it.
+``python -m benchmarks.out_of_core`` takes some two minutes and writes the table of
+docs/guide/out_of_core.md. ``ROWS=1e8 FOLDER=/some/disk`` takes the size that does not fit into
+memory: a file of 9 GB, which is deleted at the end. Both sides take all cores, and both find the
+file in the page cache as the turn before has left it.
 """
 
 import multiprocessing
 import os
 import resource
+import statistics
 import tempfile
 import time
 from pathlib import Path
@@ -16,34 +18,36 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from benchmarks.measure import compared, race
+from benchmarks.between import machine_text, table, write_between
 from toprank import PNormPush, RankBoost
 from toprank.objectives.exponential import PushFormula
+from toprank.rankers.growing_trees import bins_of_blocks
 from toprank.rankers.survey import survey
 from toprank.solvers.boosting_passes import PassState, binned, fit_stumps
 from toprank.solvers.passes import BlockFeatures, PushPasses
+from toprank.solvers.tree_blocks import binned_rows
 from toprank.tables import ParquetBlocks
 from toprank.tables.parquet_stream import BUFFER
 from toprank.weak_rankers import Stumps
 
 ROWS, FEATURES, ROUNDS = int(float(os.environ.get("ROWS", "1e7"))), 20, 10
-FOLDER = os.environ.get("FOLDER")
-GROUP = 1 << 20
-IN_PIECES = {"pre_buffer": False, "buffer_size": BUFFER}
+FOLDER = os.environ.get("FOLDER", tempfile.gettempdir())
+TURNS = 6 if ROWS <= 10_000_000 else 2
+LEANEST, DEFAULT = "pyarrow reads in pieces", "pyarrow reads by default"
 
 
-def write(path):
+def write(path, n_rows, seed=0, group=1 << 20):
     """Write rows of about 4 % positives, a row group at a time."""
-    rng = np.random.default_rng(0)
-    coef = rng.normal(size=FEATURES).astype(np.float32)
+    rng = np.random.default_rng(seed)
+    coef = np.random.default_rng(0).normal(size=FEATURES).astype(np.float32)
     names = [f"x{j}" for j in range(FEATURES)]
     schema = pa.schema([*((name, pa.float32()) for name in names), ("y", pa.int8())])
     with pq.ParquetWriter(path, schema) as writer:
-        for start in range(0, ROWS, GROUP):
-            columns = rng.standard_normal((FEATURES, min(GROUP, ROWS - start)), dtype=np.float32)
+        for start in range(0, n_rows, group):
+            columns = rng.standard_normal((FEATURES, min(group, n_rows - start)), dtype=np.float32)
             noise = rng.logistic(size=columns.shape[1])
             y = (0.5 * coef @ columns + noise > 5).astype(np.int8)
-            writer.write_table(pa.table([*columns, y], schema=schema), row_group_size=GROUP)
+            writer.write_table(pa.table([*columns, y], schema=schema), row_group_size=group)
 
 
 def read(path, **options):
@@ -58,32 +62,39 @@ def push_fit(path):
 
 
 def boosting_fit(path):
-    return RankBoost(max_iter=ROUNDS).fit_blocks(ParquetBlocks(path, target="y", scratch=FOLDER))
+    return RankBoost(max_iter=ROUNDS).fit_blocks(ParquetBlocks(path, target="y"))
 
 
-def nothing(path):
-    """Import and compile, which every process does once."""
-    small = pq.ParquetFile(path).read_row_group(0).slice(0, 20_000)
-    with tempfile.TemporaryDirectory() as folder:
-        part = Path(folder) / "part.parquet"
-        pq.write_table(small, part)
-        push_fit(part)
-        boosting_fit(part)
+def boosting_fit_on_disk(path):
+    blocks = ParquetBlocks(path, target="y", scratch=FOLDER)
+    return RankBoost(max_iter=ROUNDS).fit_blocks(blocks)
+
+
+FITS = {
+    "`PNormPush().fit_blocks`": push_fit,
+    f"`RankBoost(max_iter={ROUNDS}).fit_blocks`": boosting_fit,
+    "the same, with `scratch=`": boosting_fit_on_disk,
+}
 
 
 def alone(fit, path):
-    """Seconds and peak megabytes of a fit in this process, which has done nothing else."""
-    nothing(path)
+    """Seconds and peak bytes of a fit in this process, which has only compiled before."""
+    small = pq.ParquetFile(path).read_row_group(0).slice(0, 20_000)
+    with tempfile.TemporaryDirectory() as folder:
+        pq.write_table(small, Path(folder) / "part.parquet")
+        fit(Path(folder) / "part.parquet")
     start = time.perf_counter()
     fit(path)
-    return time.perf_counter() - start, resource.getrusage(
-        resource.RUSAGE_SELF
-    ).ru_maxrss * 1.024e-3
+    taken = time.perf_counter() - start
+    return taken, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
 def passes(path):
     """A pass of each kind, after a look at the rows."""
-    blocks = ParquetBlocks(path, target="y", scratch=FOLDER)
+    blocks, on_disk = (
+        ParquetBlocks(path, target="y"),
+        ParquetBlocks(path, target="y", scratch=FOLDER),
+    )
     seen, classes = survey(blocks, accepts_missing=True)
     features = BlockFeatures(seen.low, seen.span, classes[1])
     landscape = PushPasses(blocks, features, PushFormula(4.0, {1: 1.0}))
@@ -92,47 +103,63 @@ def passes(path):
     fit_stumps(stumps, blocks, seen.starts, seen.n_rows)
     stumps.has_missing_ = seen.missing
     state = PassState.on(blocks, stumps, classes[1])
-
-    def binning():
-        PassState.on(blocks, stumps, classes[1]).close()
-
-    def bins_alone():
-        blocks.total(lambda block: len(binned(block, stumps.thresholds_, classes[1]).y))
-
+    tree_bins = bins_of_blocks(blocks, seen, 255)
+    work = binned, stumps.thresholds_, classes[1], 1.0
     return {
-        "value, gradient and Hessian of PNormPush": lambda: landscape.at(weights),
-        "bins of RankBoost, written to disk": binning,
-        "bins of RankBoost, not written": bins_alone,
-        "a round of RankBoost on its bins": lambda: state._move(0, 0.01),  # noqa: SLF001
+        LEANEST: lambda: read(path, pre_buffer=False, buffer_size=BUFFER),
+        DEFAULT: lambda: read(path),
+        "one pass of `PNormPush`: value, gradient, Hessian": lambda: landscape.at(weights),
+        "bins of `RankBoost`, kept in memory": lambda: blocks.kept(*work).close(),
+        "bins of `RankBoost`, written to disk": lambda: on_disk.kept(*work).close(),
+        "bins of `TreeRanker`, kept in memory": lambda: blocks.kept(
+            binned_rows, tree_bins, classes[1]
+        ).close(),
+        "one round of `RankBoost` on its bins": lambda: state._move(0, 0.01),  # noqa: SLF001
     }
 
 
-def results():
-    task = f"a pass over {ROWS:,} × {FEATURES} float32 in Parquet"
-    turns = 6 if ROWS <= 10_000_000 else 2
+def pass_table(path):
+    """Seconds of each pass, and its ratio to both reads in the same turn."""
+    calls = passes(path)
+    taken = {name: [] for name in calls}
+    for turn in range(TURNS + 1):
+        for name, run in calls.items():
+            start = time.perf_counter()
+            run()
+            if turn:
+                taken[name].append(time.perf_counter() - start)
+    rows = []
+    for name, seconds in taken.items():
+        ratios = [
+            sorted(mine / its for mine, its in zip(seconds, taken[read], strict=True))
+            for read in (LEANEST, DEFAULT)
+        ]
+        cells = [f"{statistics.median(r):.2f} ({r[0]:.2f} to {r[-1]:.2f})" for r in ratios]
+        rows.append([name, f"{statistics.median(seconds):.3g}", *cells])
+    return table(["", "seconds", "relative to the leanest read", "to the default read"], rows)
+
+
+def fit_table(path):
+    """Seconds and peak memory of fits, each in a process of its own."""
+    rows = []
+    for name, fit in FITS.items():
+        with multiprocessing.get_context("spawn").Pool(1) as pool:
+            taken, peak = pool.apply(alone, (fit, path))
+        rows.append([name, f"{taken:.3g}", f"{peak / 1e9:.2f} GB"])
+    return table(["", "seconds", "peak memory of the process"], rows)
+
+
+def main():
     with tempfile.TemporaryDirectory(dir=FOLDER) as folder:
         path = Path(folder) / "rows.parquet"
-        write(path)
-        for name, run in passes(path).items():
-            peers = {
-                "pyarrow's read": lambda: read(path),
-                "pyarrow's read, in pieces": lambda: read(
-                    path, pre_buffer=False, buffer_size=BUFFER
-                ),
-            }
-            notes = dict.fromkeys(peers, "reads, and does nothing with what it has read")
-            yield from race("out of core", task, (name, run), peers, turns=turns, notes=notes)
-        for name, fit in (("PNormPush", push_fit), (f"RankBoost, {ROUNDS} rounds", boosting_fit)):
-            with multiprocessing.get_context("spawn").Pool(1) as pool:
-                taken, peak = pool.apply(alone, (fit, path))
-            table = ROWS * (FEATURES * 4 + 1) / 1e6
-            yield compared(
-                "memory", f"a fit on {ROWS:,} × {FEATURES} float32 in Parquet",
-                (f"{name}, streamed", [peak]), ("the table alone, in memory", [table]), "MB",
-                f"all of the process, Python and libraries included; {taken:.0f} s",
-            )  # fmt: skip
+        write(path, ROWS)
+        text = (
+            f"{ROWS:,} rows of {FEATURES} float32 features, a file of "
+            f"{path.stat().st_size / 1e9:.2g} GB in the page cache; {TURNS} turns, median, smallest and largest ratio. "
+            f"{machine_text()}.\n\n{pass_table(path)}\n\n{fit_table(path)}"
+        )
+    write_between("guide/out_of_core.md", "passes", text)
 
 
 if __name__ == "__main__":
-    for row in results():
-        print(*(f"{value:.4g}" if isinstance(value, float) else value for value in row), sep=" | ")
+    main()

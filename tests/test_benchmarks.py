@@ -77,3 +77,47 @@ def test_ratios_are_remembered_once_per_commit(benchmarks):
     assert again == history
     kept["push"]["commit"] = "b"
     assert all(len(each) == 2 for each in benchmarks.history.remember(kept, history).values())
+
+
+@pytest.mark.usefixtures("benchmarks")
+def test_tables_are_written_between_the_comments_of_their_page():
+    between = __import__("benchmarks.between", fromlist=["between"])
+    page = "before\n<!-- plan -->\nold\n<!-- end of plan -->\nafter\n"
+    once = between.replaced(page, "plan", between.table(["a", "b"], [["x", "1"]]))
+    assert once.split("\n")[1:6] == [
+        "<!-- plan -->", "| a | b |", "| --- | ---: |", "| x | 1 |", "<!-- end of plan -->",
+    ]  # fmt: skip
+    assert between.replaced(once, "plan", "old") == page
+    with pytest.raises(ValueError, match="no <!-- terms -->"):
+        between.replaced(page, "terms", "")
+
+
+@pytest.mark.usefixtures("benchmarks")
+def test_a_plan_predicts_what_grows_along_a_line():
+    plan = __import__("benchmarks.plan", fromlist=["plan"])
+    terms = sys.modules["benchmarks.plan_terms"]
+
+    def fits(size):
+        def fit(**passes):
+            found = {
+                name: (count, count * (1e-3 + size * ns)) for name, (count, ns) in passes.items()
+            }
+            total = sum(seconds for _, seconds in found.values())
+            return terms.Fit(found, total + 0.5, total, 1000 + 21 * size)
+
+        look = {"survey_block": (1, 5e-9), "every_so_many_rows": (1, 2e-9)}
+        return {
+            "PNormPush": fit(survey_block=(1, 5e-9), a_pass=(6, 9e-9)),
+            "RankBoost": fit(**look, binned=(1, 7e-9), a_round=(11, 3e-9)),
+            "TreeRanker": fit(**look, binned_rows=(1, 8e-9), ask=(30, 1e-9), weigh=(1, 1e-9)),
+        }
+
+    told, seconds, n_bytes = plan.predicted(
+        {size: fits(size) for size in (10**6, 3 * 10**6, 10**7)}
+    )
+    there = fits(4 * 10**7)
+    assert told["a pass of the push"](4 * 10**7) == pytest.approx(0.361)
+    for name, fit in there.items():
+        assert seconds(name, 4 * 10**7) == pytest.approx(fit.processor)
+        assert n_bytes[name](4 * 10**7) == pytest.approx(fit.n_bytes)
+    assert plan._checked(1.1, 1.0, 1.0) == ["1.1", "1", "+10 %"]
