@@ -1,7 +1,6 @@
 """What the plan for large tables is made of, measured: passes over a file, tasks of a cluster."""
 
 import multiprocessing
-import resource
 import tempfile
 import time
 from collections import defaultdict
@@ -10,8 +9,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-import psutil
 
+from benchmarks.bytes_per_row import give_back
+from benchmarks.measure import peak_bytes
 from benchmarks.out_of_core import FEATURES, write
 from toprank import PNormPush, RankBoost, TreeRanker
 from toprank.blocks import ArrayBlocks, Blocks
@@ -83,12 +83,13 @@ def fit_here(name, files):
     X = rng.normal(size=(20_000, FEATURES)).astype(np.float32)
     ranker = FITS[name]
     ranker.fit_blocks(ArrayBlocks.cut(np.asfortranarray(X), (X[:, 0] > 2).astype(np.int8)))
+    give_back()
     passes = defaultdict(lambda: (0, 0.0))
-    before, wall, processor = psutil.Process().memory_info().rss, time.time(), time.process_time()
-    ranker.fit_blocks(ClockedBlocks(ParquetBlocks(files, target="y"), passes))
-    processor, wall = time.process_time() - processor, time.time() - wall
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-    return Fit(dict(passes), processor, wall, peak - before)
+    blocks = ClockedBlocks(ParquetBlocks(files, target="y"), passes)
+    wall, processor = time.perf_counter(), time.process_time()
+    n_bytes = peak_bytes(lambda: ranker.fit_blocks(blocks))
+    processor, wall = time.process_time() - processor, time.perf_counter() - wall
+    return Fit(dict(passes), processor, wall, n_bytes)
 
 
 def fits_of(files):
