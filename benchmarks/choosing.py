@@ -6,24 +6,32 @@ columns on two threads, and keeps to limits of 10, 30 and 60 seconds.
 (``TOPRANK_DATA``) and compares choice, promise and order.
 ``python -m benchmarks.choosing promises`` runs both on 1,500 rows of three data sets, three times,
 and counts the hits in lists of as many fresh rows.
+``python -m benchmarks.choosing blocks`` fits a Parquet file of 5,000,000 rows (``ROWS``) and 20
+columns in blocks, ``python -m benchmarks.choosing first_rows`` its first fifth in memory; both
+rank as many fresh rows as that. A limit of 60 seconds counts processor time.
 """
 
 import json
+import os
+import resource
 import sys
 import tempfile
 import time
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 from pyarrow.csv import write_csv
+from pyarrow.parquet import ParquetWriter
 from typer.testing import CliRunner
 
 from experiments.tuned.problems import read, splits
 from toprank import TopRanker
 from toprank.app.cli import app
 from toprank.app.model_file import load_model
+from toprank.tables import ParquetBlocks
 
 SETS = (
     "abalone", "adult", "ann_thyroid", "bank_marketing", "cod_rna", "magic", "page_blocks", "sick",
@@ -33,6 +41,7 @@ PROMISED = ("bank_marketing", "adult", "ann_thyroid")
 N_TRAINING, N_DRAWS, MOST_LISTS = 1_500, 3, 20
 LIMITS = (None, 10.0, 30.0, 60.0)
 SIZES = (10_000, 1_000_000)
+LONG = int(float(os.environ.get("ROWS", "5e6")))
 
 
 def made_up(n_rows: int) -> tuple[np.ndarray, np.ndarray]:
@@ -55,6 +64,50 @@ def times() -> None:
             wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
             limited = "no limit" if limit is None else f"limit {limit:.0f} s"
             print(f"{n_rows:,} × 30, {limited}: {wall:.1f} s ({cpu:.1f} CPU s)", flush=True)
+
+
+def crossed(n_rows: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Twenty columns, some of which act together; one row in eighty is positive."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n_rows, 20)).astype(np.float32)
+    height = X.sum(axis=1) / 20**0.5 + 0.8 * X[:, 0] * X[:, 1] + 1.2 * (X[:, 6] > 1) * (X[:, 7] > 0)
+    height += 0.7 * np.sin(2 * X[:, 2]) * X[:, 3] - 0.5 * np.abs(X[:, 4]) * (X[:, 5] > 0)
+    return X, height + 0.7 * rng.logistic(size=n_rows) > 4.5
+
+
+def blocks() -> None:
+    """``fit_blocks`` of a long file."""
+    with tempfile.NamedTemporaryFile(suffix=".parquet") as file:
+        writer = None
+        for seed in range(10):
+            X, y = crossed(LONG // 10, seed)
+            table = pa.table({f"x{at}": column for at, column in enumerate(X.T)} | {"y": y})
+            writer = writer or ParquetWriter(file.name, table.schema)
+            writer.write_table(table)
+        writer.close()
+        rows = ParquetBlocks(file.name, target="y")
+        judge(lambda model: model.fit_blocks(rows))
+
+
+def first_rows() -> None:
+    """``fit`` of the first rows of that file."""
+    parts = [crossed(LONG // 10, seed) for seed in range(2)]
+    X, y = (np.concatenate(columns) for columns in zip(*parts, strict=True))
+    judge(lambda model: model.fit(X, y))
+
+
+def judge(fit: Callable[[TopRanker], TopRanker]) -> None:
+    """Processor seconds and peak memory of a fit, and what it finds among fresh rows."""
+    budget = LONG // 5000
+    time.monotonic = time.perf_counter = time.process_time
+    before = time.process_time()
+    model = fit(TopRanker(budget, list_size=LONG // 5, time_limit=60.0))
+    seconds = time.process_time() - before
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
+    X, y = crossed(LONG // 5, 99)
+    order = np.argsort(-model.decision_function(X), kind="stable")
+    print(f"{seconds:.0f} CPU s, {peak:.2f} GB; {model.fitted_rows_}; {model.hits_}")
+    print(f"{y[order[:budget]].sum()} hits in {budget}, {y[order[: 5 * budget]].sum()} in 5 times")
 
 
 def said(*words: str) -> dict:
@@ -121,4 +174,5 @@ def promises() -> None:
 
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
-    {"times": times, "agreement": agreement, "promises": promises}[sys.argv[1]]()
+    parts = (times, agreement, promises, blocks, first_rows)
+    {part.__name__: part for part in parts}[sys.argv[1]]()

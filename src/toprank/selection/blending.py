@@ -334,6 +334,7 @@ class Blend(BaseRanker):
     classes_ : array of the two labels
     rankers_ : list of fitted rankers
     factors_ : array, what each one's score is multiplied with
+    by_passes_ : list of the places of those that learned by passes, after :meth:`fit_blocks`
     intercept_ : array of one number: as many rows score above 0 as were positive, of all rows or
         of 50,000 at random
     """
@@ -361,9 +362,16 @@ class Blend(BaseRanker):
         self._check_parameters()
         given = {"sample_weight": sample_weight, "groups": groups}
         given = {name: value for name, value in given.items() if value is not None}
-        return self._store(self._fitted(self.rankers, X, y, given), X, y, given)
+        fits = self._fitted(self.rankers, X, y, given)
+        return self._store([model for model, _ in fits], X, y, given)
 
-    def fit_blocks(self, blocks: Blocks, rows: LabelledRows, by_passes: Sequence[bool]) -> Self:
+    def fit_blocks(
+        self,
+        blocks: Blocks,
+        rows: LabelledRows,
+        places: Sequence[int],
+        in_time: Callable[[float], bool] | None = None,
+    ) -> Self:
         """Fit rankers by passes over blocks of rows, or on some of the rows in memory.
 
         Parameters
@@ -372,23 +380,35 @@ class Blend(BaseRanker):
             All rows.
         rows : LabelledRows
             Some of them, from which the other rankers learn and on which the cut is measured.
-        by_passes : sequence of bool
-            For each ranker whether it learns from all rows, by its ``fit_blocks``.
+        places : sequence of int
+            Rankers that learn from all rows, by their ``fit_blocks``, one after another.
+        in_time : function of seconds, optional
+            Where given, these too are fitted on ``rows`` first, and on all rows only if this
+            function of the seconds that took is true.
         """
         self._check_parameters()
-        some = rows.X, rows.positives, rows.metadata()
-        both = list(zip(self.rankers, by_passes, strict=True))
-        in_memory = iter(self._fitted([ranker for ranker, all_rows in both if not all_rows], *some))
-        models = [
-            clone(ranker).fit_blocks(blocks) if all_rows else next(in_memory)
-            for ranker, all_rows in both
-        ]
-        return self._store(models, *some)
+        some, n_rankers = (rows.X, rows.positives, rows.metadata()), len(self.rankers)
+        first = [at for at in range(n_rankers) if in_time is not None or at not in places]
+        fits = self._fitted([self.rankers[at] for at in first], *some)
+        fitted = dict(zip(first, fits, strict=True))
+        self.by_passes_ = []
+        for at in places:
+            if in_time is None or in_time(fitted[at][1]):
+                fitted[at] = clone(self.rankers[at]).fit_blocks(blocks), 0.0
+                self.by_passes_.append(at)
+        return self._store([fitted[at][0] for at in range(n_rankers)], *some)
 
-    def _fitted(self, rankers: Sequence[Any], X: Any, y: Any, given: dict[str, Any]) -> list[Any]:
-        """Fit rankers in threads, each of which has one thread for its linear algebra."""
+    def _fitted(
+        self, rankers: Sequence[Any], X: Any, y: Any, given: dict[str, Any]
+    ) -> list[tuple[Any, float]]:
+        """Fit rankers in threads, each of which has one thread for its linear algebra; seconds."""
+
+        def fit(ranker: Any) -> tuple[Any, float]:
+            started = time.perf_counter()
+            return clone(ranker).fit(X, y, **given), time.perf_counter() - started
+
         with threadpool_limits(1), ThreadPoolExecutor(effective_n_jobs(self.n_jobs)) as pool:
-            return list(pool.map(lambda ranker: clone(ranker).fit(X, y, **given), rankers))
+            return list(pool.map(fit, rankers))
 
     def _store(self, models: list[Any], X: Any, y: Any, given: dict[str, Any]) -> Self:
         """Store the rankers and a cut that predicts as many positives as there are."""

@@ -445,23 +445,20 @@ class TopRanker(BaseRanker):
         if self.time_limit is not None:
             cross, data = self._in_time(cross, weights, data, started)
         blend = Blend.of(cross, weights, self.n_jobs)
-        by_passes = self._by_passes(cross, weights, data.n_rows, started, stream)
+        rows = dict.fromkeys(range(len(chosen)), data.n_rows)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # as in the fits on folds
             if stream is None:
                 blend.fit(data.X, data.positives, **data.metadata())
             else:
-                blend.fit_blocks(stream.blocks, data, by_passes)
+                self._fit_stream(blend, stream, data, started)
+                rows |= dict.fromkeys(blend.by_passes_, stream.n_rows)
         self.best_estimator_ = blend.rankers_[0] if is_single else blend
-        self.fitted_rows_ = {
-            label: stream.n_rows if stream is not None and all_rows else data.n_rows
-            for label, all_rows in zip(self.weights_, by_passes, strict=True)
-        }
-        for at, model, all_rows in zip(
-            np.flatnonzero(weights).tolist(), blend.rankers_, by_passes, strict=True
-        ):
-            if all_rows:
-                cross, change = cross.on_scale_of(at, model)
+        self.fitted_rows_ = dict(zip(self.weights_, rows.values(), strict=True))
+        if stream is not None:
+            for place in blend.by_passes_:
+                at = int(np.flatnonzero(weights)[place])
+                cross, change = cross.on_scale_of(at, blend.rankers_[place])
                 unseen = unseen + weights[at] * change
         self._calibrate(cross, weights, unseen)
 
@@ -524,30 +521,28 @@ class TopRanker(BaseRanker):
         efforts = np.array([cross.seconds(at, n_rows) for at in np.flatnonzero(weights).tolist()])
         return float(max(efforts.sum() / effective_n_jobs(self.n_jobs), efforts.max()))
 
-    def _by_passes(
-        self,
-        cross: CrossFit,
-        weights: Floats,
-        n_rows: int,
-        started: float,
-        stream: _Stream | None,
-    ) -> list[bool]:
-        """Which of the chosen members learn from all rows of a stream.
+    def _fit_stream(
+        self, blend: Blend, stream: _Stream, data: LabelledRows, started: float
+    ) -> None:
+        """Fit by passes over a stream what can be, and the other members on the rows in memory.
 
-        All that can; with a time limit those of the largest weights, as long as there is time
-        beside the fits on ``n_rows`` rows in memory.
+        With a time limit, all on the rows in memory first; what that took tells which of them can
+        be fitted on all rows in the time that is left, those of the largest weights first.
         """
-        chosen = np.flatnonzero(weights)
-        found = [False] * chosen.size
-        if stream is None:
-            return found
-        left = self._seconds_left(started) - self._seconds_needed(cross, weights, n_rows)
-        for place in np.argsort(-weights[chosen], kind="stable").tolist():
-            at = int(chosen[place])
-            needed = _PASSES * stream.seconds + _ON_DISK * cross.seconds(at, stream.n_rows)
-            if RANKERS[cross.members[at].candidate.name].is_streamed and needed <= left:
-                found[place], left = True, left - needed
-        return found
+        labels = sorted(self.weights_, key=lambda label: -self.weights_[label])
+        places = [
+            list(self.weights_).index(label)
+            for label in labels
+            if RANKERS[label.split()[0]].is_streamed
+        ]
+
+        def in_time(seconds: float) -> bool:
+            growth = stream.n_rows / data.n_rows
+            needed = _PASSES * stream.seconds + _ON_DISK * growth * seconds
+            return needed <= self._seconds_left(started)
+
+        is_limited = self.time_limit is not None
+        blend.fit_blocks(stream.blocks, data, places, in_time if is_limited else None)
 
     def _keep_simplest(self, data: LabelledRows) -> None:
         """Fit the first candidate where there are too few rows to choose."""
