@@ -131,24 +131,25 @@ class HingeLine:
         """Σ first·∂size for every row."""
         line = self._scores, self._is_upper, self._order, self._weights
         _pass_downwards(*line, first, self.slopes, self._degree, self._dealt)
-        return self._to_rows()
+        return self._to_rows(self._dealt)
 
-    def hessian(self, first: Floats, second: Floats) -> Floats:
-        """Diagonal of Σ second·(∂size)² + first·∂²size."""
-        of_lower = second * self.slopes**2
-        if self._degree == 2:
-            sums = np.empty(self._sums.shape[1])
-            _count_upwards(self._is_upper, self._weights, sums)
-            of_lower += 2.0 * first * sums[:-1]
+    def gradient_and_hessian(self, first: Floats, second: Floats) -> tuple[Floats, Floats]:
+        """Gradient, and the diagonal of Σ second·(∂size)² + first·∂²size."""
+        counts = np.empty(0)
+        if self._degree == 2 and self._weights.size:
+            counts = np.empty(self._sums.shape[1])
+            _count_upwards(self._is_upper, self._weights, counts)
         line = self._scores, self._is_upper, self._order, self._weights
-        _bend_downwards(*line, first, second, of_lower, self._degree, self._dealt)
-        return self._to_rows()
+        bent = np.empty_like(self._dealt)
+        into = self._dealt, bent
+        _bend_downwards(*line, first, second, self.slopes, counts, self._degree, *into)
+        return self._to_rows(self._dealt), self._to_rows(bent)
 
-    def _to_rows(self) -> Floats:
+    def _to_rows(self, dealt: Floats) -> Floats:
         if not self._bucket_of.size:
-            return self._dealt.copy()
-        rows = np.empty_like(self._dealt)
-        _collect(self._bucket_of, self._starts[:-1].copy(), self._dealt, rows)
+            return dealt.copy()
+        rows = np.empty_like(dealt)
+        _collect(self._bucket_of, self._starts[:-1].copy(), dealt, rows)
         return rows
 
 
@@ -405,17 +406,23 @@ def _bend_downwards(
     weights: Floats,
     first: Floats,
     second: Floats,
-    of_lower: Floats,
+    slopes: Floats,
+    counts: Floats,
     degree: int,
-    bent: Floats,
+    moved_by: Floats,
+    bent_by: Floats,
 ) -> None:
-    """Write what lower rows get, and for upper ones that of each degree, with their weight w.
+    """Write gradient and Hessian of every row, where w is its weight and d the distance.
 
     ::
 
-        1    w²·Σ second        2    4·w²·Σ second·distance² + 2·w·Σ first
+        degree   lower rows, Hessian                       upper rows, Hessian
+        1        second·slope²                             w²·Σ second
+        2        second·slope² + 2·first·(upper rows)      4·w²·Σ second·d² + 2·w·Σ first
+
+    Without weights the upper rows that a lower one has passed are counted by its place.
     """
-    f0 = m0 = m1 = m2 = 0.0
+    f0 = f1 = m0 = m1 = m2 = 0.0
     low = first.size - 1
     origin = scores[-1] - is_upper[-1]
     for place in range(scores.size - 1, -1, -1):
@@ -425,9 +432,18 @@ def _bend_downwards(
         origin = position
         m2 += moved * (2.0 * m1 + moved * m0)
         m1 += moved * m0
+        f1 += moved * f0
         weight = weights[place] if weights.size else 1.0
-        of_upper = 4.0 * weight * m2 + 2.0 * f0 if degree == 2 else weight * m0
-        bent[order[place]] = weight * of_upper if upper else of_lower[np.uint64(low)]
-        f0 += 0.0 if upper else first[np.uint64(low)]
-        m0 += 0.0 if upper else second[np.uint64(low)]
+        a, b, slope = first[np.uint64(low)], second[np.uint64(low)], slopes[np.uint64(low)]
+        if degree == 2:
+            passed = counts[np.uint64(low)] if counts.size else float(place - low)
+            of_upper = weight * (4.0 * weight * m2 + 2.0 * f0)
+            of_lower = b * slope * slope + 2.0 * a * passed
+        else:
+            of_upper, of_lower = weight * weight * m0, b * slope * slope
+        pull = -2.0 * f1 if degree == 2 else -f0
+        moved_by[order[place]] = weight * pull if upper else a * slope
+        bent_by[order[place]] = of_upper if upper else of_lower
+        f0 += 0.0 if upper else a
+        m0 += 0.0 if upper else b
         low = max(low - 1 + upper, 0)

@@ -45,7 +45,8 @@ class HingeOfTwoClasses(Snapshot):
         return self._spread(self._line.gradient(first))
 
     def gradient_and_hessian(self, first: Floats, second: Floats) -> tuple[Floats, Floats]:
-        return self.gradient(first), self._spread(self._line.hessian(first, second))
+        gradient, hessian = self._line.gradient_and_hessian(first, second)
+        return self._spread(gradient), self._spread(hessian)
 
     def _spread(self, values: Floats) -> Floats:
         if self._rows is None:
