@@ -93,8 +93,8 @@ YARDSTICK = """Value and gradient of every push on a million scores, beside one 
 same scores. This is no peer but a yardstick that carries from one machine to the next; where numpy
 sorts with AVX-512, as here, `np.argsort` takes a third of what it takes elsewhere. Exponential
 pushes need no sort. The hinges sort both classes along one line, in stretches that the cache
-holds; lists are dealt out after a sort of all rows. The logistic loss adds Chebyshev series on
-cells of the scores, without a sort; in lists it sorts and adds two series."""
+holds; in lists of at most 64 rows they look at pair after pair. The logistic loss adds Chebyshev
+series on cells of the scores, without a sort; in lists it sorts each and adds two series."""
 # Of the results that are kept; a new run may have had other work beside it.
 MEANWHILE = """The benchmarks ran one after the other on a virtual machine without other work; what
 its host did meanwhile is not known, and shows in wide intervals."""
