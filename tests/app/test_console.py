@@ -1,11 +1,14 @@
 """What a person at a terminal sees, also when something is wrong."""
 
 import ctypes
+import io
 import os
 import signal
 import time
+from types import SimpleNamespace
 
 import pytest
+import rich.console
 import typer
 
 from toprank.app.console import Console, in_one_line
@@ -100,3 +103,17 @@ def test_an_interrupted_program_does_not_wait_for_busy_threads(start):
     _, said = program.communicate()
     assert time.monotonic() - begun < 30
     assert (program.returncode, said) == (130, "toprank: interrupted; all is kept.\n")
+
+
+def test_bars_inside_bars_share_the_terminal(monkeypatch):
+    screen = rich.console.Console(file=io.StringIO(), force_terminal=True, width=80)
+    monkeypatch.setattr("toprank.app.console._terminal", lambda: screen)
+    console, stream = Console(), SimpleNamespace(watch=None)
+    for _ in range(2):
+        with console.passes(stream), console.progress("choosing") as step:
+            stream.watch(5, 10)
+            step(1, 3)
+    assert stream.watch is None
+    shown = screen.file.getvalue()
+    assert "rows of this pass" in shown
+    assert "choosing" in shown
