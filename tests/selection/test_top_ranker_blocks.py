@@ -17,6 +17,12 @@ from toprank.tables import ParquetBlocks
 QUICK = {"candidates": ("logistic", "pnorm-push", "rankboost")}
 
 
+@pytest.fixture(autouse=True)
+def small_samples(monkeypatch):
+    """Samples of ten times max_rows, so that few rows are many."""
+    monkeypatch.setattr("toprank.selection.top_ranker._SAMPLED", 10)
+
+
 def table(n_rows=3000, seed=0, rate=0.1):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n_rows, 4))

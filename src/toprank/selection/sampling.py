@@ -48,8 +48,8 @@ class RowSample(NamedTuple):
 def sample_rows(blocks: Blocks, n_rows: int, seed: int) -> RowSample:
     """Take about ``n_rows`` rows in two passes, or all where there are no more.
 
-    Whether a row is taken depends on the seed and on its number alone. Of rows with more than 300
-    columns or so fewer are taken.
+    Whether a row is taken depends on the seed and on its number alone. Of wide rows fewer are
+    taken.
     """
     seen, counts, size = blocks.total(_look).parts
     classes = check_survey(seen, blocks.feature_names, accepts_missing=True)

@@ -61,6 +61,8 @@ _ROWS_OF_REPEATS, _MOST_REPEATS = 1_000, 2
 # Times the rows that fits on folds learn from: all of them are scored, and the promise is as much
 # narrower.
 _JUDGED = 10
+# The same for rows in blocks: so many are held in memory, for members that learn there.
+_SAMPLED = 40
 # A fit on a stream takes some passes to read it, and its iterations longer than in memory.
 _PASSES, _ON_DISK = 10, 2.0
 # Cells of a sparse table up to which it is made dense.
@@ -134,8 +136,8 @@ class TopRanker(BaseRanker):
     weights_ : dict of settings in words to their weights in the blend
     fitted_rows_ : dict of the same settings to the rows that each was fitted on; rows that are
         alike count once in memory
-    sampled_rows_ : int or None, rows of the sample on which :meth:`fit_blocks` has chosen; None
-        where all rows were in memory
+    sampled_rows_ : int or None, rows of the sample that :meth:`fit_blocks` has taken; None where
+        all rows were in memory
     hits_ : Interval(mean, low, high) of the hits within the budget of one new list, 95 %; None
         where there were too few rows to divide
     precision_ : Interval, the same as shares of the budget
@@ -201,12 +203,13 @@ class TopRanker(BaseRanker):
     def fit_blocks(self, blocks: Blocks) -> Self:
         """Choose on a random sample of rows in blocks, and fit on all of them what can be.
 
-        Ten times ``max_rows`` rows are taken; where there are no more, the model is that of
-        :meth:`fit`. The blend is chosen and its hits are promised from this sample, for a list as
-        long as all blocks. Then members that learn by passes over blocks (pushes on features,
-        RankBoost and boosted trees) are fitted on all rows, others on the sample, and with a
-        ``time_limit`` also those that would take too long: ``fitted_rows_`` says which. Missing
-        values are encoded as the sample tells.
+        Forty times ``max_rows`` rows are taken, fewer if they have more than 80 columns or so;
+        where there are no more, the model is that of :meth:`fit`. The blend is chosen and its hits
+        are promised from this sample, for a list as long as all blocks. Then members that learn by
+        passes over blocks (pushes on features, the linear Ranking SVM, RankBoost and boosted trees)
+        are fitted on all rows, others on the sample, and with a ``time_limit`` also those that
+        would take too long: ``fitted_rows_`` says which. Missing values are encoded as the sample
+        tells.
 
         Parameters
         ----------
@@ -220,16 +223,16 @@ class TopRanker(BaseRanker):
         >>> from toprank.blocks import ArrayBlocks
         >>> from toprank.datasets import load_digits_eights
         >>> X, y = load_digits_eights(return_X_y=True)
-        >>> rows = ArrayBlocks.cut(X[:1000], y[:1000], size=300)
-        >>> model = TopRanker(50, candidates=["ir-push"], max_rows=50).fit_blocks(rows)
-        >>> model.sampled_rows_ < 600
+        >>> rows = ArrayBlocks.cut(X, y, size=300)
+        >>> model = TopRanker(50, candidates=["ir-push"], max_rows=30).fit_blocks(rows)
+        >>> model.sampled_rows_ < 1300
         True
         >>> model.fitted_rows_
-        {'ir-push alpha=0.01': 1000}
+        {'ir-push alpha=0.01': 1797}
         """
         started = time.monotonic()
         self._check_parameters()
-        taken = sample_rows(blocks, _JUDGED * self.max_rows, int(self.random_state))
+        taken = sample_rows(blocks, _SAMPLED * self.max_rows, int(self.random_state))
         per_pass = (time.monotonic() - started) / 2
         names = blocks.feature_names or _numbered(taken.seen.low.size)
         has_missing = taken.seen.missing.any()
@@ -356,9 +359,7 @@ class TopRanker(BaseRanker):
 
     def _cross_fit(self, data: LabelledRows, started: float) -> CrossFit | None:
         """Fit all candidates on the folds; None where the rows are too few to divide."""
-        pool = data
-        if self.sampled_rows_ is None:  # else it is a sample already
-            pool = data.sample(_JUDGED * self.max_rows, self.random_state)
+        pool = data.sample(_JUDGED * self.max_rows, self.random_state)
         repeats = min(_MOST_REPEATS, math.ceil(_ROWS_OF_REPEATS / pool.n_rows))
         folds = pool.folds(self.n_folds, repeats, self.random_state)
         if not folds:

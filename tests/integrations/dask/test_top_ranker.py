@@ -17,6 +17,12 @@ from toprank.integrations.dask import TopRanker
 OPTIONS = {"candidates": ("pnorm-push", "logistic"), "max_rows": 60}
 
 
+@pytest.fixture(autouse=True)
+def small_samples(monkeypatch):
+    """Samples of ten times max_rows, so that few rows are many."""
+    monkeypatch.setattr("toprank.selection.top_ranker._SAMPLED", 10)
+
+
 def table(n_rows=3000):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(n_rows, 4))

@@ -214,7 +214,8 @@ def learn(
 def in_sample_words(chooser: TopRanker, n_sampled: int) -> str:
     """Say what was learned from a sample of a stream, and what from all of its rows."""
     done = "a blend was chosen" if len(chooser.weights_) > 1 else "the ranker was judged"
-    words = [f"{done} on {n_sampled:,} random rows"]
+    found = chooser.comparison_
+    words = [f"{done} on {n_sampled if found is None else found.rows.n_rows:,} random rows"]
     by_rows: dict[int, set[str]] = {}
     for label, fitted in chooser.fitted_rows_.items():
         by_rows.setdefault(fitted, set()).add(label.split()[0])

@@ -125,7 +125,7 @@ class TreeRanker(_OnCluster, toprank.rankers.TreeRanker):
 class TopRanker(_OnCluster, toprank.selection.TopRanker):
     """:class:`toprank.TopRanker` on a cluster: a blend that is chosen on a sample.
 
-    Ten times ``max_rows`` random rows come to the client, where the blend is chosen and its hits
+    Forty times ``max_rows`` random rows come to the client, where the blend is chosen and its hits
     are promised. Members that learn by passes are fitted on all rows, on the cluster; others on the
     sample, on the client. ``fitted_rows_`` says which. Takes one list only.
     """
