@@ -40,7 +40,13 @@ def test_products_are_those_of_the_table(size, dtype):
 @pytest.mark.parametrize("size", [1, 37])
 def test_the_truth_is_that_of_the_rows_that_count(size):
     (_, y, weights, groups), kept, blocks, *_ = example(size)
-    truth = truth_of_blocks(blocks, np.array([0, 1]))
+    truth = truth_of_blocks(blocks, np.array([0, 1]), kept.sum(), has_lists=True)
     np.testing.assert_array_equal(truth.positives, y[kept] == 1)
     np.testing.assert_array_equal(truth.weights, weights[kept])
     np.testing.assert_array_equal(truth.lists.codes, groups[kept] - 10)
+
+
+def test_rows_beyond_the_memory_are_refused_before_they_are_read(monkeypatch):
+    monkeypatch.setattr("toprank.solvers.block_design.available_memory", lambda: 1000)
+    with pytest.raises(ValueError, match=r"200 rows need some 1.4e-05 GB .* fit on a cluster"):
+        truth_of_blocks(None, np.array([0, 1]), 200, has_lists=False)

@@ -332,8 +332,8 @@ class PushRanker(GradesMixin, PairsMixin, LinearRanker):
         one list, each iteration, a Newton step where there are up to 512 features, takes one more
         pass (two with :class:`IRPush`), and memory does not grow with the rows. Other losses,
         prices and lists need the scores of all rows at once: two passes per iteration, and some
-        100 bytes per row of memory, whatever the number of features. Needs
-        ``weak_rankers="features"``.
+        60 bytes per row of memory (250 with lists), whatever the number of features. On a cluster
+        the scores stay with the rows. Needs ``weak_rankers="features"``.
 
         Parameters
         ----------
@@ -369,7 +369,7 @@ class PushRanker(GradesMixin, PairsMixin, LinearRanker):
             self._solve(SpreadProblem(family, blocks, spread, seen, classes, objective), {})
             return self
         with threads_for(self.n_jobs) as threads:
-            truth = truth_of_blocks(blocks, classes)
+            truth = truth_of_blocks(blocks, classes, seen.n_rows, has_lists=seen.has_groups)
             design = BlockDesign(blocks, family, seen.starts, seen.n_rows)
             self._solve(self._scored_problem(family, design, truth, threads, seen.dtype), {})
         return self

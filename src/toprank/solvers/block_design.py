@@ -34,6 +34,7 @@ from numpy.typing import NDArray
 
 from toprank.blocks import Sums
 from toprank.inputs import as_lists, scaled_weights
+from toprank.kernels.memory import available_memory
 from toprank.kernels.threads import CHUNK
 from toprank.objectives.base import Criterion
 from toprank.solvers.descent import REFRESH, Curvature
@@ -53,6 +54,9 @@ Floats = NDArray[np.float64]
 # Rows that meet in a part, about, and the fewest parts of many rows: some hundred bytes per row
 # must fit into the memory of a worker, while every block sends a piece to every part.
 ROWS_OF_HOME, FEWEST_HOMES = 1 << 22, 32
+# Measured at most, without lists and with them: scores, their moves and slopes, labels, weights,
+# and what an evaluation sorts.
+BYTES_PER_ROW = {False: 70, True: 260}
 
 
 class BlockDesign(Design):
@@ -84,9 +88,11 @@ class BlockDesign(Design):
     def rows(self, index: NDArray[np.intp]) -> Floats | None:
         if self.n_weak > MAX_DENSE:
             return None
+        found = np.empty((index.size, self.n_weak))
+        if not index.size:
+            return found
         order = np.argsort(index, kind="stable")
         parts = self._blocks.total(some_rows, index[order], self._starts)
-        found = np.empty((index.size, self.n_weak))
         found[order] = np.concatenate(parts)
         found -= self._family.low_
         found /= self._family.span_
@@ -151,8 +157,18 @@ class Known(NamedTuple):
     lists: Lists | None
 
 
-def truth_of_blocks(blocks: Blocks, classes: NDArray[Any]) -> Truth:
-    """Find the truth about all rows that count, by one pass."""
+def truth_of_blocks(
+    blocks: Blocks, classes: NDArray[Any], n_rows: int, *, has_lists: bool
+) -> Truth:
+    """Find the truth about all rows that count, by one pass; an error where there is no room."""
+    needed, free = n_rows * BYTES_PER_ROW[has_lists], available_memory()
+    if free is not None and needed > free:
+        raise ValueError(
+            f"the scores of {n_rows:,} rows need some {needed / 1e9:.3g} GB of memory, but "
+            f"{free / 1e9:.3g} are free; fit on a cluster (toprank.integrations.dask) or on a part "
+            "of the rows, or use PNormPush with loss='exponential' and without lists, which keeps "
+            "no scores."
+        )
     positives, weights, lists = zip(*blocks.total(known_of_block, classes[1]), strict=True)
     return Truth.of_labels(
         np.concatenate(positives),

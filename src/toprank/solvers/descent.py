@@ -376,7 +376,7 @@ class _SampledCurvature(Curvature):
         self._design, self._criterion, self._l2 = design, criterion, l2
         self._size = max(MIN_SAMPLE, SAMPLE_PER_WEAK * design.n_weak)
         self._exact = design.n_rows <= self._size
-        self._usable = design.rows(np.arange(1)) is not None
+        self._usable = design.rows(np.arange(0)) is not None
 
     def refresh(self, n_iter: int) -> None:
         if not self._usable or (not self._exact and n_iter % REFRESH):
@@ -386,16 +386,18 @@ class _SampledCurvature(Curvature):
         lower = signed[rows] < 0
         del signed
         moments = self._l2 * np.eye(self._design.n_weak)
+        sampled = self._design.rows(rows)
+        assert sampled is not None  # noqa: S101  (was asked before)
         for members in (lower, ~lower):
-            moments += self._centred_moments(rows[members], weights[members])
+            moments += self._centred_moments(sampled[members], weights[members])
         self._set(moments)
 
+    @staticmethod
     def _centred_moments(
-        self, rows: NDArray[np.intp], weights: NDArray[np.float64]
+        values: NDArray[np.float64], weights: NDArray[np.float64]
     ) -> NDArray[np.float64] | float:
         total = weights.sum()
-        values = self._design.rows(rows)
-        if values is None or not total > 0:
+        if not total > 0:
             return 0.0
         values -= weights @ values / total
         values *= np.sqrt(weights)[:, None]
