@@ -53,7 +53,7 @@ Floats = NDArray[np.float64]
 
 # Rows that meet in a part, about, and the fewest parts of many rows: some hundred bytes per row
 # must fit into the memory of a worker, while every block sends a piece to every part.
-ROWS_OF_HOME, FEWEST_HOMES = 1 << 22, 32
+ROWS_OF_HOME, FEWEST_HOMES = 1 << 22, 4
 # Measured at most, without lists and with them: scores, their moves and slopes, labels, weights,
 # and what an evaluation sorts.
 BYTES_PER_ROW = {False: 70, True: 260}
