@@ -121,22 +121,24 @@ def passes(path):
 def pass_table(path):
     """Seconds of each pass, and its ratio to both reads in the same turn."""
     calls = passes(path)
-    taken = {name: [] for name in calls}
+    taken, worked = ({name: [] for name in calls} for _ in range(2))
     for turn in range(TURNS + 1):
         for name, run in calls.items():
-            start = time.perf_counter()
+            start, work = time.perf_counter(), time.process_time()
             run()
             if turn:
                 taken[name].append(time.perf_counter() - start)
+                worked[name].append(time.process_time() - work)
     rows = []
     for name, seconds in taken.items():
         ratios = [
-            sorted(mine / its for mine, its in zip(seconds, taken[read], strict=True))
-            for read in (LEANEST, DEFAULT)
+            sorted(mine / its for mine, its in zip(times[name], times[read], strict=True))
+            for times, read in ((taken, LEANEST), (worked, LEANEST), (taken, DEFAULT))
         ]
         cells = [f"{statistics.median(r):.2f} ({r[0]:.2f} to {r[-1]:.2f})" for r in ratios]
         rows.append([name, f"{statistics.median(seconds):.3g}", *cells])
-    return table(["", "seconds", "relative to the leanest read", "to the default read"], rows)
+    head = ["relative to the leanest read", "processor time", "relative to the default read"]
+    return table(["", "seconds", *head], rows)
 
 
 def fit_table(path):

@@ -225,9 +225,13 @@ def tilted_moments(
         )
         for tilt in tilts
     ]
+    # memory for a chunk, taken once: fresh memory costs as much as the sums
+    whole_wide = np.empty((size, min(CHUNK, len(block.y))))
+    whole_rooted = np.empty(whole_wide.shape if with_second else 0, dtype=block.X.dtype)
     for rows in _chunks(block):
         columns = block.X[rows].T
-        wide = np.ascontiguousarray(columns, dtype=np.float64)
+        wide = whole_wide[:, : columns.shape[1]]
+        wide[:] = columns
         scores = coef @ wide + offset
         positives = block.y[rows] == features.positive
         row_weights = None if block.weights is None else block.weights[rows]
@@ -246,7 +250,9 @@ def tilted_moments(
             masses = np.exp(signed, out=signed)
             if row_weights is not None:
                 masses *= row_weights[taken]
-            second = _second_moments(columns[:, taken], masses) if with_second else None
+            second = None
+            if with_second:
+                second = _second_moments(columns[:, taken], masses, whole_rooted)
             first = wide[:, taken] @ masses
             mass = float(masses.sum())
             totals[place] += Moments(abs(tilt.power), edge, mass, first, second)
@@ -260,8 +266,9 @@ def _few_or_most(members: NDArray[np.bool_]) -> tuple[Any, NDArray[np.intp]]:
     return np.flatnonzero(members), np.empty(0, dtype=np.intp)
 
 
-def _second_moments(columns: NDArray[Any], masses: Vector) -> Vector:
-    rooted = columns * np.sqrt(masses).astype(columns.dtype)
+def _second_moments(columns: NDArray[Any], masses: Vector, memory: NDArray[Any]) -> Vector:
+    rooted = memory[:, : masses.size]
+    np.multiply(columns, np.sqrt(masses).astype(columns.dtype), out=rooted)
     second: Vector = (rooted @ rooted.T).astype(np.float64)
     return second
 
