@@ -21,7 +21,7 @@ def replaced(page: str, name: str, text: str) -> str:
     _, closed, after = rest.partition(end)
     if not (found and closed):
         raise ValueError(f"the page has no {begin} … {end} to write the table into.")
-    return f"{before}{begin}\n{text}\n{end}{after}"
+    return f"{before}{begin}\n\n{text.strip()}\n\n{end}{after}"
 
 
 def table(head: list[str], rows: list[list[str]]) -> str:

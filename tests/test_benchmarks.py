@@ -82,10 +82,10 @@ def test_ratios_are_remembered_once_per_commit(benchmarks):
 @pytest.mark.usefixtures("benchmarks")
 def test_tables_are_written_between_the_comments_of_their_page():
     between = __import__("benchmarks.between", fromlist=["between"])
-    page = "before\n<!-- plan -->\nold\n<!-- end of plan -->\nafter\n"
+    page = "before\n<!-- plan -->\n\nold\n\n<!-- end of plan -->\nafter\n"
     once = between.replaced(page, "plan", between.table(["a", "b"], [["x", "1"]]))
-    assert once.split("\n")[1:6] == [
-        "<!-- plan -->", "| a | b |", "| --- | ---: |", "| x | 1 |", "<!-- end of plan -->",
+    assert once.split("\n")[1:8] == [
+        "<!-- plan -->", "", "| a | b |", "| --- | ---: |", "| x | 1 |", "", "<!-- end of plan -->",
     ]  # fmt: skip
     assert between.replaced(once, "plan", "old") == page
     with pytest.raises(ValueError, match="no <!-- terms -->"):
