@@ -6,7 +6,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from toprank.kernels import hinge_line, radix
-from toprank.kernels.hinge_line import HingeLine
+from toprank.kernels.hinge_line import HingeLine, RowsOfClasses
 
 
 @pytest.fixture(autouse=True, params=["merged", "in buckets"])
@@ -54,7 +54,7 @@ def naive(scores, is_upper, weights, degree, first, second):
 @given(rows=two_classes(), degree=st.sampled_from([1, 2]))
 def test_sums_along_the_line_are_those_of_all_pairs(rows, degree):
     scores, is_upper, weights, given_ = rows
-    line = HingeLine(scores, is_upper, weights, degree)
+    line = HingeLine(scores, RowsOfClasses.of(is_upper), weights, degree)
     lower = np.flatnonzero(~is_upper)
     along = lower[np.argsort(scores[lower], kind="stable")]
     # equal scores may come in any order, so they are given the same
@@ -72,14 +72,16 @@ def test_sums_along_the_line_are_those_of_all_pairs(rows, degree):
 
 def test_a_pair_exactly_at_the_margin_has_no_hinge():
     scores = np.array([-0.3, 0.7, 0.0, 1.0])  # 0.7 - 1 lies below -0.3, their difference is 1
-    line = HingeLine(scores, np.array([False, True, False, True]), np.empty(0), 1)
+    line = HingeLine(scores, RowsOfClasses.of(np.array([False, True] * 2)), np.empty(0), 1)
     assert line.gradient(np.ones(2)).tolist() == [0.0, -1.0, 1.0, 0.0]
 
 
 @pytest.mark.parametrize("scores", [[0.0, np.nan], [np.inf, -np.inf], [1e300, -1e300], [0.0, 0.0]])
 def test_scores_of_any_size_keep_to_their_rows(scores):
     with np.errstate(all="ignore"):
-        line = HingeLine(np.array(scores), np.array([False, True]), np.empty(0), 1)
+        line = HingeLine(
+            np.array(scores), RowsOfClasses.of(np.array([False, True])), np.empty(0), 1
+        )
         assert line.gradient(np.ones(1)).shape == (2,)
 
 
@@ -88,9 +90,9 @@ def test_many_rows_fill_many_buckets(monkeypatch):
     rng = np.random.default_rng(0)
     scores = np.concatenate([rng.normal(size=4_000), [-1e30, 1e-30, 1e30]])
     is_upper = rng.random(scores.size) < 0.3
-    by_buckets = HingeLine(scores, is_upper, np.empty(0), 1)
+    by_buckets = HingeLine(scores, RowsOfClasses.of(is_upper), np.empty(0), 1)
     monkeypatch.setattr(hinge_line, "MANY", 10**6)
-    merged = HingeLine(scores, is_upper, np.empty(0), 1)
+    merged = HingeLine(scores, RowsOfClasses.of(is_upper), np.empty(0), 1)
     first = rng.random(merged.sizes.size)
     np.testing.assert_allclose(by_buckets.sizes, merged.sizes, rtol=1e-12)
     np.testing.assert_allclose(by_buckets.gradient(first), merged.gradient(first), rtol=1e-12)

@@ -20,7 +20,7 @@ every array is read and written in order.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     Flags = NDArray[np.int8]  # 1 for upper rows
     Places = NDArray[np.int64]
 
-__all__ = ["HingeLine"]
+__all__ = ["HingeLine", "RowsOfClasses"]
 
 # Rows from which on buckets pay.
 MANY = 1 << 15
@@ -48,6 +48,19 @@ BLOCK = 4096
 LEADING = 16
 
 
+class RowsOfClasses(NamedTuple):
+    """Which rows are upper ones, and the numbers of the rows of each class, rising."""
+
+    is_upper: NDArray[np.bool_]
+    lower: Places
+    upper: Places
+
+    @classmethod
+    def of(cls, is_upper: NDArray[np.bool_]) -> RowsOfClasses:
+        """Both classes of a mask."""
+        return cls(is_upper, np.flatnonzero(~is_upper), np.flatnonzero(is_upper))
+
+
 class HingeLine:
     """Rows of two classes in the order in which they stand on the line, and their hinges.
 
@@ -57,16 +70,20 @@ class HingeLine:
     """
 
     def __init__(
-        self, scores: NDArray[Any], is_upper: NDArray[np.bool_], weights: Floats, degree: int
+        self,
+        scores: NDArray[Any],
+        classes: RowsOfClasses,
+        weights: Floats,
+        degree: int,
     ) -> None:
         self._degree, size = degree, scores.size
         self._scores = np.empty(size)
         self._is_upper = np.empty(size, np.int8)
         self._weights = np.empty_like(weights)
         self._order = np.empty(size, np.uint32 if size < 2**32 else np.uint64)
-        n_lower = size - int(np.count_nonzero(is_upper))
-        self._sums = np.empty((2, n_lower + 1))  # upper rows write too, to the next place
-        given = scores.astype(np.float64, copy=False), is_upper.view(np.int8), weights
+        # upper rows write too, to the place of the next lower one
+        self._sums = np.empty((2, classes.lower.size + 1))
+        given = scores.astype(np.float64, copy=False), classes, weights
         is_many = size >= max(MANY, radix.FEW) and radix.HAS_FAST_SORT
         if not (is_many and self._sort_buckets(*given)):
             self._merge_classes(*given)
@@ -76,8 +93,9 @@ class HingeLine:
     def lower_weights(self) -> Floats:
         return self._weights[self._is_upper == 0] if self._weights.size else self._weights
 
-    def _sort_buckets(self, scores: Floats, is_upper: Flags, weights: Floats) -> bool:
+    def _sort_buckets(self, scores: Floats, classes: RowsOfClasses, weights: Floats) -> bool:
         """Deal the rows out and sort each bucket; False where too many rows would have to move."""
+        is_upper = classes.is_upper.view(np.int8)
         lowest, highest = float(scores.min()) - 1.0, float(scores.max())
         if not np.isfinite([lowest, highest]).all():
             return False
@@ -115,14 +133,13 @@ class HingeLine:
             )
         return True
 
-    def _merge_classes(self, scores: Floats, is_upper: Flags, weights: Floats) -> None:
+    def _merge_classes(self, scores: Floats, classes: RowsOfClasses, weights: Floats) -> None:
         """Sort each class by itself and merge the two."""
-        lower_order, lower = radix.sorted_rows(scores, np.flatnonzero(is_upper == 0))
-        upper_order, upper = radix.sorted_rows(scores, np.flatnonzero(is_upper))
+        lower_order, lower = radix.sorted_rows(scores, classes.lower)
+        upper_order, upper = radix.sorted_rows(scores, classes.upper)
         self._bucket_of, self._starts = np.empty(0, np.uint8), np.zeros(1, np.int64)
-        classes = lower, lower_order, upper, upper_order
         line = self._scores, self._is_upper, self._weights
-        _merge(*classes, weights, self._order, *line)
+        _merge(lower, lower_order, upper, upper_order, weights, self._order, *line)
         state = np.array([0.0, 0.0, 0.0, min(lower[0], upper[0] - 1.0)])
         _pass_upwards(*line, 0, scores.size, self._degree, state, 0, self._sums)
         self._dealt = np.empty(scores.size)
@@ -294,20 +311,25 @@ def _merge(
     is_upper: Flags,
     weights: Floats,
 ) -> None:
-    """Write the order of two classes that are each in order."""
-    low, up = 0, 0
-    for place in range(order.size):
-        is_up = low == lower.size or (up < upper.size and lower[low] - upper[up] > -1.0)
+    """Write the order of two classes that are each in order.
+
+    Which comes next no processor can foresee, so nothing is decided by a branch but the end.
+    """
+    low, up, place = 0, 0, 0
+    while low < lower.size and up < upper.size:
+        is_up = int(lower[low] - upper[up] > -1.0)
+        order[place] = upper_order[up] if is_up else lower_order[low]
+        scores[place] = upper[up] if is_up else lower[low]
         is_upper[place] = is_up
-        if is_up:
-            row, scores[place] = upper_order[up], upper[up]
-            up += 1
-        else:
-            row, scores[place] = lower_order[low], lower[low]
-            low += 1
-        order[place] = row
-        if weights.size:
-            weights[place] = given_weights[row]
+        up += is_up
+        low += 1 - is_up
+        place += 1
+    end = place + upper.size - up  # of one class nothing is left
+    order[place:end], scores[place:end], is_upper[place:end] = upper_order[up:], upper[up:], 1
+    order[end:], scores[end:], is_upper[end:] = lower_order[low:], lower[low:], 0
+    if weights.size:
+        for at in range(order.size):
+            weights[at] = given_weights[order[at]]
 
 
 @compiled

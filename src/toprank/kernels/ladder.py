@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from toprank.kernels.hinge_line import RowsOfClasses
 from toprank.kernels.jit import compiled
 from toprank.kernels.radix import argsort_floats
 
@@ -99,11 +100,13 @@ class Ladder:
         return None if self.rows.size == self.n_rows else np.sort(self.rows)
 
     @cached_property
-    def is_upper(self) -> NDArray[np.bool_]:
-        """Whether each of the rising rows stands on the upper one of two rungs."""
+    def two_classes(self) -> RowsOfClasses:
+        """Lower and upper ones of the rising rows, which stand on two rungs."""
         is_upper = np.zeros(self.n_rows, dtype=np.bool_)
         is_upper[self.rows[self.rungs[1] :]] = True
-        return is_upper if self.rising_rows is None else is_upper[self.rising_rows]
+        return RowsOfClasses.of(
+            is_upper if self.rising_rows is None else is_upper[self.rising_rows]
+        )
 
     @property
     def is_two_classes(self) -> bool:

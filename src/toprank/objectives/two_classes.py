@@ -35,7 +35,7 @@ class HingeOfTwoClasses(Snapshot):
         rows, given = self._rows, ladder.row_weights
         weights = np.empty(0) if given is None else given if rows is None else given[rows]
         mine = scores if rows is None else scores[rows]
-        self._line = HingeLine(mine, ladder.is_upper, weights, 2 if squared else 1)
+        self._line = HingeLine(mine, ladder.two_classes, weights, 2 if squared else 1)
         size, weight = self._line.sizes, self._line.lower_weights
         if given is None:
             weight = np.broadcast_to(1.0, size.shape)
