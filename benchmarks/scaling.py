@@ -28,7 +28,7 @@ from toprank.integrations import dask as on_cluster
 ROWS, SECONDS = (
     int(float(os.environ.get(*each))) for each in (("ROWS", "8e6"), ("SECONDS", "185"))
 )
-FEATURES, CHUNKS, LEAST_TURNS, SMALL = 20, 8, 2, 16_000
+FEATURES, CHUNKS, LEAST_TURNS, SMALL = 20, 4, 2, 16_000
 RANKERS = {
     "PNormPush": ("`PNormPush()`", {}),
     "RankBoost": ("`RankBoost(max_iter=10)`", {"max_iter": 10}),
@@ -48,15 +48,17 @@ def rows_of(number, n_rows):
     return table
 
 
-def persisted(n_rows):
-    """The same rows on every cluster."""
-    make, size = dask.delayed(rows_of), n_rows // CHUNKS
-    chunks = [
-        da.from_delayed(make(number, size), (size, FEATURES + 1), np.float32)
-        for number in range(CHUNKS)
-    ]
+def persisted(client, n_rows):
+    """The same rows on every cluster, each worker with as many chunks."""
+    workers, size = sorted(client.scheduler_info()["workers"]), n_rows // CHUNKS
+    chunks = []
+    for number in range(CHUNKS):
+        place = workers[number * len(workers) // CHUNKS]
+        rows = dask.delayed(client.submit(rows_of, number, size, workers=[place]))
+        chunks.append(da.from_delayed(rows, (size, FEATURES + 1), np.float32))
     whole = da.concatenate(chunks)
-    X, y = dask.persist(whole[:, :FEATURES], whole[:, FEATURES])
+    parts = whole[:, :FEATURES], whole[:, FEATURES]
+    X, y = dask.persist(*(part.map_blocks(np.ascontiguousarray) for part in parts))
     wait([X, y])
     return X, y
 
@@ -93,7 +95,7 @@ class Clusters:
             self._clients[n_workers] = client
             with client.as_current():
                 for size in (SMALL, n_rows):
-                    self._tables[size, n_workers] = persisted(size)
+                    self._tables[size, n_workers] = persisted(client, size)
 
     def fit(self, name, n_rows, n_workers):
         with self._clients[n_workers].as_current():
