@@ -318,14 +318,14 @@ def _paid_by_height(ranked: Ranked, price: Callable[[Floats], Floats], share: fl
     """
     if ranked.starts.size > 1:
         return _paid(ranked, price, _heights(ranked, share), ranked.negatives_tied)
-    total, below = np.zeros(1), 0.0
+    here, below, total = Ranked(*ranked), ranked.beneath(ranked.gain), np.zeros(1)
     for stop in range(ranked.gain.size, 0, -BLOCK):
-        block = ranked.between(max(stop - BLOCK, 0), stop)
+        block = here.between(max(stop - BLOCK, 0), stop)
         heights = _heights(block, share)
         heights += below
         below += float(block.gain.sum())
         total += _paid(block, price, heights, block.negatives_tied)
-    return total
+    return ranked.total(total)
 
 
 def _price_of_ranks(ranked: Ranked, price: Callable[[Floats], Floats], ties: str) -> Floats:

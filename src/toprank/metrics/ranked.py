@@ -121,6 +121,10 @@ class Ranked(NamedTuple):
         ends = np.append(self.starts[1:], values.size)
         return _sums_before_in_lists(values[::-1], values.size - ends[::-1])[::-1]
 
+    def beneath(self, values: Floats) -> float:  # noqa: ARG002
+        """Sum over the ties below all of these: nothing, where a list is here as a whole."""
+        return 0.0
+
     def scaled(self) -> Ranked:
         """The same lists with weights that are safe to multiply.
 
@@ -402,7 +406,7 @@ def _contenders(scores: Floats, k: int) -> NDArray[np.intp]:
 
 def _rows_from(scores: Floats, lowest: float) -> NDArray[np.intp]:
     """Rows that score at least so much, block by block: the cache holds all that is in between."""
-    found = []
+    found = [np.empty(0, np.intp)]
     for start in range(0, scores.size, BLOCK):
         rows = np.flatnonzero(scores[start : start + BLOCK] >= lowest)
         rows += start

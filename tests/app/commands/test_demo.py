@@ -56,7 +56,7 @@ def test_the_same_seed_gives_the_same_words_and_page(invoke, tmp_path):
     outputs = []
     for _ in range(2):
         done = invoke("demo", "--output", tmp_path / "page.html")
-        outputs.append((done.output, (tmp_path / "page.html").read_bytes()))
+        outputs.append((done.stdout, (tmp_path / "page.html").read_bytes()))
     assert outputs[0] == outputs[1]
 
 

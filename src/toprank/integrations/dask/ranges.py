@@ -196,6 +196,9 @@ class _Section(Ranked):
     def below(self, values: Floats) -> Floats:
         return self._ask("below", values.sum()) + super().below(values)
 
+    def beneath(self, values: Floats) -> float:
+        return self._ask("below", values.sum())
+
     def scaled(self) -> _Section:
         return _Section(*super().scaled()).knowing(self.answers, self.totals)
 
