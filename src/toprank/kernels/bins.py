@@ -6,26 +6,12 @@ A column of codes 0 … n_thresholds says how many thresholds a value exceeds; t
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from toprank.kernels.jit import compiled
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-__all__ = [
-    "EVERY_ROW",
-    "MAX_BINS",
-    "MISSING",
-    "Layout",
-    "add_lookup",
-    "bin_rows",
-    "correlate_stumps",
-    "histogram",
-    "padded",
-]
 
 
 class Layout(NamedTuple):

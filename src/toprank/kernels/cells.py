@@ -15,21 +15,16 @@ small sums keep their relative accuracy.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from toprank.kernels.jit import compiled
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
-    Integers = NDArray[np.intp]
-
-__all__ = ["Cells", "moments_of", "series_of", "smooth_sums", "values_of"]
+Floats = NDArray[np.float64]
+Integers = NDArray[np.intp]
 
 TERMS = 15
 # Rows side by side, which fill vector registers.

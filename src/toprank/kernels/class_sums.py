@@ -15,27 +15,16 @@ import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from toprank.kernels.jit import compiled
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from toprank.kernels.bins import Layout
 
-    Floats = NDArray[np.float64]
-    Codes = NDArray[np.uint8]
-    Integers = NDArray[Any]
-
-__all__ = [
-    "add_changes",
-    "add_weights",
-    "classification_masses",
-    "histograms_by_class",
-    "label_masses",
-    "multiply",
-    "ranking_masses",
-]
+Floats = NDArray[np.float64]
+Codes = NDArray[np.uint8]
+Integers = NDArray[Any]
 
 
 @compiled

@@ -5,18 +5,13 @@ Each adds in the order of its compiled twin, so that scores are the same to the 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
-
-__all__ = ["add_binary_trees", "add_oblivious_trees", "add_stumps", "stump_levels"]
+Floats = NDArray[np.float64]
 
 # Answers of trees that are held at a time, one for each row and tree.
 ANSWERS = 1 << 18

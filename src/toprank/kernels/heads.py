@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+from numpy.typing import NDArray
 
 from toprank.kernels.jit import compiled
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
-
-__all__ = ["cut", "sort_head", "width"]
+Floats = NDArray[np.float64]
 
 # Ranges this short are cheaper to sort by insertion than to split once more.
 SHORT = 16

@@ -20,22 +20,18 @@ every array is read and written in order.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from toprank.kernels import radix
 from toprank.kernels.jit import compiled
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
-    Words = NDArray[np.uint64]
-    Flags = NDArray[np.int8]  # 1 for upper rows
-    Places = NDArray[np.int64]
-
-__all__ = ["HingeLine", "RowsOfClasses"]
+Floats = NDArray[np.float64]
+Words = NDArray[np.uint64]
+Flags = NDArray[np.int8]  # 1 for upper rows
+Places = NDArray[np.int64]
 
 # Rows from which on buckets pay.
 MANY = 1 << 15

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
 
 import numba
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-__all__ = ["compiled"]
 
 Function = TypeVar("Function", bound="Callable[..., Any]")
 

@@ -19,28 +19,17 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from toprank.kernels.hinge_line import RowsOfClasses
 from toprank.kernels.jit import compiled
 from toprank.kernels.radix import argsort_floats
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from toprank.inputs import Lists
 
-    Floats = NDArray[np.float64]
-    Integers = NDArray[np.intp]
-
-__all__ = [
-    "Ladder",
-    "exponential_adjoint",
-    "exponential_mass",
-    "hinge_bends",
-    "hinge_heights",
-    "hinge_pulls",
-    "put",
-]
+Floats = NDArray[np.float64]
+Integers = NDArray[np.intp]
 
 # Rows up to which a list is short: it is sorted row by row, and its pairs are told one by one.
 SHORT = 64

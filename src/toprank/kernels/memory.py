@@ -6,8 +6,6 @@ import contextlib
 import os
 from pathlib import Path
 
-__all__ = ["available_memory"]
-
 
 def available_memory() -> int | None:
     """Bytes of memory that are free, or None if the system does not say."""

@@ -15,37 +15,18 @@ Each row of a batch is read from memory once; the batch then lies in the cache f
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from toprank.kernels.jit import compiled
 from toprank.kernels.rows import DenseRows, RowSum, SparseRows, add_row, dot_row
 from toprank.kernels.top_k import STRUCT, surrogate
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
-    Integers = NDArray[np.int64]
-    Mask = NDArray[np.bool_]
-
-__all__ = [
-    "LARGEST_K",
-    "LOSS",
-    "MISTAKES",
-    "SEEN",
-    "SHARE",
-    "TOTAL_K",
-    "Aim",
-    "BatchScratch",
-    "Batches",
-    "StreamModel",
-    "average_of",
-    "last_of",
-    "replace_weights",
-    "run_pass",
-]  # fmt: skip
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+Mask = NDArray[np.bool_]
 
 # Places in StreamModel.state.
 FACTOR, AREA, COUNT, STEEPNESS, SQUARE = 0, 1, 2, 3, 4

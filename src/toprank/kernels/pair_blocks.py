@@ -19,28 +19,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from toprank.kernels.jit import compiled
 from toprank.kernels.ladder import Ladder
 from toprank.kernels.radix import argsort_floats
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from toprank.inputs import Lists
     from toprank.truth import Truth
 
-    Floats = NDArray[np.float64]
-    Integers = NDArray[np.intp]
-
-__all__ = [
-    "PairBlocks",
-    "SortedBlocks",
-    "active_products",
-    "pair_shares",
-    "pair_threshold",
-    "weight_below",
-]
+Floats = NDArray[np.float64]
+Integers = NDArray[np.intp]
 
 # How far past the target the first interpolation aims, as a share of what is left there.
 FIRST_PAD = 0.1

@@ -20,30 +20,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import logsumexp
 
 from toprank.kernels.jit import compiled
 from toprank.kernels.ladder import exponential_mass
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from toprank.kernels.bins import Layout
     from toprank.kernels.ladder import Ladder
 
-    Floats = NDArray[np.float64]
-    Codes = NDArray[np.uint8]
-    Integers = NDArray[np.intp]
-
-__all__ = [
-    "LocalCodes",
-    "RungWeights",
-    "ladder_masses",
-    "ladder_masses_of",
-    "local_codes",
-    "pair_masses",
-    "rung_weights",
-]
+Floats = NDArray[np.float64]
+Codes = NDArray[np.uint8]
+Integers = NDArray[np.intp]
 
 
 class LocalCodes(NamedTuple):

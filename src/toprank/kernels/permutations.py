@@ -7,26 +7,12 @@ to the positions, and ``gains`` is what the items are worth (2^grade − 1).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+from numpy.typing import NDArray
 
 from toprank.kernels.jit import compiled
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
-
-__all__ = [
-    "best_first",
-    "correct_for_ndcg",
-    "correct_for_precision",
-    "ndcg_loss",
-    "precision_loss",
-    "search_for_precision",
-    "with_top",
-]
+Floats = NDArray[np.float64]
 
 
 @compiled

@@ -17,18 +17,14 @@ that all values share is passed over, so float32 scores cost five passes instead
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import llvmlite.binding
 import numba
 import numpy as np
+from numpy.typing import NDArray
 
 from toprank.kernels.jit import compiled
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-__all__ = ["argsort_floats", "code_of", "occurrences", "sort_floats", "sorted_rows"]
 
 DIGITS, VALUES = 8, 256
 # Fewer values than this are sorted by comparing: all of them where loops are not compiled.

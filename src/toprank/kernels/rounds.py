@@ -14,10 +14,11 @@ problem.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba.extending import overload
+from numpy.typing import NDArray
 
 from toprank.kernels.jit import compiled
 from toprank.kernels.permutations import (
@@ -31,22 +32,7 @@ from toprank.kernels.permutations import (
 from toprank.kernels.rows import add_outer, score_row
 from toprank.kernels.subsets import augmented_flips, subset_loss
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
-
-__all__ = [
-    "RankingRounds",
-    "SubsetRounds",
-    "TableRounds",
-    "add_rows",
-    "play_prank",
-    "play_round",
-    "play_rows",
-    "score_rows",
-]
-
+Floats = NDArray[np.float64]
 
 # Similarities closer than this share of the largest similarity or loss are tied.
 TIED = 1e-12

@@ -6,30 +6,16 @@ access by the type of the table. Values may be float32; sums are taken in float6
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba.extending import overload
+from numpy.typing import NDArray
 
 from toprank.inputs import is_sparse
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
-
-__all__ = [
-    "DenseRows",
-    "RowSum",
-    "SparseRows",
-    "add_outer",
-    "add_row",
-    "dot_row",
-    "rows_of",
-    "score_row",
-]
+Floats = NDArray[np.float64]
 
 # A sum may be taken in any order, in vector registers; nothing else is relaxed, so an infinity
 # or a NaN stays what it is.

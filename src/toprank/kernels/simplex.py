@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+from numpy.typing import NDArray
 
 from toprank.kernels.jit import compiled
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
-
-__all__ = ["minimize_on_simplex"]
+Floats = NDArray[np.float64]
 
 # The curvature of two identical cuts; steps along it are limited by the simplex anyway.
 FLAT = 1e-300

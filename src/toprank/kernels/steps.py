@@ -13,16 +13,11 @@ minimum lies at infinity.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from toprank.kernels.jit import compiled
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-__all__ = ["FLAT", "LONGEST", "growth", "line_step", "loss_step", "margin_step", "pick", "rates"]
 
 # The step that stands for an infinite one. ½·ln(d₊/d₋) is as long where d₋ is 1e-13 of d₊, which
 # sums in double precision hardly tell from 0; after two such steps pairs count as separated.

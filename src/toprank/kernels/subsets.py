@@ -7,24 +7,12 @@ loss-augmented subset maximises (loss of the flips) − (2/√m)·Σ a_j over th
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+from numpy.typing import NDArray
 
 from toprank.kernels.jit import compiled
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
-
-__all__ = [
-    "ERROR_SET_SIZE",
-    "HAMMING",
-    "SUBSET_ZERO_ONE",
-    "augmented_flips",
-    "subset_loss",
-]
+Floats = NDArray[np.float64]
 
 HAMMING, SUBSET_ZERO_ONE, ERROR_SET_SIZE = 0, 1, 2
 

@@ -16,27 +16,15 @@ within each list) and ``weights`` (the a) in that order, ``lists`` (where lists 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import numpy as np
+from numpy.typing import NDArray
 
 from toprank.kernels.jit import compiled
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
-    Integers = NDArray[np.intp]
-
-__all__ = [
-    "FAR",
-    "TailKernel",
-    "held_back",
-    "hinge_moments",
-    "tail_sums",
-]
+Floats = NDArray[np.float64]
+Integers = NDArray[np.intp]
 
 # An outer row that lies FAR below every inner row has nothing but the leading power of
 # e^{x} in its sums: the next one is smaller by e^{-40} < 1e-17.

@@ -8,33 +8,17 @@ BLAS is held to one thread (:func:`one_blas_thread`) and chunks are spread over 
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from itertools import pairwise
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from joblib import cpu_count, effective_n_jobs
+from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from numpy.typing import NDArray
-
-__all__ = [
-    "CHUNK",
-    "Threads",
-    "allowed_threads",
-    "hold_in_thread",
-    "linear_scores",
-    "one_blas_thread",
-    "rows_times",
-    "spans",
-    "sum_of_rows",
-    "threads_for",
-]
 
 Result = TypeVar("Result")
 

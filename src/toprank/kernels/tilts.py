@@ -12,30 +12,15 @@ import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from toprank.kernels.jit import compiled
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from toprank.kernels.threads import Threads
 
-    Floats = NDArray[np.float64]
-    Booleans = NDArray[np.bool_]
-
-__all__ = [
-    "CHUNK",
-    "Line",
-    "Tilted",
-    "TwoClasses",
-    "class_bends",
-    "class_edges",
-    "class_exponent",
-    "class_exponents",
-    "collect",
-    "pulled_bends",
-    "spread",
-]
+Floats = NDArray[np.float64]
+Booleans = NDArray[np.bool_]
 
 # Rows at a time: their scores and masses take a quarter of a megabyte.
 CHUNK = 1 << 14

@@ -24,20 +24,16 @@ what all scores share costs no digits.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from toprank.kernels.heads import cut, sort_head, width
 from toprank.kernels.jit import compiled
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
-    Mask = NDArray[np.bool_]
-
-__all__ = ["AVG", "MAX", "RAMP", "STRUCT", "k_of", "misplaced", "surrogate", "surrogate_of_lists"]
+Floats = NDArray[np.float64]
+Mask = NDArray[np.bool_]
 
 STRUCT, RAMP, MAX, AVG = 0, 1, 2, 3
 

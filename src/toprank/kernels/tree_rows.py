@@ -12,36 +12,17 @@ key and the number of the row.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from toprank.kernels.jit import compiled
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Codes = NDArray[np.uint8]
-    Floats = NDArray[np.float64]
-    Integers = NDArray[np.int64]
-
-
-__all__ = [
-    "EXPONENTIALS",
-    "LARGEST_DRAW",
-    "NORMALS",
-    "add_cover",
-    "add_leaf_values",
-    "fill_histograms",
-    "leaf_of_rows",
-    "mixed",
-    "ordered_means",
-    "pack_rows",
-    "row_hashes",
-    "split_rows",
-    "sum_squares",
-]
+Codes = NDArray[np.uint8]
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
 
 # Quantiles in 4,096 steps: drawing from them is a look-up by 12 bits of a hash.
 _STEPS = (np.arange(4096) + 0.5) / 4096

@@ -6,16 +6,12 @@ the numbers of the left and the right child, -1 at a leaf.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from toprank.kernels.jit import compiled
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-__all__ = ["add_leaf_parts", "add_leaves", "add_trees", "leaf_numbers", "node_means"]
 
 
 @compiled

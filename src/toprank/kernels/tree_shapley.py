@@ -13,18 +13,14 @@ exactly. All factors are positive: nothing cancels. Cost: O(k) per node and row.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from toprank.kernels.jit import compiled
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
-
-__all__ = ["add_contributions", "leaf_contributions", "node_paths", "quadrature"]
+Floats = NDArray[np.float64]
 
 
 def quadrature(n_players: int) -> Floats:

@@ -9,21 +9,17 @@ its score is the cosine between the gradients and the leaf values (Prokhorenkova
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from toprank.kernels.jit import compiled
 from toprank.kernels.tilts import class_exponent
 from toprank.kernels.tree_rows import NORMALS, mixed
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
-    Integers = NDArray[np.int64]
-
-__all__ = ["newton_step", "push_steps", "score_columns", "subtract", "sums_after_split"]
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
 
 
 @compiled

@@ -16,33 +16,17 @@ Sums are taken in integers and do not depend on the order of the rows.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from toprank.kernels.jit import compiled
 from toprank.kernels.tilts import class_exponent
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
-    Integers = NDArray[np.int64]
-    Leaves = NDArray[np.uint16]
-
-__all__ = [
-    "IR_PUSH",
-    "LOG_LOSS",
-    "PUSH",
-    "Terms",
-    "class_weights",
-    "fill_gradients",
-    "power_below",
-    "sum_losses",
-    "sum_terms",
-    "weight_scale",
-    "whole_weights",
-]
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+Leaves = NDArray[np.uint16]
 
 LOG_LOSS, PUSH, IR_PUSH = 0, 1, 2
 

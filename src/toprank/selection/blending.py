@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 import time
 import warnings
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 from joblib import effective_n_jobs
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils.validation import check_is_fitted
@@ -22,27 +24,10 @@ from toprank.selection.candidates import Candidate
 from toprank.selection.judging import Fold, LabelledRows, ListOrder, RankerComparison
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, MutableMapping, Sequence
-
-    from numpy.typing import ArrayLike, NDArray
-
     from toprank.blocks import Blocks
 
-    Floats = NDArray[np.float64]
-    Choose = Callable[[Floats, LabelledRows], Floats]
-
-__all__ = [
-    "Blend",
-    "CrossFit",
-    "Member",
-    "Rules",
-    "blend_weights",
-    "compare",
-    "cross_fit",
-    "quality",
-    "single_best",
-    "unseen_scores",
-]
+Floats = NDArray[np.float64]
+Choose = Callable[[Floats, LabelledRows], Floats]
 
 # Most fits take longer than in proportion to their rows.
 _GROWTH = 1.5

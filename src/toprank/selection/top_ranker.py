@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 import warnings
+from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from numbers import Real
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 import pyarrow as pa
 from joblib import effective_n_jobs
+from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -44,16 +46,10 @@ from toprank.tables import Table, as_table
 from toprank.tables.encoder import learned_encoding
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from numpy.typing import ArrayLike, NDArray
-
     from toprank.blocks import Blocks
     from toprank.tables.columns import Encoding
 
-    Floats = NDArray[np.float64]
-
-__all__ = ["BLEND", "TopRanker"]
+Floats = NDArray[np.float64]
 
 BLEND, SINGLE = "blend", "single best"
 # Few rows are divided again and again: each repeat is another view of the same rows, and cheap.
