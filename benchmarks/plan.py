@@ -87,7 +87,8 @@ def _rest(fit):
 
 def _checked(told, found, unit):
     """Three cells: predicted, measured, by how much they differ."""
-    return [f"{told / unit:.3g}", f"{found / unit:.3g}", f"{100 * (told / found - 1):+.0f} %"]
+    shown = [f"{float(f'{value / unit:.3g}'):,g}" for value in (told, found)]
+    return [*shown, f"{100 * (told / found - 1):+.0f} %"]
 
 
 def term_table(fits, terms, last):
