@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from toprank.blocks import ArrayBlocks
+from toprank.blocks import ArrayBlocks, Block
 from toprank.objectives import ir_push, pnorm_push
 from toprank.objectives.exponential import PushFormula
-from toprank.solvers.passes import BlockFeatures, IRPasses, Moments, PushPasses
+from toprank.solvers.passes import BlockFeatures, IRPasses, Moments, PushPasses, block_scores
 
 CONSTANTS = {"top": {1: 1.0}, "bottom": {-1: 1.0}, "both": {1: 1.0, -1: 0.5}}
 
@@ -81,3 +81,16 @@ def test_moments_of_nothing_change_nothing():
     for total in (nothing + something, something + nothing):
         assert (total.edge, total.mass, *total.first) == (1.0, 2.0, 1.0, 1.0)
     assert (nothing + nothing).mass == 0.0
+
+
+def test_a_row_has_the_same_score_wherever_it_lies_in_memory():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(700, 5)), rng.random(700) > 0.5
+    features = BlockFeatures(X.min(axis=0), np.ptp(X, axis=0), True)
+    weights = rng.normal(size=5)
+    unaligned = np.ndarray(X.shape, X.dtype, buffer=bytearray(X.nbytes + 1), offset=1)
+    unaligned[:] = X  # as a worker may receive it
+    expected, _, _ = block_scores(Block(X, y, None, 0), features, weights)
+    for table in (unaligned, np.asfortranarray(X)):
+        found, _, _ = block_scores(Block(table, y, None, 0), features, weights)
+        assert np.array_equal(found, expected)

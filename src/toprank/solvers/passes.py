@@ -197,9 +197,15 @@ def _linear(features: BlockFeatures, weights: Vector) -> tuple[Vector, float]:
 def block_scores(
     block: Block, features: BlockFeatures, weights: Vector
 ) -> tuple[Vector, NDArray[np.bool_], Vector]:
-    """Scores of the rows of a block that count, which are positives, and their weights."""
+    """Scores of the rows of a block that count, which are positives, and their weights.
+
+    Column after column: passes compare these scores with each other, and last bits of a product
+    by BLAS depend on where in memory the rows lie.
+    """
     coef, offset = _linear(features, weights)
-    scores: Vector = coef @ block.X.T + offset
+    scores: Vector = np.full(len(block.y), offset)
+    for column, factor in zip(block.X.T, coef, strict=True):
+        scores += factor * column
     positives = np.asarray(block.y == features.positive)
     if block.weights is None:
         return scores, positives, np.ones(scores.size)
