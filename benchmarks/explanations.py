@@ -11,9 +11,9 @@ PEERS: dict[tuple[str, str], str] = {
         "fit; theirs were scaled before."
     ),
     ("PredtronClassifier", ""): (
-        "Both take one row at a time in a compiled loop and check every batch first. Ours looks for "
-        "the best of any outputs, of which two classes are the smallest case; theirs is written "
-        "for two classes."
+        "Both take one row at a time in a compiled loop and check every batch first. Ours looks "
+        "for the best of any outputs, of which two classes are the smallest case; theirs is "
+        "written for two classes."
     ),
     ("precision_at_k", "argpartition"): (
         "numpy partitions with AVX-512 here. Ours reads the scores twice and the labels once: it "
