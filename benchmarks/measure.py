@@ -82,6 +82,22 @@ class Limit(NamedTuple):
         return self.name, str(self.threads)
 
 
+def in_turns(
+    calls: dict[str, Callable[[], object]], turns: int, *, warm_up: bool = True
+) -> tuple[dict[str, list[float]], dict[str, list[float]]]:
+    """Seconds and processor seconds of every call in each turn, the one to warm up aside."""
+    taken: dict[str, list[float]] = {name: [] for name in calls}
+    worked: dict[str, list[float]] = {name: [] for name in calls}
+    for turn in range(not warm_up, turns + 1):
+        for name, run in calls.items():
+            start, work = time.perf_counter(), time.process_time()
+            run()
+            if turn:
+                taken[name].append(time.perf_counter() - start)
+                worked[name].append(time.process_time() - work)
+    return taken, worked
+
+
 def race(
     section: str,
     task: str,
@@ -100,15 +116,7 @@ def race(
     """
     label, call = ours
     calls = {label: call, **peers}
-    taken: dict[str, list[float]] = {name: [] for name in calls}
-    worked: dict[str, list[float]] = {name: [] for name in calls}
-    for turn in range(not warm_up, turns + 1):
-        for name, run in calls.items():
-            start, work = time.perf_counter(), time.process_time()
-            run()
-            if turn:
-                taken[name].append(time.perf_counter() - start)
-                worked[name].append(time.process_time() - work)
+    taken, worked = in_turns(calls, turns, warm_up=warm_up)
     for peer in peers:
         note = (notes or {}).get(peer, "")
         yield compared(section, task, (label, taken[label]), (peer, taken[peer]), "s", note)

@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from benchmarks.between import machine_text, table, write_between
-from benchmarks.measure import peak_bytes
+from benchmarks.measure import in_turns, peak_bytes
 from toprank import PNormPush, RankBoost
 from toprank.objectives.exponential import PushFormula
 from toprank.rankers.growing_trees import bins_of_blocks
@@ -121,14 +121,7 @@ def passes(path):
 def pass_table(path):
     """Seconds of each pass, and its ratio to both reads in the same turn."""
     calls = passes(path)
-    taken, worked = ({name: [] for name in calls} for _ in range(2))
-    for turn in range(TURNS + 1):
-        for name, run in calls.items():
-            start, work = time.perf_counter(), time.process_time()
-            run()
-            if turn:
-                taken[name].append(time.perf_counter() - start)
-                worked[name].append(time.process_time() - work)
+    taken, worked = in_turns(calls, TURNS)
     rows = []
     for name, seconds in taken.items():
         ratios = [

@@ -230,6 +230,16 @@ def exponential_adjoint(
 
 
 @compiled
+def _hinge(lead: float, weight: float, degree: int) -> tuple[float, float, float]:
+    """weight·max(0, 1 + lead)^degree, and its first two derivatives by the lead."""
+    hinge = max(1.0 + lead, 0.0)
+    weight = weight if hinge > 0.0 else 0.0
+    if degree == 2:
+        return weight * hinge * hinge, 2.0 * weight * hinge, 2.0 * weight
+    return weight * hinge, weight, 0.0
+
+
+@compiled
 def hinge_heights(
     scores: Floats,
     weights: Floats,
@@ -247,10 +257,9 @@ def hinge_heights(
             for outer in range(rungs[rung], rungs[rung + 1]):
                 size = slope = 0.0
                 for inner in range(rungs[rung + 1], last):
-                    hinge = max(1.0 + (scores[outer] - scores[inner]), 0.0)
-                    weight = weights[inner] if hinge > 0.0 else 0.0
-                    slope += 2.0 * weight * hinge if degree == 2 else weight
-                    size += weight * hinge * hinge if degree == 2 else weight * hinge
+                    cost, steep, _ = _hinge(scores[outer] - scores[inner], weights[inner], degree)
+                    size += cost
+                    slope += steep
                 sizes[place], slopes[place] = size, slope
                 place += 1
 
@@ -274,9 +283,7 @@ def hinge_pulls(
             for outer in range(rungs[rung], rungs[rung + 1]):
                 pulls[outer] += first[place] * slopes[place]
                 for inner in range(rungs[rung + 1], last):
-                    hinge = max(1.0 + (scores[outer] - scores[inner]), 0.0)
-                    weight = weights[inner] if hinge > 0.0 else 0.0
-                    slope = 2.0 * weight * hinge if degree == 2 else weight
+                    _, slope, _ = _hinge(scores[outer] - scores[inner], weights[inner], degree)
                     pulls[inner] -= first[place] * slope
                 place += 1
     return pulls
@@ -302,11 +309,7 @@ def hinge_bends(
             for outer in range(rungs[rung], rungs[rung + 1]):
                 bent = 0.0
                 for inner in range(rungs[rung + 1], last):
-                    hinge = max(1.0 + (scores[outer] - scores[inner]), 0.0)
-                    weight = weights[inner] if hinge > 0.0 else 0.0
-                    slope, bend = (
-                        (2.0 * weight * hinge, 2.0 * weight) if degree == 2 else (weight, 0.0)
-                    )
+                    _, slope, bend = _hinge(scores[outer] - scores[inner], weights[inner], degree)
                     bent += bend
                     bends[inner] += second[place] * slope * slope + first[place] * bend
                 bends[outer] += second[place] * slopes[place] ** 2 + first[place] * bent
