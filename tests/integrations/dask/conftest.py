@@ -1,27 +1,57 @@
 import itertools
+import os
+import subprocess
+import sys
 
 import dask
 import numpy as np
 import pytest
 
+# A worker that has compiled the kernels holds some 500 MB that it can neither spill nor free. It
+# must not wait for that to shrink, as it does by default at 80 % of its limit: it would wait for
+# ever. Above the limit it is killed, so no test passes by taking more memory.
+CLUSTER = """
+import sys
+
+import dask
+from distributed import LocalCluster
+
+dask.config.set({"distributed.worker.memory.pause": False})
+cluster = LocalCluster(
+    n_workers=2,
+    threads_per_worker=1,
+    memory_limit="700MB",
+    dashboard_address=":0",
+    local_directory=sys.argv[1],
+)
+print(cluster.scheduler_address, flush=True)
+sys.stdin.read()
+"""
+
 
 @pytest.fixture(scope="session")
-def two_processes():
-    """A cluster of two worker processes, which everything that needs one shares.
+def two_processes(tmp_path_factory):
+    """The address of a cluster of two worker processes, which everything that needs one shares.
 
-    A worker that has compiled the kernels holds some 500 MB that it can neither spill nor free. It
-    must not wait for that to shrink, as it does by default at 80 % of its limit: it would wait for
-    ever. Above the limit it is killed, so no test passes by taking more memory.
+    It lives in a process of its own, so that nothing of how it ends can fail a test; its workers
+    end with it, and it ends with the tests, however they do.
     """
-    from distributed import LocalCluster
-
+    folder = tmp_path_factory.mktemp("cluster")
     with (
-        dask.config.set({"distributed.worker.memory.pause": False}),
-        LocalCluster(
-            n_workers=2, threads_per_worker=1, memory_limit="700MB", dashboard_address=":0"
-        ) as cluster,
+        (folder / "log.txt").open("w") as log,
+        subprocess.Popen(
+            [sys.executable, "-c", CLUSTER, folder],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=log,
+            text=True,
+            env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+        ) as process,
     ):
-        yield cluster
+        address = process.stdout.readline().strip()
+        assert address, (folder / "log.txt").read_text()
+        yield address
+        process.kill()
 
 
 @pytest.fixture

@@ -90,15 +90,19 @@ def test_a_lost_or_restarted_scheduler_is_one_sentence(tmp_path, call, fault, wo
 
 
 @pytest.mark.usefixtures("quiet")
-def test_workers_that_die_of_a_task_are_one_sentence(client, two_processes, monkeypatch):
+def test_workers_that_die_of_a_task_are_one_sentence(client):
     def dies(_):
         import os
 
         os._exit(1)  # as a worker above its memory limit is ended
 
-    monkeypatch.setattr(two_processes.scheduler, "allowed_failures", 0)
+    def allow(failures, dask_scheduler):
+        dask_scheduler.allowed_failures = failures
+
+    client.run_on_scheduler(allow, 0)
     X = da.ones((4, 2), chunks=(2, 2)).map_blocks(dies, meta=np.empty((0, 2)))
     with pytest.raises(RuntimeError, match="most likely for want of memory; give") as caught:
         PNormPush().fit(X, da.from_array([0, 1, 0, 1], chunks=2))
     assert isinstance(caught.value.__cause__, KilledWorker)
+    client.run_on_scheduler(allow, dask.config.get("distributed.scheduler.allowed-failures"))
     client.wait_for_workers(2)
