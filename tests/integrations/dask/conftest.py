@@ -18,40 +18,56 @@ from distributed import LocalCluster
 
 dask.config.set({"distributed.worker.memory.pause": False})
 cluster = LocalCluster(
-    n_workers=2,
+    n_workers=int(sys.argv[1]),
     threads_per_worker=1,
     memory_limit="700MB",
     dashboard_address=":0",
-    local_directory=sys.argv[1],
+    local_directory=sys.argv[2],
 )
 print(cluster.scheduler_address, flush=True)
 sys.stdin.read()
 """
 
 
+class ClusterProcess:
+    """A process that holds a scheduler and worker processes, and ends with the tests.
+
+    Nothing of how a cluster ends can fail a test. Its workers end with it.
+    """
+
+    def __init__(self, n_workers, folder):
+        self.log = folder / "log.txt"
+        with self.log.open("w") as log:
+            self._process = subprocess.Popen(
+                [sys.executable, "-c", CLUSTER, str(n_workers), folder],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                text=True,
+                env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+            )
+        self.address = self._process.stdout.readline().strip()
+        assert self.address, self.log.read_text()
+
+    def kill(self):
+        with self._process as process:
+            process.kill()
+
+
 @pytest.fixture(scope="session")
 def two_processes(tmp_path_factory):
-    """The address of a cluster of two worker processes, which everything that needs one shares.
+    """A cluster of two worker processes, which everything that needs one shares."""
+    cluster = ClusterProcess(2, tmp_path_factory.mktemp("cluster"))
+    yield cluster
+    cluster.kill()
 
-    It lives in a process of its own, so that nothing of how it ends can fail a test; its workers
-    end with it, and it ends with the tests, however they do.
-    """
-    folder = tmp_path_factory.mktemp("cluster")
-    with (
-        (folder / "log.txt").open("w") as log,
-        subprocess.Popen(
-            [sys.executable, "-c", CLUSTER, folder],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=log,
-            text=True,
-            env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
-        ) as process,
-    ):
-        address = process.stdout.readline().strip()
-        assert address, (folder / "log.txt").read_text()
-        yield address
-        process.kill()
+
+@pytest.fixture
+def own_cluster(tmp_path):
+    """A cluster of one worker process that a test may end."""
+    cluster = ClusterProcess(1, tmp_path)
+    yield cluster
+    cluster.kill()
 
 
 @pytest.fixture
@@ -59,7 +75,7 @@ def client(two_processes):
     """Dask computes on the cluster while a test runs, and where it did before afterwards."""
     from distributed import Client
 
-    with Client(two_processes) as client:
+    with Client(two_processes.address) as client:
         yield client
 
 

@@ -8,7 +8,7 @@ import dask
 import dask.array as da
 import numpy as np
 import pytest
-from distributed import Client, KilledWorker, LocalCluster
+from distributed import Client, KilledWorker
 
 from toprank import PNormPush as LocalPush
 from toprank.integrations.dask import PNormPush, metrics, top
@@ -54,7 +54,7 @@ CALLS = {
         ("top", "loss", "cannot be reached any more"),
     ],
 )
-def test_a_lost_or_restarted_scheduler_is_one_sentence(tmp_path, call, fault, words):
+def test_a_lost_or_restarted_scheduler_is_one_sentence(own_cluster, tmp_path, call, fault, words):
     X, y = rows(tmp_path)
     caught = []
 
@@ -66,10 +66,7 @@ def test_a_lost_or_restarted_scheduler_is_one_sentence(tmp_path, call, fault, wo
 
     with (
         dask.config.set({"distributed.comm.timeouts.connect": "2s"}),
-        LocalCluster(
-            n_workers=1, threads_per_worker=2, processes=False, dashboard_address=None
-        ) as cluster,
-        Client(cluster) as client,
+        Client(own_cluster.address) as client,
     ):
         thread = threading.Thread(target=work)
         thread.start()
@@ -80,7 +77,7 @@ def test_a_lost_or_restarted_scheduler_is_one_sentence(tmp_path, call, fault, wo
         if fault == "restart":
             client.restart(wait_for_workers=False)
         else:
-            cluster.sync(cluster.scheduler.close)
+            own_cluster.kill()
         (tmp_path / "go on").touch()
         thread.join(60)
         assert not thread.is_alive()
