@@ -124,7 +124,7 @@ def test_faults_are_named(tmp_path, file):
         return str(caught.value)
 
     assert "no column 'z' for the target; it has 'x0'" in refused(file, target="z")
-    assert "no column 'w' for the weight" in refused(file, weight="w")
+    assert "no column 'X 0' for the weight (did you mean 'x0'?)" in refused(file, weight="X 0")
     assert "no column 'g' for the group" in refused(file, group="g")
     assert "no column 'q' for the features" in refused(file, features=["q"])
     assert "holds string" in refused(words, features=["word"])

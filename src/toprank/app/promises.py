@@ -13,7 +13,7 @@ from toprank.app.ranking import RankedRows, taken_rows
 from toprank.blocks import Sums
 from toprank.shortlists import Cap, DailyBudget, Quota, audit_rows, make_shortlist
 from toprank.tables.columns import as_row_weights, as_words
-from toprank.tables.table import listing
+from toprank.tables.table import check_has_column, listing
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -193,8 +193,7 @@ def _check_possible(
             "again with --hold-out 20%, or without --folds 0."
         )
     for name in rules.columns:
-        if name not in names:
-            raise ValueError(f"{source.name} has no column {name!r}; it has {listing(names)}.")
+        check_has_column(source.name, names, name, "the rules of the list")
     if rules.daily is not None and top is None and model.budget < 1:
         raise ValueError("the model's budget is a share; name the rows of a day with --top.")
     if top is not None and rules.false_alarms is not None:

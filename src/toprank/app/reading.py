@@ -21,7 +21,13 @@ from toprank.app.text_columns import TextFormat, typed_columns
 from toprank.app.writing import unescaped, with_texts
 from toprank.kernels.memory import available_memory
 from toprank.tables.parquet_stream import CELLS, ParquetStream, unreadable
-from toprank.tables.table import Table, check_names, with_plain_texts
+from toprank.tables.table import (
+    Table,
+    check_names,
+    check_unchanged,
+    file_state,
+    with_plain_texts,
+)
 
 if TYPE_CHECKING:
     import os
@@ -132,7 +138,7 @@ def read_table(path: str | os.PathLike[str], how: TextFormat | None = None) -> T
         raise FileNotFoundError(f"there is no file {str(file)!r}; check the name and the folder.")
     if not is_piped and not file.is_file():
         raise ValueError(f"{str(file)!r} is a pipe or a device; write it to a file first.")
-    before = None if is_piped else size_and_time(file)
+    before = None if is_piped else file_state(file)
     source = sys.stdin.buffer.read() if is_piped else file
     head = _head(source)
     if not head:
@@ -140,8 +146,8 @@ def read_table(path: str | os.PathLike[str], how: TextFormat | None = None) -> T
     if head.startswith(_GZIP):
         source = _unzipped(source, name)
     found = _read(format_of(file, source), source, name, part, how)
-    if before is not None and size_and_time(file) != before:
-        raise ValueError(f"{name} changed while it was read; run again when it is complete.")
+    if before is not None:
+        check_unchanged(file, before)
     if found.is_sparse:
         return found
     check_names(list(found.columns.column_names), name)
@@ -221,12 +227,6 @@ def _as_utf8(source: Path | bytes, encoding: str, name: str) -> bytes:
         ) from None
     except UnicodeError as error:
         raise ValueError(f"{name} is not text in {encoding} ({error}).") from error
-
-
-def size_and_time(path: Path) -> tuple[int, int]:
-    """By which a change of a file is seen."""
-    found = path.stat()
-    return found.st_size, found.st_mtime_ns
 
 
 def format_of(path: Path, content: Path | bytes | None = None) -> str:

@@ -17,7 +17,7 @@ from toprank.app.text_columns import TextFormat, typed_columns
 from toprank.app.writing import unescaped, with_texts
 from toprank.blocks import Stopped, added_up
 from toprank.tables.parquet_stream import ParquetStream
-from toprank.tables.table import RowBatch, Table, check_names
+from toprank.tables.table import RowBatch, Table, check_names, check_unchanged, file_state
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -109,7 +109,7 @@ class TextStream:
         self.n_rows = sum(piece.n_rows for piece in pieces) - 1
         self.n_jobs = joblib.cpu_count()
         self.watch: Callable[[int, int], None] | None = None
-        self._state = reading.size_and_time(path)
+        self._state = file_state(path)
         head = self._bytes(pieces[0])
         first = head.split(b"\n", 1)[0]
         self._delimiter = reading.delimiter_of(first, kind)
@@ -147,13 +147,13 @@ class TextStream:
                 found = added_up(of_piece, self._pieces, self.n_jobs, seen)
             except _Unfit:
                 continue
-            self._check_unchanged()
+            check_unchanged(self.path, self._state)
             return found
 
     def take(self, rows: NDArray[np.int64]) -> pa.Table:
         """These rows with all their columns, in the order of the file; ``rows`` is sorted."""
         lines = b"".join(self._lines(rows))
-        self._check_unchanged()
+        check_unchanged(self.path, self._state)
         while True:
             try:
                 return with_texts(self._parsed(lines, None), unescaped)
@@ -179,7 +179,7 @@ class TextStream:
         expected = piece.n_rows - (not piece.number)
         rows = with_texts(self._parsed(content, columns), unescaped)
         if rows.num_rows != expected:
-            self._check_unchanged()
+            check_unchanged(self.path, self._state)
             raise ValueError(
                 f"{self.name} has {expected:,} lines where {rows.num_rows:,} rows were read; rank "
                 "it with --in-memory."
@@ -190,12 +190,6 @@ class TextStream:
         with self.path.open("rb") as stream:
             stream.seek(piece.offset)
             return stream.read(piece.n_bytes)
-
-    def _check_unchanged(self) -> None:
-        if reading.size_and_time(self.path) != self._state:
-            raise ValueError(
-                f"{self.name} changed while it was read; run again when it is complete."
-            )
 
     def _parsed(self, content: bytes, columns: list[str] | None) -> pa.Table:
         """Parse lines; the first time, with the names in the first of them.
@@ -212,7 +206,7 @@ class TextStream:
         try:
             return self._read(content, columns, reading.MISSING)
         except pa.ArrowInvalid as error:
-            self._check_unchanged()
+            check_unchanged(self.path, self._state)
             found = reading.BAD_COLUMN.search(str(error))
             if found is None or self._names is None or not self._widen(int(found[1]), found[2]):
                 raise ValueError(reading.in_words(str(error), self.name)) from error

@@ -19,7 +19,7 @@ from toprank.tables import Table
 from toprank.tables.columns import as_row_weights, coded_words, counted_words
 from toprank.tables.parquet_blocks import StreamBlocks
 from toprank.tables.parquet_stream import ParquetStream
-from toprank.tables.table import RowBatch, did_you_mean, listing
+from toprank.tables.table import RowBatch, check_has_column, listing
 
 if TYPE_CHECKING:
     import os
@@ -255,11 +255,8 @@ def label_rows(
         group = GROUP
     named = {"target": target, "group": group, "weight": weight}
     for what, name in [*named.items(), *(("--ignore option", each) for each in ignored)]:
-        if name is not None and name not in names:
-            raise ValueError(
-                f"{source.name} has no column {name!r} for the {what}{did_you_mean(name, names)}; "
-                f"it has {listing(names)}."
-            )
+        if name is not None:
+            check_has_column(source.name, names, name, f"the {what}")
     given = [name for name in named.values() if name is not None]
     if len(set(given)) < len(given):
         raise ValueError(f"one column cannot be two of target, group and weight: {listing(given)}.")

@@ -18,7 +18,7 @@ from toprank.kernels.threads import one_blas_thread, threads_for
 from toprank.objectives import Push, Relative
 from toprank.rankers.base import keep_columns
 from toprank.rankers.cuts import matching_intercept
-from toprank.rankers.push import BlockProblem
+from toprank.rankers.push_blocks import BlockProblem
 from toprank.rankers.supervised import (
     GradesMixin,
     LinearRanker,

@@ -36,7 +36,7 @@ from toprank.blocks import Sums
 from toprank.inputs import as_lists, scaled_weights
 from toprank.kernels.memory import available_memory
 from toprank.kernels.threads import CHUNK
-from toprank.objectives.base import Criterion
+from toprank.objectives.base import DescentCriterion
 from toprank.solvers.descent import REFRESH, Curvature
 from toprank.truth import Truth
 from toprank.weak_rankers.base import Design
@@ -45,6 +45,7 @@ from toprank.weak_rankers.features import MAX_DENSE
 if TYPE_CHECKING:
     from toprank.blocks import Block, Blocks, SpreadBlocks, Tasks
     from toprank.inputs import Lists
+    from toprank.objectives.base import Criterion
     from toprank.objectives.push import Push
     from toprank.solvers.descent import ScoredIterate
     from toprank.weak_rankers.features import Features
@@ -338,7 +339,7 @@ class Homes:
         parts = self._exchange.send(known, _dealt_rows)
         self.rows = self.tasks.keep([self.tasks.task(_at_home, pieces) for pieces in parts])
 
-    def criterion(self, objective: Push, largest: float | None) -> Criterion:
+    def criterion(self, objective: Push, largest: float | None) -> DescentCriterion:
         """Put an objective on the lists.
 
         ``largest`` is the largest weight of all rows, by which weights are divided, or None.
@@ -409,7 +410,7 @@ class _Opinion(NamedTuple):
     gradient: Floats
 
 
-class HomeCriterion(Criterion):
+class HomeCriterion(DescentCriterion):
     """A push on lists at their homes: each home has a criterion, whose values go together."""
 
     def __init__(self, homes: Homes, objective: Push, largest: float | None) -> None:
@@ -443,9 +444,6 @@ class HomeCriterion(Criterion):
             for one, share in zip(opinions, shares.tolist(), strict=True)
         ]
         return value, Column(self._tasks, parts).settled()
-
-    def gradient_and_hessian(self, scores: Any) -> tuple[Any, Any]:
-        raise NotImplementedError  # trees are grown on rows in one list
 
     def signed_curvature(self, scores: Any, dtype: Any) -> Any:  # noqa: ARG002
         """Give that of every home, as if the others stayed where they are."""
@@ -547,7 +545,7 @@ class SpreadDesign(Design):
         axis[index] = 1.0
         return self.scores(axis)
 
-    def curvature(self, criterion: Criterion, l2: float) -> Any:
+    def curvature(self, criterion: DescentCriterion, l2: float) -> Any:
         return partial(SpreadCurvature, self, criterion, l2)
 
     def moments(self, signed: Any) -> Floats:
@@ -585,7 +583,7 @@ class SpreadCurvature(Curvature):
     """Second moments of the weak rankers under the curvature of the criterion, by a pass."""
 
     def __init__(
-        self, design: SpreadDesign, criterion: Criterion, l2: float, at: ScoredIterate
+        self, design: SpreadDesign, criterion: DescentCriterion, l2: float, at: ScoredIterate
     ) -> None:
         super().__init__()
         self._design, self._criterion, self._l2, self._iterate = design, criterion, l2, at

@@ -28,7 +28,7 @@ from toprank.kernels.threads import CHUNK
 from toprank.solvers.base import MEMORY, SEPARATED, Penalty, Progress, Run, Solution, floor_of
 
 if TYPE_CHECKING:
-    from toprank.objectives import Criterion
+    from toprank.objectives.base import DescentCriterion
     from toprank.weak_rankers import Design
 
 EXPLAINED = 0.1  # relative error in a change of the gradient at which the moments are trusted
@@ -41,7 +41,7 @@ MAX_TRIALS = 60
 
 def minimize_by_lbfgs(
     design: Design,
-    criterion: Criterion,
+    criterion: DescentCriterion,
     penalty: Penalty,
     *,
     curvature: Callable[[ScoredIterate], Curvature] | None = None,
@@ -65,7 +65,7 @@ def minimize_by_lbfgs(
 
 
 def _smooth_part(
-    design: Design, criterion: Criterion, weights: NDArray[np.float64]
+    design: Design, criterion: DescentCriterion, weights: NDArray[np.float64]
 ) -> tuple[float, NDArray[np.float64]]:
     """Value and gradient without the penalty."""
     value, residuals = criterion.value_and_gradient(design.scores(weights))
@@ -323,7 +323,11 @@ class ScoredIterate(Iterate):
     """An iterate that knows its scores."""
 
     def __init__(
-        self, design: Design, criterion: Criterion, penalty: Penalty, weights: NDArray[np.float64]
+        self,
+        design: Design,
+        criterion: DescentCriterion,
+        penalty: Penalty,
+        weights: NDArray[np.float64],
     ) -> None:
         self._design, self.criterion, self.l2 = design, criterion, penalty.l2
         self._floor = floor_of(penalty)
@@ -369,7 +373,7 @@ class _SampledCurvature(Curvature):
     """
 
     def __init__(
-        self, design: Design, criterion: Criterion, l2: float, iterate: ScoredIterate
+        self, design: Design, criterion: DescentCriterion, l2: float, iterate: ScoredIterate
     ) -> None:
         super().__init__()
         self._iterate = iterate

@@ -28,7 +28,7 @@ from scipy.special import expit
 from toprank.kernels.cells import Cells, moments_of, series_of, values_of
 from toprank.kernels.ladder import put
 from toprank.kernels.sweeps import FAR, hinge_moments
-from toprank.objectives.base import Criterion
+from toprank.objectives.base import DescentCriterion
 from toprank.objectives.prices import Heights
 from toprank.objectives.push import focus_constants
 from toprank.objectives.two_classes import sigmoid_slope, softplus
@@ -65,7 +65,7 @@ class OneList:
             [self.tasks.task(known_of_one, block, positive) for block in spread.parts]
         )
 
-    def criterion(self, objective: Push, largest: float | None) -> Criterion:
+    def criterion(self, objective: Push, largest: float | None) -> DescentCriterion:
         """Put an objective on the list.
 
         ``largest`` is the largest weight of all rows, by which weights are divided, or None.
@@ -119,7 +119,7 @@ class Outer(NamedTuple):
     bend: Floats
 
 
-class OneListCriterion(Criterion):
+class OneListCriterion(DescentCriterion):
     """A push with the logistic loss or a hinge, and a price that is no maximum, on one list."""
 
     def __init__(self, rows: OneList, objective: Push, largest: float | None) -> None:
@@ -146,9 +146,6 @@ class OneListCriterion(Criterion):
     def value_and_gradient(self, scores: Any) -> tuple[float, Any]:
         judged = _Judged(self, scores)
         return judged.value, judged.gradient()
-
-    def gradient_and_hessian(self, scores: Any) -> tuple[Any, Any]:
-        raise NotImplementedError  # trees are grown on sums over rows
 
     def signed_curvature(self, scores: Any, dtype: Any) -> Any:  # noqa: ARG002
         """Share the curvature of all outer rows out like the slopes."""

@@ -25,7 +25,7 @@ from toprank.blocks import Block, Blocks, Stopped, added_up
 from toprank.kernels.memory import available_memory
 from toprank.tables.columns import as_row_weights
 from toprank.tables.parquet_stream import ParquetStream
-from toprank.tables.table import listing
+from toprank.tables.table import check_has_column, listing
 
 if TYPE_CHECKING:
     from threading import Event
@@ -317,7 +317,8 @@ class ParquetBlocks(StreamBlocks):
         roles = {"target": target, "weight": weight, "group": group}
         given = [name for name in roles.values() if name is not None]
         for what, name in roles.items():
-            stream.check_columns([] if name is None else [name], what=what)
+            if name is not None:
+                check_has_column(stream.name, stream.schema.names, name, f"the {what}")
         if features is None:
             names = [
                 field.name
@@ -358,8 +359,8 @@ def _is_number(kind: pa.DataType) -> bool:
 
 
 def _check_features(stream: ParquetStream, names: list[str], given: list[str]) -> None:
-    stream.check_columns(names, what="features")
     for name in names:
+        check_has_column(stream.name, stream.schema.names, name, "the features")
         kind = stream.schema.field(name).type
         if name in given:
             raise ValueError(

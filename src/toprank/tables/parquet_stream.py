@@ -15,7 +15,14 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from toprank.blocks import Stopped, added_up
-from toprank.tables.table import RowBatch, Table, check_names, listing, with_plain_texts
+from toprank.tables.table import (
+    RowBatch,
+    Table,
+    check_names,
+    check_unchanged,
+    file_state,
+    with_plain_texts,
+)
 
 if TYPE_CHECKING:
     import os
@@ -88,7 +95,7 @@ class ParquetStream:
             raise ValueError("n_jobs must not be 0; -1 takes all cores.")
         self.n_jobs = n_jobs if n_jobs > 0 else max(1, joblib.cpu_count() + 1 + n_jobs)
         self._footers = dict(zip(files, footers, strict=True))
-        self._states = {file: _state(file) for file in files}
+        self._states = {file: file_state(file) for file in files}
         self._groups = list(self._row_groups())
         self.watch: Callable[[int, int], None] | None = None
 
@@ -101,15 +108,6 @@ class ParquetStream:
                     yield _Group(file, footer, number, size, n_batches, n_rows)
                 n_batches += -(-size // self.batch_rows)
                 n_rows += size
-
-    def check_columns(self, names: Sequence[str], *, what: str = "column") -> None:
-        """Raise, naming it, if a column is not there; ``what`` says what it was wanted for."""
-        for name in names:
-            if name not in self.schema.names:
-                raise ValueError(
-                    f"{self.name} has no column {name!r} for the {what}; it has "
-                    f"{listing(self.schema.names)}."
-                )
 
     def decoded_bytes(self) -> int:
         """Bytes of all columns in memory, as far as the files tell: texts as if they were plain."""
@@ -175,24 +173,9 @@ class ParquetStream:
                     yield RowBatch(table, number, first_row)
                     number, first_row = number + 1, first_row + batch.num_rows
         except (pa.ArrowException, OSError) as error:
-            self._check_unchanged(group.path)
+            check_unchanged(group.path, self._states[group.path])
             raise unreadable(group.path, error) from error
-        self._check_unchanged(group.path)
-
-    def _check_unchanged(self, path: Path) -> None:
-        if _state(path) != self._states[path]:
-            raise ValueError(
-                f"{path.name} changed while it was read; run again when it is complete."
-            )
-
-
-def _state(path: Path) -> tuple[int, int] | None:
-    """Size and time of a file, by which a change is seen; None where there is none."""
-    try:
-        found = path.stat()
-    except FileNotFoundError:
-        return None
-    return found.st_size, found.st_mtime_ns
+        check_unchanged(group.path, self._states[group.path])
 
 
 _WIDTHS = {"BOOLEAN": 1, "INT32": 4, "INT64": 8, "INT96": 8, "FLOAT": 4, "DOUBLE": 8}

@@ -12,6 +12,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from toprank.blocks import Total
 
 # Rows beyond those kept that are collected before the next sorting.
@@ -207,6 +209,30 @@ def check_names(names: list[str], where: str) -> None:
         raise ValueError(
             f"{where} has a column without a name (number {names.index('') + 1}); name it in the "
             "header line."
+        )
+
+
+def file_state(path: Path) -> tuple[int, int] | None:
+    """Size and time of a file, by which a change is seen; None where there is none."""
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        return None
+    return found.st_size, found.st_mtime_ns
+
+
+def check_unchanged(path: Path, before: tuple[int, int] | None) -> None:
+    """Raise if the state of a file is not what it was."""
+    if file_state(path) != before:
+        raise ValueError(f"{path.name} changed while it was read; run again when it is complete.")
+
+
+def check_has_column(where: str, names: Sequence[str], name: str, what: str) -> None:
+    """Raise if a table has no column of a name; ``what`` says what it was named for."""
+    if name not in names:
+        raise ValueError(
+            f"{where} has no column {name!r} for {what}{did_you_mean(str(name), names)}; it has "
+            f"{listing(names)}."
         )
 
 

@@ -108,13 +108,9 @@ def standing_for_all(
 
     from toprank.shortlists import inverse_weights
     from toprank.tables.columns import as_row_weights
-    from toprank.tables.table import listing
+    from toprank.tables.table import check_has_column
 
-    if propensity not in table.names:
-        raise ValueError(
-            f"{table.name} has no column {propensity!r} for --propensity; it has "
-            f"{listing(table.names)}."
-        )
+    check_has_column(table.name, table.names, propensity, "--propensity")
     labelled = table.rows(rows.numbers).columns.column(propensity)
     weights = inverse_weights(as_row_weights(labelled, propensity, role="chance"))
     effective = weights.sum() ** 2 / np.square(weights).sum()
