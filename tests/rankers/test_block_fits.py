@@ -65,6 +65,21 @@ def test_more_features_than_a_hessian_pays_for_go_by_the_history():
     np.testing.assert_allclose(found.weights_, expected.weights_, atol=1e-6)
 
 
+@pytest.mark.parametrize("name", ["p=8", "ir"])
+@pytest.mark.parametrize(
+    ("scale", "offset", "dtype"),
+    [(1e30, 0.0, np.float32), (1e300, 0.0, np.float64), (1.0, 1e5, np.float32), (1.0, 1e9, float)],
+)
+def test_columns_of_any_scale_and_far_from_0_take_as_few_passes(name, scale, offset, dtype):
+    X, y, _ = rows(500, 3)
+    plain = PUSHES[name].fit_blocks(ArrayBlocks.cut(X, y, size=128))
+    weights, passes = plain.weights_.copy(), len(plain.objective_path_)
+    moved = (X * scale + offset).astype(dtype)
+    found = PUSHES[name].fit_blocks(ArrayBlocks.cut(moved, y, size=128))
+    np.testing.assert_allclose(found.weights_, weights, atol=0.01)  # values were rounded
+    assert len(found.objective_path_) <= passes + 3
+
+
 def test_separable_rows_without_a_penalty_end_as_in_memory():
     X = np.arange(20.0)[:, None]
     y = (X[:, 0] > 9).astype(int)
@@ -261,7 +276,7 @@ def test_faults_in_any_block_are_named(ranker):
     assert "NaN" in refused(X, np.where(np.arange(100) == 80, np.nan, y))
     assert "sample_weight" in refused(X, y, np.where(np.arange(100) == 80, -1.0, 1.0))
     assert "nothing to learn" in refused(X, y, np.zeros(100))
-    assert "floating-point" in refused(X.astype(int), y, kind=TypeError)
+    assert "use X.astype(float)" in refused(X.astype(int), y, kind=TypeError)
 
 
 def test_huge_values_are_not_missing_in_blocks_either():
@@ -289,3 +304,19 @@ def test_long_lists_are_sampled_for_thresholds_as_in_memory(monkeypatch, weighte
     parts = RankBoost(max_iter=2).fit_blocks(ArrayBlocks.cut(X, y, weights, size=611)).weak_rankers_
     for expected, found in zip(whole.thresholds_, parts.thresholds_, strict=True):
         np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("ranker", [PNormPush(), PNormPush(loss="hinge"), LinearRankSVM()])
+@pytest.mark.parametrize(("value", "named"), [(np.nan, "missing"), (np.inf, "infinite")])
+def test_what_cannot_be_added_up_is_refused_also_in_rows_of_weight_0(ranker, value, named):
+    X, y, _ = rows(60)
+    X[7, 2], weights = value, np.ones(60)
+    weights[7] = 0.0
+    with pytest.raises(ValueError, match=f"{named} values, in 'column 2'"):
+        ranker.fit_blocks(ArrayBlocks.cut(X, y, weights, size=20))
+
+
+def test_trees_on_blocks_refuse_weights_too_small_to_add_up():
+    X, y, _ = rows(60)
+    with pytest.raises(ValueError, match="multiply all weights"):
+        TreeRanker(n_trees=1).fit_blocks(ArrayBlocks.cut(X, y, np.full(60, 1e-300), size=20))

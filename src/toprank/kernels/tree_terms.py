@@ -50,7 +50,7 @@ def power_below(number: float) -> float:
 
 def weight_scale(n_rows: int, largest: float) -> float:
     """Scale at which the weights of so many rows add up within 62 bits."""
-    return power_below(2.0**62 / n_rows / largest)
+    return power_below(min(2.0**62 / n_rows / largest, 2.0**1000))
 
 
 def whole_weights(

@@ -343,7 +343,8 @@ def binary_labels(y: ArrayLike | None) -> tuple[NDArray[Any], NDArray[np.bool_]]
     classes = np.unique(labels)
     if classes.size < 2:
         raise ValueError(
-            f"y has one class only ({classes[0]!r}); ranking needs positive and negative rows."
+            f"y has one class only ({classes.tolist()[0]!r}); ranking needs positive and negative "
+            "rows."
         )
     warn_if_doubtful(classes)
     return classes, labels == classes[1]

@@ -26,14 +26,16 @@ class Survey:
     """What a look at all rows tells; rows of weight 0 are no rows.
 
     ``counts`` holds the rows of each block in their order, ``low`` and ``high`` the range of each
-    feature, ``missing`` and ``infinite`` which features have such values, ``largest_weight`` the
-    weight of the heaviest row, ``has_groups`` whether rows name their list.
+    feature, ``missing`` which features have such values. ``unfit`` and ``infinite`` are features
+    that are missing or infinite in any row, also of weight 0. ``largest_weight`` is the weight of
+    the heaviest row, ``has_groups`` whether rows name their list.
     """
 
     counts: list[int]
     low: NDArray[np.float64]
     high: NDArray[np.float64]
     missing: NDArray[np.bool_]
+    unfit: NDArray[np.bool_]
     infinite: NDArray[np.bool_]
     labels: NDArray[Any]
     dtype: Any
@@ -52,6 +54,7 @@ class Survey:
             np.fmin(self.low, other.low),
             np.fmax(self.high, other.high),
             self.missing | other.missing,
+            self.unfit | other.unfit,
             self.infinite | other.infinite,
             np.unique(np.concatenate([self.labels, other.labels]))[:SHOWN_LABELS],
             np.promote_types(self.dtype, other.dtype),
@@ -108,7 +111,7 @@ def check_survey(
             "the blocks hold no row of weight above 0; there is nothing to learn from."
         )
     names = names or [f"column {number}" for number in range(seen.low.size)]
-    for flaw, flags in (("infinite", seen.infinite), ("missing", seen.missing)):
+    for flaw, flags in (("infinite", seen.infinite), ("missing", seen.unfit)):
         if flags.any() and not (flaw == "missing" and accepts_missing):
             first = names[int(np.flatnonzero(flags)[0])]
             remedy = "use stumps, which take them" if flaw == "missing" else "clip them"
@@ -122,24 +125,31 @@ def check_survey(
 def survey_block(block: Block) -> Survey:
     """Look at one block."""
     X, y = block.X, block.y
-    if X.dtype.kind != "f":
-        raise TypeError(f"X must hold floating-point numbers, got dtype {X.dtype}.")
+    if X.dtype not in (np.float32, np.float64):
+        raise TypeError(f"X must hold float32 or float64, got {X.dtype}; use X.astype(float).")
     check_known(y)
+    low, high, missing = _look(X)
+    # rows of weight 0 are refused as in memory: 0 times infinity or NaN is NaN
+    unfit, infinite = missing, (np.isinf(low) | np.isinf(high)) & (len(y) > 0)
     if block.weights is not None:
         if not np.isfinite(block.weights).all() or (block.weights < 0).any():
             raise ValueError("sample_weight must be finite numbers ≥ 0; mend or drop those rows.")
         kept = block.weights > 0
         if not kept.all():
             X, y = X[kept], y[kept]
-    n_columns = X.shape[1]
-    low, high = np.full(n_columns, np.inf), np.full(n_columns, -np.inf)
-    missing = np.zeros(n_columns, dtype=bool)
-    if len(y):
-        low = np.fmin.reduce(X, axis=0).astype(np.float64)
-        high = np.fmax.reduce(X, axis=0).astype(np.float64)
-        missing = missing_columns(X)
-    infinite = (np.isinf(low) | np.isinf(high)) & (len(y) > 0)
+            low, high, missing = _look(X)
     labels = np.unique(y)[:SHOWN_LABELS]
     largest = 1.0 if block.weights is None else float(block.weights.max(initial=0.0))
     has_groups = block.groups is not None
-    return Survey([len(y)], low, high, missing, infinite, labels, X.dtype, largest, has_groups)
+    return Survey(
+        [len(y)], low, high, missing, unfit, infinite, labels, X.dtype, largest, has_groups
+    )
+
+
+def _look(X: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_]]:
+    """Least and greatest value of each column, and whether some are missing."""
+    if not len(X):
+        nothing = np.full(X.shape[1], np.inf)
+        return nothing, -nothing, np.zeros(X.shape[1], dtype=bool)
+    low, high = np.fmin.reduce(X, axis=0), np.fmax.reduce(X, axis=0)
+    return low.astype(np.float64), high.astype(np.float64), missing_columns(X)

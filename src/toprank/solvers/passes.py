@@ -221,8 +221,7 @@ def tilted_moments(
     Scores, masses and first moments are float64 also for a float32 table: a line search compares
     values closer than float32 can tell. Second moments only choose a direction and stay narrow.
     """
-    coef, offset = _linear(features, weights)
-    size = features.low.size
+    low, scale, size = features.low[:, None], 1.0 / features.span[:, None], features.low.size
     totals = [
         Moments(
             abs(tilt.power),
@@ -236,9 +235,11 @@ def tilted_moments(
     whole_rooted = np.empty(whole_wide.shape if with_second else 0, dtype=block.X.dtype)
     for rows in _chunks(block):
         columns = block.X[rows].T
-        wide = whole_wide[:, : columns.shape[1]]
-        wide[:] = columns
-        scores = coef @ wide + offset
+        values = whole_wide[:, : columns.shape[1]]
+        values[:] = columns
+        values -= low  # squares of x itself overflow, or drown the variance of a column far from 0
+        values *= scale
+        scores = weights @ values
         positives = block.y[rows] == features.positive
         row_weights = None if block.weights is None else block.weights[rows]
         for place, tilt in enumerate(tilts):
@@ -258,11 +259,11 @@ def tilted_moments(
                 masses *= row_weights[taken]
             second = None
             if with_second:
-                second = _second_moments(columns[:, taken], masses, whole_rooted)
-            first = wide[:, taken] @ masses
+                second = _second_moments(values[:, taken], masses, whole_rooted)
+            first = values[:, taken] @ masses
             mass = float(masses.sum())
             totals[place] += Moments(abs(tilt.power), edge, mass, first, second)
-    return Sums([_scaled(total, features) for total in totals])
+    return Sums(totals)
 
 
 def _few_or_most(members: NDArray[np.bool_]) -> tuple[Any, NDArray[np.intp]]:
@@ -272,23 +273,11 @@ def _few_or_most(members: NDArray[np.bool_]) -> tuple[Any, NDArray[np.intp]]:
     return np.flatnonzero(members), np.empty(0, dtype=np.intp)
 
 
-def _second_moments(columns: NDArray[Any], masses: Vector, memory: NDArray[Any]) -> Vector:
+def _second_moments(values: Vector, masses: Vector, memory: NDArray[Any]) -> Vector:
     rooted = memory[:, : masses.size]
-    np.multiply(columns, np.sqrt(masses).astype(columns.dtype), out=rooted)
+    np.multiply(values, np.sqrt(masses), out=rooted, casting="same_kind")
     second: Vector = (rooted @ rooted.T).astype(np.float64)
     return second
-
-
-def _scaled(raw: Moments, features: BlockFeatures) -> Moments:
-    """Moments of h = (x - low)/span from those of x."""
-    first = raw.first - raw.mass * features.low
-    second = None
-    if raw.second is not None:
-        cross = np.outer(raw.first, features.low)
-        square = np.outer(features.low, features.low)
-        second = raw.second - cross - cross.T + raw.mass * square
-        second /= np.outer(features.span, features.span)
-    return Moments(raw.power, raw.edge, raw.mass, first / features.span, second)
 
 
 def softplus_sums(
@@ -300,7 +289,6 @@ def softplus_sums(
     with_second: bool,
 ) -> Sums:
     """Terms ln(1 + e^{level - s}) of the positives of one block, with their derivatives."""
-    coef, offset = _linear(features, weights)
     value, weight, pull, lowest = 0.0, 0.0, 0.0, math.inf
     first = np.zeros(mean.size)
     second = np.zeros((mean.size, mean.size))
@@ -312,9 +300,8 @@ def softplus_sums(
             members, row_weights = members[row_weights > 0], row_weights[row_weights > 0]
         if not members.size:
             continue
-        table = block.X[rows][members].astype(np.float64)
-        scores = table @ coef + offset
-        values = (table - features.low) / features.span
+        values = (block.X[rows][members] - features.low) / features.span
+        scores = values @ weights
         terms, slopes = pull_of_negatives(level, scores)
         value += float(row_weights @ terms)
         weight += float(row_weights.sum())
