@@ -134,7 +134,6 @@ TESTED_THROUGH = {
     "plots/lists.py": "plots/test_curves.py",
     "plots/style.py": "plots/test_curves.py",
     "rankers/base.py": "rankers/test_scikit_learn.py",
-    "rankers/documentation.py": "rankers/test_scikit_learn.py",
     "rankers/growing_trees.py": "rankers/test_tree_blocks.py",
     "rankers/push_blocks.py": "rankers/test_block_fits.py",
     "rankers/survey.py": "rankers/test_block_fits.py",

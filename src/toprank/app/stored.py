@@ -243,7 +243,7 @@ CLASSES = {
         (("n_columns", "columns", "values", "means", "has_missing"),),
         _sizes_of_categories,
     ),
-    "LogisticRanker": Kind("toprank.selection.logistic", _LINEAR),
+    "LogisticRanker": Kind("toprank.selection.engines", _LINEAR),
     "PNormPush": Kind("toprank.rankers.push", (_SCORED,)),
     "IRPush": Kind("toprank.rankers.push", (_SCORED,)),
     "LinearRankSVM": Kind("toprank.rankers.linear_rank_svm", _LINEAR),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from toprank.rankers.documentation import documented as filled
+from toprank.rankers.base import documented as filled
 
 PASSES = """\
 average : bool, default=True

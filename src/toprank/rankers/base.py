@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Self
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from toprank.shortlists import Calibration, Cap, Quota, Shortlist
 
 Given = ArrayLike | None
+Estimator = TypeVar("Estimator", bound="type[Any]")
 
 
 class RowRanker(BaseEstimator):  # type: ignore[misc]
@@ -212,3 +213,25 @@ def keep_columns(ranker: BaseRanker, n_columns: int, names: list[str] | None) ->
 def forget_calibration(ranker: BaseRanker) -> None:
     """Drop the calibration rows of an earlier fit, which say nothing about a new one."""
     ranker.__dict__.pop("calibration_", None)
+
+
+def documented(**blocks: str) -> Callable[[Estimator], Estimator]:
+    """Fill blocks into the docstring of a class: ``{name}`` becomes the block of that name.
+
+    Examples
+    --------
+    >>> @documented(n_jobs="n_jobs : int, default=1")
+    ... class Ranker:
+    ...     "Ranks in parallel. {n_jobs}"
+    >>> Ranker.__doc__
+    'Ranks in parallel. n_jobs : int, default=1'
+    """
+
+    def fill(estimator: Estimator) -> Estimator:
+        text = estimator.__doc__ or ""
+        for name, block in blocks.items():
+            text = text.replace("{" + name + "}", block.strip().replace("\n", "\n    "))
+        estimator.__doc__ = text
+        return estimator
+
+    return fill

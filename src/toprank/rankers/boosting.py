@@ -16,7 +16,7 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from toprank.inputs import check_choice, check_number
 from toprank.kernels.threads import Threads
-from toprank.rankers.documentation import documented
+from toprank.rankers.base import documented
 from toprank.rankers.held_out import HeldOut, HeldOutRows, hold_out
 from toprank.rankers.supervised import (
     GradesMixin,
@@ -32,7 +32,7 @@ from toprank.solvers.boosting import boost, state_on
 from toprank.weak_rankers import Stumps, weak_rankers_from
 
 if TYPE_CHECKING:
-    from toprank.rankers.documentation import Estimator
+    from toprank.rankers.base import Estimator
     from toprank.solvers.boosting import Boosted, BoostMonitor
     from toprank.truth import Truth
     from toprank.weak_rankers import WeakRankers

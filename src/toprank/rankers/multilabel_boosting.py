@@ -14,9 +14,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from toprank.inputs import as_weights, check_choice, log_scale, scaled_weights
 from toprank.kernels.threads import Threads
+from toprank.rankers.base import documented
 from toprank.rankers.boosting import check_max_step, warn_if_equal
 from toprank.rankers.cuts import matching_intercept, places_in_rows
-from toprank.rankers.documentation import documented
 from toprank.rankers.supervised import LabelSets, check_stopping, check_table
 from toprank.solvers.boosting import boost
 from toprank.solvers.label_boosting import LabelState

@@ -21,9 +21,8 @@ from toprank.objectives import ir_push, pnorm_push
 from toprank.objectives.base import Relative
 from toprank.objectives.exponential import ExponentialCriterion, PushFormula
 from toprank.objectives.push import focus_constants
-from toprank.rankers.base import keep_columns
+from toprank.rankers.base import documented, keep_columns
 from toprank.rankers.cuts import matching_intercept
-from toprank.rankers.documentation import documented
 from toprank.rankers.push_blocks import SpreadProblem, SummedProblem
 from toprank.rankers.supervised import (
     GradesMixin,

@@ -82,6 +82,20 @@ class CrossFit:
         effort = member.candidate.effort(n_rows, self.folds[0].train.size)
         return _GROWTH * member.seconds * effort / len(self.folds)
 
+    def results(self, weights: Floats, allowed: Floats) -> dict[str, NDArray[Any]]:
+        """Members as columns, in the manner of scikit-learn's ``cv_results_``."""
+        ranked = [ListOrder(member.scores, self.data) for member in self.members]
+        params = np.empty(len(ranked), dtype=object)
+        params[:] = [member.candidate.params for member in self.members]
+        return {
+            "candidate": np.array([member.candidate.name for member in self.members], dtype=object),
+            "params": params,
+            "weight": weights,
+            "precision": np.array([each.precision(allowed) for each in ranked]),
+            "average_precision": np.array([each.average_precision() for each in ranked]),
+            "seconds": np.array([member.seconds for member in self.members]),
+        }
+
     def on_scale_of(self, number: int, model: Any) -> tuple[CrossFit, Floats]:
         """With the level that a member has as a model of all rows; what its spread adds to scores.
 

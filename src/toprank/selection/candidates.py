@@ -10,8 +10,7 @@ from typing import Any, NamedTuple
 from sklearn.base import clone
 
 import toprank
-from toprank.selection.engines import EngineRanker, ForestRanker
-from toprank.selection.logistic import LogisticRanker
+from toprank.selection.engines import EngineRanker, ForestRanker, LogisticRanker
 from toprank.tables.table import did_you_mean
 
 

@@ -6,14 +6,13 @@ import math
 import time
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from numbers import Real
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import pyarrow as pa
-from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 from sklearn.base import clone
@@ -33,17 +32,16 @@ from toprank.selection.blending import (
 )
 from toprank.selection.candidates import DEFAULT, LINEAR, RANKERS, Candidate, family
 from toprank.selection.judging import (
-    Fold,
     Interval,
     LabelledRows,
-    ListOrder,
     Promise,
     RankerComparison,
 )
 from toprank.selection.sampling import MemberBlocks, named_columns, sample_rows
+from toprank.selection.time_limits import RowStream, fit_on_stream, fits_within
 from toprank.shortlists.calibration import Calibration
 from toprank.tables import Table, as_table
-from toprank.tables.encoder import learned_encoding
+from toprank.tables.encoder import learned_encoding, needs_encoding
 
 if TYPE_CHECKING:
     from toprank.blocks import Blocks
@@ -59,20 +57,10 @@ _ROWS_OF_REPEATS, _MOST_REPEATS = 1_000, 2
 _JUDGED = 10
 # The same for rows in blocks: so many are held in memory, for members that learn there.
 _SAMPLED = 40
-# A fit on a stream takes some passes to read it, and its iterations longer than in memory.
-_PASSES, _ON_DISK = 10, 2.0
 # Cells of a sparse table up to which it is made dense.
 _DENSE_CELLS = 1 << 24
 # Rows that whole weights may stand for when they are counted one by one.
 _MOST_COPIES = 1_000_000
-
-
-class _Stream(NamedTuple):
-    """Rows in blocks, how many they are, and the seconds of one pass over them."""
-
-    blocks: Blocks
-    n_rows: int
-    seconds: float
 
 
 @dataclass(eq=False, repr=False)
@@ -238,11 +226,11 @@ class TopRanker(BaseRanker):
         stream = None
         if not taken.is_whole:
             members = MemberBlocks(blocks, self.classes_[1], self.encoder_, names)
-            stream = _Stream(members, taken.seen.n_rows, per_pass)
+            stream = RowStream(members, taken.seen.n_rows, per_pass)
         return self._fit_rows(data, taken.size, started, stream)
 
     def _fit_rows(
-        self, data: LabelledRows, size: float, started: float, stream: _Stream | None = None
+        self, data: LabelledRows, size: float, started: float, stream: RowStream | None = None
     ) -> Self:
         """Choose on rows in memory, out of ``size`` by weight, and fit on them or on a stream."""
         self._size = float(self.list_size or size)
@@ -298,7 +286,7 @@ class TopRanker(BaseRanker):
             return self.encoder_.transform(table)
         if issparse(X):
             return X
-        if table is None or (not isinstance(X, Table) and not _needs_encoding(table)):
+        if table is None or (not isinstance(X, Table) and not needs_encoding(table)):
             can_lack = reset or self.encoder_ is not None
             numbers = validate_data(
                 self,
@@ -362,7 +350,7 @@ class TopRanker(BaseRanker):
             return None
         if pool.n_rows > self.max_rows:
             learned = self.max_rows - self.max_rows // self.n_folds
-            folds = [self._thinned(pool, fold, learned) for fold in folds]
+            folds = [pool.thinned(fold, learned, self.random_state) for fold in folds]
         candidates = self._candidates(data)
         deadline = None
         if self.time_limit is not None:
@@ -379,12 +367,6 @@ class TopRanker(BaseRanker):
 
         journal = getattr(self, "_journal", None)
         return cross_fit(pool, candidates, folds, Rules(self.n_jobs, deadline, journal, tick))
-
-    def _thinned(self, data: LabelledRows, fold: Fold, n_rows: int) -> Fold:
-        """A fold that learns from fewer rows."""
-        known = data.rows(fold.train)
-        places, rows = known.some(n_rows, self.random_state)
-        return Fold(fold.train[places], fold.test, rows.weights)
 
     def _choices(self, cross: CrossFit, own: NDArray[np.bool_]) -> dict[str, Any]:
         """How weights are chosen for the blend (or the best of all) and for each ranker alone."""
@@ -422,7 +404,7 @@ class TopRanker(BaseRanker):
         weights: Floats,
         data: LabelledRows,
         started: float,
-        stream: _Stream | None,
+        stream: RowStream | None,
     ) -> None:
         """Store the model and what is known about it."""
         chosen = [cross.members[at] for at in np.flatnonzero(weights)]
@@ -431,7 +413,7 @@ class TopRanker(BaseRanker):
             for member, weight in zip(cross.members, weights, strict=True)
             if weight > 0
         }
-        self.cv_results_ = _as_results(cross, weights, cross.data.allowed(self.budget, self._size))
+        self.cv_results_ = cross.results(weights, cross.data.allowed(self.budget, self._size))
         self._promise()
         unseen = self.comparison_.scores[self.best_candidate_]  # type: ignore[union-attr]
         is_single = self.best_candidate_ != BLEND
@@ -440,7 +422,9 @@ class TopRanker(BaseRanker):
         if hasattr(self, "_journal"):
             return  # a comparison was asked for, not a model
         if self.time_limit is not None:
-            cross, data = self._in_time(cross, weights, data, started)
+            seconds = self._seconds_left(started)
+            cross, n_rows = fits_within(seconds, cross, weights, data.n_rows, self.n_jobs)
+            data = data.sample(n_rows, self.random_state)
         blend = Blend.of(cross, weights, self.n_jobs)
         rows = dict.fromkeys(range(len(chosen)), data.n_rows)
         with warnings.catch_warnings():
@@ -448,7 +432,8 @@ class TopRanker(BaseRanker):
             if stream is None:
                 blend.fit(data.X, data.positives, **data.metadata())
             else:
-                self._fit_stream(blend, stream, data, started)
+                left = None if self.time_limit is None else partial(self._seconds_left, started)
+                fit_on_stream(blend, self.weights_, stream, data, left)
                 rows |= dict.fromkeys(blend.by_passes_, stream.n_rows)
         self.best_estimator_ = blend.rankers_[0] if is_single else blend
         self.fitted_rows_ = dict(zip(self.weights_, rows.values(), strict=True))
@@ -492,54 +477,9 @@ class TopRanker(BaseRanker):
             self.hits_ = found.promise()
             self.precision_ = Interval(*(each / found.budget for each in self.hits_))
 
-    def _in_time(
-        self, cross: CrossFit, weights: Floats, data: LabelledRows, started: float
-    ) -> tuple[CrossFit, LabelledRows]:
-        """Members and rows whose fits end within the time limit.
-
-        First all rows; then members as they were on the folds; then fewer rows and fewer, but no
-        fewer than the folds had, which were fitted in time.
-        """
-        left = self._seconds_left(started)
-        least, n_rows = cross.folds[0].train.size, data.n_rows
-        if self._seconds_needed(cross, weights, n_rows) > left:
-            quick = [member.as_on_folds() for member in cross.members]
-            cross = replace(cross, members=quick)
-        while self._seconds_needed(cross, weights, n_rows) > left and n_rows > least:
-            n_rows = max(3 * n_rows // 4, least)
-        return cross, data.sample(n_rows, self.random_state)
-
     def _seconds_left(self, started: float) -> float:
         limit = math.inf if self.time_limit is None else float(self.time_limit)
         return limit - (time.monotonic() - started)
-
-    def _seconds_needed(self, cross: CrossFit, weights: Floats, n_rows: int) -> float:
-        """What fits of the chosen members on so many rows in memory will take."""
-        efforts = np.array([cross.seconds(at, n_rows) for at in np.flatnonzero(weights).tolist()])
-        return float(max(efforts.sum() / effective_n_jobs(self.n_jobs), efforts.max()))
-
-    def _fit_stream(
-        self, blend: Blend, stream: _Stream, data: LabelledRows, started: float
-    ) -> None:
-        """Fit by passes over a stream what can be, and the other members on the rows in memory.
-
-        With a time limit, all on the rows in memory first; what that took tells which of them can
-        be fitted on all rows in the time that is left, those of the largest weights first.
-        """
-        labels = sorted(self.weights_, key=lambda label: -self.weights_[label])
-        places = [
-            list(self.weights_).index(label)
-            for label in labels
-            if RANKERS[label.split()[0]].is_streamed
-        ]
-
-        def in_time(seconds: float) -> bool:
-            growth = stream.n_rows / data.n_rows
-            needed = _PASSES * stream.seconds + _ON_DISK * growth * seconds
-            return needed <= self._seconds_left(started)
-
-        is_limited = self.time_limit is not None
-        blend.fit_blocks(stream.blocks, data, places, in_time if is_limited else None)
 
     def _keep_simplest(self, data: LabelledRows) -> None:
         """Fit the first candidate where there are too few rows to choose."""
@@ -630,32 +570,6 @@ class TopRanker(BaseRanker):
         return tags
 
 
-def _as_results(cross: CrossFit, weights: Floats, allowed: Floats) -> dict[str, NDArray[Any]]:
-    """Members as columns, in the manner of scikit-learn's ``cv_results_``."""
-    ranked = [ListOrder(member.scores, cross.data) for member in cross.members]
-    params = np.empty(len(ranked), dtype=object)
-    params[:] = [member.candidate.params for member in cross.members]
-    return {
-        "candidate": np.array([member.candidate.name for member in cross.members], dtype=object),
-        "params": params,
-        "weight": weights,
-        "precision": np.array([each.precision(allowed) for each in ranked]),
-        "average_precision": np.array([each.average_precision() for each in ranked]),
-        "seconds": np.array([member.seconds for member in cross.members]),
-    }
-
-
 def _numbered(n_columns: int) -> list[str]:
     """Names for the columns of an array."""
     return [f"x{at}" for at in range(n_columns)]
-
-
-def _needs_encoding(table: Table) -> bool:
-    for column in table.columns.columns:
-        kind = column.type
-        is_number = pa.types.is_integer(kind) or pa.types.is_floating(kind)
-        if not is_number or column.null_count:
-            return True
-        if pa.types.is_floating(kind) and np.isnan(column.to_numpy()).any():
-            return True
-    return False

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
@@ -17,8 +18,6 @@ from toprank.tables.medians import digit_counts, medians, sortable_keys
 from toprank.tables.table import Table, as_table
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from toprank.tables.medians import Passes
 
 # Texts remembered of a column: beyond, the rarest are forgotten on the way.
@@ -139,6 +138,18 @@ class TableEncoder(TransformerMixin, BaseEstimator, Encoding):  # type: ignore[m
         """Give the numbers, one column for each of ``feature_names_out_``."""
         check_is_fitted(self, "columns_")
         return super().transform(X)
+
+
+def needs_encoding(table: Table) -> bool:
+    """Whether a table has columns that are no numbers, or values that are missing."""
+    for column in table.columns.columns:
+        kind = column.type
+        is_number = pa.types.is_integer(kind) or pa.types.is_floating(kind)
+        if not is_number or column.null_count:
+            return True
+        if pa.types.is_floating(kind) and np.isnan(column.to_numpy()).any():
+            return True
+    return False
 
 
 def learned_encoding(table: Table) -> Encoding:
