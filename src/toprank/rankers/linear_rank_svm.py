@@ -30,7 +30,13 @@ from toprank.rankers.supervised import (
 from toprank.rankers.survey import survey
 from toprank.solvers import Penalty, minimize_by_lbfgs
 from toprank.solvers.base import ROUNDING
-from toprank.solvers.block_design import BlockDesign, Homes, SpreadDesign, truth_of_blocks
+from toprank.solvers.block_design import (
+    BlockDesign,
+    Homes,
+    SpreadDesign,
+    spread_if_many,
+    truth_of_blocks,
+)
 from toprank.solvers.cutting_plane import minimize_by_cutting_planes
 from toprank.solvers.descent import Curvature
 from toprank.solvers.one_list import OneList
@@ -168,7 +174,7 @@ class LinearRankSVM(GradesMixin, PairsMixin, LinearRanker):
         check_ranges(*ranges, scale=self.scale, limits=UNSCALED)
         keep_columns(self, seen.low.size, blocks.feature_names)
         family = self._family().fit_ranges(*ranges)
-        spread = blocks.spread()
+        spread = spread_if_many(blocks, seen.n_rows, has_lists=seen.has_groups)
         if spread is not None:
             kind = Homes if seen.has_groups else OneList
             there: Any = kind(spread, seen.counts, classes[1])

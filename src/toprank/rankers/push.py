@@ -39,7 +39,7 @@ from toprank.solvers import (
     minimize_by_coordinates,
     minimize_by_lbfgs,
 )
-from toprank.solvers.block_design import BlockDesign, truth_of_blocks
+from toprank.solvers.block_design import BlockDesign, spread_if_many, truth_of_blocks
 from toprank.solvers.row_space import RowSpace, minimize_in_row_space
 from toprank.weak_rankers import Features, Stumps, WeakLearner, weak_rankers_from
 from toprank.weak_rankers.features import FeatureDesign, check_spans
@@ -228,7 +228,7 @@ class PushRanker(GradesMixin, PairsMixin, LinearRanker):
         pass (two with :class:`IRPush`), and memory does not grow with the rows. Other losses,
         prices and lists need the scores of all rows at once: two passes per iteration, and some
         60 bytes per row of memory (250 with lists), whatever the number of features. On a cluster
-        the scores stay with the rows. Needs ``weak_rankers="features"``.
+        scores that take more than 1 GiB stay with the rows. Needs ``weak_rankers="features"``.
 
         Parameters
         ----------
@@ -258,7 +258,7 @@ class PushRanker(GradesMixin, PairsMixin, LinearRanker):
         if self.loss == "exponential" and self._has_formula() and not seen.has_groups:
             self._solve(SummedProblem(family, blocks, seen, classes, self._formula()), {})
             return self
-        spread = blocks.spread()
+        spread = spread_if_many(blocks, seen.n_rows, has_lists=seen.has_groups)
         if spread is not None and (seen.has_groups or self._meets_in_one_list()):
             objective = self._objective()
             self._solve(SpreadProblem(family, blocks, spread, seen, classes, objective), {})

@@ -11,8 +11,8 @@ belong to: these are kept for all rows, and the blocks are read again when they 
 A line search moves the scores alone, so an iteration reads the blocks twice, and once more every
 few iterations for the rows on which the curvature is measured.
 
-On a cluster the scores stay where the rows are. A :class:`Column` holds one number per row in
-parts, and adds, scales and multiplies like an array; what solvers ask of a design and of a
+On a cluster the scores of many rows stay where the rows are. A :class:`Column` holds one number per
+row in parts, and adds, scales and multiplies like an array; what solvers ask of a design and of a
 criterion is done part by part, and only sums come back. Rows of one list must meet to be compared.
 Each list has a *home*, by a hash of its id; scores go there and slopes come back::
 
@@ -58,6 +58,9 @@ ROWS_OF_HOME, FEWEST_HOMES = 1 << 22, 4
 # Measured at most, without lists and with them: scores, their moves and slopes, labels, weights,
 # and what an evaluation sorts.
 BYTES_PER_ROW = {False: 70, True: 260}
+# Scores of a cluster's rows that take less than this are compared here. A trial of a line search is
+# then one sort, where a cluster needs several rounds of tasks, some tenths of a second each.
+GATHERED_BYTES = 1 << 30
 
 
 class BlockDesign(Design):
@@ -156,6 +159,13 @@ class Known(NamedTuple):
     positives: NDArray[np.bool_]
     weights: Floats | None
     lists: Lists | None
+
+
+def spread_if_many(blocks: Blocks, n_rows: int, *, has_lists: bool) -> SpreadBlocks | None:
+    """Give blocks whose scores stay on a cluster; None where all scores are compared here."""
+    needed, free = n_rows * BYTES_PER_ROW[has_lists], available_memory()
+    fits = needed <= GATHERED_BYTES and (free is None or needed <= free // 2)
+    return None if fits else blocks.spread()
 
 
 def truth_of_blocks(

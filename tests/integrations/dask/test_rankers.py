@@ -70,6 +70,12 @@ def one_process():
         yield
 
 
+@pytest.fixture
+def scores_stay(monkeypatch):
+    """Rows are compared on the cluster, however few they are."""
+    monkeypatch.setattr("toprank.solvers.block_design.GATHERED_BYTES", -1)
+
+
 # Few iterations, which are the same ones here and there: each is a pass over all rows.
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_rows_beyond_a_workers_memory_give_the_model_of_one_machine(client):
@@ -149,7 +155,7 @@ def assert_same_model(name, groups, **options):
 
 
 # From the optimum a fit takes one look on each side, not some hundred messages to the workers.
-@pytest.mark.usefixtures("client")
+@pytest.mark.usefixtures("client", "scores_stay")
 @pytest.mark.parametrize(
     ("name", "options", "listed"),
     [
@@ -170,7 +176,7 @@ def test_the_optimum_of_one_machine_is_that_of_rows_that_meet_across_workers(nam
     np.testing.assert_allclose(there.intercept_, here.intercept_, atol=1e-8)
 
 
-@pytest.mark.usefixtures("one_process")
+@pytest.mark.usefixtures("one_process", "scores_stay")
 @pytest.mark.parametrize("listed", [False, True])
 @pytest.mark.parametrize(
     ("name", "options"),
@@ -185,6 +191,30 @@ def test_the_optimum_of_one_machine_is_that_of_rows_that_meet_across_workers(nam
 def test_rows_that_meet_across_chunks_give_the_model_of_one_table(name, options, listed):
     groups = np.array(["even", "odd", "third"])[np.arange(1200) % 3] if listed else None
     assert_same_model(name, groups, tol=1e-8, **options)
+
+
+@pytest.mark.usefixtures("one_process")
+@pytest.mark.parametrize(
+    ("name", "options", "listed"),
+    [
+        ("PNormPush", {"loss": "hinge", "alpha": 0.1}, False),
+        ("PNormPush", {"loss": "logistic"}, True),
+        ("LinearRankSVM", {}, False),
+    ],
+)
+def test_a_short_table_is_compared_in_one_place(monkeypatch, name, options, listed):
+    monkeypatch.setattr(DaskBlocks, "spread", None)
+    assert_same_model(name, np.arange(1200) % 9 if listed else None, tol=1e-8, **options)
+
+
+@pytest.mark.usefixtures("client")
+def test_a_long_column_goes_to_the_workers_without_a_warning():
+    n_rows, chunk = 2_000_000, 500_000  # 16 MB: Dask warns of graphs above 10
+    blocks = DaskBlocks(da.zeros((n_rows, 1), chunks=(chunk, 1)), da.zeros(n_rows, chunks=chunk))
+    starts = np.arange(0, n_rows, chunk)
+    column = np.arange(float(n_rows))
+    found = blocks.total_beside(column, starts, lambda _, part, more: [part[0] + more], 0.5)
+    assert found == (starts + 0.5).tolist()
 
 
 @pytest.mark.usefixtures("one_process")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 import operator
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import CancelledError
 from functools import partial, reduce
@@ -323,25 +324,7 @@ class DaskBlocks(Blocks):
         return column.rechunk((table.chunks[0],))
 
     def total(self, work: Callable[..., Total], *arguments: Any) -> Total:
-        # A graph by hand: the same by ``delayed`` takes three times as long to make and has twice
-        # as many tasks, while the workers wait.
-        name, graph = f"total-{uuid4().hex}", dict(self._graph)
-        sent: Any = work, arguments
-        if len(self._pieces) > FEW_BLOCKS:
-            key = f"{name}-sent"
-            graph[key], sent = DataNode(key, sent), TaskRef(key)
-        level = []
-        for number, (made, keys) in enumerate(self._pieces):
-            level.append(f"{name}-{number}")
-            pieces = map(TaskRef, keys)
-            graph[level[-1]] = Task(level[-1], _work_on_pieces, sent, made, *pieces)
-        while len(level) > 1:
-            groups = [level[first : first + FAN_IN] for first in range(0, len(level), FAN_IN)]
-            level = [f"{name}-{number}-of-{len(groups)}" for number in range(len(groups))]
-            for key, group in zip(level, groups, strict=True):
-                graph[key] = Task(key, _sum_of, *map(TaskRef, group))
-        result: Total = Delayed(level[0], graph).compute()
-        return result
+        return self._added_up(work, arguments, [[] for _ in self._pieces], self._graph)
 
     def total_beside(
         self,
@@ -350,27 +333,44 @@ class DaskBlocks(Blocks):
         work: Callable[..., Total],
         *arguments: Any,
     ) -> Total:
-        parts = column  # on the cluster already, or here
-        if isinstance(column, np.ndarray):
-            parts = [delayed(part, pure=False) for part in np.split(column, starts[1:])]
-        return self._added_up(
-            [
-                delayed(_work)(work, block, (part, *arguments))
-                for block, part in zip(self._parts, parts, strict=True)
-            ]
-        )
+        if not isinstance(column, np.ndarray):  # on the cluster already
+            graph = self._graph | _merged(column)
+            return self._added_up(work, arguments, [[TaskRef(part.key)] for part in column], graph)
+        # What travels in the graph is not lost with a worker, but Dask would warn of its size.
+        with dask.config.set({"distributed.admin.large-graph-warning-threshold": sys.maxsize}):
+            parts = np.split(column, starts[1:])
+            return self._added_up(work, arguments, [[part] for part in parts], self._graph)
+
+    def _added_up(
+        self,
+        work: Callable[..., Total],
+        arguments: tuple[Any, ...],
+        beside: list[list[Any]],
+        tasks: dict[Any, Any],
+    ) -> Total:
+        """Add up ``work(block, *beside, *arguments)``, which ``tasks`` make."""
+        # A graph by hand: the same by ``delayed`` takes three times as long to make and has twice
+        # as many tasks, while the workers wait.
+        name, graph = f"total-{uuid4().hex}", dict(tasks)
+        sent: Any = work, arguments
+        if len(self._pieces) > FEW_BLOCKS:
+            key = f"{name}-sent"
+            graph[key], sent = DataNode(key, sent), TaskRef(key)
+        level = []
+        for number, ((made, keys), own) in enumerate(zip(self._pieces, beside, strict=True)):
+            level.append(f"{name}-{number}")
+            pieces = map(TaskRef, keys)
+            graph[level[-1]] = Task(level[-1], _work_on_pieces, sent, made, len(own), *own, *pieces)
+        while len(level) > 1:
+            groups = [level[first : first + FAN_IN] for first in range(0, len(level), FAN_IN)]
+            level = [f"{name}-{number}-of-{len(groups)}" for number in range(len(groups))]
+            for key, group in zip(level, groups, strict=True):
+                graph[key] = Task(key, _sum_of, *map(TaskRef, group))
+        result: Total = Delayed(level[0], graph).compute()
+        return result
 
     def spread(self) -> SpreadBlocks:
         return SpreadBlocks(DaskTasks(), self._parts)
-
-    @staticmethod
-    def _added_up(sums: list[Any]) -> Any:
-        while len(sums) > 1:
-            sums = [
-                delayed(reduce)(operator.add, sums[first : first + FAN_IN])
-                for first in range(0, len(sums), FAN_IN)
-            ]
-        return sums[0].compute()
 
     def kept(self, work: Callable[..., Block], *arguments: Any) -> DaskBlocks:
         result = object.__new__(DaskBlocks)
@@ -413,10 +413,13 @@ def _work(work: Callable[..., Any], block: Block, arguments: tuple[Any, ...]) ->
 
 
 def _work_on_pieces(
-    sent: tuple[Callable[..., Any], tuple[Any, ...]], made: Callable[..., Block], *pieces: Any
+    sent: tuple[Callable[..., Any], tuple[Any, ...]],
+    made: Callable[..., Block],
+    n_beside: int,
+    *pieces: Any,
 ) -> Any:
     work, arguments = sent
-    return _work(work, made(*pieces), arguments)
+    return _work(work, made(*pieces[n_beside:]), (*pieces[:n_beside], *arguments))
 
 
 def _itself(block: Block) -> Block:
