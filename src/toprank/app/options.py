@@ -16,7 +16,7 @@ from toprank.app.console import Console
 if TYPE_CHECKING:
     from toprank.app.model import RankingModel
     from toprank.app.text_columns import TextFormat
-    from toprank.app.training_data import TrainingData
+    from toprank.app.training_data import LabelledFeatures, TrainingData
     from toprank.tables.parquet_stream import ParquetStream
     from toprank.tables.table import Table
 
@@ -30,14 +30,6 @@ TableFile = Annotated[
 ]
 ModelFile = Annotated[
     Path, typer.Argument(metavar="MODEL", help="Model file written by toprank fit.")
-]
-Target = Annotated[str | None, typer.Option(help="Target column [LIBSVM files: the label].")]
-Positive = Annotated[
-    list[str] | None,
-    typer.Option(
-        help="Value of the target that belongs at the top; may be given more than once "
-        "[default: yes, true, 1 and the like, else the rarer of two]."
-    ),
 ]
 Strict = Annotated[
     bool, typer.Option("--strict", help="Refuse a table that differs from the training rows.")
@@ -264,11 +256,39 @@ class RuleOptions:
 
 
 @dataclass(frozen=True)
-class RoleOptions:
+class TargetOptions:
+    """The options that say what is positive."""
+
+    target: Annotated[str | None, typer.Option(help="Target column [LIBSVM files: the label].")] = (
+        None
+    )
+    positive: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Value of the target that belongs at the top; may be given more than once "
+            "[default: yes, true, 1 and the like, else the rarer of two]."
+        ),
+    ] = None
+
+    def label_as(self, model: RankingModel, table: Table) -> LabelledFeatures:
+        """The labelled rows of a table, by default as in the model's own training."""
+        from toprank.app.training_data import label_rows
+
+        roles = model.roles
+        is_same = self.target is None or self.target == roles.target
+        return label_rows(
+            table,
+            target=self.target or roles.target,
+            positives=tuple(self.positive or (roles.positives if is_same else ())),
+            group=roles.group if roles.group in table.names else None,
+            weight=roles.weight if roles.weight in table.names else None,
+        ).in_memory()
+
+
+@dataclass(frozen=True)
+class RoleOptions(TargetOptions):
     """The options that say what columns are for."""
 
-    target: Target = None
-    positive: Positive = None
     group: Annotated[
         str | None,
         typer.Option(help="Column with list ids: rows compete within their list [LETOR: qid]."),

@@ -10,11 +10,10 @@ import typer
 from toprank.app.console import Console, in_hits, in_one_line
 from toprank.app.options import (
     ModelFile,
-    Positive,
     Printing,
     Seed,
     TableFile,
-    Target,
+    TargetOptions,
     TextOptions,
     command,
 )
@@ -32,8 +31,7 @@ def evaluate(
     model: ModelFile,
     table: TableFile,
     *,
-    target: Target = None,
-    positive: Positive = None,
+    labels: TargetOptions,
     against: Annotated[
         Path | None, typer.Option(help="Another model file, to compare the shortlists.")
     ] = None,
@@ -64,7 +62,7 @@ def evaluate(
     ranker = load_model(model)
     other = None if against is None else load_model(against)
     read = text.read(table, ranker)
-    rows = labelled_as(ranker, read, target, tuple(positive or ()))
+    rows = labels.label_as(ranker, read)
     note_changes(console, changes_in(ranker, rows.features))
     if propensity is not None:
         rows = standing_for_all(console, rows, read, propensity)
@@ -119,23 +117,6 @@ def standing_for_all(
         f"those of {effective:,.0f} random rows."
     )
     return rows._replace(weights=weights if rows.weights is None else weights * rows.weights)
-
-
-def labelled_as(
-    model: RankingModel, table: Table, target: str | None, positives: tuple[str, ...]
-) -> LabelledFeatures:
-    """The labelled rows of a table, by default as in the model's own training."""
-    from toprank.app.training_data import label_rows
-
-    roles = model.roles
-    is_same = target is None or target == roles.target
-    return label_rows(
-        table,
-        target=target or roles.target,
-        positives=positives or (roles.positives if is_same else ()),
-        group=roles.group if roles.group in table.names else None,
-        weight=roles.weight if roles.weight in table.names else None,
-    ).in_memory()
 
 
 def print_hits(console: Console, model: RankingModel, judged: JudgedRows, scores: Any) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -32,14 +34,10 @@ if TYPE_CHECKING:
     from toprank.tables.table import Table
 
 
-@in_one_line
-@command
-def fit(
-    table: TableFile,
-    *,
-    output: Annotated[Path, typer.Option("--output", "-o", help="Model file to write.")],
-    budget: Budget = "100",
-    roles: RoleOptions,
+@dataclass(frozen=True)
+class ChoiceOptions:
+    """The options that say what is fitted, and how it is chosen."""
+
     ranker: Annotated[
         list[str] | None,
         typer.Option(
@@ -48,17 +46,17 @@ def fit(
             "rank-svm, precision-at-k, pnorm-push-stumps, rankboost, smooth-margin, adaboost, "
             "soft-rankboost, trees, random-forest, extra-trees, lightgbm, xgboost, catboost."
         ),
-    ] = None,
+    ] = None
     settings: Annotated[
         list[str] | None,
         typer.Option("--set", help="Setting of the ranker, e.g. p=8; may be given more than once."),
-    ] = None,
+    ] = None
     prefer: Annotated[
         str,
         typer.Option(
             help="best, or simple: the simplest ranker that loses at most 5 % of the expected hits."
         ),
-    ] = "best",
+    ] = "best"
     folds: Annotated[
         int,
         typer.Option(
@@ -66,16 +64,73 @@ def fit(
             help="Cross-validation folds that choose settings and estimate the hits to expect; 0 "
             "skips both.",
         ),
-    ] = 4,
+    ] = 4
     list_size: Annotated[
         int | None,
         typer.Option(
             min=1, help="Rows of the list that the budget is meant for [default: those of TABLE]."
         ),
-    ] = None,
+    ] = None
     time_limit: Annotated[
         float | None, typer.Option(min=0, help="Seconds that choosing and fitting may take.")
-    ] = None,
+    ] = None
+    jobs: Jobs = 1
+    seed: Seed = 0
+
+    @property
+    def name(self) -> str:
+        """The one ranker that was named, or ``blend``."""
+        return self.ranker[0] if self.ranker and len(self.ranker) == 1 else "blend"
+
+    def check(self) -> None:
+        """Raise where there is no such ranker or setting, before a table is read."""
+        from toprank.selection.candidates import make_ranker
+
+        given = parse_settings(self.settings or ())
+        if self.name == "blend" and (given or not self.folds):
+            raise ValueError(
+                f"{'--set' if given else '--folds 0'} needs one --ranker: a blend finds its "
+                "settings itself, on folds."
+            )
+        for name in self.ranker or ():
+            made = make_ranker(name, given)
+            if given:
+                made._check_parameters()  # noqa: SLF001
+
+    def chooser(self, budget: float) -> Any:
+        """What is fitted: without folds the one ranker, else what chooses it or a blend."""
+        from toprank import TopRanker
+        from toprank.selection.candidates import Candidate, make_ranker
+
+        given = parse_settings(self.settings or ())
+        if not self.folds:
+            return make_ranker(self.name, given, seed=self.seed)
+        chooser = TopRanker(
+            budget,
+            candidates=self.ranker,
+            blend=self.name == "blend",
+            prefer=self.prefer,
+            n_folds=self.folds,
+            list_size=self.list_size,
+            time_limit=self.time_limit,
+            n_jobs=self.jobs,
+            random_state=self.seed,
+        )
+        if given:
+            made = make_ranker(self.name, given, seed=self.seed)
+            chooser._fixed = [Candidate(self.name, given, made)]  # noqa: SLF001
+        return chooser
+
+
+@in_one_line
+@command
+def fit(
+    table: TableFile,
+    *,
+    output: Annotated[Path, typer.Option("--output", "-o", help="Model file to write.")],
+    budget: Budget = "100",
+    roles: RoleOptions,
+    choice: ChoiceOptions,
     hold_out: Annotated[
         str | None,
         typer.Option(
@@ -95,8 +150,6 @@ def fit(
             "temporary files].",
         ),
     ] = None,
-    jobs: Jobs = 1,
-    seed: Seed = 0,
     text: TextOptions,
     printing: Printing,
 ) -> None:
@@ -109,55 +162,33 @@ def fit(
 
     console = printing.console()
     amount = parse_budget(budget)
-    given = parse_settings(settings or ())
     check_writable(output, inputs=[table])
-    rankers = ranker or []
-    if len(rankers) != 1 and (given or not folds):
-        raise ValueError(
-            f"{'--set' if given else '--folds 0'} needs one --ranker: a blend finds its settings "
-            "itself, on folds."
-        )
-    check_settings(rankers, given)
+    choice.check()
     source = open_rows(table, stream, how=text.format())
-    check_able(rankers, source, roles.group, folds)
+    check_able(choice, source, roles.group)
     if isinstance(source, ParquetStream):
         console.note(f"{source.n_rows:,} rows are read in pieces, once in every pass.")
     with console.passes(source):
         data = roles.label(source)
         check_budget(amount, data)
         data, lines = look_at_columns(console, data, tuple(roles.keep or ()))
-    options = {"prefer": prefer, "list_size": list_size, "time_limit": time_limit}
-    options |= {"n_jobs": jobs, "random_state": seed, "n_folds": folds}
     held = None
     if hold_out is not None:
-        data, held = data.divided(parse_share(hold_out, "--hold-out"), seed)
-    places = {"held_out": held, "scratch": scratch}
-    model = learn(console, data, (rankers, given), amount, options, places)
+        data, held = data.divided(parse_share(hold_out, "--hold-out"), choice.seed)
+    model = learn(console, data, choice, amount, held_out=held, scratch=scratch)
     path = save_model(output, model)
     for line in lines:
         console.say(line)
     print_summary(console, model, path)
 
 
-def check_settings(names: list[str], given: dict[str, Any]) -> None:
-    """Raise where there is no such ranker or setting, before a table is read."""
-    from toprank.selection.candidates import make_ranker
-
-    for name in names:
-        made = make_ranker(name, given)
-        if given:
-            made._check_parameters()  # noqa: SLF001
-
-
-def check_able(
-    names: list[str], source: Table | ParquetStream, group: str | None, folds: int
-) -> None:
+def check_able(choice: ChoiceOptions, source: Table | ParquetStream, group: str | None) -> None:
     """Raise where a ranker cannot learn from sparse rows, or from rows that are read in pieces."""
     from toprank.selection.candidates import LINEAR, STREAMED
     from toprank.tables.table import Table
 
     if isinstance(source, Table):
-        for name in names:
+        for name in choice.ranker or ():
             if source.is_held_sparse and name not in LINEAR:
                 raise ValueError(
                     f"{name} needs dense columns, but {source.name} has too many features for "
@@ -165,13 +196,14 @@ def check_able(
                     "first."
                 )
         return
-    if len(names) == 1 and names[0] not in STREAMED:  # members of a blend need not learn by passes
+    name = choice.name  # members of a blend need not learn by passes
+    if name not in (*STREAMED, "blend"):
         raise ValueError(
-            f"{names[0]} needs all rows in memory, but {source.name} is read in pieces; take one "
+            f"{name} needs all rows in memory, but {source.name} is read in pieces; take one "
             f"of {', '.join(STREAMED)}, or fit on a part of the rows."
         )
     able = ("pnorm-push", "ir-push", "linear-rank-svm")
-    if group is not None and (folds or len(names) != 1 or names[0] not in able):
+    if group is not None and (choice.folds or name not in able):
         raise ValueError(
             f"--group {group}: lists of a table that is read in pieces need one --ranker of "
             f"{', '.join(able)}, and --folds 0: folds are made of whole lists, in memory."
@@ -179,34 +211,18 @@ def check_able(
 
 
 def learn(
-    console: Console,
-    data: TrainingData,
-    ranker: tuple[list[str], dict[str, Any]],
-    budget: float,
-    options: dict[str, Any],
-    places: dict[str, Any],
+    console: Console, data: TrainingData, choice: ChoiceOptions, budget: float, **places: Any
 ) -> RankingModel:
     """Choose a blend, or the settings of the one named ranker, and fit it on all rows."""
-    from toprank import TopRanker
     from toprank.app.fitting import fit_model
-    from toprank.selection.candidates import Candidate, make_ranker
 
-    names, given = ranker
-    name = names[0] if len(names) == 1 else "blend"
-    passes = console.passes(data.source)
-    if not options["n_folds"]:
-        made = make_ranker(name, given, seed=options["random_state"])
-        with passes, console.warnings_as_notes():
-            return fit_model(data, made, budget=budget, name=name, **places)
-    chooser = TopRanker(budget, candidates=names or None, blend=len(names) != 1, **options)
-    if given:
-        made = make_ranker(names[0], given, seed=options["random_state"])
-        chooser._fixed = [Candidate(names[0], given, made)]  # noqa: SLF001
-    doing = "choosing a blend" if name == "blend" else f"judging {name}"
-    with passes, console.progress(doing) as step, console.warnings_as_notes():
-        chooser._watch = step  # noqa: SLF001
+    name, chooser = choice.name, choice.chooser(budget)
+    with console.passes(data.source), console.warnings_as_notes(), ExitStack() as shown:
+        if choice.folds:
+            doing = "choosing a blend" if name == "blend" else f"judging {name}"
+            chooser._watch = shown.enter_context(console.progress(doing))  # noqa: SLF001
         model = fit_model(data, chooser, budget=budget, name=name, **places)
-    if chooser.sampled_rows_ is not None:
+    if choice.folds and chooser.sampled_rows_ is not None:
         console.note(in_sample_words(chooser, chooser.sampled_rows_))
     return model
 

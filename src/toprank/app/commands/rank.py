@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -32,12 +33,10 @@ if TYPE_CHECKING:
     from toprank.tables.table import Table
 
 
-@in_one_line
-@command
-def rank(
-    model: ModelFile,
-    table: TableFile,
-    *,
+@dataclass(frozen=True)
+class OutputOptions:
+    """The options that say where the list goes, and in which form."""
+
     output: Annotated[
         Path | None,
         typer.Option(
@@ -46,8 +45,49 @@ def rank(
             help="Shortlist to write: .csv, .tsv (also .gz), .parquet, .json, .jsonl, .xlsx, "
             ".arrow or .feather; - is standard output, as CSV [default: print the list].",
         ),
-    ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace an existing OUTPUT.")] = False,
+    ] = None
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing OUTPUT.")] = False
+    raw: Annotated[
+        bool,
+        typer.Option("--raw", help="Put no apostrophe before texts that look like formulas."),
+    ] = False
+
+    @property
+    def is_stdout(self) -> bool:
+        """Whether the list goes to standard output."""
+        return str(self.output) == "-"
+
+    def check(self, inputs: list[Path]) -> None:
+        """Raise if the file cannot be written, or exists and may not be replaced."""
+        from toprank.app.writing import check_writable
+
+        if self.output is None or self.is_stdout:
+            return
+        if check_writable(self.output, inputs=inputs).exists() and not self.force:
+            raise ValueError(
+                f"{str(self.output)!r} exists; add --force to replace it, or name another."
+            )
+
+    def hand_over(self, console: Console, found: RankedRows) -> None:
+        """Write the list, or print it."""
+        from toprank.app.writing import write_table
+
+        rows = f"{found.columns.num_rows:,} of {found.n_rows:,} rows"
+        if self.output is not None:
+            path = write_table(self.output, found.columns, raw=self.raw)
+            console.say(f"{rows}: {'standard output' if self.is_stdout else path}")
+            return
+        console.rows(found.columns)
+        console.say(f"{rows}; -o FILE writes them with all their columns.")
+
+
+@in_one_line
+@command
+def rank(
+    model: ModelFile,
+    table: TableFile,
+    *,
+    destination: OutputOptions,
     top: Annotated[
         int | None,
         typer.Option(min=1, help="Number of rows; with lists, of each list [default: the budget]."),
@@ -66,10 +106,6 @@ def rank(
         typer.Option(min=1, help="Add a column with this number of reasons for each row's place."),
     ] = None,
     strict: Strict = False,
-    raw: Annotated[
-        bool,
-        typer.Option("--raw", help="Put no apostrophe before texts that look like formulas."),
-    ] = False,
     trail: Annotated[
         bool,
         typer.Option(
@@ -91,18 +127,14 @@ def rank(
     from toprank.app.ranking import rank_rows
     from toprank.app.reading import open_rows
     from toprank.app.text_stream import open_ranked
-    from toprank.app.writing import check_writable
 
-    console = printing.console(to_stderr=str(output) == "-")
+    console = printing.console(to_stderr=destination.is_stdout)
     if top is not None and cutoff is not None:
         raise ValueError("--top and --cutoff both say where to cut; give one of them.")
     is_ruled = any(vars(rules).values())
     if is_ruled and cutoff is not None:
         raise ValueError("--cutoff goes with none of the options that choose rows.")
-    if output is not None and str(output) != "-":
-        is_there = check_writable(output, inputs=[model, table]).exists()
-        if is_there and not force:
-            raise ValueError(f"{str(output)!r} exists; add --force to replace it, or name another.")
+    destination.check(inputs=[model, table])
     ranker = load_model(model)
     border = None if cutoff is None else parse_cutoff(cutoff, ranker)
     how = text.format(ranker.facts.get("read_as"))
@@ -127,14 +159,15 @@ def rank(
     found = with_trail(found, ranker, digest, made, by_rules=by_rules, as_columns=trail)
     if ranker.assumption:
         console.say(ranker.assumption)
-    hand_over(console, found, output, raw=raw)
+    destination.hand_over(console, found)
     if is_ruled:
         console.say(found.words)
     else:
         print_expected(console, ranker, found, border)
+    path = destination.output
     console.result(
         {
-            "shortlist": found.columns.to_pylist() if output is None else str(output),
+            "shortlist": found.columns.to_pylist() if path is None else str(path),
             "rows": found.columns.num_rows,
             "of": found.n_rows,
             "last_score": found.last_score,
@@ -172,8 +205,6 @@ def with_reasons(
     model: RankingModel, source: Table | ParquetStream, found: RankedRows, most: int
 ) -> RankedRows:
     """The list with a column of reasons behind rank and score."""
-    from dataclasses import replace
-
     import pyarrow as pa
 
     from toprank.app.reasons import in_words, reasons_of
@@ -187,20 +218,6 @@ def with_reasons(
     texts = [in_words(each.reasons, most) for each in reasons_of(model, chosen, source)]
     name = "reasons" if "reasons" not in found.columns.column_names else "toprank_reasons"
     return replace(found, columns=found.columns.add_column(2, name, pa.array(texts, pa.string())))
-
-
-def hand_over(console: Console, found: RankedRows, output: Path | None, *, raw: bool) -> None:
-    """Write the list, or print it."""
-    from toprank.app.writing import write_table
-
-    n_kept = found.columns.num_rows
-    if output is not None:
-        path = write_table(output, found.columns, raw=raw)
-        where = "standard output" if str(output) == "-" else path
-        console.say(f"{n_kept:,} of {found.n_rows:,} rows: {where}")
-        return
-    console.rows(found.columns)
-    console.say(f"{n_kept:,} of {found.n_rows:,} rows; -o FILE writes them with all their columns.")
 
 
 def print_expected(

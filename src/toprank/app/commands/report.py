@@ -10,11 +10,10 @@ import typer
 from toprank.app.console import in_one_line
 from toprank.app.options import (
     ModelFile,
-    Positive,
     Printing,
     Seed,
     TableFile,
-    Target,
+    TargetOptions,
     TextOptions,
     command,
 )
@@ -29,8 +28,7 @@ def report(
     output: Annotated[Path, typer.Option("--output", "-o", help="HTML file to write.")] = Path(
         "toprank-report.html"
     ),
-    target: Target = None,
-    positive: Positive = None,
+    labels: TargetOptions,
     top: Annotated[
         int | None,
         typer.Option(
@@ -54,7 +52,6 @@ def report(
     printing: Printing,
 ) -> None:
     """Write an HTML page about a model on a table; if the target is known, with its quality."""
-    from toprank.app.commands.evaluate import labelled_as
     from toprank.app.drift import changes_in, note_changes, notes_on
     from toprank.app.model_file import load_model
     from toprank.app.reading import check_dense
@@ -69,8 +66,8 @@ def report(
     ranker.encoder.check_columns(rows)
     changes = changes_in(ranker, rows)
     note_changes(console, changes)
-    is_known = target is not None or ranker.roles.target in rows.names
-    labelled = labelled_as(ranker, rows, target, tuple(positive or ())) if is_known else None
+    is_known = labels.target is not None or ranker.roles.target in rows.names
+    labelled = labels.label_as(ranker, rows) if is_known else None
     if labelled is None:
         console.note(
             f"{rows.name} has no column {ranker.roles.target!r}: the page shows the order only."
