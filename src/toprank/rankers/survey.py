@@ -106,6 +106,8 @@ def check_survey(
             "this ranker takes rows in blocks as one list; leave out groups, fit in memory, or "
             "use PNormPush, IRPush or LinearRankSVM, which take lists in blocks."
         )
+    if not seen.low.size:
+        raise ValueError("X has no columns; there is nothing to learn from.")
     if not seen.n_rows:
         raise ValueError(
             "the blocks hold no row of weight above 0; there is nothing to learn from."

@@ -14,6 +14,7 @@ import dask
 import dask.array as da
 import dask.dataframe as dd
 import pandas as pd
+import polars as pl
 
 import toprank
 from toprank.blocks import ArrayBlocks
@@ -266,6 +267,38 @@ def test_dask_in_is_dask_out_and_a_local_twin_needs_none_of_it():
     np.testing.assert_array_equal(model.predict(collection), local.predict(X))
     assert model.score(collection, labels) == pytest.approx(local.score(X, y), abs=1e-12)
     assert model.score(X, y) == local.score(X, y)
+    np.testing.assert_array_equal(model.top(collection, 20), local.top(X, 20))
+    assert model.cutoff(collection, 0.1) == pytest.approx(local.cutoff(X, 0.1), abs=1e-12)
+
+
+@pytest.mark.usefixtures("one_process")
+@pytest.mark.parametrize(
+    "kind",
+    [
+        lambda y: np.where(y, "yes", "no").astype(object),
+        lambda y: pd.Series(np.where(y, "yes", "no"), dtype="string"),
+        lambda y: pd.Series(np.where(y, "yes", "no"), dtype="category"),
+        lambda y: pd.Series(y, dtype="Int64"),
+        lambda y: pd.DataFrame({"bought": y}),
+        pl.Series,
+    ],
+)
+def test_labels_in_memory_may_be_of_any_kind(kind):
+    X, y, _ = short_table(200)
+    collection = da.from_array(X, chunks=(70, 5))
+    found = PNormPush().fit(collection, kind(y))
+    np.testing.assert_array_equal(found.coef_, PNormPush().fit(collection, y).coef_)
+    assert list(found.classes_) in ([0, 1], ["no", "yes"])
+
+
+@pytest.mark.usefixtures("one_process")
+@pytest.mark.parametrize("kind", ["Int64", "int64[pyarrow]"])
+def test_ids_of_lists_keep_all_their_digits(kind):
+    X, y, _ = short_table(200)
+    ids = 2**60 + np.arange(200) // 5
+    frame = dd.from_pandas(pd.DataFrame({"id": pd.array(ids, dtype=kind)}), npartitions=2)
+    found = PNormPush().fit(da.from_array(X, chunks=(70, 5)), y, groups=frame["id"])
+    np.testing.assert_allclose(found.coef_, toprank.PNormPush().fit(X, y, groups=ids).coef_)
 
 
 @pytest.mark.usefixtures("one_process")
@@ -281,6 +314,15 @@ def test_what_cannot_be_fitted_is_refused():
     frame = dd.from_pandas(pd.DataFrame({"a": X[:, 0], "city": ["x", "y"] * 50}), npartitions=2)
     with pytest.raises(ValueError, match="not numbers: 'city'"):
         PNormPush().fit(frame, y)
+    gaps = frame[["a"]].astype("Float64").mask(frame["a"] > 1)
+    with pytest.raises(ValueError, match="missing values, in 'a'"):
+        PNormPush().fit(gaps, y)
+    with pytest.raises(ValueError, match="X has no columns"):
+        PNormPush().fit(collection[:, :0], y)
+    with pytest.raises(TypeError, match="y is None"):
+        PNormPush().fit(collection, None)
+    with pytest.raises(ValueError, match="sample_weight must hold numbers"):
+        PNormPush().fit(collection, y, ["a"] * 100)
     with pytest.raises(ValueError, match="take lists in blocks"):
         RankBoost().fit(collection, y, groups=y)
     with pytest.raises(ValueError, match="groups has 99 rows, but X has 100"):

@@ -23,6 +23,7 @@ from distributed.comm import CommClosedError
 from numpy.typing import NDArray
 from pandas.api.types import (  # type: ignore[import-untyped]
     is_extension_array_dtype,
+    is_integer_dtype,
     is_numeric_dtype,
 )
 
@@ -158,7 +159,13 @@ _MOST_CHUNKS = 256
 
 def as_array(column: Any, name: str) -> Any:
     """A Dask array of one value per row, of a Dask or in-memory array, series or frame."""
-    array = _of_frame(column) if hasattr(column, "to_dask_array") else da.asarray(column)
+    if hasattr(column, "to_dask_array"):
+        array = _of_frame(column)
+    elif dask.is_dask_collection(column):
+        array = da.asarray(column)
+    else:  # Dask does not know the size of objects, nor all kinds of series and frames
+        values = np.asarray(column)
+        array = da.from_array(values, chunks=-1 if values.dtype == object else "auto")
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     if array.ndim != 1:
@@ -170,8 +177,16 @@ def _of_frame(column: Any) -> Any:
     """A Dask array of a Dask series or frame, whose own kinds of values numpy does not know."""
     dtype = column.dtypes.iloc[0] if column.ndim == 2 else column.dtype
     if is_extension_array_dtype(dtype):
+        if is_integer_dtype(dtype):
+            meta = column._meta.astype(dtype.numpy_dtype)  # noqa: SLF001  (an empty column)
+            return column.map_partitions(_whole, dtype.numpy_dtype, meta=meta).to_dask_array()
         column = column.astype(np.float64 if is_numeric_dtype(dtype) else object)
     return column.to_dask_array()
+
+
+def _whole(column: Any, dtype: np.dtype[Any]) -> Any:
+    """Whole numbers to the last digit, as ids of lists need them; NaN only where one is missing."""
+    return column.astype(np.float64 if np.any(column.isna()) else dtype)
 
 
 def cut_alike(columns: dict[str, Any]) -> tuple[int, list[dict[str, Any]]]:
@@ -277,6 +292,8 @@ class DaskBlocks(Blocks):
                 f"X must be a Dask array or dataframe, got {type(X).__name__}; "
                 "for tables in memory use the ranker of the same name in toprank."
             )
+        if y is None:
+            raise TypeError("y is None; pass the label of every row of X.")
         table = self._table(X)
         given = {"y": y, "sample_weight": weights, "groups": groups}
         self._held = X, given  # a persisted collection lives as long as somebody holds it
@@ -303,6 +320,8 @@ class DaskBlocks(Blocks):
         if hasattr(X, "columns"):
             check_columns(X._meta)  # noqa: SLF001  (an empty frame of the same columns)
             self.feature_names = [str(name) for name in X.columns]
+            kinds = X.dtypes.items()
+            X = X.astype({name: float for name, kind in kinds if is_extension_array_dtype(kind)})
             X = X.to_dask_array()
         if X.ndim != 2:
             raise ValueError(f"X must be a table, got {X.ndim} dimensions.")
@@ -453,5 +472,8 @@ def _block(number: int, X: Any, **given: Any) -> Block:
             )
     weights = columns.get("sample_weight")
     if weights is not None:
-        weights = weights.astype(np.float64, copy=False)
+        try:
+            weights = weights.astype(np.float64, copy=False)
+        except (TypeError, ValueError) as error:
+            raise type(error)(f"sample_weight must hold numbers: {error}.") from None
     return Block(table, columns["y"], weights, number, columns.get("groups"))

@@ -63,6 +63,18 @@ class _OnCluster:
             return on_chunks(self.to_local(), "predict", X)
         return super().predict(X)  # type: ignore[misc]
 
+    def top(self, X: Any, k: float, groups: Any = None) -> NDArray[np.intp]:
+        """Give the row numbers of the ``k`` best rows, best first (of every list)."""
+        if dask.is_dask_collection(X) and groups is None:
+            return top(self.to_local(), X, k)
+        return super().top(X, k, groups)  # type: ignore[misc]
+
+    def cutoff(self, X: Any, budget: float) -> float:
+        """Give the score at which a stream like ``X`` should be cut to stay within a budget."""
+        if dask.is_dask_collection(X):
+            return cutoff(self.to_local(), X, budget)
+        return super().cutoff(X, budget)  # type: ignore[misc]
+
     def score(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> float:
         """Give the ROC AUC (with ``groups``, its mean over the lists), exact on any cluster."""
         if not dask.is_dask_collection(X):
