@@ -47,7 +47,7 @@ def opened(path):
 def refused(tmp_path):
     """Whether a file is refused in one sentence that has these words."""
 
-    def check(content, words="no model of ours"):
+    def check(content, words="not a valid toprank model"):
         path = tmp_path / "hostile.toprank"
         path.write_bytes(content)
         with pytest.raises(ValueError, match=words) as caught:

@@ -110,7 +110,7 @@ def test_an_audited_list_can_be_judged_for_all_rows(ranked, invoke, shop, tmp_pa
     done = invoke("evaluate", shop / "model.toprank", shop / "new.csv", "--budget", "150", "--json")
     assert judged == pytest.approx(json.loads(done.stdout)["metrics"]["recall"]["value"], abs=0.12)
     said = invoke(*call).output
-    assert "200 opened rows stand for 600 rows" in " ".join(said.split())
+    assert "200 opened rows represent 600 rows" in " ".join(said.split())
     done = invoke(*call[:-1], "chance")
     assert (done.exit_code, "no column 'chance' for --propensity" in done.output) == (2, True)
 
@@ -136,7 +136,7 @@ def test_a_daily_budget_is_spent_once(ranked, tmp_path, shop):
         (["--false-alarms", "ten"], "is not a share between 0 and 1"),
         (["--false-alarms", "10%", "--value", "3"], "both say how long the list is"),
         (["--false-alarms", "10%", "--top", "3"], "both say how long the list is"),
-        (["--false-alarms", "10%", "--cutoff", "3"], "--cutoff goes with none"),
+        (["--false-alarms", "10%", "--cutoff", "3"], "--cutoff cannot be combined"),
         (["--value", "price"], "no column 'price'"),
         (["--value", "branch"], "the value 'branch' holds text"),
         (["--daily", "nowhere/state.json"], "nowhere:"),
@@ -144,7 +144,7 @@ def test_a_daily_budget_is_spent_once(ranked, tmp_path, shop):
         (["--at-most", "0:branch"], "is not NUMBER:COLUMN"),
         (["--at-least", "3:branch"], "is not NUMBER:COLUMN=VALUE"),
         (["--at-least", "3:branch=east"], "no row has branch=east"),
-        (["--audit", "5%", "--value", "3"], "--audit and --daily go with --top alone"),
+        (["--audit", "5%", "--value", "3"], "--audit and --daily can be combined with --top only"),
         (["--top", "999", "--at-most", "3:branch"], "more than the 600 rows"),
     ],
 )

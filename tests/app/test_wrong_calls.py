@@ -169,7 +169,7 @@ def test_a_table_that_cannot_be_learned_from_is_told(
         (("explain", "{model}", "--row", "2"), "either --row N or --top N"),
         (("explain", "{model}", "{new}", "--row", "101"), "more than the 100 rows"),
         (("compare", "{known}", "--target", "bought", "--ranker", "magic"), "no ranker 'magic'"),
-        (("compare", "{known}", "--target", "bought", "--ranker", "logistic"), "beside logistic"),
+        (("compare", "{known}", "--target", "bought", "--ranker", "logistic"), "besides logistic"),
         (("compare", "{known}", "--target", "bought", "--report", "no/p.html"), "does not exist"),
     ],
 )

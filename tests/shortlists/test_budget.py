@@ -133,7 +133,7 @@ def test_the_state_goes_on_where_it_was_saved(tmp_path):
 def test_a_file_that_is_no_state_is_refused(text, tmp_path):
     path = tmp_path / "state.json"
     path.write_text(text)
-    with pytest.raises(ValueError, match=r"no state of a daily budget .* delete the file"):
+    with pytest.raises(ValueError, match=r"not the state of a daily budget .* delete the file"):
         DailyBudget.load(path)
     good = DailyBudget(3).state()
     old = {name: good[name] for name in good if "batches" not in name}

@@ -55,7 +55,7 @@ def test_dates_become_days_month_and_weekday():
         (as_numbers, ["many"], "holds text"),
         (as_numbers, [np.inf], "infinite"),
         (as_numbers, [dt.date(2020, 1, 1)], "holds dates"),
-        (as_dates, ["soon"], "no dates"),
+        (as_dates, ["soon"], "not dates"),
         (as_row_weights, ["heavy"], "weights are numbers"),
         (as_row_weights, [1.0, -1.0], "negative"),
         (as_row_weights, [1.0, None], "missing"),

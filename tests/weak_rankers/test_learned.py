@@ -102,7 +102,7 @@ def test_unlearned_weak_rankers_abstain_and_perfect_ones_end_the_fit():
 
 def test_learners_that_cannot_be_told_weights_are_refused():
     X, y = data(50)
-    with pytest.raises(TypeError, match="takes no sample_weight"):
+    with pytest.raises(TypeError, match="does not take sample_weight"):
         RankBoost(weak_rankers=KNeighborsClassifier()).fit(X, y)
     with pytest.raises(ValueError, match="solver='auto' or 'coordinate'"):
         PNormPush(weak_rankers=TREE, solver="lbfgs").fit(X, y)

@@ -127,8 +127,8 @@ def _places(shortlist: Table) -> NDArray[np.float64]:
         places = np.full(1, np.nan)
     if not (np.isfinite(places) & (places >= 1)).all():
         raise ValueError(
-            f"the column {name!r} of {shortlist.name} holds values that are no places; name a list "
-            "that toprank rank wrote."
+            f"the column {name!r} of {shortlist.name} holds values that are not places; name a "
+            "list that toprank rank wrote."
         )
     return places
 

@@ -96,7 +96,7 @@ def note_changes(console: Console, changes: list[str]) -> None:
     for text in notes_on(changes):
         console.note(text)
     if changes:
-        console.note("the hits to expect suppose rows like those of the training.")
+        console.note("the expected hits assume rows like the training rows.")
 
 
 def what_changed(encoder: Encoding, profiles: Iterable[ColumnProfile], seen: Sums) -> list[str]:

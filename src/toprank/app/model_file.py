@@ -90,7 +90,7 @@ def load_model(path: str | os.PathLike[str]) -> RankingModel:
     if file.is_dir():
         raise IsADirectoryError(f"{str(file)!r} is a folder; name a model file inside it.")
     if not file.exists():
-        raise FileNotFoundError(f"there is no model file {str(file)!r}; toprank fit makes one.")
+        raise FileNotFoundError(f"there is no model file {str(file)!r}; toprank fit writes one.")
     if not file.is_file():
         raise ValueError(f"{str(file)!r} is a pipe or a device; write it to a file first.")
     payload = _checked_payload(file.read_bytes(), file.name)
@@ -99,7 +99,7 @@ def load_model(path: str | os.PathLike[str]) -> RankingModel:
     except Exception as error:
         # Whatever goes wrong in a made-up file means one thing to the reader: no model.
         reason = " ".join(str(error).split()) or type(error).__name__
-        raise ValueError(f"{file.name} is no model of ours: {reason[:300]}") from error
+        raise ValueError(f"{file.name} is not a valid toprank model: {reason[:300]}") from error
 
 
 def file_hash(path: str | os.PathLike[str]) -> str:
@@ -111,7 +111,7 @@ def _checked_payload(content: bytes, name: str) -> bytes:
     if not content.startswith(_MAGIC):
         raise ValueError(
             f"{name} is not a toprank model (its first bytes say so); pickles and other formats "
-            "are never opened. toprank fit makes model files."
+            "are never opened; toprank fit writes model files."
         )
     head, _, rest = content.partition(b"\n")
     layout = head.removeprefix(_MAGIC).decode(errors="replace")
@@ -205,13 +205,13 @@ def _read(payload: bytes) -> RankingModel:
     target, positives, group, weight, ignored = known["roles"]
     named = [target, *(name for name in (group, weight) if name is not None)]
     if not (_are(str, named) and _are(str, positives) and _are(str, ignored)):
-        raise ValueError("its target, positives, group, weight or ignored columns are no names.")
+        raise ValueError("its target, positives, group, weight or ignored columns are not names.")
     budget, cutoff = known["budget"], known["cutoff"]
     is_count = type(budget) is int and budget >= 1
     if not is_count and not (type(budget) is float and 0 < budget < 1):
         raise ValueError(f"its budget is {budget!r}, neither rows nor a share of them.")
     if cutoff is not None and not (type(cutoff) is float and math.isfinite(cutoff)):
-        raise ValueError(f"its cutoff is {cutoff!r}, which is no score.")
+        raise ValueError(f"its cutoff is {cutoff!r}, which is not a score.")
     if len(reader.rest):
         raise ValueError(f"{len(reader.rest)} bytes follow its last array.")
     return RankingModel(
@@ -255,7 +255,7 @@ def _encoder(columns: Any) -> Encoding:
 
         Numbers("features", kinds="i").check("features", columns, {})
         if not columns.size or columns[0] < 0 or (np.diff(columns) <= 0).any():
-            raise ValueError("its features are none, or their numbers do not ascend.")
+            raise ValueError("it has no features, or their numbers are not ascending.")
         return SparseEncoding(columns.astype(np.int64))
     made = Encoding()
     made.columns_ = [(name, kind) for name, kind, *_ in columns]

@@ -250,7 +250,7 @@ class RuleOptions:
         Path | None,
         typer.Option(
             metavar="STATE",
-            help="Spend --top rows per day over many runs; STATE is a file that remembers.",
+            help="Spend --top rows per day over many runs; STATE is a file that keeps the counts.",
         ),
     ] = None
 

@@ -85,7 +85,9 @@ def parse_rules(given: RuleOptions) -> ListRules:
             "--false-alarms and --value or --cost both say how long the list is; give one of them."
         )
     if sum((rules.is_promise, rules.audit is not None, rules.daily is not None)) > 1:
-        raise ValueError("--audit and --daily go with --top alone; leave out the other options.")
+        raise ValueError(
+            "--audit and --daily can be combined with --top only; leave out the other options."
+        )
     return rules
 
 

@@ -50,7 +50,7 @@ class Numbers:
     def check(self, name: str, array: Any, sizes: dict[str, int]) -> None:
         """Raise unless an array is like this; sizes of new letters are added to ``sizes``."""
         if not isinstance(array, np.ndarray) or array.ndim != len(self.shape):
-            raise ValueError(f"its {name} is no array of {len(self.shape)} dimensions.")
+            raise ValueError(f"its {name} is not an array of {len(self.shape)} dimensions.")
         expected = tuple(
             letter if isinstance(letter, int) else sizes.setdefault(letter, size)
             for letter, size in zip(self.shape, array.shape, strict=True)
@@ -199,7 +199,7 @@ def _sizes_of_categories(attributes: dict[str, Any]) -> dict[str, int]:
     for known, mine in zip(values, means, strict=True):
         plain = isinstance(known, list) and all(type(each) in _PLAIN for each in known)
         if not plain or len(set(known)) < len(known):
-            raise ValueError("its categories are no different texts or numbers.")
+            raise ValueError("its categories are not distinct texts or numbers.")
         if mine is not None:
             Numbers(len(known) + 1).check("means", mine, {})
         elif len(known) > 2:  # of two values one is enough
@@ -334,7 +334,7 @@ def _n_numbers(attributes: dict[str, Any], n_columns: int) -> int:
     if categories is None:
         return n_columns
     if not isinstance(categories, Stored) or categories.class_name != "Categories":
-        raise ValueError("its categories_ are none.")
+        raise ValueError("its categories_ are not described.")
     sizes = _check(categories, n_columns)
     if sizes["n"] != n_columns:
         raise ValueError(f"its categories are not those of {n_columns} columns.")

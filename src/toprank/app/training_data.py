@@ -270,7 +270,7 @@ def label_rows(
     others = {target, group, weight, *ignored}
     features = [name for name in names if name not in others]
     if not features:
-        raise ValueError(f"{source.name} has no column left to learn from beside {target!r}.")
+        raise ValueError(f"{source.name} has no column left to learn from besides {target!r}.")
     starts = np.concatenate([[0], np.cumsum(seen.known)[:-1]]).astype(np.int64)
     data = TrainingData(source, roles, features, n_rows, n_positives, seen.weight, starts, chosen)
     if isinstance(source, Table):

@@ -190,7 +190,7 @@ def read_rows(path: str) -> tuple[list[str], list[list[str]]]:
         mark = "\t" if path.endswith((".tsv", ".tab")) else mark
         lines = [line for line in csv.reader(file, delimiter=mark) if line]
     if not lines or any(len(line) != len(lines[0]) for line in lines):
-        raise ValueError(f"{path} is no table: every line needs as many cells as the header.")
+        raise ValueError(f"{path} is not a table: every line needs as many cells as the header.")
     return lines[0], lines[1:]
 
 

@@ -153,6 +153,6 @@ def as_grades(y: Any, table: Any) -> NDArray[np.float64]:
     if bad.size:
         raise ValueError(
             f"y must be grades between 0 and {LARGEST_GRADE}, but y[{bad[0]}] is "
-            f"{grades[bad[0]]:g} (NaN and infinity are no grades); shift, scale or drop such rows."
+            f"{grades[bad[0]]:g} (NaN and infinity are not grades); shift, scale or drop such rows."
         )
     return grades

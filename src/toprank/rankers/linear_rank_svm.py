@@ -18,7 +18,7 @@ from toprank.kernels.threads import one_blas_thread, threads_for
 from toprank.objectives import Push, Relative
 from toprank.rankers.base import keep_columns
 from toprank.rankers.cuts import matching_intercept
-from toprank.rankers.push_blocks import BlockProblem
+from toprank.rankers.push_blocks import SpreadProblem
 from toprank.rankers.supervised import (
     GradesMixin,
     LinearRanker,
@@ -32,14 +32,11 @@ from toprank.solvers import Penalty, minimize_by_lbfgs
 from toprank.solvers.base import ROUNDING
 from toprank.solvers.block_design import (
     BlockDesign,
-    Homes,
-    SpreadDesign,
     spread_if_many,
     truth_of_blocks,
 )
 from toprank.solvers.cutting_plane import minimize_by_cutting_planes
 from toprank.solvers.descent import Curvature
-from toprank.solvers.one_list import OneList
 from toprank.weak_rankers.features import SymmetricFeatures, check_ranges, check_values
 
 if TYPE_CHECKING:
@@ -176,14 +173,8 @@ class LinearRankSVM(GradesMixin, PairsMixin, LinearRanker):
         family = self._family().fit_ranges(*ranges)
         spread = spread_if_many(blocks, seen.n_rows, has_lists=seen.has_groups)
         if spread is not None:
-            kind = Homes if seen.has_groups else OneList
-            there: Any = kind(spread, seen.counts, classes[1])
-            criterion = there.criterion(Push(self.loss, 1.0), seen.largest_weight)
-            rows = _ComparedRows(
-                SpreadDesign(blocks, spread, there, family),
-                Relative(criterion, criterion.value(there.zeros())),
-                BlockProblem(family, blocks, seen, classes).matching_cut,
-            )
+            there = SpreadProblem(family, blocks, spread, seen, classes, Push(self.loss, 1.0))
+            rows = _ComparedRows(there.design, there.criterion(), there.matching_cut)
         else:
             truth, _ = truth_of_blocks(
                 blocks, classes, seen.n_rows, has_lists=seen.has_groups

@@ -255,11 +255,14 @@ class PushRanker(GradesMixin, PairsMixin, LinearRanker):
         names = None if blocks.feature_names is None else np.array(blocks.feature_names)
         check_spans(seen.span, seen.dtype, names)
         family.low_, family.span_ = seen.low, seen.span
-        if self.loss == "exponential" and self._has_formula() and not seen.has_groups:
+        is_exponential = self.loss == "exponential"
+        # with a power as its price, or the IR push: a sum over the rows of one list
+        if is_exponential and getattr(self, "price", None) is None and not seen.has_groups:
             self._solve(SummedProblem(family, blocks, seen, classes, self._formula()), {})
             return self
         spread = spread_if_many(blocks, seen.n_rows, has_lists=seen.has_groups)
-        if spread is not None and (seen.has_groups or self._meets_in_one_list()):
+        can_stay = seen.has_groups or not (is_exponential or self._priced_end()[0] == math.inf)
+        if spread is not None and can_stay:
             objective = self._objective()
             self._solve(SpreadProblem(family, blocks, spread, seen, classes, objective), {})
             return self
@@ -268,14 +271,6 @@ class PushRanker(GradesMixin, PairsMixin, LinearRanker):
             design = BlockDesign(blocks, family, seen.starts, seen.n_rows)
             self._solve(self._scored_problem(family, design, truth, threads, seen.dtype), {})
         return self
-
-    def _meets_in_one_list(self) -> bool:
-        """Whether scores of one list can stay on a cluster, else they are gathered."""
-        return self.loss != "exponential" and self._priced_end()[0] != math.inf
-
-    def _has_formula(self) -> bool:
-        """Whether the exponential push is made of tilted masses: where the price is a power."""
-        return getattr(self, "price", None) is None
 
     def _scored_problem(
         self, family: WeakRankers, design: Design, truth: Truth, threads: Threads, dtype: Any
@@ -416,7 +411,9 @@ class PushRanker(GradesMixin, PairsMixin, LinearRanker):
                 "'coordinate', got 'lbfgs'."
             )
         if self.warm_start:
-            raise ValueError("a weak learner starts anew in every fit; set warm_start=False.")
+            raise ValueError(
+                "a weak learner starts from scratch in every fit; set warm_start=False."
+            )
 
 
 def _has_probabilities(ranker: Any) -> bool:

@@ -107,7 +107,7 @@ class SpreadProblem(BlockProblem):
         super().__init__(family, blocks, seen, classes)
         kind = Homes if seen.has_groups else OneList
         self._rows: Any = kind(spread, seen.counts, classes[1])
-        self._design = SpreadDesign(blocks, spread, self._rows, family)
+        self.design = SpreadDesign(blocks, spread, self._rows, family)
         self._objective = objective
         is_kept = objective.is_logarithm() or objective.weight_degrees() is None
         self._largest = None if is_kept else seen.largest_weight
@@ -115,17 +115,19 @@ class SpreadProblem(BlockProblem):
         zeros: Any = self._rows.zeros()
         self._unit = 1.0 if objective.is_logarithm() else self._criterion.value(zeros)
 
-    def minimize(self, power: float | None, penalty: Penalty, **options: Any) -> Solution:
-        """Run L-BFGS; a power stands for the mean of that power, which bounds p = ∞."""
+    def criterion(self, power: float | None = None) -> Any:
+        """What is minimised; a power stands for the mean of that power, which bounds p = ∞."""
         criterion: Any = self._criterion
         if power is not None:
             smooth = self._objective.at_power(power)
             criterion = self._rows.criterion(smooth, self._largest)
             criterion = self._objective.mean_of(criterion, power)
-        if self._unit != 1.0:
-            criterion = Relative(criterion, self._unit)
-        return minimize_by_lbfgs(self._design, criterion, penalty, **options)
+        return criterion if self._unit == 1.0 else Relative(criterion, self._unit)
+
+    def minimize(self, power: float | None, penalty: Penalty, **options: Any) -> Solution:
+        """Run L-BFGS."""
+        return minimize_by_lbfgs(self.design, self.criterion(power), penalty, **options)
 
     def largest_term(self, weights: Floats) -> float:
         """Value of the objective itself."""
-        return self._criterion.value(self._design.scores(weights)) / self._unit
+        return self._criterion.value(self.design.scores(weights)) / self._unit

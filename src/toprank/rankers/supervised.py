@@ -35,35 +35,19 @@ Floats = NDArray[np.float64]
 Given = ArrayLike | None
 
 try:
-    from sklearn.callback import CallbackSupportMixin, with_callbacks
+    from sklearn import callback
 except ImportError:
 
-    class CallbackSupportMixin:  # type: ignore[no-redef]
+    class CallbackSupportMixin:
         """Stands in where scikit-learn has no callbacks; there is nothing to set."""
 
     def with_callbacks(method: Any) -> Any:
         """Stand in for the decorator."""
         return method
+else:
+    CallbackSupportMixin = callback.CallbackSupportMixin  # type: ignore[misc]
+    with_callbacks = callback.with_callbacks
 
-
-__all__ = [
-    "CallbackSupportMixin",
-    "GradesMixin",
-    "LabelSets",
-    "LinearRanker",
-    "PairsMixin",
-    "SupervisedRanker",
-    "Watch",
-    "binary_labels",
-    "check_given",
-    "check_known",
-    "check_length",
-    "check_stopping",
-    "check_table",
-    "class_labels",
-    "near_one",
-    "with_callbacks",
-]
 
 # What an earlier fit may have stored that the new one does not have.
 STALE = (
@@ -77,7 +61,7 @@ STALE = (
 )
 
 
-class SupervisedRanker(CallbackSupportMixin, BaseRanker):  # type: ignore[misc]
+class SupervisedRanker(CallbackSupportMixin, BaseRanker):
     """A ranker that learns from labels.
 
     A subclass gives :meth:`_check_parameters`, :meth:`_family` and :meth:`_fit`, which receives

@@ -135,7 +135,7 @@ def survey_block(block: Block) -> Survey:
     unfit, infinite = missing, (np.isinf(low) | np.isinf(high)) & (len(y) > 0)
     if block.weights is not None:
         if not np.isfinite(block.weights).all() or (block.weights < 0).any():
-            raise ValueError("sample_weight must be finite numbers ≥ 0; mend or drop those rows.")
+            raise ValueError("sample_weight must be finite numbers ≥ 0; fix or drop those rows.")
         kept = block.weights > 0
         if not kept.all():
             X, y = X[kept], y[kept]

@@ -442,7 +442,7 @@ class RankerComparison:
             opening = f"Over {over} the top {change} {abs(gained.mean):.1f} rows: {found}."
         span = f"The 95 % interval of the difference is {_span(gained)} rows"
         if gained.includes_zero:
-            return f"{opening} {span}: it includes zero, so this data set leaves open who is ahead."
+            return f"{opening} {span}: it includes zero, so these rows leave open which is better."
         return f"{opening} {span}: it excludes zero."
 
 

@@ -239,7 +239,7 @@ class TopRanker(BaseRanker):
         if cross is None:
             self._keep_simplest(data)
             return self
-        own = np.array([self._is_candidate(member.candidate) for member in cross.members])
+        own = np.array([member.candidate.name not in self.compared for member in cross.members])
         choices = self._choices(cross, own)
         names = [name for name in choices if name not in self.compared]
         self.comparison_: RankerComparison | None = RankerComparison(
@@ -337,9 +337,6 @@ class TopRanker(BaseRanker):
     def _whole(self) -> str:
         """What the choice among all candidates is called in comparisons."""
         return BLEND if self.blend else SINGLE
-
-    def _is_candidate(self, candidate: Candidate) -> bool:
-        return candidate.name not in self.compared
 
     def _cross_fit(self, data: LabelledRows, started: float) -> CrossFit | None:
         """Fit all candidates on the folds; None where the rows are too few to divide."""

@@ -77,8 +77,8 @@ def inverse_weights(propensity: ArrayLike) -> Floats:
     known = as_scores(propensity, name="propensity").astype(np.float64)
     if not ((known > 0) & (known <= 1)).all():
         raise ValueError(
-            "propensity must hold chances above 0 and at most 1, one per opened row; rows that had "
-            "no chance to be opened cannot be stood for."
+            "propensity must hold chances above 0 and at most 1, one per opened row; rows that "
+            "could not have been opened cannot be represented."
         )
     return np.asarray(1.0 / known)
 

@@ -182,7 +182,7 @@ class DailyBudget:
             check_number("toprank_daily_budget", state["toprank_daily_budget"], 1, 1, whole=True)
         except (KeyError, TypeError, ValueError) as error:
             raise ValueError(
-                f"this is no state of a daily budget ({error}); delete the file to begin anew."
+                f"this is not the state of a daily budget ({error}); delete the file to begin anew."
             ) from None
         made.deviation = float(state["deviation"])
         made.n_seen, made.n_opened = state["n_seen"], state["n_opened"]

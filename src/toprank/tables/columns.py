@@ -37,7 +37,7 @@ def kind_of_type(kind: pa.DataType, name: str) -> str:
     if pa.types.is_string(kind) or pa.types.is_large_string(kind) or is_text_view(kind):
         return "category"
     raise ValueError(
-        f"the column {name!r} holds {kind}, which is no number, date, boolean or text; leave it "
+        f"the column {name!r} holds {kind}, which is not a number, date, boolean or text; leave it "
         "out (--ignore)."
     )
 
@@ -137,7 +137,7 @@ def as_dates(column: pa.ChunkedArray, name: str) -> tuple[NDArray[np.float64], .
         weekday = pc.day_of_week(times).to_numpy().astype(np.float64) + 1.0
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, ValueError) as error:
         raise ValueError(
-            f"the column {name!r} holds values that are no dates, where the model expects dates "
+            f"the column {name!r} holds values that are not dates, where the model expects dates "
             f"({_reason(error)})."
         ) from error
     return days, month, weekday

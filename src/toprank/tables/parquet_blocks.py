@@ -213,7 +213,7 @@ class KeptBlocks(SpillingBlocks):
 
     def total(self, work: Callable[..., Total], *arguments: Any) -> Total:
         if self._store.is_closed:
-            raise ValueError("these blocks are closed; what was kept of them is gone.")
+            raise ValueError("these blocks are closed and their data are deleted; make them again.")
 
         def of_block(kept: _Kept | Block, stop: Event) -> Total:
             if stop.is_set():
@@ -329,7 +329,7 @@ class ParquetBlocks(StreamBlocks):
             names = list(features)
             _check_features(stream, names, given)
         if not names:
-            raise ValueError(f"{stream.name} has no column of numbers beside {listing(given)}.")
+            raise ValueError(f"{stream.name} has no column of numbers besides {listing(given)}.")
         self._target, self._weight, self._group = target, weight, group
         self._dtype = _common_type([stream.schema.field(name).type for name in names])
         super().__init__(stream, [*names, *given], self._block, names, scratch)

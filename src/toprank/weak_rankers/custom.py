@@ -133,8 +133,8 @@ class WeakLearner(WeakRankers):
     def __init__(self, estimator: Any, n_rounds: int = 100) -> None:
         if "sample_weight" not in signature(estimator.fit).parameters:
             raise TypeError(
-                f"the weak learner {estimator!r} takes no sample_weight, by which it would be told "
-                "the weights of a round; choose one that does, such as a decision tree."
+                f"the weak learner {estimator!r} does not take sample_weight, which has the "
+                "weights of a round; choose one that does, such as a decision tree."
             )
         self.estimator = estimator
         self.n_rounds = n_rounds

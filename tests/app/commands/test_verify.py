@@ -121,4 +121,4 @@ def test_places_that_are_none_are_refused(deals, listed, invoke, value):
     write_table(path, rows.set_column(0, "rank", places))
     done = invoke("verify", path, deals / "model.toprank")
     assert done.exit_code == 2
-    assert "no places" in done.stderr
+    assert "not places" in done.stderr

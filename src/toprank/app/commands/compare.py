@@ -129,7 +129,7 @@ def chosen_names(named: list[str] | None, *, engines: bool) -> tuple[list[str], 
         make_ranker(name)  # raises where there is none
     chosen = list(dict.fromkeys([LOGISTIC, *named])) if named else list(DEFAULT)
     if len(chosen) < 2:
-        raise ValueError("name a --ranker beside logistic, which is compared anyway.")
+        raise ValueError("name a --ranker besides logistic, which is always compared.")
     return chosen, [name for name in installed_engines() if engines and name not in chosen]
 
 
@@ -175,7 +175,7 @@ def print_comparison(console: Console, chooser: TopRanker, found: RankerComparis
     console.table(["ranker", heading, "95 % interval", "above the first negative"], rows)
     console.say(
         f"\nEach row was ranked by models that learned from other rows ({found.n_folds} folds). An "
-        "interval allows for the error of the estimate and for the luck of one new list."
+        "interval covers the error of the estimate and the random variation of one new list."
     )
     if LOGISTIC in found.names:
         console.say(found.verdict(chooser.best_candidate_, LOGISTIC))

@@ -68,7 +68,7 @@ def demo(
         )
     print_comparison(console, data, comparison)
     path = write_report(output, describe_run(data, comparison, seed=seed))
-    console.say(f"\nThe report, with pictures and the shortlist: {path}")
+    console.say(f"\nReport with figures and the shortlist: {path}")
 
 
 def contestants() -> dict[str, Any]:
@@ -100,9 +100,9 @@ def contestants() -> dict[str, Any]:
 def print_comparison(console: Console, data: Any, comparison: RankerComparison) -> None:
     """Print the table of rankers, and in words what the push gained or lost."""
     console.say(
-        f"{data.y.size:,} handwritten digits, {int(data.y.sum())} of them eights, which are to "
-        f"come first.\n{comparison.n_folds} parts, each ranked by models that learned from the "
-        f"others; the first {comparison.judged} of the whole list are judged.\n"
+        f"{data.y.size:,} handwritten digits, {int(data.y.sum())} of them eights, which should "
+        f"come first.\n{comparison.n_folds} folds, each ranked by models that learned from the "
+        f"others; the first {comparison.judged} rows of the whole list count.\n"
     )
     rows = []
     for name in comparison.names:

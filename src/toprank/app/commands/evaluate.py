@@ -43,8 +43,8 @@ def evaluate(
         str | None,
         typer.Option(
             metavar="COLUMN",
-            help="Column with the chance that each row had to be opened: rows stand for those "
-            "that were not.",
+            help="Column with each row's probability of having been opened; rows are weighted by "
+            "its inverse, to represent those that were not.",
         ),
     ] = None,
     seed: Seed = 0,
@@ -113,8 +113,8 @@ def standing_for_all(
     weights = inverse_weights(as_row_weights(labelled, propensity, role="chance"))
     effective = weights.sum() ** 2 / np.square(weights).sum()
     console.say(
-        f"{weights.size:,} opened rows stand for {weights.sum():,.0f} rows; figures are as sure as "
-        f"those of {effective:,.0f} random rows."
+        f"{weights.size:,} opened rows represent {weights.sum():,.0f} rows; estimates are as "
+        f"precise as those from {effective:,.0f} random rows."
     )
     return rows._replace(weights=weights if rows.weights is None else weights * rows.weights)
 
@@ -139,7 +139,7 @@ def print_hits(console: Console, model: RankingModel, judged: JudgedRows, scores
     )
     expected = per_list(model.expected_hits, found.length, judged)
     if expected is not None:
-        console.say(f"Expected at the fit: {in_hits(expected, digits)}.")
+        console.say(f"Expected when the model was fitted: {in_hits(expected, digits)}.")
 
 
 def print_difference(console: Console, lists: Shortlists, other: str) -> None:
@@ -157,5 +157,5 @@ def print_difference(console: Console, lists: Shortlists, other: str) -> None:
     span = f"{gained.low:+.0f} to {gained.high:+.0f}".replace("-", "−").replace("+0", "0")
     console.say(
         f"This shortlist holds {change} positives (95 % interval of the difference {span}): "
-        f"{'that leaves open who is ahead' if is_open else 'that excludes zero'}."
+        f"{'that leaves open which is better' if is_open else 'that excludes zero'}."
     )

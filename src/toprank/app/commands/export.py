@@ -70,7 +70,7 @@ def export(
     path = model.with_suffix(_SUFFIXES[to]) if output is None else output
     check_writable(path, inputs=[model])
     if to != Format.sql and (key or table or top or reasons):
-        raise ValueError("--key, --table, --top and --reasons belong to --to sql.")
+        raise ValueError("--key, --table, --top and --reasons need --to sql.")
     ranker = load_model(model)
     if to == Format.sql:
         if key is None:
@@ -95,7 +95,7 @@ def export(
         graph = to_onnx(ranker.ranker.opened(), encoder=ranker.encoder)
         content = bytes(graph.SerializeToString())
     write_atomically(path, content)
-    console.say(f"{path}: {decimal(len(content))}, needs no toprank")
+    console.say(f"{path}: {decimal(len(content))}, runs without toprank")
     console.result({"file": str(path), "to": to.value, "bytes": len(content)})
 
 

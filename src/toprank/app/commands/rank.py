@@ -133,7 +133,9 @@ def rank(
         raise ValueError("--top and --cutoff both say where to cut; give one of them.")
     is_ruled = any(vars(rules).values())
     if is_ruled and cutoff is not None:
-        raise ValueError("--cutoff goes with none of the options that choose rows.")
+        raise ValueError(
+            "--cutoff cannot be combined with options that choose rows; leave one of them out."
+        )
     destination.check(inputs=[model, table])
     ranker = load_model(model)
     border = None if cutoff is None else parse_cutoff(cutoff, ranker)
@@ -229,9 +231,9 @@ def print_expected(
         mean, low, high = (f"{each:,.0f}" for each in expected)
         console.say(f"Expect {mean} of them ({low} to {high}) to be {model.roles.positive}.")
     if border is not None:
-        console.say(f"Kept are those with a score above {border:.6g}.")
+        console.say(f"The list holds all rows with a score above {border:.6g}.")
     elif model.roles.group not in found.columns.column_names:
-        console.say(f"The last of them has the score {found.last_score:.6g}.")
+        console.say(f"The last row has the score {found.last_score:.6g}.")
 
 
 def parse_cutoff(text: str, model: RankingModel) -> float:
