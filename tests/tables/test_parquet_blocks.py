@@ -107,8 +107,18 @@ def test_numbers_are_floats_and_missing_values_nan(tmp_path, columns, dtype):
     np.testing.assert_array_equal(X, expected)
 
 
-def test_text_labels_are_labels(tmp_path):
+def test_a_file_named_twice_is_read_twice(file):
+    X, y = rows()
+    model = TreeRanker(n_trees=2, random_state=0)
+    found = model.fit_blocks(ParquetBlocks([file, file], target="y")).trees_.values.copy()
+    expected = model.fit(np.r_[X, X], np.r_[y, y]).trees_.values
+    np.testing.assert_array_equal(found, expected)
+
+
+def test_text_and_decimal_labels_are_labels(tmp_path):
     X, y = rows(400)
+    decimals = write(tmp_path / "d.parquet", X, pa.array([Decimal(int(label)) for label in y]))
+    assert list(PNormPush().fit_blocks(ParquetBlocks(decimals, target="y")).classes_) == [0, 1]
     path = write(tmp_path / "t.parquet", X, np.where(y, "yes", "no"))
     model = PNormPush().fit_blocks(ParquetBlocks(path, target="y"))
     assert list(model.classes_) == ["no", "yes"]
@@ -130,7 +140,15 @@ def test_faults_are_named(tmp_path, file):
     assert "holds string" in refused(words, features=["word"])
     assert "is the target" in refused(file, features=["x0", "y"])
     assert "no column of numbers" in refused(file, features=[])
+    assert "features name the column 'x0' more" in refused(file, features=["x0", "x0"])
+    assert "name the column 'y' more than once" in refused(file, weight="y")
     assert "batch_rows" in refused(file, batch_rows=0)
+    absent = tmp_path / "nowhere"
+    assert "no folder" in refused(file, FileNotFoundError, scratch=absent)
+    nested = write(tmp_path / "nested.parquet", X, y, each=pa.array([[1]] * 50))
+    assert "holds list<" in refused(nested, group="each")
+    dated = write(tmp_path / "dated.parquet", X, y, day=pa.array(range(50), pa.date32()))
+    assert "'day' holds date32[day]; weights are numbers" in refused(dated, weight="day")
     assert "there is no file" in refused(tmp_path / "absent.parquet", FileNotFoundError)
     assert "empty list" in refused([])
     (tmp_path / "folder").mkdir()

@@ -71,8 +71,9 @@ def as_row_weights(
     """Row weights, or amounts of another role: finite numbers, none below 0."""
     try:
         values = np.asarray(column.cast(pa.float64()).to_numpy(), dtype=np.float64)
-    except pa.ArrowInvalid as error:
-        raise ValueError(f"the {role} {name!r} holds text; {role}s are numbers ≥ 0.") from error
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+        found = "text" if pa.types.is_string(column.type) else str(column.type)
+        raise ValueError(f"the {role} {name!r} holds {found}; {role}s are numbers ≥ 0.") from error
     if not np.isfinite(values).all() or (values < 0).any():
         raise ValueError(
             f"the {role} {name!r} has a missing, infinite or negative value; {role}s are ≥ 0."

@@ -14,6 +14,7 @@ import shutil
 import tempfile
 import weakref
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -183,6 +184,10 @@ class SpillingBlocks(Blocks):
     def __init__(
         self, n_rows: int, n_jobs: int, folder: str | os.PathLike[str] | None = None
     ) -> None:
+        if folder is not None and not Path(folder).is_dir():
+            raise FileNotFoundError(
+                f"there is no folder {str(folder)!r} for scratch files; make it, or name another."
+            )
         self.n_rows, self.n_jobs, self.folder = n_rows, n_jobs, folder
         self.watch: Callable[[int, int], None] | None = None
 
@@ -319,6 +324,7 @@ class ParquetBlocks(StreamBlocks):
         for what, name in roles.items():
             if name is not None:
                 check_has_column(stream.name, stream.schema.names, name, f"the {what}")
+        _check_once(given, "target, weight and group")
         if features is None:
             names = [
                 field.name
@@ -340,9 +346,12 @@ class ParquetBlocks(StreamBlocks):
             weights = as_row_weights(columns.column(self._weight), self._weight)
         if self._group is not None:
             groups = _known(columns, self._group, f"the group of {self._stream.name}")
+        labels = _known(columns, self._target, f"the target of {self._stream.name}")
+        if pa.types.is_decimal(columns.column(self._target).type):
+            labels = labels.astype(np.float64)
         return Block(
             _numbers(columns, self.feature_names or [], self._dtype),
-            _known(columns, self._target, f"the target of {self._stream.name}"),
+            labels,
             weights,
             batch.number,
             groups,
@@ -358,7 +367,14 @@ def _is_number(kind: pa.DataType) -> bool:
     )
 
 
+def _check_once(names: list[str], what: str) -> None:
+    if len(set(names)) < len(names):
+        name = max(names, key=names.count)
+        raise ValueError(f"{what} name the column {name!r} more than once; name another.")
+
+
 def _check_features(stream: ParquetStream, names: list[str], given: list[str]) -> None:
+    _check_once(names, "features")
     for name in names:
         check_has_column(stream.name, stream.schema.names, name, "the features")
         kind = stream.schema.field(name).type
@@ -405,5 +421,7 @@ def _known(columns: pa.Table, name: str, what: str) -> NDArray[Any]:
             f"{what}, {name!r}, is missing in some rows; write the file without them "
             "(toprank fit leaves rows without a target out)."
         )
+    if pa.types.is_nested(column.type):
+        raise ValueError(f"{what}, {name!r}, holds {column.type}; name a column of plain values.")
     values = column.to_numpy()
     return values if values.dtype != object else np.array(values.tolist())

@@ -94,14 +94,14 @@ class ParquetStream:
         if not n_jobs:
             raise ValueError("n_jobs must not be 0; -1 takes all cores.")
         self.n_jobs = n_jobs if n_jobs > 0 else max(1, joblib.cpu_count() + 1 + n_jobs)
-        self._footers = dict(zip(files, footers, strict=True))
+        self._footers = list(zip(files, footers, strict=True))
         self._states = {file: file_state(file) for file in files}
         self._groups = list(self._row_groups())
         self.watch: Callable[[int, int], None] | None = None
 
     def _row_groups(self) -> Iterator[_Group]:
         n_batches, n_rows = 0, 0
-        for file, footer in self._footers.items():
+        for file, footer in self._footers:
             for number in range(footer.num_row_groups):
                 size = footer.row_group(number).num_rows
                 if size:
@@ -112,7 +112,7 @@ class ParquetStream:
     def decoded_bytes(self) -> int:
         """Bytes of all columns in memory, as far as the files tell: texts as if they were plain."""
         total = 0
-        for footer in self._footers.values():
+        for _, footer in self._footers:
             for group in map(footer.row_group, range(footer.num_row_groups)):
                 for column in map(group.column, range(group.num_columns)):
                     width = _WIDTHS.get(column.physical_type)
