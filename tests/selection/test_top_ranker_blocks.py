@@ -166,7 +166,7 @@ def test_missing_values_outside_the_sample_are_encoded_too():
     [
         (lambda X, y: (X, np.zeros(len(y))), "class"),
         (lambda X, y: (np.where(X > 2, np.inf, X), y), "infinite"),
-        (lambda X, y: (X.astype(int), y), "floating-point"),
+        (lambda X, y: (X.astype(int), y), "astype"),
     ],
 )
 def test_rows_that_cannot_be_fitted_are_refused(change, words):
