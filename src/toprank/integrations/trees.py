@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from toprank.kernels.threads import CHUNK
 from toprank.metrics.driver import METRICS
 from toprank.metrics.scoring import LOSSES, names
 
@@ -49,6 +50,7 @@ class TreeObjective:
 
     _criterion: Criterion
     _is_curved: bool
+    _scale: float | None
 
     def __init__(self, objective: Objective) -> None:
         self.objective = objective
@@ -66,30 +68,46 @@ class TreeObjective:
         # reading all labels is cheap beside a round of boosting
         if self._labels is None or not all(map(np.array_equal, self._labels, labels)):
             self._bind(*labels)
+        gradient, hessian = self._derivatives(scores)
+        if self._scale is None:
+            self._scale = self._scale_at(scores, gradient)
+        if hessian is None:
+            hessian = np.zeros_like(gradient)
+        for start in range(0, gradient.size, CHUNK):
+            mine = gradient[start : start + CHUNK], hessian[start : start + CHUNK]
+            for derivative in mine:
+                derivative *= self._scale
+            np.maximum(mine[1], np.abs(mine[0]), out=mine[1])
+        return gradient, hessian
+
+    def _derivatives(self, scores: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any] | None]:
+        """Gradient, and the Hessian's diagonal where the objective has one."""
         try:
             if self._is_curved:
-                gradient, hessian = self._criterion.gradient_and_hessian(scores)
-                hessian *= self._scale
-                gradient *= self._scale
-                return gradient, np.maximum(hessian, np.abs(gradient), out=hessian)
+                return self._criterion.gradient_and_hessian(scores)
         except ValueError:  # p = ∞ and some prices have no second derivative, and say so
             self._is_curved = False
-        _, gradient = self._criterion.value_and_gradient(scores)
-        gradient *= self._scale
-        return gradient, np.abs(gradient)
+        return self._criterion.value_and_gradient(scores)[1], None
 
     def _bind(self, y: NDArray[Any], weight: Any, groups: Any) -> None:
-        criterion = self.objective.on(y, sample_weight=weight, groups=groups)
-        _, gradient = criterion.value_and_gradient(np.zeros(criterion.n_rows))
-        pull = float(np.abs(gradient).sum()) / 2.0
-        masses = np.ones(y.size) if weight is None else weight
-        positive = float(masses[y == y.max()].sum())
-        rarer = min(positive, float(masses.sum()) - positive)
-        self._criterion = criterion
-        self._scale = rarer / pull if pull > 0.0 else 1.0
-        self._is_curved = True
+        self._criterion = self.objective.on(y, sample_weight=weight, groups=groups)
+        self._is_curved, self._scale = True, None
         # copies that nobody else can change
         self._labels = tuple(None if one is None else one.copy() for one in (y, weight, groups))
+
+    def _scale_at(self, scores: NDArray[Any], gradient: NDArray[Any]) -> float:
+        """Factor of all gradients; the first scores are most often equal, as it wants them."""
+        y, weight, _ = self._labels or (None, None, None)
+        if scores.min() != scores.max():
+            equal = np.zeros(self._criterion.n_rows)
+            _, gradient = self._criterion.value_and_gradient(equal)
+        pull = float(np.abs(gradient).sum(dtype=np.float64)) / 2.0
+        is_positive = y == y.max()
+        if weight is None:
+            all_rows, positive = float(y.size), float(np.count_nonzero(is_positive))
+        else:
+            all_rows, positive = float(weight.sum()), float(weight[is_positive].sum())
+        return min(positive, all_rows - positive) / pull if pull > 0.0 else 1.0
 
     def __getstate__(self) -> dict[str, Any]:
         # copies for cross-validation and other processes start without the labels

@@ -16,24 +16,32 @@ small sums keep their relative accuracy.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
+from numpy.polynomial.chebyshev import cheb2poly
 from numpy.typing import NDArray
 
 from toprank.kernels.jit import compiled
+from toprank.kernels.scratch import Scratch
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.intp]
 
 TERMS = 15
-# Rows side by side, which fill vector registers.
-LANES = 64
 
 _NODES = np.cos(np.pi * (np.arange(TERMS) + 0.5) / TERMS)
 # values at the nodes times this are a series, moments times its transpose weights of the nodes
 _SERIES = 2.0 / TERMS * np.cos(np.arange(TERMS) * np.arccos(_NODES)[:, None])
 _SERIES[:, 0] /= 2.0
+# a series times this are the coefficients of powers: those of T_n grow by 2.4 per n, and what
+# they are multiplied with falls by 12, so that nothing is lost
+_POWERS = np.array([np.pad(cheb2poly(row[: n + 1]), (0, TERMS - 1 - n)) for n, row in enumerate(np.eye(TERMS))])
+
+# A sum over rows may be taken in several places side by side, which fill vector registers, and a
+# product and a sum may be rounded once: neither makes an error larger.
+_side_by_side = partial(compiled, fastmath=frozenset({"reassoc", "contract"}))
 
 
 class Cells:
@@ -43,10 +51,17 @@ class Cells:
     """
 
     def __init__(
-        self, scores: NDArray[Any], rows: Integers, floor: float, low: float, n_cells: int
+        self,
+        scores: NDArray[Any],
+        rows: Integers,
+        floor: float,
+        low: float,
+        n_cells: int,
+        scratch: Scratch | None = None,
     ) -> None:
+        self.scratch = scratch or Scratch()
         self.starts = np.zeros(n_cells + 1, dtype=np.intp)
-        self.rows, self.places = np.empty_like(rows), np.empty(rows.size)
+        self.rows, self.places = self.scratch.empty_like(rows), self.scratch.empty(rows.size)
         _deal(scores, rows, floor, low, self.starts, self.rows, self.places)
 
 
@@ -74,49 +89,51 @@ def _deal(
         dealt[place], places[place] = row, 2.0 * (above - cell) - 1.0
 
 
-@compiled
-def _moments(places: Floats, weights: Floats, starts: Integers) -> Floats:
+@_side_by_side
+def _moments(places: Floats, weights: Floats, starts: Integers, sums: Floats) -> None:
     """Σ a·T_n of each cell; without weights each row counts 1."""
-    sums = np.zeros((starts.size - 1, TERMS))
-    lanes = np.empty((TERMS, LANES))
-    twice, before, now = np.empty(LANES), np.empty(LANES), np.empty(LANES)
     for cell in range(starts.size - 1):
-        lanes[:] = 0.0
-        for first in range(starts[cell], starts[cell + 1], LANES):
-            size = min(LANES, starts[cell + 1] - first)
-            for lane in range(size):
-                weight = weights[first + lane] if weights.size else 1.0
-                twice[lane] = 2.0 * places[first + lane]
-                before[lane], now[lane] = weight, weight * places[first + lane]
-            for n in range(TERMS):
-                mine = lanes[n]
-                for lane in range(size):
-                    mine[lane] += before[lane]
-                    after = twice[lane] * now[lane] - before[lane]
-                    before[lane], now[lane] = now[lane], after
-        for n in range(TERMS):
-            sums[cell, n] = lanes[n].sum()
-    return sums
+        s0 = s1 = s2 = s3 = s4 = s5 = s6 = s7 = s8 = s9 = s10 = s11 = s12 = s13 = s14 = 0.0
+        for row in range(starts[cell], starts[cell + 1]):
+            t0 = weights[row] if weights.size else 1.0
+            t1 = t0 * places[row]
+            twice = 2.0 * places[row]
+            s0, s1 = s0 + t0, s1 + t1
+            t0 = twice * t1 - t0
+            t1 = twice * t0 - t1
+            s2, s3 = s2 + t0, s3 + t1
+            t0 = twice * t1 - t0
+            t1 = twice * t0 - t1
+            s4, s5 = s4 + t0, s5 + t1
+            t0 = twice * t1 - t0
+            t1 = twice * t0 - t1
+            s6, s7 = s6 + t0, s7 + t1
+            t0 = twice * t1 - t0
+            t1 = twice * t0 - t1
+            s8, s9 = s8 + t0, s9 + t1
+            t0 = twice * t1 - t0
+            t1 = twice * t0 - t1
+            s10, s11 = s10 + t0, s11 + t1
+            t0 = twice * t1 - t0
+            t1 = twice * t0 - t1
+            s12, s13 = s12 + t0, s13 + t1
+            s14 += twice * t1 - t0
+        sums[cell] = np.array((s0, s1, s2, s3, s4, s5, s6, s7, s8, s9, s10, s11, s12, s13, s14))
 
 
-@compiled
-def _evaluate(places: Floats, starts: Integers, series: Floats, values: Floats) -> None:
-    """Values of each cell's series where its rows lie, by Clenshaw's rule."""
-    twice, after, now = np.empty(LANES), np.empty(LANES), np.empty(LANES)
+@_side_by_side
+def _evaluate(places: Floats, starts: Integers, powers: Floats, values: Floats) -> None:
+    """Values of each cell's polynomial where its rows lie, by Horner's rule."""
     for cell in range(starts.size - 1):
-        mine = series[cell]
-        for first in range(starts[cell], starts[cell + 1], LANES):
-            size = min(LANES, starts[cell + 1] - first)
-            for lane in range(size):
-                twice[lane] = 2.0 * places[first + lane]
-                after[lane], now[lane] = 0.0, 0.0
-            for n in range(TERMS - 1, 0, -1):
-                term = mine[n]
-                for lane in range(size):
-                    before = twice[lane] * now[lane] - after[lane] + term
-                    after[lane], now[lane] = now[lane], before
-            for lane in range(size):
-                values[first + lane] = 0.5 * twice[lane] * now[lane] - after[lane] + mine[0]
+        mine = powers[cell]
+        c0, c1, c2, c3, c4 = mine[0], mine[1], mine[2], mine[3], mine[4]
+        c5, c6, c7, c8, c9 = mine[5], mine[6], mine[7], mine[8], mine[9]
+        c10, c11, c12, c13, c14 = mine[10], mine[11], mine[12], mine[13], mine[14]
+        for row in range(starts[cell], starts[cell + 1]):
+            x = places[row]
+            value = (((((c14 * x + c13) * x + c12) * x + c11) * x + c10) * x + c9) * x + c8
+            value = ((((value * x + c7) * x + c6) * x + c5) * x + c4) * x + c3
+            values[row] = ((value * x + c2) * x + c1) * x + c0
 
 
 def smooth_sums(
@@ -137,7 +154,9 @@ def smooth_sums(
 
 def moments_of(sources: Cells, weights: Floats) -> Floats:
     """Moments of each cell; those of two sets of sources add up."""
-    return _moments(sources.places, weights, sources.starts)
+    sums = np.empty((sources.starts.size - 1, TERMS))
+    _moments(sources.places, weights, sources.starts, sums)
+    return sums
 
 
 def series_of(
@@ -159,6 +178,67 @@ def series_of(
 
 def values_of(targets: Cells, series: Floats) -> Floats:
     """Values of the series where the targets lie, in their order."""
-    values = np.empty(targets.rows.size)
-    _evaluate(targets.places, targets.starts, series, values)
+    values = targets.scratch.empty(targets.rows.size)
+    _evaluate(targets.places, targets.starts, series @ _POWERS, values)
     return values
+
+
+@compiled
+def lowest_of(scores: NDArray[Any], rows: Integers) -> float:
+    """Lowest score of some rows."""
+    lowest = np.inf
+    for row in rows:
+        lowest = min(lowest, scores[row])
+    return lowest
+
+
+# Chain rule from heights to rows: lower rows have heights, whose slopes and bends are given; upper
+# rows have sums over the heights, of slopes, of squared slopes and of bends.
+
+
+@compiled
+def put_lower_slopes(rows: Integers, first: Floats, slopes: Floats, gradient: Floats) -> None:
+    """Write first·slope to the lower rows."""
+    for place in range(rows.size):
+        gradient[rows[place]] = first[place] * slopes[place]
+
+
+@compiled
+def put_upper_slopes(rows: Integers, weights: Floats, slopes: Floats, gradient: Floats) -> None:
+    """Write -w·slope to the upper rows."""
+    for place in range(rows.size):
+        gradient[rows[place]] = -slopes[place] * (weights[place] if weights.size else 1.0)
+
+
+@compiled
+def put_lower_bends(
+    rows: Integers,
+    first: Floats,
+    second: Floats,
+    slopes: Floats,
+    bends: Floats,
+    gradient: Floats,
+    hessian: Floats,
+) -> None:
+    """Write first·slope and second·slope² + first·bend to the lower rows."""
+    for place in range(rows.size):
+        slope = slopes[place]
+        gradient[rows[place]] = first[place] * slope
+        hessian[rows[place]] = second[place] * slope * slope + first[place] * bends[place]
+
+
+@compiled
+def put_upper_bends(
+    rows: Integers,
+    weights: Floats,
+    slopes: Floats,
+    squares: Floats,
+    bends: Floats,
+    gradient: Floats,
+    hessian: Floats,
+) -> None:
+    """Write -w·slope and w·(w·slope² + bend) to the upper rows."""
+    for place in range(rows.size):
+        weight = weights[place] if weights.size else 1.0
+        gradient[rows[place]] = -weight * slopes[place]
+        hessian[rows[place]] = weight * (weight * squares[place] + bends[place])

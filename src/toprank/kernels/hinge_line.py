@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 
 from toprank.kernels import radix
 from toprank.kernels.jit import compiled
+from toprank.kernels.scratch import Scratch
 
 Floats = NDArray[np.float64]
 Words = NDArray[np.uint64]
@@ -71,14 +72,16 @@ class HingeLine:
         classes: RowsOfClasses,
         weights: Floats,
         degree: int,
+        scratch: Scratch | None = None,
     ) -> None:
         self._degree, size = degree, scores.size
-        self._scores = np.empty(size)
-        self._is_upper = np.empty(size, np.int8)
-        self._weights = np.empty_like(weights)
-        self._order = np.empty(size, np.uint32 if size < 2**32 else np.uint64)
+        self._scratch = scratch or Scratch(0)
+        self._scores = self._scratch.empty(size)
+        self._is_upper = self._scratch.empty(size, np.int8)
+        self._weights = self._scratch.empty_like(weights)
+        self._order = self._scratch.empty(size, np.uint32 if size < 2**32 else np.uint64)
         # upper rows write too, to the place of the next lower one
-        self._sums = np.empty((2, classes.lower.size + 1))
+        self._sums = self._scratch.empty((2, classes.lower.size + 1))
         given = scores.astype(np.float64, copy=False), classes, weights
         is_many = size >= max(MANY, radix.FEW) and radix.HAS_FAST_SORT
         if not (is_many and self._sort_buckets(*given)):
@@ -98,18 +101,20 @@ class HingeLine:
         low = int(radix.code_of(lowest))
         shift = max(0, (int(radix.code_of(highest)) - low).bit_length() - LEADING)
         where = np.uint64(low), np.uint64(shift)
-        counts, bucket = np.zeros((1 << LEADING, 2), np.int64), np.empty(1 << LEADING, np.uint8)
+        counts = self._scratch.empty((1 << LEADING, 2), np.int64)
+        counts[:], bucket = 0, np.empty(1 << LEADING, np.uint8)
         _count(scores, is_upper, *where, counts)
         starts, edges = np.empty(2 * BUCKETS + 1, np.int64), np.empty(BUCKETS + 1, np.int64)
         least = max(ROOM, -(-scores.size // BUCKETS))
         n_buckets = _cut(counts, least, bucket, starts, edges)
         self._starts = starts[: 2 * n_buckets + 1]
-        self._bucket_of, self._dealt = np.empty(scores.size, np.uint8), np.empty(scores.size)
-        dealt_weights = np.empty_like(weights)
+        self._bucket_of = self._scratch.empty(scores.size, np.uint8)
+        self._dealt = self._scratch.empty(scores.size)
+        dealt_weights = self._scratch.empty_like(weights)
         following = self._starts[:-1].copy()
         from_ = scores, is_upper, weights, *where, bucket
         _deal(*from_, following, self._bucket_of, self._dealt, dealt_weights)
-        words = np.empty(int(np.diff(self._starts[::2]).max()), np.uint64)
+        words = self._scratch.empty(int(np.diff(self._starts[::2]).max()), np.uint64)
         line = self._scores, self._is_upper, self._weights
         state, low_place = np.array([0.0, 0.0, 0.0, lowest]), 0
         for at in range(n_buckets):
@@ -138,7 +143,7 @@ class HingeLine:
         _merge(lower, lower_order, upper, upper_order, weights, self._order, *line)
         state = np.array([0.0, 0.0, 0.0, min(lower[0], upper[0] - 1.0)])
         _pass_upwards(*line, 0, scores.size, self._degree, state, 0, self._sums)
-        self._dealt = np.empty(scores.size)
+        self._dealt = self._scratch.empty(scores.size)
 
     def gradient(self, first: Floats) -> Floats:
         """Σ first·∂size for every row."""
@@ -150,10 +155,10 @@ class HingeLine:
         """Gradient, and the diagonal of Σ second·(∂size)² + first·∂²size."""
         counts = np.empty(0)
         if self._degree == 2 and self._weights.size:
-            counts = np.empty(self._sums.shape[1])
+            counts = self._scratch.empty(self._sums.shape[1])
             _count_upwards(self._is_upper, self._weights, counts)
         line = self._scores, self._is_upper, self._order, self._weights
-        bent = np.empty_like(self._dealt)
+        bent = self._scratch.empty_like(self._dealt)
         into = self._dealt, bent
         _bend_downwards(*line, first, second, self.slopes, counts, self._degree, *into)
         return self._to_rows(self._dealt), self._to_rows(bent)
@@ -161,7 +166,7 @@ class HingeLine:
     def _to_rows(self, dealt: Floats) -> Floats:
         if not self._bucket_of.size:
             return dealt.copy()
-        rows = np.empty_like(dealt)
+        rows = self._scratch.empty_like(dealt)
         _collect(self._bucket_of, self._starts[:-1].copy(), dealt, rows)
         return rows
 

@@ -10,14 +10,17 @@ import numba
 Function = TypeVar("Function", bound="Callable[..., Any]")
 
 
-def compiled(function: Function) -> Function:
+def compiled(function: Function, *, fastmath: frozenset[str] = frozenset()) -> Function:
     """Compile at the first call, without the interpreter lock, and keep the result on disk.
 
     Never ``parallel=True``: it aborts under Python threads and dies in forked children; threads
     come from a pool over columns or row chunks. Where neither the install nor the home can be
     written, numba finds no place for its cache and refuses at once; then we go without one.
+    ``fastmath`` names liberties that the compiler may take with floats, of which the caller says
+    why they do no harm.
     """
+    options = {"nogil": True, "fastmath": set(fastmath)}
     try:
-        return cast("Function", numba.njit(nogil=True, cache=True)(function))
+        return cast("Function", numba.njit(cache=True, **options)(function))
     except RuntimeError:
-        return cast("Function", numba.njit(nogil=True)(function))
+        return cast("Function", numba.njit(**options)(function))

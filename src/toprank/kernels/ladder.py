@@ -45,26 +45,41 @@ class Ladder:
         lists: Lists | None,
     ) -> None:
         self.n_rows = grades.size
-        kept = np.arange(grades.size) if weights is None else np.flatnonzero(weights)
+        kept = slice(None) if weights is None else np.flatnonzero(weights)
         keys = grades[kept].astype(np.intp) - int(grades.min())
         n_grades = int(keys.max()) + 1
         if lists is not None:
             keys += lists.codes[kept] * n_grades
-        # short keys are sorted in linear time
-        order = np.argsort(keys.astype(np.min_scalar_type(keys.max())), kind="stable")
+        order = _order_of_keys(keys)
         keys = keys[order]
-        self.rows = kept[order]
+        self.rows = order if isinstance(kept, slice) else kept[order]
         self.row_weights = weights
-        self.weights = np.ones(self.rows.size) if weights is None else weights[self.rows]
         self.rungs, rung_keys = _runs(keys)
         first_rungs, _ = _runs(rung_keys // n_grades)
         self.lists = self.rungs[first_rungs]
         self.first_rungs = first_rungs
         self.n_rungs = np.diff(first_rungs)
-        numbers = np.arange(rung_keys.size) - np.repeat(first_rungs[:-1], self.n_rungs)
-        self.grades = np.repeat(numbers, np.diff(self.rungs))
-        self._list_of = np.repeat(np.arange(self.n_rungs.size), np.diff(self.lists))
-        self.is_outer = self.grades < self.n_rungs[self._list_of] - 1
+
+    @cached_property
+    def weights(self) -> Floats:
+        """Weights of the laid-out rows."""
+        given = self.row_weights
+        return np.ones(self.rows.size) if given is None else given[self.rows]
+
+    @cached_property
+    def grades(self) -> Integers:
+        """Grades of the laid-out rows, numbered within each list."""
+        first = np.repeat(self.first_rungs[:-1], self.n_rungs)
+        return np.repeat(np.arange(first.size) - first, np.diff(self.rungs))
+
+    @cached_property
+    def _list_of(self) -> Integers:
+        return np.repeat(np.arange(self.n_rungs.size), np.diff(self.lists))
+
+    @cached_property
+    def is_outer(self) -> NDArray[np.bool_]:
+        """Whether a laid-out row has somebody above it."""
+        return np.asarray(self.grades < self.n_rungs[self._list_of] - 1)
 
     @cached_property
     def rung_of(self) -> Integers:
@@ -119,6 +134,14 @@ class Ladder:
         """How far the closest pair is from a tie, negative where a pair is in wrong order."""
         laid_out = scores[self.rows].astype(np.float64, copy=False)
         return float(_narrowest_gap(laid_out, self.rungs, self.first_rungs))
+
+
+def _order_of_keys(keys: Integers) -> Integers:
+    """Places of rising keys, equal ones as they came, in linear time."""
+    highest = int(keys.max())
+    if highest == 1:
+        return np.concatenate([np.flatnonzero(keys == 0), np.flatnonzero(keys)])
+    return np.argsort(keys.astype(np.min_scalar_type(highest)), kind="stable")
 
 
 def _runs(keys: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:

@@ -98,6 +98,65 @@ def class_bends(
 
 
 @compiled
+def pull_sums(
+    masses: NDArray[Any], positives: Booleans, weights: Floats, factors: Floats, first: int
+) -> Floats:
+    """Sums of w·σ and w·σ(1 - σ) over the positives of each chunk, from chunk ``first`` on.
+
+    σ = x/(1 + x), where x is the mass of a row times the chunk's factor over its weight.
+    """
+    sums = np.zeros((factors.size, 2))
+    pulls, bends = np.empty(LANES), np.empty(LANES)
+    for chunk in range(factors.size):
+        pulls[:], bends[:] = 0.0, 0.0
+        last = min((first + chunk + 1) * CHUNK, masses.size)
+        for start in range((first + chunk) * CHUNK, last, LANES):
+            for lane in range(min(LANES, last - start)):
+                weight = weights[start + lane] if weights.size else 1.0
+                risen = factors[chunk] * masses[start + lane]
+                share = np.divide(1.0, weight + risen)  # checks no zero, so rows go side by side
+                pull = weight * risen * share if positives[start + lane] else 0.0
+                pulls[lane] += pull
+                bends[lane] += pull * weight * share
+        sums[chunk, 0], sums[chunk, 1] = pulls.sum(), bends.sum()
+    return sums
+
+
+@compiled
+def pulled_rows(
+    masses: NDArray[Any],
+    positives: Booleans,
+    weights: Floats,
+    factors: Floats,
+    first: int,
+    totals: tuple[float, float, float],
+    bends: NDArray[Any],
+) -> None:
+    """Turn masses into slopes of the IR push, chunk by chunk, and write its bends.
+
+    ``factors`` are those of :func:`pull_sums`, and what turns masses of negatives into shares r.
+    ``totals`` are 1/W of the positives' weight W, and the pull and bend of all of them over W::
+
+                    slope       bend
+        positives   -w·σ/W      w·σ(1 - σ)/W
+        negatives   pull·r      pull·r(1 - r) + bend·r²
+    """
+    part, pull, bend = totals
+    for chunk in range(factors.shape[1]):
+        rise, share = factors[0, chunk], factors[1, chunk]
+        start = (first + chunk) * CHUNK
+        for row in range(start, min(start + CHUNK, masses.size)):
+            weight = weights[row] if weights.size else 1.0
+            risen, r = rise * masses[row], share * masses[row]
+            away = weight * np.divide(1.0, weight + risen)  # 1 - σ
+            upper, lower = risen * away * part, pull * r
+            upper_bend = upper * away
+            lower_bend = r * (pull + (bend - pull) * r)
+            bends[row] = upper_bend if positives[row] else lower_bend
+            masses[row] = -upper if positives[row] else lower
+
+
+@compiled
 def pulled_bends(
     slopes: NDArray[Any], positives: Booleans, pull: float, bend: float, out: NDArray[Any]
 ) -> None:

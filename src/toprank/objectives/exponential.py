@@ -25,6 +25,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from toprank.kernels.scratch import Scratch
 from toprank.kernels.tilts import (
     CHUNK,
     Line,
@@ -33,13 +34,19 @@ from toprank.kernels.tilts import (
     class_bends,
     class_edges,
     collect,
+    pull_sums,
     pulled_bends,
+    pulled_rows,
     spread,
 )
 from toprank.objectives.base import Criterion, ScoreLine, refuse_infinite
 from toprank.objectives.prices import TIED, exponential_or_warn
 
 Floats = NDArray[np.float64]
+
+# Largest exponent of either of two factors of an exponential: their product keeps its digits
+# wherever it is not negligible beside 1.
+FACTORISED = {np.float64: 300.0, np.float32: 30.0}
 
 
 class Tilt(NamedTuple):
@@ -169,6 +176,7 @@ class ExponentialCriterion(Criterion):
     ) -> None:
         self.n_rows = positives.size
         self._formula = formula
+        self._scratch = Scratch()
         self._positives = positives
         self._classes = TwoClasses(positives, weights)
         all_rows, better = float(positives.size), float(np.count_nonzero(positives))
@@ -201,7 +209,7 @@ class ExponentialCriterion(Criterion):
         _, ends = self._slopes(scores)
         bends = []
         for share, slopes, powers in ends:
-            bend = np.empty_like(slopes)
+            bend = self._scratch.empty_like(slopes)
             class_bends(slopes, self._positives, powers, bend)
             if len(ends) > 1:
                 bend += p * slopes * slopes
@@ -335,6 +343,7 @@ class IRCriterion(Criterion):
     def __init__(self, positives: NDArray[np.bool_], weights: Floats | None) -> None:
         self.n_rows = positives.size
         self._classes = TwoClasses(positives, weights)
+        self._scratch = Scratch()
         self._weight = float(
             np.count_nonzero(positives) if weights is None else weights.sum(where=positives)
         )
@@ -358,8 +367,36 @@ class IRCriterion(Criterion):
 
         The diagonal is w_i·σ_i(1 - σ_i)/W on positives, and on negatives, with the pull
         P = Σ w_i·σ_i/W and the bend B = Σ w_i·σ_i(1 - σ_i)/W, P·r_k(1 - r_k) + B·r_k².
+
+        Each exponential is taken once, with e^{L - s_i} = e^{L - lowest}·e^{lowest - s_i}, unless
+        L lies so far from the lowest positive that a factor might vanish beside the other.
         """
-        gradient, hessian = np.empty_like(scores), np.empty_like(scores)
+        gradient, hessian = self._scratch.empty_like(scores), self._scratch.empty_like(scores)
+        tilted = self._classes.tilted(scores, (1.0, 1.0), self.threads, into=gradient)
+        lowest, highest = tilted.edges
+        away = highest - lowest + math.log(tilted.masses[1])
+        if abs(away) > FACTORISED[scores.dtype.type]:
+            return self._distant(scores)
+        weights = np.empty(0) if self._classes.weights is None else self._classes.weights
+        rows = gradient, self._classes.positives, weights
+        factors = tilted.units * [[math.exp(away)], [1.0 / tilted.masses[1]]]
+        sums = np.empty((self._classes.n_chunks, 2))
+
+        def add_up(first: int, last: int) -> None:
+            sums[first:last] = pull_sums(*rows, factors[0, first:last], first)
+
+        def write(first: int, last: int) -> None:
+            mine = np.ascontiguousarray(factors[:, first:last])
+            pulled_rows(*rows, mine, first, (1.0 / self._weight, pull, bend), hessian)
+
+        self.threads.over(self._classes.n_chunks, add_up)
+        pull, bend = (sums.sum(axis=0) / self._weight).tolist()
+        self.threads.over(self._classes.n_chunks, write)
+        return gradient, hessian
+
+    def _distant(self, scores: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Gradient and Hessian with an exponential of each positive's own distance from L."""
+        gradient, hessian = self._scratch.empty_like(scores), self._scratch.empty_like(scores)
         tilted = self._tilted(scores, gradient)
         _, pull, bend = self._pulls(scores, tilted, gradient, hessian)
         pull, bend = pull / self._weight, bend / self._weight

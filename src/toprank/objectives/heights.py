@@ -26,12 +26,14 @@ from toprank.kernels.ladder import (
     hinge_pulls,
     put,
 )
+from toprank.kernels.scratch import Scratch
 from toprank.kernels.sweeps import (
     TailKernel,
     held_back,
     hinge_moments,
     tail_sums,
 )
+from toprank.kernels.threads import CHUNK
 from toprank.objectives.base import Criterion
 from toprank.objectives.losses import RoundedHinge
 from toprank.objectives.prices import Heights, Snapshot
@@ -78,17 +80,19 @@ class RungComparison(PairComparison):
     def __init__(self, ladder: Ladder, loss: Loss) -> None:
         self.ladder = ladder
         self.loss = loss
+        self._scratch = Scratch()
 
     def at(self, scores: NDArray[Any]) -> Snapshot:
         if self.loss.name == "exponential":
             return _ExponentialSnapshot(self.ladder, scores)
         if self.loss.name == "logistic":
-            return logistic_cells(self.ladder, scores) or _LogisticSnapshot(self.ladder, scores)
+            cells = logistic_cells(self.ladder, scores, self._scratch)
+            return cells or _LogisticSnapshot(self.ladder, scores)
         if isinstance(self.loss, RoundedHinge):
             return _RoundedHingeSnapshot(self.ladder, scores, self.loss.length)
         squared = self.loss.name == "squared_hinge"
         if self.ladder.is_two_classes:
-            return HingeOfTwoClasses(self.ladder, scores, squared=squared)
+            return HingeOfTwoClasses(self.ladder, scores, self._scratch, squared=squared)
         if self.ladder.has_short_lists:
             return _HingeOfShortLists(self.ladder, scores, squared=squared)
         return _HingeSnapshot(self.ladder, scores, squared=squared)
@@ -98,7 +102,7 @@ class RungComparison(PairComparison):
 
     @property
     def outer_weight(self) -> Floats:
-        return self.ladder.weights[self.ladder.is_outer]
+        return self.ladder.weights[self.ladder.outer]
 
 
 class _ExponentialSnapshot(Snapshot):
@@ -441,13 +445,16 @@ class PushCriterion(Criterion):
             self._sides, snapshots, np.split(first, ends), np.split(second, ends), strict=True
         ):
             slopes, bends = snapshot.gradient_and_hessian(a, b)
-            slopes *= side.sign
+            if side.sign < 0:
+                np.negative(slopes, out=slopes)
             gradient = gradient + slopes if gradient.size else slopes
             hessian = hessian + bends if hessian.size else bends
-        squares = gradient * gradient
-        squares *= bend
-        hessian += squares
-        np.maximum(hessian, 0.0, out=hessian)  # boosted trees divide by it
+        for start in range(0, hessian.size, CHUNK):
+            mine = slice(start, start + CHUNK)
+            squares = gradient[mine] * gradient[mine]
+            squares *= bend
+            squares += hessian[mine]
+            np.maximum(squares, 0.0, out=hessian[mine])  # boosted trees divide by it
         return (
             gradient.astype(scores.dtype, copy=False),
             hessian.astype(scores.dtype, copy=False),
@@ -469,7 +476,9 @@ class PushCriterion(Criterion):
             for side, snapshot in zip(self._sides, snapshots, strict=True)
         ]
         return (
-            parts[0] if len(parts) == 1 else Heights(*map(np.concatenate, zip(*parts, strict=True)))
+            parts[0]
+            if len(parts) == 1
+            else Heights(*map(np.concatenate, zip(*(part[:3] for part in parts), strict=True)))
         )
 
     def _gradient(self, snapshots: list[Snapshot], first: NDArray[np.float64]) -> NDArray[Any]:

@@ -14,6 +14,7 @@ loss span more orders than a float has. An :class:`Aggregate` turns them into wh
 from __future__ import annotations
 
 import math
+import sys
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -23,6 +24,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from toprank.kernels.scratch import Scratch
 from toprank.objectives.base import refuse_infinite
 
 Floats = NDArray[np.float64]
@@ -88,6 +90,7 @@ class Heights(NamedTuple):
     shift: Floats
     size: Floats
     weight: Floats
+    scratch: Scratch = Scratch(0)  # for arrays as long as these
 
     @property
     def are_plain(self) -> bool:
@@ -242,9 +245,14 @@ class _RootPower(Aggregate):
     def curvature(self, heights: Heights) -> HeightCurvature:
         refuse_infinite(self.p)
         value, first, _ = self._parts(heights)
-        second = (self.p - 1.0) * np.divide(
-            first, heights.size, out=np.zeros_like(first), where=heights.size > 0
-        )
+        second = heights.scratch.empty_like(first)
+        for start in range(0, first.size, BLOCK):
+            mine = slice(start, start + BLOCK)
+            # where a height is 0, so is its slope, but for p = 1, which bends nothing
+            sizes = np.maximum(heights.size[mine], sys.float_info.min)
+            slopes = first[mine] if self.p > 1.0 else 0.0
+            np.divide(slopes, sizes, out=second[mine])
+            second[mine] *= self.p - 1.0
         return HeightCurvature(first, second, (1.0 - self.p) / value if value else 0.0)
 
     def risk(self, heights: Heights) -> float:
@@ -288,7 +296,7 @@ class _RootPower(Aggregate):
         if math.isinf(self.p):
             slope = np.where(heights.size >= largest * (1.0 - TIED), heights.weight, 0.0)
             return largest, slope / slope.sum(), math.log(largest)
-        slope, total = np.empty_like(heights.size), 0.0
+        slope, total = heights.scratch.empty_like(heights.size), 0.0
         for start in range(0, slope.size, BLOCK):
             mine = slice(start, start + BLOCK)
             ratio = heights.size[mine] / largest

@@ -12,14 +12,25 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from toprank.kernels.cells import Cells, smooth_sums
+from toprank.kernels.cells import (
+    Cells,
+    lowest_of,
+    moments_of,
+    put_lower_bends,
+    put_lower_slopes,
+    put_upper_bends,
+    put_upper_slopes,
+    series_of,
+    smooth_sums,
+    values_of,
+)
 from toprank.kernels.hinge_line import HingeLine
-from toprank.kernels.ladder import put
 from toprank.kernels.sweeps import FAR
 from toprank.objectives.prices import Heights, Snapshot
 
 if TYPE_CHECKING:
     from toprank.kernels.ladder import Ladder
+    from toprank.kernels.scratch import Scratch
 
 Floats = NDArray[np.float64]
 
@@ -30,16 +41,18 @@ MANY_ROWS, MOST_CELLS = 4096, 128
 class HingeOfTwoClasses(Snapshot):
     """A hinge (degree 1) or squared hinge (2); sizes are the heights themselves."""
 
-    def __init__(self, ladder: Ladder, scores: NDArray[Any], *, squared: bool) -> None:
+    def __init__(
+        self, ladder: Ladder, scores: NDArray[Any], scratch: Scratch, *, squared: bool
+    ) -> None:
         self._n_rows, self._rows = ladder.n_rows, ladder.rising_rows
         rows, given = self._rows, ladder.row_weights
         weights = np.empty(0) if given is None else given if rows is None else given[rows]
         mine = scores if rows is None else scores[rows]
-        self._line = HingeLine(mine, ladder.two_classes, weights, 2 if squared else 1)
+        self._line = HingeLine(mine, ladder.two_classes, weights, 2 if squared else 1, scratch)
         size, weight = self._line.sizes, self._line.lower_weights
         if given is None:
             weight = np.broadcast_to(1.0, size.shape)
-        self.heights = Heights(np.broadcast_to(0.0, size.shape), size, weight)
+        self.heights = Heights(np.broadcast_to(0.0, size.shape), size, weight, scratch)
 
     def gradient(self, first: Floats) -> Floats:
         return self._spread(self._line.gradient(first))
@@ -70,18 +83,20 @@ def _sigmoid_squared(x: Floats) -> Floats:
     return np.asarray(expit(x) ** 2)
 
 
-def logistic_cells(ladder: Ladder, scores: NDArray[Any]) -> _LogisticCells | None:
+def logistic_cells(
+    ladder: Ladder, scores: NDArray[Any], scratch: Scratch
+) -> _LogisticCells | None:
     """Heights of two classes in one list without a sort, where that pays."""
     if not ladder.is_two_classes or ladder.rows.size < MANY_ROWS:
         return None
     mine = scores if ladder.rows.size == scores.size else scores[ladder.rows]
     high = float(mine.max())
-    lowest_upper = float(scores[ladder.rows[ladder.rungs[1] :]].min())
+    lowest_upper = float(lowest_of(scores, ladder.rows[ladder.rungs[1] :]))
     floor = lowest_upper - FAR
     low = max(float(mine.min()), floor)
     if not high - low < MOST_CELLS:
         return None
-    return _LogisticCells(ladder, scores, floor, low, int(high - low) + 1)
+    return _LogisticCells(ladder, scores, floor, low, int(high - low) + 1, scratch)
 
 
 class _LogisticCells(Snapshot):
@@ -91,44 +106,57 @@ class _LogisticCells(Snapshot):
     """
 
     def __init__(
-        self, ladder: Ladder, scores: NDArray[Any], floor: float, low: float, n_cells: int
+        self,
+        ladder: Ladder,
+        scores: NDArray[Any],
+        floor: float,
+        low: float,
+        n_cells: int,
+        scratch: Scratch,
     ) -> None:
         cut = ladder.rungs[1]
-        self._n_rows = ladder.n_rows
-        self._lower = Cells(scores, ladder.rows[:cut], floor, low, n_cells)
-        self._upper = Cells(scores, ladder.rows[cut:], floor, low, n_cells)
+        self._ladder, self._scratch = ladder, scratch
+        self._lower = Cells(scores, ladder.rows[:cut], floor, low, n_cells, scratch)
+        self._upper = Cells(scores, ladder.rows[cut:], floor, low, n_cells, scratch)
         none, weights = np.empty(0), ladder.row_weights
         self._weights = none if weights is None else weights[self._upper.rows]
+        self._moments = moments_of(self._upper, self._weights)
         size, self._slope = self._forward(softplus, expit)
         shift = np.broadcast_to(0.0, size.shape)
         if low == floor:  # some rows may be held there
             shift = np.minimum(scores[self._lower.rows] - floor, 0.0)
-        ones = np.broadcast_to(1.0, size.shape)
-        self.heights = Heights(shift, size, ones if weights is None else weights[self._lower.rows])
+        counted = np.broadcast_to(1.0, size.shape)
+        if weights is not None:
+            counted = weights[self._lower.rows]
+        self.heights = Heights(shift, size, counted, scratch)
 
     def gradient(self, first: Floats) -> Floats:
         (slope,) = self._backward(first, expit)
-        return self._to_rows(first * self._slope, -self._weighted(slope))
+        gradient = self._of_rows()
+        put_lower_slopes(self._lower.rows, first, self._slope, gradient)
+        put_upper_slopes(self._upper.rows, self._weights, slope, gradient)
+        return gradient
 
     def gradient_and_hessian(self, first: Floats, second: Floats) -> tuple[Floats, Floats]:
+        (bend_of_lower,) = self._forward(sigmoid_slope)
         slope, bend = self._backward(first, expit, sigmoid_slope)
         (squared,) = self._backward(second, _sigmoid_squared)
-        (bend_of_lower,) = self._forward(sigmoid_slope)
-        gradient = self._to_rows(first * self._slope, -self._weighted(slope))
-        lower = second * self._slope**2 + first * bend_of_lower
-        return gradient, self._to_rows(lower, self._weighted(self._weighted(squared) + bend))
+        gradient, hessian = self._of_rows(), self._of_rows()
+        lower = first, second, self._slope, bend_of_lower
+        put_lower_bends(self._lower.rows, *lower, gradient, hessian)
+        put_upper_bends(self._upper.rows, self._weights, slope, squared, bend, gradient, hessian)
+        return gradient, hessian
 
     def _forward(self, *functions: Any) -> list[Floats]:
-        return smooth_sums(functions, self._lower, self._upper, self._weights)
+        series = series_of(functions, self._moments, adjoint=False)
+        return [values_of(self._lower, one) for one in series]
 
     def _backward(self, per_height: Floats, *functions: Any) -> list[Floats]:
         return smooth_sums(functions, self._upper, self._lower, per_height, adjoint=True)
 
-    def _weighted(self, values: Floats) -> Floats:
-        return values * self._weights if self._weights.size else values
-
-    def _to_rows(self, lower: Floats, upper: Floats) -> Floats:
-        rows = np.zeros(self._n_rows)
-        put(self._lower.rows, lower, rows)
-        put(self._upper.rows, upper, rows)
+    def _of_rows(self) -> Floats:
+        """Room for one number per row, 0 for those that are left out."""
+        rows = self._scratch.empty(self._ladder.n_rows)
+        if self._ladder.rows.size < rows.size:
+            rows[:] = 0.0
         return rows

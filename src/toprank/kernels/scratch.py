@@ -1,0 +1,85 @@
+"""Memory for long arrays that are made over and over, such as at every step of a solver.
+
+A fresh array costs more than to fill it: the system gives its memory back at the end, and finds
+and clears every page of it the next time.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+# Arrays of fewer bytes come from memory that a process keeps anyway; what is kept at most where
+# nobody says how much.
+FEW_BYTES, MOST_BYTES = 1 << 17, 1 << 28
+
+
+class Scratch:
+    """Arrays whose memory is used again as soon as nobody refers to them, or to a part of them.
+
+    At most ``most_bytes`` are kept for later; copies, also in other processes, start with none.
+
+    Examples
+    --------
+    >>> from toprank.kernels.scratch import Scratch
+    >>> scratch = Scratch()
+    >>> first = scratch.empty(100_000)
+    >>> where = first.ctypes.data
+    >>> del first
+    >>> scratch.empty(100_000).ctypes.data == where
+    True
+    """
+
+    def __init__(self, most_bytes: int = MOST_BYTES) -> None:
+        self._most_bytes = most_bytes
+        self._unused: dict[int, list[NDArray[np.uint8]]] = {}
+        self._n_bytes = 0
+
+    def empty(self, shape: int | tuple[int, ...], dtype: DTypeLike = np.float64) -> NDArray[Any]:
+        """Array of this shape that may hold anything, as ``np.empty`` gives it."""
+        lengths = (shape,) if isinstance(shape, int) else shape
+        kind = np.dtype(dtype)
+        needed = kind.itemsize * int(np.prod(lengths))
+        if needed < FEW_BYTES:
+            return np.empty(lengths, kind)
+        # a multiple of so many bytes, so that lengths that change a little find memory too
+        size = -(-needed // FEW_BYTES) * FEW_BYTES
+        try:
+            memory = self._unused[size].pop()
+            self._n_bytes -= size
+        except (KeyError, IndexError):
+            memory = np.empty(size, np.uint8)
+        return np.asarray(_Loan(self, memory, lengths, kind))
+
+    def empty_like(self, array: NDArray[Any]) -> NDArray[Any]:
+        """Array of the same shape and dtype."""
+        return self.empty(array.shape, array.dtype)
+
+    def take_back(self, memory: NDArray[np.uint8]) -> None:
+        """Keep memory that is used no more."""
+        if self._n_bytes + memory.size <= self._most_bytes:
+            self._n_bytes += memory.size
+            self._unused.setdefault(memory.size, []).append(memory)
+
+    def __reduce__(self) -> tuple[type[Scratch], tuple[int]]:
+        return Scratch, (self._most_bytes,)
+
+
+class _Loan:
+    """What an array of a :class:`Scratch` holds on to, with all arrays that look into it."""
+
+    def __init__(
+        self, owner: Scratch, memory: NDArray[np.uint8], shape: tuple[int, ...], dtype: Any
+    ) -> None:
+        self._owner, self._memory = owner, memory
+        self.__array_interface__ = {
+            "data": (memory.ctypes.data, False),
+            "shape": shape,
+            "typestr": dtype.str,
+            "version": 3,
+        }
+
+    def __del__(self) -> None:
+        self._owner.take_back(self._memory)
