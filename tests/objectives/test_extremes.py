@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from tests.objectives.naive import Truth, push_risk
+from toprank.kernels.threads import Threads
 from toprank.objectives import ExponentialIRPush, ExponentialPush, PrecisionAtK, Push
 
 POWERS = (1.0, 1.5, 4.0, 64.0, 1e4, math.inf)
@@ -72,6 +73,32 @@ def test_ir_push_at_1e300():
     value, gradient = ExponentialIRPush().value_and_gradient([1e300, -1e300, 0.0], [1, 1, 0])
     assert value == 5e299
     assert gradient.tolist() == [0.0, -0.5, 0.5]
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("spread", [0.1, 3.0, 10.0, 100.0])
+def test_one_exponential_per_row_is_enough_for_the_ir_push(spread, weighted, dtype):
+    rng = np.random.default_rng(0)
+    scores = (1e3 + spread * rng.normal(size=20_000)).astype(dtype)
+    weights = 0.1 + rng.random(scores.size) if weighted else None
+    criterion = ExponentialIRPush().on(rng.random(scores.size) < 0.3, sample_weight=weights)
+    found, expected = criterion.gradient_and_hessian(scores), criterion._distant(scores)
+    for mine, other in zip(found, expected, strict=True):
+        assert mine.dtype == dtype
+        close = {"rtol": 100 * np.finfo(dtype).eps, "atol": 1e-9 * np.abs(other).max() ** 2}
+        np.testing.assert_allclose(mine, other, **close)
+    criterion.spread_over(Threads(3))
+    np.testing.assert_array_equal(criterion.gradient_and_hessian(scores), found)
+    criterion.threads.close()
+
+
+def test_a_hinge_that_no_pair_has_bends_nothing():
+    for price in (1, 2, 3.5):
+        criterion = Push("hinge", price=price).on([1, 0, 0])
+        gradient, hessian = criterion.gradient_and_hessian(np.array([0.0, -5.0, -0.5]))
+        assert gradient[1] == hessian[1] == 0.0
+        assert np.isfinite(hessian).all()
 
 
 def test_logistic_scores_of_1e8():

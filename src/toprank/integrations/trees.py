@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from toprank.kernels.threads import CHUNK
+from toprank.kernels.scratch import Scratch
+from toprank.kernels.tilts import bounded_steps
 from toprank.metrics.driver import METRICS
 from toprank.metrics.scoring import LOSSES, names
 
@@ -55,6 +56,7 @@ class TreeObjective:
     def __init__(self, objective: Objective) -> None:
         self.objective = objective
         self._labels: tuple[Any, ...] | None = None
+        self._scratch = Scratch()
 
     def gradients(
         self,
@@ -63,7 +65,7 @@ class TreeObjective:
         weight: ArrayLike | None,
         groups: ArrayLike | None,
     ) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Scaled gradient and floored Hessian of every row."""
+        """Scaled gradient and floored Hessian of every row, in the float32 that engines hold."""
         labels: tuple[Any, ...] = np.asarray(y), _array(weight), _array(groups)
         # reading all labels is cheap beside a round of boosting
         if self._labels is None or not all(map(np.array_equal, self._labels, labels)):
@@ -73,12 +75,9 @@ class TreeObjective:
             self._scale = self._scale_at(scores, gradient)
         if hessian is None:
             hessian = np.zeros_like(gradient)
-        for start in range(0, gradient.size, CHUNK):
-            mine = gradient[start : start + CHUNK], hessian[start : start + CHUNK]
-            for derivative in mine:
-                derivative *= self._scale
-            np.maximum(mine[1], np.abs(mine[0]), out=mine[1])
-        return gradient, hessian
+        steps = [self._scratch.empty(gradient.size, np.float32) for _ in range(2)]
+        bounded_steps(gradient, hessian, self._scale, *steps)
+        return steps[0], steps[1]
 
     def _derivatives(self, scores: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any] | None]:
         """Gradient, and the Hessian's diagonal where the objective has one."""
@@ -111,7 +110,7 @@ class TreeObjective:
 
     def __getstate__(self) -> dict[str, Any]:
         # copies for cross-validation and other processes start without the labels
-        return {"objective": self.objective, "_labels": None}
+        return {"objective": self.objective, "_labels": None, "_scratch": Scratch()}
 
     def __eq__(self, other: object) -> bool:
         return type(other) is type(self) and vars(self)["objective"] == vars(other)["objective"]

@@ -16,14 +16,13 @@ small sums keep their relative accuracy.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.polynomial.chebyshev import cheb2poly
 from numpy.typing import NDArray
 
-from toprank.kernels.jit import compiled
+from toprank.kernels.jit import compiled, side_by_side
 from toprank.kernels.scratch import Scratch
 
 Floats = NDArray[np.float64]
@@ -37,11 +36,9 @@ _SERIES = 2.0 / TERMS * np.cos(np.arange(TERMS) * np.arccos(_NODES)[:, None])
 _SERIES[:, 0] /= 2.0
 # a series times this are the coefficients of powers: those of T_n grow by 2.4 per n, and what
 # they are multiplied with falls by 12, so that nothing is lost
-_POWERS = np.array([np.pad(cheb2poly(row[: n + 1]), (0, TERMS - 1 - n)) for n, row in enumerate(np.eye(TERMS))])
-
-# A sum over rows may be taken in several places side by side, which fill vector registers, and a
-# product and a sum may be rounded once: neither makes an error larger.
-_side_by_side = partial(compiled, fastmath=frozenset({"reassoc", "contract"}))
+_POWERS = np.zeros((TERMS, TERMS))
+for _n in range(TERMS):
+    _POWERS[_n, : _n + 1] = cheb2poly(np.eye(TERMS)[_n, : _n + 1])
 
 
 class Cells:
@@ -89,7 +86,7 @@ def _deal(
         dealt[place], places[place] = row, 2.0 * (above - cell) - 1.0
 
 
-@_side_by_side
+@side_by_side
 def _moments(places: Floats, weights: Floats, starts: Integers, sums: Floats) -> None:
     """Σ a·T_n of each cell; without weights each row counts 1."""
     for cell in range(starts.size - 1):
@@ -121,7 +118,7 @@ def _moments(places: Floats, weights: Floats, starts: Integers, sums: Floats) ->
         sums[cell] = np.array((s0, s1, s2, s3, s4, s5, s6, s7, s8, s9, s10, s11, s12, s13, s14))
 
 
-@_side_by_side
+@side_by_side
 def _evaluate(places: Floats, starts: Integers, powers: Floats, values: Floats) -> None:
     """Values of each cell's polynomial where its rows lie, by Horner's rule."""
     for cell in range(starts.size - 1):

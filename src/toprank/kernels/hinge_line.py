@@ -149,7 +149,7 @@ class HingeLine:
         """Σ first·∂size for every row."""
         line = self._scores, self._is_upper, self._order, self._weights
         _pass_downwards(*line, first, self.slopes, self._degree, self._dealt)
-        return self._to_rows(self._dealt)
+        return self._to_rows(self._dealt, self._dealt[:0])[0]
 
     def gradient_and_hessian(self, first: Floats, second: Floats) -> tuple[Floats, Floats]:
         """Gradient, and the diagonal of Σ second·(∂size)² + first·∂²size."""
@@ -161,13 +161,14 @@ class HingeLine:
         bent = self._scratch.empty_like(self._dealt)
         into = self._dealt, bent
         _bend_downwards(*line, first, second, self.slopes, counts, self._degree, *into)
-        return self._to_rows(self._dealt), self._to_rows(bent)
+        return self._to_rows(self._dealt, bent)
 
-    def _to_rows(self, dealt: Floats) -> Floats:
+    def _to_rows(self, dealt: Floats, other: Floats) -> tuple[Floats, Floats]:
+        """Values in the order of the rows, and others beside them, unless there are none."""
         if not self._bucket_of.size:
-            return dealt.copy()
-        rows = self._scratch.empty_like(dealt)
-        _collect(self._bucket_of, self._starts[:-1].copy(), dealt, rows)
+            return dealt.copy(), other.copy()
+        rows = self._scratch.empty_like(dealt), self._scratch.empty_like(other)
+        _collect(self._bucket_of, self._starts[:-1].copy(), dealt, other, *rows)
         return rows
 
 
@@ -335,12 +336,20 @@ def _merge(
 
 @compiled
 def _collect(
-    bucket_of: NDArray[np.uint8], following: Places, dealt: Floats, values: Floats
+    bucket_of: NDArray[np.uint8],
+    following: Places,
+    dealt: Floats,
+    other: Floats,
+    values: Floats,
+    other_values: Floats,
 ) -> None:
-    """Write what was dealt out back to its rows."""
+    """Write what was dealt out back to its rows, once or twice."""
     for row in range(bucket_of.size):
-        mine = bucket_of[row]
-        values[row] = dealt[np.uint64(following[mine])]
+        mine = np.uint64(bucket_of[row])
+        at = np.uint64(following[mine])
+        values[row] = dealt[at]
+        if other.size:
+            other_values[row] = other[at]
         following[mine] += 1
 
 
@@ -415,8 +424,8 @@ def _pass_downwards(
         of_upper = -2.0 * f1 if degree == 2 else -f0
         if weights.size:
             of_upper *= weights[place]
-        mine = first[np.uint64(low)]
-        moved[order[place]] = of_upper if upper else mine * slopes[np.uint64(low)]
+        mine, slope = first[np.uint64(low)], slopes[np.uint64(low)]
+        moved[order[place]] = of_upper if upper else mine * slope
         f0 += 0.0 if upper else mine
         low = max(low - 1 + upper, 0)
 

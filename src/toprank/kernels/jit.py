@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
@@ -19,8 +20,13 @@ def compiled(function: Function, *, fastmath: frozenset[str] = frozenset()) -> F
     ``fastmath`` names liberties that the compiler may take with floats, of which the caller says
     why they do no harm.
     """
-    options = {"nogil": True, "fastmath": set(fastmath)}
+    options: dict[str, Any] = {"nogil": True, "fastmath": set(fastmath)}
     try:
         return cast("Function", numba.njit(cache=True, **options)(function))
     except RuntimeError:
         return cast("Function", numba.njit(**options)(function))
+
+
+# Sums over rows may be taken in several places side by side, which fill vector registers, and a
+# product and a sum may be rounded once: neither makes an error larger.
+side_by_side = functools.partial(compiled, fastmath=frozenset({"reassoc", "contract"}))

@@ -46,10 +46,10 @@ class Ladder:
     ) -> None:
         self.n_rows = grades.size
         kept = slice(None) if weights is None else np.flatnonzero(weights)
-        keys = grades[kept].astype(np.intp) - int(grades.min())
+        keys = grades[kept] - grades.min()
         n_grades = int(keys.max()) + 1
         if lists is not None:
-            keys += lists.codes[kept] * n_grades
+            keys = keys.astype(np.intp) + lists.codes[kept] * n_grades
         order = _order_of_keys(keys)
         keys = keys[order]
         self.rows = order if isinstance(kept, slice) else kept[order]
@@ -106,11 +106,12 @@ class Ladder:
     @cached_property
     def two_classes(self) -> RowsOfClasses:
         """Lower and upper ones of the rising rows, which stand on two rungs."""
+        lower, upper = np.split(self.rows, self.rungs[1:2])
         is_upper = np.zeros(self.n_rows, dtype=np.bool_)
-        is_upper[self.rows[self.rungs[1] :]] = True
-        return RowsOfClasses.of(
-            is_upper if self.rising_rows is None else is_upper[self.rising_rows]
-        )
+        is_upper[upper] = True
+        if self.rising_rows is None:
+            return RowsOfClasses(is_upper, lower, upper)
+        return RowsOfClasses.of(is_upper[self.rising_rows])
 
     @property
     def is_two_classes(self) -> bool:
@@ -136,15 +137,15 @@ class Ladder:
         return float(_narrowest_gap(laid_out, self.rungs, self.first_rungs))
 
 
-def _order_of_keys(keys: Integers) -> Integers:
+def _order_of_keys(keys: NDArray[np.integer]) -> Integers:
     """Places of rising keys, equal ones as they came, in linear time."""
     highest = int(keys.max())
     if highest == 1:
-        return np.concatenate([np.flatnonzero(keys == 0), np.flatnonzero(keys)])
+        return np.concatenate([np.flatnonzero(keys == 0), np.flatnonzero(keys == 1)])
     return np.argsort(keys.astype(np.min_scalar_type(highest)), kind="stable")
 
 
-def _runs(keys: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def _runs(keys: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[Any]]:
     """Where runs of equal keys start (and the last one ends), and the key of each run."""
     is_new = np.ones(keys.size, dtype=bool)
     is_new[1:] = keys[1:] != keys[:-1]

@@ -21,7 +21,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from toprank.kernels.jit import compiled
+from toprank.kernels.jit import compiled, side_by_side
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.intp]
@@ -243,3 +243,22 @@ def _sweep_tail(
                     tail = (tail + tails[kernel, n] * moments[n]) * decay
                 line = lines[kernel, 0] * mass + lines[kernel, 1] * reach
                 sums[kernel, row] += line + tail
+
+
+@side_by_side
+def low_powers(
+    heights: Floats, weights: Floats, largest: float, exponent: int, powers: Floats
+) -> float:
+    """Write w·(height/largest)^exponent, and give their sum times the ratios; exponents 1 to 3.
+
+    Without weights each counts 1.
+    """
+    total = 0.0
+    for row in range(heights.size):
+        ratio = np.divide(heights[row], largest)  # checks no zero, so rows go side by side
+        power = ratio * ratio if exponent > 1 else ratio
+        power = power * ratio if exponent > 2 else power
+        power = power * weights[row] if weights.size else power
+        powers[row] = power
+        total += power * ratio
+    return total

@@ -109,13 +109,15 @@ def pull_sums(
     pulls, bends = np.empty(LANES), np.empty(LANES)
     for chunk in range(factors.size):
         pulls[:], bends[:] = 0.0, 0.0
-        last = min((first + chunk + 1) * CHUNK, masses.size)
+        last, factor = min((first + chunk + 1) * CHUNK, masses.size), factors[chunk]
         for start in range((first + chunk) * CHUNK, last, LANES):
-            for lane in range(min(LANES, last - start)):
-                weight = weights[start + lane] if weights.size else 1.0
-                risen = factors[chunk] * masses[start + lane]
+            mine = slice(start, min(start + LANES, last))
+            rows, sides, own = masses[mine], positives[mine], weights[mine]
+            for lane in range(rows.size):
+                weight = own[lane] if own.size else 1.0
+                risen = factor * rows[lane]
                 share = np.divide(1.0, weight + risen)  # checks no zero, so rows go side by side
-                pull = weight * risen * share if positives[start + lane] else 0.0
+                pull = weight * risen * share if sides[lane] else 0.0
                 pulls[lane] += pull
                 bends[lane] += pull * weight * share
         sums[chunk, 0], sums[chunk, 1] = pulls.sum(), bends.sum()
@@ -144,16 +146,17 @@ def pulled_rows(
     part, pull, bend = totals
     for chunk in range(factors.shape[1]):
         rise, share = factors[0, chunk], factors[1, chunk]
-        start = (first + chunk) * CHUNK
-        for row in range(start, min(start + CHUNK, masses.size)):
-            weight = weights[row] if weights.size else 1.0
-            risen, r = rise * masses[row], share * masses[row]
+        mine = slice((first + chunk) * CHUNK, (first + chunk + 1) * CHUNK)
+        rows, sides, own, bent = masses[mine], positives[mine], weights[mine], bends[mine]
+        for row in range(rows.size):
+            weight = own[row] if own.size else 1.0
+            risen, r = rise * rows[row], share * rows[row]
             away = weight * np.divide(1.0, weight + risen)  # 1 - σ
             upper, lower = risen * away * part, pull * r
             upper_bend = upper * away
             lower_bend = r * (pull + (bend - pull) * r)
-            bends[row] = upper_bend if positives[row] else lower_bend
-            masses[row] = -upper if positives[row] else lower
+            bent[row] = upper_bend if sides[row] else lower_bend
+            rows[row] = -upper if sides[row] else lower
 
 
 @compiled
@@ -166,6 +169,27 @@ def pulled_bends(
         bent = share * (pull + (bend - pull) * share)
         out[row] = out[row] if positives[row] else bent
         slopes[row] = share if positives[row] else pull * share
+
+
+@compiled
+def floor_bends(slopes: NDArray[Any], bends: NDArray[Any], bend: float) -> None:
+    """Add bend·slope² to each bend, and let none be below 0."""
+    for row in range(slopes.size):
+        bends[row] = max(bends[row] + bend * slopes[row] * slopes[row], 0.0)
+
+
+@compiled
+def bounded_steps(
+    slopes: NDArray[Any],
+    bends: NDArray[Any],
+    scale: float,
+    out: NDArray[np.float32],
+    bends_out: NDArray[np.float32],
+) -> None:
+    """Write slopes and bends times a scale, no bend below the size of its slope."""
+    for row in range(slopes.size):
+        slope = np.float32(scale * slopes[row])
+        out[row], bends_out[row] = slope, max(np.float32(scale * bends[row]), abs(slope))
 
 
 @compiled

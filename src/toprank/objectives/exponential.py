@@ -283,7 +283,7 @@ class ExponentialCriterion(Criterion):
         masses: list[TiltedMass] = []
         slopes = {}
         for sign in self._formula.constants:
-            slopes[sign] = np.empty_like(scores)
+            slopes[sign] = self._scratch.empty_like(scores)
             masses += self._slopes_into(slopes[sign], scores, sign)
         value, shares = self._formula.value_and_shares(masses)
         return value, [(shares[sign], slopes[sign], self._formula.powers(sign)) for sign in slopes]

@@ -33,7 +33,7 @@ from toprank.kernels.sweeps import (
     hinge_moments,
     tail_sums,
 )
-from toprank.kernels.threads import CHUNK
+from toprank.kernels.tilts import floor_bends
 from toprank.objectives.base import Criterion
 from toprank.objectives.losses import RoundedHinge
 from toprank.objectives.prices import Heights, Snapshot
@@ -449,12 +449,7 @@ class PushCriterion(Criterion):
                 np.negative(slopes, out=slopes)
             gradient = gradient + slopes if gradient.size else slopes
             hessian = hessian + bends if hessian.size else bends
-        for start in range(0, hessian.size, CHUNK):
-            mine = slice(start, start + CHUNK)
-            squares = gradient[mine] * gradient[mine]
-            squares *= bend
-            squares += hessian[mine]
-            np.maximum(squares, 0.0, out=hessian[mine])  # boosted trees divide by it
+        floor_bends(gradient, hessian, bend)  # boosted trees divide by them
         return (
             gradient.astype(scores.dtype, copy=False),
             hessian.astype(scores.dtype, copy=False),
@@ -475,11 +470,10 @@ class PushCriterion(Criterion):
             else snapshot.heights._replace(weight=side.constant * snapshot.heights.weight)
             for side, snapshot in zip(self._sides, snapshots, strict=True)
         ]
-        return (
-            parts[0]
-            if len(parts) == 1
-            else Heights(*map(np.concatenate, zip(*(part[:3] for part in parts), strict=True)))
-        )
+        if len(parts) == 1:
+            return parts[0]
+        shift, size, weight = map(np.concatenate, zip(*(part[:3] for part in parts), strict=True))
+        return Heights(shift, size, weight)
 
     def _gradient(self, snapshots: list[Snapshot], first: NDArray[np.float64]) -> NDArray[Any]:
         if len(snapshots) == 1:

@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toprank.kernels.scratch import Scratch
+from toprank.kernels.sweeps import low_powers
 from toprank.objectives.base import refuse_infinite
 
 Floats = NDArray[np.float64]
@@ -297,11 +298,16 @@ class _RootPower(Aggregate):
             slope = np.where(heights.size >= largest * (1.0 - TIED), heights.weight, 0.0)
             return largest, slope / slope.sum(), math.log(largest)
         slope, total = heights.scratch.empty_like(heights.size), 0.0
-        for start in range(0, slope.size, BLOCK):
-            mine = slice(start, start + BLOCK)
-            ratio = heights.size[mine] / largest
-            slope[mine] = _power(ratio, self.p - 1.0) * heights.weight[mine]
-            total += float(np.einsum("i,i", slope[mine], ratio))  # no threads of BLAS
+        if self.p in (2.0, 3.0, 4.0):
+            are_one = heights.weight.strides == (0,) and heights.weight[0] == 1.0
+            weights = np.empty(0) if are_one else np.ascontiguousarray(heights.weight)
+            total = low_powers(heights.size, weights, largest, int(self.p) - 1, slope)
+        else:
+            for start in range(0, slope.size, BLOCK):
+                mine = slice(start, start + BLOCK)
+                ratio = heights.size[mine] / largest
+                slope[mine] = ratio ** (self.p - 1.0) * heights.weight[mine]
+                total += float(np.einsum("i,i", slope[mine], ratio))  # no threads of BLAS
         root = total ** (1.0 / self.p)
         slope *= root / total
         return largest * root, slope, math.log(largest) + math.log(total) / self.p
@@ -313,16 +319,6 @@ class _RootPower(Aggregate):
                 "a height overflows, since scores lie too far apart or weights are too large; "
                 "divide the scores, or the weights, by one number."
             )
-
-
-def _power(values: Floats, exponent: float) -> Floats:
-    """Values to a power, by products where these are few."""
-    if exponent not in (1.0, 2.0, 3.0):
-        return np.asarray(np.power(values, exponent))
-    powers = values
-    for _ in range(int(exponent) - 1):
-        powers = powers * values
-    return powers
 
 
 @dataclass(frozen=True)

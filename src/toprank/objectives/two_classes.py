@@ -83,9 +83,7 @@ def _sigmoid_squared(x: Floats) -> Floats:
     return np.asarray(expit(x) ** 2)
 
 
-def logistic_cells(
-    ladder: Ladder, scores: NDArray[Any], scratch: Scratch
-) -> _LogisticCells | None:
+def logistic_cells(ladder: Ladder, scores: NDArray[Any], scratch: Scratch) -> _LogisticCells | None:
     """Heights of two classes in one list without a sort, where that pays."""
     if not ladder.is_two_classes or ladder.rows.size < MANY_ROWS:
         return None
