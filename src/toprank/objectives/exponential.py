@@ -19,7 +19,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -176,7 +176,6 @@ class ExponentialCriterion(Criterion):
     ) -> None:
         self.n_rows = positives.size
         self._formula = formula
-        self._scratch = Scratch()
         self._positives = positives
         self._classes = TwoClasses(positives, weights)
         all_rows, better = float(positives.size), float(np.count_nonzero(positives))
@@ -185,6 +184,10 @@ class ExponentialCriterion(Criterion):
         outer = {1: all_rows - better, -1: better}
         priced = sum(c * outer[sign] for sign, c in formula.constants.items())
         self.log_priced_weight = math.log(priced) if priced > 0 else -math.inf
+
+    @cached_property
+    def _scratch(self) -> Scratch:
+        return Scratch()
 
     def value(self, scores: NDArray[Any]) -> float:
         return self._formula.value_and_shares(self.masses(scores))[0]
