@@ -242,7 +242,7 @@ def _larger_of_two(array: NDArray[Any], name: str) -> NDArray[np.bool_]:
 def as_weights(
     sample_weight: ArrayLike | None, n_rows: int, *, name: str = "sample_weight"
 ) -> NDArray[np.float64] | None:
-    """One finite weight ≥ 0 a row, not all zero; ``None`` (all ones) stays ``None``."""
+    """One finite weight ≥ 0 per row, not all zero; ``None`` (all ones) stays ``None``."""
     if sample_weight is None:
         return None
     weights = np.asarray(sample_weight)
@@ -268,6 +268,25 @@ def as_weights(
     if n_rows and not weights.any():
         raise ValueError(f"{name} is zero for every row; at least one row must count.")
     return weights
+
+
+def as_amounts(given: ArrayLike, n_rows: int, *, name: str) -> NDArray[np.float64]:
+    """One finite amount ≥ 0 per row, such as a value or a cost, or a number for all rows."""
+    array = np.asarray(given)
+    if array.dtype.kind not in "biuf" or array.shape not in ((), (n_rows,)):
+        raise ValueError(
+            f"{name} must be a number or one number for each of the {n_rows} rows, got "
+            f"{array.dtype} of shape {array.shape}."
+        )
+    amounts = np.broadcast_to(array.astype(np.float64), (n_rows,))
+    bad = np.flatnonzero(~(np.isfinite(amounts) & (amounts >= 0)))
+    if bad.size:
+        where = f"but {name}[{bad[0]}] is" if array.ndim else "got"
+        raise ValueError(
+            f"{name} must be finite and not negative, {where} {amounts[bad[0]]:g}; fill in the "
+            "amount, or leave out the row."
+        )
+    return amounts
 
 
 def scaled_weights(
@@ -356,19 +375,24 @@ def within_budget(budget: float, total: Any) -> Any:
     return np.minimum(total, rounded_up(budget * np.asarray(total)) if budget < 1 else budget)
 
 
+def check_budget(name: str, budget: Any) -> None:
+    """Raise unless this is a whole number of rows or a share of them."""
+    is_number = isinstance(budget, Real) and not isinstance(budget, bool)
+    if not is_number or not 0 < budget < np.inf:
+        raise ValueError(
+            f"{name} must be a number of rows ≥ 1 or a share between 0 and 1, got {budget!r}."
+        )
+    if budget >= 1 and not isinstance(budget, Integral) and float(budget) != int(budget):
+        raise ValueError(f"{name} must be a whole number of rows, got {budget!r}.")
+
+
 def rows_within_budget(budget: Any, n_rows: int, *, name: str, clip: bool = False) -> int:
     """Rows of one list that a budget allows, at least one; more than there are only if ``clip``.
 
     >>> rows_within_budget(0.25, 30, name="budget")
     8
     """
-    is_number = isinstance(budget, Real) and not isinstance(budget, bool)
-    if not is_number or not budget > 0:
-        raise ValueError(
-            f"{name} must be a number of rows ≥ 1 or a share between 0 and 1, got {budget!r}."
-        )
-    if budget >= 1 and not isinstance(budget, Integral) and float(budget) != int(budget):
-        raise ValueError(f"{name} must be a whole number of rows, got {budget!r}.")
+    check_budget(name, budget)
     if budget > max(n_rows, 1) and not clip:
         raise ValueError(
             f"{name}={budget} is more than the {n_rows} rows of the list; ask for at most {n_rows}."

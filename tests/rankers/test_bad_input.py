@@ -99,6 +99,7 @@ def test_bad_parameters_are_named_with_their_values(parameters, message):
         (0, "k must be a number of rows"),
         (-1, "k must be a number of rows"),
         (2.5, "whole number of rows"),
+        (float("inf"), "k must be a number of rows"),
         ("ten", "k must be a number of rows"),
         (True, "k must be a number of rows"),
     ],

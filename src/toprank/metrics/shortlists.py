@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from toprank.inputs import SLACK, as_scores, rounded_up
+from toprank.inputs import SLACK, as_amounts, as_scores, rounded_up
 from toprank.metrics.driver import (
     AVERAGE,
     MEAN_FIRST,
@@ -171,18 +171,10 @@ def _checked_fraction(fraction: Any) -> float:
 
 def _net_worth(n_rows: int, *, value: Any, cost: Any, **_: object) -> Any:
     """What each row brings, given which are positive; None where amounts are single numbers."""
-    amounts = {"value": np.asarray(value), "cost": np.asarray(cost)}
-    for name, given in amounts.items():
-        if given.dtype.kind not in "biuf" or given.shape not in ((), (n_rows,)):
-            raise ValueError(
-                f"{name} must be a number or one number for each of the {n_rows} rows, got "
-                f"{given.dtype} of shape {given.shape}."
-            )
-        if given.size and not (np.isfinite(given).all() and given.min() >= 0):
-            raise ValueError(f"{name} must be finite and not negative, got {given.min():g}.")
-    if not any(given.ndim for given in amounts.values()):
+    worth, price = as_amounts(value, n_rows, name="value"), as_amounts(cost, n_rows, name="cost")
+    if np.ndim(value) == np.ndim(cost) == 0:
         return None
-    return lambda positives: positives * amounts["value"] - amounts["cost"].astype(np.float64)
+    return lambda positives: positives * worth - price
 
 
 @metric(

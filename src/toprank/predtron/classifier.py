@@ -16,9 +16,10 @@ from toprank.kernels.rounds import play_prank
 from toprank.kernels.rows import rows_of
 from toprank.predtron.base import OnlineEstimator, RowPredtron
 from toprank.predtron.documentation import documented
-from toprank.predtron.inputs import as_class_vector, class_codes
+from toprank.predtron.inputs import class_codes
 from toprank.predtron.problem import PredictionTable
 from toprank.predtron.representations import Basis, Signs
+from toprank.rankers.supervised import check_length, class_labels
 
 if TYPE_CHECKING:
     from toprank.predtron.inputs import StreamInputs
@@ -47,7 +48,9 @@ class ClassLearner(ClassifierMixin, OnlineEstimator):  # type: ignore[misc]
             )
 
     def _check_labels(self, y: Any, table: Any) -> NDArray[Any]:
-        return as_class_vector(y, table)
+        labels = class_labels(y)
+        check_length("y", len(labels), table)
+        return labels
 
     def _start(self, labels: NDArray[Any], classes: Any) -> None:
         self.classes_ = np.unique(labels if classes is None else np.asarray(classes))

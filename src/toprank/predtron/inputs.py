@@ -16,7 +16,7 @@ from sklearn.utils.validation import column_or_1d
 from toprank.inputs import as_dense, as_lists, is_sparse
 from toprank.kernels.rounds import add_rows, score_rows
 from toprank.kernels.rows import rows_of
-from toprank.rankers.supervised import check_given, check_length, class_labels
+from toprank.rankers.supervised import check_given, check_length
 
 if TYPE_CHECKING:
     from toprank.predtron.links import Link
@@ -116,13 +116,6 @@ def _operator_norm(block: Any) -> float:
     gram = block @ block.T if block.shape[0] <= block.shape[1] else block.T @ block
     gram = as_dense(gram)
     return math.sqrt(max(float(np.linalg.eigvalsh(gram.astype(np.float64))[-1]), 0.0))
-
-
-def as_class_vector(y: Any, table: Any) -> NDArray[Any]:
-    """One class per row."""
-    labels = class_labels(y)
-    check_length("y", len(labels), table)
-    return labels
 
 
 def class_codes(labels: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.intp]:

@@ -35,9 +35,6 @@ class LabelSetPredtron(LabelSets, RowPredtron):
     def _problem_of_labels(self, n_labels: int) -> Problem:
         """Return the problem for m labels."""
 
-    def _check_labels(self, y: Any, table: Any) -> NDArray[Any]:
-        return self._read_labels(y, table)
-
     def _start(self, labels: NDArray[Any], classes: Any) -> None:
         self._set_classes(labels, classes)
         n_labels = self.classes_.size

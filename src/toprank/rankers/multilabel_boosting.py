@@ -77,7 +77,7 @@ class LabelBooster(LabelSets, ClassifierMixin, BaseEstimator):  # type: ignore[m
         self._check_parameters()
         family = Stumps(self.n_bins, missing="learned")
         table = check_table(self, X, family, reset=True)
-        labels = self._read_labels(y, table)
+        labels = self._check_labels(y, table)
         self._set_classes(labels)
         if labels.ndim == 1:
             labels = np.equal.outer(labels, self.classes_)

@@ -290,7 +290,7 @@ def _cut(problem: SvmProblem, solved: Solved) -> float:
     truth = problem.truth
     if not truth.is_labels:
         return 0.0
-    scores = problem.scores(solved.weights)
+    scores = problem.design.scores(solved.weights)
     if problem.ranker.form == "exact" and not problem.hard:
         return matching_intercept(scores, truth.positives, truth.weights)
     return solved.margin.at(scores).intercept

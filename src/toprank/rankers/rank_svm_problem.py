@@ -76,10 +76,6 @@ class SvmProblem:
         """What turns the solver's weights into the paper's: the optimum of OP 11 is ν·x."""
         return self.ranker.nu if self.ranker.norm == 2 and not self.hard else 1.0
 
-    def scores(self, weights: Floats) -> Floats:
-        """Scores of the rows, without a cut."""
-        return self.design.scores(weights)
-
     def gap(self, solution: MarginSolution) -> float:
         """Duality gap: of the largest margin, or of OP 11 (½‖w‖² - ν·g)."""
         return self.scale**2 * solution.gap if self.ranker.norm == 2 else solution.gap
@@ -136,7 +132,7 @@ class SvmProblem:
         """About the smallest ν at which the difference of the class means has a soft margin."""
         at_zero = self.margin(1.0, 1.0).at(np.zeros(self.truth.n_rows)).gradient
         means = self.design.correlate(at_zero)
-        scores = self.scores(means if self.ranker.signed else np.maximum(means, 0.0))
+        scores = self.design.scores(means if self.ranker.signed else np.maximum(means, 0.0))
         low, high = self.ranker.nu, 1.0
         for _ in range(12):
             middle = 0.5 * (low + high)

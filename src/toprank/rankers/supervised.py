@@ -352,7 +352,7 @@ class LabelSets:
     classes_: NDArray[Any]
     _one_class_per_row: bool
 
-    def _read_labels(self, y: Any, table: Any) -> NDArray[Any]:
+    def _check_labels(self, y: Any, table: Any) -> NDArray[Any]:
         """A mask with one column for each label, or a vector of classes."""
         check_given(y)
         matrix = np.asarray(as_dense(y))

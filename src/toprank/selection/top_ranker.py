@@ -8,7 +8,6 @@ import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
-from numbers import Real
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -18,7 +17,7 @@ from scipy.sparse import issparse
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from toprank.inputs import as_lists, as_weights, check_number
+from toprank.inputs import as_lists, as_weights, check_budget, check_number
 from toprank.rankers.base import BaseRanker, forget_calibration, keep_columns
 from toprank.rankers.supervised import binary_labels, check_length
 from toprank.selection.blending import (
@@ -540,14 +539,7 @@ class TopRanker(BaseRanker):
         return found
 
     def _check_parameters(self) -> None:
-        budget: Any = self.budget
-        is_number = isinstance(budget, Real) and not isinstance(budget, bool)
-        if not is_number or not budget > 0 or not math.isfinite(float(budget)):
-            raise ValueError(
-                f"budget must be a number of rows ≥ 1 or a share below 1, got {budget!r}."
-            )
-        if budget >= 1 and float(budget) != int(budget):
-            raise ValueError(f"budget must be a whole number of rows, got {budget!r}.")
+        check_budget("budget", self.budget)
         if self.prefer not in ("best", "simple"):
             raise ValueError(f"prefer must be 'best' or 'simple', got {self.prefer!r}.")
         check_number("n_folds", self.n_folds, 2, whole=True)

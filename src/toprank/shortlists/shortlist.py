@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from toprank.inputs import rows_within_budget
+from toprank.inputs import as_amounts, rows_within_budget
 from toprank.shortlists.calibration import as_new_scores, check_confidence
 from toprank.shortlists.conformal import measure_drift, select_rows
 from toprank.shortlists.hits import hits_at_least
 from toprank.shortlists.quotas import Cap, Quota, as_caps, as_quotas, choose_rows
 from toprank.shortlists.value import (
     Profit,
-    amounts,
     expected_gains,
     expected_profit,
     learn_chances,
@@ -160,8 +159,8 @@ def make_shortlist(
     curve = learn_chances(calibration)
     chances = curve(new)
     has_amounts = value is not None or cost is not None
-    worth = amounts(1.0 if value is None else value, new.size, name="value")
-    price = amounts(0.0 if cost is None else cost, new.size, name="cost")
+    worth = as_amounts(1.0 if value is None else value, new.size, name="value")
+    price = as_amounts(0.0 if cost is None else cost, new.size, name="cost")
     if has_amounts:
         rows = most_valuable(chances, worth, price, k=length, scores=new)
     elif length is not None:

@@ -20,7 +20,7 @@ from scipy.optimize import isotonic_regression, minimize
 from scipy.special import expit
 from scipy.stats import norm
 
-from toprank.inputs import as_scores, check_choice, check_number
+from toprank.inputs import as_amounts, as_scores, check_choice, check_number
 
 if TYPE_CHECKING:
     from toprank.shortlists.calibration import Calibration
@@ -169,24 +169,6 @@ def learn_chances(calibration: Calibration, method: str = "auto") -> Chances:
     return IsotonicChances.of(calibration)
 
 
-def amounts(given: ArrayLike, n_rows: int, *, name: str) -> Floats:
-    """An amount per row: a number for all, or one for each."""
-    array = np.asarray(given)
-    if array.dtype.kind not in "biuf" or array.shape not in ((), (n_rows,)):
-        raise ValueError(
-            f"{name} must be a number or one number for each of the {n_rows} rows, got "
-            f"{array.dtype} of shape {array.shape}."
-        )
-    found = np.broadcast_to(array.astype(np.float64), (n_rows,))
-    if not np.isfinite(found).all() or (found < 0).any():
-        bad = int(np.flatnonzero(~(found >= 0) | ~np.isfinite(found))[0])
-        raise ValueError(
-            f"{name} must be finite and not negative, but {name}[{bad}] is {found[bad]}; fill in "
-            "the amount, or leave out the row."
-        )
-    return found
-
-
 def expected_gains(chances: ArrayLike, value: ArrayLike = 1.0, cost: ArrayLike = 0.0) -> Floats:
     """Give ``chance·value − cost`` of every row.
 
@@ -199,8 +181,8 @@ def expected_gains(chances: ArrayLike, value: ArrayLike = 1.0, cost: ArrayLike =
             f"chances must be between 0 and 1, got {known.min()} to {known.max()}; learn_chances "
             "makes them of scores."
         )
-    worth = amounts(value, known.size, name="value")
-    return np.asarray(known * worth - amounts(cost, known.size, name="cost"))
+    worth = as_amounts(value, known.size, name="value")
+    return np.asarray(known * worth - as_amounts(cost, known.size, name="cost"))
 
 
 def most_valuable(
@@ -268,7 +250,8 @@ def expected_profit(
     """
     check_number("level", level, 0.0, 1.0)
     known = as_scores(scores).astype(np.float64)
-    worth, price = amounts(value, known.size, name="value"), amounts(cost, known.size, name="cost")
+    worth = as_amounts(value, known.size, name="value")
+    price = as_amounts(cost, known.size, name="cost")
     chance = chances(known)
     mean = float(chance @ worth - price.sum())
     # in units of the largest amount: squares of large ones would overflow
