@@ -51,6 +51,8 @@ def test_money_is_the_value_of_hits_less_the_cost_of_rows():
     poor = money_of(table, labelled, scores, ("1", "9"), (1, 2), 2)
     assert poor.opening.endswith("no list of any length pays.")
     assert money_of(table, labelled, scores, (None, None), (1,), 1) is None
+    with pytest.raises(ValueError, match="--value must be finite and not negative, got nan"):
+        money_of(table, labelled, scores, ("nan", None), (1,), 1)
     with pytest.raises(ValueError, match="neither a number nor a column"):
         money_of(table, labelled, scores, ("prize", None), (1,), 1)
 

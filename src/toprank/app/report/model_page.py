@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from toprank.app.evaluation import curve_of, found_hits, judged_by, measure
 from toprank.app.report.picture import draw_picture, draw_push_path
-from toprank.inputs import within_budget
+from toprank.inputs import as_amounts, within_budget
 from toprank.plots.style import COLOURS, GREY
 from toprank.rankers.cuts import places_of
 from toprank.tables.columns import as_row_weights, coded_words
@@ -340,7 +340,7 @@ def _amount(table: Table, text: str | None, option: str) -> Any:
     if text is None:
         return 1.0 if option == "--value" else 0.0
     try:
-        return float(text)
+        number = float(text)
     except ValueError:
         if text not in table.names:
             raise ValueError(
@@ -348,6 +348,7 @@ def _amount(table: Table, text: str | None, option: str) -> Any:
                 f"{listing(table.names)}."
             ) from None
         return as_row_weights(table.columns.column(text), text)
+    return as_amounts(number, table.n_rows, name=option)
 
 
 def draw_calibration(tenths: Any) -> Picture | None:
