@@ -22,6 +22,7 @@ from toprank.guarantees.ranking_margins import GapCertificate
 from toprank.inputs import check_choice, check_number
 from toprank.objectives.base import ORDINARY_WEIGHTS
 from toprank.objectives.precision import PrecisionAtK, PrecisionCriterion, are_whole, as_top
+from toprank.rankers.base import forget_calibration
 from toprank.rankers.cuts import matching_intercept
 from toprank.rankers.held_out import split_rows
 from toprank.rankers.supervised import (
@@ -414,7 +415,7 @@ class PrecisionAtKRanker(LinearRanker):
         """
         self._check_parameters()
         is_first = not hasattr(self, "weights_")
-        self.__dict__.pop("calibration_", None)  # it says nothing about the changed model
+        forget_calibration(self)
         table = check_table(self, X, self._family(), reset=is_first)
         known = None if is_first else self.classes_
         self.classes_, positives = labels_of_stream(y, known, classes)
