@@ -49,6 +49,7 @@ def test_few_rows_give_the_model_of_memory(case):
     assert found.summary() == known.summary()
     assert found.fitted_rows_ == known.fitted_rows_
     assert found.sampled_rows_ is None
+    assert "may find more" not in found.verdict()
     np.testing.assert_array_equal(found.calibration_.scores, known.calibration_.scores)
 
 
@@ -65,6 +66,8 @@ def test_of_many_rows_a_sample_chooses_and_all_fit_what_learns_by_passes():
     assert first.comparison_.judged == pytest.approx(17, abs=2)
     assert (first.predict(X) == "yes").mean() == pytest.approx(0.1, abs=0.03)
     assert first.summary()["fitted_rows"] == first.fitted_rows_
+    assert first.learned_rows_ == 150
+    assert "measured on models of 150 rows; the one fitted on 6,000 may find" in first.verdict()
     shortlist = first.shortlist(X, 50)
     hits = (y[shortlist.rows] == "yes").sum()
     assert first.hits_.low <= hits <= first.hits_.high

@@ -56,6 +56,8 @@ _ROWS_OF_REPEATS, _MOST_REPEATS = 1_000, 2
 _JUDGED = 10
 # The same for rows in blocks: so many are held in memory, for members that learn there.
 _SAMPLED = 40
+# Times the rows that were learned from when hits were measured: beyond, a model may find more.
+_MANY_MORE = 3
 # Cells of a sparse table up to which it is made dense.
 _DENSE_CELLS = 1 << 24
 # Rows that whole weights may stand for when they are counted one by one.
@@ -122,7 +124,9 @@ class TopRanker(BaseRanker):
     sampled_rows_ : int or None, rows of the sample that :meth:`fit_blocks` has taken; None where
         all rows were in memory
     hits_ : Interval(mean, low, high) of the hits within the budget of one new list, 95 %; None
-        where there were too few rows to divide
+        where there were too few rows to divide. Measured on models of ``learned_rows_`` rows: a
+        blend that is fitted on many more may find more than ``high``
+    learned_rows_ : int or None, rows that each model behind ``hits_`` has learned from at most
     precision_ : Interval, the same as shares of the budget
     promise_ : Promise of the hits for a list and a shortlist of any length, or None
     comparison_ : RankerComparison of the blend and of each ranker's best setting, or None
@@ -342,11 +346,13 @@ class TopRanker(BaseRanker):
         pool = data.sample(_JUDGED * self.max_rows, self.random_state)
         repeats = min(_MOST_REPEATS, math.ceil(_ROWS_OF_REPEATS / pool.n_rows))
         folds = pool.folds(self.n_folds, repeats, self.random_state)
+        self.learned_rows_: int | None = None
         if not folds:
             return None
         if pool.n_rows > self.max_rows:
             learned = self.max_rows - self.max_rows // self.n_folds
             folds = [pool.thinned(fold, learned, self.random_state) for fold in folds]
+        self.learned_rows_ = max(fold.train.size for fold in folds)
         candidates = self._candidates(data)
         deadline = None
         if self.time_limit is not None:
@@ -513,11 +519,23 @@ class TopRanker(BaseRanker):
         others = [name for name in RANKERS if name in found.scores and name != chosen]
         other = found.names[0] if self.prefer == "simple" else next(iter(others), chosen)
         if other in (chosen, SINGLE):
-            return f"{words}."
+            return f"{words}.{self._doubt()}"
         which = "the best" if self.prefer == "simple" else "the simplest choice"
         is_close = found.rows_gained(self._judged_as, other).includes_zero
         doubt = ", too close to call on these rows" if is_close else ""
-        return f"{words}; {which}, {other}, would find {found.expected(other).mean:.0f}{doubt}."
+        words += f"; {which}, {other}, would find {found.expected(other).mean:.0f}{doubt}"
+        return f"{words}.{self._doubt()}"
+
+    def _doubt(self) -> str:
+        """What to add where the model has learned from many more rows than those judged."""
+        judged = self.learned_rows_ or 0
+        fitted = max(getattr(self, "fitted_rows_", {}).values(), default=0)
+        if fitted <= _MANY_MORE * judged:
+            return ""
+        return (
+            f" This was measured on models of {judged:,} rows; the one fitted on {fitted:,} may "
+            "find more."
+        )
 
     def summary(self) -> dict[str, Any]:
         """What was chosen, what it is expected to find, and what others would, as plain values."""
