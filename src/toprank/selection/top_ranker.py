@@ -57,7 +57,7 @@ _JUDGED = 10
 # The same for rows in blocks: so many are held in memory, for members that learn there.
 _SAMPLED = 40
 # Times the rows that were learned from when hits were measured: beyond, a model may find more.
-_MANY_MORE = 3
+_MANY_MORE = 10
 # Cells of a sparse table up to which it is made dense.
 _DENSE_CELLS = 1 << 24
 # Rows that whole weights may stand for when they are counted one by one.
