@@ -78,3 +78,16 @@ def test_a_disk_that_fills_up_is_told(tmp_path):
     with pytest.raises(OSError, match="is full; name another one"):
         scratch._write(memoryview(bytes(100)), 0)
     scratch._file.close()
+
+
+def test_a_first_block_of_nothing_does_not_foresee_that_nothing_comes(tmp_path, monkeypatch):
+    monkeypatch.setattr("toprank.tables.parquet_blocks.available_memory", lambda: 1000)
+    monkeypatch.setattr("tempfile.gettempdir", lambda: str(tmp_path))
+    store = BlockStore(None, n_rows=1000)
+    empty = Block(np.zeros((0, 8), np.uint8), np.zeros(0, bool), None, 0)
+    full = Block(np.ones((100, 8), np.uint8), np.ones(100, bool), None, 1)
+    first, second = *store.put(empty, 100), *store.put(full, 100)
+    assert not isinstance(second, Block)  # on disk
+    assert len(store.get(first).y) == 0
+    np.testing.assert_array_equal(store.get(second).X, full.X)
+    store.close()

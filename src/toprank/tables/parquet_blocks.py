@@ -84,7 +84,7 @@ class ScratchFile:
                 done = self._write_some(rest, place)
                 rest, place = rest[done:], place + done
         except OSError as error:
-            if error.errno == errno.ENOSPC:
+            if error.errno in (errno.ENOSPC, errno.EDQUOT):
                 raise OSError(self._too_small("is full")) from error
             raise
 
@@ -150,9 +150,12 @@ class BlockStore:
         self._is_begun = self.is_closed = False
 
     def put(self, block: Block, n_rows: int) -> list[_Kept | Block]:
-        """Keep a block that was made of ``n_rows`` rows; by the first one the size is foreseen."""
+        """Keep a block that was made of ``n_rows`` rows; by the first one the size is foreseen.
+
+        A block of which nothing is left, as where all weights are 0, tells nothing.
+        """
         with self._lock:
-            if not self._is_begun:
+            if not self._is_begun and len(block.y):
                 needed = -(-sum(each.nbytes for each in _arrays(block)) * self._n_rows // n_rows)
                 if self._folder is not None or not _is_half_free(needed):
                     self._file = ScratchFile(self._folder, needed)
@@ -178,16 +181,21 @@ def _is_half_free(n_bytes: int) -> bool:
     return free is not None and 2 * n_bytes <= free
 
 
+def check_scratch(folder: str | os.PathLike[str] | None) -> None:
+    """Raise where the folder that is named for scratch files is not there."""
+    if folder is not None and not Path(folder).is_dir():
+        raise FileNotFoundError(
+            f"there is no folder {str(folder)!r} for scratch files; make it, or name another."
+        )
+
+
 class SpillingBlocks(Blocks):
     """Blocks that keep what is made of them in memory or in a scratch file, in ``folder``."""
 
     def __init__(
         self, n_rows: int, n_jobs: int, folder: str | os.PathLike[str] | None = None
     ) -> None:
-        if folder is not None and not Path(folder).is_dir():
-            raise FileNotFoundError(
-                f"there is no folder {str(folder)!r} for scratch files; make it, or name another."
-            )
+        check_scratch(folder)
         self.n_rows, self.n_jobs, self.folder = n_rows, n_jobs, folder
         self.watch: Callable[[int, int], None] | None = None
 
