@@ -158,13 +158,15 @@ def fit(
     from toprank.app.model_file import save_model
     from toprank.app.reading import open_rows
     from toprank.app.writing import check_writable
-    from toprank.tables.parquet_blocks import check_scratch
     from toprank.tables.parquet_stream import ParquetStream
 
     console = printing.console()
     amount = parse_budget(budget)
     check_writable(output, inputs=[table])
-    check_scratch(scratch)
+    if scratch is not None:
+        from toprank.tables.parquet_blocks import check_scratch
+
+        check_scratch(scratch)
     choice.check()
     source = open_rows(table, stream, how=text.format())
     check_able(choice, source, roles.group)
