@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -32,16 +32,14 @@ if TYPE_CHECKING:
 _POINTS, _POINTS_OF_LISTS = 400, 100
 
 
-class JudgedRows(NamedTuple):
+@dataclass(frozen=True)
+class JudgedRows(LabelledRows):
     """Labels with weights and lists, and the rows that count: of the list, or of each list.
 
-    Below 1, ``k`` is the share of each list that counts.
+    Below 1, ``k`` is the share of each list that counts. The table itself is not needed.
     """
 
-    positives: NDArray[np.bool_]
-    k: float
-    weights: NDArray[np.float64] | None = None
-    groups: NDArray[Any] | None = None
+    k: float = 1
 
 
 class Measured(NamedTuple):
@@ -107,7 +105,8 @@ def judged_by(
     As in the metrics a row of weight 2 counts as two; lists shorter than the budget count whole.
     """
     amount = model.budget if budget is None else budget
-    longest = _longest(rows.groups, rows.weights, rows.positives.size)
+    judged = JudgedRows(None, rows.positives, rows.weights, rows.groups)
+    longest = float(judged.list_sizes.max())
     if longest < 1:
         raise ValueError(
             f"the weights of {rows.features.name} sum to {longest:g}, less than one row; give "
@@ -120,12 +119,12 @@ def judged_by(
         )
     is_plain = rows.groups is None and rows.weights is None
     k = amount if amount < 1 and not is_plain else model.in_budget(int(longest), amount)
-    return JudgedRows(rows.positives, k, rows.weights, rows.groups)
+    return replace(judged, k=k)
 
 
 def found_hits(judged: JudgedRows, scores: NDArray[np.float64]) -> FoundHits:
     """What stands within the budget, and what to expect of new lists like these."""
-    compared = _as_comparison(judged, scores)
+    compared = RankerComparison(rows=judged, scores={"": scores}, budget=judged.k, n_folds=1)
     found = compared.hits[""]
     gain = _values(judged, scores, ("lift",))["lift"]
     expected = per_list(compared.promise("").hits, found.budget, judged)
@@ -136,16 +135,9 @@ def per_list(
     expect: Callable[[float, float, int], Interval | None], length: float, judged: JudgedRows
 ) -> Any:
     """Hits to expect of as many new lists as there are here, as the mean over them."""
-    n_lists = 1 if judged.groups is None else int(np.unique(judged.groups).size)
-    n_rows = float(judged.positives.size if judged.weights is None else judged.weights.sum())
-    found = expect(length * n_lists, n_rows, n_lists)
+    n_lists = judged.list_sizes.size
+    found = expect(length * n_lists, judged.size, n_lists)
     return None if found is None else Interval(*(each / n_lists for each in found))
-
-
-def _as_comparison(judged: JudgedRows, scores: NDArray[np.float64]) -> RankerComparison:
-    nothing = np.empty((scores.size, 0))
-    rows = LabelledRows(nothing, judged.positives, judged.weights, judged.groups)
-    return RankerComparison(rows=rows, scores={"": scores}, budget=judged.k, n_folds=1)
 
 
 def measure(
@@ -189,7 +181,7 @@ def compare_shortlists(
     """Overlap and differences of two shortlists; ``gained`` is in positives, first over second."""
     one, two = (_shortlist(judged, scores) for scores in (first, second))
     # Shortlists hold rows, whatever their weight.
-    k = min(judged.k, int(_longest(judged.groups, None, first.size)))
+    k = min(judged.k, int(replace(judged, weights=None).list_sizes.max()))
     overlap = shortlist_overlap(first, second, k=k, groups=judged.groups)
     gained = [
         float((mine & drawn_of.positives).sum() - (theirs & drawn_of.positives).sum())
@@ -213,12 +205,11 @@ def compare_shortlists(
 def _values(
     judged: JudgedRows, scores: NDArray[np.float64], names: Iterable[str] = tuple(_METRICS)
 ) -> dict[str, float]:
-    given = {"sample_weight": judged.weights, "groups": judged.groups}
     found = {}
     for name in names:
         metric, needs_k = _METRICS[name]
         length = {"k": judged.k} if needs_k else {}
-        found[name] = float(metric(judged.positives, scores, **given, **length))
+        found[name] = float(metric(judged.positives, scores, **judged.metadata(), **length))
     return found
 
 
@@ -232,8 +223,7 @@ def _shortlist(judged: JudgedRows, scores: NDArray[np.float64]) -> NDArray[np.bo
 def _resampled(judged: JudgedRows, n_resamples: int, seed: int) -> Any:
     """Rows drawn with replacement (whole lists where there are lists), with both classes."""
     rng = np.random.default_rng(seed)
-    n_rows = judged.positives.size
-    members = None if judged.groups is None else _members(judged.groups)
+    n_rows, members = judged.n_rows, None if judged.groups is None else _members(judged.groups)
     for _ in range(n_resamples):
         lists = None
         if members is None:
@@ -245,17 +235,10 @@ def _resampled(judged: JudgedRows, n_resamples: int, seed: int) -> Any:
         positives = judged.positives[rows]
         if positives.any() and not positives.all():
             weights = None if judged.weights is None else judged.weights[rows]
-            longest = int(_longest(lists, weights, rows.size))
+            drawn_rows = JudgedRows(None, positives, weights, lists)
+            longest = int(drawn_rows.list_sizes.max())
             if longest or judged.k < 1:
-                yield rows, JudgedRows(positives, min(judged.k, longest or 1), weights, lists)
-
-
-def _longest(lists: NDArray[Any] | None, weights: NDArray[np.float64] | None, n_rows: int) -> float:
-    """Rows of the longest list, by weight where there are weights."""
-    codes = np.zeros(n_rows, dtype=np.intp)
-    if lists is not None:
-        codes = np.unique(lists, return_inverse=True)[1]
-    return float(np.bincount(codes, weights).max())
+                yield rows, replace(drawn_rows, k=min(judged.k, longest or 1))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -304,8 +287,9 @@ def curve_of(
     lengths = np.unique([*first, *spread, min(budget, last)]).astype(np.float64)
     found = np.array([np.interp(lengths, *each.climb()) for each in lists])
     taken = np.minimum(lengths, totals[:, None])
-    judged = JudgedRows(positives, budget, weights, groups)
-    promise = _as_comparison(judged, scores).promise("")
+    judged = JudgedRows(None, positives, weights, groups, k=budget)
+    compared = RankerComparison(rows=judged, scores={"": scores}, budget=budget, n_folds=1)
+    promise = compared.promise("")
     expected = np.array(
         [per_list(promise.hits, length, judged)[1:] for length in taken.mean(axis=0)]
     )

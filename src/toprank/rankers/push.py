@@ -345,7 +345,7 @@ class PushRanker(GradesMixin, PairsMixin, LinearRanker):
 
     @property
     def certificate_(self) -> PushCertificate:
-        """What was measured on the training list beside what the objective promises.
+        """The ranking quality measured on the training list, and what the objective promises.
 
         It costs a sort, so it is made when it is first asked for; the list is kept until then.
         """
@@ -467,7 +467,7 @@ class PNormPush(PushRanker):
         ``p=inf`` is reached by growing powers, whose means are lower bounds: the path holds them
         and ends with the objective itself, and a converged fit is within max(tol, 1e-4) of the
         last bound
-    certificate_ : what was measured on the training list beside what the objective promises, for
+    certificate_ : the quality measured on the training list, and what the objective promises, for
         lists of up to 100,000 rows; :meth:`certify` makes it for any list
 
     Examples

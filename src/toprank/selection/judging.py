@@ -75,6 +75,11 @@ class LabelledRows:
             return np.zeros(self.n_rows, dtype=np.intp)
         return np.unique(self.groups, return_inverse=True)[1].reshape(-1)
 
+    @property
+    def list_sizes(self) -> NDArray[np.float64]:
+        """Rows of each list by weight, in the order of the codes."""
+        return np.asarray(np.bincount(self.codes, self.masses), dtype=np.float64)
+
     def allowed(self, budget: float, list_size: float | None) -> NDArray[np.float64]:
         """Rows, by weight, of each list that count.
 
@@ -82,7 +87,7 @@ class LabelledRows:
         the share of that list that they are, rounded up. With ``groups`` each list has the budget
         itself.
         """
-        totals = np.bincount(self.codes, self.masses)
+        totals = self.list_sizes
         if self.groups is None and budget >= 1:
             share = budget / (list_size or self.size)
             least = np.minimum(1.0, totals)
@@ -404,7 +409,7 @@ class RankerComparison:
     def promise(self, name: str) -> Promise:
         """The hits to expect of a ranker at any length of the list."""
         scores, rows, of_lists = self.scores[name], self.rows, self.rows.groups is not None
-        longest = float(np.bincount(rows.codes, rows.masses).max())
+        longest = float(rows.list_sizes.max())
         lengths = np.unique(np.ceil(np.geomspace(1.0, max(longest, 1.0), LENGTHS)))
         found = {
             float(k) if of_lists else float(k) / longest: Hits.of(scores, rows, float(k), None)

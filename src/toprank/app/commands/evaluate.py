@@ -121,19 +121,16 @@ def standing_for_all(
 
 def print_hits(console: Console, model: RankingModel, judged: JudgedRows, scores: Any) -> None:
     """Say what was found within the budget, out of how much, and what had been expected."""
-    import numpy as np
-
     from toprank.app.evaluation import found_hits, per_list
 
     found = found_hits(judged, scores)
-    n_lists = 1 if judged.groups is None else int(np.unique(judged.groups).size)
     console.say(found.in_words(model.roles.positive, of_lists=judged.groups is not None))
-    of_lists = "" if judged.groups is None else f" in {n_lists:,} lists"
+    of_lists = "" if judged.groups is None else f" in {judged.list_sizes.size:,} lists"
     weighed = "" if judged.weights is None else ", counted by their weight"
     digits = 1 if of_lists else 0
     low, high = (f"{each:,.{digits}f}" for each in found.expected[1:])
     console.say(
-        f"{judged.positives.size:,} rows{of_lists}{weighed}; {int(judged.positives.sum()):,} are "
+        f"{judged.n_rows:,} rows{of_lists}{weighed}; {int(judged.positives.sum()):,} are "
         f"positive. {'New lists like these' if of_lists else 'A new list like this one'} would "
         f"have {low} to {high}."
     )
