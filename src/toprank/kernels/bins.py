@@ -86,8 +86,9 @@ def padded(thresholds: list[NDArray[np.float64]], dtype: Any) -> NDArray[Any]:
     return np.where(narrow > table, np.nextafter(narrow, np.float32(-np.inf)), narrow)
 
 
-# Cells of a grid: a table of one byte per cell stays in the first cache of a core.
-_CELLS = 8192
+# Cells of a grid: a table of one byte per cell stays in the first cache of a core. To fill it takes
+# as long as to halve the thresholds for some 400 rows.
+_CELLS, _FEWEST_ROWS = 8192, 1024
 
 
 @compiled
@@ -182,7 +183,7 @@ def bin_rows(
     """
     block, n_columns = 2048, X.shape[1]
     values, cells = np.empty(block, dtype=thresholds.dtype), np.empty(block, dtype=np.uint32)
-    below = np.empty((n_columns, _CELLS + 1 if stop - start > _CELLS else 0), dtype=np.uint8)
+    below = np.empty((n_columns, _CELLS + 1 if stop - start >= _FEWEST_ROWS else 0), dtype=np.uint8)
     grids = np.empty((n_columns, 3), dtype=thresholds.dtype)
     crowds = np.full(n_columns, 255)
     if below.size:
