@@ -262,7 +262,7 @@ def cluster_faults() -> Iterator[None]:
 # A collection as blocks of rows: work goes to where the chunks are, sums come back ----------------
 
 
-# Results of this many blocks are added up by one task, so that no machine sees all of them.
+# Results of this many blocks are added up by one task or here, so that no machine sees all of them.
 FAN_IN = 16
 # Up to this many blocks what a pass sends is part of every task; beyond, it travels to each worker
 # once, which is one more step before the others.
@@ -285,6 +285,8 @@ class DaskBlocks(Blocks):
     groups : as y, optional
         Ids of the lists, whose rows may lie in any chunks.
     """
+
+    _last: tuple[Any, ...] = ()
 
     def __init__(self, X: Any, y: Any, weights: Any = None, groups: Any = None) -> None:
         if not dask.is_dask_collection(X):
@@ -380,13 +382,29 @@ class DaskBlocks(Blocks):
             level.append(f"{name}-{number}")
             pieces = map(TaskRef, keys)
             graph[level[-1]] = Task(level[-1], _work_on_pieces, sent, made, len(own), *own, *pieces)
-        while len(level) > 1:
+        while len(level) > FAN_IN:
             groups = [level[first : first + FAN_IN] for first in range(0, len(level), FAN_IN)]
             level = [f"{name}-{number}-of-{len(groups)}" for number in range(len(groups))]
             for key, group in zip(level, groups, strict=True):
                 graph[key] = Task(key, _sum_of, *map(TaskRef, group))
-        result: Total = Delayed(level[0], graph).compute()
-        return result
+        return _sum_of(*self._gathered(level, graph))
+
+    def _gathered(self, keys: list[str], graph: dict[str, Any]) -> list[Any]:
+        """Compute some tasks of a graph and bring their results here.
+
+        The client sends one message in ten milliseconds. One that lets go of results would hold up
+        the next graph, so they are held until that is sent.
+        """
+        self._last = dask.persist(*(Delayed(key, graph) for key in keys), traverse=False)
+        try:
+            futures = futures_of(self._last)
+            if not futures:  # no cluster
+                return list(compute(*self._last))
+            found = futures[0].client.gather({future.key: future for future in futures})
+        except BaseException:
+            self._last = ()
+            raise
+        return [found[key] for key in keys]
 
     def spread(self) -> SpreadBlocks:
         return SpreadBlocks(DaskTasks(), self._parts)
