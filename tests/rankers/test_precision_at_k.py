@@ -345,8 +345,10 @@ def test_bad_parameters_are_named(options, message):
 def test_bad_streams_are_named():
     X, y = table(n=200)
     model = PrecisionAtKRanker().partial_fit(X, y)
-    with pytest.raises(ValueError, match="not one of the classes"):
+    with pytest.raises(ValueError, match="none of the classes"):
         model.partial_fit(X, y.astype(int) + 5)
+    with pytest.raises(ValueError, match="'[ab]', which is none of the classes"):
+        model.partial_fit(X, np.where(y, "a", "b").astype(object))
     with pytest.raises(ValueError, match="not the same as on the last call"):
         model.partial_fit(X, y, classes=[0, 7])
     with pytest.raises(ValueError, match="one class only"):

@@ -16,10 +16,9 @@ from toprank.kernels.rounds import play_prank
 from toprank.kernels.rows import rows_of
 from toprank.predtron.base import OnlineEstimator, RowPredtron
 from toprank.predtron.documentation import documented
-from toprank.predtron.inputs import class_codes
 from toprank.predtron.problem import PredictionTable
 from toprank.predtron.representations import Basis, Signs
-from toprank.rankers.supervised import check_length, class_labels
+from toprank.rankers.supervised import check_length, class_codes, class_labels
 
 if TYPE_CHECKING:
     from toprank.predtron.inputs import StreamInputs

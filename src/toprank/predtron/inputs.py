@@ -118,20 +118,6 @@ def _operator_norm(block: Any) -> float:
     return math.sqrt(max(float(np.linalg.eigvalsh(gram.astype(np.float64))[-1]), 0.0))
 
 
-def class_codes(labels: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.intp]:
-    """Number of each label among the sorted classes; a label that is not one of them is refused."""
-    codes = np.searchsorted(classes, labels)
-    codes[codes == classes.size] = 0
-    strange = classes[codes] != labels
-    if strange.any():
-        raise ValueError(
-            f"y holds the label {labels[strange][:1].tolist()[0]!r}, which is none of the classes "
-            f"{classes.tolist()}; name all classes at the first partial_fit (classes=...), "
-            "or fit again."
-        )
-    return codes.astype(np.intp, copy=False)
-
-
 def as_grades(y: Any, table: Any) -> NDArray[np.float64]:
     """One grade of relevance per row, at least 0."""
     check_given(y)

@@ -12,11 +12,10 @@ from sklearn.base import ClassifierMixin
 
 from toprank.predtron.base import RowPredtron
 from toprank.predtron.documentation import documented
-from toprank.predtron.inputs import class_codes
 from toprank.predtron.losses import ErrorSetSize, Hamming, SubsetLoss, SubsetZeroOne
 from toprank.predtron.problem import Problem, SubsetProblem
 from toprank.predtron.representations import Indicators
-from toprank.rankers.supervised import LabelSets
+from toprank.rankers.supervised import LabelSets, class_codes
 
 if TYPE_CHECKING:
     from toprank.predtron.inputs import StreamInputs

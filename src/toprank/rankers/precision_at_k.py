@@ -14,7 +14,6 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from toprank.guarantees.precision import StreamCertificate, certify_mistakes, reach_of
@@ -31,6 +30,8 @@ from toprank.rankers.supervised import (
     binary_labels,
     check_length,
     check_table,
+    class_codes,
+    class_labels,
     near_one,
 )
 from toprank.solvers.cutting_plane import minimize_by_cutting_planes
@@ -462,15 +463,7 @@ def labels_of_stream(
         known = named
     if known is None:
         known = binary_labels(y)[0]
-    labels = column_or_1d(y, warn=True)
-    check_classification_targets(labels)
-    foreign = np.setdiff1d(labels, known)
-    if foreign.size:
-        raise ValueError(
-            f"y holds {foreign[0]!r}, which is not one of the classes {known.tolist()}; name both "
-            "classes in the first call to partial_fit."
-        )
-    return known, labels == known[1]
+    return known, class_codes(class_labels(y), known) == 1
 
 
 def with_ordinary_weights(truth: Truth, k: float) -> Truth:

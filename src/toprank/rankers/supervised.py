@@ -343,6 +343,23 @@ def class_labels(y: ArrayLike | None) -> NDArray[Any]:
     return np.asarray(labels)
 
 
+def class_codes(labels: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.intp]:
+    """Number of each label among the sorted classes; a label that is not one of them is refused."""
+    try:
+        codes = np.searchsorted(classes, labels)
+    except TypeError:  # texts where the classes are numbers, which have no common order
+        codes = np.zeros(labels.shape, dtype=np.intp)
+    codes[codes == classes.size] = 0
+    strange = classes[codes] != labels
+    if strange.any():
+        raise ValueError(
+            f"y holds the label {labels[strange][:1].tolist()[0]!r}, which is none of the classes "
+            f"{classes.tolist()}; name all classes at the first partial_fit (classes=...), "
+            "or fit again."
+        )
+    return codes.astype(np.intp, copy=False)
+
+
 class LabelSets:
     """Rows with any number of labels: a matrix of indicators.
 
