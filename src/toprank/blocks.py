@@ -279,4 +279,6 @@ def added_up(
             stop.set()
             pool.shutdown(wait=False, cancel_futures=True)
             raise
+    if not totals:
+        raise ValueError("there are no blocks, so there are no rows to look at.")
     return totals[0]

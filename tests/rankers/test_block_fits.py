@@ -277,6 +277,12 @@ def test_faults_in_any_block_are_named(ranker):
     assert "sample_weight" in refused(X, y, np.where(np.arange(100) == 80, -1.0, 1.0))
     assert "nothing to learn" in refused(X, y, np.zeros(100))
     assert "use X.astype(float)" in refused(X.astype(int), y, kind=TypeError)
+    assert "y has 20 rows in block 1, but X has 30" in refused(X, y[:50])
+    assert "sample_weight has 20 rows in block 1" in refused(X, y, np.ones(50))
+    assert "no blocks" in refused(X[:0], y[:0])
+    for other in (X, "rows.parquet"):
+        with pytest.raises(TypeError, match="ParquetBlocks"):
+            ranker.fit_blocks(other)
 
 
 def test_huge_values_are_not_missing_in_blocks_either():

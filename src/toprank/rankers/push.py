@@ -532,7 +532,8 @@ class IRPush(PushRanker):
     Parameters
     ----------
     loss : {"exponential", "logistic", "hinge", "squared_hinge"}, default="exponential"
-        What a pair costs; the exponential loss is the paper's.
+        What a pair costs; the exponential loss is the paper's. With the others the objective is
+        not convex, and a fit ends in one of its local minima.
     {shared}
 
     Examples

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from toprank.blocks import Blocks
 from toprank.rankers.supervised import binary_labels, check_known
 from toprank.weak_rankers.stumps import missing_columns
 
 if TYPE_CHECKING:
-    from toprank.blocks import Block, Blocks
+    from toprank.blocks import Block
 
 # Labels remembered of a target that has more than two: enough for a message.
 SHOWN_LABELS = 16
@@ -83,6 +84,7 @@ def survey(
     blocks: Blocks, *, accepts_missing: bool, accepts_groups: bool = False
 ) -> tuple[Survey, NDArray[Any]]:
     """Look at all rows once; give what was seen and the two classes, or say what is wrong."""
+    check_blocks(blocks)
     seen = blocks.total(survey_block)
     classes = check_survey(
         seen,
@@ -91,6 +93,15 @@ def survey(
         accepts_groups=accepts_groups,
     )
     return seen, classes
+
+
+def check_blocks(blocks: Any) -> None:
+    """Refuse tables and paths, which are no blocks yet."""
+    if not isinstance(blocks, Blocks):
+        raise TypeError(
+            f"fit_blocks needs blocks, got {type(blocks).__name__}; use "
+            "toprank.tables.ParquetBlocks(path, target=...) for files, fit for a table in memory."
+        )
 
 
 def check_survey(
@@ -127,6 +138,13 @@ def check_survey(
 def survey_block(block: Block) -> Survey:
     """Look at one block."""
     X, y = block.X, block.y
+    columns = {"y": y, "sample_weight": block.weights, "groups": block.groups}
+    for name, column in columns.items():
+        if column is not None and len(column) != X.shape[0]:
+            raise ValueError(
+                f"{name} has {len(column)} rows in block {block.number}, but X has {X.shape[0]}; "
+                "they must match."
+            )
     if X.dtype not in (np.float32, np.float64):
         raise TypeError(f"X must hold float32 or float64, got {X.dtype}; use X.astype(float).")
     check_known(y)

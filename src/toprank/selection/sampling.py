@@ -11,7 +11,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from toprank.blocks import Block, Blocks, Sums
-from toprank.rankers.survey import check_survey, survey_block
+from toprank.rankers.survey import check_blocks, check_survey, survey_block
 from toprank.selection.judging import fewest_of_class
 from toprank.tables import Table
 
@@ -51,6 +51,7 @@ def sample_rows(blocks: Blocks, n_rows: int, seed: int) -> RowSample:
     Whether a row is taken depends on the seed and on its number alone. Of wide rows fewer are
     taken.
     """
+    check_blocks(blocks)
     seen, counts, size = blocks.total(_look).parts
     classes = check_survey(seen, blocks.feature_names, accepts_missing=True)
     n_rows = min(n_rows, max(MOST_CELLS // seen.low.size, FEWEST_ROWS))

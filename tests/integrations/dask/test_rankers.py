@@ -15,6 +15,7 @@ import dask.array as da
 import dask.dataframe as dd
 import pandas as pd
 import polars as pl
+import scipy.sparse
 
 import toprank
 from toprank.blocks import ArrayBlocks
@@ -319,6 +320,8 @@ def test_what_cannot_be_fitted_is_refused():
         PNormPush().fit(gaps, y)
     with pytest.raises(ValueError, match="X has no columns"):
         PNormPush().fit(collection[:, :0], y)
+    with pytest.raises(TypeError, match="sparse chunks"):
+        PNormPush().fit(collection.map_blocks(scipy.sparse.csr_matrix), y)
     with pytest.raises(TypeError, match="y is None"):
         PNormPush().fit(collection, None)
     with pytest.raises(ValueError, match="sample_weight must hold numbers"):

@@ -478,6 +478,11 @@ def _block_of(number: int, names: list[str], X: Any, *columns: Any) -> Block:
 
 def _block(number: int, X: Any, **given: Any) -> Block:
     """A chunk as a block; float32 stays float32, everything else becomes float64."""
+    if hasattr(X, "toarray"):
+        raise TypeError(
+            "X has sparse chunks; pass X.map_blocks(lambda chunk: chunk.toarray()), or fit in "
+            "memory, where linear rankers take sparse tables."
+        )
     table = np.asarray(X)
     if table.dtype != np.float32:
         table = table.astype(np.float64, copy=False)
