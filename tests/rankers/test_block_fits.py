@@ -285,6 +285,12 @@ def test_faults_in_any_block_are_named(ranker):
             ranker.fit_blocks(other)
 
 
+@pytest.mark.parametrize("loss", ["exponential", "hinge"])
+def test_constant_columns_are_told(loss):
+    with pytest.warns(UserWarning, match="every row gets the same score"):
+        PNormPush(loss=loss).fit_blocks(ArrayBlocks.cut(np.ones((9, 2)), np.arange(9) % 2, size=4))
+
+
 def test_huge_values_are_not_missing_in_blocks_either():
     X, y, _ = rows(90)
     X = np.sign(X - X.mean(axis=0)) * 1.7e308

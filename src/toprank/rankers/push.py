@@ -212,7 +212,8 @@ class PushRanker(GradesMixin, PairsMixin, LinearRanker):
             design = family.design(table, threads=threads)
             problem = self._scored_problem(family, design, truth, threads, table.dtype)
             self._solve(problem, given)
-            self._warn_of_ties(problem)
+            if not self.weights_.any() and problem.is_constant():
+                self._warn_of_ties()
             if truth.is_labels and truth.n_rows <= CERTIFIED_ROWS:
                 codes = None if truth.lists is None else truth.lists.codes
                 scores = problem.design.scores(self.weights_)
@@ -254,6 +255,8 @@ class PushRanker(GradesMixin, PairsMixin, LinearRanker):
         keep_columns(self, seen.low.size, blocks.feature_names)
         names = None if blocks.feature_names is None else np.array(blocks.feature_names)
         check_spans(seen.span, seen.dtype, names)
+        if not (seen.high > seen.low).any():
+            self._warn_of_ties()
         family.low_, family.span_ = seen.low, seen.span
         is_exponential = self.loss == "exponential"
         # with a power as its price, or the IR push: a sum over the rows of one list
@@ -324,14 +327,13 @@ class PushRanker(GradesMixin, PairsMixin, LinearRanker):
         if not (solution.status == "max_iter" and self._solver_name() == "coordinate"):
             super()._warn_of(solution)
 
-    def _warn_of_ties(self, problem: ScoredProblem) -> None:
-        if not self.weights_.any() and problem.is_constant():
-            warnings.warn(
-                f"{type(self).__name__}: every row gets the same score, since the columns of X are "
-                "constant; check how X was made.",
-                UserWarning,
-                stacklevel=5,
-            )
+    def _warn_of_ties(self) -> None:
+        warnings.warn(
+            f"{type(self).__name__}: every row gets the same score, since the columns of X are "
+            "constant; check how X was made.",
+            UserWarning,
+            stacklevel=5,
+        )
 
     def _solver_name(self) -> Literal["lbfgs", "coordinate"]:
         if self.solver != "auto":
