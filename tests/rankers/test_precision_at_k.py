@@ -347,7 +347,7 @@ def test_bad_streams_are_named():
     model = PrecisionAtKRanker().partial_fit(X, y)
     with pytest.raises(ValueError, match="none of the classes"):
         model.partial_fit(X, y.astype(int) + 5)
-    with pytest.raises(ValueError, match="'[ab]', which is none of the classes"):
+    with pytest.raises(ValueError, match=r"'[ab]', which is none of the classes"):
         model.partial_fit(X, np.where(y, "a", "b").astype(object))
     with pytest.raises(ValueError, match="not the same as on the last call"):
         model.partial_fit(X, y, classes=[0, 7])
