@@ -414,8 +414,9 @@ def check_number(
 def check_choice(name: str, value: Any, choices: tuple[Any, ...]) -> None:
     """Raise unless the value is one of a few."""
     if isinstance(value, bool) or value not in choices:
-        told = ", ".join(map(repr, choices[:-1]))
-        raise ValueError(f"{name} must be {told} or {choices[-1]!r}, got {value!r}.")
+        *others, last = map(repr, choices)
+        told = f"{', '.join(others)} or {last}" if others else last
+        raise ValueError(f"{name} must be {told}, got {value!r}.")
 
 
 def rounded_up(rows: Any) -> Any:

@@ -90,7 +90,7 @@ def _number(text: str, kind: type[float]) -> float:
         return 0
 
 
-def check_budget(budget: float, data: TrainingData) -> None:
+def check_is_shortlist(budget: float, data: TrainingData) -> None:
     """Raise if the shortlist would be the whole list; a row of weight 2 counts as two."""
     if data.roles.group is None and budget >= data.weight:
         weighing = "" if data.roles.weight is None else f" that weigh {data.weight:g} in all"

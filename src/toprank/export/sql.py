@@ -24,6 +24,7 @@ from numpy.typing import ArrayLike
 from toprank.export.dialects import DIALECTS, Dialect
 from toprank.export.formula import Cell, Formula, Step, Steps, Summand, Weights, formula_of
 from toprank.export.sql_trees import member_ctes
+from toprank.inputs import check_choice
 from toprank.trees import BinaryTrees, ObliviousTrees
 
 # Terms that are added in one expression: databases limit how deep expressions are nested.
@@ -86,8 +87,7 @@ def to_sql(
     ),
     ...
     """
-    if dialect not in DIALECTS:
-        raise ValueError(f"dialect must be one of {', '.join(DIALECTS)}, got {dialect!r}.")
+    check_choice("dialect", dialect, tuple(DIALECTS))
     formula = model if isinstance(model, Formula) else formula_of(model)
     if reasons and not formula.is_additive:
         raise ValueError(

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.optimize import linprog
 
-from toprank.inputs import as_positives, as_scores, as_weights
+from toprank.inputs import as_positives, as_scores, as_weights, check_choice
 from toprank.kernels.ladder import Ladder
 from toprank.kernels.pair_blocks import PairBlocks, weight_below
 from toprank.objectives import pnorm_push
@@ -235,8 +235,7 @@ def _choosing(places: NDArray[np.intp], size: int) -> Any:
 
 def _solve(rows: Any, n_weak: int, n_free: int, directions: Directions) -> BestMargin:
     """Maximise the last variable subject to rows ≤ 0 and ‖λ‖₁ = 1 (≤ 1 with both signs)."""
-    if directions not in ("both", "increasing"):
-        raise ValueError(f"directions must be 'both' or 'increasing', got {directions!r}.")
+    check_choice("directions", directions, ("both", "increasing"))
     matrix = rows
     if directions == "both":  # λ = λ⁺ - λ⁻
         matrix = sparse.hstack([rows[:, :n_weak], -rows[:, :n_weak], rows[:, n_weak:]])

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from toprank.inputs import as_lists, as_positives, as_scores, as_weights
+from toprank.inputs import as_lists, as_positives, as_scores, as_weights, check_choice
 from toprank.metrics.ranked import ListTotals, ScoredRows, rank_rows
 
 if TYPE_CHECKING:
@@ -207,13 +207,6 @@ def order_in_ties(declared: Declaration, ties: str, *, is_worth: bool = False) -
     """How rows of one score are sorted by their gain, where that matters."""
     orders = {PESSIMISTIC: "ascending", OPTIMISTIC: "descending"}
     return orders.get(ties) if declared.graded or is_worth else None
-
-
-def check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
-    """Raise unless the value is one of the choices."""
-    if value not in choices:
-        offered = ", ".join(repr(choice) for choice in choices)
-        raise ValueError(f"{name}={value!r} is not offered here; choose one of {offered}.")
 
 
 def check_rows(

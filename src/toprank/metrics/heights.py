@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from toprank.inputs import check_choice
 from toprank.metrics.driver import (
     AVERAGE,
     OPTIMISTIC,
     PESSIMISTIC,
     TOGETHER,
     WORST_FIRST,
-    check_choice,
     check_rows,
     metric,
     read_call,

@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from toprank.inputs import SLACK, as_amounts, as_scores, rounded_up
+from toprank.inputs import SLACK, as_amounts, as_scores, check_choice, rounded_up
 from toprank.metrics.driver import (
     AVERAGE,
     MEAN_FIRST,
     OPTIMISTIC,
     PESSIMISTIC,
     Undefined,
-    check_choice,
     check_rows,
     metric,
     settle,

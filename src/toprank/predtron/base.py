@@ -17,7 +17,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from toprank.guarantees import PredtronCertificate
-from toprank.inputs import check_columns, check_number, is_sparse
+from toprank.inputs import check_choice, check_columns, check_number, is_sparse
 from toprank.kernels.rounds import score_rows
 from toprank.kernels.rows import rows_of
 from toprank.predtron.inputs import StreamInputs
@@ -177,8 +177,7 @@ class BasePredtron(OnlineEstimator):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        if self.variant not in ("standard", "loss_driven"):
-            raise ValueError(f"variant must be 'standard' or 'loss_driven', got {self.variant!r}.")
+        check_choice("variant", self.variant, ("standard", "loss_driven"))
         link = link_from(self.link, self.r)
         if link is not None and self.kernel is not None:
             raise ValueError(

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from toprank.inputs import check_choice
 from toprank.kernels.rounds import play_prank
 from toprank.kernels.rows import rows_of
 from toprank.predtron.base import OnlineEstimator, RowPredtron
@@ -148,8 +149,7 @@ class PredtronClassifier(ClassPredtron):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        if self.loss not in ("zero_one", "error_set"):
-            raise ValueError(f"loss must be 'zero_one' or 'error_set', got {self.loss!r}.")
+        check_choice("loss", self.loss, ("zero_one", "error_set"))
         if self.reject_cost is not None and not self.fit_intercept:
             raise ValueError("reject_cost needs constant terms; pass fit_intercept=True.")
 

@@ -22,6 +22,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from toprank.inputs import check_choice
+
 Floats = NDArray[np.float64]
 
 
@@ -177,7 +179,6 @@ def link_from(name: Any, r: float | None) -> Link | None:
         if r is not None:
             raise ValueError(f"r={r!r} means nothing with link='none'; leave it out.")
         return None
-    if name not in LINKS:
-        raise ValueError(f"link must be 'none', 'l_r', 'group' or 'schatten', got {name!r}.")
+    check_choice("link", name, ("none", *LINKS))
     link: Link = LINKS[name](r)
     return link

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 
+from toprank.inputs import check_choice
 from toprank.predtron.base import RowPredtron
 from toprank.predtron.documentation import documented
 from toprank.predtron.losses import ErrorSetSize, Hamming, SubsetLoss, SubsetZeroOne
@@ -93,10 +94,7 @@ class PredtronMultilabel(ClassifierMixin, LabelSetPredtron):  # type: ignore[mis
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        if self.loss not in LOSSES:
-            raise ValueError(
-                f"loss must be 'hamming', 'subset' or 'error_set_size', got {self.loss!r}."
-            )
+        check_choice("loss", self.loss, tuple(LOSSES))
 
     def _problem_of_labels(self, n_labels: int) -> Problem:
         return SubsetProblem(LOSSES[self.loss](), Indicators(n_labels))

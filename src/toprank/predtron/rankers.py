@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from toprank.inputs import check_number
+from toprank.inputs import check_choice, check_number
 from toprank.predtron.base import BasePredtron
 from toprank.predtron.documentation import documented
 from toprank.predtron.inputs import StreamInputs, as_grades, lists_of_rows
@@ -43,8 +43,7 @@ class RankingPredtron(BasePredtron):
 
     def _ranking_problem(self) -> RankingProblem:
         """The problem of the parameters; refuses those that make no sense."""
-        if self.loss not in ("ndcg", "precision_at_k"):
-            raise ValueError(f"loss must be 'ndcg' or 'precision_at_k', got {self.loss!r}.")
+        check_choice("loss", self.loss, ("ndcg", "precision_at_k"))
         if self.loss == "ndcg":
             if self.k is not None:
                 raise ValueError(f"k={self.k!r} belongs to loss='precision_at_k'; leave it out.")

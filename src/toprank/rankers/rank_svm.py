@@ -18,7 +18,7 @@ from toprank.rankers.cuts import matching_intercept
 from toprank.rankers.rank_svm_problem import (
     Solved,
     SvmProblem,
-    check_columns,
+    check_constants,
     check_form,
     check_parameters,
 )
@@ -161,7 +161,7 @@ class RankSVM(GradesMixin, PairsMixin, LinearRanker):
 
     def _fit(self, table: Any, truth: Truth, given: dict[str, Any], **_: Any) -> Self:
         check_form(self, truth)
-        check_columns(self, table)
+        check_constants(self, table)
         check_values(table, scale=self.scale, limits=UNSCALED)
         truth, _scale = truth.scaled()
         family = self._family().fit(table)

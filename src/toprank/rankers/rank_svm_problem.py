@@ -220,7 +220,7 @@ def check_form(ranker: Any, truth: Truth) -> None:
         )
 
 
-def check_columns(ranker: Any, table: Any) -> None:
+def check_constants(ranker: Any, table: Any) -> None:
     """Raise where the constant hypothesis is left out and yet among the columns."""
     if ranker.constant:
         return

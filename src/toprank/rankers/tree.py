@@ -16,7 +16,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from toprank.inputs import check_number
+from toprank.inputs import check_choice, check_number
 from toprank.kernels.threads import threads_for
 from toprank.objectives import ExponentialPush, LogLoss, objective_named
 from toprank.rankers.base import keep_columns
@@ -210,8 +210,7 @@ class TreeRanker(BoostedLabelsMixin, BoostedGradesMixin, BoostedPairsMixin, Supe
         check_number("validation_fraction", self.validation_fraction, 0.0, 1.0)
         if self.learning_rate != "auto":
             check_number("learning_rate", self.learning_rate, 0)
-        if self.bootstrap not in ("bayesian", None):
-            raise ValueError(f"bootstrap must be 'bayesian' or None, got {self.bootstrap!r}.")
+        check_choice("bootstrap", self.bootstrap, ("bayesian", None))
 
     def _objective(self) -> Objective:
         options = {"p": self.p} if self.objective == "pnorm_push" else {}

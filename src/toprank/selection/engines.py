@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from toprank.inputs import check_number
+from toprank.inputs import check_choice, check_number
 from toprank.rankers.base import BaseRanker
 from toprank.rankers.supervised import LinearRanker, binary_labels
 from toprank.rankers.tree import TreeRanker
@@ -193,8 +193,7 @@ class ForestRanker(ForeignTrees):
         check_number("min_samples_leaf", self.min_samples_leaf, 1, whole=True)
         if self.max_features is not None:
             check_number("max_features", self.max_features, 0.0, 1.0)
-        if self.kind not in ("random", "extra"):
-            raise ValueError(f"kind must be 'random' or 'extra', got {self.kind!r}.")
+        check_choice("kind", self.kind, ("random", "extra"))
 
     def _make(self, n_rows: int) -> Any:
         from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier  # noqa: PLC0415
@@ -223,8 +222,7 @@ class EngineRanker(ForeignTrees):
         self.engine = engine
 
     def _check_parameters(self) -> None:
-        if self.engine not in ENGINES:
-            raise ValueError(f"engine must be one of {', '.join(ENGINES)}, got {self.engine!r}.")
+        check_choice("engine", self.engine, tuple(ENGINES))
 
     def _make(self, n_rows: int) -> Any:  # noqa: ARG002
         module, kind, settings = ENGINES[self.engine]

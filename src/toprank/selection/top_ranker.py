@@ -17,7 +17,7 @@ from scipy.sparse import issparse
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from toprank.inputs import as_lists, as_weights, check_budget, check_number
+from toprank.inputs import as_lists, as_weights, check_budget, check_choice, check_number
 from toprank.rankers.base import BaseRanker, forget_calibration, keep_columns
 from toprank.rankers.supervised import binary_labels, check_length
 from toprank.selection.blending import (
@@ -558,8 +558,7 @@ class TopRanker(BaseRanker):
 
     def _check_parameters(self) -> None:
         check_budget("budget", self.budget)
-        if self.prefer not in ("best", "simple"):
-            raise ValueError(f"prefer must be 'best' or 'simple', got {self.prefer!r}.")
+        check_choice("prefer", self.prefer, ("best", "simple"))
         check_number("n_folds", self.n_folds, 2, whole=True)
         check_number("max_rows", self.max_rows, 30, whole=True)
         check_number("max_loss", self.max_loss, 0.0, 1.0)

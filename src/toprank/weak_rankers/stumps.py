@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from toprank.inputs import is_sparse
+from toprank.inputs import check_choice, is_sparse
 from toprank.kernels.bins import (
     EVERY_ROW,
     MAX_BINS,
@@ -63,8 +63,7 @@ class Stumps(WeakRankers):
     def __init__(self, n_bins: int = MAX_BINS, missing: Missing = "abstain") -> None:
         if not 2 <= n_bins <= MAX_BINS:
             raise ValueError(f"n_bins must be between 2 and {MAX_BINS}, got {n_bins}.")
-        if missing not in ("abstain", "learned"):
-            raise ValueError(f"missing must be 'abstain' or 'learned', got {missing!r}.")
+        check_choice("missing", missing, ("abstain", "learned"))
         self.n_bins = n_bins
         self.missing = missing
         self.thresholds_: list[NDArray[np.float64]] = []

@@ -276,7 +276,7 @@ def two_chunks(*values):
         ({"y_true": two_chunks(0.0, 1.0, 0.0, np.nan), "pos_label": 1}, "y_true holds NaN"),
         ({"groups": two_chunks(*np.array(["2020", "NaT"] * 2, "M8[Y]"))}, "groups holds NaT"),
         ({"sample_weight": np.full(4, 1.7e308)}, "sample_weight is too large to sum"),
-        ({"ties": "random"}, "ties='random' is not offered"),
+        ({"ties": "random"}, r"ties must be .* got 'random'"),
         ({"k": 9}, "k=9 is longer than the list"),
         ({"k": 9, "groups": [0, 0, 1, 1]}, "the longest list has 2 rows"),
         ({"k": 0.0}, "must be a whole number of rows"),

@@ -16,7 +16,7 @@ from toprank.app.options import (
     Seed,
     TableFile,
     TextOptions,
-    check_budget,
+    check_is_shortlist,
     command,
     parse_budget,
 )
@@ -78,7 +78,7 @@ def compare(
     source = text.read(table)
     check_dense(source, "toprank compare")
     data = roles.label(source)
-    check_budget(amount, data)
+    check_is_shortlist(amount, data)
     rankers, beside = chosen_names(ranker, engines=engines)
     data, lines = look_at_columns(console, data, tuple(roles.keep or ()))
     chooser = TopRanker(amount, candidates=rankers, compared=beside, random_state=seed, n_jobs=jobs)

@@ -19,7 +19,7 @@ from toprank.app.options import (
     Stream,
     TableFile,
     TextOptions,
-    check_budget,
+    check_is_shortlist,
     command,
     parse_budget,
     parse_settings,
@@ -174,7 +174,7 @@ def fit(
         console.note(f"{source.n_rows:,} rows are read in pieces, once in every pass.")
     with console.passes(source):
         data = roles.label(source)
-        check_budget(amount, data)
+        check_is_shortlist(amount, data)
         data, lines = look_at_columns(console, data, tuple(roles.keep or ()))
     held = None
     if hold_out is not None:

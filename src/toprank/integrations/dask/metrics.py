@@ -29,6 +29,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from toprank.inputs import check_choice
 from toprank.integrations.dask.chunks import (
     check_chunks,
     cluster_faults,
@@ -46,7 +47,6 @@ from toprank.integrations.dask.ranges import (
 from toprank.metrics.driver import (
     DECLARATIONS,
     METRICS,
-    check_choice,
     defined_lists,
     order_in_ties,
     read_call,
