@@ -401,13 +401,25 @@ def rows_within_budget(budget: Any, n_rows: int, *, name: str, clip: bool = Fals
 
 
 def check_number(
-    name: str, value: Any, low: float, high: float = np.inf, *, whole: bool = False
+    name: str,
+    value: Any,
+    low: float,
+    high: float = np.inf,
+    *,
+    whole: bool = False,
+    inside: bool = False,
 ) -> None:
-    """Raise unless the value is a number from ``low`` to ``high``, and no boolean."""
+    """Raise unless the value is a number from ``low`` to ``high``, and no boolean.
+
+    With ``inside`` it must be neither of the two, unless ``high`` is infinite.
+    """
     is_number = isinstance(value, Integral if whole else Real) and not isinstance(value, bool)
-    if not is_number or not low <= float(value) <= high:
+    is_end = inside and (value == low or value == high < np.inf)
+    if not is_number or is_end or not low <= float(value) <= high:
         what = "a whole number" if whole else "a number"
-        limit = f"≥ {low:g}" if np.isinf(high) else f"between {low:g} and {high:g}"
+        limit = f"above {low:g}" if inside else f"≥ {low:g}"
+        if np.isfinite(high):
+            limit = f"between {low:g} and {high:g}{', both excluded' if inside else ''}"
         raise ValueError(f"{name} must be {what} {limit}, got {value!r}.")
 
 

@@ -194,5 +194,7 @@ def test_theorem_1_promises_nothing_without_a_margin(rho):
 def test_bad_arguments_of_the_measures_are_named():
     with pytest.raises(ValueError, match="2 positive and 0 negative rows"):
         auc_at_margin([1, 1], [0.0, 1.0], 0.1)
-    with pytest.raises(ValueError, match="delta must lie between 0 and 1, got 2"):
+    with pytest.raises(
+        ValueError, match="delta must be a number between 0 and 1, both excluded, got 2"
+    ):
         ranking_bound(0.9, 0.1, n_rows=10, n_hypotheses=3, positive_share=0.5, delta=2)

@@ -185,8 +185,8 @@ def test_bad_rows_are_refused_in_words(curve, y, scores, message):
     [
         ({"max_k": 0}, "max_k=0 must be between 1"),
         ({"max_k": 9}, "max_k=9 must be between 1 and the 4 rows"),
-        ({"level": 95}, "level=95"),
-        ({"n_resamples": -1}, "n_resamples=-1"),
+        ({"level": 95}, "level must be a number between 0 and 1, both excluded, got 95"),
+        ({"n_resamples": -1}, "n_resamples must be a whole number ≥ 0, got -1"),
         ({"sample_weight": [1, -1, 1, 1]}, "must not be negative"),
     ],
 )

@@ -335,6 +335,8 @@ def test_callbacks_see_every_round():
         ({"selection": "best"}, "selection must be 'largest_decrease' or 'steepest', got 'best'"),
         ({"directions": "up"}, "directions must be 'both' or 'increasing', got 'up'"),
         ({"max_iter": 0}, "max_iter must be a whole number ≥ 1, got 0"),
+        ({"max_step": 0}, "max_step must be a number above 0, got 0"),
+        ({"max_step": "2"}, "max_step must be a number above 0, got '2'"),
         ({"tol": -1}, "tol must be a number ≥ 0, got -1"),
         ({"validation_fraction": 2.0}, "validation_fraction must be a number between"),
         ({"n_iter_no_change": 0.5}, "n_iter_no_change must be a whole number"),

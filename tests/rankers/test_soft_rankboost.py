@@ -47,7 +47,7 @@ def test_soft_rankboost_keeps_its_promise():
         ({"nu": 0}, "nu must be above 0, got 0"),
         ({"nu": 1.5}, "nu must be a number between 0 and 1, got 1.5"),
         ({"nu": 0.2, "nu_plus": 0.1}, "nu_plus must be a number between 0.2 and 1, got 0.1"),
-        ({"delta": 1.0}, "delta must lie between 0 and 1, got 1.0"),
+        ({"delta": 1.0}, "delta must be a number between 0 and 1, both excluded, got 1.0"),
     ],
 )
 def test_bad_bounds_are_named(options, message):

@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from toprank.inputs import as_positives, as_scores
+from toprank.inputs import as_positives, as_scores, check_number
 from toprank.kernels.pair_blocks import PairBlocks, weight_below
 from toprank.truth import Truth
 
@@ -147,8 +147,7 @@ def ranking_bound(
     >>> round(ranking_bound(0.9, 0.3, n_rows=1e8, n_hypotheses=203, positive_share=0.5).auc, 3)
     0.65
     """
-    if not 0 < delta < 1:
-        raise ValueError(f"delta must lie between 0 and 1, got {delta!r}.")
+    check_number("delta", delta, 0.0, 1.0, inside=True)
     chance = positive_share * (1.0 - positive_share)
     log_n = math.log(max(n_hypotheses, 2))
     inside = 4.0 * n_rows * (chance * rho) ** 2 / log_n

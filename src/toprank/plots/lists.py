@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from toprank.inputs import as_positives, as_scores, as_weights
+from toprank.inputs import as_positives, as_scores, as_weights, check_number
 
 
 class RankedList(NamedTuple):
@@ -95,10 +95,8 @@ class Band:
     stratified: bool
 
     def __post_init__(self) -> None:
-        if not 0 < self.level < 1:
-            raise ValueError(f"level={self.level} must lie between 0 and 1, for instance 0.95.")
-        if self.n_resamples < 0:
-            raise ValueError(f"n_resamples={self.n_resamples} must be 0 (no band) or more.")
+        check_number("level", self.level, 0.0, 1.0, inside=True)
+        check_number("n_resamples", self.n_resamples, 0, whole=True)
 
     def edges(self, curves: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Lower and upper edge, point by point, of curves in rows."""

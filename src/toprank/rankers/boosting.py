@@ -331,7 +331,8 @@ class ExponentialRanker(BoostedRanker):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_max_step(self.max_step)
+        if self.max_step is not None:
+            check_number("max_step", self.max_step, 0.0, inside=True)
 
     def predict_proba(self, X: Any) -> NDArray[Any]:
         """Give the probability of each class: P(y=1|x) = 1/(1 + e^{-2·decision_function(x)}).
@@ -344,12 +345,6 @@ class ExponentialRanker(BoostedRanker):
 
 class PairBoostedRanker(BoostedGradesMixin, BoostedPairsMixin, ExponentialRanker):
     """Minimises the exponential loss of crucial pairs, whoever names them."""
-
-
-def check_max_step(max_step: float | None) -> None:
-    """Refuse a limit that lets no step be taken."""
-    if max_step is not None and not max_step > 0:
-        raise ValueError(f"max_step must be above 0, or None for no limit, got {max_step!r}.")
 
 
 class RoundMonitor:

@@ -12,10 +12,10 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from toprank.inputs import as_weights, check_choice, log_scale, scaled_weights
+from toprank.inputs import as_weights, check_choice, check_number, log_scale, scaled_weights
 from toprank.kernels.threads import Threads
 from toprank.rankers.base import documented
-from toprank.rankers.boosting import check_max_step, warn_if_equal
+from toprank.rankers.boosting import warn_if_equal
 from toprank.rankers.cuts import matching_intercept, places_in_rows
 from toprank.rankers.supervised import LabelSets, check_stopping, check_table
 from toprank.solvers.boosting import boost
@@ -160,7 +160,8 @@ class LabelBooster(LabelSets, ClassifierMixin, BaseEstimator):  # type: ignore[m
 
     def _check_parameters(self) -> None:
         check_stopping(self.tol, self.max_iter)
-        check_max_step(self.max_step)
+        if self.max_step is not None:
+            check_number("max_step", self.max_step, 0.0, inside=True)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -259,8 +259,7 @@ def check_parameters(ranker: Any) -> None:
             "is what the constant hypothesis does."
         )
     _check_kernel(ranker.kernel, ranker.norm)
-    if not 0 < ranker.delta < 1:
-        raise ValueError(f"delta must lie between 0 and 1, got {ranker.delta!r}.")
+    check_number("delta", ranker.delta, 0.0, 1.0, inside=True)
     check_stopping(ranker.tol, ranker.max_iter)
 
 

@@ -119,6 +119,4 @@ converged_, objective_path_, validation_path_ : as in :class:`RankBoost`; the pa
             raise ValueError(f"nu must be above 0, got {self.nu!r}; for no bound use RankBoost.")
         if self.nu_plus is not None:
             check_number("nu_plus", self.nu_plus, float(self.nu), 1.0)
-        check_number("delta", self.delta, 0.0, 1.0)
-        if not 0 < self.delta < 1:
-            raise ValueError(f"delta must lie between 0 and 1, got {self.delta!r}.")
+        check_number("delta", self.delta, 0.0, 1.0, inside=True)
