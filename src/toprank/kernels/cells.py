@@ -24,11 +24,14 @@ from numpy.typing import NDArray
 
 from toprank.kernels.jit import compiled, side_by_side
 from toprank.kernels.scratch import Scratch
+from toprank.kernels.threads import Threads
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.intp]
 
 TERMS = 15
+# Rows that one thread takes at a time: sums over them do not depend on the number of threads.
+PIECE = 1 << 16
 
 _NODES = np.cos(np.pi * (np.arange(TERMS) + 0.5) / TERMS)
 # values at the nodes times this are a series, moments times its transpose weights of the nodes
@@ -55,11 +58,32 @@ class Cells:
         low: float,
         n_cells: int,
         scratch: Scratch | None = None,
+        threads: Threads | None = None,
     ) -> None:
-        self.scratch = scratch or Scratch()
-        self.starts = np.zeros(n_cells + 1, dtype=np.intp)
+        self.scratch, self.threads = scratch or Scratch(0), threads or Threads()
         self.rows, self.places = self.scratch.empty_like(rows), self.scratch.empty(rows.size)
-        _deal(scores, rows, floor, low, self.starts, self.rows, self.places)
+        counts = np.zeros((-(-rows.size // PIECE), n_cells), dtype=np.intp)
+        where = floor, low, n_cells - 1
+
+        def count(piece: slice) -> None:
+            _count(scores, rows[piece], *where, counts[piece.start // PIECE])
+
+        def deal(piece: slice) -> None:
+            following = first[piece.start // PIECE].copy()
+            _deal(scores, rows[piece], *where, following, self.rows, self.places)
+
+        self.threads.chunks(rows.size, PIECE, count)
+        self.starts = np.append(0, np.cumsum(counts.sum(axis=0)))
+        first = self.starts[:-1] + np.cumsum(counts, axis=0) - counts
+        self.threads.chunks(rows.size, PIECE, deal)
+
+
+@compiled
+def _count(
+    scores: NDArray[Any], rows: Integers, floor: float, low: float, last: int, counts: Integers
+) -> None:
+    for row in rows:
+        counts[min(int(max(scores[row], floor) - low), last)] += 1
 
 
 @compiled
@@ -68,16 +92,11 @@ def _deal(
     rows: Integers,
     floor: float,
     low: float,
-    starts: Integers,
+    last: int,
+    following: Integers,
     dealt: Integers,
     places: Floats,
 ) -> None:
-    last = starts.size - 2
-    for row in rows:
-        starts[min(int(max(scores[row], floor) - low), last) + 1] += 1
-    for cell in range(last + 1):
-        starts[cell + 1] += starts[cell]
-    following = starts[:-1].copy()
     for row in rows:
         above = max(scores[row], floor) - low
         cell = min(int(above), last)
@@ -87,11 +106,13 @@ def _deal(
 
 
 @side_by_side
-def _moments(places: Floats, weights: Floats, starts: Integers, sums: Floats) -> None:
-    """Σ a·T_n of each cell; without weights each row counts 1."""
+def _moments(
+    places: Floats, weights: Floats, starts: Integers, start: int, stop: int, sums: Floats
+) -> None:
+    """Σ a·T_n of each cell over the rows from start to stop; without weights each counts 1."""
     for cell in range(starts.size - 1):
         s0 = s1 = s2 = s3 = s4 = s5 = s6 = s7 = s8 = s9 = s10 = s11 = s12 = s13 = s14 = 0.0
-        for row in range(starts[cell], starts[cell + 1]):
+        for row in range(max(starts[cell], start), min(starts[cell + 1], stop)):
             t0 = weights[row] if weights.size else 1.0
             t1 = t0 * places[row]
             twice = 2.0 * places[row]
@@ -119,14 +140,16 @@ def _moments(places: Floats, weights: Floats, starts: Integers, sums: Floats) ->
 
 
 @side_by_side
-def _evaluate(places: Floats, starts: Integers, powers: Floats, values: Floats) -> None:
-    """Values of each cell's polynomial where its rows lie, by Horner's rule."""
+def _evaluate(
+    places: Floats, starts: Integers, powers: Floats, start: int, stop: int, values: Floats
+) -> None:
+    """Values of each cell's polynomial where its rows from start to stop lie, by Horner's rule."""
     for cell in range(starts.size - 1):
         mine = powers[cell]
         c0, c1, c2, c3, c4 = mine[0], mine[1], mine[2], mine[3], mine[4]
         c5, c6, c7, c8, c9 = mine[5], mine[6], mine[7], mine[8], mine[9]
         c10, c11, c12, c13, c14 = mine[10], mine[11], mine[12], mine[13], mine[14]
-        for row in range(starts[cell], starts[cell + 1]):
+        for row in range(max(starts[cell], start), min(starts[cell + 1], stop)):
             x = places[row]
             value = (((((c14 * x + c13) * x + c12) * x + c11) * x + c10) * x + c9) * x + c8
             value = ((((value * x + c7) * x + c6) * x + c5) * x + c4) * x + c3
@@ -151,9 +174,16 @@ def smooth_sums(
 
 def moments_of(sources: Cells, weights: Floats) -> Floats:
     """Moments of each cell; those of two sets of sources add up."""
-    sums = np.empty((sources.starts.size - 1, TERMS))
-    _moments(sources.places, weights, sources.starts, sums)
-    return sums
+    size = sources.rows.size
+    sums = np.empty((-(-size // PIECE), sources.starts.size - 1, TERMS))
+
+    def add_up(rows: slice) -> None:
+        mine = sums[rows.start // PIECE]
+        _moments(sources.places, weights, sources.starts, rows.start, rows.stop, mine)
+
+    sources.threads.chunks(size, PIECE, add_up)
+    total: Floats = sums.sum(axis=0)
+    return total
 
 
 def series_of(
@@ -176,7 +206,12 @@ def series_of(
 def values_of(targets: Cells, series: Floats) -> Floats:
     """Values of the series where the targets lie, in their order."""
     values = targets.scratch.empty(targets.rows.size)
-    _evaluate(targets.places, targets.starts, series @ _POWERS, values)
+    powers = series @ _POWERS
+
+    def evaluate(rows: slice) -> None:
+        _evaluate(targets.places, targets.starts, powers, rows.start, rows.stop, values)
+
+    targets.threads.chunks(values.size, PIECE, evaluate)
     return values
 
 

@@ -15,7 +15,9 @@ Many rows are first dealt out to buckets, each a stretch of the line::
     as they came  -->  dealt out to buckets  -->  sorted within each bucket
 
 A bucket lies in the cache of the processor while it is accessed at random; between rows and buckets
-every array is read and written in order.
+every array is read and written in order. Rows are dealt out and collected piece by piece, buckets
+are sorted and passed one by one, by any number of threads: what a bucket adds to the moments is
+summed first, so that each knows what it starts from.
 """
 
 from __future__ import annotations
@@ -26,8 +28,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toprank.kernels import radix
-from toprank.kernels.jit import compiled
+from toprank.kernels.jit import compiled, side_by_side
 from toprank.kernels.scratch import Scratch
+from toprank.kernels.threads import Threads
 
 Floats = NDArray[np.float64]
 Words = NDArray[np.uint64]
@@ -39,8 +42,8 @@ MANY = 1 << 15
 # Rows that a bucket has at least, as many as the cache holds, and how many buckets there are at
 # most: their number and the class of a row fit into a byte.
 ROOM, BUCKETS = 1 << 15, 128
-# Rows that are dealt out at a time: where they go is looked up first.
-BLOCK = 4096
+# Rows that are dealt out by one thread, and rows that show how to cut the line into buckets.
+PIECE = SAMPLE = 1 << 16
 # Leading bits of a position by which it is dealt to a bucket.
 LEADING = 16
 
@@ -73,20 +76,21 @@ class HingeLine:
         weights: Floats,
         degree: int,
         scratch: Scratch | None = None,
+        threads: Threads | None = None,
     ) -> None:
         self._degree, size = degree, scores.size
-        self._scratch = scratch or Scratch(0)
+        self._scratch, self._threads = scratch or Scratch(0), threads or Threads()
         self._scores = self._scratch.empty(size)
         self._is_upper = self._scratch.empty(size, np.int8)
         self._weights = self._scratch.empty_like(weights)
         self._order = self._scratch.empty(size, np.uint32 if size < 2**32 else np.uint64)
-        # upper rows write too, to the place of the next lower one
-        self._sums = self._scratch.empty((2, classes.lower.size + 1))
+        self._dealt = self._scratch.empty(size)
         given = scores.astype(np.float64, copy=False), classes, weights
         is_many = size >= max(MANY, radix.FEW) and radix.HAS_FAST_SORT
         if not (is_many and self._sort_buckets(*given)):
             self._merge_classes(*given)
-        self.sizes, self.slopes = self._sums[0, :-1], self._sums[1, :-1]
+        self.sizes, self.slopes = self._scratch.empty((2, classes.lower.size))
+        self._pass_upwards()
 
     @property
     def lower_weights(self) -> Floats:
@@ -94,146 +98,229 @@ class HingeLine:
 
     def _sort_buckets(self, scores: Floats, classes: RowsOfClasses, weights: Floats) -> bool:
         """Deal the rows out and sort each bucket; False where too many rows would have to move."""
-        is_upper = classes.is_upper.view(np.int8)
         lowest, highest = float(scores.min()) - 1.0, float(scores.max())
         if not np.isfinite([lowest, highest]).all():
             return False
         low = int(radix.code_of(lowest))
         shift = max(0, (int(radix.code_of(highest)) - low).bit_length() - LEADING)
-        where = np.uint64(low), np.uint64(shift)
-        counts = self._scratch.empty((1 << LEADING, 2), np.int64)
-        counts[:], bucket = 0, np.empty(1 << LEADING, np.uint8)
-        _count(scores, is_upper, *where, counts)
-        starts, edges = np.empty(2 * BUCKETS + 1, np.int64), np.empty(BUCKETS + 1, np.int64)
-        least = max(ROOM, -(-scores.size // BUCKETS))
-        n_buckets = _cut(counts, least, bucket, starts, edges)
-        self._starts = starts[: 2 * n_buckets + 1]
-        self._bucket_of = self._scratch.empty(scores.size, np.uint8)
-        self._dealt = self._scratch.empty(scores.size)
-        dealt_weights = self._scratch.empty_like(weights)
-        following = self._starts[:-1].copy()
-        from_ = scores, is_upper, weights, *where, bucket
-        _deal(*from_, following, self._bucket_of, self._dealt, dealt_weights)
-        words = self._scratch.empty(int(np.diff(self._starts[::2]).max()), np.uint64)
-        line = self._scores, self._is_upper, self._weights
-        state, low_place = np.array([0.0, 0.0, 0.0, lowest]), 0
-        for at in range(n_buckets):
+        is_upper, where = classes.is_upper.view(np.int8), (np.uint64(low), np.uint64(shift))
+        step = max(1, scores.size // SAMPLE)
+        counts, bucket = np.zeros(1 << LEADING, np.int32), np.empty(1 << LEADING, np.uint8)
+        _count(scores, is_upper, *where, step, counts)
+        edges = np.empty(BUCKETS + 1, np.int64)
+        n_buckets = _cut(counts, max(ROOM, -(-scores.size // BUCKETS)) // step, bucket, edges)
+        dealt_weights = self._deal(scores, is_upper, weights, (*where, bucket), n_buckets)
+
+        def sort(at: int) -> bool:
             start, middle, stop = map(int, self._starts[2 * at : 2 * at + 3])
             width = (stop - start - 1).bit_length()
             length = (int(edges[at + 1] - edges[at]) << shift) - 1
             dropped = np.uint64(max(0, length.bit_length() + width - 64))
             first = np.uint64(low + (int(edges[at]) << shift))
-            mine, bits = words[: stop - start], np.uint64(width)
-            _pack(self._dealt, start, middle, first, dropped, bits, mine)
-            mine.sort()
-            sorted_ = mine, start, middle, bits, self._dealt, dealt_weights
-            if not _unpack(*sorted_, self._order, *line):
-                return False
-            low_place = _pass_upwards(
-                *line, start, stop, self._degree, state, low_place, self._sums
-            )
-        return True
+            words, bits = self._scratch.empty(stop - start, np.uint64), np.uint64(width)
+            _pack(self._dealt, start, middle, first, dropped, bits, words)
+            words.sort()
+            sorted_ = words, start, middle, bits, self._dealt, dealt_weights
+            return _unpack(*sorted_, self._order, self._scores, self._is_upper, self._weights)
+
+        are_sorted = all(self._threads.chunks(n_buckets, 1, lambda one: sort(one.start)))
+        return are_sorted and _follow_each_other(self._scores, self._is_upper, self._places)
+
+    def _deal(
+        self, scores: Floats, is_upper: Flags, weights: Floats, cut: Any, n_buckets: int
+    ) -> Floats:
+        """Deal rows out to buckets, of which each class has its own half; give their weights.
+
+        ::
+
+            starts   0    4   7    9   12 ...
+            rows     l l l l u u u | l l u u u | ...
+        """
+        size = scores.size
+        counts = np.zeros((-(-size // PIECE), 2 * n_buckets), np.int64)
+        self._bucket_of = self._scratch.empty(size, np.uint8)
+        dealt_weights = self._scratch.empty_like(weights)
+
+        def name(rows: slice) -> None:
+            mine = scores[rows], is_upper[rows], *cut
+            _name(*mine, self._bucket_of[rows], counts[rows.start // PIECE])
+
+        def deal(rows: slice) -> None:
+            following = self._following[rows.start // PIECE].copy()
+            mine = scores[rows], weights[rows], self._bucket_of[rows]
+            _deal(*mine, following, self._dealt, dealt_weights)
+
+        self._threads.chunks(size, PIECE, name)
+        self._starts = np.append(0, np.cumsum(counts.sum(axis=0)))
+        self._following = self._starts[:-1] + np.cumsum(counts, axis=0) - counts
+        self._threads.chunks(size, PIECE, deal)
+        # where each bucket begins, and its first lower row among all lower ones
+        self._places = self._starts[::2]
+        self._lower_places = np.append(0, np.cumsum(np.diff(self._starts)[::2]))
+        return dealt_weights
 
     def _merge_classes(self, scores: Floats, classes: RowsOfClasses, weights: Floats) -> None:
-        """Sort each class by itself and merge the two."""
+        """Sort each class by itself and merge the two: one bucket."""
         lower_order, lower = radix.sorted_rows(scores, classes.lower)
         upper_order, upper = radix.sorted_rows(scores, classes.upper)
-        self._bucket_of, self._starts = np.empty(0, np.uint8), np.zeros(1, np.int64)
         line = self._scores, self._is_upper, self._weights
         _merge(lower, lower_order, upper, upper_order, weights, self._order, *line)
-        state = np.array([0.0, 0.0, 0.0, min(lower[0], upper[0] - 1.0)])
-        _pass_upwards(*line, 0, scores.size, self._degree, state, 0, self._sums)
-        self._dealt = self._scratch.empty(scores.size)
+        self._bucket_of = np.empty(0, np.uint8)
+        self._places = np.array([0, scores.size])
+        self._lower_places = np.array([0, lower.size])
+
+    def _pass_upwards(self) -> None:
+        line = self._scores, self._is_upper, self._weights
+        states = np.zeros((self._places.size - 1, 4))
+        states[0, 3] = self._scores[0] - self._is_upper[0]
+
+        def add_up(at: int) -> None:
+            _add_upwards(*line, *self._places[at : at + 2], states[at + 1])
+
+        def go(at: int) -> None:
+            mine = *self._places[at : at + 2], self._degree, states[at], self._lower_places[at]
+            _pass_upwards(*line, *mine, self.sizes, self.slopes)
+
+        self._threads.chunks(len(states) - 1, 1, lambda one: add_up(one.start))
+        _carry(states)
+        self._threads.chunks(len(states), 1, lambda one: go(one.start))
+
+    def _pass_downwards(self, first: Floats, second: Floats, go: Any) -> None:
+        """Call ``go(place, stop, lower place, state)`` for every bucket.
+
+        A state has the moments of ``second`` above the bucket, the position where it ends, and
+        the moments of ``first``.
+        """
+        line = self._scores, self._is_upper
+        ends = self._places, self._lower_places
+        states = np.zeros((self._places.size - 1, 6))
+        states[0, 3] = self._scores[-1] - self._is_upper[-1]
+        last = len(states) - 1
+
+        def add_up(at: int) -> None:  # the highest bucket has the first state
+            mine = (*(end[last - at] for end in ends), self._places[last - at + 1])
+            _add_downwards(*line, first, second, *mine, states[at + 1])
+
+        def go_down(at: int) -> None:
+            place, stop = self._places[last - at : last - at + 2]
+            go(place, stop, max(self._lower_places[last - at + 1] - 1, 0), states[at])
+
+        self._threads.chunks(last, 1, lambda one: add_up(one.start))
+        _carry(states)
+        self._threads.chunks(len(states), 1, lambda one: go_down(one.start))
 
     def gradient(self, first: Floats) -> Floats:
         """Σ first·∂size for every row."""
         line = self._scores, self._is_upper, self._order, self._weights
-        _pass_downwards(*line, first, self.slopes, self._degree, self._dealt)
+
+        def go(*bucket: Any) -> None:
+            _pass_downwards(*line, first, self.slopes, self._degree, *bucket, self._dealt)
+
+        self._pass_downwards(first, first[:0], go)
         return self._to_rows(self._dealt, self._dealt[:0])[0]
 
     def gradient_and_hessian(self, first: Floats, second: Floats) -> tuple[Floats, Floats]:
         """Gradient, and the diagonal of Σ second·(∂size)² + first·∂²size."""
         counts = np.empty(0)
         if self._degree == 2 and self._weights.size:
-            counts = self._scratch.empty(self._sums.shape[1])
+            counts = self._scratch.empty(self.sizes.size + 1)
             _count_upwards(self._is_upper, self._weights, counts)
         line = self._scores, self._is_upper, self._order, self._weights
         bent = self._scratch.empty_like(self._dealt)
-        into = self._dealt, bent
-        _bend_downwards(*line, first, second, self.slopes, counts, self._degree, *into)
+        of_lower = first, second, self.slopes, counts, self._degree
+
+        def go(*bucket: Any) -> None:
+            _bend_downwards(*line, *of_lower, *bucket, self._dealt, bent)
+
+        self._pass_downwards(first, second, go)
         return self._to_rows(self._dealt, bent)
 
     def _to_rows(self, dealt: Floats, other: Floats) -> tuple[Floats, Floats]:
         """Values in the order of the rows, and others beside them, unless there are none."""
         if not self._bucket_of.size:
             return dealt.copy(), other.copy()
-        rows = self._scratch.empty_like(dealt), self._scratch.empty_like(other)
-        _collect(self._bucket_of, self._starts[:-1].copy(), dealt, other, *rows)
-        return rows
+        values, others = self._scratch.empty_like(dealt), self._scratch.empty_like(other)
+
+        def collect(rows: slice) -> None:
+            following = self._following[rows.start // PIECE].copy()
+            into = values[rows], others[rows]
+            _collect(self._bucket_of[rows], following, dealt, other, *into)
+
+        self._threads.chunks(dealt.size, PIECE, collect)
+        return values, others
 
 
 @compiled
 def _count(
-    scores: Floats, is_upper: Flags, low: np.uint64, shift: np.uint64, counts: Places
+    scores: Floats,
+    is_upper: Flags,
+    low: np.uint64,
+    shift: np.uint64,
+    step: int,
+    counts: NDArray[np.int32],
 ) -> None:
-    """Count the rows of each class in every stretch, which leading bits of positions name."""
-    for row in range(scores.size):
-        stretch = (radix.code_of(scores[row] - is_upper[row]) - low) >> shift
-        counts[stretch, is_upper[row]] += 1
+    """Count some of the rows in every stretch, which leading bits of positions name."""
+    for row in range(0, scores.size, step):
+        counts[(radix.code_of(scores[row] - is_upper[row]) - low) >> shift] += 1
 
 
 @compiled
 def _cut(
-    counts: Places, least: int, bucket: NDArray[np.uint8], starts: Places, edges: Places
+    counts: NDArray[np.int32], least: int, bucket: NDArray[np.uint8], edges: Places
 ) -> int:
-    """Cut the stretches into buckets of at least so many rows, but for the last; count these.
+    """Cut the stretches into buckets of at least so many rows; give how many these are.
 
-    ::
-
-        starts   0    4   7    9   12 ...
-        rows     l l l l u u u | l l u u u | ...
+    Stretches that are left over at the end belong to the last bucket.
     """
-    n_buckets, lower, upper = 0, 0, 0
-    starts[0] = edges[0] = 0
-    for stretch in range(counts.shape[0]):
+    n_buckets, held, edges[0] = 0, 0, 0
+    for stretch in range(counts.size):
+        held += counts[stretch]
         bucket[stretch] = n_buckets
-        lower += counts[stretch, 0]
-        upper += counts[stretch, 1]
-        is_last = stretch == counts.shape[0] - 1
-        if lower + upper >= least or (is_last and lower + upper > 0):
-            starts[2 * n_buckets + 1] = starts[2 * n_buckets] + lower
-            starts[2 * n_buckets + 2] = starts[2 * n_buckets + 1] + upper
-            n_buckets, lower, upper = n_buckets + 1, 0, 0
+        if held >= least and n_buckets < edges.size - 2:
+            n_buckets, held = n_buckets + 1, 0
             edges[n_buckets] = stretch + 1
-    return n_buckets
+    if held == 0 and n_buckets > 0:
+        n_buckets -= 1
+        bucket[edges[n_buckets] :] = n_buckets
+    edges[n_buckets + 1] = counts.size
+    return n_buckets + 1
+
+
+@compiled
+def _name(
+    scores: Floats,
+    is_upper: Flags,
+    low: np.uint64,
+    shift: np.uint64,
+    bucket: NDArray[np.uint8],
+    bucket_of: NDArray[np.uint8],
+    counts: Places,
+) -> None:
+    """Write which half of which bucket each row belongs to, and count the rows of each."""
+    for row in range(scores.size):
+        stretch = (radix.code_of(scores[row] - is_upper[row]) - low) >> shift
+        bucket_of[row] = 2 * bucket[stretch] + is_upper[row]
+    for row in range(scores.size):
+        counts[np.uint64(bucket_of[row])] += 1
 
 
 @compiled
 def _deal(
     scores: Floats,
-    is_upper: Flags,
     weights: Floats,
-    low: np.uint64,
-    shift: np.uint64,
-    bucket: NDArray[np.uint8],
-    following: Places,
     bucket_of: NDArray[np.uint8],
+    following: Places,
     dealt: Floats,
     dealt_weights: Floats,
 ) -> None:
-    """Deal rows out to their buckets, of which each class has its own half."""
-    for first in range(0, scores.size, BLOCK):
-        last = min(first + BLOCK, scores.size)
-        for row in range(first, last):
-            stretch = (radix.code_of(scores[row] - is_upper[row]) - low) >> shift
-            bucket_of[row] = 2 * bucket[stretch] + is_upper[row]
-        for row in range(first, last):
-            mine = np.uint64(bucket_of[row])
-            at = np.uint64(following[mine])
-            following[mine] += 1
-            dealt[at] = scores[row]
-            if weights.size:
-                dealt_weights[at] = weights[row]
+    """Write rows one after the other to where each half of a bucket goes on."""
+    for row in range(scores.size):
+        mine = np.uint64(bucket_of[row])
+        at = np.uint64(following[mine])
+        following[mine] += 1
+        dealt[at] = scores[row]
+        if weights.size:
+            dealt_weights[at] = weights[row]
 
 
 @compiled
@@ -276,8 +363,8 @@ def _unpack(
         from_ = start + np.int64(words[place - start] & mask)
         score, upper = dealt[np.uint64(from_)], np.int8(from_ >= middle)
         at = place
-        while at > 0 and not _stands_before(scores[at - 1], is_upper[at - 1], score, upper):
-            if at == start or left == 0:
+        while at > start and not _stands_before(scores[at - 1], is_upper[at - 1], score, upper):
+            if left == 0:
                 return False
             left -= 1
             order[at], is_upper[at] = order[at - 1], is_upper[at - 1]
@@ -288,6 +375,16 @@ def _unpack(
         order[at], scores[at], is_upper[at] = from_, score, upper
         if weights.size:
             weights[at] = dealt_weights[from_]
+    return True
+
+
+@compiled
+def _follow_each_other(scores: Floats, is_upper: Flags, places: Places) -> bool:
+    """Whether no row at the start of a bucket would have to move into the one before."""
+    for place in places[1:-1]:
+        before = scores[place - 1], is_upper[place - 1]
+        if not _stands_before(*before, scores[place], is_upper[place]):
+            return False
     return True
 
 
@@ -358,6 +455,70 @@ def _collect(
 
 
 @compiled
+def _carry(states: Floats) -> None:
+    """Turn what each bucket adds to the moments, about its end, into what the next starts from."""
+    for at in range(1, states.shape[0]):
+        before, mine = states[at - 1], states[at]
+        moved = abs(mine[3] - before[3])
+        mine[2] += before[2] + moved * (2.0 * before[1] + moved * before[0])
+        mine[1] += before[1] + moved * before[0]
+        mine[0] += before[0]
+        if mine.size > 4:
+            mine[5] += before[5] + moved * before[4]
+            mine[4] += before[4]
+
+
+@side_by_side
+def _add_upwards(
+    scores: Floats, is_upper: Flags, weights: Floats, start: int, stop: int, state: Floats
+) -> None:
+    """Moments of the upper rows of a bucket about its end."""
+    mine, sides, own = scores[start:stop], is_upper[start:stop], weights[start:stop]
+    end = mine[-1] - sides[-1]
+    m0 = m1 = m2 = 0.0
+    for row in range(mine.size):
+        upper = np.float64(sides[row])
+        weight = upper * own[row] if own.size else upper
+        away = max(end - (mine[row] - upper), 0.0)
+        m0 += weight
+        m1 += weight * away
+        m2 += weight * away * away
+    state[0], state[1], state[2], state[3] = m0, m1, m2, end
+
+
+@compiled
+def _add_downwards(
+    scores: Floats,
+    is_upper: Flags,
+    first: Floats,
+    second: Floats,
+    start: int,
+    low_place: int,
+    stop: int,
+    state: Floats,
+) -> None:
+    """Moments of what the lower rows of a bucket are given, about where it starts."""
+    mine, sides = scores[start:stop], is_upper[start:stop]
+    begin = mine[0] - sides[0]
+    f0 = f1 = m0 = m1 = m2 = 0.0
+    low, last = np.uint64(low_place), np.uint64(first.size - 1)
+    for row in range(mine.size):
+        is_lower = 1 - sides[row]
+        away = max(mine[row] - sides[row] - begin, 0.0)
+        at = min(low, last)
+        a = is_lower * first[at]
+        f0 += a
+        f1 += a * away
+        if second.size:
+            b = is_lower * second[at]
+            m0 += b
+            m1 += b * away
+            m2 += b * away * away
+        low += np.uint64(is_lower)
+    state[0], state[1], state[2], state[3], state[4], state[5] = m0, m1, m2, begin, f0, f1
+
+
+@compiled
 def _pass_upwards(
     scores: Floats,
     is_upper: Flags,
@@ -367,14 +528,17 @@ def _pass_upwards(
     degree: int,
     state: Floats,
     low_place: int,
-    sums: Floats,
-) -> int:
-    """Moments of the upper rows that each lower one has passed: of the degree, and slopes.
+    sizes: Floats,
+    slopes: Floats,
+) -> None:
+    """Moments of the upper rows that each lower one of a bucket has passed, and slopes.
 
-    Moments and position go on from ``state``, lower rows from ``low_place``, which comes back.
+    Moments and position go on from ``state``, lower rows from ``low_place``.
     """
     m0, m1, m2, origin = state[0], state[1], state[2], state[3]
     low = np.uint64(low_place)
+    while stop > start and is_upper[stop - 1]:  # their sums would go to the next bucket
+        stop -= 1
     for place in range(start, stop):
         mine = np.float64(is_upper[place])
         position = max(scores[place] - mine, origin)
@@ -382,12 +546,10 @@ def _pass_upwards(
         origin = position
         m2 += moved * (2.0 * m1 + moved * m0)
         m1 += moved * m0
-        sums[0, low] = m2 if degree == 2 else m1
-        sums[1, low] = 2.0 * m1 if degree == 2 else m0
+        sizes[low] = m2 if degree == 2 else m1
+        slopes[low] = 2.0 * m1 if degree == 2 else m0
         m0 += mine * weights[place] if weights.size else mine
         low += np.uint64(1 - is_upper[place])
-    state[0], state[1], state[2], state[3] = m0, m1, m2, origin
-    return np.int64(low)  # type: ignore[return-value]
 
 
 @compiled
@@ -410,13 +572,18 @@ def _pass_downwards(
     first: Floats,
     slopes: Floats,
     degree: int,
+    start: int,
+    stop: int,
+    low: int,
+    state: Floats,
     moved: Floats,
 ) -> None:
-    """Write first·slope of lower rows, and for upper ones the moment under ``first``."""
-    f0 = f1 = 0.0
-    low = first.size - 1
-    origin = scores[-1] - is_upper[-1]
-    for place in range(scores.size - 1, -1, -1):
+    """Write first·slope of lower rows, and for upper ones the moment under ``first``.
+
+    A bucket is passed from its end, where ``low`` is the last lower row, going on from ``state``.
+    """
+    origin, f0, f1 = state[3], state[4], state[5]
+    for place in range(stop - 1, start - 1, -1):
         upper = is_upper[place]
         position = min(scores[place] - upper, origin)
         f1 += (origin - position) * f0
@@ -441,10 +608,14 @@ def _bend_downwards(
     slopes: Floats,
     counts: Floats,
     degree: int,
+    start: int,
+    stop: int,
+    low: int,
+    state: Floats,
     moved_by: Floats,
     bent_by: Floats,
 ) -> None:
-    """Write gradient and Hessian of every row, where w is its weight and d the distance.
+    """Write gradient and Hessian of a bucket, where w is a row's weight and d the distance.
 
     ::
 
@@ -454,10 +625,8 @@ def _bend_downwards(
 
     Without weights the upper rows that a lower one has passed are counted by its place.
     """
-    f0 = f1 = m0 = m1 = m2 = 0.0
-    low = first.size - 1
-    origin = scores[-1] - is_upper[-1]
-    for place in range(scores.size - 1, -1, -1):
+    m0, m1, m2, origin, f0, f1 = state[0], state[1], state[2], state[3], state[4], state[5]
+    for place in range(stop - 1, start - 1, -1):
         upper = is_upper[place]
         position = min(scores[place] - upper, origin)
         moved = origin - position

@@ -40,6 +40,7 @@ from toprank.objectives.prices import Heights, Snapshot
 from toprank.objectives.two_classes import HingeOfTwoClasses, logistic_cells
 
 if TYPE_CHECKING:
+    from toprank.kernels.threads import Threads
     from toprank.objectives.losses import Loss
     from toprank.objectives.prices import Aggregate
     from toprank.truth import Truth
@@ -52,7 +53,7 @@ class PairComparison(ABC):
     """Who is compared with whom, under one loss."""
 
     @abstractmethod
-    def at(self, scores: NDArray[Any]) -> Snapshot:
+    def at(self, scores: NDArray[Any], threads: Threads) -> Snapshot:
         """Heights at these scores."""
 
     @abstractmethod
@@ -82,17 +83,18 @@ class RungComparison(PairComparison):
         self.loss = loss
         self._scratch = Scratch()
 
-    def at(self, scores: NDArray[Any]) -> Snapshot:
+    def at(self, scores: NDArray[Any], threads: Threads) -> Snapshot:
+        work = self._scratch, threads
         if self.loss.name == "exponential":
             return _ExponentialSnapshot(self.ladder, scores)
         if self.loss.name == "logistic":
-            cells = logistic_cells(self.ladder, scores, self._scratch)
+            cells = logistic_cells(self.ladder, scores, *work)
             return cells or _LogisticSnapshot(self.ladder, scores)
         if isinstance(self.loss, RoundedHinge):
             return _RoundedHingeSnapshot(self.ladder, scores, self.loss.length)
         squared = self.loss.name == "squared_hinge"
         if self.ladder.is_two_classes:
-            return HingeOfTwoClasses(self.ladder, scores, self._scratch, squared=squared)
+            return HingeOfTwoClasses(self.ladder, scores, *work, squared=squared)
         if self.ladder.has_short_lists:
             return _HingeOfShortLists(self.ladder, scores, squared=squared)
         return _HingeSnapshot(self.ladder, scores, squared=squared)
@@ -364,7 +366,7 @@ class ExplicitPairs(PairComparison):
     def outer_weight(self) -> Floats:
         return np.asarray(self._outer_weight)
 
-    def at(self, scores: NDArray[Any]) -> Snapshot:
+    def at(self, scores: NDArray[Any], threads: Threads) -> Snapshot:  # noqa: ARG002
         return _PairSnapshot(self, scores.astype(np.float64, copy=False))
 
     def narrowest_gap(self, scores: NDArray[Any]) -> float:
@@ -460,7 +462,7 @@ class PushCriterion(Criterion):
         return side.comparison.narrowest_gap(side.seen(scores)) >= margin
 
     def _snapshots(self, scores: NDArray[Any]) -> list[Snapshot]:
-        return [side.comparison.at(side.seen(scores)) for side in self._sides]
+        return [side.comparison.at(side.seen(scores), self.threads) for side in self._sides]
 
     def _heights(self, snapshots: list[Snapshot]) -> Heights:
         """All heights that are priced, both sides in one row."""

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from toprank.kernels.cells import (
+    PIECE,
     Cells,
     lowest_of,
     moments_of,
@@ -29,8 +30,11 @@ from toprank.kernels.sweeps import FAR
 from toprank.objectives.prices import Heights, Snapshot
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from toprank.kernels.ladder import Ladder
     from toprank.kernels.scratch import Scratch
+    from toprank.kernels.threads import Threads
 
 Floats = NDArray[np.float64]
 
@@ -42,13 +46,19 @@ class HingeOfTwoClasses(Snapshot):
     """A hinge (degree 1) or squared hinge (2); sizes are the heights themselves."""
 
     def __init__(
-        self, ladder: Ladder, scores: NDArray[Any], scratch: Scratch, *, squared: bool
+        self,
+        ladder: Ladder,
+        scores: NDArray[Any],
+        scratch: Scratch,
+        threads: Threads,
+        *,
+        squared: bool,
     ) -> None:
         self._n_rows, self._rows = ladder.n_rows, ladder.rising_rows
         rows, given = self._rows, ladder.row_weights
         weights = np.empty(0) if given is None else given if rows is None else given[rows]
-        mine = scores if rows is None else scores[rows]
-        self._line = HingeLine(mine, ladder.two_classes, weights, 2 if squared else 1, scratch)
+        mine = scores if rows is None else scores[rows], ladder.two_classes, weights
+        self._line = HingeLine(*mine, 2 if squared else 1, scratch, threads)
         size, weight = self._line.sizes, self._line.lower_weights
         if given is None:
             weight = np.broadcast_to(1.0, size.shape)
@@ -83,7 +93,9 @@ def _sigmoid_squared(x: Floats) -> Floats:
     return np.asarray(expit(x) ** 2)
 
 
-def logistic_cells(ladder: Ladder, scores: NDArray[Any], scratch: Scratch) -> _LogisticCells | None:
+def logistic_cells(
+    ladder: Ladder, scores: NDArray[Any], scratch: Scratch, threads: Threads
+) -> _LogisticCells | None:
     """Heights of two classes in one list without a sort, where that pays."""
     if not ladder.is_two_classes or ladder.rows.size < MANY_ROWS:
         return None
@@ -94,7 +106,7 @@ def logistic_cells(ladder: Ladder, scores: NDArray[Any], scratch: Scratch) -> _L
     low = max(float(mine.min()), floor)
     if not high - low < MOST_CELLS:
         return None
-    return _LogisticCells(ladder, scores, floor, low, int(high - low) + 1, scratch)
+    return _LogisticCells(ladder, scores, (floor, low, int(high - low) + 1), scratch, threads)
 
 
 class _LogisticCells(Snapshot):
@@ -107,15 +119,14 @@ class _LogisticCells(Snapshot):
         self,
         ladder: Ladder,
         scores: NDArray[Any],
-        floor: float,
-        low: float,
-        n_cells: int,
+        where: tuple[float, float, int],
         scratch: Scratch,
+        threads: Threads,
     ) -> None:
-        cut = ladder.rungs[1]
-        self._ladder, self._scratch = ladder, scratch
-        self._lower = Cells(scores, ladder.rows[:cut], floor, low, n_cells, scratch)
-        self._upper = Cells(scores, ladder.rows[cut:], floor, low, n_cells, scratch)
+        cut, (floor, low, _) = ladder.rungs[1], where
+        self._ladder, self._scratch, self._threads = ladder, scratch, threads
+        self._lower = Cells(scores, ladder.rows[:cut], *where, scratch, threads)
+        self._upper = Cells(scores, ladder.rows[cut:], *where, scratch, threads)
         none, weights = np.empty(0), ladder.row_weights
         self._weights = none if weights is None else weights[self._upper.rows]
         self._moments = moments_of(self._upper, self._weights)
@@ -131,8 +142,8 @@ class _LogisticCells(Snapshot):
     def gradient(self, first: Floats) -> Floats:
         (slope,) = self._backward(first, expit)
         gradient = self._of_rows()
-        put_lower_slopes(self._lower.rows, first, self._slope, gradient)
-        put_upper_slopes(self._upper.rows, self._weights, slope, gradient)
+        self._put(put_lower_slopes, self._lower, (first, self._slope), gradient)
+        self._put(put_upper_slopes, self._upper, (self._weights, slope), gradient)
         return gradient
 
     def gradient_and_hessian(self, first: Floats, second: Floats) -> tuple[Floats, Floats]:
@@ -141,8 +152,9 @@ class _LogisticCells(Snapshot):
         (squared,) = self._backward(second, _sigmoid_squared)
         gradient, hessian = self._of_rows(), self._of_rows()
         lower = first, second, self._slope, bend_of_lower
-        put_lower_bends(self._lower.rows, *lower, gradient, hessian)
-        put_upper_bends(self._upper.rows, self._weights, slope, squared, bend, gradient, hessian)
+        upper = self._weights, slope, squared, bend
+        self._put(put_lower_bends, self._lower, lower, gradient, hessian)
+        self._put(put_upper_bends, self._upper, upper, gradient, hessian)
         return gradient, hessian
 
     def _forward(self, *functions: Any) -> list[Floats]:
@@ -151,6 +163,16 @@ class _LogisticCells(Snapshot):
 
     def _backward(self, per_height: Floats, *functions: Any) -> list[Floats]:
         return smooth_sums(functions, self._upper, self._lower, per_height, adjoint=True)
+
+    def _put(
+        self, put: Callable[..., None], cells: Cells, values: tuple[Floats, ...], *rows: Floats
+    ) -> None:
+        """Write values of the rows of cells to their rows."""
+
+        def some(places: slice) -> None:
+            put(cells.rows[places], *(mine[places] for mine in values), *rows)
+
+        self._threads.chunks(cells.rows.size, PIECE, some)
 
     def _of_rows(self) -> Floats:
         """Room for one number per row, 0 for those that are left out."""
