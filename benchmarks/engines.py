@@ -35,7 +35,7 @@ def on_lightgbm(X, y, threads, task):
         return lightgbm.train(params, data, num_boost_round=ROUNDS)
 
     for name, (objective, options) in OURS.items():
-        ours = for_lightgbm.objective(objective, **options)
+        ours = for_lightgbm.objective(objective, n_jobs=threads, **options)
         yield from race(
             "training",
             task,
@@ -46,7 +46,7 @@ def on_lightgbm(X, y, threads, task):
 
 def on_xgboost(X, y, threads, task):
     matrix = xgboost.QuantileDMatrix(X, label=y, nthread=threads)
-    push = for_xgboost.objective("pnorm_push", p=4)
+    push = for_xgboost.objective("pnorm_push", p=4, n_jobs=threads)
     ours = {"nthread": threads} | for_xgboost.PARAMS
     theirs = {"nthread": threads, "objective": "binary:logistic"}
     yield from race(

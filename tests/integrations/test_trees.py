@@ -6,7 +6,9 @@ import pickle
 import numpy as np
 import pytest
 
+from toprank.integrations import trees
 from toprank.integrations.trees import TreeMetric, TreeObjective, ids_of_lists
+from toprank.kernels.threads import Threads
 from toprank.objectives import ExponentialPush, PrecisionAtK, Price, Push, objective_named
 
 OBJECTIVES = [
@@ -118,3 +120,31 @@ def test_sizes_of_lists_must_cover_the_rows():
 def test_one_class_is_refused_with_the_remedy():
     with pytest.raises(ValueError, match="ranking needs both classes, so add negative rows"):
         TreeObjective(ExponentialPush()).gradients(np.zeros(3), np.ones(3), None, None)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "logistic", "exponential"])
+def test_gradients_do_not_depend_on_the_number_of_threads(loss, monkeypatch):
+    rng = np.random.default_rng(0)
+    n_rows = 150_000
+    scores, y, weight = rng.normal(size=n_rows), rng.random(n_rows) < 0.3, rng.random(n_rows)
+    objective = objective_named("pnorm_push", {"p": 2, "loss": loss})
+    started = []
+    monkeypatch.setattr(trees, "Threads", lambda number: started.append(number) or Threads(number))
+    for given in (None, weight):
+        one, three = (
+            TreeObjective(objective, n_jobs).gradients(scores, y, given, None) for n_jobs in (1, 3)
+        )
+        np.testing.assert_array_equal(one, three)
+    assert started == ([] if loss == "exponential" else [1, 3, 1, 3])
+
+
+@pytest.mark.parametrize(("n_jobs", "of_engine", "expected"), [(None, 1, 1), (2, 1, 2), (1, 4, 1)])
+def test_an_objective_takes_no_more_threads_than_it_is_told(
+    n_jobs, of_engine, expected, monkeypatch
+):
+    started = []
+    monkeypatch.setattr(trees, "Threads", lambda number: started.append(number) or Threads())
+    objective = TreeObjective(Push("hinge"), n_jobs)
+    y = np.arange(1 << 17) % 2
+    objective.gradients(np.zeros(y.size), y, None, None, of_engine)
+    assert started == [expected]

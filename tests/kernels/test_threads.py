@@ -1,7 +1,7 @@
 """Threads of our own, and BLAS held to one."""
 
 from concurrent.futures import ThreadPoolExecutor
-from threading import Barrier
+from threading import Barrier, Event
 
 import numpy as np
 import pytest
@@ -26,6 +26,34 @@ def test_chunks_come_back_in_order(n_threads):
         chunks = threads.chunks(10, 3, lambda rows: (rows.start, rows.stop))
         assert chunks == [(0, 3), (3, 6), (6, 9), (9, 10)]
         assert threads.chunks(0, 3, lambda rows: rows) == []
+
+
+def test_a_thread_that_is_held_up_leaves_its_work_to_the_caller():
+    free, begun = Event(), Event()
+    with Threads(2) as threads:
+        threads._pool.submit(lambda: (begun.set(), free.wait(60)))
+        assert begun.wait(60)
+        assert threads.chunks(10, 1, lambda rows: rows.start) == list(range(10))
+        assert threads.chunks(2, 1, lambda rows: threads.chunks(2, 1, lambda _: rows.start)) == [
+            [0, 0],
+            [1, 1],
+        ]
+        free.set()
+
+
+@pytest.mark.parametrize("n_threads", [1, 3])
+def test_an_error_in_a_part_is_told_once_all_threads_have_stopped(n_threads):
+    running = []
+
+    def work(rows):
+        running.append(rows.start)
+        if rows.start == 5:
+            raise IndexError("of the work itself")
+        running.pop()
+
+    with Threads(n_threads) as threads, pytest.raises(IndexError, match="of the work itself"):
+        threads.chunks(1000, 1, work)
+    assert len(running) == 1
 
 
 def test_work_after_the_threads_have_gone_is_done_by_the_caller():

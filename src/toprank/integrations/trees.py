@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from toprank.kernels.scratch import Scratch
+from toprank.kernels.threads import Threads, allowed_threads
 from toprank.kernels.tilts import bounded_steps
 from toprank.metrics.driver import METRICS
 from toprank.metrics.scoring import LOSSES, names
@@ -53,8 +54,9 @@ class TreeObjective:
     _is_curved: bool
     _scale: float | None
 
-    def __init__(self, objective: Objective) -> None:
+    def __init__(self, objective: Objective, n_jobs: int | None = None) -> None:
         self.objective = objective
+        self.n_jobs = n_jobs
         self._labels: tuple[Any, ...] | None = None
         self._scratch = Scratch()
 
@@ -64,13 +66,17 @@ class TreeObjective:
         y: ArrayLike,
         weight: ArrayLike | None,
         groups: ArrayLike | None,
+        engine_threads: int | None = None,
     ) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Scaled gradient and floored Hessian of every row, in the float32 that engines hold."""
+        """Scaled gradient and floored Hessian of every row, in the float32 that engines hold.
+
+        ``engine_threads`` are those of the engine, where it tells.
+        """
         labels: tuple[Any, ...] = np.asarray(y), _array(weight), _array(groups)
         # reading all labels is cheap beside a round of boosting
         if self._labels is None or not all(map(np.array_equal, self._labels, labels)):
             self._bind(*labels)
-        gradient, hessian = self._derivatives(scores)
+        gradient, hessian = self._on_threads(scores, engine_threads)
         if self._scale is None:
             self._scale = self._scale_at(scores, gradient)
         if hessian is None:
@@ -78,6 +84,19 @@ class TreeObjective:
         steps = [self._scratch.empty(gradient.size, np.float32) for _ in range(2)]
         bounded_steps(gradient, hessian, self._scale, *steps)
         return steps[0], steps[1]
+
+    def _on_threads(
+        self, scores: NDArray[Any], engine_threads: int | None
+    ) -> tuple[NDArray[Any], NDArray[Any] | None]:
+        if self._criterion.n_rows < self._criterion.few_rows:
+            return self._derivatives(scores)
+        number = allowed_threads(self.n_jobs)
+        if self.n_jobs is None and engine_threads is not None and engine_threads > 0:
+            number = min(number, engine_threads)
+        # for this round only: threads do not outlive a fork, and engines wait for nobody else
+        with Threads(number) as threads:
+            self._criterion.spread_over(threads)
+            return self._derivatives(scores)
 
     def _derivatives(self, scores: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any] | None]:
         """Gradient, and the Hessian's diagonal where the objective has one."""
@@ -110,7 +129,8 @@ class TreeObjective:
 
     def __getstate__(self) -> dict[str, Any]:
         # copies for cross-validation and other processes start without the labels
-        return {"objective": self.objective, "_labels": None, "_scratch": Scratch()}
+        empty = {"_labels": None, "_scratch": Scratch()}
+        return {"objective": self.objective, "n_jobs": self.n_jobs, **empty}
 
     def __eq__(self, other: object) -> bool:
         return type(other) is type(self) and vars(self)["objective"] == vars(other)["objective"]

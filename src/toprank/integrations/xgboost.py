@@ -30,7 +30,11 @@ PARAMS: dict[str, Any] = {"base_score": 0.0, "disable_default_eval_metric": True
 
 
 def objective(
-    objective: str | Objective, *, row_weight: ArrayLike | None = None, **options: Any
+    objective: str | Objective,
+    *,
+    row_weight: ArrayLike | None = None,
+    n_jobs: int | None = None,
+    **options: Any,
 ) -> XGBoostObjective:
     """Objective for XGBoost.
 
@@ -40,6 +44,10 @@ def objective(
         Name of an objective, or an object from :mod:`toprank.objectives`.
     row_weight : array-like of shape (n_rows,), optional
         Weights of the training rows, for data with lists, where XGBoost has no place for them.
+    n_jobs : int, optional
+        Threads that compute the gradients of long lists, as in scikit-learn; the results are the
+        same. By default as many as this process may use, at most ``nthread`` of the ``DMatrix``.
+        XGBoost does not tell its other settings, so pass 1 where it has one thread.
     **options
         Options of the named objective, such as ``p=4``, ``loss="logistic"``, ``focus="both"`` or
         ``k=100``.
@@ -62,7 +70,7 @@ def objective(
     >>> y[np.argsort(-model.predict(X))[:5]]
     array([1, 1, 1, 1, 1])
     """
-    return XGBoostObjective(objective_named(objective, options), row_weight)
+    return XGBoostObjective(objective_named(objective, options), row_weight, n_jobs)
 
 
 def metric(name: str, **options: Any) -> XGBoostMetric:
@@ -90,8 +98,13 @@ def metric(name: str, **options: Any) -> XGBoostMetric:
 class XGBoostObjective(TreeObjective):
     """What :func:`objective` returns."""
 
-    def __init__(self, objective: Objective, row_weight: ArrayLike | None = None) -> None:
-        super().__init__(objective)
+    def __init__(
+        self,
+        objective: Objective,
+        row_weight: ArrayLike | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        super().__init__(objective, n_jobs)
         self.row_weight = None if row_weight is None else np.asarray(row_weight)
 
     def __call__(
@@ -109,7 +122,8 @@ class XGBoostObjective(TreeObjective):
                 "weighs rows; leave weight= of the DMatrix out and pass one weight per row to "
                 "objective(..., row_weight=...)."
             )
-        return self.gradients(*self._rows(scores, data.get_label(), weight, groups))
+        rows = self._rows(scores, data.get_label(), weight, groups)
+        return self.gradients(*rows, getattr(data, "nthread", None))
 
     def _rows(self, scores: Any, y: Any, weight: Any, groups: Any) -> tuple[Any, Any, Any, Any]:
         if np.ndim(scores) != 1:

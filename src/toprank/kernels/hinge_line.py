@@ -22,6 +22,7 @@ summed first, so that each knows what it starts from.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -59,6 +60,15 @@ class RowsOfClasses(NamedTuple):
     def of(cls, is_upper: NDArray[np.bool_]) -> RowsOfClasses:
         """Both classes of a mask."""
         return cls(is_upper, np.flatnonzero(~is_upper), np.flatnonzero(is_upper))
+
+
+class _Names(NamedTuple):
+    """How positions name their bucket: what they have above the lowest, without its last bits."""
+
+    low: np.uint64
+    shift: np.uint64
+    bucket: NDArray[np.uint8]
+    n_buckets: int
 
 
 class HingeLine:
@@ -109,7 +119,8 @@ class HingeLine:
         _count(scores, is_upper, *where, step, counts)
         edges = np.empty(BUCKETS + 1, np.int64)
         n_buckets = _cut(counts, max(ROOM, -(-scores.size // BUCKETS)) // step, bucket, edges)
-        dealt_weights = self._deal(scores, is_upper, weights, (*where, bucket), n_buckets)
+        names = _Names(*where, bucket, n_buckets)
+        dealt_weights = self._deal(scores, is_upper, weights, names)
 
         def sort(at: int) -> bool:
             start, middle, stop = map(int, self._starts[2 * at : 2 * at + 3])
@@ -126,9 +137,7 @@ class HingeLine:
         are_sorted = all(self._threads.chunks(n_buckets, 1, lambda one: sort(one.start)))
         return are_sorted and _follow_each_other(self._scores, self._is_upper, self._places)
 
-    def _deal(
-        self, scores: Floats, is_upper: Flags, weights: Floats, cut: Any, n_buckets: int
-    ) -> Floats:
+    def _deal(self, scores: Floats, is_upper: Flags, weights: Floats, names: _Names) -> Floats:
         """Deal rows out to buckets, of which each class has its own half; give their weights.
 
         ::
@@ -137,13 +146,13 @@ class HingeLine:
             rows     l l l l u u u | l l u u u | ...
         """
         size = scores.size
-        counts = np.zeros((-(-size // PIECE), 2 * n_buckets), np.int64)
+        counts = np.zeros((-(-size // PIECE), 2 * names.n_buckets), np.int64)
         self._bucket_of = self._scratch.empty(size, np.uint8)
         dealt_weights = self._scratch.empty_like(weights)
 
         def name(rows: slice) -> None:
-            mine = scores[rows], is_upper[rows], *cut
-            _name(*mine, self._bucket_of[rows], counts[rows.start // PIECE])
+            into = self._bucket_of[rows], counts[rows.start // PIECE]
+            _name(scores[rows], is_upper[rows], names.low, names.shift, names.bucket, *into)
 
         def deal(rows: slice) -> None:
             following = self._following[rows.start // PIECE].copy()
@@ -175,35 +184,40 @@ class HingeLine:
         states[0, 3] = self._scores[0] - self._is_upper[0]
 
         def add_up(at: int) -> None:
-            _add_upwards(*line, *self._places[at : at + 2], states[at + 1])
+            _add_upwards(*line, *self._bucket(at), states[at + 1])
 
         def go(at: int) -> None:
-            mine = *self._places[at : at + 2], self._degree, states[at], self._lower_places[at]
-            _pass_upwards(*line, *mine, self.sizes, self.slopes)
+            low_place, into = int(self._lower_places[at]), (self.sizes, self.slopes)
+            _pass_upwards(*line, *self._bucket(at), self._degree, states[at], low_place, *into)
 
         self._threads.chunks(len(states) - 1, 1, lambda one: add_up(one.start))
         _carry(states)
         self._threads.chunks(len(states), 1, lambda one: go(one.start))
 
-    def _pass_downwards(self, first: Floats, second: Floats, go: Any) -> None:
-        """Call ``go(place, stop, lower place, state)`` for every bucket.
+    def _bucket(self, at: int) -> tuple[int, int]:
+        """Where a bucket starts and stops."""
+        return int(self._places[at]), int(self._places[at + 1])
+
+    def _pass_downwards(
+        self, first: Floats, second: Floats, go: Callable[[int, int, int, Floats], None]
+    ) -> None:
+        """Call ``go(start, stop, last lower row, state)`` for every bucket.
 
         A state has the moments of ``second`` above the bucket, the position where it ends, and
         the moments of ``first``.
         """
         line = self._scores, self._is_upper
-        ends = self._places, self._lower_places
         states = np.zeros((self._places.size - 1, 6))
         states[0, 3] = self._scores[-1] - self._is_upper[-1]
         last = len(states) - 1
 
         def add_up(at: int) -> None:  # the highest bucket has the first state
-            mine = (*(end[last - at] for end in ends), self._places[last - at + 1])
+            mine = *self._bucket(last - at), int(self._lower_places[last - at])
             _add_downwards(*line, first, second, *mine, states[at + 1])
 
         def go_down(at: int) -> None:
-            place, stop = self._places[last - at : last - at + 2]
-            go(place, stop, max(self._lower_places[last - at + 1] - 1, 0), states[at])
+            last_lower = max(int(self._lower_places[last - at + 1]) - 1, 0)
+            go(*self._bucket(last - at), last_lower, states[at])
 
         self._threads.chunks(last, 1, lambda one: add_up(one.start))
         _carry(states)
@@ -213,8 +227,9 @@ class HingeLine:
         """Σ first·∂size for every row."""
         line = self._scores, self._is_upper, self._order, self._weights
 
-        def go(*bucket: Any) -> None:
-            _pass_downwards(*line, first, self.slopes, self._degree, *bucket, self._dealt)
+        def go(start: int, stop: int, low: int, state: Floats) -> None:
+            slopes, degree, into = self.slopes, self._degree, self._dealt
+            _pass_downwards(*line, first, slopes, degree, start, stop, low, state, into)
 
         self._pass_downwards(first, first[:0], go)
         return self._to_rows(self._dealt, self._dealt[:0])[0]
@@ -227,10 +242,10 @@ class HingeLine:
             _count_upwards(self._is_upper, self._weights, counts)
         line = self._scores, self._is_upper, self._order, self._weights
         bent = self._scratch.empty_like(self._dealt)
-        of_lower = first, second, self.slopes, counts, self._degree
 
-        def go(*bucket: Any) -> None:
-            _bend_downwards(*line, *of_lower, *bucket, self._dealt, bent)
+        def go(start: int, stop: int, low: int, state: Floats) -> None:
+            given, degree, into = (first, second, self.slopes, counts), self._degree, self._dealt
+            _bend_downwards(*line, *given, degree, start, stop, low, state, into, bent)
 
         self._pass_downwards(first, second, go)
         return self._to_rows(self._dealt, bent)
@@ -265,9 +280,7 @@ def _count(
 
 
 @compiled
-def _cut(
-    counts: NDArray[np.int32], least: int, bucket: NDArray[np.uint8], edges: Places
-) -> int:
+def _cut(counts: NDArray[np.int32], least: int, bucket: NDArray[np.uint8], edges: Places) -> int:
     """Cut the stretches into buckets of at least so many rows; give how many these are.
 
     Stretches that are left over at the end belong to the last bucket.
@@ -493,8 +506,8 @@ def _add_downwards(
     first: Floats,
     second: Floats,
     start: int,
-    low_place: int,
     stop: int,
+    low_place: int,
     state: Floats,
 ) -> None:
     """Moments of what the lower rows of a bucket are given, about where it starts."""

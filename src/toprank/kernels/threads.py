@@ -8,8 +8,9 @@ BLAS is held to one thread (:func:`one_blas_thread`) and chunks are spread over 
 from __future__ import annotations
 
 import functools
+from collections import deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import ExitStack, contextmanager
 from itertools import pairwise
 from threading import Lock
@@ -20,10 +21,8 @@ from joblib import cpu_count, effective_n_jobs
 from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
 
+Part = TypeVar("Part")
 Result = TypeVar("Result")
-
-# Parts per thread: on a busy machine a thread that has to wait leaves its parts to the others.
-PARTS = 4
 
 
 class Threads:
@@ -37,8 +36,8 @@ class Threads:
     def __init__(self, n_threads: int = 1) -> None:
         self.n_threads = max(1, int(n_threads))
         self._pool: ThreadPoolExecutor | None = None
-        if self.n_threads > 1:
-            self._pool = ThreadPoolExecutor(self.n_threads, initializer=hold_in_thread)
+        if self.n_threads > 1:  # one of them is the caller's
+            self._pool = ThreadPoolExecutor(self.n_threads - 1, initializer=hold_in_thread)
         self._held = ExitStack()
 
     def over(self, size: int, work: Callable[[int, int], Any]) -> None:
@@ -46,11 +45,7 @@ class Threads:
         if self._pool is None or size <= 1:
             work(0, size)
             return
-        futures = [
-            self._pool.submit(work, start, stop) for start, stop in spans(size, self.n_threads)
-        ]
-        for future in futures:
-            future.result()
+        self._share(spans(size, self.n_threads), lambda ends: work(*ends))
 
     def chunks(self, size: int, step: int, work: Callable[[slice], Result]) -> list[Result]:
         """Give ``work(chunk)`` for each chunk of ``step`` numbers of ``range(size)``, in order.
@@ -59,13 +54,39 @@ class Threads:
         depend on the number of threads.
         """
         chunks = [slice(start, min(start + step, size)) for start in range(0, size, step)]
-        if self._pool is None or len(chunks) <= 1:
-            return [work(chunk) for chunk in chunks]
-        futures = [
-            self._pool.submit(lambda part: [work(chunk) for chunk in part], chunks[start:stop])
-            for start, stop in spans(len(chunks), PARTS * self.n_threads)
-        ]
-        return [result for future in futures for result in future.result()]
+        return self._share(chunks, work)
+
+    def _share(self, parts: list[Part], work: Callable[[Part], Result]) -> list[Result]:
+        """Give ``work(part)`` of all parts, each done by whoever is free.
+
+        The caller works too, and waits for nobody who has not begun: on a busy machine threads
+        that get no processor cost nothing.
+        """
+        if self._pool is None or len(parts) <= 1:
+            return [work(part) for part in parts]
+        pending, done = deque(enumerate(parts)), dict[int, Result]()
+
+        def take() -> None:
+            while pending:
+                try:
+                    place, part = pending.popleft()
+                except IndexError:  # somebody else has taken the last one
+                    return
+                try:
+                    done[place] = work(part)
+                except BaseException:
+                    pending.clear()
+                    raise
+
+        helpers = [self._pool.submit(take) for _ in range(min(self.n_threads, len(parts)) - 1)]
+        try:
+            take()
+        finally:
+            begun = [helper for helper in helpers if not helper.cancel()]
+            wait(begun)
+        for helper in begun:
+            helper.result()
+        return [done[place] for place in range(len(parts))]
 
     def close(self) -> None:
         """Let the threads go; work that comes later is done by the caller."""

@@ -53,7 +53,7 @@ class PairComparison(ABC):
     """Who is compared with whom, under one loss."""
 
     @abstractmethod
-    def at(self, scores: NDArray[Any], threads: Threads) -> Snapshot:
+    def at(self, scores: NDArray[Any], threads: Threads | None = None) -> Snapshot:
         """Heights at these scores."""
 
     @abstractmethod
@@ -83,7 +83,7 @@ class RungComparison(PairComparison):
         self.loss = loss
         self._scratch = Scratch()
 
-    def at(self, scores: NDArray[Any], threads: Threads) -> Snapshot:
+    def at(self, scores: NDArray[Any], threads: Threads | None = None) -> Snapshot:
         work = self._scratch, threads
         if self.loss.name == "exponential":
             return _ExponentialSnapshot(self.ladder, scores)
@@ -366,7 +366,7 @@ class ExplicitPairs(PairComparison):
     def outer_weight(self) -> Floats:
         return np.asarray(self._outer_weight)
 
-    def at(self, scores: NDArray[Any], threads: Threads) -> Snapshot:  # noqa: ARG002
+    def at(self, scores: NDArray[Any], threads: Threads | None = None) -> Snapshot:  # noqa: ARG002
         return _PairSnapshot(self, scores.astype(np.float64, copy=False))
 
     def narrowest_gap(self, scores: NDArray[Any]) -> float:
@@ -418,6 +418,8 @@ class PushSide(NamedTuple):
 
 class PushCriterion(Criterion):
     """Push on given labels, grades or pairs."""
+
+    few_rows = 1 << 17
 
     def __init__(self, aggregate: Aggregate, sides: tuple[PushSide, ...], n_rows: int) -> None:
         self.n_rows = n_rows

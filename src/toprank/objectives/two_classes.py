@@ -50,7 +50,7 @@ class HingeOfTwoClasses(Snapshot):
         ladder: Ladder,
         scores: NDArray[Any],
         scratch: Scratch,
-        threads: Threads,
+        threads: Threads | None,
         *,
         squared: bool,
     ) -> None:
@@ -94,7 +94,7 @@ def _sigmoid_squared(x: Floats) -> Floats:
 
 
 def logistic_cells(
-    ladder: Ladder, scores: NDArray[Any], scratch: Scratch, threads: Threads
+    ladder: Ladder, scores: NDArray[Any], scratch: Scratch, threads: Threads | None
 ) -> _LogisticCells | None:
     """Heights of two classes in one list without a sort, where that pays."""
     if not ladder.is_two_classes or ladder.rows.size < MANY_ROWS:
@@ -121,10 +121,10 @@ class _LogisticCells(Snapshot):
         scores: NDArray[Any],
         where: tuple[float, float, int],
         scratch: Scratch,
-        threads: Threads,
+        threads: Threads | None,
     ) -> None:
         cut, (floor, low, _) = ladder.rungs[1], where
-        self._ladder, self._scratch, self._threads = ladder, scratch, threads
+        self._ladder, self._scratch = ladder, scratch
         self._lower = Cells(scores, ladder.rows[:cut], *where, scratch, threads)
         self._upper = Cells(scores, ladder.rows[cut:], *where, scratch, threads)
         none, weights = np.empty(0), ladder.row_weights
@@ -172,7 +172,7 @@ class _LogisticCells(Snapshot):
         def some(places: slice) -> None:
             put(cells.rows[places], *(mine[places] for mine in values), *rows)
 
-        self._threads.chunks(cells.rows.size, PIECE, some)
+        cells.threads.chunks(cells.rows.size, PIECE, some)
 
     def _of_rows(self) -> Floats:
         """Room for one number per row, 0 for those that are left out."""
