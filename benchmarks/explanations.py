@@ -22,20 +22,21 @@ PEERS: dict[tuple[str, str], str] = {
     ),
     ("LightGBM with our push, squared hinge", "LightGBM, binary"): (
         "The hinges sort the scores of both classes in every round and pass along them for the "
-        "heights, for the gradient and for the curvature, on one thread; `binary` looks at each "
-        "row alone, on all of them. The exponential pushes need no sort."
+        "heights, for the gradient and for the curvature; `binary` looks at each row alone. The "
+        "exponential pushes need no sort."
     ),
     ("LightGBM with our push, logistic", "LightGBM, binary"): (
-        "All pairs go through fifteen Chebyshev moments of every row, six times for gradient and "
-        "Hessian, on one thread; `binary` takes one exponential of each row, on all of them."
+        "All pairs go through fifteen moments of every row, three times, and back through six "
+        "polynomials for gradient and Hessian; `binary` takes one exponential of each row."
     ),
     ("LightGBM with our IR push", "LightGBM, binary"): (
-        "Two passes, since the slopes of the positives need the sum over all negatives, and those "
-        "of the negatives the sum over all positives; `binary` takes one."
+        "Three passes on one thread, since the slopes of the positives need the sum over all "
+        "negatives, and those of the negatives the sum over all positives; `binary` takes one, on "
+        "all threads."
     ),
     ("with our", ""): (
-        "Gradient and curvature are copied into the engine, which first copies the scores out, and "
-        "are computed on one thread; its own are one compiled loop inside, on all threads."
+        "The engine copies the scores out and the gradient and curvature in; its own are one "
+        "compiled loop inside, on all threads, and need no sum over all rows."
     ),
     ("TreeRanker", "HistGradientBoosting"): (
         "Splits of its trees are chosen leaf by leaf; ours compares all leaves of a level for one "
