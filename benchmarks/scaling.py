@@ -91,7 +91,8 @@ class Clusters:
                 n_workers=n_workers, threads_per_worker=1, dashboard_address=":0", memory_limit=0
             )
             stack.enter_context(cluster)
-            client = stack.enter_context(Client(cluster, set_as_default=False))
+            client = Client(cluster, set_as_default=False, direct_to_workers=True)
+            stack.enter_context(client)
             self._clients[n_workers] = client
             with client.as_current():
                 for size in (SMALL, n_rows):

@@ -74,6 +74,20 @@ def test_what_a_worker_has_lost_is_made_again_and_let_go_with_its_block():
     assert not vars(states)["_by_codes"]
 
 
+@pytest.mark.parametrize(("objective", "more"), [("pnorm_push", 3), ("ir_push", 9)])
+def test_a_tree_takes_few_passes_beside_one_per_level(monkeypatch, objective, more):
+    asked, counts, ask_block = [], [], tree_blocks.ask_block
+    monkeypatch.setattr(
+        tree_blocks, "ask_block", lambda *block: asked.append(block) or ask_block(*block)
+    )
+    for n_trees in (1, 3):
+        asked.clear()
+        model = TreeRanker(objective, n_trees=n_trees, depth=3, random_state=0)
+        model.fit_blocks(ArrayBlocks.cut(X, Y, size=600))
+        counts.append(len(asked))
+    assert counts[1] - counts[0] == 2 * (3 + more)
+
+
 def test_a_block_that_is_ahead_of_a_pass_begins_anew():
     """A pass that nobody waits for any more must not be answered from the scores of a later one."""
     columns = BinnedColumns(np.array([1]), np.zeros(1, bool), np.zeros(1, np.int64))

@@ -115,11 +115,16 @@ class BlockTable(TreeTable):
         """Let go of the rows, which lie elsewhere."""
         self.set_rows(np.empty((0, 0), np.uint8), np.empty(0, bool), None)
 
-    def whole_histograms(self, leaves: Integers) -> Integers:
-        """Histograms of some leaves."""
+    def whole_histograms(self, leaves: Integers) -> Sums:
+        """Histograms of some leaves, and the squared gradients of the tree, added up."""
         out = np.empty((self._starts.size - 1, int(self.columns.offsets[-1])), dtype=np.int64)
         self.histograms(leaves, out, lambda *_: None)
-        return np.asarray(out[leaves])
+        return Sums([out[leaves], self.squares])
+
+    def sums_and_cover(self, terms: Terms, steps: Floats, scale: float) -> Sums:
+        """Sums by leaf, and the weight of each leaf."""
+        cover = self.whole_cover(steps.size, scale)
+        return Sums([self.whole_sums(terms, steps, scale), cover])
 
     def scored(self) -> tuple[Floats, NDArray[np.bool_], Floats]:
         """Scores, which rows are positives, and their weights."""
@@ -290,6 +295,7 @@ class TreeBlocks(GrowingRows):
 
     def find_leaves(self, splits: Integers) -> None:
         self._steps.append(("find_leaves", (splits,)))
+        self._cover: Integers | None = None
 
     def add(self, values: Floats) -> None:
         _, (splits,) = self._steps[-1]
@@ -297,7 +303,7 @@ class TreeBlocks(GrowingRows):
         self._steps = []
 
     def histograms(self, leaves: Integers, out: Integers, then: Callable[[int, int], None]) -> None:
-        out[leaves] = self._ask("whole_histograms", leaves)
+        out[leaves], self.squares = self._ask("whole_histograms", leaves).parts
         self._threads.over(self.columns.n_columns, then)
 
     def least_edges(self) -> Sums:
@@ -305,13 +311,15 @@ class TreeBlocks(GrowingRows):
         return found
 
     def whole_sums(self, terms: Terms, steps: Floats, scale: float) -> Integers:
-        return np.asarray(self._ask("whole_sums", terms, steps, scale))
+        if not steps.size or self._cover is not None:
+            return np.asarray(self._ask("whole_sums", terms, steps, scale))
+        # The first sums of a tree by leaf tell its cover too: a pass less.
+        sums, self._cover = self._ask("sums_and_cover", terms, steps, scale).parts
+        return np.asarray(sums)
 
-    def whole_squares(self, scale: float) -> int:
-        return int(self._ask("whole_squares", scale))
-
-    def whole_cover(self, n_leaves: int, scale: float) -> Integers:
-        return np.asarray(self._ask("whole_cover", n_leaves, scale))
+    def whole_cover(self, n_leaves: int, scale: float) -> Integers:  # noqa: ARG002
+        assert self._cover is not None  # noqa: S101  (values of leaves are found before)
+        return self._cover
 
     def sum_losses(self, terms: Terms) -> float:
         return float(self._ask("sum_losses", terms))

@@ -82,11 +82,15 @@ class Split(NamedTuple):
 
 
 class TreeDraws(NamedTuple):
-    """Random numbers of one tree: the key of its hashes, whether rows are drawn, its scales."""
+    """Random numbers of one tree: the key of its hashes, whether rows are drawn, its scales.
+
+    Squared gradients are added up times ``square_scale``, not at all where it is 0.
+    """
 
     key: int
     is_bootstrapped: bool
     scales: tuple[float, float]
+    square_scale: float
 
 
 class GrowingRows(ABC):
@@ -98,6 +102,7 @@ class GrowingRows(ABC):
     n_rows: int
     total_weight: float
     columns: BinnedColumns
+    squares: int  # of the gradients, times a scale; known with the first histograms of a tree
 
     @abstractmethod
     def set_gradients(self, terms: Terms, factors: tuple[float, float]) -> None:
@@ -132,10 +137,6 @@ class GrowingRows(ABC):
         """Give :meth:`sums` times ``scale``."""
 
     @abstractmethod
-    def whole_squares(self, scale: float) -> int:
-        """Squared gradients times ``scale``, added up."""
-
-    @abstractmethod
     def whole_cover(self, n_leaves: int, scale: float) -> Integers:
         """Give the weight of each leaf, times ``scale``."""
 
@@ -152,11 +153,6 @@ class GrowingRows(ABC):
         """Sums of the rows' terms by leaf, the scores of each leaf moved by its step."""
         scale = self._scale()
         return self.whole_sums(terms, steps, scale) / scale
-
-    def mean_square(self, bound: float) -> float:
-        """Mean of the squared gradients, whose absolute values add up to ``bound`` at most."""
-        scale = power_below(2.0**62 / bound**2)
-        return self.whole_squares(scale) / scale / self.n_rows
 
     def cover(self, n_leaves: int) -> Floats:
         """Give the weight of each leaf."""
@@ -191,18 +187,25 @@ class Boosting:
     seed: int
 
     def draws(self, tree: int, bound: float, total: float) -> TreeDraws:
-        """Random numbers of a tree, and scales that keep every sum within 32 bits."""
+        """Random numbers of a tree, and scales that keep every sum within 32 or 63 bits.
+
+        The absolute gradients add up to ``bound`` at most.
+        """
         largest = LARGEST_DRAW if self.is_bootstrapped else 1.0
         scales = (
             power_below(2.0**30 / (largest * bound)),
             power_below(2.0**31 / (largest * total)),
         )
         key = int(mixed(self.seed, tree)) >> 1
-        return TreeDraws(key, self.is_bootstrapped, scales)
+        square_scale = power_below(2.0**62 / bound**2) if self.noise > 0.0 else 0.0
+        return TreeDraws(key, self.is_bootstrapped, scales, square_scale)
 
-    def noise_at(self, tree: int, n_rows: int, mean_square: float) -> float:
+    def noise_at(self, tree: int, rows: GrowingRows, square_scale: float) -> float:
         """Standard deviation of the noise: that of the gradients at first, fading like e^-steps."""
-        left = math.exp(math.log(n_rows) - tree * self.learning_rate)
+        if not square_scale:
+            return 0.0
+        mean_square = rows.squares / square_scale / rows.n_rows
+        left = math.exp(math.log(rows.n_rows) - tree * self.learning_rate)
         return self.noise * math.sqrt(mean_square) * left / (1.0 + left)
 
 
@@ -233,14 +236,11 @@ def boost_trees(
         objective.set_gradients(rows)
         if objective.bound <= 0.0:
             return
-        noise = 0.0
-        if boosting.noise > 0.0:
-            noise = boosting.noise_at(number, rows.n_rows, rows.mean_square(objective.bound))
         draws = boosting.draws(number, objective.bound, rows.total_weight)
-        splits = levels.grow(rows, draws, noise)
+        splits = levels.grow(rows, draws, number)
         rows.find_leaves(splits)
-        cover = rows.cover(1 << boosting.depth)
-        values = objective.leaf_values(rows, cover.size, boosting.penalty)
+        values = objective.leaf_values(rows, 1 << boosting.depth, boosting.penalty)
+        cover = rows.cover(values.size)
         values = in_order(values, rows.columns.directions[splits[:, 0]]) * boosting.learning_rate
         rows.add(values)
         if monitor(GrownTree(splits, values, cover)):
@@ -256,13 +256,13 @@ class _Levels:
         self._parents, self._children = np.empty((2, *shape), dtype=np.int64)
         self._best = np.empty((columns.n_columns, 3))
 
-    def grow(self, rows: GrowingRows, draws: TreeDraws, noise: float) -> Integers:
+    def grow(self, rows: GrowingRows, draws: TreeDraws, tree: int) -> Integers:
         """Give the splits of a tree."""
         splits: list[Split] = []
         rows.pack(draws)
         totals, filled = np.empty(0, np.int64), np.zeros(1, np.int64)
         while True:
-            self._score(rows, filled, totals, draws, noise, level=len(splits))
+            self._score(rows, filled, totals, draws, tree, level=len(splits))
             split = self._chosen()
             first, last = self._columns.offsets[split.column : split.column + 2]
             histograms = self._children[: 1 << len(splits), first:last]
@@ -279,7 +279,7 @@ class _Levels:
         filled: Integers,
         totals: Integers,
         draws: TreeDraws,
-        noise: float,
+        tree: int,
         level: int,
     ) -> None:
         """Histograms of a level, and the best threshold of each column."""
@@ -298,7 +298,7 @@ class _Levels:
                 columns.table,
                 units,
                 self._boosting.penalty,
-                noise,
+                self._boosting.noise_at(tree, rows, draws.square_scale),
                 key,
                 start,
                 stop,

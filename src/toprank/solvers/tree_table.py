@@ -124,10 +124,9 @@ class TreeTable(GrowingRows):
 
         self._over(fill)
 
-    def whole_squares(self, scale: float) -> int:
-        return int(sum_squares(self.gradients, scale))
-
     def pack(self, draws: TreeDraws) -> None:
+        scale = draws.square_scale
+        self.squares = int(sum_squares(self.gradients, scale)) if scale else 0
         n_kept = pack_rows(
             self.gradients,
             self._weights,

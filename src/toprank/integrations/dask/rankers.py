@@ -126,7 +126,7 @@ class RankBoost(_OnCluster, toprank.rankers.RankBoost):
 
 
 class TreeRanker(_OnCluster, toprank.rankers.TreeRanker):
-    """:class:`toprank.TreeRanker` on a cluster: ``depth`` and some five reductions per tree.
+    """:class:`toprank.TreeRanker` on a cluster: ``depth`` + 3 reductions per tree.
 
     Needs ``objective`` to be "pnorm_push" of finite p, "ir_push" or "log_loss". The bins, one byte
     per cell, and 30 bytes per row are held on the cluster during the fit; what does not fit into
