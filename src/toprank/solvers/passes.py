@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 Vector = NDArray[np.float64]
 
 # Rows at a time: a chunk of twenty columns and its copy stay in the cache of a core.
-CHUNK = 1 << 14
+CHUNK = 1 << 13
 # Beyond this many weak rankers a Hessian costs more than the passes it saves.
 MAX_DENSE = 512
 
