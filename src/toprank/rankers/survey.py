@@ -13,13 +13,14 @@ from numpy.typing import NDArray
 
 from toprank.blocks import Blocks
 from toprank.rankers.supervised import binary_labels, check_known
-from toprank.weak_rankers.stumps import missing_columns
 
 if TYPE_CHECKING:
     from toprank.blocks import Block
 
 # Labels remembered of a target that has more than two: enough for a message.
 SHOWN_LABELS = 16
+# Numbers of a long row.
+WIDE = 1024
 
 
 @dataclass
@@ -171,5 +172,21 @@ def _look(X: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[np.float64], ND
     if not len(X):
         nothing = np.full(X.shape[1], np.inf)
         return nothing, -nothing, np.zeros(X.shape[1], dtype=bool)
-    low, high = np.fmin.reduce(X, axis=0), np.fmax.reduce(X, axis=0)
-    return low.astype(np.float64), high.astype(np.float64), missing_columns(X)
+    low, high = (end.astype(np.float64) for end in _ends(X))
+    missing = np.isnan(low)
+    low[missing] = np.fmin.reduce(X[:, missing], axis=0)
+    high[missing] = np.fmax.reduce(X[:, missing], axis=0)
+    return low, high, missing
+
+
+def _ends(X: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Least and greatest value of each column, NaN where one is missing."""
+    low = high = X
+    n_together = max(1, WIDE // max(1, X.shape[1]))
+    n_whole = len(X) - len(X) % n_together
+    if n_whole and X.size and X.flags.c_contiguous:
+        # numpy is slow on short rows, so it gets some of them as one long row
+        wide, rest = X[:n_whole].reshape(-1, n_together * X.shape[1]), X[n_whole:]
+        low = np.vstack([wide.min(axis=0).reshape(n_together, -1), rest])
+        high = np.vstack([wide.max(axis=0).reshape(n_together, -1), rest])
+    return low.min(axis=0), high.max(axis=0)

@@ -1,0 +1,28 @@
+"""A look at a block agrees with one column at a time."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from toprank.blocks import Block
+from toprank.rankers import survey
+
+VALUES = st.sampled_from([-2.0, -0.0, 0.5, 3.0, np.nan, np.inf, -np.inf])
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@given(X=arrays(np.float32, st.tuples(st.integers(1, 40), st.integers(1, 5)), elements=VALUES))
+def test_ranges_and_flaws_are_those_of_each_column(X, order):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(survey, "WIDE", 16)  # long rows of three to sixteen
+        seen = survey.survey_block(Block(np.array(X, order=order), np.ones(len(X)), None, 0))
+    for number, column in enumerate(X.T):
+        known = column[~np.isnan(column)]
+        assert seen.missing[number] == (known.size < column.size)
+        assert seen.infinite[number] == np.isinf(known).any()
+        if known.size:
+            assert (seen.low[number], seen.high[number]) == (known.min(), known.max())
+        else:
+            assert np.isnan([seen.low[number], seen.high[number]]).all()
