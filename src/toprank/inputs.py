@@ -56,8 +56,13 @@ _OPPOSITES = {
 }
 
 
-def as_scores(scores: ArrayLike, *, name: str = "scores") -> NDArray[np.floating[Any]]:
-    """One finite score per row: float32 stays float32, everything else becomes float64."""
+def as_scores(
+    scores: ArrayLike, *, name: str = "scores", finite: bool = True
+) -> NDArray[np.floating[Any]]:
+    """One finite score per row: float32 stays float32, everything else becomes float64.
+
+    Without ``finite`` the caller calls :func:`check_finite` when it reads the scores anyway.
+    """
     array = np.asarray(scores)
     if array.dtype.kind not in "biuf":
         raise TypeError(f"{name} must be numbers, got dtype {array.dtype}.")
@@ -70,18 +75,30 @@ def as_scores(scores: ArrayLike, *, name: str = "scores") -> NDArray[np.floating
         )
     if array.dtype != np.float32:
         array = array.astype(np.float64, copy=False)
-    # A sum is finite only if every term is, and it needs no temporary; only a sum that
-    # overflowed or met an infinity is worth the second look.
-    with np.errstate(over="ignore", invalid="ignore"):
-        suspicious = not np.isfinite(array.sum())
-    if suspicious:
-        bad = np.flatnonzero(~np.isfinite(array))
-        if bad.size:
-            raise ValueError(
-                f"{name} must be finite, but {name}[{bad[0]}] is {array[bad[0]]} "
-                f"({bad.size} such rows); remove or impute them."
-            )
+    if finite:
+        check_finite(array, name)
     return array
+
+
+def check_finite(
+    scores: NDArray[np.floating[Any]], name: str = "scores", total: float | None = None
+) -> None:
+    """Raise where a score is not finite; ``total`` is their sum, where it is known.
+
+    A sum is finite only if every term is, and it needs no temporary; only a sum that overflowed
+    or met an infinity is worth the second look.
+    """
+    if total is None:
+        with np.errstate(over="ignore", invalid="ignore"):
+            total = float(scores.sum())
+    if np.isfinite(total):
+        return
+    bad = np.flatnonzero(~np.isfinite(scores))
+    if bad.size:
+        raise ValueError(
+            f"{name} must be finite, but {name}[{bad[0]}] is {scores[bad[0]]} "
+            f"({bad.size} such rows); remove or impute them."
+        )
 
 
 def as_positives(

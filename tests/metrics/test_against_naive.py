@@ -243,3 +243,25 @@ def test_shortlist_overlap_equals_its_definition():
             if count
         ]
         assert found == pytest.approx(np.mean(values), rel=1e-9, abs=1e-12), (seed, ties)
+
+
+@pytest.mark.parametrize("ties", ["pessimistic", "optimistic"])
+@pytest.mark.parametrize("options", [{"p": 1}, {"p": 2.5}, {"p": 4}, {"p": 3, "margin": 0.25}])
+@pytest.mark.parametrize("digits", [0, 2, None])
+def test_long_lists_pay_for_the_same_heights_as_rows_of_weight_1(ties, options, digits):
+    if "margin" in options and ties == "optimistic":
+        pytest.skip("ties are errors where there is a margin")
+    rng = np.random.default_rng(0)
+    scores = rng.normal(size=70_000)
+    scores = scores if digits is None else np.round(scores, digits)  # with zeros of both signs
+    y = rng.random(scores.size) < 0.1
+    found = metrics.pnorm_error(y, scores, ties=ties, **options)
+    ranked = metrics.pnorm_error(y, scores, ties=ties, sample_weight=np.ones(y.size), **options)
+    assert found == pytest.approx(ranked, rel=1e-12)
+
+
+def test_a_long_list_whose_error_overflows_says_so():
+    y = np.arange(70_000) % 2
+    with pytest.warns(RuntimeWarning, match="overflows at p=100") as told:
+        assert metrics.pnorm_error(y, -y.astype(float), p=100) == math.inf
+    assert told[0].filename == __file__

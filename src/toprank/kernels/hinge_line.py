@@ -22,7 +22,7 @@ summed first, so that each knows what it starts from.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -41,8 +41,8 @@ Places = NDArray[np.int64]
 # Rows from which on buckets pay.
 MANY = 1 << 15
 # Rows that a bucket has at least, as many as the cache holds, and how many buckets there are at
-# most: their number and the class of a row fit into a byte.
-ROOM, BUCKETS = 1 << 15, 128
+# most: twice as many places are written to at a time, and a processor keeps track of 64.
+ROOM, BUCKETS = 1 << 15, 32
 # Rows that are dealt out by one thread, and rows that show how to cut the line into buckets.
 PIECE = SAMPLE = 1 << 16
 # Leading bits of a position by which it is dealt to a bucket.
@@ -63,12 +63,124 @@ class RowsOfClasses(NamedTuple):
 
 
 class _Names(NamedTuple):
-    """How positions name their bucket: what they have above the lowest, without its last bits."""
+    """How positions name their bucket: what they have above the lowest, without its last bits.
+
+    ``edges`` are where buckets begin and the last one ends.
+    """
 
     low: np.uint64
     shift: np.uint64
     bucket: NDArray[np.uint8]
+    edges: Places
     n_buckets: int
+
+
+def _names(scores: Floats, is_upper: Flags, margin: float) -> _Names | None:
+    """Cut the line on which upper rows stand ``margin`` lower; None if it is not finite."""
+    lowest, highest = float(scores.min()) - margin, float(scores.max())
+    if not np.isfinite([lowest, highest]).all():
+        return None
+    low = int(radix.code_of(lowest))
+    shift = max(0, (int(radix.code_of(highest)) - low).bit_length() - LEADING)
+    step = max(1, scores.size // SAMPLE)
+    counts, bucket = np.zeros(1 << LEADING, np.int32), np.empty(1 << LEADING, np.uint8)
+    _count(scores, is_upper, margin, np.uint64(low), np.uint64(shift), step, counts)
+    edges = np.empty(BUCKETS + 1, np.int64)
+    n_buckets = _cut(counts, max(ROOM, -(-scores.size // BUCKETS)) // step, bucket, edges)
+    return _Names(np.uint64(low), np.uint64(shift), bucket, edges, n_buckets)
+
+
+class _Dealt(NamedTuple):
+    """Scores and weights dealt out to buckets, of which each class has its own half.
+
+    ``following`` is where the rows of each piece go on in each half::
+
+        starts   0    4   7    9   12 ...
+        values   l l l l u u u | l l u u u | ...
+    """
+
+    values: Floats
+    weights: Floats
+    bucket_of: NDArray[np.uint8]
+    starts: Places
+    following: Places
+
+
+def _deal_out(
+    scores: Floats,
+    is_upper: Flags,
+    weights: Floats,
+    names: _Names,
+    scratch: Scratch,
+    threads: Threads,
+    margin: float = 1.0,
+) -> _Dealt:
+    size = scores.size
+    counts = np.zeros((-(-size // PIECE), 2 * names.n_buckets), np.int64)
+    bucket_of, dealt = scratch.empty(size, np.uint8), scratch.empty(size)
+    dealt_weights = scratch.empty_like(weights)
+
+    def name(rows: slice) -> None:
+        where, into = names[:3], (bucket_of[rows], counts[rows.start // PIECE])
+        _name(scores[rows], is_upper[rows], margin, *where, *into)
+
+    def deal(rows: slice) -> None:
+        mine = scores[rows], weights[rows], bucket_of[rows], following[rows.start // PIECE].copy()
+        _deal(*mine, dealt, dealt_weights)
+
+    threads.chunks(size, PIECE, name)
+    starts = np.append(0, np.cumsum(counts.sum(axis=0)))
+    following = starts[:-1] + np.cumsum(counts, axis=0) - counts
+    threads.chunks(size, PIECE, deal)
+    return _Dealt(dealt, dealt_weights, bucket_of, starts, following)
+
+
+def heights_of_lower(
+    scores: Floats, is_upper: NDArray[np.bool_], *, ties: bool
+) -> Iterator[Floats] | None:
+    """For every lower row the upper rows below it, some lower rows at a time, from the lowest on.
+
+    With ``ties`` upper rows of the same score count too. None where a score is not finite. Time
+    O(n), beside sorts of so few rows that the cache holds them, and 9 bytes per row.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from toprank.kernels.hinge_line import heights_of_lower
+    >>> scores, is_upper = np.array([1.0, 3.0, 2.0, 2.0]), np.array([True, False, False, True])
+    >>> list(heights_of_lower(scores, is_upper, ties=True))
+    [array([2., 2.])]
+    """
+    flags = is_upper.view(np.int8)
+    names = _names(scores, flags, 0.0)
+    if names is None:
+        return None
+    work = Scratch(0), Threads()
+    dealt = _deal_out(scores, flags, np.empty(0), names, *work, margin=0.0)
+    return _heights_of_buckets(dealt, ties=ties)
+
+
+def _heights_of_buckets(dealt: _Dealt, *, ties: bool) -> Iterator[Floats]:
+    n_below = 0
+    for at in range(0, dealt.starts.size - 1, 2):
+        start, middle, stop = map(int, dealt.starts[at : at + 3])
+        lower, upper = dealt.values[start:middle], dealt.values[middle:stop]
+        lower.sort()
+        upper.sort()
+        heights = np.empty(lower.size)
+        _count_below(lower, upper, ties, float(n_below), heights)
+        n_below += upper.size
+        yield heights
+
+
+@compiled
+def _count_below(lower: Floats, upper: Floats, ties: bool, n_below: float, heights: Floats) -> None:
+    up = 0
+    for low in range(lower.size):
+        score = lower[low]
+        while up < upper.size and (upper[up] < score or (ties and upper[up] == score)):
+            up += 1
+        heights[low] = n_below + up
 
 
 class HingeLine:
@@ -78,6 +190,8 @@ class HingeLine:
     of the line: ``sizes`` Σ a·(1 + t - s)^degree, their ``slopes`` in t, and ``lower_weights``.
     O(n log n) time.
     """
+
+    _rows: _Dealt | None
 
     def __init__(
         self,
@@ -94,7 +208,6 @@ class HingeLine:
         self._is_upper = self._scratch.empty(size, np.int8)
         self._weights = self._scratch.empty_like(weights)
         self._order = self._scratch.empty(size, np.uint32 if size < 2**32 else np.uint64)
-        self._dealt = self._scratch.empty(size)
         given = scores.astype(np.float64, copy=False), classes, weights
         is_many = size >= max(MANY, radix.FEW) and radix.HAS_FAST_SORT
         if not (is_many and self._sort_buckets(*given)):
@@ -108,65 +221,30 @@ class HingeLine:
 
     def _sort_buckets(self, scores: Floats, classes: RowsOfClasses, weights: Floats) -> bool:
         """Deal the rows out and sort each bucket; False where too many rows would have to move."""
-        lowest, highest = float(scores.min()) - 1.0, float(scores.max())
-        if not np.isfinite([lowest, highest]).all():
+        names = _names(scores, classes.is_upper.view(np.int8), 1.0)
+        if names is None:
             return False
-        low = int(radix.code_of(lowest))
-        shift = max(0, (int(radix.code_of(highest)) - low).bit_length() - LEADING)
-        is_upper, where = classes.is_upper.view(np.int8), (np.uint64(low), np.uint64(shift))
-        step = max(1, scores.size // SAMPLE)
-        counts, bucket = np.zeros(1 << LEADING, np.int32), np.empty(1 << LEADING, np.uint8)
-        _count(scores, is_upper, *where, step, counts)
-        edges = np.empty(BUCKETS + 1, np.int64)
-        n_buckets = _cut(counts, max(ROOM, -(-scores.size // BUCKETS)) // step, bucket, edges)
-        names = _Names(*where, bucket, n_buckets)
-        dealt_weights = self._deal(scores, is_upper, weights, names)
+        rows = scores, classes.is_upper.view(np.int8), weights
+        given = _deal_out(*rows, names, self._scratch, self._threads)
+        self._dealt, self._rows = given.values, given
+        # where each bucket begins, and its first lower row among all lower ones
+        self._places = given.starts[::2]
+        self._lower_places = np.append(0, np.cumsum(np.diff(given.starts)[::2]))
 
         def sort(at: int) -> bool:
-            start, middle, stop = map(int, self._starts[2 * at : 2 * at + 3])
+            start, middle, stop = map(int, given.starts[2 * at : 2 * at + 3])
             width = (stop - start - 1).bit_length()
-            length = (int(edges[at + 1] - edges[at]) << shift) - 1
+            length = (int(names.edges[at + 1] - names.edges[at]) << int(names.shift)) - 1
             dropped = np.uint64(max(0, length.bit_length() + width - 64))
-            first = np.uint64(low + (int(edges[at]) << shift))
+            first = np.uint64(int(names.low) + (int(names.edges[at]) << int(names.shift)))
             words, bits = self._scratch.empty(stop - start, np.uint64), np.uint64(width)
-            _pack(self._dealt, start, middle, first, dropped, bits, words)
+            _pack(given.values, start, middle, first, dropped, bits, words)
             words.sort()
-            sorted_ = words, start, middle, bits, self._dealt, dealt_weights
+            sorted_ = words, start, middle, bits, given.values, given.weights
             return _unpack(*sorted_, self._order, self._scores, self._is_upper, self._weights)
 
-        are_sorted = all(self._threads.chunks(n_buckets, 1, lambda one: sort(one.start)))
+        are_sorted = all(self._threads.chunks(names.n_buckets, 1, lambda one: sort(one.start)))
         return are_sorted and _follow_each_other(self._scores, self._is_upper, self._places)
-
-    def _deal(self, scores: Floats, is_upper: Flags, weights: Floats, names: _Names) -> Floats:
-        """Deal rows out to buckets, of which each class has its own half; give their weights.
-
-        ::
-
-            starts   0    4   7    9   12 ...
-            rows     l l l l u u u | l l u u u | ...
-        """
-        size = scores.size
-        counts = np.zeros((-(-size // PIECE), 2 * names.n_buckets), np.int64)
-        self._bucket_of = self._scratch.empty(size, np.uint8)
-        dealt_weights = self._scratch.empty_like(weights)
-
-        def name(rows: slice) -> None:
-            into = self._bucket_of[rows], counts[rows.start // PIECE]
-            _name(scores[rows], is_upper[rows], names.low, names.shift, names.bucket, *into)
-
-        def deal(rows: slice) -> None:
-            following = self._following[rows.start // PIECE].copy()
-            mine = scores[rows], weights[rows], self._bucket_of[rows]
-            _deal(*mine, following, self._dealt, dealt_weights)
-
-        self._threads.chunks(size, PIECE, name)
-        self._starts = np.append(0, np.cumsum(counts.sum(axis=0)))
-        self._following = self._starts[:-1] + np.cumsum(counts, axis=0) - counts
-        self._threads.chunks(size, PIECE, deal)
-        # where each bucket begins, and its first lower row among all lower ones
-        self._places = self._starts[::2]
-        self._lower_places = np.append(0, np.cumsum(np.diff(self._starts)[::2]))
-        return dealt_weights
 
     def _merge_classes(self, scores: Floats, classes: RowsOfClasses, weights: Floats) -> None:
         """Sort each class by itself and merge the two: one bucket."""
@@ -174,7 +252,7 @@ class HingeLine:
         upper_order, upper = radix.sorted_rows(scores, classes.upper)
         line = self._scores, self._is_upper, self._weights
         _merge(lower, lower_order, upper, upper_order, weights, self._order, *line)
-        self._bucket_of = np.empty(0, np.uint8)
+        self._dealt, self._rows = self._scratch.empty(scores.size), None
         self._places = np.array([0, scores.size])
         self._lower_places = np.array([0, lower.size])
 
@@ -252,14 +330,15 @@ class HingeLine:
 
     def _to_rows(self, dealt: Floats, other: Floats) -> tuple[Floats, Floats]:
         """Values in the order of the rows, and others beside them, unless there are none."""
-        if not self._bucket_of.size:
+        given = self._rows
+        if given is None:
             return dealt.copy(), other.copy()
         values, others = self._scratch.empty_like(dealt), self._scratch.empty_like(other)
 
         def collect(rows: slice) -> None:
-            following = self._following[rows.start // PIECE].copy()
+            following = given.following[rows.start // PIECE].copy()
             into = values[rows], others[rows]
-            _collect(self._bucket_of[rows], following, dealt, other, *into)
+            _collect(given.bucket_of[rows], following, dealt, other, *into)
 
         self._threads.chunks(dealt.size, PIECE, collect)
         return values, others
@@ -269,6 +348,7 @@ class HingeLine:
 def _count(
     scores: Floats,
     is_upper: Flags,
+    margin: float,
     low: np.uint64,
     shift: np.uint64,
     step: int,
@@ -276,7 +356,7 @@ def _count(
 ) -> None:
     """Count some of the rows in every stretch, which leading bits of positions name."""
     for row in range(0, scores.size, step):
-        counts[(radix.code_of(scores[row] - is_upper[row]) - low) >> shift] += 1
+        counts[(radix.code_of(scores[row] - margin * is_upper[row]) - low) >> shift] += 1
 
 
 @compiled
@@ -303,6 +383,7 @@ def _cut(counts: NDArray[np.int32], least: int, bucket: NDArray[np.uint8], edges
 def _name(
     scores: Floats,
     is_upper: Flags,
+    margin: float,
     low: np.uint64,
     shift: np.uint64,
     bucket: NDArray[np.uint8],
@@ -311,7 +392,7 @@ def _name(
 ) -> None:
     """Write which half of which bucket each row belongs to, and count the rows of each."""
     for row in range(scores.size):
-        stretch = (radix.code_of(scores[row] - is_upper[row]) - low) >> shift
+        stretch = (radix.code_of(scores[row] - margin * is_upper[row]) - low) >> shift
         bucket_of[row] = 2 * bucket[stretch] + is_upper[row]
     for row in range(scores.size):
         counts[np.uint64(bucket_of[row])] += 1

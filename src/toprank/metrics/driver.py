@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from toprank.inputs import as_lists, as_positives, as_scores, as_weights, check_choice
+from toprank.inputs import as_lists, as_positives, as_scores, as_weights, check_choice, check_finite
 from toprank.metrics.ranked import ListTotals, ScoredRows, rank_rows
 
 if TYPE_CHECKING:
@@ -113,6 +113,7 @@ class Declaration(NamedTuple):
     reach: Callable[..., Reach] | None
     prepare: Callable[..., ScoredRows] | None
     worth: Callable[..., Worth | None] | None = None
+    shortcut: Callable[..., Floats | None] | None = None
 
 
 DECLARATIONS: dict[str, Declaration] = {}
@@ -127,6 +128,7 @@ def metric(
     reach: Callable[..., Reach] | None = None,
     prepare: Callable[..., ScoredRows] | None = None,
     worth: Callable[..., Worth | None] | None = None,
+    shortcut: Callable[..., Floats | None] | None = None,
 ) -> Callable[[Callable[..., Floats]], Metric]:
     """Make a metric of a function that judges ranked lists, one value per list.
 
@@ -136,12 +138,14 @@ def metric(
     **options)`` may change the rows first. ``graded`` metrics take an option ``gain`` and see each
     row's gain instead of a mask. ``worth(n_rows, **options)`` may give a function of the mask of
     positives that says what each row is worth, where options have one entry per row.
+    ``shortcut(rows, ties=..., **options)`` may give the value of one list without weights before
+    it is ranked, or None.
     """
 
     def decorate(judge: Callable[..., Floats]) -> Metric:
         name = judge.__name__
         signature = _signature(judge, ties[0])
-        declared = Declaration(judge, needs, ties, graded, reach, prepare, worth)
+        declared = Declaration(judge, needs, ties, graded, reach, prepare, worth, shortcut)
 
         @functools.wraps(judge)
         def measured(*arguments: Any, **keywords: Any) -> float:
@@ -151,7 +155,10 @@ def metric(
             gain: str | Worth | None = options.get("gain")
             if worth is not None:
                 gain = worth(np.size(given["scores"]), **options)
-            rows, names = check_rows(**given, gain=gain)
+            # a metric that looks for the head of one list reads all scores there
+            is_plain = given["sample_weight"] is None and given["groups"] is None
+            finite = reach is None or prepare is not None or not is_plain
+            rows, names = check_rows(**given, gain=gain, finite=finite)
             if rows.scores.size == 0:
                 return settle(name, needs, np.empty(0), np.empty(0, np.bool_), names, undefined)
             values, defined = judge_lists(declared, rows, chosen, options)
@@ -193,9 +200,15 @@ def judge_lists(
         rows = declared.prepare(rows, ties=ties, **options)
     totals = rows.totals()
     defined = defined_lists(declared.needs, *totals)
-    head = rows
-    if declared.reach and rows.weights is None and rows.codes is None and defined.all():
+    head, is_plain = rows, rows.weights is None and rows.codes is None and defined.all()
+    if declared.shortcut and is_plain:
+        found = declared.shortcut(rows, ties=ties, **options)
+        if found is not None:
+            return found, defined
+    if declared.reach and is_plain:
         head = declared.reach(ListTotals(*totals, whole=True), **options).head(rows)
+    elif not rows.are_finite:
+        check_finite(rows.scores)
     is_worth = declared.worth is not None and rows.gain.dtype != np.bool_
     ranked = rank_rows(head, *totals, gain_order=order_in_ties(declared, ties, is_worth=is_worth))
     # Lists that are not defined divide by zero; settle() overrides their values.
@@ -218,10 +231,14 @@ def check_rows(
     *,
     gain: str | Worth | None = None,
     keep_weightless: bool = False,
+    finite: bool = True,
 ) -> tuple[ScoredRows, NDArray[Any] | None]:
-    """Checked rows and the names of their lists; rows of weight 0 are dropped unless kept."""
+    """Checked rows and the names of their lists; rows of weight 0 are dropped unless kept.
+
+    Without ``finite`` it is left to the caller to look whether scores are.
+    """
     # float32 becomes float64 exactly, and sorts faster.
-    checked = as_scores(scores).astype(np.float64, copy=False)
+    checked = as_scores(scores, finite=finite).astype(np.float64, copy=False)
     worth: NDArray[Any]
     if not isinstance(gain, str):
         worth = as_positives(y_true, pos_label=pos_label, n_rows=checked.size)
@@ -239,7 +256,8 @@ def check_rows(
         checked, worth, weights = checked[keep], worth[keep], weights[keep]
         codes = None if lists is None else lists.codes
     if lists is None or lists.n_lists == 1:
-        return ScoredRows(checked, worth, weights, None, 1), None if lists is None else lists.names
+        rows = ScoredRows(checked, worth, weights, None, 1, finite)
+        return rows, None if lists is None else lists.names
     return ScoredRows(checked, worth, weights, codes, lists.n_lists), lists.names
 
 

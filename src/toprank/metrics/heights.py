@@ -23,7 +23,7 @@ from toprank.metrics.driver import (
     shared_parameters,
 )
 from toprank.metrics.places import places_of_positives, sum_over_places
-from toprank.metrics.ranked import Ranked, rank_sorted, sort_rows
+from toprank.metrics.ranked import MANY, Ranked, rank_sorted, sort_rows
 
 if TYPE_CHECKING:
     from toprank.metrics.ranked import Floats, ScoredRows
@@ -172,8 +172,42 @@ def _won_by_margin(
     return rows._replace(scores=rows.scores - (margin + slack) * rows.gain)
 
 
+def _pnorm_error_of_long_list(
+    rows: ScoredRows, *, ties: str, p: float, normalize: bool, margin: float
+) -> Floats | None:
+    """The raw sum of a long list, whose heights need no sort of all rows at once."""
+    del margin  # the scores were shifted before
+    if normalize or ties == AVERAGE or rows.scores.size < MANY:
+        return None
+    from toprank.kernels.hinge_line import heights_of_lower  # noqa: PLC0415, loads numba
+
+    of_buckets = heights_of_lower(rows.scores, rows.gain, ties=ties == PESSIMISTIC)
+    if of_buckets is None:
+        return None
+    total = np.zeros(1)
+    with np.errstate(over="ignore"):
+        for heights in of_buckets:
+            for start in range(0, heights.size, BLOCK):
+                total += _power(heights[start : start + BLOCK], p).sum()
+    _warn_of_overflow(total, p)
+    return total
+
+
+def _warn_of_overflow(total: Floats, p: float) -> None:
+    if np.isinf(total).any():
+        warnings.warn(
+            f"The p-norm error overflows at p={p:g}; pass normalize=True.",
+            RuntimeWarning,
+            stacklevel=5,  # this function, its caller, judge_lists, measured, the caller
+        )
+
+
 @metric(
-    needs="both", ties=WORST_FIRST, prepare=_won_by_margin, returns="At least 0; smaller is better."
+    needs="both",
+    ties=WORST_FIRST,
+    prepare=_won_by_margin,
+    shortcut=_pnorm_error_of_long_list,
+    returns="At least 0; smaller is better.",
 )
 def pnorm_error(
     ranked: Ranked, *, ties: str, p: float = 4.0, normalize: bool = False, margin: float = 0.0
@@ -215,12 +249,7 @@ def pnorm_error(
             total = _expected_price(ranked, lambda heights: _power(heights, p), "height")
         else:
             total = _paid_by_height(ranked, lambda heights: _power(heights, p), _SHARE[ties])
-    if np.isinf(total).any():
-        warnings.warn(
-            f"The p-norm error overflows at p={p:g}; pass normalize=True.",
-            RuntimeWarning,
-            stacklevel=4,  # this function, judge_lists, measured, the caller
-        )
+    _warn_of_overflow(total, p)
     return total
 
 

@@ -8,6 +8,8 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from toprank.inputs import check_finite
+
 Floats = NDArray[np.float64]
 
 # From this many scores on compiled loops are worth loading.
@@ -25,7 +27,8 @@ class ScoredRows(NamedTuple):
     """Checked rows of one or many lists; rows of weight 0 are gone.
 
     ``gain`` is a mask of the positives, or what each row is worth where labels are graded.
-    ``codes`` is the list of each row, ``None`` where there is one list only.
+    ``codes`` is the list of each row, ``None`` where there is one list only. ``are_finite`` says
+    that this was checked of the scores.
     """
 
     scores: Floats
@@ -33,6 +36,7 @@ class ScoredRows(NamedTuple):
     weights: Floats | None
     codes: NDArray[np.intp] | None
     n_lists: int
+    are_finite: bool = True
 
     def per_list(self, mask: NDArray[np.bool_] | None = None) -> Floats:
         """Weight of the rows (of those in the mask) in each list."""
@@ -367,12 +371,14 @@ class Reach(NamedTuple):
         return kth_highest(counted, place) if place < counted.size else -math.inf
 
     def head(self, rows: ScoredRows) -> ScoredRows:
-        """Rows that are needed of one list without weights."""
+        """Rows that are needed of one list without weights; all of them are checked on the way."""
         place = self._place()
         if self.of == "weight" and place < rows.scores.size:
-            best = _contenders(rows.scores, place)
-            scores = rows.scores[best]
-            return rows.take(best[scores >= np.partition(scores, -place)[-place]])
+            best, scores = _contenders(rows.scores, place, finite=rows.are_finite)
+            inside = scores >= np.partition(scores, -place)[-place]
+            return rows._replace(scores=scores[inside], gain=rows.gain[best[inside]])
+        if not rows.are_finite:
+            check_finite(rows.scores)
         lowest = self.lowest_score(rows)
         return rows if lowest == -math.inf else head_of(rows, lowest)
 
@@ -384,39 +390,53 @@ def kth_highest(scores: Floats, k: int) -> float:
     """Score at place k, looked for among the few rows that can reach it where k is small."""
     if k == 1:
         return float(scores.max())
-    return float(np.partition(scores[_contenders(scores, k)], -k)[-k])
+    return float(np.partition(_contenders(scores, k)[1], -k)[-k])
 
 
-def _contenders(scores: Floats, k: int) -> NDArray[np.intp]:
-    """Rows that hold the k highest scores, and few more where a sample tells where these begin.
+def _contenders(scores: Floats, k: int, *, finite: bool = True) -> tuple[NDArray[np.intp], Floats]:
+    """Rows that hold the k highest scores, and these; few more where a sample tells their bound.
 
     In a sample some 4 standard errors more rows than expected lie above the bound; where the rows
-    have an order that the sample does not see, all of them come back.
+    have an order that the sample does not see, all of them come back. Scores of which it is not
+    known that they are ``finite`` are checked.
     """
     step = max(1, scores.size // SAMPLE)
     sample = scores[::step]
     expected = k / step
     place = math.ceil(expected + 4.0 * math.sqrt(expected)) + 4
     if 2 * place < sample.size:
-        found = _rows_from(scores, np.partition(sample, -place)[-place])
-        if found.size >= k:
+        found = _rows_from(scores, np.partition(sample, -place)[-place], finite=finite)
+        if found[0].size >= k:
             return found
-    return np.arange(scores.size)
+    elif not finite:
+        check_finite(scores)
+    return np.arange(scores.size), scores
 
 
-def _rows_from(scores: Floats, lowest: float) -> NDArray[np.intp]:
-    """Rows that score at least so much, block by block: the cache holds all that is in between."""
-    found = [np.empty(0, np.intp)]
+def _rows_from(
+    scores: Floats, lowest: float, *, finite: bool = True
+) -> tuple[NDArray[np.intp], Floats]:
+    """Rows that score at least so much, and their scores.
+
+    Block by block: the cache holds all that is in between.
+    """
+    found, taken, total = [np.empty(0, np.intp)], [np.empty(0)], 0.0
     for start in range(0, scores.size, BLOCK):
-        rows = np.flatnonzero(scores[start : start + BLOCK] >= lowest)
+        block = scores[start : start + BLOCK]
+        if not finite:
+            with np.errstate(over="ignore", invalid="ignore"):
+                total += float(block.sum())
+        rows = np.flatnonzero(block >= lowest)
+        taken.append(block[rows])
         rows += start
         found.append(rows)
-    return np.concatenate(found)
+    check_finite(scores, total=total)
+    return np.concatenate(found), np.concatenate(taken)
 
 
 def head_of(rows: ScoredRows, threshold: float) -> ScoredRows:
     """The rows of one list that score at least the threshold."""
-    return rows.take(_rows_from(rows.scores, threshold))
+    return rows.take(_rows_from(rows.scores, threshold)[0])
 
 
 def _begins_tie(rows: ScoredRows, order: NDArray[np.intp]) -> NDArray[np.bool_]:
