@@ -77,7 +77,12 @@ class _Names(NamedTuple):
 
 def _names(scores: Floats, is_upper: Flags, margin: float) -> _Names | None:
     """Cut the line on which upper rows stand ``margin`` lower; None if it is not finite."""
-    lowest, highest = float(scores.min()) - margin, float(scores.max())
+    # each piece is read from memory once
+    ends = [
+        (piece.min(), piece.max())
+        for piece in (scores[at : at + PIECE] for at in range(0, scores.size, PIECE))
+    ]
+    lowest, highest = float(np.min(ends)) - margin, float(np.max(ends))
     if not np.isfinite([lowest, highest]).all():
         return None
     low = int(radix.code_of(lowest))

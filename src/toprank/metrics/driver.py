@@ -139,7 +139,7 @@ def metric(
     row's gain instead of a mask. ``worth(n_rows, **options)`` may give a function of the mask of
     positives that says what each row is worth, where options have one entry per row.
     ``shortcut(rows, ties=..., **options)`` may give the value of one list without weights before
-    it is ranked, or None.
+    it is ranked, if its scores are finite, or None.
     """
 
     def decorate(judge: Callable[..., Floats]) -> Metric:
@@ -155,10 +155,10 @@ def metric(
             gain: str | Worth | None = options.get("gain")
             if worth is not None:
                 gain = worth(np.size(given["scores"]), **options)
-            # a metric that looks for the head of one list reads all scores there
+            # the head of one list is looked for among all scores, and a shortcut reads them too
             is_plain = given["sample_weight"] is None and given["groups"] is None
-            finite = reach is None or prepare is not None or not is_plain
-            rows, names = check_rows(**given, gain=gain, finite=finite)
+            later = is_plain and (reach is not None or shortcut is not None)
+            rows, names = check_rows(**given, gain=gain, finite=not later)
             if rows.scores.size == 0:
                 return settle(name, needs, np.empty(0), np.empty(0, np.bool_), names, undefined)
             values, defined = judge_lists(declared, rows, chosen, options)

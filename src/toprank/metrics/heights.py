@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from toprank.inputs import check_choice
+from toprank.inputs import check_choice, check_finite
 from toprank.metrics.driver import (
     AVERAGE,
     OPTIMISTIC,
@@ -167,6 +167,8 @@ def _won_by_margin(
         return rows
     if ties != PESSIMISTIC:
         raise ValueError(f"ties={ties!r} does not go with a margin; ties are errors there.")
+    if not rows.are_finite:
+        check_finite(rows.scores)
     # A difference equal to the margin is an error, on whichever side the subtraction rounds it.
     slack = _ROUNDING * (np.abs(rows.scores) + margin)
     return rows._replace(scores=rows.scores - (margin + slack) * rows.gain)

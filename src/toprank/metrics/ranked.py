@@ -19,8 +19,9 @@ LONGEST = 2.0**53
 
 # A weight that the first row reaches, whatever its own.
 FIRST = math.ulp(0.0)
-# Rows that are looked at together, which the processor's cache holds, and rows of a sample.
-BLOCK, SAMPLE = 1 << 16, 1 << 14
+# Rows that are looked at together, which the processor's cache holds, rows of a sample, and how
+# far these lie apart at most: the bound that they tell grows closer with a longer list.
+BLOCK, SAMPLE, WIDEST = 1 << 16, 1 << 14, 512
 
 
 class ScoredRows(NamedTuple):
@@ -400,7 +401,7 @@ def _contenders(scores: Floats, k: int, *, finite: bool = True) -> tuple[NDArray
     have an order that the sample does not see, all of them come back. Scores of which it is not
     known that they are ``finite`` are checked.
     """
-    step = max(1, scores.size // SAMPLE)
+    step = min(max(1, scores.size // SAMPLE), WIDEST)
     sample = scores[::step]
     expected = k / step
     place = math.ceil(expected + 4.0 * math.sqrt(expected)) + 4
