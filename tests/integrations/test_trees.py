@@ -3,6 +3,7 @@
 import copy
 import pickle
 
+import numba
 import numpy as np
 import pytest
 
@@ -122,6 +123,9 @@ def test_one_class_is_refused_with_the_remedy():
         TreeObjective(ExponentialPush()).gradients(np.zeros(3), np.ones(3), None, None)
 
 
+@pytest.mark.skipif(
+    bool(numba.config.DISABLE_JIT), reason="takes minutes where nothing is compiled"
+)
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "logistic", "exponential"])
 def test_gradients_do_not_depend_on_the_number_of_threads(loss, monkeypatch):
     rng = np.random.default_rng(0)

@@ -273,9 +273,12 @@ class HingeLine:
             low_place, into = int(self._lower_places[at]), (self.sizes, self.slopes)
             _pass_upwards(*line, *self._bucket(at), self._degree, states[at], low_place, *into)
 
-        self._threads.chunks(len(states) - 1, 1, lambda one: add_up(one.start))
-        _carry(states)
-        self._threads.chunks(len(states), 1, lambda one: go(one.start))
+        with np.errstate(
+            over="ignore"
+        ):  # heights are checked later, and compiled loops say nothing
+            self._threads.chunks(len(states) - 1, 1, lambda one: add_up(one.start))
+            _carry(states)
+            self._threads.chunks(len(states), 1, lambda one: go(one.start))
 
     def _bucket(self, at: int) -> tuple[int, int]:
         """Where a bucket starts and stops."""
@@ -693,7 +696,7 @@ def _pass_downwards(
         mine, slope = first[np.uint64(low)], slopes[np.uint64(low)]
         moved[order[place]] = of_upper if upper else mine * slope
         f0 += 0.0 if upper else mine
-        low = max(low - 1 + upper, 0)
+        low = max(low - 1 + int(upper), 0)
 
 
 @compiled
@@ -746,4 +749,4 @@ def _bend_downwards(
         bent_by[order[place]] = of_upper if upper else of_lower
         f0 += 0.0 if upper else a
         m0 += 0.0 if upper else b
-        low = max(low - 1 + upper, 0)
+        low = max(low - 1 + int(upper), 0)

@@ -181,9 +181,11 @@ def _pnorm_error_of_long_list(
     del margin  # the scores were shifted before
     if normalize or ties == AVERAGE or rows.scores.size < MANY:
         return None
-    from toprank.kernels.hinge_line import heights_of_lower  # noqa: PLC0415, loads numba
+    from toprank.kernels import hinge_line, radix  # noqa: PLC0415, loads numba
 
-    of_buckets = heights_of_lower(rows.scores, rows.gain, ties=ties == PESSIMISTIC)
+    if rows.scores.size < radix.FEW:
+        return None
+    of_buckets = hinge_line.heights_of_lower(rows.scores, rows.gain, ties=ties == PESSIMISTIC)
     if of_buckets is None:
         return None
     total = np.zeros(1)
