@@ -106,6 +106,7 @@ def test_an_interrupted_program_does_not_wait_for_busy_threads(start):
 
 
 def test_bars_inside_bars_share_the_terminal(monkeypatch):
+    monkeypatch.setenv("TERM", "xterm")  # a dumb one shows no bars
     screen = rich.console.Console(file=io.StringIO(), force_terminal=True, width=80)
     monkeypatch.setattr("toprank.app.console._terminal", lambda: screen)
     console, stream = Console(), SimpleNamespace(watch=None)

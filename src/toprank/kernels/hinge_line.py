@@ -273,9 +273,8 @@ class HingeLine:
             low_place, into = int(self._lower_places[at]), (self.sizes, self.slopes)
             _pass_upwards(*line, *self._bucket(at), self._degree, states[at], low_place, *into)
 
-        with np.errstate(
-            over="ignore"
-        ):  # heights are checked later, and compiled loops say nothing
+        # heights are checked later, and compiled loops say nothing
+        with np.errstate(over="ignore"):
             self._threads.chunks(len(states) - 1, 1, lambda one: add_up(one.start))
             _carry(states)
             self._threads.chunks(len(states), 1, lambda one: go(one.start))
