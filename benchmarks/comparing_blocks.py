@@ -6,7 +6,6 @@ each in a process of its own; the memory per row is the difference of the peaks.
 
 import multiprocessing
 import os
-import resource
 import tempfile
 import time
 from pathlib import Path
@@ -15,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from benchmarks.measure import peak_bytes
 from toprank import LinearRankSVM, PNormPush
 from toprank.tables import ParquetBlocks
 
@@ -65,9 +65,10 @@ def fit(path, name, streamed):
 def measured(small, path, name, streamed, results):
     fit(small, name, streamed)  # imports and compiles
     wall, processor = time.perf_counter(), time.process_time()
-    model, n_passes = fit(path, name, streamed)
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    found = []
+    peak = peak_bytes(lambda: found.extend(fit(path, name, streamed)))
     times = time.perf_counter() - wall, time.process_time() - processor
+    model, n_passes = found
     results.put((*times, peak, n_passes, model.n_iter_, model.coef_))
 
 

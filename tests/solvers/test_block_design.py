@@ -48,5 +48,5 @@ def test_the_truth_is_that_of_the_rows_that_count(size):
 
 def test_rows_beyond_the_memory_are_refused_before_they_are_read(monkeypatch):
     monkeypatch.setattr("toprank.solvers.block_design.available_memory", lambda: 1000)
-    with pytest.raises(ValueError, match=r"200 rows need some 1.4e-05 GB .* fit on a cluster"):
+    with pytest.raises(ValueError, match=r"200 rows need some 1.6e-05 GB .* fit on a cluster"):
         truth_of_blocks(None, np.array([0, 1]), 200, has_lists=False)

@@ -147,7 +147,7 @@ class LinearRankSVM(GradesMixin, PairsMixin, LinearRanker):
         """Learn from labelled rows in blocks: the same model as :meth:`fit` finds.
 
         Two passes find ranges and labels; each step takes two more. Scores, labels, weights and
-        lists of all rows are kept, some 60 bytes per row (250 with lists) whatever the number of
+        lists of all rows are kept, some 80 bytes per row (250 with lists) whatever the number of
         features; on a cluster they stay with the rows.
 
         Parameters

@@ -228,7 +228,7 @@ class PushRanker(GradesMixin, PairsMixin, LinearRanker):
         one list, each iteration, a Newton step where there are up to 512 features, takes one more
         pass (two with :class:`IRPush`), and memory does not grow with the rows. Other losses,
         prices and lists need the scores of all rows at once: two passes per iteration, and some
-        60 bytes per row of memory (250 with lists), whatever the number of features. On a cluster
+        80 bytes per row of memory (250 with lists), whatever the number of features. On a cluster
         scores that take more than 1 GiB stay with the rows. Needs ``weak_rankers="features"``.
 
         Parameters

@@ -57,7 +57,7 @@ Floats = NDArray[np.float64]
 ROWS_OF_HOME, FEWEST_HOMES = 1 << 22, 4
 # Measured at most, without lists and with them: scores, their moves and slopes, labels, weights,
 # and what an evaluation sorts.
-BYTES_PER_ROW = {False: 70, True: 260}
+BYTES_PER_ROW = {False: 80, True: 260}
 # Scores of a cluster's rows that take less than this are compared here. A trial of a line search is
 # then one sort, where a cluster needs several rounds of tasks, some tenths of a second each.
 GATHERED_BYTES = 1 << 30
