@@ -13,11 +13,15 @@ from scipy.special import expit
 from toprank.inputs import as_lists
 from toprank.kernels import ladder
 from toprank.kernels.ladder import (
+    HINGE,
+    LOGISTIC,
+    SQUARED_HINGE,
     Ladder,
     exponential_adjoint,
     exponential_mass,
-    hinge_heights,
-    hinge_pulls,
+    pair_bends,
+    pair_heights,
+    pair_pulls,
 )
 from toprank.kernels.sweeps import (
     FAR,
@@ -153,26 +157,49 @@ def test_ladders_lay_rows_out_by_list_and_grade():
     assert ladder.narrowest_gap(np.array([3.0, 1.0, 0.0, 0.0, 7.0, 99.0])) == 2.0
 
 
-@given(problem=sorted_problems(), degree=st.sampled_from([1, 2]))
-@settings(max_examples=100, deadline=None)
-def test_hinges_of_short_lists_are_told_pair_by_pair(problem, degree):
+# value, slope and bend of each loss
+PAIR_LOSSES = {
+    LOGISTIC: (lambda x: np.logaddexp(0.0, x), expit, lambda x: expit(x) * expit(-x)),
+    HINGE: (HINGES[1], HINGES[0], np.zeros_like),
+    SQUARED_HINGE: (HINGES[2], lambda x: 2.0 * HINGES[1](x), lambda x: 2.0 * HINGES[0](x)),
+}
+
+
+@given(problem=sorted_problems(), loss=st.sampled_from(sorted(PAIR_LOSSES)))
+@settings(max_examples=150, deadline=None)
+def test_pairs_of_short_lists_are_told_one_by_one(problem, loss):
     rows, _, _, _ = problem
     rng = np.random.default_rng(rows.rows.size)
     scores = np.round(rng.normal(size=rows.rows.size) * 2, 1)
-    pairs = scores, rows.weights, rows.rungs, rows.first_rungs, degree
+    pairs = scores[rows.is_outer], scores, rows.weights, rows.rungs, rows.first_rungs, loss
     sizes, slopes = np.empty((2, np.count_nonzero(rows.is_outer)))
-    hinge_heights(*pairs, sizes, slopes)
-    arguments = (scores, rows.grades)
-    naive = naive_sums(*arguments, rows.weights, rows.lists, HINGES[degree], adjoint=False)
-    np.testing.assert_allclose(sizes, naive[rows.is_outer], rtol=1e-12)
+    pair_heights(*pairs, sizes, slopes)
 
-    first = np.zeros(scores.size)
-    first[rows.is_outer] = rng.random(sizes.size)
-    pulls = hinge_pulls(*pairs, first[rows.is_outer], slopes)
-    below = naive_sums(*arguments, first, rows.lists, HINGES[degree - 1], adjoint=True)
-    expected = -degree * rows.weights * below
-    expected[rows.is_outer] += first[rows.is_outer] * slopes
-    np.testing.assert_allclose(pulls, expected, rtol=1e-11, atol=1e-12)
+    def sums(weights, kernel, *, adjoint):
+        return naive_sums(scores, rows.grades, weights, rows.lists, kernel, adjoint=adjoint)
+
+    def spread(per_outer):
+        values = np.zeros(scores.size)
+        values[rows.is_outer] = per_outer
+        return values
+
+    value, slope, bend = PAIR_LOSSES[loss]
+    for found, kernel in (sizes, value), (slopes, slope):
+        expected = sums(rows.weights, kernel, adjoint=False)[rows.is_outer]
+        np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+    first, second = rng.random((2, sizes.size))
+    pulls = spread(first * slopes)
+    pulls -= rows.weights * sums(spread(first), slope, adjoint=True)
+    np.testing.assert_allclose(pair_pulls(*pairs, first, slopes), pulls, rtol=1e-11, atol=1e-12)
+
+    bends = spread(second * slopes**2)
+    bends += spread(first) * sums(rows.weights, bend, adjoint=False)
+    squares = sums(spread(second), lambda x: slope(x) ** 2, adjoint=True)
+    bends += rows.weights**2 * squares
+    bends += rows.weights * sums(spread(first), bend, adjoint=True)
+    found = pair_bends(*pairs, first, second, slopes)
+    np.testing.assert_allclose(found, bends, rtol=1e-11, atol=1e-12)
 
 
 def test_short_lists_are_sorted_as_long_ones_are(monkeypatch):

@@ -131,10 +131,21 @@ class Ladder:
         put(self.rows, laid_out, rows)
         return rows
 
+    def outer_of_rungs(self, per_rung: Floats) -> Floats:
+        """Values of rungs for each of their outer rows."""
+        lengths = np.diff(self.rungs)
+        lengths[self.first_rungs[1:] - 1] = 0  # the highest rung of each list
+        return np.repeat(per_rung, lengths)
+
+    def lowest_above(self, laid_out: Floats) -> Floats:
+        """Lowest score above each outer row."""
+        return self.outer_of_rungs(_lowest_above(laid_out, self.rungs, self.first_rungs))
+
     def narrowest_gap(self, scores: NDArray[Any]) -> float:
         """How far the closest pair is from a tie, negative where a pair is in wrong order."""
         laid_out = scores[self.rows].astype(np.float64, copy=False)
-        return float(_narrowest_gap(laid_out, self.rungs, self.first_rungs))
+        gaps = self.lowest_above(laid_out) - laid_out[self.outer]
+        return float(gaps.min(initial=np.inf))
 
 
 def _order_of_keys(keys: NDArray[np.integer]) -> Integers:
@@ -188,17 +199,14 @@ def _deal(
 
 
 @compiled
-def _narrowest_gap(
-    scores: NDArray[np.float64], rungs: NDArray[np.intp], first_rungs: NDArray[np.intp]
-) -> float:
-    narrowest = np.inf
+def _lowest_above(scores: Floats, rungs: Integers, first_rungs: Integers) -> Floats:
+    """Lowest score above each rung; inf where there is no row."""
+    lowest = np.full(rungs.size - 1, np.inf)
     for g in range(first_rungs.size - 1):
-        lowest_above = np.inf
-        for rung in range(first_rungs[g + 1] - 1, first_rungs[g] - 1, -1):
-            on_rung = scores[rungs[rung] : rungs[rung + 1]]
-            narrowest = min(narrowest, lowest_above - on_rung.max())
-            lowest_above = min(lowest_above, on_rung.min())
-    return narrowest
+        for rung in range(first_rungs[g + 1] - 2, first_rungs[g] - 1, -1):
+            next_rung = scores[rungs[rung + 1] : rungs[rung + 2]]
+            lowest[rung] = min(lowest[rung + 1], next_rung.min())
+    return lowest
 
 
 @compiled
@@ -253,35 +261,47 @@ def exponential_adjoint(
     return sums
 
 
+# What a pair costs, in the loops over pairs: a hinge to the power of 1 or 2, or ln(1 + e^x).
+LOGISTIC, HINGE, SQUARED_HINGE = 0, 1, 2
+
+
 @compiled
-def _hinge(lead: float, weight: float, degree: int) -> tuple[float, float, float]:
-    """weight·max(0, 1 + lead)^degree, and its first two derivatives by the lead."""
+def _cost(lead: float, weight: float, loss: int) -> tuple[float, float, float]:
+    """weight·ℓ(lead), and its first two derivatives by the lead."""
+    if loss == LOGISTIC:
+        tail = np.exp(-abs(lead))
+        share = 1.0 / (1.0 + tail)
+        slope = share if lead > 0.0 else tail * share
+        size = max(lead, 0.0) + np.log1p(tail)
+        return weight * size, weight * slope, weight * tail * share * share
     hinge = max(1.0 + lead, 0.0)
     weight = weight if hinge > 0.0 else 0.0
-    if degree == 2:
+    if loss == SQUARED_HINGE:
         return weight * hinge * hinge, 2.0 * weight * hinge, 2.0 * weight
     return weight * hinge, weight, 0.0
 
 
 @compiled
-def hinge_heights(
+def pair_heights(
+    outer_scores: Floats,
     scores: Floats,
     weights: Floats,
     rungs: Integers,
     first_rungs: Integers,
-    degree: int,
+    loss: int,
     sizes: Floats,
     slopes: Floats,
 ) -> None:
-    """Σ_i w_i·max(0, 1 + s_k - s_i)^degree of every outer row k, and its slope; O(pairs)."""
+    """Σ_i w_i·ℓ(s_k - s_i) of every outer row k, and its slope; O(pairs)."""
     place = 0
     for g in range(first_rungs.size - 1):
         last = rungs[first_rungs[g + 1]]
         for rung in range(first_rungs[g], first_rungs[g + 1] - 1):
-            for outer in range(rungs[rung], rungs[rung + 1]):
+            for _ in range(rungs[rung], rungs[rung + 1]):
                 size = slope = 0.0
                 for inner in range(rungs[rung + 1], last):
-                    cost, steep, _ = _hinge(scores[outer] - scores[inner], weights[inner], degree)
+                    lead = outer_scores[place] - scores[inner]
+                    cost, steep, _ = _cost(lead, weights[inner], loss)
                     size += cost
                     slope += steep
                 sizes[place], slopes[place] = size, slope
@@ -289,16 +309,17 @@ def hinge_heights(
 
 
 @compiled
-def hinge_pulls(
+def pair_pulls(
+    outer_scores: Floats,
     scores: Floats,
     weights: Floats,
     rungs: Integers,
     first_rungs: Integers,
-    degree: int,
+    loss: int,
     first: Floats,
     slopes: Floats,
 ) -> Floats:
-    """Σ_k first_k·∂size_k for every row, sizes as from :func:`hinge_heights`."""
+    """Σ_k first_k·∂size_k for every row, sizes as from :func:`pair_heights`."""
     pulls = np.zeros(scores.size)
     place = 0
     for g in range(first_rungs.size - 1):
@@ -307,19 +328,21 @@ def hinge_pulls(
             for outer in range(rungs[rung], rungs[rung + 1]):
                 pulls[outer] += first[place] * slopes[place]
                 for inner in range(rungs[rung + 1], last):
-                    _, slope, _ = _hinge(scores[outer] - scores[inner], weights[inner], degree)
+                    lead = outer_scores[place] - scores[inner]
+                    _, slope, _ = _cost(lead, weights[inner], loss)
                     pulls[inner] -= first[place] * slope
                 place += 1
     return pulls
 
 
 @compiled
-def hinge_bends(
+def pair_bends(
+    outer_scores: Floats,
     scores: Floats,
     weights: Floats,
     rungs: Integers,
     first_rungs: Integers,
-    degree: int,
+    loss: int,
     first: Floats,
     second: Floats,
     slopes: Floats,
@@ -333,7 +356,8 @@ def hinge_bends(
             for outer in range(rungs[rung], rungs[rung + 1]):
                 bent = 0.0
                 for inner in range(rungs[rung + 1], last):
-                    _, slope, bend = _hinge(scores[outer] - scores[inner], weights[inner], degree)
+                    lead = outer_scores[place] - scores[inner]
+                    _, slope, bend = _cost(lead, weights[inner], loss)
                     bent += bend
                     bends[inner] += second[place] * slope * slope + first[place] * bend
                 bends[outer] += second[place] * slopes[place] ** 2 + first[place] * bent

@@ -18,16 +18,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toprank.kernels.ladder import (
+    HINGE,
+    LOGISTIC,
+    SQUARED_HINGE,
     Ladder,
     exponential_adjoint,
     exponential_mass,
-    hinge_bends,
-    hinge_heights,
-    hinge_pulls,
+    pair_bends,
+    pair_heights,
+    pair_pulls,
     put,
 )
 from toprank.kernels.scratch import Scratch
 from toprank.kernels.sweeps import (
+    FAR,
     TailKernel,
     held_back,
     hinge_moments,
@@ -87,16 +91,16 @@ class RungComparison(PairComparison):
         work = self._scratch, threads
         if self.loss.name == "exponential":
             return _ExponentialSnapshot(self.ladder, scores)
+        if isinstance(self.loss, RoundedHinge):
+            return _RoundedHingeSnapshot(self.ladder, scores, self.loss.length)
+        if self.ladder.has_short_lists:
+            return _ShortLists(self.ladder, scores, self.loss.name)
         if self.loss.name == "logistic":
             cells = logistic_cells(self.ladder, scores, *work)
             return cells or _LogisticSnapshot(self.ladder, scores)
-        if isinstance(self.loss, RoundedHinge):
-            return _RoundedHingeSnapshot(self.ladder, scores, self.loss.length)
         squared = self.loss.name == "squared_hinge"
         if self.ladder.is_two_classes:
             return HingeOfTwoClasses(self.ladder, scores, *work, squared=squared)
-        if self.ladder.has_short_lists:
-            return _HingeOfShortLists(self.ladder, scores, squared=squared)
         return _HingeSnapshot(self.ladder, scores, squared=squared)
 
     def narrowest_gap(self, scores: NDArray[Any]) -> float:
@@ -116,10 +120,8 @@ class _ExponentialSnapshot(Snapshot):
         self._lowest, mass = exponential_mass(
             self._scores, ladder.weights, ladder.rungs, ladder.first_rungs
         )
-        outer, lengths = ladder.outer, np.diff(ladder.rungs)
-        lengths[ladder.first_rungs[1:] - 1] = 0  # the highest rung of each list
-        shift = self._scores[outer] - np.repeat(self._lowest, lengths)
-        self.heights = Heights(shift, np.repeat(mass, lengths), ladder.weights[outer])
+        shift = self._scores[ladder.outer] - ladder.outer_of_rungs(self._lowest)
+        self.heights = Heights(shift, ladder.outer_of_rungs(mass), ladder.weights[ladder.outer])
 
     def gradient(self, first: Floats) -> Floats:
         pull = self._adjoint(first, 1)
@@ -283,24 +285,34 @@ class _HingeSnapshot(_SortedSnapshot):
         return hinge_moments(self._scores, self._grades, per_row, lists, n_rungs, adjoint, margin)
 
 
-class _HingeOfShortLists(Snapshot):
-    """A hinge (degree 1) or squared hinge (2) on short lists: pair by pair, without a sort."""
+class _ShortLists(Snapshot):
+    """Lists so short that their pairs are told one by one, without a sort."""
 
-    def __init__(self, ladder: Ladder, scores: NDArray[Any], *, squared: bool) -> None:
+    _LOSSES: ClassVar[dict[str, int]] = {
+        "logistic": LOGISTIC,
+        "hinge": HINGE,
+        "squared_hinge": SQUARED_HINGE,
+    }
+
+    def __init__(self, ladder: Ladder, scores: NDArray[Any], loss: str) -> None:
         self._ladder = ladder
         laid_out = scores[ladder.rows].astype(np.float64, copy=False)
+        outer, weight = laid_out[ladder.outer], ladder.weights[ladder.outer]
+        shift: Floats = np.broadcast_to(0.0, outer.shape)
+        if loss == "logistic":  # rows far below all others are held there, which keeps their digits
+            held = np.maximum(outer, ladder.lowest_above(laid_out) - FAR)
+            outer, shift = held, outer - held
         rows = laid_out, ladder.weights, ladder.rungs, ladder.first_rungs
-        self._pairs = *rows, 2 if squared else 1
-        weight = ladder.weights[ladder.outer]
+        self._pairs = outer, *rows, self._LOSSES[loss]
         size, self._slope = np.empty((2, weight.size))
-        hinge_heights(*self._pairs, size, self._slope)
-        self.heights = Heights(np.broadcast_to(0.0, size.shape), size, weight)
+        pair_heights(*self._pairs, size, self._slope)
+        self.heights = Heights(shift, size, weight)
 
     def gradient(self, first: Floats) -> Floats:
-        return self._ladder.to_rows(hinge_pulls(*self._pairs, first, self._slope))
+        return self._ladder.to_rows(pair_pulls(*self._pairs, first, self._slope))
 
     def gradient_and_hessian(self, first: Floats, second: Floats) -> tuple[Floats, Floats]:
-        bends = hinge_bends(*self._pairs, first, second, self._slope)
+        bends = pair_bends(*self._pairs, first, second, self._slope)
         return self.gradient(first), self._ladder.to_rows(bends)
 
 
