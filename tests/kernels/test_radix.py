@@ -19,10 +19,10 @@ VALUES = arrays(
 )
 
 
-@pytest.fixture(autouse=True, params=["by digits", "by words"])
+@pytest.fixture(autouse=True, params=["one bucket", "many buckets"])
 def way(monkeypatch, request):
-    monkeypatch.setattr(radix, "FEW", 0)
-    monkeypatch.setattr(radix, "HAS_FAST_SORT", request.param == "by words")
+    monkeypatch.setattr(radix, "FEW", 1)
+    monkeypatch.setattr(radix, "ROOM", 4 if request.param == "many buckets" else radix.ROOM)
 
 
 WAYS = {"deadline": None, "suppress_health_check": [HealthCheck.function_scoped_fixture]}
@@ -50,11 +50,16 @@ def test_scores_that_differ_in_their_last_bits_are_told_apart(spread, offset):
     np.testing.assert_array_equal(ordered, np.sort(values))
 
 
-def test_some_rows_are_sorted_by_themselves():
-    values = np.array([3.0, -1.0, 2.0, -1.0, 5.0, 0.0])
-    order, ordered = sorted_rows(values, np.array([0, 1, 3, 5]))
-    assert order.tolist() == [1, 3, 5, 0]
-    assert ordered.tolist() == [-1.0, -1.0, 0.0, 3.0]
+@pytest.mark.parametrize("most_moves", [0, radix.MOST_MOVES])
+@pytest.mark.parametrize("n_rows", [3_000, 30_000])
+def test_rows_that_leading_bits_do_not_tell_apart(monkeypatch, n_rows, most_moves):
+    monkeypatch.setattr(radix, "MOST_MOVES", most_moves)
+    rng = np.random.default_rng(0)
+    values = 1.0 + 1e-13 * rng.normal(size=n_rows)
+    values[::2] = rng.normal(size=n_rows // 2)
+    order, ordered = sorted_rows(values)
+    np.testing.assert_array_equal(order, np.argsort(values, kind="stable"))
+    np.testing.assert_array_equal(ordered, np.sort(values))
 
 
 def test_what_was_given_stays_as_it_was():

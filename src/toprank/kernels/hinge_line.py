@@ -10,14 +10,9 @@ every upper row is put where its hinges begin, at s - 1, and every lower row at 
 A row joins at distance 0, so of the moments Σ a·distance^n only that of n = 0 jumps there; the
 others follow from the way that was covered. All are sums of positive terms: nothing cancels.
 
-Many rows are first dealt out to buckets, each a stretch of the line::
-
-    as they came  -->  dealt out to buckets  -->  sorted within each bucket
-
-A bucket lies in the cache of the processor while it is accessed at random; between rows and buckets
-every array is read and written in order. Rows are dealt out and collected piece by piece, buckets
-are sorted and passed one by one, by any number of threads: what a bucket adds to the moments is
-summed first, so that each knows what it starts from.
+Many rows are first dealt out to buckets, each a stretch of the line (:mod:`toprank.kernels.radix`).
+Buckets are sorted and passed one by one, by any number of threads: what a bucket adds to the
+moments is summed first, so that each knows what it starts from.
 """
 
 from __future__ import annotations
@@ -40,13 +35,6 @@ Places = NDArray[np.int64]
 
 # Rows from which on buckets pay.
 MANY = 1 << 15
-# Rows that a bucket has at least, as many as the cache holds, and how many buckets there are at
-# most: twice as many places are written to at a time, and a processor keeps track of 64.
-ROOM, BUCKETS = 1 << 15, 32
-# Rows that are dealt out by one thread, and rows that show how to cut the line into buckets.
-PIECE = SAMPLE = 1 << 16
-# Leading bits of a position by which it is dealt to a bucket.
-LEADING = 16
 
 
 class RowsOfClasses(NamedTuple):
@@ -60,84 +48,6 @@ class RowsOfClasses(NamedTuple):
     def of(cls, is_upper: NDArray[np.bool_]) -> RowsOfClasses:
         """Both classes of a mask."""
         return cls(is_upper, np.flatnonzero(~is_upper), np.flatnonzero(is_upper))
-
-
-class _Names(NamedTuple):
-    """How positions name their bucket: what they have above the lowest, without its last bits.
-
-    ``edges`` are where buckets begin and the last one ends.
-    """
-
-    low: np.uint64
-    shift: np.uint64
-    bucket: NDArray[np.uint8]
-    edges: Places
-    n_buckets: int
-
-
-def _names(scores: Floats, is_upper: Flags, margin: float) -> _Names | None:
-    """Cut the line on which upper rows stand ``margin`` lower; None if it is not finite."""
-    # each piece is read from memory once
-    ends = [
-        (piece.min(), piece.max())
-        for piece in (scores[at : at + PIECE] for at in range(0, scores.size, PIECE))
-    ]
-    lowest, highest = float(np.min(ends)) - margin, float(np.max(ends))
-    if not np.isfinite([lowest, highest]).all():
-        return None
-    low = int(radix.code_of(lowest))
-    shift = max(0, (int(radix.code_of(highest)) - low).bit_length() - LEADING)
-    step = max(1, scores.size // SAMPLE)
-    counts, bucket = np.zeros(1 << LEADING, np.int32), np.empty(1 << LEADING, np.uint8)
-    _count(scores, is_upper, margin, np.uint64(low), np.uint64(shift), step, counts)
-    edges = np.empty(BUCKETS + 1, np.int64)
-    n_buckets = _cut(counts, max(ROOM, -(-scores.size // BUCKETS)) // step, bucket, edges)
-    return _Names(np.uint64(low), np.uint64(shift), bucket, edges, n_buckets)
-
-
-class _Dealt(NamedTuple):
-    """Scores and weights dealt out to buckets, of which each class has its own half.
-
-    ``following`` is where the rows of each piece go on in each half::
-
-        starts   0    4   7    9   12 ...
-        values   l l l l u u u | l l u u u | ...
-    """
-
-    values: Floats
-    weights: Floats
-    bucket_of: NDArray[np.uint8]
-    starts: Places
-    following: Places
-
-
-def _deal_out(
-    scores: Floats,
-    is_upper: Flags,
-    weights: Floats,
-    names: _Names,
-    scratch: Scratch,
-    threads: Threads,
-    margin: float = 1.0,
-) -> _Dealt:
-    size = scores.size
-    counts = np.zeros((-(-size // PIECE), 2 * names.n_buckets), np.int64)
-    bucket_of, dealt = scratch.empty(size, np.uint8), scratch.empty(size)
-    dealt_weights = scratch.empty_like(weights)
-
-    def name(rows: slice) -> None:
-        where, into = names[:3], (bucket_of[rows], counts[rows.start // PIECE])
-        _name(scores[rows], is_upper[rows], margin, *where, *into)
-
-    def deal(rows: slice) -> None:
-        mine = scores[rows], weights[rows], bucket_of[rows], following[rows.start // PIECE].copy()
-        _deal(*mine, dealt, dealt_weights)
-
-    threads.chunks(size, PIECE, name)
-    starts = np.append(0, np.cumsum(counts.sum(axis=0)))
-    following = starts[:-1] + np.cumsum(counts, axis=0) - counts
-    threads.chunks(size, PIECE, deal)
-    return _Dealt(dealt, dealt_weights, bucket_of, starts, following)
 
 
 def heights_of_lower(
@@ -156,22 +66,19 @@ def heights_of_lower(
     >>> list(heights_of_lower(scores, is_upper, ties=True))
     [array([2., 2.])]
     """
-    flags = is_upper.view(np.int8)
-    names = _names(scores, flags, 0.0)
-    if names is None:
+    ends, flags = radix.ends_of(scores), is_upper.view(np.int8)
+    if not np.isfinite(ends).all():
         return None
-    work = Scratch(0), Threads()
-    dealt = _deal_out(scores, flags, np.empty(0), names, *work, margin=0.0)
+    dealt = radix.deal_out(scores, np.empty(0), radix.cut(scores, ends, flags), flags)
     return _heights_of_buckets(dealt, ties=ties)
 
 
-def _heights_of_buckets(dealt: _Dealt, *, ties: bool) -> Iterator[Floats]:
+def _heights_of_buckets(dealt: radix.Dealt, *, ties: bool) -> Iterator[Floats]:
     n_below = 0
-    for at in range(0, dealt.starts.size - 1, 2):
-        start, middle, stop = map(int, dealt.starts[at : at + 3])
-        lower, upper = dealt.values[start:middle], dealt.values[middle:stop]
-        lower.sort()
-        upper.sort()
+    for at in range(dealt.starts.size // 2):
+        start, middle, stop = dealt.ends(at)
+        lower = radix.sort_floats(dealt.values[start:middle])
+        upper = radix.sort_floats(dealt.values[middle:stop])
         heights = np.empty(lower.size)
         _count_below(lower, upper, ties, float(n_below), heights)
         n_below += upper.size
@@ -196,7 +103,7 @@ class HingeLine:
     O(n log n) time.
     """
 
-    _rows: _Dealt | None
+    _rows: radix.Dealt | None
 
     def __init__(
         self,
@@ -214,8 +121,7 @@ class HingeLine:
         self._weights = self._scratch.empty_like(weights)
         self._order = self._scratch.empty(size, np.uint32 if size < 2**32 else np.uint64)
         given = scores.astype(np.float64, copy=False), classes, weights
-        is_many = size >= max(MANY, radix.FEW) and radix.HAS_FAST_SORT
-        if not (is_many and self._sort_buckets(*given)):
+        if not (size >= max(MANY, radix.FEW) and self._sort_buckets(*given)):
             self._merge_classes(*given)
         self.sizes, self.slopes = self._scratch.empty((2, classes.lower.size))
         self._pass_upwards()
@@ -226,37 +132,39 @@ class HingeLine:
 
     def _sort_buckets(self, scores: Floats, classes: RowsOfClasses, weights: Floats) -> bool:
         """Deal the rows out and sort each bucket; False where too many rows would have to move."""
-        names = _names(scores, classes.is_upper.view(np.int8), 1.0)
-        if names is None:
+        lowest, highest = radix.ends_of(scores)
+        ends = lowest - 1.0, highest  # a lowest upper row stands there
+        if not np.isfinite(ends).all():
             return False
-        rows = scores, classes.is_upper.view(np.int8), weights
-        given = _deal_out(*rows, names, self._scratch, self._threads)
+        flags = classes.is_upper.view(np.int8)
+        cuts = radix.cut(scores, ends, flags, 1.0)
+        work = self._scratch, self._threads
+        given = radix.deal_out(scores, weights, cuts, flags, 1.0, *work)
         self._dealt, self._rows = given.values, given
         # where each bucket begins, and its first lower row among all lower ones
         self._places = given.starts[::2]
         self._lower_places = np.append(0, np.cumsum(np.diff(given.starts)[::2]))
+        line = self._order, self._scores, self._is_upper, self._weights
 
         def sort(at: int) -> bool:
-            start, middle, stop = map(int, given.starts[2 * at : 2 * at + 3])
-            width = (stop - start - 1).bit_length()
-            length = (int(names.edges[at + 1] - names.edges[at]) << int(names.shift)) - 1
-            dropped = np.uint64(max(0, length.bit_length() + width - 64))
-            first = np.uint64(int(names.low) + (int(names.edges[at]) << int(names.shift)))
-            words, bits = self._scratch.empty(stop - start, np.uint64), np.uint64(width)
-            _pack(given.values, start, middle, first, dropped, bits, words)
-            words.sort()
-            sorted_ = words, start, middle, bits, given.values, given.weights
-            return _unpack(*sorted_, self._order, self._scores, self._is_upper, self._weights)
+            start, middle, _ = given.ends(at)
+            for all_digits in (False, True):
+                words, width = radix.words_of(given, cuts, at, 1.0, all_digits=all_digits)
+                rows = start, middle, given.values, given.others
+                if _unpack(words, width, radix.MOST_MOVES, *rows, *line):
+                    return True
+            return False
 
-        are_sorted = all(self._threads.chunks(names.n_buckets, 1, lambda one: sort(one.start)))
+        are_sorted = all(self._threads.chunks(cuts.n_buckets, 1, lambda one: sort(one.start)))
         return are_sorted and _follow_each_other(self._scores, self._is_upper, self._places)
 
     def _merge_classes(self, scores: Floats, classes: RowsOfClasses, weights: Floats) -> None:
         """Sort each class by itself and merge the two: one bucket."""
-        lower_order, lower = radix.sorted_rows(scores, classes.lower)
-        upper_order, upper = radix.sorted_rows(scores, classes.upper)
+        lower_order, lower = radix.sorted_rows(scores[classes.lower])
+        upper_order, upper = radix.sorted_rows(scores[classes.upper])
+        orders = classes.lower[lower_order], classes.upper[upper_order]
         line = self._scores, self._is_upper, self._weights
-        _merge(lower, lower_order, upper, upper_order, weights, self._order, *line)
+        _merge(lower, orders[0], upper, orders[1], weights, self._order, *line)
         self._dealt, self._rows = self._scratch.empty(scores.size), None
         self._places = np.array([0, scores.size])
         self._lower_places = np.array([0, lower.size])
@@ -343,110 +251,21 @@ class HingeLine:
         values, others = self._scratch.empty_like(dealt), self._scratch.empty_like(other)
 
         def collect(rows: slice) -> None:
-            following = given.following[rows.start // PIECE].copy()
+            following = given.following[rows.start // radix.PIECE].copy()
             into = values[rows], others[rows]
             _collect(given.bucket_of[rows], following, dealt, other, *into)
 
-        self._threads.chunks(dealt.size, PIECE, collect)
+        self._threads.chunks(dealt.size, radix.PIECE, collect)
         return values, others
-
-
-@compiled
-def _count(
-    scores: Floats,
-    is_upper: Flags,
-    margin: float,
-    low: np.uint64,
-    shift: np.uint64,
-    step: int,
-    counts: NDArray[np.int32],
-) -> None:
-    """Count some of the rows in every stretch, which leading bits of positions name."""
-    for row in range(0, scores.size, step):
-        counts[(radix.code_of(scores[row] - margin * is_upper[row]) - low) >> shift] += 1
-
-
-@compiled
-def _cut(counts: NDArray[np.int32], least: int, bucket: NDArray[np.uint8], edges: Places) -> int:
-    """Cut the stretches into buckets of at least so many rows; give how many these are.
-
-    Stretches that are left over at the end belong to the last bucket.
-    """
-    n_buckets, held, edges[0] = 0, 0, 0
-    for stretch in range(counts.size):
-        held += counts[stretch]
-        bucket[stretch] = n_buckets
-        if held >= least and n_buckets < edges.size - 2:
-            n_buckets, held = n_buckets + 1, 0
-            edges[n_buckets] = stretch + 1
-    if held == 0 and n_buckets > 0:
-        n_buckets -= 1
-        bucket[edges[n_buckets] :] = n_buckets
-    edges[n_buckets + 1] = counts.size
-    return n_buckets + 1
-
-
-@compiled
-def _name(
-    scores: Floats,
-    is_upper: Flags,
-    margin: float,
-    low: np.uint64,
-    shift: np.uint64,
-    bucket: NDArray[np.uint8],
-    bucket_of: NDArray[np.uint8],
-    counts: Places,
-) -> None:
-    """Write which half of which bucket each row belongs to, and count the rows of each."""
-    for row in range(scores.size):
-        stretch = (radix.code_of(scores[row] - margin * is_upper[row]) - low) >> shift
-        bucket_of[row] = 2 * bucket[stretch] + is_upper[row]
-    for row in range(scores.size):
-        counts[np.uint64(bucket_of[row])] += 1
-
-
-@compiled
-def _deal(
-    scores: Floats,
-    weights: Floats,
-    bucket_of: NDArray[np.uint8],
-    following: Places,
-    dealt: Floats,
-    dealt_weights: Floats,
-) -> None:
-    """Write rows one after the other to where each half of a bucket goes on."""
-    for row in range(scores.size):
-        mine = np.uint64(bucket_of[row])
-        at = np.uint64(following[mine])
-        following[mine] += 1
-        dealt[at] = scores[row]
-        if weights.size:
-            dealt_weights[at] = weights[row]
-
-
-@compiled
-def _pack(
-    dealt: Floats,
-    start: int,
-    middle: int,
-    first: np.uint64,
-    dropped: np.uint64,
-    width: np.uint64,
-    words: Words,
-) -> None:
-    """Write words of a position, without its last bits where it has too many, and a place."""
-    for at in range(start, start + words.size):
-        position = dealt[at] - 1.0 if at >= middle else dealt[at]
-        kept = (radix.code_of(position) - first) >> dropped
-        words[at - start] = (kept << width) | np.uint64(at - start)
 
 
 @compiled
 def _unpack(
     words: Words,
+    width: np.uint64,
+    most_moves: int,
     start: int,
     middle: int,
-    width: np.uint64,
     dealt: Floats,
     dealt_weights: Floats,
     order: NDArray[Any],
@@ -459,7 +278,7 @@ def _unpack(
     A row moves past others where bits were dropped, and where s - 1 was rounded past t.
     """
     mask = (np.uint64(1) << width) - np.uint64(1)
-    left = radix.MOST_MOVES * words.size
+    left = most_moves * words.size
     for place in range(start, start + words.size):
         from_ = start + np.int64(words[place - start] & mask)
         score, upper = dealt[np.uint64(from_)], np.int8(from_ >= middle)

@@ -1,45 +1,54 @@
-"""Sorting many floats as whole numbers.
+"""Sorting many floats in linear time, bucket by bucket in the cache.
 
 The bits of a float, its sign bit flipped where it is positive and all of them where it is
-negative, are whole numbers in the same order: its *code*.
+negative, are whole numbers in the same order: its *code*. Rows are first dealt out to buckets by
+the leading bits of their codes, and then sorted within each bucket::
 
-Where numpy sorts whole numbers with vector registers, the code of a row and its number share one
-word of 64 bits, and these are sorted. What codes lose of their last bits is made good by
+    as they came  -->  dealt out to buckets  -->  sorted within each bucket
+
+A bucket lies in the cache of the processor while it is accessed at random; between rows and buckets
+every array is read and written in order. Within a bucket the code of a row and its place share one
+word of 64 bits. Words are sorted by digits, the lowest first, each time stably: by the two leading
+ones, and where these leave too much open by all. What the digits do not tell is made good by
 moving rows past their neighbours::
 
-    word    code of the row, from the lowest on, without its last bits | number of the row
-
-Elsewhere, and where too many codes agree in what is left of them, codes are sorted by their eight
-bytes, the lowest first, each time stably: time in proportion to their number, no logarithm. A byte
-that all values share is passed over, so float32 scores cost five passes instead of eight.
+    word    code of the row, from where the bucket begins | place of the row in the bucket
+            |- digit -|- digit -|- digit -| ...
 """
 
 from __future__ import annotations
 
 import sys
-from typing import Any
+from typing import Any, NamedTuple
 
-import llvmlite.binding
 import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from toprank.kernels.jit import compiled
+from toprank.kernels.scratch import Scratch
+from toprank.kernels.threads import Threads
 
-DIGITS, VALUES = 8, 256
+Floats = NDArray[np.float64]
+Words = NDArray[np.uint64]
+Flags = NDArray[np.int8]  # 1 for upper rows
+Places = NDArray[np.int64]
+
 # Fewer values than this are sorted by comparing: all of them where loops are not compiled.
-FEW = sys.maxsize if getattr(numba.config, "DISABLE_JIT", False) else 1024
-# Moves per row after which neighbours have too much in common for words of codes and rows.
+FEW = sys.maxsize if getattr(numba.config, "DISABLE_JIT", False) else 1 << 12
+# Rows that a bucket has at least, as many as the cache holds, and how many buckets there are at
+# most: twice as many must have numbers of 8 bits.
+ROOM, BUCKETS = 1 << 15, 128
+# Rows that are dealt out by one thread, and rows that show how to cut the line into buckets.
+PIECE = SAMPLE = 1 << 16
+# Leading bits of a code by which it is dealt to a bucket, at most.
+LEADING = 16
+# Bits of a digit at least and at most: its values are counted in the first-level cache.
+SHORT_DIGIT, LONG_DIGIT = 8, 13
+# Moves per row after which neighbours have too much in common for words.
 MOST_MOVES = 4
 
-
-def _sorts_by_vectors() -> bool:
-    """Whether numpy sorts with vector registers on this processor."""
-    features = llvmlite.binding.get_host_cpu_features()
-    return any(features.get(name, False) for name in ("avx2", "avx512dq", "neon"))
-
-
-HAS_FAST_SORT = _sorts_by_vectors()
+_NO_FLAGS = np.empty(0, np.int8)
 
 
 @compiled
@@ -49,66 +58,125 @@ def code_of(value: float) -> np.uint64:
     return np.uint64(bits ^ ((bits >> np.int64(63)) | np.int64(-(2**63))))
 
 
-@compiled
-def _codes(
-    bits: NDArray[np.int64], rows: NDArray[np.int64], codes: NDArray[np.uint64]
-) -> tuple[np.uint64, np.uint64]:
-    """Write the codes of floats that are seen as whole numbers; give the lowest and highest."""
-    lowest, highest = ~np.uint64(0), np.uint64(0)
-    sign = np.int64(-(2**63))
-    for place in range(rows.size):
-        mine = bits[rows[place]]
-        code = np.uint64(mine ^ ((mine >> np.int64(63)) | sign))  # all bits, or the sign alone
-        codes[place] = code
-        lowest, highest = min(lowest, code), max(highest, code)
-    return lowest, highest
+class Cuts(NamedTuple):
+    """How codes name their bucket: by what they have above the lowest, without its last bits.
+
+    ``edges`` are where buckets begin and the last one ends.
+    """
+
+    low: np.uint64
+    shift: np.uint64
+    bucket: NDArray[np.uint8]
+    edges: Places
+    n_buckets: int
+
+    def stretch(self, at: int) -> tuple[int, int]:
+        """Lowest code of a bucket, and how many bits tell its codes apart."""
+        first, stop = (int(edge) << int(self.shift) for edge in self.edges[at : at + 2])
+        return int(self.low) + first, (stop - first - 1).bit_length()
 
 
-@compiled
-def _pack(
-    codes: NDArray[np.uint64],
-    rows: NDArray[np.int64],
-    lowest: np.uint64,
-    dropped: int,
-    width: int,
-) -> None:
-    """Turn codes into words: without their last bits, with the number of their row."""
-    for place in range(codes.size):
-        kept = (codes[place] - lowest) >> np.uint64(dropped)
-        codes[place] = (kept << np.uint64(width)) | np.uint64(rows[place])
+def ends_of(values: Floats) -> tuple[float, float]:
+    """Lowest and highest of some values; each piece is read from memory once."""
+    pieces = [values[at : at + PIECE] for at in range(0, values.size, PIECE)]
+    ends = [(piece.min(), piece.max()) for piece in pieces]
+    return float(np.min(ends)), float(np.max(ends))
 
 
-@compiled
-def _unpack(
-    words: NDArray[np.uint64],
-    width: int,
-    values: NDArray[np.float64],
-    order: NDArray[np.int64],
-    ordered: NDArray[np.float64],
-) -> bool:
-    """Write rows and values in order; False where too many rows had to move."""
-    mask = (np.uint64(1) << np.uint64(width)) - np.uint64(1)
-    left = MOST_MOVES * words.size
-    for place in range(words.size):
-        row = np.int64(words[place] & mask)
-        value = values[row]
-        at = place
-        while at > 0 and ordered[at - 1] > value:
-            order[at], ordered[at] = order[at - 1], ordered[at - 1]
-            at -= 1
-        order[at], ordered[at] = row, value
-        left -= place - at
-        if left < 0:
-            return False
-    return True
+def cut(
+    values: Floats, ends: tuple[float, float], is_upper: Flags = _NO_FLAGS, margin: float = 0.0
+) -> Cuts:
+    """Cut the line between two ends; upper rows stand ``margin`` below their values."""
+    low, high = int(code_of(ends[0])), int(code_of(ends[1]))
+    leading = min(values.size.bit_length(), LEADING)
+    shift = max(0, (high - low).bit_length() - leading)
+    step = max(1, values.size // SAMPLE)
+    counts, bucket = np.zeros(1 << leading, np.int32), np.empty(1 << leading, np.uint8)
+    where = np.uint64(low), np.uint64(shift)
+    _count(values, is_upper, margin, *where, step, counts)
+    edges = np.empty(BUCKETS + 1, np.int64)
+    n_buckets = _cut(counts, max(ROOM, -(-values.size // BUCKETS)) // step, bucket, edges)
+    return Cuts(*where, bucket, edges, n_buckets)
 
 
-def sorted_rows(
-    values: NDArray[np.float64], rows: NDArray[np.intp] | None = None
-) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+class Dealt(NamedTuple):
+    """Values and what goes with them, dealt out to buckets, of which each class has its own half.
+
+    ``following`` is where the rows of each piece go on in each half::
+
+        starts   0    4   7    9   12 ...
+        values   l l l l u u u | l l u u u | ...
+    """
+
+    values: Floats
+    others: NDArray[Any]
+    bucket_of: NDArray[np.uint8]
+    starts: Places
+    following: Places
+
+    def ends(self, at: int) -> tuple[int, int, int]:
+        """Where a bucket begins, where its upper half does, and where it stops."""
+        start, middle, stop = self.starts[2 * at : 2 * at + 3].tolist()
+        return start, middle, stop
+
+
+def deal_out(
+    values: Floats,
+    others: NDArray[Any],
+    cuts: Cuts,
+    is_upper: Flags = _NO_FLAGS,
+    margin: float = 0.0,
+    scratch: Scratch | None = None,
+    threads: Threads | None = None,
+) -> Dealt:
+    """Deal rows out to buckets, in each as they came."""
+    size = values.size
+    scratch, threads = scratch or Scratch(0), threads or Threads()
+    counts = np.zeros((-(-size // PIECE), 2 * cuts.n_buckets), np.int64)
+    bucket_of, dealt = scratch.empty(size, np.uint8), scratch.empty(size)
+    dealt_others = scratch.empty_like(others)
+
+    def name(rows: slice) -> None:
+        into = bucket_of[rows], counts[rows.start // PIECE]
+        _name(values[rows], is_upper[rows], margin, *cuts[:3], *into)
+
+    def deal(rows: slice) -> None:
+        mine = values[rows], others[rows], bucket_of[rows], following[rows.start // PIECE].copy()
+        _deal(*mine, dealt, dealt_others)
+
+    threads.chunks(size, PIECE, name)
+    starts = np.append(0, np.cumsum(counts.sum(axis=0)))
+    following = starts[:-1] + np.cumsum(counts, axis=0) - counts
+    threads.chunks(size, PIECE, deal)
+    return Dealt(dealt, dealt_others, bucket_of, starts, following)
+
+
+def words_of(
+    dealt: Dealt,
+    cuts: Cuts,
+    at: int,
+    margin: float = 0.0,
+    *,
+    all_digits: bool = False,
+) -> tuple[Words, np.uint64]:
+    """Words of a bucket, sorted by two or all digits, and how many of their bits are places."""
+    start, middle, stop = dealt.ends(at)
+    first, n_bits = cuts.stretch(at)
+    width = (stop - start - 1).bit_length()
+    dropped = np.uint64(max(0, n_bits + width - 64))
+    words = np.empty(stop - start, np.uint64)
+    _pack(dealt.values, start, middle, margin, np.uint64(first), dropped, np.uint64(width), words)
+    digit = min(max(words.size.bit_length() - 2, SHORT_DIGIT), LONG_DIGIT)
+    total = min(n_bits + width, 64)
+    n_digits = -(-(total - width) // digit) if all_digits else 2
+    _sort_by_digits(words, np.empty_like(words), total, digit, n_digits)
+    return words, np.uint64(width)
+
+
+def sorted_rows(values: Floats) -> tuple[NDArray[np.intp], Floats]:
     """Rows in rising order of their values, equal ones as they came, and the values in that order.
 
-    ``rows`` in rising order are those that are sorted, by default all.
+    None may be NaN. O(n) time, and some 40 bytes per value.
 
     Examples
     --------
@@ -117,126 +185,16 @@ def sorted_rows(
     >>> sorted_rows(np.array([2.0, 0.5, 2.0]))
     (array([1, 0, 2]), array([0.5, 2. , 2. ]))
     """
-    size = values.size if rows is None else rows.size
-    if size >= FEW and HAS_FAST_SORT:
-        bits, chosen = _bits(values), np.arange(values.size) if rows is None else rows
-        words = np.empty(size, np.uint64)
-        lowest, highest = _codes(bits, chosen, words)
-        width = int(bits.size).bit_length()
-        dropped = max(0, (int(highest) - int(lowest)).bit_length() + width - 64)
-        _pack(words, chosen, np.uint64(lowest), dropped, width)
-        words.sort()
-        order, ordered = np.empty(size, np.intp), np.empty(size)
-        if _unpack(words, width, bits.view(np.float64), order, ordered):
-            return order, ordered
-    wide = np.asarray(values, dtype=np.float64)
-    order = _argsort_by_digits(wide if rows is None else wide[rows])
-    order = order if rows is None else rows[order]
-    return order, wide[order]
+    if values.size < FEW:
+        order = np.argsort(values, kind="stable")
+        return order, values[order]
+    rows = np.arange(values.size, dtype=np.intp)
+    ordered = _sort_buckets(values, rows)
+    return rows, ordered
 
 
-@compiled
-def _code(bits: NDArray[np.int64], codes: NDArray[np.uint64]) -> NDArray[np.int64]:
-    """Write the codes of floats that are seen as whole numbers; count the values of each digit."""
-    counts = np.zeros((DIGITS, VALUES), dtype=np.int64)
-    lowest = np.int64(-(2**63))
-    for row in range(bits.size):
-        code = np.uint64(bits[row] ^ ((bits[row] >> np.int64(63)) | lowest))
-        codes[row] = code
-        for digit in range(DIGITS):
-            counts[digit, (code >> np.uint64(8 * digit)) & np.uint64(255)] += 1
-    return counts
-
-
-@compiled
-def _places(counts: NDArray[np.int64], n_rows: int) -> bool:
-    """Turn the counts of one digit into first places; say whether its values differ at all."""
-    place = 0
-    differ = True
-    for value in range(VALUES):
-        count = counts[value]
-        differ = differ and count != n_rows
-        counts[value] = place
-        place += count
-    return differ
-
-
-@compiled
-def _sort(
-    bits: NDArray[np.int64], codes: NDArray[np.uint64], other: NDArray[np.uint64]
-) -> NDArray[np.int64]:
-    counts = _code(bits, codes)
-    for digit in range(DIGITS):
-        place = counts[digit]
-        if not _places(place, bits.size):
-            continue
-        shift = np.uint64(8 * digit)
-        for row in range(codes.size):
-            code = codes[row]
-            value = (code >> shift) & np.uint64(255)
-            other[place[value]] = code
-            place[value] += 1
-        codes, other = other, codes
-    lowest = np.int64(-(2**63))
-    result = other.view(np.int64)
-    for row in range(codes.size):
-        code = np.int64(codes[row])
-        result[row] = code ^ lowest if code < 0 else ~code
-    return result
-
-
-@compiled
-def _argsort(
-    bits: NDArray[np.int64],
-    codes: NDArray[np.uint64],
-    other: NDArray[np.uint64],
-    order: NDArray[np.int64],
-    other_order: NDArray[np.int64],
-) -> NDArray[np.int64]:
-    counts = _code(bits, codes)
-    for digit in range(DIGITS):
-        place = counts[digit]
-        if not _places(place, bits.size):
-            continue
-        shift = np.uint64(8 * digit)
-        for row in range(codes.size):
-            code = codes[row]
-            value = (code >> shift) & np.uint64(255)
-            at = place[value]
-            other[at] = code
-            other_order[at] = order[row]
-            place[value] += 1
-        codes, other = other, codes
-        order, other_order = other_order, order
-    return order
-
-
-def sort_floats(values: NDArray[np.float64], *, overwrite: bool = False) -> NDArray[np.float64]:
-    """Values in rising order, as ``np.sort`` gives them; none may be NaN.
-
-    With ``overwrite`` the array given may be sorted itself. O(n) time where numpy does not sort
-    with vector registers, and 16 bytes per value.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from toprank.kernels.radix import sort_floats
-    >>> sort_floats(np.array([2.0, -np.inf, 0.5, -3.0]))
-    array([-inf, -3. ,  0.5,  2. ])
-    """
-    if values.size < FEW or HAS_FAST_SORT:
-        if not overwrite:
-            return np.sort(values)
-        values.sort()
-        return values
-    bits = _bits(values)
-    return _sort(bits, bits.view(np.uint64), np.empty(bits.size, np.uint64)).view(np.float64)
-
-
-def argsort_floats(values: NDArray[np.float64]) -> NDArray[np.intp]:
+def argsort_floats(values: Floats) -> NDArray[np.intp]:
     """Rows in rising order of their values, equal ones as they came; none may be NaN.
-
-    32 bytes per value.
 
     Examples
     --------
@@ -248,8 +206,194 @@ def argsort_floats(values: NDArray[np.float64]) -> NDArray[np.intp]:
     return sorted_rows(values)[0]
 
 
+def sort_floats(values: Floats) -> Floats:
+    """Values in rising order, as ``np.sort`` gives them; none may be NaN.
+
+    O(n) time, and 10 bytes per value beside the result.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from toprank.kernels.radix import sort_floats
+    >>> sort_floats(np.array([2.0, -np.inf, 0.5, -3.0]))
+    array([-inf, -3. ,  0.5,  2. ])
+    """
+    if values.size < FEW:
+        return np.sort(values)
+    return _sort_buckets(values, np.empty(0, np.intp))
+
+
+def _sort_buckets(values: Floats, rows: NDArray[np.intp]) -> Floats:
+    """Values in rising order; ``rows``, unless there are none, are put into the same order."""
+    wide = np.ascontiguousarray(values, dtype=np.float64)
+    cuts = cut(wide, ends_of(wide))
+    dealt = deal_out(wide, rows, cuts)
+    for at in range(cuts.n_buckets):
+        start, _, stop = dealt.ends(at)
+        mine = dealt.values[start:stop], dealt.others[start:stop]
+        ordered, into = np.empty(stop - start), rows[start:stop]
+        for all_digits in (False, True):
+            words, width = words_of(dealt, cuts, at, all_digits=all_digits)
+            if _unpack(words, width, MOST_MOVES, *mine, ordered, into):
+                break
+        else:
+            order = np.argsort(mine[0], kind="stable")
+            np.take(mine[0], order, out=ordered)
+            if rows.size:
+                np.take(mine[1], order, out=into)
+        dealt.values[start:stop] = ordered
+    return dealt.values
+
+
 @compiled
-def _count(ordered: NDArray[np.float64], keys: NDArray[np.float64], counts: NDArray[Any]) -> None:
+def _count(
+    values: Floats,
+    is_upper: Flags,
+    margin: float,
+    low: np.uint64,
+    shift: np.uint64,
+    step: int,
+    counts: NDArray[np.int32],
+) -> None:
+    """Count some of the rows in every stretch, which leading bits of positions name."""
+    for row in range(0, values.size, step):
+        position = values[row] - margin * is_upper[row] if is_upper.size else values[row]
+        counts[(code_of(position) - low) >> shift] += 1
+
+
+@compiled
+def _cut(counts: NDArray[np.int32], least: int, bucket: NDArray[np.uint8], edges: Places) -> int:
+    """Cut the stretches into buckets of at least so many rows; give how many these are.
+
+    Stretches that are left over at the end belong to the last bucket.
+    """
+    n_buckets, held, edges[0] = 0, 0, 0
+    for stretch in range(counts.size):
+        held += counts[stretch]
+        bucket[stretch] = n_buckets
+        if held >= least and n_buckets < edges.size - 2:
+            n_buckets, held = n_buckets + 1, 0
+            edges[n_buckets] = stretch + 1
+    if held == 0 and n_buckets > 0:
+        n_buckets -= 1
+        bucket[edges[n_buckets] :] = n_buckets
+    edges[n_buckets + 1] = counts.size
+    return n_buckets + 1
+
+
+@compiled
+def _name(
+    values: Floats,
+    is_upper: Flags,
+    margin: float,
+    low: np.uint64,
+    shift: np.uint64,
+    bucket: NDArray[np.uint8],
+    bucket_of: NDArray[np.uint8],
+    counts: Places,
+) -> None:
+    """Write which half of which bucket each row belongs to, and count the rows of each."""
+    for row in range(values.size):
+        if is_upper.size:
+            stretch = (code_of(values[row] - margin * is_upper[row]) - low) >> shift
+            bucket_of[row] = 2 * bucket[stretch] + is_upper[row]
+        else:
+            bucket_of[row] = 2 * bucket[(code_of(values[row]) - low) >> shift]
+    for row in range(values.size):
+        counts[np.uint64(bucket_of[row])] += 1
+
+
+@compiled
+def _deal(
+    values: Floats,
+    others: NDArray[Any],
+    bucket_of: NDArray[np.uint8],
+    following: Places,
+    dealt: Floats,
+    dealt_others: NDArray[Any],
+) -> None:
+    """Write rows one after the other to where each half of a bucket goes on."""
+    for row in range(values.size):
+        mine = np.uint64(bucket_of[row])
+        at = np.uint64(following[mine])
+        following[mine] += 1
+        dealt[at] = values[row]
+        if others.size:
+            dealt_others[at] = others[row]
+
+
+@compiled
+def _pack(
+    dealt: Floats,
+    start: int,
+    middle: int,
+    margin: float,
+    first: np.uint64,
+    dropped: np.uint64,
+    width: np.uint64,
+    words: Words,
+) -> None:
+    """Write words of a position, without its last bits where it has too many, and a place."""
+    for at in range(start, start + words.size):
+        position = dealt[at] - margin if at >= middle else dealt[at]
+        kept = (code_of(position) - first) >> dropped
+        words[at - start] = (kept << width) | np.uint64(at - start)
+
+
+@compiled
+def _sort_by_digits(words: Words, other: Words, n_bits: int, digit: int, n_digits: int) -> None:
+    """Sort words of ``n_bits`` by some of their leading digits, the lowest of these first."""
+    from_, to = words, other
+    mask = (np.uint64(1) << np.uint64(digit)) - np.uint64(1)
+    for leading in range(n_digits, 0, -1):
+        shift = np.uint64(max(n_bits - leading * digit, 0))
+        places = np.zeros(1 << digit, np.int32)
+        for word in from_:
+            places[(word >> shift) & mask] += 1
+        place = 0
+        for value in range(1 << digit):
+            places[value], place = place, place + places[value]
+        for word in from_:
+            value = (word >> shift) & mask
+            to[places[value]] = word
+            places[value] += 1
+        from_, to = to, from_
+    if n_digits % 2:
+        words[:] = other
+
+
+@compiled
+def _unpack(
+    words: Words,
+    width: np.uint64,
+    most_moves: int,
+    values: Floats,
+    others: NDArray[Any],
+    ordered: Floats,
+    ordered_others: NDArray[Any],
+) -> bool:
+    """Write a bucket in the order that its words tell; False where too many rows have to move."""
+    mask = (np.uint64(1) << width) - np.uint64(1)
+    left = most_moves * words.size
+    for place in range(words.size):
+        from_ = words[place] & mask
+        value, at = values[from_], place
+        while at > 0 and ordered[at - 1] > value:
+            if left == 0:
+                return False
+            left -= 1
+            ordered[at] = ordered[at - 1]
+            if others.size:
+                ordered_others[at] = ordered_others[at - 1]
+            at -= 1
+        ordered[at] = value
+        if others.size:
+            ordered_others[at] = others[from_]
+    return True
+
+
+@compiled
+def _occurrences(ordered: Floats, keys: Floats, counts: Floats) -> None:
     place = 0
     for key in keys:
         while ordered[place] < key:
@@ -257,7 +401,7 @@ def _count(ordered: NDArray[np.float64], keys: NDArray[np.float64], counts: NDAr
         counts[place] += 1.0
 
 
-def occurrences(ordered: NDArray[np.float64], keys: NDArray[np.float64]) -> NDArray[np.float64]:
+def occurrences(ordered: Floats, keys: Floats) -> Floats:
     """How often each of some rising values is among rising keys, all of which are values.
 
     Examples
@@ -268,19 +412,5 @@ def occurrences(ordered: NDArray[np.float64], keys: NDArray[np.float64]) -> NDAr
     array([1., 0., 2.])
     """
     counts = np.zeros(ordered.size)
-    _count(ordered, keys, counts)
+    _occurrences(ordered, keys, counts)
     return counts
-
-
-def _argsort_by_digits(values: NDArray[np.float64]) -> NDArray[np.intp]:
-    if values.size < FEW:
-        return np.argsort(values, kind="stable")
-    bits = _bits(values)
-    codes, order = np.empty(bits.size, np.uint64), np.arange(bits.size)
-    return _argsort(bits, bits.view(np.uint64), codes, order, np.empty_like(order))
-
-
-# Memory is asked for here and not in the loops: numpy asks for huge pages, numba does not.
-def _bits(values: NDArray[np.float64]) -> NDArray[np.int64]:
-    # -0.0 + 0.0 is 0.0: the two zeros are equal and must get one code
-    return (np.asarray(values, dtype=np.float64) + 0.0).view(np.int64)

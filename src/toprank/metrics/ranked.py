@@ -316,7 +316,7 @@ def _rising(values: Floats) -> Floats:
         return values
     from toprank.kernels.radix import sort_floats  # noqa: PLC0415, loads numba
 
-    return sort_floats(values, overwrite=True)
+    return sort_floats(values)
 
 
 def _order(values: Floats) -> NDArray[np.intp]:
