@@ -56,7 +56,7 @@ def heights_of_lower(
     """For every lower row the upper rows below it, some lower rows at a time, from the lowest on.
 
     With ``ties`` upper rows of the same score count too. None where a score is not finite. Time
-    O(n), beside sorts of so few rows that the cache holds them, and 9 bytes per row.
+    O(n), beside sorts of so few rows that the cache holds them, and 10 bytes per row.
 
     Examples
     --------
@@ -353,7 +353,7 @@ def _merge(
 
 @compiled
 def _collect(
-    bucket_of: NDArray[np.uint8],
+    bucket_of: NDArray[np.uint16],
     following: Places,
     dealt: Floats,
     other: Floats,
