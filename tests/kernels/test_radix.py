@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from toprank.kernels import radix
-from toprank.kernels.radix import argsort_floats, sort_floats, sorted_rows
-from toprank.metrics import average_precision, ranked, ranks
+from toprank.kernels.radix import argsort_floats, heights_of_lower, sort_floats, sorted_rows
+from toprank.metrics import average_precision, pnorm_error, ranked, ranks, roc_auc
 
 VALUES = arrays(
     np.float64,
@@ -69,16 +69,33 @@ def test_what_was_given_stays_as_it_was():
     assert values.tobytes() == np.array([3.0, -0.0, 1.0]).tobytes()
 
 
+@settings(**WAYS)
+@given(
+    values=VALUES.filter(lambda values: values.size and np.isfinite(values).all()), data=st.data()
+)
+@pytest.mark.parametrize("tied_share", [0.0, 0.5, 1.0])
+def test_heights_count_the_upper_rows_below(tied_share, values, data):
+    is_upper = np.array(
+        data.draw(st.lists(st.booleans(), min_size=values.size, max_size=values.size))
+    )
+    lower, upper = np.sort(values[~is_upper]), values[is_upper]
+    below = (upper < lower[:, None]) + tied_share * (upper == lower[:, None])
+    found = np.concatenate(list(heights_of_lower(values, is_upper, tied_share=tied_share)))
+    np.testing.assert_array_equal(found, below.sum(axis=1))
+
+
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_every_second_value_of_a_table_column_can_be_sorted(dtype):
     table = np.random.default_rng(0).normal(size=(500, 3)).astype(dtype)
     np.testing.assert_array_equal(sort_floats(table[::2, 1]), np.sort(table[::2, 1]))
 
 
-def test_long_lists_are_judged_as_short_ones_are(monkeypatch):
+@pytest.mark.parametrize("ties", ["average", "pessimistic", "optimistic"])
+def test_long_lists_are_judged_as_short_ones_are(monkeypatch, ties):
     rng = np.random.default_rng(0)
     scores, y = np.round(rng.normal(size=2_000), 2), rng.random(2_000) < 0.1
-    by_comparing = average_precision(y, scores), ranks(y, scores)
+    metrics = {average_precision, pnorm_error, ranks, roc_auc}
+    by_comparing = {metric: metric(y, scores, ties=ties) for metric in metrics}
     monkeypatch.setattr(ranked, "MANY", 0)
-    assert by_comparing[0] == average_precision(y, scores)
-    np.testing.assert_array_equal(by_comparing[1], ranks(y, scores))
+    for metric in metrics:
+        np.testing.assert_allclose(metric(y, scores, ties=ties), by_comparing[metric], rtol=1e-14)

@@ -17,7 +17,7 @@ moments is summed first, so that each knows what it starts from.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -48,51 +48,6 @@ class RowsOfClasses(NamedTuple):
     def of(cls, is_upper: NDArray[np.bool_]) -> RowsOfClasses:
         """Both classes of a mask."""
         return cls(is_upper, np.flatnonzero(~is_upper), np.flatnonzero(is_upper))
-
-
-def heights_of_lower(
-    scores: Floats, is_upper: NDArray[np.bool_], *, ties: bool
-) -> Iterator[Floats] | None:
-    """For every lower row the upper rows below it, some lower rows at a time, from the lowest on.
-
-    With ``ties`` upper rows of the same score count too. None where a score is not finite. Time
-    O(n), beside sorts of so few rows that the cache holds them, and 10 bytes per row.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from toprank.kernels.hinge_line import heights_of_lower
-    >>> scores, is_upper = np.array([1.0, 3.0, 2.0, 2.0]), np.array([True, False, False, True])
-    >>> list(heights_of_lower(scores, is_upper, ties=True))
-    [array([2., 2.])]
-    """
-    ends, flags = radix.ends_of(scores), is_upper.view(np.int8)
-    if not np.isfinite(ends).all():
-        return None
-    dealt = radix.deal_out(scores, np.empty(0), radix.cut(scores, ends, flags), flags)
-    return _heights_of_buckets(dealt, ties=ties)
-
-
-def _heights_of_buckets(dealt: radix.Dealt, *, ties: bool) -> Iterator[Floats]:
-    n_below = 0
-    for at in range(dealt.starts.size // 2):
-        start, middle, stop = dealt.ends(at)
-        lower = radix.sort_floats(dealt.values[start:middle])
-        upper = radix.sort_floats(dealt.values[middle:stop])
-        heights = np.empty(lower.size)
-        _count_below(lower, upper, ties, float(n_below), heights)
-        n_below += upper.size
-        yield heights
-
-
-@compiled
-def _count_below(lower: Floats, upper: Floats, ties: bool, n_below: float, heights: Floats) -> None:
-    up = 0
-    for low in range(lower.size):
-        score = lower[low]
-        while up < upper.size and (upper[up] < score or (ties and upper[up] == score)):
-            up += 1
-        heights[low] = n_below + up
 
 
 class HingeLine:

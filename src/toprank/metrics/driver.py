@@ -26,6 +26,8 @@ AVERAGE, PESSIMISTIC, OPTIMISTIC, TOGETHER = "average", "pessimistic", "optimist
 # Choices for ties, the default first.
 MEAN_FIRST = AVERAGE, PESSIMISTIC, OPTIMISTIC
 WORST_FIRST = PESSIMISTIC, AVERAGE, OPTIMISTIC
+# The share of the tied positives that count as below a negative.
+SHARE_BELOW = {PESSIMISTIC: 1.0, AVERAGE: 0.5, OPTIMISTIC: 0.0}
 
 _NEEDS = {
     "rows": "a row",

@@ -15,6 +15,7 @@ from toprank.metrics.driver import (
     AVERAGE,
     OPTIMISTIC,
     PESSIMISTIC,
+    SHARE_BELOW,
     TOGETHER,
     WORST_FIRST,
     check_rows,
@@ -23,7 +24,7 @@ from toprank.metrics.driver import (
     shared_parameters,
 )
 from toprank.metrics.places import places_of_positives, sum_over_places
-from toprank.metrics.ranked import MANY, Ranked, rank_sorted, sort_rows
+from toprank.metrics.ranked import Ranked, heights_of_long_list, rank_sorted, sort_rows
 
 if TYPE_CHECKING:
     from toprank.metrics.ranked import Floats, ScoredRows
@@ -33,9 +34,6 @@ _ROUNDING = 4 * np.finfo(np.float64).eps
 
 # Ties that are looked at together: the cache of a processor holds them.
 BLOCK = 1 << 14
-
-# The share of the tied rows that count.
-_SHARE = {PESSIMISTIC: 1.0, AVERAGE: 0.5, OPTIMISTIC: 0.0}
 
 
 def _of_each_row(
@@ -51,7 +49,7 @@ def _of_each_row(
         def measured(*arguments: Any, **keywords: Any) -> Floats:
             given, _ = read_call(signature, arguments, keywords)
             ties = given.pop("ties")
-            check_choice("ties", ties, tuple(_SHARE))
+            check_choice("ties", ties, tuple(SHARE_BELOW))
             # Rows of weight 0 are counted by nobody, yet they have a height of their own.
             rows, _ = check_rows(**given, keep_weightless=True)
             if not rows.scores.size:
@@ -59,7 +57,7 @@ def _of_each_row(
             by_score = sort_rows(rows)
             totals = rows.per_list(rows.gain), rows.per_list(~rows.gain)
             values = by_score.for_each_row(
-                judge(rank_sorted(rows, by_score, *totals), _SHARE[ties])
+                judge(rank_sorted(rows, by_score, *totals), SHARE_BELOW[ties])
             )
             of_class: Floats = values[rows.gain if of == "positives" else ~rows.gain]
             return of_class
@@ -179,13 +177,9 @@ def _pnorm_error_of_long_list(
 ) -> Floats | None:
     """The raw sum of a long list, whose heights need no sort of all rows at once."""
     del margin  # the scores were shifted before
-    if normalize or ties == AVERAGE or rows.scores.size < MANY:
+    if normalize or ties == AVERAGE:
         return None
-    from toprank.kernels import hinge_line, radix  # noqa: PLC0415, loads numba
-
-    if rows.scores.size < radix.FEW:
-        return None
-    of_buckets = hinge_line.heights_of_lower(rows.scores, rows.gain, ties=ties == PESSIMISTIC)
+    of_buckets = heights_of_long_list(rows, SHARE_BELOW[ties])
     if of_buckets is None:
         return None
     total = np.zeros(1)
@@ -252,7 +246,7 @@ def pnorm_error(
         if ties == AVERAGE and p > 1:
             total = _expected_price(ranked, lambda heights: _power(heights, p), "height")
         else:
-            total = _paid_by_height(ranked, lambda heights: _power(heights, p), _SHARE[ties])
+            total = _paid_by_height(ranked, lambda heights: _power(heights, p), SHARE_BELOW[ties])
     _warn_of_overflow(total, p)
     return total
 
@@ -273,7 +267,7 @@ def _normalized(ranked: Ranked, ties: str, p: float) -> Floats:
             "ties='average' has no closed form for normalize=True with p > 1; "
             "choose 'pessimistic' or 'optimistic'."
         )
-    heights, negatives = _heights(ranked, _SHARE[ties]), ranked.negatives_tied
+    heights, negatives = _heights(ranked, SHARE_BELOW[ties]), ranked.negatives_tied
     largest = ranked.largest(np.where(negatives > 0, heights, 0.0))
     if np.isinf(p):
         return largest / ranked.positives

@@ -6,17 +6,34 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from toprank.metrics.driver import AVERAGE, OPTIMISTIC, PESSIMISTIC, WORST_FIRST, metric
-from toprank.metrics.ranked import FIRST, Reach
+from toprank.metrics.driver import (
+    AVERAGE,
+    OPTIMISTIC,
+    PESSIMISTIC,
+    SHARE_BELOW,
+    WORST_FIRST,
+    metric,
+)
+from toprank.metrics.ranked import FIRST, Reach, heights_of_long_list
 
 if TYPE_CHECKING:
-    from toprank.metrics.ranked import Floats, ListTotals, Ranked
+    from toprank.metrics.ranked import Floats, ListTotals, Ranked, ScoredRows
 
 _COUNT = "Between 0 (every positive on top) and the number of positives; smaller is better."
 _SHARE_LOST = "Between 0 and 1 (with lists: the share of lists lost); smaller is better."
 
 
-@metric(needs="both")
+def _roc_auc_of_long_list(rows: ScoredRows, *, ties: str) -> Floats | None:
+    """Count the wrong pairs bucket by bucket, without a sort of all rows at once."""
+    of_buckets = heights_of_long_list(rows, SHARE_BELOW[ties])
+    if of_buckets is None:
+        return None
+    n_positives = np.count_nonzero(rows.gain)
+    n_pairs = float(n_positives) * (rows.gain.size - n_positives)
+    return np.array([(n_pairs - sum(float(heights.sum()) for heights in of_buckets)) / n_pairs])
+
+
+@metric(needs="both", shortcut=_roc_auc_of_long_list)
 def roc_auc(ranked: Ranked, *, ties: str) -> Floats:
     """Share of positive-negative pairs in which the positive scores higher.
 
@@ -43,7 +60,7 @@ def roc_auc(ranked: Ranked, *, ties: str) -> Floats:
 
 def _tied_share(ties: str) -> float:
     """Share of the tied positives that stand above a tied negative, in the mean."""
-    return {AVERAGE: 0.5, PESSIMISTIC: 0.0, OPTIMISTIC: 1.0}[ties]
+    return 1.0 - SHARE_BELOW[ties]
 
 
 def _to_max_fpr(totals: ListTotals, *, max_fpr: float, **_: object) -> Reach:

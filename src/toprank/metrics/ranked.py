@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -317,6 +318,20 @@ def _rising(values: Floats) -> Floats:
     from toprank.kernels.radix import sort_floats  # noqa: PLC0415, loads numba
 
     return sort_floats(values)
+
+
+def heights_of_long_list(rows: ScoredRows, tied_share: float) -> Iterator[Floats] | None:
+    """For every negative of a long list the positives below it, some negatives at a time.
+
+    A share of the tied ones counts. None where the list is short, or a score is not finite.
+    """
+    if rows.scores.size < MANY:
+        return None
+    from toprank.kernels import radix  # noqa: PLC0415, loads numba
+
+    if rows.scores.size < radix.FEW:
+        return None
+    return radix.heights_of_lower(rows.scores, rows.gain, tied_share=tied_share)
 
 
 def _order(values: Floats) -> NDArray[np.intp]:
