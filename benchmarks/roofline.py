@@ -102,9 +102,9 @@ def boosting_round(threads, rate):
 def metric_limits(rate):
     rng = np.random.default_rng(0)
     scores, y = rng.normal(size=LIST), rng.random(LIST) < 0.1
-    # what a sort of all rows would move: labels; scores negated; partitions until the parts fit into
-    # the cache; neighbours compared; rows and positives of each tie, their running sum, and products
-    # of these. Ours counts wrong pairs bucket by bucket, which moves a quarter of it.
+    # What a sort of all rows would move: labels; scores negated; partitions until the parts fit
+    # into the cache; neighbours compared; rows and positives of each tie, their running sum, and
+    # products of these. Ours counts wrong pairs bucket by bucket, which moves a quarter of it.
     sorting = LIST * (1 + 16 + PARTITIONS * 16 + 9 + 8 + 24 + 16 + 16 + 24 + 32)
     for name, call, n_bytes in (
         (f"roc_auc of {LIST:,} rows", lambda: metrics.roc_auc(y, scores), sorting),
