@@ -9,14 +9,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from toprank import LinearRankSVM, PNormPush
 from toprank.blocks import ArrayBlocks
-from toprank.kernels.threads import (
-    CHUNK,
-    Threads,
-    one_blas_thread,
-    rows_times,
-    sum_of_rows,
-    threads_for,
-)
+from toprank.kernels.threads import Threads, one_blas_thread, threads_for
 from toprank.weak_rankers import Features, Stumps
 
 
@@ -172,41 +165,3 @@ def test_work_on_a_dask_chunk_has_one_blas_thread():
     blocks = DaskBlocks(rows, np.zeros(4))
     with threadpool_limits(2, user_api="blas"), dask.config.set(scheduler="synchronous"):
         assert blocks.total(lambda _: sorted(blas_threads())) == [1, 1]
-
-
-SHAPES = {"narrow": (40_000, 5), "middle": (20_000, 40), "wide": (100, 3_000)}
-
-
-@pytest.fixture(params=SHAPES)
-def table(request):
-    rng = np.random.default_rng(0)
-    return rng.normal(size=SHAPES[request.param])
-
-
-@pytest.mark.parametrize("order", ["C", "F"])
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_products_are_those_of_float64(table, dtype, order):
-    X = np.asarray(table, dtype=dtype, order=order)
-    rng = np.random.default_rng(1)
-    coef, weights = rng.normal(size=X.shape[1]), rng.normal(size=X.shape[0])
-    close = {"rtol": 0, "atol": 1e-4 if dtype == np.float32 else 1e-11}
-    with Threads(2) as threads:
-        scores = rows_times(X, coef, 0.5, threads)
-        sums = sum_of_rows(X, weights, threads)
-    wide = X.astype(np.float64)
-    np.testing.assert_allclose(scores, wide @ coef + 0.5, **close)
-    np.testing.assert_allclose(sums / len(X), weights @ wide / len(X), **close)
-    assert scores.dtype == sums.dtype == np.float64
-
-
-def test_sums_of_many_float32_rows_keep_their_digits():
-    rng = np.random.default_rng(0)
-    X = rng.random((1 << 17, 32), dtype=np.float32)
-    exact = X.astype(np.float64).sum(axis=0)
-    np.testing.assert_allclose(sum_of_rows(X, np.ones(len(X)), Threads()), exact, rtol=1e-6)
-
-
-def test_equal_rows_have_equal_scores():
-    row = np.random.default_rng(0).normal(size=40)
-    X = np.tile(row, (CHUNK + 7, 1))
-    assert np.unique(rows_times(X, np.arange(40.0), 0.1, Threads())).size == 1

@@ -10,9 +10,6 @@ import numba
 
 Function = TypeVar("Function", bound="Callable[..., Any]")
 
-# False where the user has switched compilation off; loops over many rows take ages then.
-IS_COMPILED = not getattr(numba.config, "DISABLE_JIT", False)
-
 
 def compiled(function: Function, *, fastmath: frozenset[str] = frozenset()) -> Function:
     """Compile at the first call, without the interpreter lock, and keep the result on disk.

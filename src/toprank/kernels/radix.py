@@ -22,10 +22,11 @@ import sys
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from toprank.kernels.jit import IS_COMPILED, compiled
+from toprank.kernels.jit import compiled
 from toprank.kernels.scratch import Scratch
 from toprank.kernels.threads import Threads
 
@@ -35,7 +36,7 @@ Flags = NDArray[np.int8]  # 1 for upper rows
 Places = NDArray[np.int64]
 
 # Fewer values than this are sorted by comparing: all of them where loops are not compiled.
-FEW = 1 << 12 if IS_COMPILED else sys.maxsize
+FEW = sys.maxsize if getattr(numba.config, "DISABLE_JIT", False) else 1 << 12
 # Rows that a bucket has at least, as many as the cache holds, and how many buckets there are at
 # most: the first-level cache holds the end of each, of both classes.
 ROOM, BUCKETS = 1 << 15, 512

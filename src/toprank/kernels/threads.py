@@ -21,8 +21,6 @@ from joblib import cpu_count, effective_n_jobs
 from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
 
-from toprank.kernels.jit import IS_COMPILED, compiled, side_by_side
-
 Part = TypeVar("Part")
 Result = TypeVar("Result")
 
@@ -194,28 +192,20 @@ def spans(size: int, n_parts: int) -> list[tuple[int, int]]:
     return [(start, stop) for start, stop in pairwise(ends) if stop > start]
 
 
-# Tables of some dozen columns up to a few thousand are multiplied by compiled loops, which reach
-# the memory's bandwidth there where BLAS does not; narrower and wider ones, and those whose rows do
-# not lie one after the other, by BLAS. Rows multiplied at a time:
+# Rows multiplied at a time: few enough that float32 partial sums stay short before they are added
+# up in float64.
 CHUNK = 1 << 14
-# Rows of a chunk whose sums are added up in the table's own precision, before they go to float64.
-PIECE = 1 << 10
-# Cells of a table from which on compiled loops are worth loading.
-MANY = 1 << 18
 
 
 def rows_times(
     X: NDArray[Any], coef: NDArray[Any], offset: float, threads: Threads, dtype: Any = np.float64
 ) -> NDArray[Any]:
     """X·coef + offset, multiplied in the table's own precision."""
-    narrow, scores = coef.astype(X.dtype), np.empty(X.shape[0], dtype=dtype)
-    by_loops = _by_loops(X, fewest=8)
+    narrow = coef.astype(X.dtype)
+    scores = np.empty(X.shape[0], dtype=dtype)
 
     def multiply(rows: slice) -> None:
-        if by_loops:
-            _dot_rows(X[rows], narrow, offset, scores[rows])
-        else:
-            np.add(X[rows] @ narrow, offset, out=scores[rows], dtype=dtype)
+        np.add(X[rows] @ narrow, offset, out=scores[rows], dtype=dtype)
 
     threads.chunks(X.shape[0], CHUNK, multiply)
     return scores
@@ -232,46 +222,12 @@ def linear_scores(
 
 
 def sum_of_rows(X: NDArray[Any], weights: NDArray[Any], threads: Threads) -> NDArray[np.float64]:
-    """Xᵀ·weights: some rows at a time in the table's own precision, their sum in float64."""
-    by_loops = _by_loops(X, fewest=24)
+    """Xᵀ·weights: chunks in the table's own precision, their sum in float64."""
 
     def multiply(rows: slice) -> NDArray[Any]:
-        own = weights[rows].astype(X.dtype, copy=False)
-        if not by_loops:
-            return np.asarray(own @ X[rows])
-        sums = np.zeros(X.shape[1])
-        _add_rows(X[rows], own, sums)
-        return sums
+        return np.asarray(weights[rows].astype(X.dtype, copy=False) @ X[rows])
 
     total = np.zeros(X.shape[1])
     for part in threads.chunks(X.shape[0], CHUNK, multiply):
         total += part
     return total
-
-
-def _by_loops(X: NDArray[Any], fewest: int) -> bool:
-    """Whether compiled loops multiply a table faster than BLAS does."""
-    is_middle = fewest <= X.shape[1] <= 2048
-    return IS_COMPILED and is_middle and X.size >= MANY and X.flags.c_contiguous
-
-
-@side_by_side
-def _dot_rows(X: NDArray[Any], coef: NDArray[Any], offset: float, scores: NDArray[Any]) -> None:
-    for row in range(X.shape[0]):
-        cells, total = X[row], X.dtype.type(0)
-        for column in range(coef.size):
-            total += cells[column] * coef[column]
-        scores[row] = total + offset
-
-
-@compiled
-def _add_rows(X: NDArray[Any], weights: NDArray[Any], sums: NDArray[np.float64]) -> None:
-    part = np.empty(sums.size, X.dtype)
-    for start in range(0, X.shape[0], PIECE):
-        part[:] = 0
-        for row in range(start, min(start + PIECE, X.shape[0])):
-            cells, weight = X[row], weights[row]
-            for column in range(part.size):
-                part[column] += cells[column] * weight
-        for column in range(part.size):
-            sums[column] += part[column]
