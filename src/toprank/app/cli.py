@@ -46,7 +46,7 @@ def _toprank(
             "--version",
             callback=lambda wanted: _show_version(wanted=wanted),
             is_eager=True,
-            help="Say which version this is.",
+            help="Print the version.",
         ),
     ] = False,
 ) -> None:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields, is_dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
-from toprank.app.console import Console
+from toprank.app.console import Console, in_one_line
 
 if TYPE_CHECKING:
     from toprank.app.model import RankingModel
@@ -24,24 +24,20 @@ TableFile = Annotated[
     Path,
     typer.Argument(
         metavar="TABLE",
-        help="CSV, TSV, Parquet, JSON, Arrow, XLSX, LIBSVM or LETOR file, gzipped or not; a table "
-        "of an SQLite or DuckDB file as FILE::TABLE; - is standard input.",
+        help="CSV, TSV, Parquet, JSON, Arrow, XLSX, LIBSVM or LETOR file, gzipped or not; "
+        "FILE::NAME for a table of an SQLite or DuckDB file or a sheet of a workbook; - for "
+        "standard input.",
     ),
 ]
 ModelFile = Annotated[
     Path, typer.Argument(metavar="MODEL", help="Model file written by toprank fit.")
 ]
-Strict = Annotated[
-    bool, typer.Option("--strict", help="Refuse a table that differs from the training rows.")
-]
-Budget = Annotated[
-    str, typer.Option(help="Rows of the list that can be looked at, e.g. 100 or 1%.")
-]
+Budget = Annotated[str, typer.Option(help="Rows at the top that can be looked at, e.g. 100 or 1%.")]
 Stream = Annotated[
     bool | None,
     typer.Option(
         "--stream/--in-memory",
-        help="Read a Parquet file, or a folder of them, in pieces "
+        help="Read a Parquet file or folder in pieces "
         "[default: if it would fill half of the memory].",
     ),
 ]
@@ -49,6 +45,11 @@ Seed = Annotated[int, typer.Option(min=0, help="Random seed.")]
 Jobs = Annotated[int, typer.Option(help="Number of processes; -1 uses all cores.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+
+
+def option(text: str, *names: str, default: Any = None, **details: Any) -> Any:
+    """A field of a group of options: its help text, and what typer is to know besides."""
+    return field(default=default, metadata={"typer": typer.Option(*names, help=text, **details)})
 
 
 def parse_budget(text: str) -> float:
@@ -204,71 +205,52 @@ Config = Annotated[
 class RuleOptions:
     """The options of ``toprank rank`` that choose rows by more than their scores."""
 
-    false_alarms: Annotated[
-        str | None,
-        typer.Option(
-            metavar="SHARE",
-            help="Longest list whose expected share of false alarms is at most this, e.g. 10%.",
-        ),
-    ] = None
-    value: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NUMBER|COLUMN",
-            help="What a positive row is worth: rank by expected gain, keep the rows that pay.",
-        ),
-    ] = None
-    cost: Annotated[
-        str | None,
-        typer.Option(metavar="NUMBER|COLUMN", help="What opening a row costs, for --value."),
-    ] = None
-    at_most: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NUMBER:COLUMN",
-            help="Most rows with the same value of a column, e.g. 3:branch; may be given more "
-            "than once.",
-        ),
-    ] = None
-    at_least: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NUMBER|SHARE:COLUMN=VALUE",
-            help="Fewest rows with one value of a column, e.g. 20%:branch=north; may be given "
-            "more than once.",
-        ),
-    ] = None
-    audit: Annotated[
-        str | None,
-        typer.Option(
-            metavar="SHARE",
-            help="Replace this share of the rows by random ones, e.g. 5%, to learn what is "
-            "overlooked.",
-        ),
-    ] = None
-    daily: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="STATE",
-            help="Spend --top rows per day over many runs; STATE is a file that keeps the counts.",
-        ),
-    ] = None
+    false_alarms: str | None = option(
+        "Longest list whose expected share of false alarms is at most this, e.g. 10%.",
+        metavar="SHARE",
+    )
+    value: str | None = option(
+        "What a positive row is worth: rank by expected gain and keep the rows that pay.",
+        metavar="NUMBER|COLUMN",
+    )
+    cost: str | None = option("What opening a row costs, for --value.", metavar="NUMBER|COLUMN")
+    at_most: list[str] | None = option(
+        "Most rows with the same value of a column, e.g. 3:branch; may be repeated.",
+        metavar="NUMBER:COLUMN",
+    )
+    at_least: list[str] | None = option(
+        "Fewest rows with one value of a column, e.g. 20%:branch=north; may be repeated.",
+        metavar="NUMBER|SHARE:COLUMN=VALUE",
+    )
+    audit: str | None = option(
+        "Replace this share of the rows by random ones, e.g. 5%, to learn what is overlooked.",
+        metavar="SHARE",
+    )
+    daily: Path | None = option(
+        "Spend --top rows per day over many runs; STATE is a file that keeps the counts.",
+        metavar="STATE",
+    )
+
+    @property
+    def are_given(self) -> bool:
+        """Whether any of them is given."""
+        return any(vars(self).values())
+
+    @property
+    def are_beyond_scores(self) -> bool:
+        """Whether the rows are not simply the best: a list of few false alarms is."""
+        return any(value for name, value in vars(self).items() if name != "false_alarms")
 
 
 @dataclass(frozen=True)
 class TargetOptions:
     """The options that say what is positive."""
 
-    target: Annotated[str | None, typer.Option(help="Target column [LIBSVM files: the label].")] = (
-        None
+    target: str | None = option("Target column [LIBSVM files: the label].")
+    positive: list[str] | None = option(
+        "Value of the target that belongs at the top; may be repeated "
+        "[default: yes, true, 1 and the like, else the rarer of two]."
     )
-    positive: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Value of the target that belongs at the top; may be given more than once "
-            "[default: yes, true, 1 and the like, else the rarer of two]."
-        ),
-    ] = None
 
     def label_as(self, model: RankingModel, table: Table) -> LabelledFeatures:
         """The labelled rows of a table, by default as in the model's own training."""
@@ -289,21 +271,14 @@ class TargetOptions:
 class RoleOptions(TargetOptions):
     """The options that say what columns are for."""
 
-    group: Annotated[
-        str | None,
-        typer.Option(help="Column with list ids: rows compete within their list [LETOR: qid]."),
-    ] = None
-    weight: Annotated[str | None, typer.Option(help="Column with row weights.")] = None
-    ignore: Annotated[
-        list[str] | None,
-        typer.Option(help="Column to exclude, e.g. a row ID; may be given more than once."),
-    ] = None
-    keep: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Column to use although it looks like a row number; may be given more than once."
-        ),
-    ] = None
+    group: str | None = option(
+        "Column with list IDs: rows are ranked within their list [LETOR: qid]."
+    )
+    weight: str | None = option("Column with row weights.")
+    ignore: list[str] | None = option("Column to exclude, e.g. a row ID; may be repeated.")
+    keep: list[str] | None = option(
+        "Column to use although it looks like a row number; may be repeated."
+    )
 
     def label(self, source: Table | ParquetStream) -> TrainingData:
         """The rows of a table or a file with their labels."""
@@ -323,23 +298,16 @@ class RoleOptions(TargetOptions):
 class TextOptions:
     """The options that say how text is read."""
 
-    decimal: Annotated[
-        str | None,
-        typer.Option(metavar="MARK", help="Decimal mark of numbers, , or . [default: detected]."),
-    ] = None
-    dates: Annotated[
-        str | None,
-        typer.Option(
-            metavar="ORDER", help="Order in dates: day-first or month-first [default: detected]."
-        ),
-    ] = None
-    encoding: Annotated[
-        str | None, typer.Option(help="Encoding of text, e.g. latin-1 or cp1252 [default: UTF-8].")
-    ] = None
-    names: Annotated[
-        str | None,
-        typer.Option(metavar="A,B,…", help="Names of the columns of a text without a header line."),
-    ] = None
+    decimal: str | None = option(
+        "Decimal mark of numbers: , or . [default: detected].", metavar="MARK"
+    )
+    dates: str | None = option(
+        "Order in dates: day-first or month-first [default: detected].", metavar="ORDER"
+    )
+    encoding: str | None = option("Encoding of text, e.g. latin-1 or cp1252 [default: UTF-8].")
+    names: str | None = option(
+        "Column names of a text file without a header line.", metavar="A,B,…"
+    )
 
     def format(self, known: dict[str, str] | None = None) -> TextFormat:
         """What was given; ``known`` is how a model's own table was read."""
@@ -378,23 +346,30 @@ class Printing:
 
 
 def command(function: Callable[..., None]) -> Callable[..., None]:
-    """Spread the groups among the parameters of a command, so that typer sees single options."""
+    """Make a command: groups become single options for typer, and errors one line on stderr."""
     spread: list[inspect.Parameter] = []
-    groups: dict[str, tuple[type, list[str]]] = {}
+    groups: dict[str, tuple[Any, list[str]]] = {}
     for parameter in inspect.signature(function, eval_str=True).parameters.values():
         kind: Any = parameter.annotation
-        if not hasattr(kind, "__dataclass_fields__"):
+        if not is_dataclass(kind):
             spread.append(parameter)
             continue
-        fields = inspect.signature(kind, eval_str=True).parameters.values()
-        groups[parameter.name] = kind, [field.name for field in fields]
-        spread += [field.replace(kind=parameter.KEYWORD_ONLY) for field in fields]
+        groups[parameter.name] = kind, [each.name for each in fields(kind)]
+        types = get_type_hints(kind, include_extras=True)
+        for each in fields(kind):
+            of_typer = each.metadata.get("typer")
+            type_ = Annotated[types[each.name], of_typer] if of_typer else types[each.name]
+            spread.append(
+                inspect.Parameter(
+                    each.name, parameter.KEYWORD_ONLY, default=each.default, annotation=type_
+                )
+            )
 
     @functools.wraps(function)
     def called(**given: Any) -> None:
-        for name, (kind, fields) in groups.items():
-            given[name] = kind(**{field: given.pop(field) for field in fields if field in given})
+        for name, (kind, names) in groups.items():
+            given[name] = kind(**{each: given.pop(each) for each in names if each in given})
         function(**given)
 
     vars(called)["__signature__"] = inspect.Signature(spread)
-    return called
+    return in_one_line(called)

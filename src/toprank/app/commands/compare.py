@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from toprank.app.console import Console, in_one_line
+from toprank.app.console import Console
 from toprank.app.options import (
     Budget,
     Jobs,
@@ -18,52 +17,65 @@ from toprank.app.options import (
     TextOptions,
     check_is_shortlist,
     command,
+    option,
     parse_budget,
 )
 
 if TYPE_CHECKING:
     from toprank import TopRanker
+    from toprank.app.journal import Journal
+    from toprank.app.training_data import TrainingData
     from toprank.selection import RankerComparison
     from toprank.tables import Table
 
 LOGISTIC = "logistic"
 
 
-@in_one_line
+@dataclass(frozen=True)
+class ComparisonOptions:
+    """The options that say what is compared, and where the results go."""
+
+    ranker: list[str] | None = option(
+        "Ranker to compare and to blend; may be repeated [default: those of toprank fit]."
+    )
+    engines: bool = option(
+        "Also compare LightGBM, XGBoost and CatBoost, if they are installed.", default=True
+    )
+    report: Path | None = option("HTML report to write.")
+    journal: Path | None = option(
+        "File that keeps finished fits until the comparison is done "
+        "[default: toprank-compare-….journal, by table and options]."
+    )
+    resume: bool = option("Continue an interrupted comparison.", "--resume", default=False)
+
+    def names(self) -> tuple[list[str], list[str]]:
+        """The rankers to blend, always with logistic regression, and the engines to compare."""
+        from toprank.selection.candidates import DEFAULT, make_ranker
+        from toprank.selection.engines import installed_engines
+
+        for name in self.ranker or ():
+            make_ranker(name)  # raises where there is none
+        blended = list(dict.fromkeys([LOGISTIC, *self.ranker])) if self.ranker else list(DEFAULT)
+        if len(blended) < 2:
+            raise ValueError("name a --ranker besides logistic, which is always compared.")
+        return blended, [
+            name for name in installed_engines() if self.engines and name not in blended
+        ]
+
+
 @command
 def compare(
     table: TableFile,
     *,
     budget: Budget = "100",
     roles: RoleOptions,
-    ranker: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Ranker to compare and to blend; may be given more than once [default: as fit]."
-        ),
-    ] = None,
-    engines: Annotated[
-        bool,
-        typer.Option(help="Also compare LightGBM, XGBoost and CatBoost, if they are installed."),
-    ] = True,
-    report: Annotated[Path | None, typer.Option(help="HTML report to write.")] = None,
-    journal: Annotated[
-        Path | None,
-        typer.Option(
-            help="File that keeps finished fits until the comparison is done "
-            "[default: toprank-compare-….journal, by table and options]."
-        ),
-    ] = None,
-    resume: Annotated[
-        bool,
-        typer.Option("--resume", help="Continue an interrupted comparison."),
-    ] = False,
+    choice: ComparisonOptions,
     jobs: Jobs = 1,
     seed: Seed = 0,
     text: TextOptions,
     printing: Printing,
 ) -> None:
-    """Compare rankers and their blend by cross-validation, as toprank fit does."""
+    """Compare rankers and their blend by cross-validation."""
     from toprank import TopRanker
     from toprank.app.column_survey import look_at_columns
     from toprank.app.journal import Journal
@@ -72,39 +84,33 @@ def compare(
 
     console = printing.console()
     amount = parse_budget(budget)
-    for path in (journal, report):
+    for path in (choice.journal, choice.report):
         if path is not None:
             check_writable(path, inputs=[table])
     source = text.read(table)
     check_dense(source, "toprank compare")
     data = roles.label(source)
     check_is_shortlist(amount, data)
-    rankers, beside = chosen_names(ranker, engines=engines)
+    rankers, beside = choice.names()
     data, lines = look_at_columns(console, data, tuple(roles.keep or ()))
     chooser = TopRanker(amount, candidates=rankers, compared=beside, random_state=seed, n_jobs=jobs)
     digest = fingerprint(source, [roles, amount, rankers, beside, seed])
-    journal = journal or Path(f"toprank-compare-{digest[:12]}.journal")
-    notes = Journal(journal, digest, resume=resume)
-    if resume and len(notes):
+    journal = choice.journal or Path(f"toprank-compare-{digest[:12]}.journal")
+    notes = Journal(journal, digest, resume=choice.resume)
+    if choice.resume and len(notes):
         console.note(f"{len(notes)} finished fits are taken from {journal}.")
-    with notes, console.progress("comparing") as step:
-        chooser._watch, chooser._journal = step, notes  # noqa: SLF001
-        rows = data.in_memory()
-        chooser.fit(rows.features, rows.positives, **rows.metadata())
-    found = chooser.comparison_
-    if found is None:
-        raise ValueError("the table has too few rows of one class, or too few lists, to compare.")
+    found = compare_rankers(console, chooser, data, notes)
     for line in lines:
         console.say(line)
     print_comparison(console, chooser, found)
-    typed = {"budget": budget, "ranker": ranker and rankers, "seed": str(seed) if seed else None}
-    typed = vars(roles) | typed | vars(text)
+    named, own_seed = rankers if choice.ranker else None, str(seed) if seed else None
+    typed = vars(roles) | {"budget": budget, "ranker": named, "seed": own_seed} | vars(text)
     console.say(f"\nNext: {next_call(table, typed)}")
-    if report is not None:
+    if choice.report is not None:
         from toprank.app.report import build_comparison_page, write_report
 
         page = build_comparison_page(chooser, found, data, seed)
-        console.say(f"\nReport: {write_report(report, page)}")
+        console.say(f"\nReport: {write_report(choice.report, page)}")
     notes.remove()
     console.result(
         {
@@ -120,17 +126,17 @@ def compare(
 compare.after_interrupt = "what was finished is kept; go on with --resume."  # type: ignore[attr-defined]
 
 
-def chosen_names(named: list[str] | None, *, engines: bool) -> tuple[list[str], list[str]]:
-    """The rankers to blend, logistic regression always among them, and those judged beside them."""
-    from toprank.selection.candidates import DEFAULT, make_ranker
-    from toprank.selection.engines import installed_engines
-
-    for name in named or ():
-        make_ranker(name)  # raises where there is none
-    chosen = list(dict.fromkeys([LOGISTIC, *named])) if named else list(DEFAULT)
-    if len(chosen) < 2:
-        raise ValueError("name a --ranker besides logistic, which is always compared.")
-    return chosen, [name for name in installed_engines() if engines and name not in chosen]
+def compare_rankers(
+    console: Console, chooser: TopRanker, data: TrainingData, notes: Journal
+) -> RankerComparison:
+    """Fit every ranker on every fold, except what the journal already has."""
+    rows = data.in_memory()
+    with notes, console.progress("comparing") as step:
+        chooser._watch, chooser._journal = step, notes  # noqa: SLF001
+        chooser.fit(rows.features, rows.positives, **rows.metadata())
+    if chooser.comparison_ is None:
+        raise ValueError("the table has too few rows of one class, or too few lists, to compare.")
+    return chooser.comparison_
 
 
 def fingerprint(table: Table, settings: list[Any]) -> str:

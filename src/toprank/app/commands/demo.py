@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from toprank.app.console import Console, in_one_line
-from toprank.app.options import Quiet, Seed
+from toprank.app.console import Console
+from toprank.app.options import Quiet, Seed, command
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -29,7 +29,7 @@ NO_PUSH = "p = 1"
 PUSH = f"the push (p = {POWER})"
 
 
-@in_one_line
+@command
 def demo(
     *,
     output: Annotated[Path, typer.Option("--output", "-o", help="HTML report to write.")] = Path(

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from toprank.app.console import Console, in_hits, in_one_line
+from toprank.app.console import Console, in_hits
 from toprank.app.options import (
     ModelFile,
     Printing,
@@ -16,6 +15,8 @@ from toprank.app.options import (
     TargetOptions,
     TextOptions,
     command,
+    option,
+    parse_budget,
 )
 
 if TYPE_CHECKING:
@@ -25,47 +26,46 @@ if TYPE_CHECKING:
     from toprank.tables import Table
 
 
-@in_one_line
+@dataclass(frozen=True)
+class JudgingOptions:
+    """The options that say what is measured."""
+
+    against: Path | None = option("Another model file, to compare the shortlists.")
+    budget: str | None = option(
+        "Rows at the top that count, e.g. 100 or 1% [default: the model's]."
+    )
+    propensity: str | None = option(
+        "Column with each row's probability of having been opened; rows are weighted by its "
+        "inverse, so that they represent those that were not.",
+        metavar="COLUMN",
+    )
+
+
 @command
 def evaluate(
     model: ModelFile,
     table: TableFile,
     *,
     labels: TargetOptions,
-    against: Annotated[
-        Path | None, typer.Option(help="Another model file, to compare the shortlists.")
-    ] = None,
-    budget: Annotated[
-        str | None,
-        typer.Option(help="Rows that count, e.g. 100 or 1% [default: the model's]."),
-    ] = None,
-    propensity: Annotated[
-        str | None,
-        typer.Option(
-            metavar="COLUMN",
-            help="Column with each row's probability of having been opened; rows are weighted by "
-            "its inverse, to represent those that were not.",
-        ),
-    ] = None,
+    asked: JudgingOptions,
     seed: Seed = 0,
     text: TextOptions,
     printing: Printing,
 ) -> None:
-    """Measure a model's list at its budget, with intervals; compare two shortlists."""
+    """Measure how well a model ranks a table with a target."""
     from toprank.app.drift import changes_in, note_changes
     from toprank.app.evaluation import compare_shortlists, judged_by, measure
     from toprank.app.model_file import load_model
-    from toprank.app.options import parse_budget
 
     console = printing.console()
-    amount = None if budget is None else parse_budget(budget)
+    amount = None if asked.budget is None else parse_budget(asked.budget)
     ranker = load_model(model)
-    other = None if against is None else load_model(against)
+    other = None if asked.against is None else load_model(asked.against)
     read = text.read(table, ranker)
     rows = labels.label_as(ranker, read)
     note_changes(console, changes_in(ranker, rows.features))
-    if propensity is not None:
-        rows = standing_for_all(console, rows, read, propensity)
+    if asked.propensity is not None:
+        rows = standing_for_all(console, rows, read, asked.propensity)
     if amount is not None and rows.groups is None and amount > rows.positives.size:
         raise ValueError(
             f"--budget {amount:g} is more than the {rows.positives.size} rows of the list."
@@ -93,7 +93,7 @@ def evaluate(
     if other is not None:
         theirs = other.scores(rows.features)
         lists = compare_shortlists(judged, scores, theirs, n_resamples=n_resamples, seed=seed)
-        print_difference(console, lists, str(against))
+        print_difference(console, lists, str(asked.against))
         values["against"] = {**lists._asdict(), "gained": lists.gained._asdict()}
     console.result(values)
 

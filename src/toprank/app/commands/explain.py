@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from toprank.app.console import Console, in_budget_words, in_one_line
-from toprank.app.options import ModelFile, Printing, TextOptions, command
+from toprank.app.console import Console, in_budget_words
+from toprank.app.options import ModelFile, Printing, TextOptions, command, option
 
 if TYPE_CHECKING:
     from toprank.app.model import RankingModel
@@ -18,32 +19,30 @@ if TYPE_CHECKING:
 MOST_DRIVERS = 10_000
 
 
-@in_one_line
+@dataclass(frozen=True)
+class ExplainedOptions:
+    """The options that say what is explained."""
+
+    row: list[int] | None = option("Row of TABLE to explain, from 1; may be repeated.", min=1)
+    top: int | None = option("Number of rows to explain, the best of TABLE.", min=1)
+    most: int = option("Number of columns to show.", default=15, min=1)
+
+
 @command
 def explain(
     model: ModelFile,
     table: Annotated[
-        Path | None, typer.Argument(metavar="[TABLE]", help="Table with the row to explain.")
+        Path | None, typer.Argument(metavar="[TABLE]", help="Table with the rows to explain.")
     ] = None,
     *,
-    row: Annotated[
-        list[int] | None,
-        typer.Option(
-            min=1, help="Row of TABLE to explain; the first is 1; may be given more than once."
-        ),
-    ] = None,
-    top: Annotated[
-        int | None,
-        typer.Option(min=1, help="Number of rows to explain, from the top of the ranked TABLE."),
-    ] = None,
-    most: Annotated[int, typer.Option(min=1, help="Number of columns to show.")] = 15,
+    asked: ExplainedOptions,
     text: TextOptions,
     printing: Printing,
 ) -> None:
-    """Say what drives the score: of the model, of some rows of a table, or of its shortlist."""
+    """Explain a model, or the scores of some rows of a table."""
     from toprank.app.model_file import load_model
 
-    console = printing.console()
+    console, row, top, most = printing.console(), asked.row, asked.top, asked.most
     if (table is None) != (row is None and top is None) or (row and top):
         raise ValueError(
             "to explain rows, give a TABLE with either --row N or --top N; to explain the model, "

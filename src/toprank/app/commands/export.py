@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from toprank.app.console import Console, in_one_line
-from toprank.app.options import Json, ModelFile, Quiet
+from toprank.app.console import Console
+from toprank.app.options import Json, ModelFile, Quiet, command, option
 
 if TYPE_CHECKING:
     from toprank.app.model import RankingModel
@@ -21,7 +22,52 @@ DialectName = StrEnum("DialectName", ["duckdb", "postgres", "sqlite", "bigquery"
 _SUFFIXES = {Format.sql: ".sql", Format.python: ".py", Format.onnx: ".onnx"}
 
 
-@in_one_line
+@dataclass(frozen=True)
+class QueryOptions:
+    """The options of an SQL query."""
+
+    dialect: DialectName = option("SQL: database that runs the query.", default=DialectName.duckdb)
+    table: str | None = option(
+        "SQL: table in the database [default: named like the training table]."
+    )
+    key: str | None = option(
+        "SQL: column with a different value in each row; it names rows and breaks ties."
+    )
+    top: int | None = option("SQL: number of rows, with lists of each list [default: all].", min=1)
+    reasons: int = option(
+        "SQL: number of columns to name that raise a score most (linear rankers, stumps).",
+        default=0,
+        min=0,
+    )
+
+    def query(self, file: Path, model: RankingModel) -> str:
+        """The query, with the SHA-256 of the model file above it."""
+        import toprank
+        from toprank.app.model_file import file_hash
+        from toprank.export import formula_of, to_sql
+
+        if self.key is None:
+            raise ValueError(
+                "--to sql needs --key COLUMN, a column with a different value in each row: it "
+                "names the rows of the result and breaks ties."
+            )
+        query = to_sql(
+            formula_of(model.ranker.with_own_terms(), model.encoder),
+            key=self.key,
+            table=self.table or Path(model.facts["table"]).name.partition(".")[0],
+            dialect=self.dialect,
+            group=model.roles.group,
+            baseline=model.baseline,
+            top=self.top,
+            reasons=self.reasons,
+        )
+        return (
+            f"-- Scores and places by a {model.facts['class']}, written by toprank "
+            f"{toprank.__version__}.\n-- SHA-256 of the model file: {file_hash(file)}\n{query}"
+        )
+
+
+@command
 def export(
     model: ModelFile,
     *,
@@ -34,33 +80,14 @@ def export(
             help="File to write [default: the model's name with .sql, .py or .onnx].",
         ),
     ] = None,
-    dialect: Annotated[
-        DialectName, typer.Option(help="SQL: database that runs the query.")
-    ] = DialectName.duckdb,
-    table: Annotated[
-        str | None,
-        typer.Option(help="SQL: table in the database [default: named like the training table]."),
-    ] = None,
-    key: Annotated[
-        str | None,
-        typer.Option(
-            help="SQL: column with a different value in each row; it names rows and breaks ties."
-        ),
-    ] = None,
-    top: Annotated[
-        int | None, typer.Option(min=1, help="SQL: number of rows, of each list [default: all].")
-    ] = None,
-    reasons: Annotated[
-        int,
-        typer.Option(
-            min=0,
-            help="SQL: number of columns to name that raise a score most (linear rankers, stumps).",
-        ),
-    ] = 0,
+    sql: QueryOptions,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Write a model for use without toprank: inside a database, in plain Python, or as ONNX."""
+    """Export a model to SQL, plain Python or ONNX.
+
+    What is written runs without toprank.
+    """
     from rich.filesize import decimal
 
     from toprank.app.model_file import load_model
@@ -69,17 +96,11 @@ def export(
     console = Console(quiet=quiet, as_json=json)
     path = model.with_suffix(_SUFFIXES[to]) if output is None else output
     check_writable(path, inputs=[model])
-    if to != Format.sql and (key or table or top or reasons):
+    if to != Format.sql and (sql.key or sql.table or sql.top or sql.reasons):
         raise ValueError("--key, --table, --top and --reasons need --to sql.")
     ranker = load_model(model)
     if to == Format.sql:
-        if key is None:
-            raise ValueError(
-                "--to sql needs --key COLUMN, a column with a different value in each row: it "
-                "names the rows of the result and breaks ties."
-            )
-        name = table or Path(ranker.facts["table"]).name.partition(".")[0]
-        content = _query(model, ranker, key, name, dialect, top=top, reasons=reasons)
+        content = sql.query(model, ranker).encode()
     elif to == Format.python:
         from toprank.export import formula_of, to_python
 
@@ -97,26 +118,3 @@ def export(
     write_atomically(path, content)
     console.say(f"{path}: {decimal(len(content))}, runs without toprank")
     console.result({"file": str(path), "to": to.value, "bytes": len(content)})
-
-
-def _query(
-    file: Path, model: RankingModel, key: str, table: str, dialect: str, **options: Any
-) -> bytes:
-    import toprank
-    from toprank.app.model_file import file_hash
-    from toprank.export import formula_of, to_sql
-
-    query = to_sql(
-        formula_of(model.ranker.with_own_terms(), model.encoder),
-        key=key,
-        table=table,
-        dialect=dialect,
-        group=model.roles.group,
-        baseline=model.baseline,
-        **options,
-    )
-    title = (
-        f"-- Scores and places by a {model.facts['class']}, written by toprank "
-        f"{toprank.__version__}.\n-- SHA-256 of the model file: {file_hash(file)}\n"
-    )
-    return (title + query).encode()

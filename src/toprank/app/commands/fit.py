@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from toprank.app.console import Console, in_budget_words, in_one_line
+from toprank.app.console import Console, in_budget_words
 from toprank.app.options import (
     Budget,
     Jobs,
@@ -21,6 +21,7 @@ from toprank.app.options import (
     TextOptions,
     check_is_shortlist,
     command,
+    option,
     parse_budget,
     parse_settings,
     parse_share,
@@ -38,42 +39,28 @@ if TYPE_CHECKING:
 class ChoiceOptions:
     """The options that say what is fitted, and how it is chosen."""
 
-    ranker: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Ranker to fit; with more than one, a blend of them [default: a blend of several "
-            "rankers, chosen for the budget]. logistic, pnorm-push, ir-push, linear-rank-svm, "
-            "rank-svm, precision-at-k, pnorm-push-stumps, rankboost, smooth-margin, adaboost, "
-            "soft-rankboost, trees, random-forest, extra-trees, lightgbm, xgboost, catboost."
-        ),
-    ] = None
-    settings: Annotated[
-        list[str] | None,
-        typer.Option("--set", help="Setting of the ranker, e.g. p=8; may be given more than once."),
-    ] = None
-    prefer: Annotated[
-        str,
-        typer.Option(
-            help="best, or simple: the simplest ranker that loses at most 5 % of the expected hits."
-        ),
-    ] = "best"
-    folds: Annotated[
-        int,
-        typer.Option(
-            min=0,
-            help="Cross-validation folds that choose settings and estimate the hits to expect; 0 "
-            "skips both.",
-        ),
-    ] = 4
-    list_size: Annotated[
-        int | None,
-        typer.Option(
-            min=1, help="Rows of the list that the budget is meant for [default: those of TABLE]."
-        ),
-    ] = None
-    time_limit: Annotated[
-        float | None, typer.Option(min=0, help="Seconds that choosing and fitting may take.")
-    ] = None
+    ranker: list[str] | None = option(
+        "Ranker to fit; with more than one, a blend of them [default: a blend of several rankers, "
+        "chosen for the budget]. logistic, pnorm-push, ir-push, linear-rank-svm, rank-svm, "
+        "precision-at-k, pnorm-push-stumps, rankboost, smooth-margin, adaboost, soft-rankboost, "
+        "trees, random-forest, extra-trees, lightgbm, xgboost, catboost."
+    )
+    settings: list[str] | None = option(
+        "Setting of the ranker, e.g. p=8; may be repeated.", "--set"
+    )
+    prefer: str = option(
+        "best, or simple: the simplest ranker that loses at most 5 % of the expected hits.",
+        default="best",
+    )
+    folds: int = option(
+        "Cross-validation folds that choose settings and estimate the hits to expect (0 = skip).",
+        default=4,
+        min=0,
+    )
+    list_size: int | None = option(
+        "Rows of the list that the budget is meant for [default: those of TABLE].", min=1
+    )
+    time_limit: float | None = option("Seconds that choosing and fitting may take.", min=0)
     jobs: Jobs = 1
     seed: Seed = 0
 
@@ -122,7 +109,25 @@ class ChoiceOptions:
         return chooser
 
 
-@in_one_line
+@dataclass(frozen=True)
+class DataOptions:
+    """The options that say which rows are learned from, and where they are kept."""
+
+    hold_out: str | None = option(
+        "Random share of the rows to calibrate with instead of learning from them, e.g. 20%: "
+        "promises of toprank rank are exact then [default: none; promises are approximate, from "
+        "out-of-fold scores].",
+        metavar="SHARE",
+    )
+    stream: Stream = None
+    scratch: Path | None = option(
+        "Folder where streamed boosting keeps its bins, one byte per cell [default: in memory "
+        "where they take at most half of what is free, else the system's folder for temporary "
+        "files].",
+        metavar="FOLDER",
+    )
+
+
 @command
 def fit(
     table: TableFile,
@@ -131,25 +136,7 @@ def fit(
     budget: Budget = "100",
     roles: RoleOptions,
     choice: ChoiceOptions,
-    hold_out: Annotated[
-        str | None,
-        typer.Option(
-            metavar="SHARE",
-            help="Learn nothing from this random share of the rows, e.g. 20%, and keep their "
-            "scores: promises of toprank rank are exact then [default: out-of-fold scores are "
-            "kept, from which they are approximate].",
-        ),
-    ] = None,
-    stream: Stream = None,
-    scratch: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FOLDER",
-            help="Folder where streamed boosting keeps its bins, one byte per cell [default: in "
-            "memory where they take at most half of what is free, else the system's folder for "
-            "temporary files].",
-        ),
-    ] = None,
+    given: DataOptions,
     text: TextOptions,
     printing: Printing,
 ) -> None:
@@ -163,12 +150,12 @@ def fit(
     console = printing.console()
     amount = parse_budget(budget)
     check_writable(output, inputs=[table])
-    if scratch is not None:
+    if given.scratch is not None:
         from toprank.tables.parquet_blocks import check_scratch
 
-        check_scratch(scratch)
+        check_scratch(given.scratch)
     choice.check()
-    source = open_rows(table, stream, how=text.format())
+    source = open_rows(table, given.stream, how=text.format())
     check_able(choice, source, roles.group)
     if isinstance(source, ParquetStream):
         console.note(f"{source.n_rows:,} rows are read in pieces, once in every pass.")
@@ -177,9 +164,9 @@ def fit(
         check_is_shortlist(amount, data)
         data, lines = look_at_columns(console, data, tuple(roles.keep or ()))
     held = None
-    if hold_out is not None:
-        data, held = data.divided(parse_share(hold_out, "--hold-out"), choice.seed)
-    model = learn(console, data, choice, amount, held_out=held, scratch=scratch)
+    if given.hold_out is not None:
+        data, held = data.divided(parse_share(given.hold_out, "--hold-out"), choice.seed)
+    model = learn(console, data, choice, amount, held_out=held, scratch=given.scratch)
     path = save_model(output, model)
     for line in lines:
         console.say(line)

@@ -6,21 +6,19 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from toprank.app.console import Console, in_one_line
+from toprank.app.console import Console
 from toprank.app.options import (
     ModelFile,
     Printing,
     RuleOptions,
     Seed,
     Stream,
-    Strict,
     TableFile,
     TextOptions,
     command,
+    option,
 )
 
 # Reasons of a row in the columns for an audit, where --reasons names no other number.
@@ -37,20 +35,16 @@ if TYPE_CHECKING:
 class OutputOptions:
     """The options that say where the list goes, and in which form."""
 
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output",
-            "-o",
-            help="Shortlist to write: .csv, .tsv (also .gz), .parquet, .json, .jsonl, .xlsx, "
-            ".arrow or .feather; - is standard output, as CSV [default: print the list].",
-        ),
-    ] = None
-    force: Annotated[bool, typer.Option("--force", help="Replace an existing OUTPUT.")] = False
-    raw: Annotated[
-        bool,
-        typer.Option("--raw", help="Put no apostrophe before texts that look like formulas."),
-    ] = False
+    output: Path | None = option(
+        "Shortlist to write: .csv, .tsv (also .gz), .parquet, .json, .jsonl, .xlsx, .arrow or "
+        ".feather; - is standard output, as CSV [default: print the list].",
+        "--output",
+        "-o",
+    )
+    force: bool = option("Replace an existing OUTPUT.", "--force", default=False)
+    raw: bool = option(
+        "Put no apostrophe before texts that look like formulas.", "--raw", default=False
+    )
 
     @property
     def is_stdout(self) -> bool:
@@ -81,45 +75,75 @@ class OutputOptions:
         console.say(f"{rows}; -o FILE writes them with all their columns.")
 
 
-@in_one_line
+@dataclass(frozen=True)
+class CutOptions:
+    """The options that say where the list ends."""
+
+    top: int | None = option(
+        "Number of rows; with lists, of each list [default: the budget].", min=1
+    )
+    cutoff: str | None = option(
+        "Keep all rows with a score above this instead; 'model' is the cutoff that the model file "
+        "holds for its budget.",
+        metavar="SCORE",
+    )
+
+    def border(self, model: RankingModel) -> float | None:
+        """The score that was given, or the model's own."""
+        import math
+
+        if self.cutoff is None:
+            return None
+        if self.cutoff.strip().lower() == "model":
+            if model.cutoff is None:
+                raise ValueError(
+                    "the model file holds no cutoff; give --cutoff a number, or fit again."
+                )
+            return model.cutoff
+        try:
+            border = float(self.cutoff)
+        except ValueError:
+            border = math.nan
+        if math.isnan(border):
+            raise ValueError(
+                f"--cutoff {self.cutoff!r} is neither a score, such as 0.5, nor the word model."
+            )
+        return border
+
+
+@dataclass(frozen=True)
+class CheckOptions:
+    """The options that add columns, or refuse a table."""
+
+    reasons: int | None = option(
+        "Add a column with this number of reasons for each row's place.", min=1
+    )
+    strict: bool = option(
+        "Refuse a table that differs from the training rows.", "--strict", default=False
+    )
+    trail: bool = option(
+        "Add columns for an audit: each row's chance and three reasons, the model's SHA-256, and "
+        "the date.",
+        "--trail",
+        default=False,
+    )
+
+
 @command
 def rank(
     model: ModelFile,
     table: TableFile,
     *,
     destination: OutputOptions,
-    top: Annotated[
-        int | None,
-        typer.Option(min=1, help="Number of rows; with lists, of each list [default: the budget]."),
-    ] = None,
-    cutoff: Annotated[
-        str | None,
-        typer.Option(
-            metavar="SCORE",
-            help="Keep all rows with a score above this instead; 'model' takes the cutoff that the "
-            "model file holds for its budget.",
-        ),
-    ] = None,
+    cut: CutOptions,
     rules: RuleOptions,
-    reasons: Annotated[
-        int | None,
-        typer.Option(min=1, help="Add a column with this number of reasons for each row's place."),
-    ] = None,
-    strict: Strict = False,
-    trail: Annotated[
-        bool,
-        typer.Option(
-            "--trail",
-            help="Add columns for an audit: each row's chance and three reasons, the model's "
-            "SHA-256, and the date.",
-        ),
-    ] = False,
+    checks: CheckOptions,
     stream: Stream = None,
     text: TextOptions,
     seed: Seed = 0,
     printing: Printing,
 ) -> None:
-    """Rank a table and write or print its best rows, all columns kept, rank and score added."""
+    """Rank a table, and write or print its best rows."""
     from datetime import UTC, datetime
 
     from toprank.app.audit_trail import with_trail
@@ -129,43 +153,59 @@ def rank(
     from toprank.app.text_stream import open_ranked
 
     console = printing.console(to_stderr=destination.is_stdout)
-    if top is not None and cutoff is not None:
+    if cut.top is not None and cut.cutoff is not None:
         raise ValueError("--top and --cutoff both say where to cut; give one of them.")
-    is_ruled = any(vars(rules).values())
-    if is_ruled and cutoff is not None:
+    if rules.are_given and cut.cutoff is not None:
         raise ValueError(
             "--cutoff cannot be combined with options that choose rows; leave one of them out."
         )
     destination.check(inputs=[model, table])
     ranker = load_model(model)
-    border = None if cutoff is None else parse_cutoff(cutoff, ranker)
+    border = cut.border(ranker)
     how = text.format(ranker.facts.get("read_as"))
-    in_one_pass = ranker.roles.group is None and not (reasons or trail or is_ruled)
+    needs_table = checks.reasons or checks.trail or rules.are_given
+    in_one_pass = ranker.roles.group is None and not needs_table
     open_source = open_ranked if in_one_pass else open_rows
     source: Any = open_source(table, stream, len(ranker.encoder.owners_), how)
     now = datetime.now(UTC)
-    with noting_changes(console, ranker, source, strict=strict) as rows, console.passes(source):
-        if is_ruled:
+    noting = noting_changes(console, ranker, source, strict=checks.strict)
+    with noting as rows, console.passes(source):
+        if rules.are_given:
             from toprank.app.promises import parse_rules, rank_by_rules  # slow to import
 
             with console.warnings_as_notes():
                 asked, today = parse_rules(rules), now.date().isoformat()
-                found = rank_by_rules(ranker, rows, top, asked, day=today, seed=seed)
+                found = rank_by_rules(ranker, rows, cut.top, asked, day=today, seed=seed)
         else:
-            found = rank_rows(ranker, rows, top, border)
-    if reasons is not None or (trail and hasattr(source, "columns")):  # a table in memory
-        found = with_reasons(ranker, source, found, reasons or TRAIL_REASONS)
-    # A list of few false alarms is a head of the ranking, as long as the promise allows.
-    by_rules = any(given for name, given in vars(rules).items() if name != "false_alarms")
-    made, digest = now.isoformat(timespec="seconds"), file_hash(model)
-    found = with_trail(found, ranker, digest, made, by_rules=by_rules, as_columns=trail)
-    if ranker.assumption:
-        console.say(ranker.assumption)
+            found = rank_rows(ranker, rows, cut.top, border)
+    if checks.reasons is not None or (checks.trail and hasattr(source, "columns")):  # in memory
+        found = with_reasons(ranker, source, found, checks.reasons or TRAIL_REASONS)
+    found = with_trail(
+        found,
+        ranker,
+        file_hash(model),
+        now.isoformat(timespec="seconds"),
+        by_rules=rules.are_beyond_scores,
+        as_columns=checks.trail,
+    )
+    print_list(console, ranker, destination, found, border)
+
+
+def print_list(
+    console: Console,
+    model: RankingModel,
+    destination: OutputOptions,
+    found: RankedRows,
+    border: float | None,
+) -> None:
+    """Write or print the list, and say what is known about it."""
+    if model.assumption:
+        console.say(model.assumption)
     destination.hand_over(console, found)
-    if is_ruled:
+    if found.words:
         console.say(found.words)
     else:
-        print_expected(console, ranker, found, border)
+        print_expected(console, model, found, border)
     path = destination.output
     console.result(
         {
@@ -234,22 +274,3 @@ def print_expected(
         console.say(f"The list holds all rows with a score above {border:.6g}.")
     elif model.roles.group not in found.columns.column_names:
         console.say(f"The last row has the score {found.last_score:.6g}.")
-
-
-def parse_cutoff(text: str, model: RankingModel) -> float:
-    """Read a score, or ``model`` for the cutoff that the model file holds."""
-    import math
-
-    if text.strip().lower() == "model":
-        if model.cutoff is None:
-            raise ValueError(
-                "the model file holds no cutoff; give --cutoff a number, or fit again."
-            )
-        return model.cutoff
-    try:
-        border = float(text)
-    except ValueError:
-        border = math.nan
-    if math.isnan(border):
-        raise ValueError(f"--cutoff {text!r} is neither a score, such as 0.5, nor the word model.")
-    return border

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from toprank.app.console import in_one_line
 from toprank.app.options import (
     ModelFile,
     Printing,
@@ -16,10 +16,24 @@ from toprank.app.options import (
     TargetOptions,
     TextOptions,
     command,
+    option,
 )
 
 
-@in_one_line
+@dataclass(frozen=True)
+class PageOptions:
+    """The options that say what the page shows."""
+
+    top: int | None = option(
+        "Rows to show; with lists, of each list [default: the budget].", min=1, max=10_000
+    )
+    value: str | None = option(
+        "What a hit is worth: also shows the best length.", metavar="NUMBER|COLUMN"
+    )
+    cost: str | None = option("What looking at a row costs.", metavar="NUMBER|COLUMN")
+    push_path: bool = option("If the model is a push, also fit other powers.", default=True)
+
+
 @command
 def report(
     model: ModelFile,
@@ -29,29 +43,12 @@ def report(
         "toprank-report.html"
     ),
     labels: TargetOptions,
-    top: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            max=10_000,
-            help="Rows to show; with lists, of each list [default: the budget].",
-        ),
-    ] = None,
-    value: Annotated[
-        str | None,
-        typer.Option(metavar="NUMBER|COLUMN", help="What a hit is worth: adds the best length."),
-    ] = None,
-    cost: Annotated[
-        str | None, typer.Option(metavar="NUMBER|COLUMN", help="What looking at a row costs.")
-    ] = None,
-    push_path: Annotated[
-        bool, typer.Option(help="If the model is a push, also fit other powers.")
-    ] = True,
+    page: PageOptions,
     seed: Seed = 0,
     text: TextOptions,
     printing: Printing,
 ) -> None:
-    """Write an HTML page about a model on a table; if the target is known, with its quality."""
+    """Write an HTML page about a model on a table."""
     from toprank.app.drift import changes_in, note_changes, notes_on
     from toprank.app.model_file import load_model
     from toprank.app.reading import check_dense
@@ -77,9 +74,9 @@ def report(
             ranker,
             rows,
             labelled,
-            top=top,
-            push=push_path,
-            amounts=(value, cost),
+            top=page.top,
+            push=page.push_path,
+            amounts=(page.value, page.cost),
             changes=notes_on(changes),
             seed=seed,
             watch=step,

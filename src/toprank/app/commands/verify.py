@@ -7,11 +7,11 @@ from typing import Annotated
 
 import typer
 
-from toprank.app.console import Console, in_one_line
-from toprank.app.options import Json, ModelFile, Quiet, TextOptions
+from toprank.app.console import Console
+from toprank.app.options import Json, ModelFile, Quiet, TextOptions, command
 
 
-@in_one_line
+@command
 def verify(
     shortlist: Annotated[
         Path, typer.Argument(metavar="SHORTLIST", help="List written by toprank rank.")
@@ -29,7 +29,10 @@ def verify(
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Compute a shortlist again and say what differs; exit code 1 if something does."""
+    """Check a shortlist against its model.
+
+    The exit code is 1 if something differs.
+    """
     from toprank.app.audit_trail import check_shortlist
     from toprank.app.model_file import file_hash, load_model
     from toprank.app.reading import read_table
