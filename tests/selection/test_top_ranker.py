@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
+from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from toprank import TopRanker
@@ -93,13 +94,51 @@ def test_the_same_seed_gives_the_same_list_and_threads_change_nothing(rings):
     assert np.array_equal(first.top(X, 50), threads.top(X, 50))
 
 
-def test_rows_of_weight_zero_are_no_rows(rings):
+def test_rows_of_weight_zero_are_no_rows_and_weights_of_one_are_none(rings):
     X, y = rings
     weights = np.ones(y.size)
     weights[500:] = 0
     with_zero = TopRanker(50, **QUICK).fit(X, y, sample_weight=weights)
-    without = TopRanker(50, **QUICK).fit(X[:500], y[:500], sample_weight=weights[:500])
-    assert np.allclose(with_zero.decision_function(X), without.decision_function(X))
+    without = TopRanker(50, **QUICK).fit(X[:500], y[:500])
+    ones = TopRanker(50, **QUICK).fit(X[:500], y[:500], sample_weight=np.ones(500))
+    assert with_zero.hits_ == without.hits_ == ones.hits_
+    for model in (with_zero, ones):
+        assert np.array_equal(model.decision_function(X), without.decision_function(X))
+
+
+def test_nothing_is_encoded_after_rows_of_weight_zero(rings):
+    X, y = rings
+    kept = np.arange(y.size) < 500
+    lacking = np.where(kept[:, None], X, np.nan)
+    model = TopRanker(50, **QUICK).fit(lacking, y, sample_weight=kept.astype(float))
+    assert model.encoder_ is None
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"x": X[:, 0], "of": np.where(kept, "us", "them"), "gone": X[:, 1]})
+    frame.loc[~kept, "gone"] = np.nan
+    model = TopRanker(50, **QUICK).fit(frame, y, sample_weight=kept.astype(float))
+    assert model.encoder_.feature_names_out_ == ["x", "of = us", "gone"]
+
+
+def test_columns_of_a_frame_are_remembered_and_those_of_the_last_fit_forgotten(rings):
+    pandas = pytest.importorskip("pandas")
+    X, y = rings
+    frame = pandas.DataFrame({"x": X[:, 0], "side": np.where(X[:, 1] > 0, "left", "right")})
+    model = TopRanker(50, **QUICK).fit(np.hstack([X, X]), y).fit(frame, y)
+    assert model.n_features_in_ == 2
+    assert model.feature_names_in_.tolist() == ["x", "side"]
+    assert not hasattr(model.fit(X, y), "feature_names_in_")
+
+
+def test_a_fit_that_fails_leaves_no_part_of_the_last_one(rings):
+    X, y = rings
+    model = TopRanker(50, **QUICK).fit(X, y)
+    model.set_params(candidates=["precision-at-k"], compared=["rankboost"])
+    with pytest.raises(ValueError, match="too large to be scaled"):
+        model.fit(1e200 * X, y)
+    with pytest.raises(NotFittedError):
+        model.decision_function(X)
+    with pytest.raises(NotFittedError):
+        model.verdict()
 
 
 def test_lists_stay_whole_and_are_promised_one_by_one(rings):
@@ -164,6 +203,8 @@ def test_a_time_limit_is_kept(rings):
         ({"time_limit": -1}, "time_limit"),
         ({"candidates": ["magic"]}, "candidates"),
         ({"candidates": []}, "candidates"),
+        ({"candidates": ["logistic"], "compared": ["logistic"]}, "compared"),
+        ({"random_state": None}, "random_state"),
     ],
 )
 def test_wrong_parameters_are_told(options, words, rings):

@@ -126,6 +126,15 @@ def test_more_rows_of_a_rare_class_are_taken_with_smaller_weights():
     np.testing.assert_allclose(taken.weights[taken.y == "no"], 1.0)
 
 
+def test_a_sample_has_rows_of_a_rare_class_whatever_is_drawn():
+    X, _, _ = table(4000)
+    y = np.arange(4000) % 200 == 7
+    for seed in range(60):  # some of the first draws take none of the 20 positives
+        taken = sample_rows(blocks(X, y, size=900), 300, seed)
+        assert taken.y.any()
+        assert np.array_equal(taken.X, sample_rows(blocks(X, y, size=77), 300, seed).X)
+
+
 def test_the_promise_of_a_rare_class_holds_in_new_lists():
     X, y, _ = table(60_000, seed=1, rate=0.004)
     options = {"candidates": ["logistic"], "max_rows": 200, "blend": False}
@@ -162,6 +171,26 @@ def test_missing_values_outside_the_sample_are_encoded_too():
     assert "x1 is missing" in model.encoder_.feature_names_out_
     assert np.isfinite(model.decision_function(X)).all()
     assert max(model.fitted_rows_.values()) == 2000
+
+
+def test_values_missing_in_rows_of_weight_zero_alone_change_nothing():
+    X, y, _ = table(2000)
+    weights = np.ones(2000)
+    weights[::11] = 0
+    known, found = (TopRanker(50, max_rows=60, candidates=["pnorm-push"]) for _ in range(2))
+    known.fit_blocks(blocks(X, y, weights))
+    lacking = np.where(weights[:, None] > 0, X, np.nan)
+    found.fit_blocks(blocks(lacking, y, weights))
+    assert set(found.fitted_rows_.values()) == {np.count_nonzero(weights)}
+    assert np.allclose(found.decision_function(X), known.decision_function(X))
+
+
+def test_rows_of_the_sample_are_counted_before_copies_are_merged():
+    X, y, _ = table(500)
+    rows = blocks(np.repeat(X, 4, axis=0), np.repeat(y, 4))
+    model = TopRanker(50, max_rows=60, candidates=["logistic"]).fit_blocks(rows)
+    assert model.sampled_rows_ == pytest.approx(600, abs=80)
+    assert max(model.fitted_rows_.values()) < 480  # copies count once
 
 
 @pytest.mark.parametrize(

@@ -49,7 +49,7 @@ class ClassLearner(ClassifierMixin, OnlineEstimator):  # type: ignore[misc]
 
     def _check_labels(self, y: Any, table: Any) -> NDArray[Any]:
         labels = class_labels(y)
-        check_length("y", len(labels), table)
+        check_length("y", len(labels), table.shape[0])
         return labels
 
     def _start(self, labels: NDArray[Any], classes: Any) -> None:

@@ -81,7 +81,7 @@ class Predtron(RowPredtron):
         check_given(y)
         hashable = isinstance(self.representation, Vectors) and self.search is None
         labels = y.tolist() if hashable and hasattr(y, "tolist") else y
-        check_length("y", len(labels), table)
+        check_length("y", len(labels), table.shape[0])
         return labels
 
     def _start(self, labels: Any, classes: Any) -> None:
@@ -105,7 +105,7 @@ class Predtron(RowPredtron):
         """Return minus the mean loss, so that more is better."""
         predicted = self.predict(X)
         labels: Any = y
-        check_length("y", len(labels), predicted)
+        check_length("y", len(labels), predicted.shape[0])
         losses = [self.loss(*pair) for pair in zip(predicted, labels, strict=True)]
         return -float(np.mean(losses))
 

@@ -126,7 +126,7 @@ def as_grades(y: Any, table: Any) -> NDArray[np.float64]:
         raise TypeError(
             f"Unknown label type: y must be grades (numbers of at least 0), got {labels.dtype}."
         )
-    check_length("y", len(labels), table)
+    check_length("y", len(labels), table.shape[0])
     grades: NDArray[np.float64] = labels.astype(np.float64)
     bad = np.flatnonzero(~(np.isfinite(grades) & (grades >= 0) & (grades <= LARGEST_GRADE)))
     if bad.size:

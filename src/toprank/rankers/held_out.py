@@ -88,7 +88,7 @@ def _given_rows(model: Any, validation: Any) -> HeldOutRows:
         )
     X, y, *groups = validation
     table = model._check_new_table(X)  # noqa: SLF001
-    check_length("validation's y", np.shape(y)[0] if np.ndim(y) else 0, table)
+    check_length("validation's y", np.shape(y)[0] if np.ndim(y) else 0, table.shape[0])
     return HeldOutRows(table, np.asarray(y), np.asarray(groups[0]) if groups else None)
 
 

@@ -420,7 +420,7 @@ class PrecisionAtKRanker(LinearRanker):
         table = check_table(self, X, self._family(), reset=is_first)
         known = None if is_first else self.classes_
         self.classes_, positives = labels_of_stream(y, known, classes)
-        check_length("y", positives.size, table)
+        check_length("y", positives.size, table.shape[0])
         truth = Truth.of_labels(positives, sample_weight=sample_weight, groups=groups, is_part=True)
         truth = with_ordinary_weights(truth, self.k)
         rows = BatchRows.of(truth.rows_of(table), truth)

@@ -103,7 +103,7 @@ class SupervisedRanker(CallbackSupportMixin, BaseRanker):
         """Learn from labels; ``options`` go through to :meth:`_fit`."""
         table = self._check_table(X)
         classes, positives = binary_labels(y)
-        check_length("y", positives.size, table)
+        check_length("y", positives.size, table.shape[0])
         truth = Truth.of_labels(
             positives, sample_weight=sample_weight, groups=groups, classes=classes
         )
@@ -145,7 +145,7 @@ class GradesMixin:
         self: Any, X: Any, grades: ArrayLike, sample_weight: Given, groups: Given, **options: Any
     ) -> Any:
         table = self._check_table(X)
-        check_length("grades", np.shape(grades)[0] if np.ndim(grades) else 0, table)
+        check_length("grades", np.shape(grades)[0] if np.ndim(grades) else 0, table.shape[0])
         truth = Truth.of_grades(grades, sample_weight=sample_weight, groups=groups)
         metadata = _present(sample_weight=sample_weight, groups=groups)
         given = {"X": X, "y": grades, "metadata": metadata}
@@ -375,7 +375,7 @@ class LabelSets:
         matrix = np.asarray(as_dense(y))
         is_matrix = is_sparse(y) or (matrix.ndim == 2 and matrix.shape[1] != 1)
         labels = matrix if is_matrix else class_labels(y)
-        check_length("y", len(labels), table)
+        check_length("y", len(labels), table.shape[0])
         if is_matrix and not np.isin(matrix, (0, 1)).all():
             raise ValueError(
                 "y must be an indicator matrix of 0 and 1 with one column for each label, or a "
@@ -424,10 +424,10 @@ def check_stopping(tol: Any, max_iter: Any) -> None:
     check_number("max_iter", max_iter, 1, whole=True)
 
 
-def check_length(name: str, n_given: int, table: Any) -> None:
+def check_length(name: str, n_given: int, n_rows: int) -> None:
     """Refuse labels of another number of rows than the table has."""
-    if n_given != table.shape[0]:
-        raise ValueError(f"{name} has {n_given} rows, but X has {table.shape[0]}; they must match.")
+    if n_given != n_rows:
+        raise ValueError(f"{name} has {n_given} rows, but X has {n_rows}; they must match.")
 
 
 def near_one(truth: Truth) -> Truth:

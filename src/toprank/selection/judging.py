@@ -98,11 +98,11 @@ class LabelledRows:
         """Rows that are alike as one row with the sum of their weights, in an order of their own.
 
         So a row of weight 2 and the row twice are the same table, and no fold separates copies
-        of a row. One without copies and weights stays as it is.
+        of a row. Without copies, and weights other than 1, rows stay as they are.
         """
         _, first, which = np.unique(self._keys(), return_index=True, return_inverse=True)
-        if self.weights is None and first.size == self.n_rows:
-            return self
+        if first.size == self.n_rows and (self.masses == 1.0).all():
+            return replace(self, weights=None)
         weights = np.bincount(which.reshape(-1), self.weights, first.size).astype(np.float64)
         return replace(self.rows(first), weights=weights)
 

@@ -49,7 +49,8 @@ def sample_rows(blocks: Blocks, n_rows: int, seed: int) -> RowSample:
     """Take about ``n_rows`` rows in two passes, or all where there are no more.
 
     Whether a row is taken depends on the seed and on its number alone. Of wide rows fewer are
-    taken.
+    taken. Where chance leaves fewer than half of the rows that a rare class should have, rows are
+    drawn again.
     """
     check_blocks(blocks)
     seen, counts, size = blocks.total(_look).parts
@@ -57,8 +58,13 @@ def sample_rows(blocks: Blocks, n_rows: int, seed: int) -> RowSample:
     n_rows = min(n_rows, max(MOST_CELLS // seen.low.size, FEWEST_ROWS))
     share, fewest = min(1.0, n_rows / seen.n_rows), fewest_of_class(n_rows)
     rates = [min(1.0, max(share, fewest / counts[label])) for label in classes.tolist()]
-    parts = blocks.total(_take, seen.starts, share, rates, classes[1], seed)
-    tables, labels, weights = zip(*parts, strict=True)
+    enough = min(fewest, *counts.values()) / 2
+    n_taken, attempt = 0, 0
+    while n_taken < enough:
+        parts = blocks.total(_take, seen.starts, share, rates, classes[1], seed, attempt)
+        tables, labels, weights = zip(*parts, strict=True)
+        y, attempt = np.concatenate(labels), attempt + 1
+        n_taken = min(int(np.count_nonzero(y == label)) for label in classes)
     is_weighted = any(part is not None for part in weights)
     masses = [
         np.ones(part.size) if mass is None else mass
@@ -66,7 +72,7 @@ def sample_rows(blocks: Blocks, n_rows: int, seed: int) -> RowSample:
     ]
     return RowSample(
         np.ascontiguousarray(np.concatenate(tables)),
-        np.concatenate(labels),
+        y,
         np.concatenate(masses) if is_weighted else None,
         seen,
         float(size),
@@ -90,6 +96,7 @@ def _take(
     rates: list[float],
     positive: Any,
     seed: int,
+    attempt: int,
 ) -> list[tuple[NDArray[Any], NDArray[Any], NDArray[np.float64] | None]]:
     """Table, labels and weights of the rows of a block that are taken."""
     X, y, weights = block.X, block.y, block.weights
@@ -98,7 +105,7 @@ def _take(
         X, y, weights = X[kept], y[kept], weights[kept]
     chances = np.where(y == positive, rates[1], rates[0])
     # one draw per row, wherever its block begins
-    draws = np.random.PCG64(seed).advance(int(starts[block.number]))
+    draws = np.random.PCG64(seed).jumped(attempt).advance(int(starts[block.number]))
     taken = np.random.Generator(draws).random(y.size) < chances
     if max(rates) > share:
         weights = share / chances * (1.0 if weights is None else weights)

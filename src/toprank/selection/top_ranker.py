@@ -18,7 +18,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from toprank.inputs import as_lists, as_weights, check_budget, check_choice, check_number
-from toprank.rankers.base import BaseRanker, forget_calibration, keep_columns
+from toprank.rankers.base import BaseRanker, keep_columns
 from toprank.rankers.supervised import binary_labels, check_length
 from toprank.selection.blending import (
     Blend,
@@ -182,9 +182,9 @@ class TopRanker(BaseRanker):
             List ids: rows compete within their list, and lists are never split.
         """
         started = time.monotonic()
-        self._check_parameters()
-        forget_calibration(self)
+        self._begin()
         data = self._labelled(X, y, sample_weight, groups)
+        self.sampled_rows_: int | None = None
         return self._fit_rows(data, data.size, started)
 
     def fit_blocks(self, blocks: Blocks) -> Self:
@@ -218,16 +218,18 @@ class TopRanker(BaseRanker):
         {'ir-push alpha=0.01': 1797}
         """
         started = time.monotonic()
-        self._check_parameters()
+        self._begin()
         taken = sample_rows(blocks, _SAMPLED * self.max_rows, int(self.random_state))
         per_pass = (time.monotonic() - started) / 2
         names = blocks.feature_names or _numbered(taken.seen.low.size)
-        has_missing = taken.seen.missing.any()
-        table = named_columns(taken.X, names) if has_missing else taken.X
+        # members that learn by passes see the missing values of rows of weight 0 too
+        lacking = taken.seen.missing if taken.is_whole else taken.seen.unfit
+        table = named_columns(taken.X, names) if lacking.any() else taken.X
         data = self._labelled(table, taken.y, taken.weights, None)
         keep_columns(self, len(names), blocks.feature_names)
-        stream = None
+        stream, self.sampled_rows_ = None, None
         if not taken.is_whole:
+            self.sampled_rows_ = int(taken.y.size)
             members = MemberBlocks(blocks, self.classes_[1], self.encoder_, names)
             stream = RowStream(members, taken.seen.n_rows, per_pass)
         return self._fit_rows(data, taken.size, started, stream)
@@ -237,12 +239,13 @@ class TopRanker(BaseRanker):
     ) -> Self:
         """Choose on rows in memory, out of ``size`` by weight, and fit on them or on a stream."""
         self._size = float(self.list_size or size)
-        self.sampled_rows_ = None if stream is None else data.n_rows
         cross = self._cross_fit(data, started)
         if cross is None:
             self._keep_simplest(data)
             return self
         own = np.array([member.candidate.name not in self.compared for member in cross.members])
+        if not own.any():
+            raise ValueError(next(iter(cross.problems.values())))
         choices = self._choices(cross, own)
         names = [name for name in choices if name not in self.compared]
         self.comparison_: RankerComparison | None = RankerComparison(
@@ -257,61 +260,83 @@ class TopRanker(BaseRanker):
         self._store_choice(cross, weights, data, started, stream)
         return self
 
+    def _begin(self) -> None:
+        """Check the parameters, and forget the last fit: a new one may fail half way."""
+        self._check_parameters()
+        for name in [name for name in vars(self) if name.endswith("_")]:
+            delattr(self, name)
+
     def _labelled(
         self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None, groups: ArrayLike | None
     ) -> LabelledRows:
-        table = self._encoded(X, reset=True)
+        """The rows that count, as numbers; the encoder learns from these, and sees no label."""
+        checked = self._checked(X, reset=True)
         self.classes_, positives = binary_labels(y)
-        check_length("y", positives.size, table)
-        weights = as_weights(sample_weight, positives.size)
-        as_lists(groups, positives.size)
+        n_rows = checked.n_rows if isinstance(checked, Table) else checked.shape[0]
+        check_length("y", positives.size, n_rows)
+        weights = as_weights(sample_weight, n_rows)
+        as_lists(groups, n_rows)
         lists = None if groups is None else np.asarray(groups).reshape(-1)
-        data = LabelledRows(table, positives, weights, lists, np.arange(positives.size))
-        if weights is not None and not (weights > 0).all():
-            data = data.rows(np.flatnonzero(weights))
-            if data.positives.all() or not data.positives.any():
+        numbers = np.arange(n_rows)
+        if weights is not None and not weights.all():
+            numbers = np.flatnonzero(weights)
+            checked = checked.rows(numbers) if isinstance(checked, Table) else checked[numbers]
+            positives, weights = positives[numbers], weights[numbers]
+            lists = None if lists is None else lists[numbers]
+            if positives.all() or not positives.any():
                 raise ValueError("y has one class only in the rows of weight above 0.")
-        return data.merged()
+        self.encoder_: Encoding | None = None
+        if isinstance(checked, np.ndarray) and np.isnan(checked).any():
+            checked = self._with_names(checked)
+        if isinstance(checked, Table):
+            self.encoder_ = learned_encoding(checked)
+            checked = self.encoder_.transform(checked)
+        return LabelledRows(checked, positives, weights, lists, numbers).merged()
 
-    def _encoded(self, X: Any, *, reset: bool) -> Any:
-        """The table as numbers, by the encoder where it has columns that are not or values missing.
+    def _checked(self, X: Any, *, reset: bool) -> Any:
+        """Array, CSR matrix, or a table of columns that an encoder turns into numbers."""
+        if issparse(X):
+            return self._checked_csr(X, reset=reset)
+        if reset:
+            self._is_sparse = False
+        if isinstance(X, Table | pa.Table) or hasattr(X, "columns"):
+            table = as_table(X)
+            if reset and (isinstance(X, Table) or needs_encoding(table)):
+                if not table.is_held_sparse:
+                    keep_columns(self, len(table.names), table.names)
+                return table
+            if not reset and self.encoder_ is not None:
+                return table
+        accepts_missing = reset or self.encoder_ is not None
+        numbers = validate_data(
+            self,
+            X,
+            reset=reset,
+            dtype=[np.float64, np.float32],
+            ensure_all_finite="allow-nan" if accepts_missing else True,
+        )
+        return np.asarray(numbers)
 
-        The encoder learns from all rows: it sees no label, and fold models share it.
-        """
-        is_frame = isinstance(X, Table | pa.Table) or hasattr(X, "columns")
-        table = as_table(X) if is_frame else None
-        if issparse(X):
-            X = self._checked_csr(X, reset=reset)
-        if reset:
-            self._is_sparse = issparse(X)
-            self.encoder_: Encoding | None = None
-        elif self.encoder_ is not None and table is not None:
-            return self.encoder_.transform(table)
-        if issparse(X):
-            return X
-        if table is None or (not isinstance(X, Table) and not needs_encoding(table)):
-            can_lack = reset or self.encoder_ is not None
-            numbers = validate_data(
-                self,
-                X,
-                reset=reset,
-                dtype=[np.float64, np.float32],
-                ensure_all_finite="allow-nan" if can_lack else True,
-            )
-            if not np.isnan(numbers).any() and self.encoder_ is None:
-                return np.asarray(numbers)
-            names = getattr(self, "feature_names_in_", _numbered(numbers.shape[1]))
-            table = named_columns(numbers, list(names))
-        if reset:
-            self.encoder_ = learned_encoding(table)
-        return self.encoder_.transform(table)  # type: ignore[union-attr]
+    def _with_names(self, numbers: NDArray[Any]) -> Table:
+        """An array as a table, with the names of the columns in training."""
+        names = getattr(self, "feature_names_in_", _numbered(numbers.shape[1]))
+        return named_columns(numbers, list(names))
+
+    def _encoded(self, X: Any) -> Any:
+        """New rows as the numbers that the rankers take."""
+        checked = self._checked(X, reset=False)
+        if self.encoder_ is None or issparse(checked):
+            return checked
+        table = checked if isinstance(checked, Table) else self._with_names(checked)
+        return self.encoder_.transform(table)
 
     def _checked_csr(self, X: Any, *, reset: bool) -> Any:
         """A sparse table checked; as a dense one where it is small, so that trees can take part."""
         kinds = [np.float64, np.float32]
         checked = validate_data(self, X, reset=reset, accept_sparse="csr", dtype=kinds)
-        is_small = math.prod(checked.shape) <= _DENSE_CELLS
-        if is_small if reset else not self._is_sparse:
+        if reset:
+            self._is_sparse = math.prod(checked.shape) > _DENSE_CELLS
+        if not self._is_sparse:
             return checked.toarray()
         checked = checked.copy()
         checked.sum_duplicates()
@@ -333,6 +358,11 @@ class TopRanker(BaseRanker):
         found = family(named, **given)
         beside = list(self.compared)
         if beside:
+            if {each.name for each in found} <= set(beside):
+                raise ValueError(
+                    f"compared={beside} names every candidate, so none is left to choose; take "
+                    "one of them out of compared."
+                )
             found += family(beside, **given)
         return found
 
@@ -502,7 +532,7 @@ class TopRanker(BaseRanker):
         if is_sparse and not self._is_sparse:  # made dense, some rows at a time
             rows, step = X.tocsr(), max(1, _DENSE_CELLS // max(1, X.shape[1]))
             parts = [rows[at : at + step] for at in range(0, max(1, X.shape[0]), step)]
-        return np.concatenate([score(self._encoded(part, reset=False)) for part in parts])
+        return np.concatenate([score(self._encoded(part)) for part in parts])
 
     def verdict(self) -> str:
         """Say what to use, the hits to expect of it, and what the alternative would find."""
@@ -562,6 +592,7 @@ class TopRanker(BaseRanker):
         check_number("n_folds", self.n_folds, 2, whole=True)
         check_number("max_rows", self.max_rows, 30, whole=True)
         check_number("max_loss", self.max_loss, 0.0, 1.0)
+        check_number("random_state", self.random_state, 0, whole=True)
         if self.list_size is not None:
             check_number("list_size", self.list_size, 1, whole=True)
         if self.time_limit is not None:
