@@ -86,7 +86,7 @@ def test_a_first_block_of_nothing_does_not_foresee_that_nothing_comes(tmp_path, 
     store = BlockStore(None, n_rows=1000)
     empty = Block(np.zeros((0, 8), np.uint8), np.zeros(0, bool), None, 0)
     full = Block(np.ones((100, 8), np.uint8), np.ones(100, bool), None, 1)
-    first, second = *store.put(empty, 100), *store.put(full, 100)
+    first, second = store.put(empty, 100), store.put(full, 100)
     assert not isinstance(second, Block)  # on disk
     assert len(store.get(first).y) == 0
     np.testing.assert_array_equal(store.get(second).X, full.X)

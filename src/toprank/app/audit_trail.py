@@ -47,9 +47,7 @@ def with_trail(
     if as_columns:
         names, size = columns.column_names, columns.num_rows
         if "chance" not in names and model.calibration is not None and size:
-            from toprank.shortlists import learn_chances
-
-            chances = learn_chances(model.calibration)(_numbers(columns, _name_of(names, "score")))
+            chances = model.chances(_numbers(columns, _name_of(names, "score")))
             columns = columns.add_column(2, "chance", pa.array(chances))
         for name, text in ((MODEL, digest), (DATE, date)):
             if name not in names:
@@ -247,14 +245,13 @@ def _check_against(
 def _check_chances(
     shortlist: Table, model: RankingModel, scores: NDArray[np.float64], found: Findings
 ) -> None:
-    if model.calibration is None:
-        found.unchecked.append("the chances, for the model file holds no calibration rows")
-        return
-    from toprank.shortlists import learn_chances
-
     known = np.isfinite(scores)
     wanted = np.full(scores.size, np.nan)
-    wanted[known] = learn_chances(model.calibration)(scores[known])
+    chances = model.chances(scores[known])
+    if chances is None:
+        found.unchecked.append("the chances, for the model file holds no calibration rows")
+        return
+    wanted[known] = chances
     _compare_numbers(shortlist, "chance", wanted, found)
 
 

@@ -192,6 +192,14 @@ class RankingModel:
 
         return Promise.of_values(known).hits(length, n_rows, n_lists)
 
+    def chances(self, scores: NDArray[np.float64]) -> NDArray[np.float64] | None:
+        """The chance of each row to be positive; None where there are no calibration rows."""
+        if self.calibration is None:
+            return None
+        from toprank.shortlists import learn_chances
+
+        return learn_chances(self.calibration)(scores)
+
     def lists_in(self, table: Table) -> NDArray[Any] | None:
         """List ids, one per row; None where the model or the table has none."""
         group = self.roles.group

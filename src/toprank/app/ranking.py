@@ -167,15 +167,15 @@ def _with_places(
     n_rows: int,
     more: Mapping[str, NDArray[Any]] | None = None,
 ) -> RankedRows:
-    taken = set(rows.column_names)
-    for name, values in (
-        *reversed(list((more or {}).items())),
-        ("score", scores),
-        ("rank", places),
-    ):
-        free = name if name not in taken else f"toprank_{name}"
-        rows = rows.add_column(0, free, pa.array(values))
+    added = {"rank": places, "score": scores, **(more or {})}
+    for name, values in reversed(added.items()):
+        rows = rows.add_column(0, free_name(name, rows), pa.array(values))
     return RankedRows(rows, n_rows, float(scores[-1]) if scores.size else None)
+
+
+def free_name(name: str, rows: pa.Table) -> str:
+    """The name of a column that is added: a table may have one of this name."""
+    return name if name not in rows.column_names else f"toprank_{name}"
 
 
 def _check_memory(source: Table | ParquetStream | TextStream, count: int) -> None:

@@ -56,7 +56,11 @@ class ScratchFile:
 
     def __init__(self, folder: str | os.PathLike[str] | None, n_bytes: int) -> None:
         self._folder = tempfile.gettempdir() if folder is None else folder
-        self._check_space(n_bytes)
+        free = shutil.disk_usage(self._folder).free
+        if n_bytes > free:
+            raise OSError(
+                self._too_small(f"has {free / 1e9:.3g} GB free, but {n_bytes / 1e9:.3g} are needed")
+            )
         self._file = tempfile.TemporaryFile(dir=self._folder, buffering=0)  # noqa: SIM115
         self._lock = Lock()
         self._end = 0
@@ -102,13 +106,6 @@ class ScratchFile:
             self._file.seek(place)
             return self._file.readinto(rest)
 
-    def _check_space(self, needed: int) -> None:
-        free = shutil.disk_usage(self._folder).free
-        if needed > free:
-            raise OSError(
-                self._too_small(f"has {free / 1e9:.3g} GB free, but {needed / 1e9:.3g} are needed")
-            )
-
     def _too_small(self, what: str) -> str:
         return (
             f"the folder for scratch files {str(self._folder)!r} {what}; name another one "
@@ -149,7 +146,7 @@ class BlockStore:
         self._file: ScratchFile | None = None
         self._is_begun = self.is_closed = False
 
-    def put(self, block: Block, n_rows: int) -> list[_Kept | Block]:
+    def put(self, block: Block, n_rows: int) -> _Kept | Block:
         """Keep a block that was made of ``n_rows`` rows; by the first one the size is foreseen.
 
         A block of which nothing is left, as where all weights are 0, tells nothing.
@@ -157,10 +154,11 @@ class BlockStore:
         with self._lock:
             if not self._is_begun and len(block.y):
                 needed = -(-sum(each.nbytes for each in _arrays(block)) * self._n_rows // n_rows)
-                if self._folder is not None or not _is_half_free(needed):
+                free = available_memory()
+                if self._folder is not None or free is None or 2 * needed > free:
                     self._file = ScratchFile(self._folder, needed)
                 self._is_begun = True
-        return [block if self._file is None else self._file.put(block)]
+        return block if self._file is None else self._file.put(block)
 
     def get(self, kept: _Kept | Block) -> Block:
         """Give a block back."""
@@ -174,11 +172,6 @@ class BlockStore:
         self.is_closed = True
         if self._file is not None:
             self._file.close()
-
-
-def _is_half_free(n_bytes: int) -> bool:
-    free = available_memory()
-    return free is not None and 2 * n_bytes <= free
 
 
 def check_scratch(folder: str | os.PathLike[str] | None) -> None:
@@ -202,16 +195,11 @@ class SpillingBlocks(Blocks):
     def kept(self, work: Callable[..., Block], *arguments: Any) -> KeptBlocks:
         store = BlockStore(self.folder, self.n_rows)
         try:
-            return KeptBlocks(self, store, self.total(_put, store, work, arguments))
+            made = self.total(lambda block: [store.put(work(block, *arguments), len(block.y))])
+            return KeptBlocks(self, store, made)
         except BaseException:
             store.close()
             raise
-
-
-def _put(
-    block: Block, store: BlockStore, work: Callable[..., Block], arguments: tuple[Any, ...]
-) -> list[_Kept | Block]:
-    return store.put(work(block, *arguments), len(block.y))
 
 
 class KeptBlocks(SpillingBlocks):

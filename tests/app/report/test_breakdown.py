@@ -63,6 +63,6 @@ def test_the_page_has_segments_money_and_the_picture_of_calibration(model_and_ro
     source = render_report(run)
     for words in ("By segment", "Value and cost", "job = nurse", "of the first 20 are y = true"):
         assert words in source
-    assert len(run.rows) == 20
+    assert len(run.shortlist.rows) == 20
     plain = render_report(replace(run, quality=replace(run.quality, money=None, segments=())))
     assert "Value and cost" not in plain

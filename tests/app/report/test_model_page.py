@@ -134,7 +134,7 @@ def test_figures_respect_weights_and_lists(listed):
 def test_the_shortlist_of_lists_comes_list_after_list(listed):
     model, table, data = listed
     run = build_model_page(model, table, data, push=False)
-    ranks, lists = [row[0] for row in run.rows], [row[3] for row in run.rows]
+    ranks, lists = [row[0] for row in run.shortlist.rows], [row[3] for row in run.shortlist.rows]
     sizes = np.unique(data.groups, return_counts=True)[1]
     assert ranks == [place for size in sizes for place in range(1, min(size, 2) + 1)]
     assert lists == sorted(lists)
@@ -151,7 +151,7 @@ def test_without_a_target_lists_are_lists_too(listed):
     run = build_model_page(
         model, table.select([name for name in table.names if name not in ("y", "w")]), None, top=1
     )
-    assert [row[0] for row in run.rows] == [1] * 120
+    assert [row[0] for row in run.shortlist.rows] == [1] * 120
     assert run.quality is None
     assert not run.is_weighted
 

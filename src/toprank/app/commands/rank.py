@@ -249,6 +249,7 @@ def with_reasons(
     """The list with a column of reasons behind rank and score."""
     import pyarrow as pa
 
+    from toprank.app.ranking import free_name
     from toprank.app.reasons import in_words, reasons_of
     from toprank.tables.table import Table
 
@@ -258,8 +259,8 @@ def with_reasons(
         )
     chosen = Table(found.columns, source.name, source.is_sparse)
     texts = [in_words(each.reasons, most) for each in reasons_of(model, chosen, source)]
-    name = "reasons" if "reasons" not in found.columns.column_names else "toprank_reasons"
-    return replace(found, columns=found.columns.add_column(2, name, pa.array(texts, pa.string())))
+    name, column = free_name("reasons", found.columns), pa.array(texts, pa.string())
+    return replace(found, columns=found.columns.add_column(2, name, column))
 
 
 def print_expected(

@@ -83,4 +83,6 @@ def report(
         )
     path = write_report(output, run)
     console.say(f"Report: {path}")
-    console.result({"report": str(path), "rows": len(run.rows), "has_target": labelled is not None})
+    console.result(
+        {"report": str(path), "rows": len(run.shortlist.rows), "has_target": labelled is not None}
+    )

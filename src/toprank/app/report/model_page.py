@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from toprank.app.console import in_budget_words
 from toprank.app.evaluation import curve_of, found_hits, judged_by, measure
+from toprank.app.report.comparison_page import ShortlistTable
 from toprank.app.report.picture import draw_picture, draw_push_path
 from toprank.inputs import as_amounts, within_budget
 from toprank.plots.style import COLOURS, GREY
@@ -80,10 +82,10 @@ class Quality:
 class ModelRun:
     """Everything that the page about a model and a table shows.
 
-    ``budget`` counts rows of the list or of the longest list. ``columns`` and ``rows`` are the
-    shortlist, ``drivers`` (column, share, parts in words) and ``row_drivers``, for its first rows,
-    (column, value, contribution). ``changes`` say what differs from the training rows. Without a
-    target there is no ``quality``.
+    ``budget`` counts rows of the list or of the longest list. ``drivers`` are (column, share, parts
+    in words) and ``row_drivers``, for the first rows of the shortlist, (column, value,
+    contribution). ``changes`` say what differs from the training rows. Without a target there is
+    no ``quality``.
     """
 
     title: str
@@ -92,8 +94,7 @@ class ModelRun:
     budget: int
     budget_in_words: str
     positive: str
-    columns: tuple[str, ...]
-    rows: tuple[tuple[Any, ...], ...]
+    shortlist: ShortlistTable
     drivers: tuple[tuple[str, float, str], ...]
     row_drivers: tuple[tuple[tuple[str, str, float], ...], ...] = ()
     certificate: str = ""
@@ -143,30 +144,37 @@ def build_model_page(
             segments=segments_of(model, labelled, is_listed),
             money=money_of(ranked, labelled, scores, amounts, quality.curve.lengths, budget),
         )
-    of_each = "" if lists is None else " of each list"
+    in_words = in_budget_words(
+        budget if model.budget >= 1 else model.budget, of_lists=lists is not None
+    )
+    row_drivers = _row_drivers(model, ranked, shown[:_EXPLAINED_ROWS])
     names = ranked.names[:_MOST_COLUMNS]
     chosen = ranked.rows(shown).columns
     return ModelRun(
-        title=f"The first {_rows_in_words(model.budget, budget)}{of_each} of {table.name}",
+        title=f"The first {in_words} of {table.name}",
         table=table.name,
         n_rows=int(scores.size),
         n_lists=int(sizes.size),
         budget=budget,
-        budget_in_words=f"{_rows_in_words(model.budget, budget)} rows{of_each}",
+        budget_in_words=in_words,
         positive=model.roles.positive,
-        columns=("rank", "score", *names),
-        rows=tuple(
-            zip(
-                (found.places[first] + 1).tolist(),
-                [float(f"{value:.6g}") for value in scores[shown]],
-                *([_cell(value) for value in chosen.column(name).to_pylist()] for name in names),
-                strict=True,
-            )
+        shortlist=ShortlistTable(
+            caption=f"{'Best first' if lists is None else 'List after list, best first'}. A place "
+            f"among the first {len(row_drivers):,} rows says why the row stands there.",
+            columns=("rank", "score", *names),
+            rows=tuple(
+                zip(
+                    (found.places[first] + 1).tolist(),
+                    [float(f"{value:.6g}") for value in scores[shown]],
+                    *(map(_cell, chosen.column(name).to_pylist()) for name in names),
+                    strict=True,
+                )
+            ),
         ),
         drivers=tuple(
             (driver.column, driver.share, driver.in_words(4)) for driver in model.drivers()[:30]
         ),
-        row_drivers=_row_drivers(model, ranked, shown[:_EXPLAINED_ROWS]),
+        row_drivers=row_drivers,
         certificate=model.facts.get("certificate", ""),
         assumption=model.assumption,
         changes=tuple(changes),
@@ -174,10 +182,6 @@ def build_model_page(
         is_weighted=labelled is not None and labelled.weights is not None,
         quality=quality,
     )
-
-
-def _rows_in_words(budget: float, rows: int) -> str:
-    return f"{rows:,}" if budget >= 1 else f"{100 * budget:g} %"
 
 
 def _settings(model: RankingModel) -> dict[str, str]:
@@ -248,12 +252,8 @@ def _calibration(
     model: RankingModel, labelled: LabelledFeatures, scores: NDArray[np.float64]
 ) -> tuple[Reliability, ...]:
     """Each tenth of all rows by score, whatever their list, weighted as they are."""
-    chances = None  # as the model file or its ranker tells them
-    if model.calibration is not None:
-        from toprank.shortlists import learn_chances
-
-        chances = learn_chances(model.calibration)(scores)
-    elif hasattr(model.ranker, "predict_proba"):
+    chances = model.chances(scores)
+    if chances is None and hasattr(model.ranker, "predict_proba"):
         chances = model.ranker.predict_proba(model.encoder.transform(labelled.features))[:, 1]
     weights = np.ones(scores.size) if labelled.weights is None else labelled.weights
     order = np.argsort(-scores, kind="stable")

@@ -45,34 +45,29 @@ def render_report(run: ComparisonRun | ModelRun) -> str:
 
 
 def _comparison_page(run: ComparisonRun) -> str:
-    found, shortlist = run.comparison, run.shortlist
-    curves, shaded = _curves(run), run.focus
+    found, curves = run.comparison, _curves(run)
     data = {
         "budget": found.judged,
-        "rows": shortlist.rows,
+        "rows": run.shortlist.rows,
         "sorted": 0 if found.rows.groups is None else -1,
         "drivers": [],
-        **_curve_data(curves, shaded),
+        **_curve_data(curves, run.focus),
     }
     return _rendered(
         "comparison.html.j2",
         data,
         run=run,
         drawings=[_drawing(picture, number) for number, picture in enumerate(run.pictures, 1)],
-        curve=curves[shaded],
-        shaded=shaded,
+        curve=curves[run.focus],
+        shaded=run.focus,
         weighted=found.rows.weights is not None,
-        columns=shortlist.columns,
-        shown=shortlist.rows[:_STATIC_ROWS],
-        caption=shortlist.caption,
-        explained=0,
     )
 
 
 def _model_page(run: ModelRun) -> str:
     data: dict[str, Any] = {
         "budget": run.budget,
-        "rows": run.rows,
+        "rows": run.shortlist.rows,
         "sorted": 0 if run.n_lists == 1 else -1,
         "drivers": run.row_drivers,
     }
@@ -82,19 +77,8 @@ def _model_page(run: ModelRun) -> str:
     if run.quality is not None and run.quality.money is not None:
         money = run.quality.money
         data["money"] = {"lengths": money.lengths, "worth": money.worth, "best": money.best_length}
-    explained = len(run.row_drivers)
     return _rendered(
-        "model.html.j2",
-        data,
-        run=run,
-        curve=curve,
-        shaded="",
-        weighted=run.is_weighted,
-        columns=run.columns,
-        shown=run.rows[:_STATIC_ROWS],
-        caption=f"{'Best first' if run.n_lists == 1 else 'List after list, best first'}. A place "
-        f"among the first {explained:,} rows says why the row stands there.",
-        explained=explained,
+        "model.html.j2", data, run=run, curve=curve, shaded="", weighted=run.is_weighted
     )
 
 
@@ -158,6 +142,8 @@ def _rendered(template: str, data: dict[str, Any], **values: Any) -> str:
         script=script,
         script_hash=f"sha256-{digest}",
         data=text,
+        static_rows=_STATIC_ROWS,
+        explained=len(data["drivers"]),
         versions=versions | {name: metadata.version(name) for name in _LIBRARIES},
         **values,
     )
