@@ -370,3 +370,11 @@ def test_infinite_values_are_refused():
     X[0, 0] = np.inf
     with pytest.raises(ValueError, match="infinity"):
         RankBoost().fit(X, y)
+
+
+@pytest.mark.parametrize("ranker", [RankBoost, SmoothMarginRanker, AdaBoostRanker, SoftRankBoost])
+@pytest.mark.parametrize("scale", [1e-310, 1.7e308])
+def test_features_beyond_floats_are_named(ranker, scale):
+    X = pd.DataFrame({"fine": [0.0, 1.0, 2.0, 3.0], "age": [-scale, scale, 0.0, scale / 2]})
+    with pytest.raises(ValueError, match=r"column 'age' of X has a range of .*; multiply"):
+        ranker(weak_rankers="features").fit(X, [0, 1, 0, 1])

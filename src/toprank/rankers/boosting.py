@@ -134,9 +134,8 @@ class BoostedRanker(BoostedLabelsMixin, LinearRanker):
     def _fit(self, table: Any, truth: Truth, given: dict[str, Any], **options: Any) -> Self:
         validation = options.get("validation")
         table, truth, held_out = hold_out(self, table, truth, given["y"], validation)
-        family = self._family()
         with Threads(effective_n_jobs(self.n_jobs)) as threads:
-            family.fit(table, threads=threads)
+            family = self._fitted_family(table, threads)
             monitor = RoundMonitor(self, family, held_out, truth.classes, given)
             try:
                 run = self._boost(self._state(family, table, truth, threads), monitor)

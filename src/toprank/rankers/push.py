@@ -205,10 +205,7 @@ class PushRanker(GradesMixin, PairsMixin, LinearRanker):
 
     def _fit(self, table: Any, truth: Truth, given: dict[str, Any], **_: Any) -> Self:
         with threads_for(self.n_jobs) as threads:
-            family = self._family().fit(table, threads=threads)
-            if isinstance(family, Features):
-                names = getattr(self, "feature_names_in_", None)
-                check_spans(family.span_, table.dtype, names)
+            family = self._fitted_family(table, threads)
             design = family.design(table, threads=threads)
             problem = self._scored_problem(family, design, truth, threads, table.dtype)
             self._solve(problem, given)

@@ -24,10 +24,12 @@ from toprank.kernels.threads import linear_scores
 from toprank.rankers.base import BaseRanker
 from toprank.truth import Truth
 from toprank.weak_rankers import Features
+from toprank.weak_rankers.features import check_spans
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
+    from toprank.kernels.threads import Threads
     from toprank.solvers import Progress, Solution
     from toprank.weak_rankers import WeakRankers
 
@@ -195,6 +197,13 @@ class LinearRanker(SupervisedRanker):
             n_jobs = getattr(self, "n_jobs", None)
             return linear_scores(table, self.coef_[0], float(self.intercept_[0]), n_jobs)
         return np.asarray(self.weak_rankers_.scores(table, self.weights_) + self.intercept_[0])
+
+    def _fitted_family(self, table: Any, threads: Threads) -> WeakRankers:
+        """Fit the weak rankers; columns that cannot be scaled are refused."""
+        family = self._family().fit(table, threads=threads)
+        if isinstance(family, Features):
+            check_spans(family.span_, table.dtype, getattr(self, "feature_names_in_", None))
+        return family
 
     def _attributes(
         self,
