@@ -10,7 +10,6 @@ from toprank.selection import Blend, LabelledRows, LogisticRanker, family
 from toprank.selection.blending import (
     BUDGETS,
     STEPS,
-    Rules,
     blend_weights,
     cross_fit,
     quality,
@@ -63,9 +62,7 @@ def test_the_single_best_is_the_member_of_the_best_quality(two_views):
 def crossed(rings):
     X, y = rings
     data = LabelledRows(X, y)
-    return cross_fit(
-        data, family(["logistic", "ir-push", "rankboost"]), data.folds(4, 1, 0), Rules()
-    )
+    return cross_fit(data, family(["logistic", "ir-push", "rankboost"]), data.folds(4, 1, 0))
 
 
 def test_rows_are_promised_by_weights_chosen_without_their_fold(crossed):

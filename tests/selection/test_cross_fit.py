@@ -7,7 +7,7 @@ import pytest
 from sklearn.base import BaseEstimator
 
 from toprank.selection import Candidate, LabelledRows, family
-from toprank.selection.blending import Rules, cross_fit
+from toprank.selection.blending import cross_fit
 
 
 class Watcher(BaseEstimator):
@@ -38,7 +38,7 @@ def rows(n_rows=101, groups=None):
 
 def test_every_row_is_scored_by_models_that_did_not_see_it_on_one_scale():
     data = rows()
-    cross = cross_fit(data, [Candidate("a", {}, Watcher())], data.folds(4, 1, 0), Rules())
+    cross = cross_fit(data, [Candidate("a", {}, Watcher())], data.folds(4, 1, 0))
     [member] = cross.members
     # levels and scales of the folds differ, but the pooled scores rank nearly as one model
     assert np.corrcoef(member.scores, data.X[:, 0])[0, 1] > 0.99
@@ -48,7 +48,7 @@ def test_every_row_is_scored_by_models_that_did_not_see_it_on_one_scale():
 def test_folds_are_fitted_with_the_quick_form_of_a_candidate():
     data = rows()
     both = [Candidate("a", {}, Broken(), Watcher())]
-    assert len(cross_fit(data, both, data.folds(4, 1, 0), Rules()).members) == 1
+    assert len(cross_fit(data, both, data.folds(4, 1, 0)).members) == 1
 
 
 def test_scales_are_those_within_lists():
@@ -57,7 +57,7 @@ def test_scales_are_those_within_lists():
     shifted = LabelledRows(data.X + 1000.0 * groups[:, None], data.positives, None, groups)
     folds = data.folds(4, 1, 0)
     scales = [
-        cross_fit(each, [Candidate("a", {}, Watcher())], folds, Rules()).members[0].scale
+        cross_fit(each, [Candidate("a", {}, Watcher())], folds).members[0].scale
         for each in (data, shifted)
     ]
     assert np.allclose(*scales, rtol=1e-6)
@@ -66,11 +66,11 @@ def test_scales_are_those_within_lists():
 def test_a_candidate_that_fails_is_left_out_with_its_reason():
     data = rows()
     candidates = [Candidate("bad", {}, Broken()), Candidate("good", {}, Watcher())]
-    cross = cross_fit(data, candidates, data.folds(4, 1, 0), Rules())
+    cross = cross_fit(data, candidates, data.folds(4, 1, 0))
     assert [member.candidate.name for member in cross.members] == ["good"]
     assert cross.problems == {"bad": "cannot learn this"}
     with pytest.raises(ValueError, match="cannot learn this"):
-        cross_fit(data, candidates[:1], data.folds(4, 1, 0), Rules())
+        cross_fit(data, candidates[:1], data.folds(4, 1, 0))
 
 
 def test_threads_change_nothing(rings):
@@ -80,7 +80,7 @@ def test_threads_change_nothing(rings):
     for each in candidates:
         if "n_trees" in each.estimator.get_params():
             each.estimator.set_params(n_trees=20)
-    one, two = (cross_fit(data, candidates, folds, Rules(n_jobs=n)).scores for n in (1, 2))
+    one, two = (cross_fit(data, candidates, folds, n_jobs=n).scores for n in (1, 2))
     assert np.allclose(one, two, rtol=0, atol=1e-10)
 
 
@@ -89,15 +89,22 @@ def test_a_member_that_would_not_finish_is_not_begun():
     candidates = [Candidate("quick", {}, Watcher(1e-6)), Candidate("slow", {}, Watcher(1.0))]
     candidates.append(Candidate("last", {}, Watcher(1e-6)))
     begun = time.monotonic()
-    cross = cross_fit(data, candidates, data.folds(4, 1, 0), Rules(deadline=begun + 5))
+    cross = cross_fit(data, candidates, data.folds(4, 1, 0), deadline=begun + 5)
     assert [member.candidate.name for member in cross.members] == ["quick", "last"]
     assert cross.problems == {"slow": "no time left"}
     assert time.monotonic() - begun < 5
 
 
+def test_a_few_long_lists_can_be_fitted_with_a_deadline():
+    data = rows(1600, np.arange(1600) % 8)
+    candidates = [Candidate("first", {}, Watcher(1e-6)), Candidate("last", {}, Watcher(1e-6))]
+    cross = cross_fit(data, candidates, data.folds(4, 1, 0), deadline=time.monotonic() + 60)
+    assert len(cross.members) == 2
+
+
 def test_a_journal_gives_the_scores_that_it_has():
     data, notes = rows(), {}
     folds, candidates = data.folds(4, 1, 0), [Candidate("a", {}, Watcher())]
-    first = cross_fit(data, candidates, folds, Rules(journal=notes))
-    again = cross_fit(data, [Candidate("a", {}, Broken())], folds, Rules(journal=notes))
+    first = cross_fit(data, candidates, folds, journal=notes)
+    again = cross_fit(data, [Candidate("a", {}, Broken())], folds, journal=notes)
     assert np.array_equal(first.scores, again.scores)

@@ -12,7 +12,6 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 from toprank import TopRanker
 from toprank.datasets import load_digits_eights
 from toprank.selection import Blend, ForestRanker, LogisticRanker
-from toprank.selection.time_limits import fits_within
 
 NAMES = ("logistic", "ir-push")
 QUICK = {"candidates": NAMES}
@@ -256,7 +255,7 @@ def test_members_that_take_too_long_are_fitted_as_on_folds_and_then_on_fewer_row
 
     def kept(seconds):
         given = [member._replace(seconds=seconds) for member in cross.members]
-        found, n_rows = fits_within(1e9, replace(cross, members=given), weights, data.n_rows, None)
+        found, n_rows = replace(cross, members=given).fits_within(1e9, weights, data.n_rows, None)
         return found.members[-1].candidate.estimator.n_trees, n_rows
 
     assert kept(0.0) == (forest.estimator.n_trees, data.n_rows)

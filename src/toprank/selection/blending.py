@@ -5,9 +5,12 @@ from __future__ import annotations
 import math
 import time
 import warnings
-from collections.abc import Callable, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
+from itertools import islice, product, repeat
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
@@ -28,6 +31,8 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 Choose = Callable[[Floats, LabelledRows], Floats]
+Journal = MutableMapping[str, dict[str, Any]]
+Watch = Callable[[int, int], object]
 
 # Most fits take longer than in proportion to their rows.
 _GROWTH = 1.5
@@ -112,6 +117,28 @@ class CrossFit:
         factor = new / old if old > 0 else 1.0
         return replace(self, members=members), (factor - 1.0) * member.scores
 
+    def fits_within(
+        self, seconds: float, weights: Floats, n_rows: int, n_jobs: int | None
+    ) -> tuple[CrossFit, int]:
+        """Members and a number of rows whose fits in memory end within so many seconds.
+
+        First all rows; then members as they were on the folds; then fewer rows and fewer, but no
+        fewer than the folds had, which were fitted in time.
+        """
+
+        def needed(cross: CrossFit, n_rows: int) -> float:
+            efforts = np.array(
+                [cross.seconds(at, n_rows) for at in np.flatnonzero(weights).tolist()]
+            )
+            return float(max(efforts.sum() / effective_n_jobs(n_jobs), efforts.max()))
+
+        cross, least = self, self.folds[0].train.size
+        if needed(cross, n_rows) > seconds:
+            cross = replace(cross, members=[member.as_on_folds() for member in cross.members])
+        while needed(cross, n_rows) > seconds and n_rows > least:
+            n_rows = max(3 * n_rows // 4, least)
+        return cross, n_rows
+
     def parts(self) -> list[NDArray[np.intp]]:
         """The judged rows of each fold of the first repeat: together every row once."""
         found: list[NDArray[np.intp]] = []
@@ -122,51 +149,66 @@ class CrossFit:
         return found
 
 
-@dataclass(frozen=True)
-class Rules:
-    """How the fits are done: in parallel threads, until a time, remembered, watched."""
-
-    n_jobs: int | None = None
-    deadline: float | None = None
-    journal: MutableMapping[str, dict[str, Any]] | None = None
-    tick: Callable[[], object] = lambda: None
-
-
 class _Fitted(NamedTuple):
     scores: Floats
     seconds: float
     problem: str = ""
 
 
+@contextmanager
+def _mapping_fits(n_jobs: int | None) -> Iterator[Callable[..., Iterator[Any]]]:
+    """``map`` for fits, ``n_jobs`` at a time, each of which has one thread for linear algebra."""
+    n_threads = effective_n_jobs(n_jobs)
+    with threadpool_limits(1):
+        if n_threads == 1:  # in the caller's thread, which Ctrl-C ends at once
+            yield map
+            return
+        pool = ThreadPoolExecutor(n_threads)
+        try:
+            yield pool.map
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+
 def cross_fit(
-    data: LabelledRows, candidates: Sequence[Candidate], folds: list[Fold], rules: Rules
+    data: LabelledRows,
+    candidates: Sequence[Candidate],
+    folds: list[Fold],
+    *,
+    n_jobs: int | None = None,
+    deadline: float | None = None,
+    journal: Journal | None = None,
+    watch: Watch | None = None,
 ) -> CrossFit:
     """Fit every candidate on every fold, and score the rows that it did not see.
 
     With a deadline, candidates are taken in order, and one that would not finish is left out; the
-    first is always fitted. Each fit has one thread, so that ``n_jobs`` changes no result.
+    first is always fitted. Fits in the journal are not done again. ``watch`` is called after each
+    with the number of those done and of all. Each has one thread, so that ``n_jobs`` changes no
+    result.
     """
     members: list[Member] = []
     problems: dict[str, str] = {}
-    n_jobs = effective_n_jobs(rules.n_jobs)
-    with warnings.catch_warnings(), threadpool_limits(1), ThreadPoolExecutor(n_jobs) as pool:
+    total, done = len(candidates) * len(folds), 0
+    fit = partial(_fit_fold, data, folds, journal)
+    with warnings.catch_warnings(), _mapping_fits(n_jobs) as run:
         # A setting that does not converge is judged by its list, like any other.
         warnings.simplefilter("ignore")
-        run = map if n_jobs == 1 else pool.map
-        tasks = [(candidate, fold) for candidate in candidates for fold in range(len(folds))]
-        if rules.deadline is None:
-            results = iter(run(lambda task: _fit_fold(data, folds, task, rules.journal), tasks))
+        numbers = range(len(folds))
+        if deadline is None:
+            results = iter(run(fit, *zip(*product(candidates, numbers), strict=True)))
         for candidate in candidates:
-            if rules.deadline is not None:
-                if members and not _fits_in_time(data, candidate, folds, rules.deadline, n_jobs):
+            if deadline is not None:
+                if members and not _fits_in_time(data, candidate, folds, deadline, n_jobs):
                     problems[candidate.label] = "no time left"
                     continue
-                mine = [task for task in tasks if task[0] is candidate]
-                results = iter(run(lambda task: _fit_fold(data, folds, task, None), mine))
+                results = iter(run(fit, repeat(candidate), numbers))
             fitted = []
-            for _ in folds:
-                fitted.append(next(results))
-                rules.tick()
+            for result in islice(results, len(folds)):
+                fitted.append(result)
+                done += 1
+                if watch is not None:
+                    watch(done, total)
             problem = next((each.problem for each in fitted if each.problem), "")
             if problem:
                 problems[candidate.label] = problem
@@ -180,11 +222,11 @@ def cross_fit(
 def _fit_fold(
     data: LabelledRows,
     folds: list[Fold],
-    task: tuple[Candidate, int],
-    journal: MutableMapping[str, dict[str, Any]] | None,
+    journal: Journal | None,
+    candidate: Candidate,
+    number: int,
 ) -> _Fitted:
     """Fit one candidate on one fold, or take its scores from a journal."""
-    candidate, number = task
     key = f"{candidate.label}/{number}"
     if journal is not None and key in journal:
         known = journal[key]
@@ -208,7 +250,11 @@ def _fit_fold(
 
 
 def _fits_in_time(
-    data: LabelledRows, candidate: Candidate, folds: list[Fold], deadline: float, n_jobs: int
+    data: LabelledRows,
+    candidate: Candidate,
+    folds: list[Fold],
+    deadline: float,
+    n_jobs: int | None,
 ) -> bool:
     """Whether all folds of a candidate would be done in time.
 
@@ -226,13 +272,14 @@ def _fits_in_time(
             part[data.rows(part).some(math.ceil(share * part.size), 0)[0]]
             for part in (folds[0].train, folds[0].test)
         )
-        _fit_fold(data, [Fold(train, test)], (candidate, 0), None)
+        _fit_fold(data, [Fold(train, test)], None, candidate, 0)
         sizes.append(train.size)
         took.append(time.monotonic() - started)
-    is_line = len(took) > 1
+    is_line = sizes[0] > sizes[-1]  # few lists, or a short fold, may give one size twice
     per_row = (took[0] - took[1]) / (sizes[0] - sizes[1]) if is_line else took[0] / sizes[0]
     needed = took[0] + _GROWTH * max(0.0, per_row) * (n_rows - sizes[0])
-    return time.monotonic() + needed * -(-len(folds) // n_jobs) < deadline
+    rounds = math.ceil(len(folds) / effective_n_jobs(n_jobs))
+    return bool(time.monotonic() + needed * rounds < deadline)
 
 
 def _on_logit_scale(
@@ -406,8 +453,8 @@ class Blend(BaseRanker):
             started = time.perf_counter()
             return clone(ranker).fit(X, y, **given), time.perf_counter() - started
 
-        with threadpool_limits(1), ThreadPoolExecutor(effective_n_jobs(self.n_jobs)) as pool:
-            return list(pool.map(fit, rankers))
+        with _mapping_fits(self.n_jobs) as run:
+            return list(run(fit, rankers))
 
     def _store(self, models: list[Any], X: Any, y: Any, given: dict[str, Any]) -> Self:
         """Store the rankers and a cut that predicts as many positives as there are."""
@@ -450,7 +497,7 @@ def compare(
     budget: float,
     n_folds: int = 5,
     seed: int = 0,
-    watch: Callable[[int, int], object] = lambda _done, _total: None,
+    watch: Watch | None = None,
 ) -> RankerComparison:
     """Fit every ranker on the same folds, and judge all by rows that they did not see.
 
@@ -470,13 +517,6 @@ def compare(
     if not folds:
         raise ValueError("y has too few rows of one class to be divided into folds.")
     candidates = [Candidate(name, {}, ranker) for name, ranker in rankers.items()]
-    total, done = len(candidates) * len(folds), 0
-
-    def tick() -> None:
-        nonlocal done
-        done += 1
-        watch(done, total)
-
-    cross = cross_fit(rows, candidates, folds, Rules(tick=tick))
+    cross = cross_fit(rows, candidates, folds, watch=watch)
     scores = {member.candidate.name: member.scores for member in cross.members}
     return RankerComparison(rows=rows, scores=scores, budget=budget, n_folds=len(folds))

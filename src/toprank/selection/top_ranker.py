@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 import pyarrow as pa
@@ -23,7 +23,6 @@ from toprank.rankers.supervised import binary_labels, check_length
 from toprank.selection.blending import (
     Blend,
     CrossFit,
-    Rules,
     blend_weights,
     cross_fit,
     single_best,
@@ -37,7 +36,6 @@ from toprank.selection.judging import (
     RankerComparison,
 )
 from toprank.selection.sampling import MemberBlocks, named_columns, sample_rows
-from toprank.selection.time_limits import RowStream, fit_on_stream, fits_within
 from toprank.shortlists.calibration import Calibration
 from toprank.tables import Table, as_table
 from toprank.tables.encoder import learned_encoding, needs_encoding
@@ -60,8 +58,18 @@ _SAMPLED = 40
 _MANY_MORE = 10
 # Cells of a sparse table up to which it is made dense.
 _DENSE_CELLS = 1 << 24
+# A fit on a stream takes some passes to read it, and its iterations longer than in memory.
+_PASSES, _ON_DISK = 10, 2.0
 # Rows that whole weights may stand for when they are counted one by one.
 _MOST_COPIES = 1_000_000
+
+
+class RowStream(NamedTuple):
+    """Rows in blocks, how many they are, and the seconds of one pass over them."""
+
+    blocks: Blocks
+    n_rows: int
+    seconds: float
 
 
 @dataclass(eq=False, repr=False)
@@ -389,16 +397,15 @@ class TopRanker(BaseRanker):
             # the rest is for the fits on all rows
             share = 0.7 if data.n_rows <= self.max_rows else 0.5
             deadline = started + share * self.time_limit
-        watch, total, done = getattr(self, "_watch", None), len(candidates) * len(folds), 0
-
-        def tick() -> None:
-            nonlocal done
-            done += 1
-            if watch is not None:
-                watch(done, total)
-
-        journal = getattr(self, "_journal", None)
-        return cross_fit(pool, candidates, folds, Rules(self.n_jobs, deadline, journal, tick))
+        return cross_fit(
+            pool,
+            candidates,
+            folds,
+            n_jobs=self.n_jobs,
+            deadline=deadline,
+            journal=getattr(self, "_journal", None),
+            watch=getattr(self, "_watch", None),
+        )
 
     def _choices(self, cross: CrossFit, own: NDArray[np.bool_]) -> dict[str, Any]:
         """How weights are chosen for the blend (or the best of all) and for each ranker alone."""
@@ -455,7 +462,7 @@ class TopRanker(BaseRanker):
             return  # a comparison was asked for, not a model
         if self.time_limit is not None:
             seconds = self._seconds_left(started)
-            cross, n_rows = fits_within(seconds, cross, weights, data.n_rows, self.n_jobs)
+            cross, n_rows = cross.fits_within(seconds, weights, data.n_rows, self.n_jobs)
             data = data.sample(n_rows, self.random_state)
         blend = Blend.of(cross, weights, self.n_jobs)
         rows = dict.fromkeys(range(len(chosen)), data.n_rows)
@@ -464,8 +471,7 @@ class TopRanker(BaseRanker):
             if stream is None:
                 blend.fit(data.X, data.positives, **data.metadata())
             else:
-                left = None if self.time_limit is None else partial(self._seconds_left, started)
-                fit_on_stream(blend, self.weights_, stream, data, left)
+                self._fit_on_stream(blend, stream, data, started)
                 rows |= dict.fromkeys(blend.by_passes_, stream.n_rows)
         self.best_estimator_ = blend.rankers_[0] if is_single else blend
         self.fitted_rows_ = dict(zip(self.weights_, rows.values(), strict=True))
@@ -475,6 +481,28 @@ class TopRanker(BaseRanker):
                 cross, change = cross.on_scale_of(at, blend.rankers_[place])
                 unseen = unseen + weights[at] * change
         self._calibrate(cross, weights, unseen)
+
+    def _fit_on_stream(
+        self, blend: Blend, stream: RowStream, data: LabelledRows, started: float
+    ) -> None:
+        """Fit by passes over a stream what can be, and the other members on the rows in memory.
+
+        With a time limit, all are fitted on the rows in memory first; what that took tells which of
+        them can be fitted on all rows in the time that is left, those of the largest weights first.
+        """
+        labels = list(self.weights_)
+        places = [
+            labels.index(label)
+            for label in sorted(labels, key=lambda label: -self.weights_[label])
+            if RANKERS[label.split()[0]].is_streamed
+        ]
+
+        def in_time(seconds: float) -> bool:
+            growth = stream.n_rows / data.n_rows
+            needed = _PASSES * stream.seconds + _ON_DISK * growth * seconds
+            return needed <= self._seconds_left(started)
+
+        blend.fit_blocks(stream.blocks, data, places, None if self.time_limit is None else in_time)
 
     def _calibrate(self, cross: CrossFit, weights: Floats, unseen: Floats) -> None:
         """Keep the out-of-fold scores, on the scale of the fitted model, where rows compete."""
