@@ -25,11 +25,11 @@ from toprank.objectives.exponential import PushFormula
 from toprank.rankers.growing_trees import bins_of_blocks
 from toprank.rankers.survey import survey
 from toprank.solvers.boosting_passes import PassState, binned, fit_stumps
-from toprank.solvers.passes import BlockFeatures, PushPasses
+from toprank.solvers.passes import PushPasses
 from toprank.solvers.tree_blocks import binned_rows
 from toprank.tables import ParquetBlocks
 from toprank.tables.parquet_stream import BUFFER
-from toprank.weak_rankers import Stumps
+from toprank.weak_rankers import Features, Stumps
 
 ROWS, FEATURES, ROUNDS = int(float(os.environ.get("ROWS", "1e7"))), 20, 10
 FOLDER = os.environ.get("FOLDER", tempfile.gettempdir())
@@ -96,8 +96,9 @@ def passes(path):
         ParquetBlocks(path, target="y", scratch=FOLDER),
     )
     seen, classes = survey(blocks, accepts_missing=True)
-    features = BlockFeatures(seen.low, seen.span, classes[1])
-    landscape = PushPasses(blocks, features, PushFormula(4.0, {1: 1.0}))
+    features = Features()
+    features.low_, features.span_ = seen.low, seen.span
+    push = PushPasses(blocks, features, classes[1], PushFormula(4.0, {1: 1.0}))
     weights = np.linspace(-1, 1, FEATURES)
     stumps = Stumps()
     fit_stumps(stumps, blocks, seen.starts, seen.n_rows)
@@ -108,7 +109,7 @@ def passes(path):
     return {
         LEANEST: lambda: read(path, pre_buffer=False, buffer_size=BUFFER),
         DEFAULT: lambda: read(path),
-        "one pass of `PNormPush`: value, gradient, Hessian": lambda: landscape.at(weights),
+        "one pass of `PNormPush`: value, gradient, Hessian": lambda: push.evaluate(weights),
         "bins of `RankBoost`, kept in memory": lambda: blocks.kept(*work).close(),
         "bins of `RankBoost`, written to disk": lambda: on_disk.kept(*work).close(),
         "bins of `TreeRanker`, kept in memory": lambda: blocks.kept(

@@ -68,6 +68,10 @@ class ClockedBlocks(Blocks):
         with self._clocked(work.__name__):
             return self._blocks.total(work, *arguments)
 
+    def collect(self, work, *arguments):
+        with self._clocked(work.__name__):
+            return self._blocks.collect(work, *arguments)
+
     def kept(self, work, *arguments):
         with self._clocked(work.__name__):
             kept = self._blocks.kept(work, *arguments)

@@ -46,6 +46,10 @@ class Block(NamedTuple):
     number: int
     groups: NDArray[Any] | None = None
 
+    def counted(self, column: NDArray[Any]) -> NDArray[Any]:
+        """What a column holds of the rows that count, those of weight above 0."""
+        return column if self.weights is None else column[self.weights > 0]
+
 
 class Blocks(ABC):
     """All rows of a table, block by block.
@@ -69,6 +73,10 @@ class Blocks(ABC):
         ``work`` is a function at the top level of a module, so that it can be sent to where the
         blocks are.
         """
+
+    def collect(self, work: Callable[..., Any], *arguments: Any) -> list[Any]:
+        """Give ``work(block, *arguments)`` of every block, in their order."""
+        return self.total(_in_list, work, arguments)
 
     def total_beside(
         self,
@@ -128,6 +136,10 @@ class SpreadBlocks(NamedTuple):
 
     tasks: Tasks
     parts: list[Any]
+
+
+def _in_list(block: Block, work: Callable[..., Any], arguments: tuple[Any, ...]) -> list[Any]:
+    return [work(block, *arguments)]
 
 
 def _with_part(

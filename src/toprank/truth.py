@@ -25,6 +25,12 @@ if TYPE_CHECKING:
     from toprank.inputs import Lists
 
 
+NO_PAIRS = (
+    "groups puts no positive row in one list with a negative row, so there is no pair to learn "
+    "from; check that groups names the list of each row."
+)
+
+
 @dataclass(frozen=True, eq=False)
 class Truth:
     """Who belongs above whom among the rows that count.
@@ -166,14 +172,26 @@ class Truth:
                 f"y has {n_positives} positive and {n_negatives} negative rows of weight above 0; "
                 f"ranking needs both classes, so add {missing} rows."
             )
-        if not _has_pairs(self):
+        if not self.has_pairs():
             raise ValueError(
-                "groups puts no positive row in one list with a negative row, so there is no pair "
-                "to learn from; check that groups names the list of each row."
+                NO_PAIRS
                 if self.is_labels
                 else "grades has no two rows of weight above 0 in one list that differ in grade, "
                 "so there is no pair to learn from; add rows of another grade or check groups."
             )
+
+    def has_pairs(self) -> bool:
+        """Whether some list holds rows of two grades; not for pairs."""
+        grades, lists = self.grades, self.lists
+        assert grades is not None  # noqa: S101  (asked of labels and grades only)
+        if not grades.size:
+            return False
+        if lists is None:
+            return bool(grades.min() < grades.max())
+        sorted_grades = grades[lists.order]
+        highest = np.maximum.reduceat(sorted_grades, lists.starts[:-1])
+        lowest = np.minimum.reduceat(sorted_grades, lists.starts[:-1])
+        return bool((highest > lowest).any())
 
     @cached_property
     def positives(self) -> NDArray[np.bool_]:
@@ -279,17 +297,3 @@ def _check_row_numbers(pairs: NDArray[Any], n_rows: int) -> None:
         raise ValueError(
             f"pairs[{bad}] compares row {pairs[bad, 0]} with itself; remove such pairs."
         )
-
-
-def _has_pairs(truth: Truth) -> bool:
-    """Whether some list holds rows of two grades."""
-    grades, lists = truth.grades, truth.lists
-    assert grades is not None  # noqa: S101  (asked of labels and grades only)
-    if not grades.size:
-        return False
-    if lists is None:
-        return bool(grades.min() < grades.max())
-    sorted_grades = grades[lists.order]
-    highest = np.maximum.reduceat(sorted_grades, lists.starts[:-1])
-    lowest = np.minimum.reduceat(sorted_grades, lists.starts[:-1])
-    return bool((highest > lowest).any())

@@ -13,7 +13,8 @@ from toprank.rankers.cuts import (
     matching_intercept_on_blocks,
     midway,
 )
-from toprank.solvers.passes import BlockFeatures, block_scores
+from toprank.solvers.passes import block_scores
+from toprank.weak_rankers import Features
 
 
 def random_rows(seed):
@@ -38,8 +39,8 @@ def test_a_weight_cuts_like_repeated_rows_at_any_scale():
 def test_a_cut_on_blocks_is_that_of_memory(monkeypatch):
     monkeypatch.setattr("toprank.rankers.cuts.GATHERED", 2)
     monkeypatch.setattr("toprank.rankers.cuts.BINS", 3)
-    features = BlockFeatures(np.zeros(1), np.ones(1), positive=True)
-    scored = partial(block_scores, features=features, weights=np.ones(1))
+    family = Features().fit(np.array([[0.0], [1.0]]))
+    scored = partial(block_scores, family=family, positive=True, weights=np.ones(1))
     for seed in range(60):
         scores, positives, weights = random_rows(seed)
         for given in (None, weights / 10, weights * 1e300):

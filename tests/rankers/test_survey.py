@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from toprank.blocks import Block
+from toprank.blocks import ArrayBlocks, Block
 from toprank.rankers import survey
 
 VALUES = st.sampled_from([-2.0, -0.0, 0.5, 3.0, np.nan, np.inf, -np.inf])
@@ -26,3 +26,10 @@ def test_ranges_and_flaws_are_those_of_each_column(X, order):
             assert (seen.low[number], seen.high[number]) == (known.min(), known.max())
         else:
             assert np.isnan([seen.low[number], seen.high[number]]).all()
+
+
+def test_groups_of_some_blocks_only_are_refused():
+    X, y = np.eye(2), np.array([0, 1])
+    blocks = [Block(X, y, None, 0), Block(X, y, None, 1, np.zeros(2))]
+    with pytest.raises(ValueError, match="groups names the lists of some blocks only"):
+        survey.survey(ArrayBlocks(blocks), accepts_missing=False, accepts_groups=True)

@@ -1,5 +1,7 @@
 """Rows that pretend to be spread over machines."""
 
+import numpy as np
+
 from toprank.blocks import ArrayBlocks, SpreadBlocks, Tasks
 
 
@@ -31,6 +33,8 @@ class SpreadArrays(ArrayBlocks):
         return SpreadBlocks(AtOnce(), self._blocks)
 
     def total_beside(self, column, starts, work, *arguments):
+        if isinstance(column, np.ndarray):
+            return super().total_beside(column, starts, work, *arguments)
         pairs = zip(self._blocks, column, strict=True)
         total, *others = [work(block, part, *arguments) for block, part in pairs]
         for other in others:

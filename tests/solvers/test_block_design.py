@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from toprank.blocks import ArrayBlocks
+from toprank.blocks import ArrayBlocks, Block
 from toprank.solvers.block_design import BlockDesign, truth_of_blocks
 from toprank.weak_rankers import Features
 
@@ -50,3 +50,19 @@ def test_rows_beyond_the_memory_are_refused_before_they_are_read(monkeypatch):
     monkeypatch.setattr("toprank.solvers.block_design.available_memory", lambda: 1000)
     with pytest.raises(ValueError, match=r"200 rows need some 1.6e-05 GB .* fit on a cluster"):
         truth_of_blocks(None, np.array([0, 1]), 200, has_lists=False)
+
+
+def test_rows_of_a_block_without_weights_count_once():
+    X, y = np.zeros((4, 1)), np.array([0, 1, 0, 1])
+    blocks = ArrayBlocks([Block(X[:2], y[:2], None, 0), Block(X[2:], y[2:], np.array([3.0, 0]), 1)])
+    truth = truth_of_blocks(blocks, np.array([0, 1]), 3, has_lists=False)
+    np.testing.assert_array_equal(truth.positives, [False, True, False])
+    np.testing.assert_array_equal(truth.weights, [1.0, 1.0, 3.0])
+
+
+def test_blocks_without_rows_have_no_say_in_the_names_of_lists():
+    names = np.array([2**53, 2**53 + 1])  # the same as floats
+    empty = Block(np.zeros((0, 1)), np.zeros(0, int), None, 0, np.zeros(0))
+    blocks = ArrayBlocks([empty, Block(np.eye(2), np.array([0, 1]), None, 1, names)])
+    with pytest.raises(ValueError, match="no pair to learn from"):
+        truth_of_blocks(blocks, np.array([0, 1]), 2, has_lists=True)

@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.solvers.spread_rows import SpreadArrays
+from tests.solvers.spread_rows import AtOnce, SpreadArrays
 from toprank.objectives import Price, pnorm_push
 from toprank.solvers import one_list
-from toprank.solvers.one_list import OneList
+from toprank.solvers.one_list import OneList, RowsOnLine, SideRows
 
 PUSHES = {
     f"{loss} {name}": pnorm_push(3, loss=loss, **options)
@@ -75,3 +75,20 @@ def test_scores_too_far_apart_for_cells_are_refused(monkeypatch):
     _, _, _, rows, parts = example(0, 7, 40.0)
     with pytest.raises(ValueError, match="set a larger alpha"):
         rows.criterion(pnorm_push(2, loss="logistic"), None).value(rows.from_blocks(parts))
+
+
+@pytest.mark.parametrize("score", [0.0, 2.5])
+def test_tied_rows_are_dealt_out_to_several_stretches(score):
+    rng = np.random.default_rng(0)
+    blocks = [
+        SideRows(np.full(100, score), rng.integers(0, 2, 100).astype(bool), np.ones(100))
+        for _ in range(8)
+    ]
+    compared = RowsOnLine(AtOnce(), blocks, 1, 8)
+    n_inner = sum(int(rows.is_inner.sum()) for rows in blocks)
+    for outer in compared.parts:
+        np.testing.assert_allclose(outer.heights.size, n_inner)
+    assert max(compared._shuffle.sizes) < 800 / 3
+    slopes = compared.slopes([np.ones(outer.slope.size) for outer in compared.parts])
+    for rows, mine in zip(blocks, slopes, strict=True):
+        np.testing.assert_allclose(mine, np.where(rows.is_inner, n_inner - 800, n_inner))

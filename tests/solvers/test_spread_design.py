@@ -1,4 +1,4 @@
-"""Rows spread over machines: columns are vectors, lists meet at their homes."""
+"""Rows spread over machines: columns are vectors, each list is in one part."""
 
 import numpy as np
 import pytest
@@ -6,8 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.solvers.spread_rows import AtOnce, SpreadArrays
+from toprank.blocks import Block
 from toprank.objectives import Price, ir_push, pnorm_push
-from toprank.solvers.block_design import Column, Homes, SpreadDesign
+from toprank.solvers.block_design import Column, SpreadDesign, WholeLists
 from toprank.weak_rankers import Features
 
 PUSHES = {
@@ -32,8 +33,8 @@ def example(seed=0, size=17, n_lists=6, n_rows=60):
     blocks = SpreadArrays.cut(X, y, weights, groups.astype(str), size=size)
     kept = weights > 0
     counts = [int(kept[start : start + size].sum()) for start in range(0, n_rows, size)]
-    homes = Homes(blocks.spread(), counts, 1)
-    return (X[kept], y[kept], weights[kept], groups[kept]), blocks, homes, np.cumsum(counts)[:-1]
+    lists = WholeLists(blocks.spread(), counts, 1)
+    return (X[kept], y[kept], weights[kept], groups[kept]), blocks, lists, np.cumsum(counts)[:-1]
 
 
 def test_a_column_is_a_vector():
@@ -50,41 +51,41 @@ def test_a_column_is_a_vector():
 
 @given(st.integers(0, 50), st.sampled_from([1, 7, 17, 60]), st.integers(1, 6))
 @settings(max_examples=20, deadline=None)
-def test_a_column_comes_back_from_its_homes_as_it_was(seed, size, n_lists):
-    (X, *_), _, homes, ends = example(seed, size, n_lists)
+def test_a_column_comes_back_from_the_parts_of_lists_as_it_was(seed, size, n_lists):
+    (X, *_), _, lists, ends = example(seed, size, n_lists)
     parts = np.split(X[:, 0], ends)
-    back = homes.to_blocks(homes.from_blocks(parts))
+    back = lists.to_blocks(lists.from_blocks(parts))
     np.testing.assert_array_equal(np.concatenate(back), X[:, 0])
 
 
 @pytest.mark.parametrize("name", PUSHES)
 @given(st.integers(0, 50), st.sampled_from([7, 60]), st.integers(1, 6))
 @settings(max_examples=10, deadline=None)
-def test_value_and_gradient_of_lists_at_home_are_those_of_one_machine(name, seed, size, n_lists):
-    (X, y, weights, groups), _, homes, ends = example(seed, size, n_lists)
+def test_value_and_gradient_of_lists_in_parts_are_those_of_one_machine(name, seed, size, n_lists):
+    (X, y, weights, groups), _, lists, ends = example(seed, size, n_lists)
     objective, scores = PUSHES[name], X @ [0.5, -0.25, 0.0]
     value, gradient = objective.value_and_gradient(scores, y, sample_weight=weights, groups=groups)
-    spread = homes.criterion(objective, None)
-    column = homes.from_blocks(np.split(scores, ends))
+    spread = lists.criterion(objective, None)
+    column = lists.from_blocks(np.split(scores, ends))
     found, slopes = spread.value_and_gradient(column)
     assert found == pytest.approx(value, rel=1e-12, abs=1e-12)
     assert spread.value(column) == pytest.approx(value, rel=1e-12, abs=1e-12)
     if name != "largest":  # where heights tie, its sub-gradient may be another one
-        np.testing.assert_allclose(np.concatenate(homes.to_blocks(slopes)), gradient, atol=1e-12)
+        np.testing.assert_allclose(np.concatenate(lists.to_blocks(slopes)), gradient, atol=1e-12)
     there = objective.on(y, sample_weight=weights, groups=groups)
     assert spread.log_priced_weight == pytest.approx(there.log_priced_weight, rel=1e-12)
 
 
 @pytest.mark.parametrize("size", [1, 17])
 def test_products_and_moments_are_those_of_the_table(size):
-    (X, *_), blocks, homes, ends = example(size=size)
+    (X, *_), blocks, lists, ends = example(size=size)
     family = Features().fit(X)
-    here, there = family.design(X), SpreadDesign(blocks, blocks.spread(), homes, family)
+    here, there = family.design(X), SpreadDesign(blocks, blocks.spread(), lists, family)
     rng = np.random.default_rng(0)
     weights, signed = rng.normal(size=3), rng.normal(size=len(X))
-    scores = np.concatenate(homes.to_blocks(there.scores(weights)))
+    scores = np.concatenate(lists.to_blocks(there.scores(weights)))
     np.testing.assert_allclose(scores, here.scores(weights), atol=1e-12)
-    column = homes.from_blocks(np.split(signed, ends))
+    column = lists.from_blocks(np.split(signed, ends))
     np.testing.assert_allclose(there.correlate(column), here.correlate(signed), atol=1e-12)
     H, expected = here.matrix(), 0.0
     for members in (signed > 0, signed < 0):
@@ -93,7 +94,18 @@ def test_products_and_moments_are_those_of_the_table(size):
     np.testing.assert_allclose(there.moments(column), expected, atol=1e-12)
 
 
+def test_ids_of_lists_are_equal_where_their_numbers_are():
+    rows = [
+        Block(np.eye(1), np.array([1]), None, 0, np.array([7])),
+        Block(np.eye(1), np.array([0]), None, 1, np.array([7.0])),
+        *(Block(np.eye(1), np.array([0]), None, n, np.array([n])) for n in range(10, 14)),
+    ]
+    lists = WholeLists(SpreadArrays(rows).spread(), [1] * len(rows), 1)
+    criterion = lists.criterion(pnorm_push(1, loss="hinge"), None)
+    assert criterion.value(lists.zeros()) == 1.0  # the pair of list 7
+
+
 def test_lists_without_a_pair_are_refused():
     alone = SpreadArrays.cut(np.eye(3), np.array([0, 1, 0]), None, np.arange(3), size=2)
     with pytest.raises(ValueError, match="no pair to learn from"):
-        Homes(alone.spread(), [2, 1], 1).criterion(pnorm_push(), None)
+        WholeLists(alone.spread(), [2, 1], 1).criterion(pnorm_push(), None)

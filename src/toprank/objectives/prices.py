@@ -158,12 +158,19 @@ class Aggregate(ABC):
         """V alone."""
         return self.value_and_first(heights)[0]
 
-    @abstractmethod
     def together(self, values: Floats, log_weights: Floats) -> tuple[float, Floats]:
         """V of all heights from the V of some sets of them, and ∂V/∂V of each set.
 
-        ``log_weights`` are the logarithms of what the rows of each set weigh.
+        ``log_weights`` are the logarithms of what the rows of each set weigh, -inf where a set is
+        empty.
         """
+        shares, present = np.zeros(values.size), ~np.isneginf(log_weights)
+        value, shares[present] = self._together(values[present], log_weights[present])
+        return value, shares
+
+    @abstractmethod
+    def _together(self, values: Floats, log_weights: Floats) -> tuple[float, Floats]:
+        """Do that for sets that all hold a height."""
 
 
 def _sum_of_powers(logs: Floats, p: float) -> tuple[float, Floats]:
@@ -215,7 +222,7 @@ class _LogPower(Aggregate):
         value = self.value(heights)
         return exponential_or_warn(value if math.isinf(self.p) else self.p * value)
 
-    def together(self, values: Floats, log_weights: Floats) -> tuple[float, Floats]:  # noqa: ARG002
+    def _together(self, values: Floats, log_weights: Floats) -> tuple[float, Floats]:  # noqa: ARG002
         return _sum_of_powers(values, self.p)
 
     def _value_and_shares(self, heights: Heights) -> tuple[float, Floats]:
@@ -262,7 +269,7 @@ class _RootPower(Aggregate):
             return value
         return exponential_or_warn(self.p * log_value)
 
-    def together(self, values: Floats, log_weights: Floats) -> tuple[float, Floats]:  # noqa: ARG002
+    def _together(self, values: Floats, log_weights: Floats) -> tuple[float, Floats]:  # noqa: ARG002
         with np.errstate(divide="ignore"):
             log_value, shares = _sum_of_powers(np.log(values), self.p)
         ratios = np.divide(math.exp(log_value), values, out=np.zeros_like(values), where=values > 0)
@@ -336,7 +343,7 @@ class _LogExponential(Aggregate):
     def risk(self, heights: Heights) -> float:
         return exponential_or_warn(self.value(heights))
 
-    def together(self, values: Floats, log_weights: Floats) -> tuple[float, Floats]:  # noqa: ARG002
+    def _together(self, values: Floats, log_weights: Floats) -> tuple[float, Floats]:  # noqa: ARG002
         return _sum_of_powers(values, 1.0)
 
     def _parts(self, heights: Heights) -> tuple[float, Floats, Floats]:
@@ -366,7 +373,7 @@ class _MeanLog1p(Aggregate):
         share, rate = self._rates(heights)
         return HeightCurvature(share * rate, -share * rate * rate, 0.0)
 
-    def together(self, values: Floats, log_weights: Floats) -> tuple[float, Floats]:
+    def _together(self, values: Floats, log_weights: Floats) -> tuple[float, Floats]:
         return _mean(values, log_weights)
 
     def _rates(self, heights: Heights) -> tuple[Floats, Floats]:
@@ -396,7 +403,7 @@ class _MeanPrice(Aggregate):
         second = share * self._bend(plain, slope, float(share @ plain)) * scale * scale
         return HeightCurvature(share * slope * scale, second, 0.0)
 
-    def together(self, values: Floats, log_weights: Floats) -> tuple[float, Floats]:
+    def _together(self, values: Floats, log_weights: Floats) -> tuple[float, Floats]:
         return _mean(values, log_weights)
 
     def _bend(self, plain: Floats, slope: Floats, mean: float) -> Floats:

@@ -11,10 +11,9 @@ from numpy.typing import NDArray
 from toprank.objectives.base import Relative
 from toprank.rankers.cuts import matching_intercept_on_blocks
 from toprank.solvers import minimize_by_lbfgs
-from toprank.solvers.block_design import Homes, SpreadDesign
+from toprank.solvers.block_design import SpreadDesign, WholeLists
 from toprank.solvers.one_list import OneList
 from toprank.solvers.passes import (
-    BlockFeatures,
     IRPasses,
     PushPasses,
     block_scores,
@@ -40,17 +39,17 @@ class BlockProblem:
     ) -> None:
         self.family, self.classes, self.dtype = family, classes, seen.dtype
         self.n_weak = seen.low.size
-        self._blocks = blocks
-        self._features = BlockFeatures(family.low_, family.span_, classes[1])
+        self._table = blocks, family, classes[1]
 
     def matching_cut(self, weights: Floats) -> float:
         """Cut the list where the rows above weigh as much as the positives."""
-        scored = partial(block_scores, features=self._features, weights=weights)
-        return matching_intercept_on_blocks(self._blocks, scored)
+        blocks, family, positive = self._table
+        scored = partial(block_scores, family=family, positive=positive, weights=weights)
+        return matching_intercept_on_blocks(blocks, scored)
 
     def probability_cut(self, weights: Floats, formula: PushFormula) -> float:
         """Cut the list where the probability is 1/2."""
-        passes = PushPasses(self._blocks, self._features, formula)
+        passes = PushPasses(*self._table, formula)
         return formula.intercept(passes.masses(weights, formula.tilts()))
 
 
@@ -74,10 +73,9 @@ class SummedProblem(BlockProblem):
     def minimize(self, power: float | None, penalty: Penalty, **options: Any) -> Solution:
         """Run Newton's method; a power stands for the mean of that power, which bounds p = ∞."""
         if self._formula is None:
-            landscape = IRPasses(self._blocks, self._features)
-            return minimize_by_passes(landscape, penalty, **options)
+            return minimize_by_passes(IRPasses(*self._table), penalty, **options)
         formula = self._formula if power is None else self._formula._replace(p=power)
-        passes = PushPasses(self._blocks, self._features, formula)
+        passes = PushPasses(*self._table, formula)
         if power is not None:
             passes.use_mean()
         return minimize_by_passes(passes, penalty, **options)
@@ -85,7 +83,7 @@ class SummedProblem(BlockProblem):
     def largest_term(self, weights: Floats) -> float:
         """Value at p = ∞."""
         assert self._formula is not None  # noqa: S101  (the IR push has no power)
-        return PushPasses(self._blocks, self._features, self._formula).largest_term(weights)
+        return PushPasses(*self._table, self._formula).largest_term(weights)
 
 
 class SpreadProblem(BlockProblem):
@@ -105,7 +103,7 @@ class SpreadProblem(BlockProblem):
         objective: Any,
     ) -> None:
         super().__init__(family, blocks, seen, classes)
-        kind = Homes if seen.has_groups else OneList
+        kind = WholeLists if seen.has_groups else OneList
         self._rows: Any = kind(spread, seen.counts, classes[1])
         self.design = SpreadDesign(blocks, spread, self._rows, family)
         self._objective = objective

@@ -51,6 +51,10 @@ class Survey:
                 f"blocks must have the same columns, got {self.low.size} in one and "
                 f"{other.low.size} in another."
             )
+        if self.has_groups != other.has_groups:
+            raise ValueError(
+                "groups names the lists of some blocks only; give groups for all blocks or none."
+            )
         return Survey(
             self.counts + other.counts,
             np.fmin(self.low, other.low),
@@ -61,7 +65,7 @@ class Survey:
             np.unique(np.concatenate([self.labels, other.labels]))[:SHOWN_LABELS],
             np.promote_types(self.dtype, other.dtype),
             max(self.largest_weight, other.largest_weight),
-            self.has_groups or other.has_groups,
+            self.has_groups,
         )
 
     @property

@@ -29,14 +29,13 @@ if TYPE_CHECKING:
 def fit_stumps(family: Stumps, blocks: Blocks, starts: NDArray[np.int64], n_rows: int) -> None:
     """Find thresholds as :meth:`Stumps.fit` does: on the rows that it would take of the table."""
     step = max(1, -(-n_rows // SAMPLE))
-    family.fit(np.concatenate(blocks.total(every_so_many_rows, starts, step)))
+    family.fit(np.concatenate(blocks.collect(every_so_many_rows, starts, step)))
 
 
-def every_so_many_rows(block: Block, starts: NDArray[np.int64], step: int) -> list[NDArray[Any]]:
+def every_so_many_rows(block: Block, starts: NDArray[np.int64], step: int) -> NDArray[Any]:
     """Rows of a block whose number in the whole list is a multiple of ``step``."""
-    X = block.X if block.weights is None else block.X[block.weights > 0]
     first = -int(starts[block.number]) % step
-    return [X[first::step].copy()]  # a view would keep the whole block in memory
+    return block.counted(block.X)[first::step].copy()  # a view would keep the whole block in memory
 
 
 def binned(

@@ -58,9 +58,8 @@ def minimize_by_lbfgs(
         return minimize_with_l1(partial(_smooth_part, design, criterion), penalty, start, run)
     iterate = ScoredIterate(design, criterion, penalty, start)
     if curvature is None:
-        curvature = partial(_SampledCurvature, design, criterion, penalty.l2)
-        if design.curvature is not None:
-            curvature = design.curvature(criterion, penalty.l2)
+        made = design.curvature or _SampledCurvature
+        curvature = partial(made, design, criterion, penalty.l2)
     return descend(iterate, curvature(iterate), penalty, run)
 
 

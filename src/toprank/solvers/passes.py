@@ -34,6 +34,7 @@ from toprank.solvers.descent import (
 
 if TYPE_CHECKING:
     from toprank.blocks import Block, Blocks
+    from toprank.weak_rankers.features import Features
 
 Vector = NDArray[np.float64]
 
@@ -41,14 +42,6 @@ Vector = NDArray[np.float64]
 CHUNK = 1 << 13
 # Beyond this many weak rankers a Hessian costs more than the passes it saves.
 MAX_DENSE = 512
-
-
-class BlockFeatures(NamedTuple):
-    """How a block is read: the range of each feature, the positive label."""
-
-    low: Vector
-    span: Vector
-    positive: Any
 
 
 @dataclass
@@ -85,35 +78,33 @@ class Moments(TiltedMass):
         return self.second / self.mass - np.outer(self.mean, self.mean)
 
 
-class Landscape(ABC):
+class BlockObjective(ABC):
     """An objective as a function of the weights of the weak rankers, by passes over blocks."""
 
-    def __init__(self, blocks: Blocks, features: BlockFeatures) -> None:
-        self._blocks, self._features = blocks, features
-        self.n_weak = features.low.size
+    def __init__(self, blocks: Blocks, family: Features, positive: Any) -> None:
+        self._blocks, self._rows = blocks, (family, positive)
+        self.n_weak = family.n_weak_
         self._with_second = self.n_weak <= MAX_DENSE
 
     @abstractmethod
-    def at(self, weights: Vector) -> Sight:
+    def evaluate(self, weights: Vector) -> Evaluation:
         """Value, gradient and, where it pays, Hessian."""
 
     def value_and_gradient(self, weights: Vector) -> tuple[float, Vector]:
         """Value and gradient."""
-        return self.at(weights)[:2]
+        return self.evaluate(weights)[:2]
 
     def _moments(self, weights: Vector, tilts: list[Tilt]) -> list[Moments]:
-        total = self._blocks.total(
-            tilted_moments, self._features, weights, tilts, self._with_second
-        )
+        total = self._blocks.total(tilted_moments, *self._rows, weights, tilts, self._with_second)
         return total.parts
 
     def masses(self, weights: Vector, tilts: list[Tilt]) -> list[TiltedMass]:
         """Σ w·e^{c·s} for each tilt."""
-        return self._blocks.total(tilted_moments, self._features, weights, tilts, False).parts
+        return self._blocks.total(tilted_moments, *self._rows, weights, tilts, False).parts
 
 
-class Sight(NamedTuple):
-    """What a pass shows: value, gradient, Hessian, and by how much all pairs are right."""
+class Evaluation(NamedTuple):
+    """Value, gradient and Hessian at some weights, and by how much all pairs are right."""
 
     value: float
     gradient: Vector
@@ -121,11 +112,13 @@ class Sight(NamedTuple):
     margin: float
 
 
-class PushPasses(Landscape):
+class PushPasses(BlockObjective):
     """(1/p)·ln R_p of the exponential push, by one pass."""
 
-    def __init__(self, blocks: Blocks, features: BlockFeatures, formula: PushFormula) -> None:
-        super().__init__(blocks, features)
+    def __init__(
+        self, blocks: Blocks, family: Features, positive: Any, formula: PushFormula
+    ) -> None:
+        super().__init__(blocks, family, positive)
         self._formula = formula
         self._offset = 0.0
 
@@ -142,7 +135,7 @@ class PushPasses(Landscape):
         one = PushFormula(1.0, self._formula.constants)
         return one.largest_term(self.masses(weights, one.tilts()))
 
-    def at(self, weights: Vector) -> Sight:
+    def evaluate(self, weights: Vector) -> Evaluation:
         p = self._formula.p
         moments = self._moments(weights, self._formula.tilts())
         value, shares = self._formula.value_and_shares(moments)
@@ -159,28 +152,28 @@ class PushPasses(Landscape):
                 hessian += share * (bend + p * np.outer(slope, slope))
         if hessian is not None:
             hessian -= p * np.outer(gradient, gradient)
-        return Sight(value - self._offset, gradient, hessian, self._formula.margin(moments))
+        return Evaluation(value - self._offset, gradient, hessian, self._formula.margin(moments))
 
 
-class IRPasses(Landscape):
+class IRPasses(BlockObjective):
     """Σ_i w_i·ln(1 + Σ_k w_k·e^{-(s_i - s_k)}) / Σ_i w_i, by two passes.
 
     The first gives L = ln Σ_k w_k·e^{s_k} of the negatives, the second the positives' terms
     ln(1 + e^{L - s_i}), which bend in L and in s_i.
     """
 
-    def at(self, weights: Vector) -> Sight:
+    def evaluate(self, weights: Vector) -> Evaluation:
         (negatives,) = self._moments(weights, [Tilt(is_positive=False, power=1.0)])
         mean = negatives.mean
         total = self._blocks.total(
-            softplus_sums, self._features, weights, negatives.log, mean, self._with_second
+            softplus_sums, *self._rows, weights, negatives.log, mean, self._with_second
         )
         value, weight, pull, first, lowest, *second = total.parts
         gradient = (pull * mean - first) / weight
         hessian = None
         if second:
             hessian = (second[0] + pull * negatives.covariance) / weight
-        return Sight(value / weight, gradient, hessian, lowest.value - negatives.edge)
+        return Evaluation(value / weight, gradient, hessian, lowest.value - negatives.edge)
 
 
 def _chunks(block: Block) -> Iterator[slice]:
@@ -188,25 +181,19 @@ def _chunks(block: Block) -> Iterator[slice]:
         yield slice(start, min(start + CHUNK, len(block.y)))
 
 
-def _linear(features: BlockFeatures, weights: Vector) -> tuple[Vector, float]:
-    """Coefficients and offset in the units of the table: λ·h = coef·x + offset."""
-    coef = weights / features.span
-    return coef, -float(features.low @ coef)
-
-
 def block_scores(
-    block: Block, features: BlockFeatures, weights: Vector
+    block: Block, family: Features, positive: Any, weights: Vector
 ) -> tuple[Vector, NDArray[np.bool_], Vector]:
     """Scores of the rows of a block that count, which are positives, and their weights.
 
     Column after column: passes compare these scores with each other, and last bits of a product
     by BLAS depend on where in memory the rows lie.
     """
-    coef, offset = _linear(features, weights)
+    coef, offset = family.linear(weights)
     scores: Vector = np.full(len(block.y), offset)
     for column, factor in zip(block.X.T, coef, strict=True):
         scores += factor * column
-    positives = np.asarray(block.y == features.positive)
+    positives = np.asarray(block.y == positive)
     if block.weights is None:
         return scores, positives, np.ones(scores.size)
     kept = block.weights > 0
@@ -214,14 +201,19 @@ def block_scores(
 
 
 def tilted_moments(
-    block: Block, features: BlockFeatures, weights: Vector, tilts: list[Tilt], with_second: bool
+    block: Block,
+    family: Features,
+    positive: Any,
+    weights: Vector,
+    tilts: list[Tilt],
+    with_second: bool,
 ) -> Sums:
     """Moments of the weak rankers on one block under each tilt.
 
     Scores, masses and first moments are float64 also for a float32 table: a line search compares
     values closer than float32 can tell. Second moments only choose a direction and stay narrow.
     """
-    low, scale, size = features.low[:, None], 1.0 / features.span[:, None], features.low.size
+    low, scale, size = family.low_[:, None], 1.0 / family.span_[:, None], family.n_weak_
     totals = [
         Moments(
             abs(tilt.power),
@@ -240,7 +232,7 @@ def tilted_moments(
         values -= low  # squares of x itself overflow, or drown the variance of a column far from 0
         values *= scale
         scores = weights @ values
-        positives = block.y[rows] == features.positive
+        positives = block.y[rows] == positive
         row_weights = None if block.weights is None else block.weights[rows]
         for place, tilt in enumerate(tilts):
             members = positives if tilt.is_positive else ~positives
@@ -274,15 +266,17 @@ def _few_or_most(members: NDArray[np.bool_]) -> tuple[Any, NDArray[np.intp]]:
 
 
 def _second_moments(values: Vector, masses: Vector, memory: NDArray[Any]) -> Vector:
+    largest = float(masses.max())  # its square may be too large for float32
     rooted = memory[:, : masses.size]
-    np.multiply(values, np.sqrt(masses), out=rooted, casting="same_kind")
-    second: Vector = (rooted @ rooted.T).astype(np.float64)
+    np.multiply(values, np.sqrt(masses / largest), out=rooted, casting="same_kind")
+    second: Vector = largest * (rooted @ rooted.T).astype(np.float64)
     return second
 
 
 def softplus_sums(
     block: Block,
-    features: BlockFeatures,
+    family: Features,
+    positive: Any,
     weights: Vector,
     level: float,
     mean: Vector,
@@ -293,14 +287,14 @@ def softplus_sums(
     first = np.zeros(mean.size)
     second = np.zeros((mean.size, mean.size))
     for rows in _chunks(block):
-        members = np.flatnonzero(block.y[rows] == features.positive)
+        members = np.flatnonzero(block.y[rows] == positive)
         row_weights = np.ones(members.size)
         if block.weights is not None:
             row_weights = block.weights[rows][members].astype(np.float64)
             members, row_weights = members[row_weights > 0], row_weights[row_weights > 0]
         if not members.size:
             continue
-        values = (block.X[rows][members] - features.low) / features.span
+        values = (block.X[rows][members] - family.low_) / family.span_
         scores = values @ weights
         terms, slopes = pull_of_negatives(level, scores)
         value += float(row_weights @ terms)
@@ -316,60 +310,60 @@ def softplus_sums(
     return Sums([*parts, second] if with_second else parts)
 
 
-def minimize_by_passes(landscape: Landscape, penalty: Penalty, **options: Any) -> Solution:
+def minimize_by_passes(objective: BlockObjective, penalty: Penalty, **options: Any) -> Solution:
     """Minimise; ``options`` are those of a :class:`~toprank.solvers.base.Run`."""
     run = Run(**options)
-    start = run.start(landscape.n_weak)
+    start = run.start(objective.n_weak)
     if penalty.l1 > 0:
-        return minimize_with_l1(landscape.value_and_gradient, penalty, start, run)
-    iterate = _SeenIterate(landscape, penalty, start)
-    return descend(iterate, _SeenCurvature(iterate, penalty.l2), penalty, run)
+        return minimize_with_l1(objective.value_and_gradient, penalty, start, run)
+    iterate = _PassIterate(objective, penalty, start)
+    return descend(iterate, _PassCurvature(iterate, penalty.l2), penalty, run)
 
 
-class _SeenIterate(Iterate):
-    """Weights at which the rows were looked at once."""
+class _PassIterate(Iterate):
+    """Weights with what a pass found there."""
 
-    def __init__(self, landscape: Landscape, penalty: Penalty, weights: Vector) -> None:
-        self._landscape, self._l2 = landscape, penalty.l2
+    def __init__(self, objective: BlockObjective, penalty: Penalty, weights: Vector) -> None:
+        self._objective, self._l2 = objective, penalty.l2
         self._floor = floor_of(penalty)
-        self._settle(weights, landscape.at(weights))
+        self._set(weights, objective.evaluate(weights))
 
-    def _settle(self, weights: Vector, sight: Sight) -> None:
-        self.weights, self.sight = weights, sight
-        self.value = sight.value + 0.5 * self._l2 * float(weights @ weights)
-        self.gradient = sight.gradient + self._l2 * weights
+    def _set(self, weights: Vector, found: Evaluation) -> None:
+        self.weights, self.found = weights, found
+        self.value = found.value + 0.5 * self._l2 * float(weights @ weights)
+        self.gradient = found.gradient + self._l2 * weights
 
     def separates(self) -> bool:
-        return self.sight.margin >= SEPARATED
+        return self.found.margin >= SEPARATED
 
     def move(self, direction: Vector) -> bool:
         start = Point(0.0, self.value, float(self.gradient @ direction))
         if not start.slope < 0:
             return False
-        seen: dict[float, Sight] = {}
+        trials: dict[float, Evaluation] = {}
 
         def trial(step: float) -> Point:
             there = self.weights + step * direction
-            seen[step] = sight = self._landscape.at(there)
-            value = sight.value + 0.5 * self._l2 * float(there @ there)
-            return Point(step, value, float((sight.gradient + self._l2 * there) @ direction))
+            trials[step] = found = self._objective.evaluate(there)
+            value = found.value + 0.5 * self._l2 * float(there @ there)
+            return Point(step, value, float((found.gradient + self._l2 * there) @ direction))
 
         # a trial is a pass, so the first one that helps is good enough
         best = minimize_on_line(trial, start, reduction=0.9, floor=self._floor)
         if best.step == 0:
             return False
-        self._settle(self.weights + best.step * direction, seen[best.step])
+        self._set(self.weights + best.step * direction, trials[best.step])
         return True
 
 
-class _SeenCurvature(Curvature):
+class _PassCurvature(Curvature):
     """The Hessian that came with the last pass."""
 
-    def __init__(self, iterate: _SeenIterate, l2: float) -> None:
+    def __init__(self, iterate: _PassIterate, l2: float) -> None:
         super().__init__()
         self._iterate, self._l2 = iterate, l2
 
     def refresh(self, n_iter: int) -> None:  # noqa: ARG002
-        hessian = self._iterate.sight.hessian
+        hessian = self._iterate.found.hessian
         if hessian is not None:
             self._set(hessian + self._l2 * np.eye(len(hessian)))

@@ -23,7 +23,7 @@ class Design(ABC):
     n_rows: int
     n_weak: int
     dtype: Any = np.dtype(np.float64)  # that products with H are taken in
-    # makes the curvature of iterates from (criterion, l2), where rows cannot be taken one by one
+    # a Curvature made of (design, criterion, l2, iterate), where rows cannot be taken one by one
     curvature: Any = None
 
     @abstractmethod
