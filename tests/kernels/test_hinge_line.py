@@ -1,4 +1,4 @@
-"""Hinges along the line equal those of all pairs, whether rows are dealt to buckets or not."""
+"""Hinges along the line equal those of all pairs, whether rows are put in buckets or not."""
 
 import numpy as np
 import pytest
@@ -11,9 +11,9 @@ from toprank.kernels.hinge_line import HingeLine, RowsOfClasses
 
 @pytest.fixture(autouse=True, params=["merged", "in buckets"])
 def way(monkeypatch, request):
-    monkeypatch.setattr(radix, "FEW", 1)
+    monkeypatch.setattr(radix, "MIN_ROWS", 1)
     monkeypatch.setattr(hinge_line, "MANY", 0 if request.param == "in buckets" else 10**6)
-    monkeypatch.setattr(radix, "ROOM", 4)
+    monkeypatch.setattr(radix, "BUCKET_ROWS", 4)
 
 
 @st.composite
@@ -86,7 +86,7 @@ def test_scores_of_any_size_keep_to_their_rows(scores):
 
 def test_many_rows_fill_many_buckets(monkeypatch):
     monkeypatch.setattr(hinge_line, "MANY", 0)
-    monkeypatch.setattr(radix, "ROOM", 100)
+    monkeypatch.setattr(radix, "BUCKET_ROWS", 100)
     rng = np.random.default_rng(0)
     scores = np.concatenate([rng.normal(size=4_000), [-1e30, 1e-30, 1e30]])
     is_upper = rng.random(scores.size) < 0.3

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from toprank.kernels import radix
-from toprank.kernels.radix import argsort_floats, heights_of_lower, sort_floats, sorted_rows
+from toprank.kernels.radix import argsort_floats, heights_of_lower, sorted_rows
 from toprank.metrics import average_precision, pnorm_error, ranked, ranks, roc_auc
 
 VALUES = arrays(
@@ -21,8 +21,10 @@ VALUES = arrays(
 
 @pytest.fixture(autouse=True, params=["one bucket", "many buckets"])
 def way(monkeypatch, request):
-    monkeypatch.setattr(radix, "FEW", 1)
-    monkeypatch.setattr(radix, "ROOM", 4 if request.param == "many buckets" else radix.ROOM)
+    monkeypatch.setattr(radix, "MIN_ROWS", 1)
+    monkeypatch.setattr(
+        radix, "BUCKET_ROWS", 4 if request.param == "many buckets" else radix.BUCKET_ROWS
+    )
 
 
 WAYS = {"deadline": None, "suppress_health_check": [HealthCheck.function_scoped_fixture]}
@@ -30,14 +32,15 @@ WAYS = {"deadline": None, "suppress_health_check": [HealthCheck.function_scoped_
 
 @settings(**WAYS)  # the first one compiles
 @given(VALUES)
-def test_values_come_out_in_rising_order(values):
-    np.testing.assert_array_equal(sort_floats(values), np.sort(values))
-
-
-@settings(**WAYS)
-@given(VALUES)
 def test_equal_values_keep_their_order(values):
-    np.testing.assert_array_equal(argsort_floats(values), np.argsort(values, kind="stable"))
+    order, ordered = sorted_rows(values)
+    np.testing.assert_array_equal(order, np.argsort(values, kind="stable"))
+    np.testing.assert_array_equal(ordered, np.sort(values))
+
+
+def test_missing_values_come_last():
+    values = np.array([np.nan, 1.0, -np.inf, np.nan, 0.0])
+    np.testing.assert_array_equal(argsort_floats(values), [2, 4, 1, 0, 3])
 
 
 @pytest.mark.parametrize("offset", [0.0, 1e8])
@@ -50,10 +53,10 @@ def test_scores_that_differ_in_their_last_bits_are_told_apart(spread, offset):
     np.testing.assert_array_equal(ordered, np.sort(values))
 
 
-@pytest.mark.parametrize("most_moves", [0, radix.MOST_MOVES])
+@pytest.mark.parametrize("most_moves", [0, radix.MAX_MOVES])
 @pytest.mark.parametrize("n_rows", [3_000, 30_000])
 def test_rows_that_leading_bits_do_not_tell_apart(monkeypatch, n_rows, most_moves):
-    monkeypatch.setattr(radix, "MOST_MOVES", most_moves)
+    monkeypatch.setattr(radix, "MAX_MOVES", most_moves)
     rng = np.random.default_rng(0)
     values = 1.0 + 1e-13 * rng.normal(size=n_rows)
     values[::2] = rng.normal(size=n_rows // 2)
@@ -64,7 +67,6 @@ def test_rows_that_leading_bits_do_not_tell_apart(monkeypatch, n_rows, most_move
 
 def test_what_was_given_stays_as_it_was():
     values = np.array([3.0, -0.0, 1.0])
-    sort_floats(values)
     argsort_floats(values)
     assert values.tobytes() == np.array([3.0, -0.0, 1.0]).tobytes()
 
@@ -87,7 +89,10 @@ def test_heights_count_the_upper_rows_below(tied_share, values, data):
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_every_second_value_of_a_table_column_can_be_sorted(dtype):
     table = np.random.default_rng(0).normal(size=(500, 3)).astype(dtype)
-    np.testing.assert_array_equal(sort_floats(table[::2, 1]), np.sort(table[::2, 1]))
+    column = table[::2, 1]
+    order, ordered = sorted_rows(column)
+    np.testing.assert_array_equal(order, np.argsort(column, kind="stable"))
+    np.testing.assert_array_equal(ordered, np.sort(column))
 
 
 @pytest.mark.parametrize("ties", ["average", "pessimistic", "optimistic"])

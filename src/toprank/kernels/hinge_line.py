@@ -10,15 +10,15 @@ every upper row is put where its hinges begin, at s - 1, and every lower row at 
 A row joins at distance 0, so of the moments Σ a·distance^n only that of n = 0 jumps there; the
 others follow from the way that was covered. All are sums of positive terms: nothing cancels.
 
-Many rows are first dealt out to buckets, each a stretch of the line (:mod:`toprank.kernels.radix`).
-Buckets are sorted and passed one by one, by any number of threads: what a bucket adds to the
-moments is summed first, so that each knows what it starts from.
+Many rows are first distributed to buckets, each an interval of the line
+(:mod:`toprank.kernels.radix`). Buckets are sorted and passed one by one, by any number of threads:
+what a bucket adds to the moments is summed first, so that each knows what it starts from.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +32,7 @@ Floats = NDArray[np.float64]
 Words = NDArray[np.uint64]
 Flags = NDArray[np.int8]  # 1 for upper rows
 Places = NDArray[np.int64]
+Result = TypeVar("Result")
 
 # Rows from which on buckets pay.
 MANY = 1 << 15
@@ -58,7 +59,7 @@ class HingeLine:
     O(n log n) time.
     """
 
-    _rows: radix.Dealt | None
+    _buckets: radix.Buckets | None = None
 
     def __init__(
         self,
@@ -76,7 +77,7 @@ class HingeLine:
         self._weights = self._scratch.empty_like(weights)
         self._order = self._scratch.empty(size, np.uint32 if size < 2**32 else np.uint64)
         given = scores.astype(np.float64, copy=False), classes, weights
-        if not (size >= max(MANY, radix.FEW) and self._sort_buckets(*given)):
+        if not (size >= max(MANY, radix.MIN_ROWS) and self._sort_buckets(*given)):
             self._merge_classes(*given)
         self.sizes, self.slopes = self._scratch.empty((2, classes.lower.size))
         self._pass_upwards()
@@ -86,32 +87,27 @@ class HingeLine:
         return self._weights[self._is_upper == 0] if self._weights.size else self._weights
 
     def _sort_buckets(self, scores: Floats, classes: RowsOfClasses, weights: Floats) -> bool:
-        """Deal the rows out and sort each bucket; False where too many rows would have to move."""
-        lowest, highest = radix.ends_of(scores)
+        """Sort the rows bucket by bucket; False where too many rows would have to move."""
+        lowest, highest = radix.min_and_max(scores)
         ends = lowest - 1.0, highest  # a lowest upper row stands there
         if not np.isfinite(ends).all():
             return False
-        flags = classes.is_upper.view(np.int8)
-        cuts = radix.cut(scores, ends, flags, 1.0)
         work = self._scratch, self._threads
-        given = radix.deal_out(scores, weights, cuts, flags, 1.0, *work)
-        self._dealt, self._rows = given.values, given
+        buckets = radix.Buckets(scores, weights, ends, classes.is_upper.view(np.int8), 1.0, *work)
         # where each bucket begins, and its first lower row among all lower ones
-        self._places = given.starts[::2]
-        self._lower_places = np.append(0, np.cumsum(np.diff(given.starts)[::2]))
+        self._places = buckets.starts[::2]
+        self._lower_places = np.append(0, np.cumsum(np.diff(buckets.starts)[::2]))
         line = self._order, self._scores, self._is_upper, self._weights
 
         def sort(at: int) -> bool:
-            start, middle, _ = given.ends(at)
-            for all_digits in (False, True):
-                words, width = radix.words_of(given, cuts, at, 1.0, all_digits=all_digits)
-                rows = start, middle, given.values, given.others
-                if _unpack(words, width, radix.MOST_MOVES, *rows, *line):
-                    return True
-            return False
+            start, middle, _ = buckets.bounds(at)
+            rows = start, middle, buckets.values, buckets.others
+            return buckets.write_sorted(at, _unpack, *rows, *line)
 
-        are_sorted = all(self._threads.chunks(cuts.n_buckets, 1, lambda one: sort(one.start)))
-        return are_sorted and _follow_each_other(self._scores, self._is_upper, self._places)
+        if not all(self._for_each(buckets.n_buckets, sort)):
+            return False
+        self._buckets, self._per_place = buckets, buckets.values
+        return bool(_follow_each_other(self._scores, self._is_upper, self._places))
 
     def _merge_classes(self, scores: Floats, classes: RowsOfClasses, weights: Floats) -> None:
         """Sort each class by itself and merge the two: one bucket."""
@@ -120,7 +116,7 @@ class HingeLine:
         orders = classes.lower[lower_order], classes.upper[upper_order]
         line = self._scores, self._is_upper, self._weights
         _merge(lower, orders[0], upper, orders[1], weights, self._order, *line)
-        self._dealt, self._rows = self._scratch.empty(scores.size), None
+        self._buckets, self._per_place = None, self._scratch.empty(scores.size)
         self._places = np.array([0, scores.size])
         self._lower_places = np.array([0, lower.size])
 
@@ -132,24 +128,25 @@ class HingeLine:
         def add_up(at: int) -> None:
             _add_upwards(*line, *self._bucket(at), states[at + 1])
 
-        def go(at: int) -> None:
+        def pass_bucket(at: int) -> None:
             low_place, into = int(self._lower_places[at]), (self.sizes, self.slopes)
             _pass_upwards(*line, *self._bucket(at), self._degree, states[at], low_place, *into)
 
-        # heights are checked later, and compiled loops say nothing
-        with np.errstate(over="ignore"):
-            self._threads.chunks(len(states) - 1, 1, lambda one: add_up(one.start))
-            _carry(states)
-            self._threads.chunks(len(states), 1, lambda one: go(one.start))
+        self._for_each(len(states) - 1, add_up)
+        _carry(states)
+        self._for_each(len(states), pass_bucket)
 
     def _bucket(self, at: int) -> tuple[int, int]:
         """Where a bucket starts and stops."""
         return int(self._places[at]), int(self._places[at + 1])
 
+    def _for_each(self, n_buckets: int, work: Callable[[int], Result]) -> list[Result]:
+        return self._threads.chunks(n_buckets, 1, lambda one: work(one.start))
+
     def _pass_downwards(
-        self, first: Floats, second: Floats, go: Callable[[int, int, int, Floats], None]
+        self, first: Floats, second: Floats, pass_bucket: Callable[[int, int, int, Floats], None]
     ) -> None:
-        """Call ``go(start, stop, last lower row, state)`` for every bucket.
+        """Call ``pass_bucket(start, stop, last lower row, state)`` for every bucket.
 
         A state has the moments of ``second`` above the bucket, the position where it ends, and
         the moments of ``first``.
@@ -163,24 +160,24 @@ class HingeLine:
             mine = *self._bucket(last - at), int(self._lower_places[last - at])
             _add_downwards(*line, first, second, *mine, states[at + 1])
 
-        def go_down(at: int) -> None:
+        def pass_down(at: int) -> None:
             last_lower = max(int(self._lower_places[last - at + 1]) - 1, 0)
-            go(*self._bucket(last - at), last_lower, states[at])
+            pass_bucket(*self._bucket(last - at), last_lower, states[at])
 
-        self._threads.chunks(last, 1, lambda one: add_up(one.start))
+        self._for_each(last, add_up)
         _carry(states)
-        self._threads.chunks(len(states), 1, lambda one: go_down(one.start))
+        self._for_each(len(states), pass_down)
 
     def gradient(self, first: Floats) -> Floats:
         """Σ first·∂size for every row."""
         line = self._scores, self._is_upper, self._order, self._weights
 
-        def go(start: int, stop: int, low: int, state: Floats) -> None:
-            slopes, degree, into = self.slopes, self._degree, self._dealt
+        def pass_bucket(start: int, stop: int, low: int, state: Floats) -> None:
+            slopes, degree, into = self.slopes, self._degree, self._per_place
             _pass_downwards(*line, first, slopes, degree, start, stop, low, state, into)
 
-        self._pass_downwards(first, first[:0], go)
-        return self._to_rows(self._dealt, self._dealt[:0])[0]
+        self._pass_downwards(first, first[:0], pass_bucket)
+        return self._to_rows(self._per_place)
 
     def gradient_and_hessian(self, first: Floats, second: Floats) -> tuple[Floats, Floats]:
         """Gradient, and the diagonal of Σ second·(∂size)² + first·∂²size."""
@@ -189,29 +186,28 @@ class HingeLine:
             counts = self._scratch.empty(self.sizes.size + 1)
             _count_upwards(self._is_upper, self._weights, counts)
         line = self._scores, self._is_upper, self._order, self._weights
-        bent = self._scratch.empty_like(self._dealt)
+        bends = self._scratch.empty_like(self._per_place)
 
-        def go(start: int, stop: int, low: int, state: Floats) -> None:
-            given, degree, into = (first, second, self.slopes, counts), self._degree, self._dealt
-            _bend_downwards(*line, *given, degree, start, stop, low, state, into, bent)
+        def pass_bucket(start: int, stop: int, low: int, state: Floats) -> None:
+            given, into = (first, second, self.slopes, counts), (self._per_place, bends)
+            _bend_downwards(*line, *given, self._degree, start, stop, low, state, *into)
 
-        self._pass_downwards(first, second, go)
-        return self._to_rows(self._dealt, bent)
+        self._pass_downwards(first, second, pass_bucket)
+        return self._to_rows(self._per_place), self._to_rows(bends)
 
-    def _to_rows(self, dealt: Floats, other: Floats) -> tuple[Floats, Floats]:
-        """Values in the order of the rows, and others beside them, unless there are none."""
-        given = self._rows
-        if given is None:
-            return dealt.copy(), other.copy()
-        values, others = self._scratch.empty_like(dealt), self._scratch.empty_like(other)
+    def _to_rows(self, values: Floats) -> Floats:
+        """Values in the order of the rows."""
+        buckets = self._buckets
+        if buckets is None:
+            return values.copy()
+        of_rows = self._scratch.empty_like(values)
 
         def collect(rows: slice) -> None:
-            following = given.following[rows.start // radix.PIECE].copy()
-            into = values[rows], others[rows]
-            _collect(given.bucket_of[rows], following, dealt, other, *into)
+            places = buckets.next_places[rows.start // radix.CHUNK].copy()
+            _collect(buckets.bucket_of[rows], places, values, of_rows[rows])
 
-        self._threads.chunks(dealt.size, radix.PIECE, collect)
-        return values, others
+        self._threads.chunks(values.size, radix.CHUNK, collect)
+        return of_rows
 
 
 @compiled
@@ -221,22 +217,22 @@ def _unpack(
     most_moves: int,
     start: int,
     middle: int,
-    dealt: Floats,
-    dealt_weights: Floats,
+    given_scores: Floats,
+    given_weights: Floats,
     order: NDArray[Any],
     scores: Floats,
     is_upper: Flags,
     weights: Floats,
 ) -> bool:
-    """Write a bucket in the order that its words tell; False where too many rows have to move.
+    """Write a bucket in the order of its words; False where too many rows have to move.
 
     A row moves past others where bits were dropped, and where s - 1 was rounded past t.
     """
     mask = (np.uint64(1) << width) - np.uint64(1)
     left = most_moves * words.size
     for place in range(start, start + words.size):
-        from_ = start + np.int64(words[place - start] & mask)
-        score, upper = dealt[np.uint64(from_)], np.int8(from_ >= middle)
+        source = start + np.int64(words[place - start] & mask)
+        score, upper = given_scores[np.uint64(source)], np.int8(source >= middle)
         at = place
         while at > start and not _stands_before(scores[at - 1], is_upper[at - 1], score, upper):
             if left == 0:
@@ -247,9 +243,9 @@ def _unpack(
             if weights.size:
                 weights[at] = weights[at - 1]
             at -= 1
-        order[at], scores[at], is_upper[at] = from_, score, upper
+        order[at], scores[at], is_upper[at] = source, score, upper
         if weights.size:
-            weights[at] = dealt_weights[from_]
+            weights[at] = given_weights[source]
     return True
 
 
@@ -308,21 +304,13 @@ def _merge(
 
 @compiled
 def _collect(
-    bucket_of: NDArray[np.uint16],
-    following: Places,
-    dealt: Floats,
-    other: Floats,
-    values: Floats,
-    other_values: Floats,
+    bucket_of: NDArray[np.uint16], next_places: Places, values: Floats, of_rows: Floats
 ) -> None:
-    """Write what was dealt out back to its rows, once or twice."""
+    """Write what was distributed to buckets back to its rows."""
     for row in range(bucket_of.size):
         mine = np.uint64(bucket_of[row])
-        at = np.uint64(following[mine])
-        values[row] = dealt[at]
-        if other.size:
-            other_values[row] = other[at]
-        following[mine] += 1
+        of_rows[row] = values[np.uint64(next_places[mine])]
+        next_places[mine] += 1
 
 
 # Whether a row is upper or lower no processor can foresee, so the loops below have no branch for

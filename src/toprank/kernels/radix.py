@@ -1,16 +1,16 @@
 """Sorting many floats in linear time, bucket by bucket in the cache.
 
 The bits of a float, its sign bit flipped where it is positive and all of them where it is
-negative, are whole numbers in the same order: its *code*. Rows are first dealt out to buckets by
+negative, are whole numbers in the same order: its *code*. Rows are first distributed to buckets by
 the leading bits of their codes, and then sorted within each bucket::
 
-    as they came  -->  dealt out to buckets  -->  sorted within each bucket
+    as they came  -->  distributed to buckets  -->  sorted within each bucket
 
 A bucket lies in the cache of the processor while it is accessed at random; between rows and buckets
 every array is read and written in order. Within a bucket the code of a row and its place share one
 word of 64 bits. Words are sorted by digits, the lowest first, each time stably: by the two leading
-ones, and where these leave too much open by all. What the digits do not tell is made good by
-moving rows past their neighbours::
+ones, and where these leave too much open by all. Rows that are out of order after that are moved
+past their neighbours::
 
     word    code of the row, from where the bucket begins | place of the row in the bucket
             |- digit -|- digit -|- digit -| ...
@@ -19,14 +19,13 @@ moving rows past their neighbours::
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator
+from typing import Any
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from toprank.kernels.jit import compiled
+from toprank.kernels.jit import IS_COMPILED, compiled
 from toprank.kernels.scratch import Scratch
 from toprank.kernels.threads import Threads
 
@@ -36,18 +35,18 @@ Flags = NDArray[np.int8]  # 1 for upper rows
 Places = NDArray[np.int64]
 
 # Fewer values than this are sorted by comparing: all of them where loops are not compiled.
-FEW = sys.maxsize if getattr(numba.config, "DISABLE_JIT", False) else 1 << 12
+MIN_ROWS = 1 << 12 if IS_COMPILED else sys.maxsize
 # Rows that a bucket has at least, as many as the cache holds, and how many buckets there are at
 # most: the first-level cache holds the end of each, of both classes.
-ROOM, BUCKETS = 1 << 15, 512
-# Rows that are dealt out by one thread, and rows that show how to cut the line into buckets.
-PIECE = SAMPLE = 1 << 16
-# Leading bits of a code by which it is dealt to a bucket, at most.
-LEADING = 16
+BUCKET_ROWS, MAX_BUCKETS = 1 << 15, 512
+# Rows that one thread distributes at a time, and rows from which the buckets are chosen.
+CHUNK = SAMPLE = 1 << 16
+# Leading bits of a code that decide its bucket, at most: its *prefix*.
+PREFIX_BITS = 16
 # Bits of a digit at least and at most: its values are counted in the first-level cache.
-SHORT_DIGIT, LONG_DIGIT = 8, 13
+MIN_DIGIT, MAX_DIGIT = 8, 12
 # Moves per row after which neighbours have too much in common for words.
-MOST_MOVES = 4
+MAX_MOVES = 4
 
 _NO_FLAGS = np.empty(0, np.int8)
 
@@ -59,125 +58,100 @@ def code_of(value: float) -> np.uint64:
     return np.uint64(bits ^ ((bits >> np.int64(63)) | np.int64(-(2**63))))
 
 
-class Cuts(NamedTuple):
-    """How codes name their bucket: by what they have above the lowest, without its last bits.
-
-    ``edges`` are where buckets begin and the last one ends.
-    """
-
-    low: np.uint64
-    shift: np.uint64
-    bucket: NDArray[np.uint16]
-    edges: Places
-    n_buckets: int
-
-    def stretch(self, at: int) -> tuple[int, int]:
-        """Lowest code of a bucket, and how many bits tell its codes apart."""
-        first, stop = (int(edge) << int(self.shift) for edge in self.edges[at : at + 2])
-        return int(self.low) + first, (stop - first - 1).bit_length()
-
-
-def ends_of(values: Floats) -> tuple[float, float]:
-    """Lowest and highest of some values; each piece is read from memory once."""
-    pieces = [values[at : at + PIECE] for at in range(0, values.size, PIECE)]
-    ends = [(piece.min(), piece.max()) for piece in pieces]
+def min_and_max(values: Floats) -> tuple[float, float]:
+    """Lowest and highest of some values; each chunk is read from memory once."""
+    chunks = [values[at : at + CHUNK] for at in range(0, values.size, CHUNK)]
+    ends = [(chunk.min(), chunk.max()) for chunk in chunks]
     return float(np.min(ends)), float(np.max(ends))
 
 
-def cut(
-    values: Floats, ends: tuple[float, float], is_upper: Flags = _NO_FLAGS, margin: float = 0.0
-) -> Cuts:
-    """Cut the line between two ends; upper rows stand ``margin`` below their values."""
-    low, high = int(code_of(ends[0])), int(code_of(ends[1]))
-    leading = min(values.size.bit_length(), LEADING)
-    shift = max(0, (high - low).bit_length() - leading)
-    step = max(1, values.size // SAMPLE)
-    counts, bucket = np.zeros(1 << leading, np.int32), np.empty(1 << leading, np.uint16)
-    where = np.uint64(low), np.uint64(shift)
-    _count(values, is_upper, margin, *where, step, counts)
-    edges = np.empty(BUCKETS + 1, np.int64)
-    n_buckets = _cut(counts, max(ROOM, -(-values.size // BUCKETS)) // step, bucket, edges)
-    return Cuts(*where, bucket, edges, n_buckets)
+class Buckets:
+    """Rows distributed to buckets by their positions: values, those of upper rows less a margin.
 
-
-class Dealt(NamedTuple):
-    """Values and what goes with them, dealt out to buckets, of which each class has its own half.
-
-    ``following`` is where the rows of each piece go on in each half::
+    ``ends`` are the lowest and the highest position. Every bucket has its lower rows first, rows of
+    a class as they came; ``starts`` are where each half of a bucket begins. ``bucket_of`` is the
+    half that a row belongs to, and ``next_places`` where the rows of each chunk go in each half::
 
         starts   0    4   7    9   12 ...
         values   l l l l u u u | l l u u u | ...
+
+    ``others`` are moved with the values.
     """
 
-    values: Floats
-    others: NDArray[Any]
-    bucket_of: NDArray[np.uint16]
-    starts: Places
-    following: Places
+    def __init__(
+        self,
+        values: Floats,
+        others: NDArray[Any],
+        ends: tuple[float, float],
+        is_upper: Flags = _NO_FLAGS,
+        margin: float = 0.0,
+        scratch: Scratch | None = None,
+        threads: Threads | None = None,
+    ) -> None:
+        size, self._margin = values.size, margin
+        scratch, threads = scratch or Scratch(0), threads or Threads()
+        self._low, high = int(code_of(ends[0])), int(code_of(ends[1]))
+        prefix_bits = min(size.bit_length(), PREFIX_BITS)
+        self._shift = max(0, (high - self._low).bit_length() - prefix_bits)
+        prefixes = np.uint64(self._low), np.uint64(self._shift)
+        step = max(1, size // SAMPLE)
+        sampled = np.zeros(1 << prefix_bits, np.int64)
+        _count_prefixes(values, is_upper, margin, *prefixes, step, sampled)
+        least = max(BUCKET_ROWS, -(-size // MAX_BUCKETS)) // step
+        bucket_of_prefix, self._first_prefixes = _group_prefixes(sampled, least, MAX_BUCKETS)
+        self.n_buckets = self._first_prefixes.size - 1
 
-    def ends(self, at: int) -> tuple[int, int, int]:
+        counts = np.zeros((-(-size // CHUNK), 2 * self.n_buckets), np.int64)
+        self.bucket_of = scratch.empty(size, np.uint16)
+        self.values, self.others = scratch.empty(size), scratch.empty_like(others)
+
+        def assign(rows: slice) -> None:
+            into = self.bucket_of[rows], counts[rows.start // CHUNK]
+            mine = values[rows], is_upper[rows]
+            _assign_buckets(*mine, margin, *prefixes, bucket_of_prefix, *into)
+
+        def distribute(rows: slice) -> None:
+            places = self.next_places[rows.start // CHUNK].copy()
+            mine = values[rows], others[rows], self.bucket_of[rows]
+            _distribute(*mine, places, self.values, self.others)
+
+        threads.chunks(size, CHUNK, assign)
+        self.starts = np.append(0, np.cumsum(counts.sum(axis=0)))
+        self.next_places = self.starts[:-1] + np.cumsum(counts, axis=0) - counts
+        threads.chunks(size, CHUNK, distribute)
+
+    def bounds(self, at: int) -> tuple[int, int, int]:
         """Where a bucket begins, where its upper half does, and where it stops."""
         start, middle, stop = self.starts[2 * at : 2 * at + 3].tolist()
         return start, middle, stop
 
+    def write_sorted(self, at: int, write: Callable[..., bool], *arrays: Any) -> bool:
+        """Call ``write(words, width, most moves, *arrays)`` with the sorted words of a bucket.
 
-def deal_out(
-    values: Floats,
-    others: NDArray[Any],
-    cuts: Cuts,
-    is_upper: Flags = _NO_FLAGS,
-    margin: float = 0.0,
-    scratch: Scratch | None = None,
-    threads: Threads | None = None,
-) -> Dealt:
-    """Deal rows out to buckets, in each as they came."""
-    size = values.size
-    scratch, threads = scratch or Scratch(0), threads or Threads()
-    counts = np.zeros((-(-size // PIECE), 2 * cuts.n_buckets), np.int64)
-    bucket_of, dealt = scratch.empty(size, np.uint16), scratch.empty(size)
-    dealt_others = scratch.empty_like(others)
-
-    def name(rows: slice) -> None:
-        into = bucket_of[rows], counts[rows.start // PIECE]
-        _name(values[rows], is_upper[rows], margin, *cuts[:3], *into)
-
-    def deal(rows: slice) -> None:
-        mine = values[rows], others[rows], bucket_of[rows], following[rows.start // PIECE].copy()
-        _deal(*mine, dealt, dealt_others)
-
-    threads.chunks(size, PIECE, name)
-    starts = np.append(0, np.cumsum(counts.sum(axis=0)))
-    following = starts[:-1] + np.cumsum(counts, axis=0) - counts
-    threads.chunks(size, PIECE, deal)
-    return Dealt(dealt, dealt_others, bucket_of, starts, following)
-
-
-def words_of(
-    dealt: Dealt,
-    cuts: Cuts,
-    at: int,
-    margin: float = 0.0,
-    *,
-    all_digits: bool = False,
-) -> tuple[Words, np.uint64]:
-    """Words of a bucket, sorted by two or all digits, and how many of their bits are places."""
-    start, middle, stop = dealt.ends(at)
-    first, n_bits = cuts.stretch(at)
-    width = (stop - start - 1).bit_length()
-    dropped = np.uint64(max(0, n_bits + width - 64))
-    words = np.empty(stop - start, np.uint64)
-    _pack(dealt.values, start, middle, margin, np.uint64(first), dropped, np.uint64(width), words)
-    digit = _digit(words.size)
-    total = min(n_bits + width, 64)
-    n_digits = -(-(total - width) // digit) if all_digits else 2
-    _sort_by_digits(words, np.empty_like(words), total, digit, n_digits)
-    return words, np.uint64(width)
+        The places of rows are the last ``width`` bits of words. ``write`` returns False where too
+        many rows are out of order: it is called again after more digits were sorted. Its last
+        answer is returned.
+        """
+        start, middle, stop = self.bounds(at)
+        first, last = (int(prefix) << self._shift for prefix in self._first_prefixes[at : at + 2])
+        code_bits, width = (last - first - 1).bit_length(), (stop - start - 1).bit_length()
+        n_bits = min(code_bits + width, 64)
+        offset, dropped = np.uint64(self._low + first), np.uint64(code_bits + width - n_bits)
+        digit = min(max((stop - start).bit_length() - 2, MIN_DIGIT), MAX_DIGIT)
+        words, other = np.empty((2, stop - start), np.uint64)
+        for n_digits in (2, -(-(n_bits - width) // digit)):
+            packed = offset, dropped, np.uint64(width), words
+            _pack(self.values, start, middle, self._margin, *packed)
+            _sort_by_digits(words, other, n_bits, digit, n_digits)
+            if write(words, np.uint64(width), MAX_MOVES, *arrays):
+                return True
+        return False
 
 
 def sorted_rows(values: Floats) -> tuple[NDArray[np.intp], Floats]:
     """Rows in rising order of their values, equal ones as they came, and the values in that order.
 
-    None may be NaN. O(n) time, and some 40 bytes per value.
+    NaN comes last. O(n) time, and some 40 bytes per value.
 
     Examples
     --------
@@ -186,28 +160,23 @@ def sorted_rows(values: Floats) -> tuple[NDArray[np.intp], Floats]:
     >>> sorted_rows(np.array([2.0, 0.5, 2.0]))
     (array([1, 0, 2]), array([0.5, 2. , 2. ]))
     """
-    if values.size < FEW:
-        order = np.argsort(values, kind="stable")
-        return order, values[order]
-    wide, rows = np.ascontiguousarray(values, dtype=np.float64), np.arange(values.size)
-    cuts = cut(wide, ends_of(wide))
-    dealt = deal_out(wide, rows, cuts)
-    ordered = np.empty(wide.size)
-    for at in range(cuts.n_buckets):
-        start, _, stop = dealt.ends(at)
-        mine, into = (dealt.values[start:stop], dealt.others[start:stop]), slice(start, stop)
-        for all_digits in (False, True):
-            words, width = words_of(dealt, cuts, at, all_digits=all_digits)
-            if _unpack(words, width, MOST_MOVES, *mine, ordered[into], rows[into]):
-                break
-        else:
-            order = np.argsort(mine[0], kind="stable")
-            ordered[into], rows[into] = (one[order] for one in mine)
+    wide = np.ascontiguousarray(values, dtype=np.float64)
+    if wide.size < MIN_ROWS or np.isnan(ends := min_and_max(wide)).any():
+        order = np.argsort(wide, kind="stable")
+        return order, wide[order]
+    rows, ordered = np.arange(wide.size), np.empty(wide.size)
+    buckets = Buckets(wide, rows, ends)
+    for at in range(buckets.n_buckets):
+        start, _, stop = buckets.bounds(at)
+        given = buckets.values[start:stop], buckets.others[start:stop]
+        if not buckets.write_sorted(at, _unpack, *given, ordered[start:stop], rows[start:stop]):
+            order = np.argsort(given[0], kind="stable")
+            ordered[start:stop], rows[start:stop] = given[0][order], given[1][order]
     return rows, ordered
 
 
 def argsort_floats(values: Floats) -> NDArray[np.intp]:
-    """Rows in rising order of their values, equal ones as they came; none may be NaN.
+    """Rows in rising order of their values, equal ones as they came; NaN comes last.
 
     Examples
     --------
@@ -219,159 +188,124 @@ def argsort_floats(values: Floats) -> NDArray[np.intp]:
     return sorted_rows(values)[0]
 
 
-def sort_floats(values: Floats) -> Floats:
-    """Values in rising order, as ``np.sort`` gives them; none may be NaN.
-
-    O(n) time, and 11 bytes per value beside the result.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from toprank.kernels.radix import sort_floats
-    >>> sort_floats(np.array([2.0, -np.inf, 0.5, -3.0]))
-    array([-inf, -3. ,  0.5,  2. ])
-    """
-    if values.size < FEW:
-        return np.sort(values)
-    wide = np.ascontiguousarray(values, dtype=np.float64)
-    cuts = cut(wide, ends_of(wide))
-    dealt = deal_out(wide, np.empty(0), cuts)
-    for at in range(cuts.n_buckets):
-        start, _, stop = dealt.ends(at)
-        sort_within(dealt.values[start:stop], cuts, at)
-    return dealt.values
-
-
-def sort_within(values: Floats, cuts: Cuts, at: int) -> None:
-    """Sort some values of a bucket in place."""
-    first, n_bits = cuts.stretch(at)
-    codes, other = np.empty((2, values.size), np.uint64)
-    digit = _digit(values.size)
-    for n_digits in (2, -(-n_bits // digit)):
-        _codes(values, np.uint64(first), codes)
-        _sort_by_digits(codes, other, n_bits, digit, n_digits)
-        if _decode(codes, np.uint64(first), MOST_MOVES, values):
-            return
-
-
-def _digit(n_words: int) -> int:
-    """Bits of the digits by which so many words are sorted."""
-    return min(max(n_words.bit_length() - 2, SHORT_DIGIT), LONG_DIGIT)
-
-
 @compiled
-def _count(
+def _count_prefixes(
     values: Floats,
     is_upper: Flags,
     margin: float,
     low: np.uint64,
     shift: np.uint64,
     step: int,
-    counts: NDArray[np.int32],
+    counts: Places,
 ) -> None:
-    """Count some of the rows in every stretch, which leading bits of positions name."""
+    """Count every ``step``-th row by the prefix of its position."""
     for row in range(0, values.size, step):
         position = values[row] - margin * is_upper[row] if is_upper.size else values[row]
         counts[(code_of(position) - low) >> shift] += 1
 
 
 @compiled
-def _cut(counts: NDArray[np.int32], least: int, bucket: NDArray[np.uint16], edges: Places) -> int:
-    """Cut the stretches into buckets of at least so many rows; give how many these are.
+def _group_prefixes(
+    counts: Places, least: int, most_buckets: int
+) -> tuple[NDArray[np.uint16], Places]:
+    """Bucket of every prefix, and the first prefix of each bucket, and where the last one ends.
 
-    Stretches that are left over at the end belong to the last bucket.
+    A bucket takes prefixes until they have at least so many rows; what is left at the end belongs
+    to the last bucket.
     """
-    n_buckets, held, edges[0] = 0, 0, 0
-    for stretch in range(counts.size):
-        held += counts[stretch]
-        bucket[stretch] = n_buckets
-        if held >= least and n_buckets < edges.size - 2:
+    bucket = np.empty(counts.size, np.uint16)
+    firsts = np.empty(most_buckets + 1, np.int64)
+    n_buckets, held, firsts[0] = 0, 0, 0
+    for prefix in range(counts.size):
+        held += counts[prefix]
+        bucket[prefix] = n_buckets
+        if held >= least and n_buckets < most_buckets - 1:
             n_buckets, held = n_buckets + 1, 0
-            edges[n_buckets] = stretch + 1
+            firsts[n_buckets] = prefix + 1
     if held == 0 and n_buckets > 0:
         n_buckets -= 1
-        bucket[edges[n_buckets] :] = n_buckets
-    edges[n_buckets + 1] = counts.size
-    return n_buckets + 1
+        bucket[firsts[n_buckets] :] = n_buckets
+    firsts[n_buckets + 1] = counts.size
+    return bucket, firsts[: n_buckets + 2]
 
 
 @compiled
-def _name(
+def _assign_buckets(
     values: Floats,
     is_upper: Flags,
     margin: float,
     low: np.uint64,
     shift: np.uint64,
-    bucket: NDArray[np.uint16],
+    bucket_of_prefix: NDArray[np.uint16],
     bucket_of: NDArray[np.uint16],
     counts: Places,
 ) -> None:
     """Write which half of which bucket each row belongs to, and count the rows of each."""
     for row in range(values.size):
         if is_upper.size:
-            stretch = (code_of(values[row] - margin * is_upper[row]) - low) >> shift
-            bucket_of[row] = 2 * bucket[stretch] + is_upper[row]
+            prefix = (code_of(values[row] - margin * is_upper[row]) - low) >> shift
+            bucket_of[row] = 2 * bucket_of_prefix[prefix] + is_upper[row]
         else:
-            bucket_of[row] = 2 * bucket[(code_of(values[row]) - low) >> shift]
+            bucket_of[row] = 2 * bucket_of_prefix[(code_of(values[row]) - low) >> shift]
     for row in range(values.size):
         counts[np.uint64(bucket_of[row])] += 1
 
 
 @compiled
-def _deal(
+def _distribute(
     values: Floats,
     others: NDArray[Any],
     bucket_of: NDArray[np.uint16],
-    following: Places,
-    dealt: Floats,
-    dealt_others: NDArray[Any],
+    next_places: Places,
+    values_out: Floats,
+    others_out: NDArray[Any],
 ) -> None:
-    """Write rows one after the other to where each half of a bucket goes on."""
+    """Write rows one after the other to the next places of their halves of buckets."""
     for row in range(values.size):
         mine = np.uint64(bucket_of[row])
-        at = np.uint64(following[mine])
-        following[mine] += 1
-        dealt[at] = values[row]
+        place = np.uint64(next_places[mine])
+        next_places[mine] += 1
+        values_out[place] = values[row]
         if others.size:
-            dealt_others[at] = others[row]
+            others_out[place] = others[row]
 
 
 @compiled
 def _pack(
-    dealt: Floats,
+    values: Floats,
     start: int,
     middle: int,
     margin: float,
-    first: np.uint64,
+    offset: np.uint64,
     dropped: np.uint64,
     width: np.uint64,
     words: Words,
 ) -> None:
     """Write words of a position, without its last bits where it has too many, and a place."""
     for at in range(start, start + words.size):
-        position = dealt[at] - margin if at >= middle else dealt[at]
-        kept = (code_of(position) - first) >> dropped
+        position = values[at] - margin if at >= middle else values[at]
+        kept = (code_of(position) - offset) >> dropped
         words[at - start] = (kept << width) | np.uint64(at - start)
 
 
 @compiled
 def _sort_by_digits(words: Words, other: Words, n_bits: int, digit: int, n_digits: int) -> None:
     """Sort words of ``n_bits`` by some of their leading digits, the lowest of these first."""
-    from_, to = words, other
+    source, target = words, other
     mask = (np.uint64(1) << np.uint64(digit)) - np.uint64(1)
     for leading in range(n_digits, 0, -1):
         shift = np.uint64(max(n_bits - leading * digit, 0))
-        places = np.zeros(1 << digit, np.int32)
-        for word in from_:
+        places = np.zeros(1 << digit, np.int64)
+        for word in source:
             places[(word >> shift) & mask] += 1
         place = 0
         for value in range(1 << digit):
             places[value], place = place, place + places[value]
-        for word in from_:
+        for word in source:
             value = (word >> shift) & mask
-            to[places[value]] = word
+            target[places[value]] = word
             places[value] += 1
-        from_, to = to, from_
+        source, target = target, source
     if n_digits % 2:
         words[:] = other
 
@@ -386,47 +320,19 @@ def _unpack(
     ordered: Floats,
     ordered_others: NDArray[Any],
 ) -> bool:
-    """Write a bucket in the order that its words tell; False where too many rows have to move."""
+    """Write a bucket in the order of its words; False where too many rows have to move."""
     mask = (np.uint64(1) << width) - np.uint64(1)
     left = most_moves * words.size
     for place in range(words.size):
-        from_ = words[place] & mask
-        value, at = values[from_], place
+        source = words[place] & mask
+        value, at = values[source], place
         while at > 0 and ordered[at - 1] > value:
             if left == 0:
                 return False
             left -= 1
             ordered[at], ordered_others[at] = ordered[at - 1], ordered_others[at - 1]
             at -= 1
-        ordered[at], ordered_others[at] = value, others[from_]
-    return True
-
-
-@compiled
-def _codes(values: Floats, first: np.uint64, codes: Words) -> None:
-    """Write codes of values, from the first one on."""
-    for row in range(values.size):
-        codes[row] = code_of(values[row]) - first
-
-
-@compiled
-def _decode(codes: Words, first: np.uint64, most_moves: int, values: Floats) -> bool:
-    """Write the values of codes that are nearly in order; False where too many have to move."""
-    left = most_moves * codes.size
-    for place in range(codes.size):
-        code, at = codes[place], place
-        while at > 0 and codes[at - 1] > code:
-            if left == 0:
-                return False
-            left -= 1
-            codes[at] = codes[at - 1]
-            at -= 1
-        codes[at] = code
-    for row in range(codes.size):
-        bits = np.int64(codes[row] + first)
-        values[row] = np.int64(bits ^ (~(bits >> np.int64(63)) | np.int64(-(2**63)))).view(
-            np.float64
-        )
+        ordered[at], ordered_others[at] = value, others[source]
     return True
 
 
@@ -446,20 +352,21 @@ def heights_of_lower(
     >>> list(heights_of_lower(scores, is_upper, tied_share=0.5))
     [array([1.5, 2. ])]
     """
-    ends, flags = ends_of(scores), is_upper.view(np.int8)
+    ends = min_and_max(scores)
     if not np.isfinite(ends).all():
         return None
-    cuts = cut(scores, ends, flags)
-    return _heights_of_buckets(cuts, deal_out(scores, np.empty(0), cuts, flags), tied_share)
+    return _heights_of_buckets(
+        Buckets(scores, np.empty(0), ends, is_upper.view(np.int8)), tied_share
+    )
 
 
-def _heights_of_buckets(cuts: Cuts, dealt: Dealt, tied_share: float) -> Iterator[Floats]:
+def _heights_of_buckets(buckets: Buckets, tied_share: float) -> Iterator[Floats]:
     n_below = 0
-    for at in range(cuts.n_buckets):
-        start, middle, stop = dealt.ends(at)
-        lower, upper = dealt.values[start:middle], dealt.values[middle:stop]
-        for one in (lower, upper):
-            sort_within(one, cuts, at)
+    for at in range(buckets.n_buckets):
+        start, middle, stop = buckets.bounds(at)
+        lower, upper = buckets.values[start:middle], buckets.values[middle:stop]
+        lower.sort()
+        upper.sort()
         heights = np.empty(lower.size + 1)
         _count_below(lower, upper, tied_share, float(n_below), heights)
         n_below += upper.size

@@ -284,7 +284,8 @@ def _ties_of_two_classes(scores: Floats, positives: NDArray[np.bool_]) -> tuple[
 
     All scores are sorted once, those of the smaller class once more, and found among all.
     """
-    ordered = _rising(np.negative(scores))
+    ordered = np.negative(scores)
+    ordered.sort()
     is_first = np.ones(ordered.size, dtype=np.bool_)
     np.not_equal(ordered[1:], ordered[:-1], out=is_first[1:])
     weight = np.broadcast_to(np.float64(1.0), ordered.shape)  # no memory for so many ones
@@ -294,7 +295,8 @@ def _ties_of_two_classes(scores: Floats, positives: NDArray[np.bool_]) -> tuple[
         ordered = ordered[starts]
     mostly_positive = 2 * np.count_nonzero(positives) > positives.size
     # sorted first, so that neighbours are found alike
-    keys = _rising(np.negative(scores[positives != mostly_positive]))
+    keys = np.negative(scores[positives != mostly_positive])
+    keys.sort()
     counts = _found(ordered, keys)
     return weight - counts if mostly_positive else counts, weight
 
@@ -310,16 +312,6 @@ def _found(ordered: Floats, keys: Floats) -> Floats:
     return occurrences(ordered, keys)
 
 
-def _rising(values: Floats) -> Floats:
-    """Sort values, in place or not; many of them by their digits, in linear time."""
-    if values.size < MANY:
-        values.sort()
-        return values
-    from toprank.kernels.radix import sort_floats  # noqa: PLC0415, loads numba
-
-    return sort_floats(values)
-
-
 def heights_of_long_list(rows: ScoredRows, tied_share: float) -> Iterator[Floats] | None:
     """For every negative of a long list the positives below it, some negatives at a time.
 
@@ -329,7 +321,7 @@ def heights_of_long_list(rows: ScoredRows, tied_share: float) -> Iterator[Floats
         return None
     from toprank.kernels import radix  # noqa: PLC0415, loads numba
 
-    if rows.scores.size < radix.FEW:
+    if rows.scores.size < radix.MIN_ROWS:
         return None
     return radix.heights_of_lower(rows.scores, rows.gain, tied_share=tied_share)
 
