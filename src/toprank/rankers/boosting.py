@@ -19,9 +19,7 @@ from toprank.kernels.threads import Threads
 from toprank.rankers.base import documented
 from toprank.rankers.held_out import HeldOut, HeldOutRows, hold_out
 from toprank.rankers.supervised import (
-    GradesMixin,
     LinearRanker,
-    PairsMixin,
     Watch,
     check_stopping,
     check_table,
@@ -81,8 +79,32 @@ def shared_docs(patience: int) -> Callable[[Estimator], Estimator]:
     return documented(weak_rankers=WEAK_RANKERS, max_step=MAX_STEP, early_stopping=stopping)
 
 
-class BoostedLabelsMixin:
-    """``fit`` with a held-out list."""
+class BoostedPairsMixin:
+    """``fit_pairs`` with a held-out list."""
+
+    @with_callbacks
+    def fit_pairs(
+        self: Any, X: Any, pairs: ArrayLike, pair_weight: Any = None, validation: Any = None
+    ) -> Any:
+        """Learn from crucial pairs: row ``pairs[j, 0]`` belongs above row ``pairs[j, 1]``.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+            The rows that pairs refer to.
+        pairs : array-like of shape (n_pairs, 2)
+            Row numbers (better, worse), non-transitive ones included; a pair given twice counts
+            twice. Memory grows with the pairs.
+        pair_weight : array-like of shape (n_pairs,), optional
+            What each pair counts.
+        validation : tuple (X, y) or (X, y, groups), optional
+            A held-out list with labels or grades for early stopping.
+        """
+        return self._fit_pairs(X, pairs, pair_weight, validation=validation)
+
+
+class BoostedListsMixin(BoostedPairsMixin):
+    """``fit``, ``fit_grades`` and ``fit_pairs`` with a held-out list."""
 
     @with_callbacks
     def fit(
@@ -105,9 +127,43 @@ class BoostedLabelsMixin:
         """
         return self._fit_labels(X, y, sample_weight, groups, validation=validation)
 
+    @with_callbacks
+    def fit_grades(
+        self: Any,
+        X: Any,
+        grades: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+        validation: Any = None,
+    ) -> Any:
+        """Learn from grades: of two rows of one list the one with the higher grade belongs above.
+
+        The other arguments are those of :meth:`fit`. Memory is O(rows); no pair is formed. Grades
+        name no classes, so there is no ``predict`` afterwards.
+        """
+        return self._fit_grades(X, grades, sample_weight, groups, validation=validation)
+
+
+class OneListMixin:
+    """``fit`` with a held-out list, for what knows no lists."""
+
+    @with_callbacks
+    def fit(
+        self: Any,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        validation: Any = None,
+    ) -> Any:
+        """Learn from a table and its labels, in one list.
+
+        The arguments are those of :meth:`RankBoost.fit`.
+        """
+        return self._fit_labels(X, y, sample_weight, None, validation=validation)
+
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class BoostedRanker(BoostedLabelsMixin, LinearRanker):
+class BoostedRanker(LinearRanker):
     """A weighted sum of weak rankers, one per round.
 
     A subclass says what is different: :meth:`_state`, where it starts, :meth:`_rules` and
@@ -257,68 +313,6 @@ class BoostedRanker(BoostedLabelsMixin, LinearRanker):
         check_choice("directions", self.directions, ("both", "increasing"))
 
 
-class OneListMixin:
-    """``fit`` of a :class:`BoostedRanker` that knows no lists."""
-
-    @with_callbacks
-    def fit(
-        self: Any,
-        X: Any,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-        validation: Any = None,
-    ) -> Any:
-        """Learn from a table and its labels, in one list.
-
-        The arguments are those of :meth:`RankBoost.fit`.
-        """
-        return self._fit_labels(X, y, sample_weight, None, validation=validation)
-
-
-class BoostedGradesMixin(GradesMixin):
-    """``fit_grades`` with a held-out list."""
-
-    @with_callbacks
-    def fit_grades(
-        self,
-        X: Any,
-        grades: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-        groups: ArrayLike | None = None,
-        validation: Any = None,
-    ) -> Any:
-        """Learn from grades: of two rows of one list the one with the higher grade belongs above.
-
-        The other arguments are those of :meth:`fit`. Memory is O(rows); no pair is formed. Grades
-        name no classes, so there is no ``predict`` afterwards.
-        """
-        return self._fit_grades(X, grades, sample_weight, groups, validation=validation)
-
-
-class BoostedPairsMixin(PairsMixin):
-    """``fit_pairs`` with a held-out list."""
-
-    @with_callbacks
-    def fit_pairs(
-        self, X: Any, pairs: ArrayLike, pair_weight: Any = None, validation: Any = None
-    ) -> Any:
-        """Learn from crucial pairs: row ``pairs[j, 0]`` belongs above row ``pairs[j, 1]``.
-
-        Parameters
-        ----------
-        X : table of shape (n_rows, n_features)
-            The rows that pairs refer to.
-        pairs : array-like of shape (n_pairs, 2)
-            Row numbers (better, worse), non-transitive ones included; a pair given twice counts
-            twice. Memory grows with the pairs.
-        pair_weight : array-like of shape (n_pairs,), optional
-            What each pair counts.
-        validation : tuple (X, y) or (X, y, groups), optional
-            A held-out list with labels or grades for early stopping.
-        """
-        return self._fit_pairs(X, pairs, pair_weight, validation=validation)
-
-
 @dataclass(kw_only=True, eq=False, repr=False)
 class ExponentialRanker(BoostedRanker):
     """Minimises an exponential loss, which may have no finite minimum and gives probabilities."""
@@ -340,10 +334,6 @@ class ExponentialRanker(BoostedRanker):
         where the weak rankers are few or the rounds many.
         """
         return self._probabilities(X, 2.0)
-
-
-class PairBoostedRanker(BoostedGradesMixin, BoostedPairsMixin, ExponentialRanker):
-    """Minimises the exponential loss of crucial pairs, whoever names them."""
 
 
 class RoundMonitor:

@@ -20,9 +20,8 @@ from toprank.rankers.base import keep_columns
 from toprank.rankers.cuts import matching_intercept
 from toprank.rankers.push_blocks import SpreadProblem
 from toprank.rankers.supervised import (
-    GradesMixin,
+    GradesAndPairsMixin,
     LinearRanker,
-    PairsMixin,
     Watch,
     check_stopping,
     with_callbacks,
@@ -57,7 +56,7 @@ FEW_ROWS = 2000
 
 
 @dataclass(eq=False, repr=False)
-class LinearRankSVM(GradesMixin, PairsMixin, LinearRanker):
+class LinearRankSVM(GradesAndPairsMixin, LinearRanker):
     """Ranks by a linear score with few pairs closer than 1: the Ranking SVM, for large tables.
 
     Minimises the mean of max(0, 1 - (f(x_i) - f(x_j)))² over all pairs (i above j), or of the

@@ -25,9 +25,8 @@ from toprank.rankers.base import documented, keep_columns
 from toprank.rankers.cuts import matching_intercept
 from toprank.rankers.push_blocks import SpreadProblem, SummedProblem
 from toprank.rankers.supervised import (
-    GradesMixin,
+    GradesAndPairsMixin,
     LinearRanker,
-    PairsMixin,
     Watch,
     near_one,
     with_callbacks,
@@ -167,7 +166,7 @@ Problem = ScoredProblem | SummedProblem | SpreadProblem
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class PushRanker(GradesMixin, PairsMixin, LinearRanker):
+class PushRanker(GradesAndPairsMixin, LinearRanker):
     """A weighted sum of weak rankers that minimises a push."""
 
     loss: LossName = "exponential"

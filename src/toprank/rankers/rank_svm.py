@@ -22,7 +22,7 @@ from toprank.rankers.rank_svm_problem import (
     check_form,
     check_parameters,
 )
-from toprank.rankers.supervised import GradesMixin, LinearRanker, PairsMixin, Watch
+from toprank.rankers.supervised import GradesAndPairsMixin, LinearRanker, Watch
 from toprank.solvers.nearest_point import GramRows
 from toprank.weak_rankers.features import SymmetricFeatures, check_values
 
@@ -38,7 +38,7 @@ UNSCALED = (1e-6, 1e12)
 
 
 @dataclass(eq=False, repr=False)
-class RankSVM(GradesMixin, PairsMixin, LinearRanker):
+class RankSVM(GradesAndPairsMixin, LinearRanker):
     """Ranks with the largest margin between positives and negatives, wrong labels allowed for.
 
     The margin of a pair is (f(x⁺) - f(x⁻))/2. ``form="exact"`` maximises the mean of the ν·p·n

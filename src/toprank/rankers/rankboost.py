@@ -13,9 +13,9 @@ from toprank.guarantees.ranking_margins import MarginCertificate
 from toprank.inputs import check_choice
 from toprank.rankers.base import keep_columns
 from toprank.rankers.boosting import (
+    BoostedListsMixin,
     ExponentialRanker,
     OneListMixin,
-    PairBoostedRanker,
     RoundMonitor,
     shared_docs,
     warn_if_equal,
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 @shared_docs(patience=20)
 @dataclass(eq=False, repr=False)
-class RankBoost(PairBoostedRanker):
+class RankBoost(BoostedListsMixin, ExponentialRanker):
     """Ranks by a weighted sum of weak rankers, one added in each round.
 
     Minimises F̃ = Σ e^{-(f(x_i) - f(x_k))} over crucial pairs (i belongs above k) by coordinate
@@ -141,7 +141,7 @@ class RankBoost(PairBoostedRanker):
 
 @shared_docs(patience=200)
 @dataclass(kw_only=True, eq=False, repr=False)
-class SmoothMarginRanker(PairBoostedRanker):
+class SmoothMarginRanker(BoostedListsMixin, ExponentialRanker):
     """Ranks with the largest margin that a weighted sum of weak rankers can have.
 
     Maximises the smooth margin G̃ = -ln F̃ / ‖λ‖₁ with F̃ = Σ e^{-(f(x_i) - f(x_k))} over crucial

@@ -109,8 +109,22 @@ class SupervisedRanker(CallbackSupportMixin, BaseRanker):
         truth = Truth.of_labels(
             positives, sample_weight=sample_weight, groups=groups, classes=classes
         )
-        given = {"X": X, "y": y, "metadata": _present(sample_weight=sample_weight, groups=groups)}
+        given = _given(X, y, sample_weight=sample_weight, groups=groups)
         return self._fit(truth.rows_of(table), truth, given, **options)
+
+    def _fit_grades(
+        self, X: Any, grades: ArrayLike, sample_weight: Given, groups: Given, **options: Any
+    ) -> Self:
+        table = self._check_table(X)
+        check_length("grades", np.shape(grades)[0] if np.ndim(grades) else 0, table.shape[0])
+        truth = Truth.of_grades(grades, sample_weight=sample_weight, groups=groups)
+        given = _given(X, grades, sample_weight=sample_weight, groups=groups)
+        return self._fit(truth.rows_of(table), truth, given, **options)
+
+    def _fit_pairs(self, X: Any, pairs: ArrayLike, pair_weight: Given, **options: Any) -> Self:
+        table = self._check_table(X)
+        truth = Truth.of_pairs(pairs, table.shape[0], pair_weight=pair_weight)
+        return self._fit(table, truth, _given(X, None, pair_weight=pair_weight), **options)
 
     def _check_table(self, X: Any) -> Any:
         """Check the parameters and the table of a new fit."""
@@ -124,8 +138,8 @@ class SupervisedRanker(CallbackSupportMixin, BaseRanker):
         return tags
 
 
-class GradesMixin:
-    """``fit_grades`` for a :class:`SupervisedRanker`."""
+class GradesAndPairsMixin:
+    """``fit_grades`` and ``fit_pairs`` for a :class:`SupervisedRanker`."""
 
     @with_callbacks
     def fit_grades(
@@ -143,22 +157,8 @@ class GradesMixin:
         """
         return self._fit_grades(X, grades, sample_weight, groups)
 
-    def _fit_grades(
-        self: Any, X: Any, grades: ArrayLike, sample_weight: Given, groups: Given, **options: Any
-    ) -> Any:
-        table = self._check_table(X)
-        check_length("grades", np.shape(grades)[0] if np.ndim(grades) else 0, table.shape[0])
-        truth = Truth.of_grades(grades, sample_weight=sample_weight, groups=groups)
-        metadata = _present(sample_weight=sample_weight, groups=groups)
-        given = {"X": X, "y": grades, "metadata": metadata}
-        return self._fit(truth.rows_of(table), truth, given, **options)
-
-
-class PairsMixin:
-    """``fit_pairs`` for a :class:`SupervisedRanker`."""
-
     @with_callbacks
-    def fit_pairs(self: Any, X: Any, pairs: ArrayLike, pair_weight: ArrayLike | None = None) -> Any:
+    def fit_pairs(self: Any, X: Any, pairs: ArrayLike, pair_weight: Given = None) -> Any:
         """Learn from crucial pairs: row ``pairs[j, 0]`` belongs above row ``pairs[j, 1]``.
 
         Pairs may contradict each other. Memory grows with the pairs given. Afterwards there are
@@ -173,14 +173,6 @@ class PairsMixin:
             What each pair counts.
         """
         return self._fit_pairs(X, pairs, pair_weight)
-
-    def _fit_pairs(
-        self: Any, X: Any, pairs: ArrayLike, pair_weight: ArrayLike | None, **options: Any
-    ) -> Any:
-        table = self._check_table(X)
-        truth = Truth.of_pairs(pairs, table.shape[0], pair_weight=pair_weight)
-        given = {"X": X, "y": None, "metadata": _present(pair_weight=pair_weight)}
-        return self._fit(table, truth, given, **options)
 
 
 class LinearRanker(SupervisedRanker):
@@ -446,5 +438,7 @@ def near_one(truth: Truth) -> Truth:
     return scaled if weights is None else replace(scaled, weights=weights / weights.max())
 
 
-def _present(**arguments: Any) -> dict[str, Any] | None:
-    return {name: value for name, value in arguments.items() if value is not None} or None
+def _given(X: Any, y: Any, **metadata: Any) -> dict[str, Any]:
+    """What callbacks are shown of the arguments of a fit."""
+    present = {name: value for name, value in metadata.items() if value is not None}
+    return {"X": X, "y": y, "metadata": present or None}

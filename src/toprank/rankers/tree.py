@@ -20,7 +20,7 @@ from toprank.inputs import check_choice, check_number
 from toprank.kernels.threads import threads_for
 from toprank.objectives import ExponentialPush, LogLoss, objective_named
 from toprank.rankers.base import keep_columns
-from toprank.rankers.boosting import BoostedGradesMixin, BoostedLabelsMixin, BoostedPairsMixin
+from toprank.rankers.boosting import BoostedListsMixin
 from toprank.rankers.cuts import matching_intercept
 from toprank.rankers.growing_trees import (
     GrownTrees,
@@ -76,7 +76,7 @@ def _has_probabilities(ranker: TreeRanker) -> bool:
 
 
 @dataclass(eq=False, repr=False)
-class TreeRanker(BoostedLabelsMixin, BoostedGradesMixin, BoostedPairsMixin, SupervisedRanker):
+class TreeRanker(BoostedListsMixin, SupervisedRanker):
     """Ranks by boosted oblivious trees, grown for the top of the list.
 
     Each tree asks one question per level, the same of all its leaves, and adds a value per leaf to
