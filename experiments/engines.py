@@ -6,17 +6,16 @@ of rounds is chosen on a fifth of the training rows by partial AUC.
 
 import sys
 import time
-from pathlib import Path
 
 import numpy as np
 from scipy import stats
 from sklearn.model_selection import StratifiedShuffleSplit
 
-from experiments import datasets
+from experiments import DOCS, datasets
 from experiments.trees.learners import ROUNDS, Learner, learners
 from toprank import metrics
 
-PAGE = Path(__file__).parents[1] / "docs" / "experiments" / "engines.md"
+PAGE = DOCS / "engines.md"
 SETS = {
     "bank marketing": datasets.load_bank_marketing,
     "adult": datasets.load_adult,

@@ -4,15 +4,14 @@ Needs PyTorch (`make setup-torch`). Writes docs/experiments/networks.md.
 """
 
 import importlib
-from pathlib import Path
 
 import numpy as np
 from scipy import stats
 
-from experiments import datasets
+from experiments import DOCS, datasets
 from toprank import metrics
 
-PAGE = Path(__file__).parents[1] / "docs" / "experiments" / "networks.md"
+PAGE = DOCS / "networks.md"
 SETS = {
     "bank marketing": datasets.load_bank_marketing,
     "letter": datasets.load_letter,

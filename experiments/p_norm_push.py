@@ -5,10 +5,10 @@ Boston housing must be in the data home (see docs/datasets.md).
 """
 
 import math
-from pathlib import Path
 
 import matplotlib as mpl
 
+from experiments import DOCS, IMAGES
 from experiments.push import page, pictures
 from experiments.push.comparison import (
     FOLDS,
@@ -31,9 +31,6 @@ from experiments.push.illustrations import (
 )
 from experiments.push.printed import TABLE_3, TABLE_4, TABLE_5
 from toprank.guarantees import push_certificate
-
-DOCS = Path(__file__).parents[1] / "docs" / "experiments"
-IMAGES = DOCS / "images"
 
 ABOUT = {
     "magic": f"""\

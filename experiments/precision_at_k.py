@@ -4,12 +4,12 @@ Figures 2 and 3 on those of the paper's data sets that are in the data home (see
 docs/datasets.md). Writes docs/experiments/precision_at_k.md and its pictures.
 """
 
-from pathlib import Path
 from typing import NamedTuple
 
 import matplotlib as mpl
 import numpy as np
 
+from experiments import DOCS, IMAGES
 from experiments.datasets import (
     DatasetNotFoundError,
     load_a9a,
@@ -31,8 +31,6 @@ from experiments.top.runs import (
     stochastic_run,
 )
 
-DOCS = Path(__file__).parents[1] / "docs" / "experiments"
-IMAGES = DOCS / "images"
 SETS = {
     "Letter": load_letter,
     "Adult (a9a)": load_a9a,

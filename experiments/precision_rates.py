@@ -4,12 +4,11 @@ Writes docs/experiments/precision_rates.md and its picture. The paper gives thes
 only, so constants cannot be checked; how fast the left sides fall can.
 """
 
-from pathlib import Path
-
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 
+from experiments import DOCS, IMAGES
 from experiments.datasets import load_cod_rna, load_letter
 from experiments.top.rates import (
     SURROGATES,
@@ -23,8 +22,7 @@ from experiments.top.rates import (
     slope,
 )
 
-DOCS = Path(__file__).parents[1] / "docs" / "experiments"
-PICTURE = DOCS / "images" / "precision_rates.png"
+PICTURE = IMAGES / "precision_rates.png"
 SETS = {"Letter": load_letter, "Cod-RNA": load_cod_rna}
 ROWS = 20_000  # of a population
 BATCHES = (250, 500, 1000, 2000, 4000)

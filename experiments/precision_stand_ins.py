@@ -8,8 +8,9 @@ the paper's numbers. Writes docs/experiments/precision_stand_ins.md and its pict
 import matplotlib as mpl
 import numpy as np
 
+from experiments import DOCS
 from experiments.datasets import load_bank_marketing, load_covtype, load_mulan
-from experiments.precision_at_k import DOCS, Plan, draw, measure
+from experiments.precision_at_k import Plan, draw, measure
 from experiments.top import page
 from experiments.top.runs import compile_all
 

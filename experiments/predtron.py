@@ -4,17 +4,15 @@ Writes ``docs/experiments/predtron.md`` and its pictures. Sets that are not in t
 left out, and the page says so.
 """
 
-from pathlib import Path
-
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 
+from experiments import DOCS, IMAGES
 from experiments.datasets import DatasetNotFoundError
 from experiments.online import label_rankings, list_rankings, simulations
 from toprank.plots.style import dress, series
 
-PAGES = Path(__file__).parents[1] / "docs" / "experiments"
 PAGE = "predtron.md"
 
 INTRODUCTION = """\
@@ -46,7 +44,7 @@ def picture(name, title, xlabel, x, losses, *, log=False):
         ax.set_ylim(bottom=0)
         dress(ax, x=xlabel, y="1 − NDCG on test lists", title=title)
         ax.legend(frameon=False)
-        figure.savefig(PAGES / "images" / name, dpi=150)
+        figure.savefig(IMAGES / name, dpi=150)
         plt.close(figure)
 
 
@@ -192,7 +190,7 @@ def real(title, note, header, names, rankings):
 
 
 def main():
-    (PAGES / "images").mkdir(parents=True, exist_ok=True)
+    IMAGES.mkdir(parents=True, exist_ok=True)
     parts = [INTRODUCTION, figure_1()]
     print(parts[-1])
     parts.append(
@@ -224,7 +222,7 @@ def main():
             list_rankings.rankings,
         )
     )
-    (PAGES / PAGE).write_text("".join(parts).rstrip() + "\n", encoding="utf-8")
+    (DOCS / PAGE).write_text("".join(parts).rstrip() + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -5,12 +5,11 @@ on two collections of ranked lists (see docs/datasets.md for the data). Writes
 docs/experiments/rankboost.md and its pictures.
 """
 
-from pathlib import Path
-
 import matplotlib as mpl
 import numpy as np
 from matplotlib import pyplot as plt
 
+from experiments import DOCS, IMAGES
 from experiments.boosting import page
 from experiments.boosting.equivalence import compare, run_separable
 from experiments.boosting.limits import compare_limits
@@ -39,8 +38,6 @@ from experiments.datasets import (
 )
 from toprank.datasets import load_digits_eights
 
-DOCS = Path(__file__).parents[1] / "docs" / "experiments"
-IMAGES = DOCS / "images"
 TABLES = {
     "MAGIC": load_magic,
     "spambase": load_spambase,

@@ -17,6 +17,7 @@ import matplotlib as mpl
 import numpy as np
 from joblib import Parallel, delayed
 
+from experiments import DOCS, IMAGES
 from experiments.svm import pictures
 from experiments.svm.comparison import REAL_COSTS, REAL_ROUNDS, judge, n_nonzero, rivals, seconds
 from experiments.svm.data import even_chance, real_tables, threshold_rows
@@ -25,8 +26,6 @@ from experiments.svm.page import page
 from experiments.svm.printed import TABLE_1, TABLE_2, TABLE_3, TABLE_4
 from toprank.metrics import roc_auc
 
-DOCS = Path(__file__).parents[1] / "docs" / "experiments"
-IMAGES = DOCS / "images"
 RESULTS = Path(__file__).parent / "svm" / "results.json"
 ROWS, VARIABLES = 1000, 30  # of a data set, of its target
 JOBS = int(os.environ.get("JOBS", "-1"))  # processes; -1 is one a core

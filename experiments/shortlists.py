@@ -5,14 +5,14 @@ Writes docs/experiments/shortlists.md.
 
 import json
 import warnings
-from pathlib import Path
 
 from scipy.stats import binom
 from threadpoolctl import threadpool_limits
 
+from experiments import DOCS
 from experiments.lists import simulated, streams, tables
 
-PAGE = Path(__file__).parents[1] / "docs" / "experiments" / "shortlists.md"
+PAGE = DOCS / "shortlists.md"
 REPEATS = {
     "error_control": 2_000, "bounded": 2_000, "chosen_models": 1_000, "drifted": 500,
     "known_shift": 1_000,

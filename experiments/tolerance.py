@@ -5,16 +5,16 @@ with the tolerances below and once to 1e-10; the hundred best rows of the other 
 """
 
 import warnings
-from pathlib import Path
 
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 
+from experiments import DOCS
 from experiments.tuned.problems import read
 from toprank import IRPush, PNormPush
 
-PAGE = Path(__file__).parents[1] / "docs" / "experiments" / "tolerance.md"
+PAGE = DOCS / "tolerance.md"
 SETS = (
     "adult", "bank_marketing", "cod_rna", "covtype", "donors", "letter", "magic", "pendigits",
     "spambase", "sylva",

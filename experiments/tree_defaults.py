@@ -17,6 +17,7 @@ from lightgbm import LGBMClassifier
 from scipy.stats import rankdata
 from xgboost import XGBClassifier
 
+from experiments import DOCS
 from experiments.datasets import DatasetNotFoundError
 from experiments.tuned import problems
 from experiments.tuned.problems import SETS, read, splits
@@ -24,9 +25,8 @@ from toprank import TreeRanker
 from toprank.metrics import average_precision, precision_at_k
 from toprank.rankers.tree import automatic_rate
 
-ROOT = Path(__file__).parents[1]
-RESULTS = ROOT / "experiments" / "trees" / "defaults.json"
-PAGE = ROOT / "docs" / "experiments" / "tree_defaults.md"
+RESULTS = Path(__file__).parent / "trees" / "defaults.json"
+PAGE = DOCS / "tree_defaults.md"
 N_SPLITS, ROWS, MOST_COLUMNS = 2, 1_500, 120
 ALL_SPLITS = 3  # of every data set, where the defaults meet the engines
 

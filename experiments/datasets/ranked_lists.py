@@ -12,6 +12,8 @@ from experiments.datasets.loaders import Home, Subset, documented
 from experiments.datasets.loading import read, select
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from experiments.datasets.catalogue import Part
     from experiments.datasets.dataset import Dataset
 
@@ -42,39 +44,32 @@ def _fold_parts(parts: tuple[Part, ...], fold: int | None, subset: str) -> list[
     return [parts[(fold - 1 + step) % len(parts)] for step in _ROTATION[subset]]
 
 
-def _load_folds(
-    name: str, fold: int | None, subset: str, data_home: Home, *, as_frame: bool, verify: bool
-) -> Dataset:
+def _folds_loader(name: str, summary: str) -> Callable[..., Dataset]:
+    """The loader of an entry in five folds."""
     entry = CATALOGUE[name]
-    parts = _fold_parts(entry.parts, fold, subset)
-    data = read(entry, parts, data_home=data_home, verify=verify)
-    return data.with_frame() if as_frame else data
+
+    def load(
+        *,
+        fold: int | None = None,
+        subset: FoldSubset = "all",
+        data_home: Home = None,
+        as_frame: bool = False,
+        verify: bool = True,
+    ) -> Dataset:
+        parts = _fold_parts(entry.parts, fold, subset)
+        data = read(entry, parts, data_home=data_home, verify=verify)
+        return data.with_frame() if as_frame else data
+
+    load.__doc__ = summary
+    return documented(name)(load)
 
 
-@documented("mq2008")
-def load_mq2008(
-    *,
-    fold: int | None = None,
-    subset: FoldSubset = "all",
-    data_home: Home = None,
-    as_frame: bool = False,
-    verify: bool = True,
-) -> Dataset:
-    """Web pages judged for queries, in LETOR's five folds (MQ2008)."""
-    return _load_folds("mq2008", fold, subset, data_home, as_frame=as_frame, verify=verify)
-
-
-@documented("ohsumed")
-def load_ohsumed(
-    *,
-    fold: int | None = None,
-    subset: FoldSubset = "all",
-    data_home: Home = None,
-    as_frame: bool = False,
-    verify: bool = True,
-) -> Dataset:
-    """Medical abstracts judged for questions, in LETOR's five folds (OHSUMED)."""
-    return _load_folds("ohsumed", fold, subset, data_home, as_frame=as_frame, verify=verify)
+load_mq2008 = _folds_loader(
+    "mq2008", "Web pages judged for queries, in LETOR's five folds (MQ2008)."
+)
+load_ohsumed = _folds_loader(
+    "ohsumed", "Medical abstracts judged for questions, in LETOR's five folds (OHSUMED)."
+)
 
 
 @documented("mslr_sample")

@@ -1,14 +1,12 @@
 """The page of the comparison of TopRanker with single methods."""
 
-from pathlib import Path
-
 import numpy as np
 
+from experiments import DOCS, IMAGES
 from experiments.tuned.contestants import AUTOGLUON, BLEND, OURS, TUNED, contestants
 from experiments.tuned.problems import LARGE, MOST_CELLS, MOST_TEST, MOST_TRAINING, SETS
 from experiments.tuned.standings import against, difference_picture, standings
 
-DOCS = Path(__file__).parents[2] / "docs" / "experiments"
 KINDS = (
     "precision", "at half the budget", "at twice the budget", "average precision",
     "positives at top",
@@ -277,7 +275,7 @@ def write_page(results: dict) -> None:
     """Write the page and the picture from all splits that are complete."""
     used, methods = complete(results)
     found = standings(_means(used, methods, "precision"))
-    difference_picture(found, OURS, DOCS / "images" / "quality.png")
+    difference_picture(found, OURS, IMAGES / "quality.png")
     text = PAGE.format(
         splits=max(len(facts["splits"]) for facts in used.values()),
         training=MOST_TRAINING,
