@@ -1,10 +1,13 @@
 """Heads of lists: sorted as far as needed, cut where the weight ends."""
 
+from itertools import count
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from toprank.kernels import heads as kernel
 from toprank.kernels.heads import cut, sort_head
 
 
@@ -75,3 +78,38 @@ def test_no_common_pattern_is_slow(pattern):
     expected = np.sort(values)[::-1][:1000]
     n_sorted = sort_head(values, None, 1000.0)
     assert np.array_equal(values[:n_sorted], expected)
+
+
+class Undecided:
+    """A value that is chosen as late as it can be: lower than all later ones (McIlroy 1999)."""
+
+    chosen = count()
+    candidate = None
+
+    def __init__(self):
+        self.value = np.inf
+
+    def __lt__(self, other):
+        both = [one for one in (self, other) if one.value == np.inf]
+        if len(both) == 2:
+            lowest = both[0] if both[0] is Undecided.candidate else both[1]
+            lowest.value = float(next(self.chosen))
+            both.remove(lowest)
+        Undecided.candidate = both[0] if both else Undecided.candidate
+        return self.value < other.value
+
+    def __gt__(self, other):
+        return other < self
+
+
+def test_rows_on_which_every_split_is_a_bad_one_are_sorted(monkeypatch):
+    for name in ("_split", "_insert"):
+        loop = getattr(kernel, name)
+        monkeypatch.setattr(kernel, name, getattr(loop, "py_func", loop))
+    rows = [Undecided() for _ in range(1_000)]
+    getattr(sort_head, "py_func", sort_head)(np.array(rows), None, 1.0)
+    monkeypatch.undo()
+    values = np.array([min(row.value, 1e6) for row in rows])
+    expected = np.sort(values)[::-1]
+    assert sort_head(values, None, 1_000.0) == 1_000
+    assert np.array_equal(values, expected)

@@ -11,8 +11,8 @@ Floats = NDArray[np.float64]
 
 # Ranges this short are cheaper to sort by insertion than to split once more.
 SHORT = 16
-# Open ranges at a time. The shorter half of a range waits only while the longer one is older,
-# so there are at most as many as the length has bits, twice.
+# Ranges that wait at a time. Splits at random rows leave some two for each bit of the length; where
+# all are bad ones, what is left is sorted by insertion.
 DEPTH = 128
 
 
@@ -42,7 +42,7 @@ def sort_head(values: Floats, weights: Floats | None, amount: float) -> int:
     while n_open and held < amount:
         n_open -= 1
         low, high = starts[n_open], ends[n_open]
-        while high - low > SHORT:
+        while high - low > SHORT and n_open < DEPTH:
             seed ^= np.uint32(seed << np.uint32(13))
             seed ^= np.uint32(seed >> np.uint32(17))
             seed ^= np.uint32(seed << np.uint32(5))
