@@ -67,14 +67,6 @@ class TiltedMass:
     edge: float = -math.inf
     mass: float = 0.0
 
-    def __add__(self, other: TiltedMass) -> TiltedMass:
-        """Put the masses of two sets of rows on one scale."""
-        edge = max(self.edge, other.edge)
-        return TiltedMass(self.power, edge, self._at(edge) + other._at(edge))
-
-    def _at(self, edge: float) -> float:
-        return self.mass * math.exp(self.power * (self.edge - edge)) if self.mass else 0.0
-
     @property
     def log(self) -> float:
         """Logarithm of the sum."""

@@ -1,6 +1,6 @@
-"""Heights u_k = Σ_i w_i·ℓ(s_i - s_k) of the rows that are judged, and the way back to scores.
+"""Heights u_k = Σ_i w_i·ℓ(s_i - s_k) of the rows that are priced, and the way back to scores.
 
-A :class:`PairComparison` knows who is compared with whom. At given scores it makes a
+A :class:`PairComparison` says which rows are compared with which. At given scores it makes a
 :class:`Snapshot`: the heights, and the chain rule from heights to rows. Two kinds exist, each
 without forming more pairs than it was given:
 
@@ -54,7 +54,7 @@ Kind = Literal["value", "slope", "slope_squared", "bend"]
 
 
 class PairComparison(ABC):
-    """Who is compared with whom, under one loss."""
+    """Which rows are compared with which, under one loss."""
 
     @abstractmethod
     def at(self, scores: NDArray[Any], threads: Threads | None = None) -> Snapshot:
@@ -286,7 +286,7 @@ class _HingeSnapshot(_SortedSnapshot):
 
 
 class _ShortLists(Snapshot):
-    """Lists so short that their pairs are told one by one, without a sort."""
+    """Lists so short that their pairs are added up one by one, without a sort."""
 
     _LOSSES: ClassVar[dict[str, int]] = {
         "logistic": LOGISTIC,
@@ -423,8 +423,8 @@ class PushSide(NamedTuple):
     constant: float
     comparison: PairComparison
 
-    def seen(self, scores: NDArray[Any]) -> NDArray[Any]:
-        """Scores as this side sees them."""
+    def oriented(self, scores: NDArray[Any]) -> NDArray[Any]:
+        """Scores, negated where better rows are priced."""
         return scores if self.sign > 0 else -scores
 
 
@@ -473,10 +473,10 @@ class PushCriterion(Criterion):
 
     def separates(self, scores: NDArray[Any], margin: float) -> bool:
         side = self._sides[0]
-        return side.comparison.narrowest_gap(side.seen(scores)) >= margin
+        return side.comparison.narrowest_gap(side.oriented(scores)) >= margin
 
     def _snapshots(self, scores: NDArray[Any]) -> list[Snapshot]:
-        return [side.comparison.at(side.seen(scores), self.threads) for side in self._sides]
+        return [side.comparison.at(side.oriented(scores), self.threads) for side in self._sides]
 
     def _heights(self, snapshots: list[Snapshot]) -> Heights:
         """All heights that are priced, both sides in one row."""

@@ -147,20 +147,20 @@ class PrecisionCriterion(Criterion):
             )
 
     def value(self, scores: NDArray[Any]) -> float:
-        return self._judged(scores)[1]
+        return self._evaluate(scores)[1]
 
     def risk(self, scores: NDArray[Any]) -> float:
-        return self._judged(scores)[0]
+        return self._evaluate(scores)[0]
 
     def loss(self, scores: NDArray[Any]) -> float:
         """prec@k/k, the share of negatives in the top k, negatives first among ties.
 
         With lists the mean over those that hold both classes.
         """
-        return self._judged(scores)[2]
+        return self._evaluate(scores)[2]
 
     def value_and_gradient(self, scores: NDArray[Any]) -> tuple[float, NDArray[Any]]:
-        _, value, _, gradient = self._judged(scores)
+        _, value, _, gradient = self._evaluate(scores)
         return value, gradient.astype(scores.dtype, copy=False)
 
     def gradient_and_hessian(self, scores: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -168,7 +168,7 @@ class PrecisionCriterion(Criterion):
         gradient = self.value_and_gradient(scores)[1]
         return gradient, np.abs(gradient)
 
-    def _judged(self, scores: NDArray[Any]) -> tuple[float, float, float, NDArray[np.float64]]:
+    def _evaluate(self, scores: NDArray[Any]) -> tuple[float, float, float, NDArray[np.float64]]:
         """Risk, value, share of negatives in the top, and the gradient of the value."""
         exact = np.ascontiguousarray(scores, dtype=np.float64)
         gradient = np.empty(self.n_rows)

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toprank.inputs import check_choice
-from toprank.objectives.base import Criterion, Objective
+from toprank.objectives.base import Criterion, Objective, refuse_infinite
 from toprank.objectives.losses import LOSSES, LossName, RoundedHinge, largest_score
 from toprank.objectives.prices import TIED
 
@@ -130,8 +130,7 @@ class TopCriterion(Criterion):
         With a_i = w_i·ℓ', b_i = w_i·ℓ'' at M - s_i and the shares r of the soft maximum:
         b_i for positives, (Σa)·q·r_k(1 - r_k) + (Σb)·r_k² for negatives.
         """
-        if math.isinf(self._q):
-            raise ValueError("p=inf has no second derivative; use a large finite p such as 64.")
+        refuse_infinite(self._q)
         excess, shares = self._excess_and_shares(scores)
         pull = self._inner_weights * self._loss.slope(excess)
         bend = self._inner_weights * self._loss.bend(excess)

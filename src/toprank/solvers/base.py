@@ -76,7 +76,23 @@ class Progress:
 
 
 Monitor = Callable[[Progress], bool]
-"""Called after every iteration; a true answer asks the solver to stop with what it has."""
+"""Called after every iteration; where it returns true the solver stops with what it has."""
+
+
+def monitor_after(
+    n_before: int,
+    monitor: Monitor | None,
+    expand: Callable[[NDArray[np.float64]], NDArray[np.float64]] | None = None,
+) -> Monitor | None:
+    """Monitor of a later stage: iterations count from the first stage, weights are expanded."""
+    if monitor is None:
+        return None
+
+    def monitor_stage(progress: Progress) -> bool:
+        weights = progress.weights if expand is None else expand(progress.weights)
+        return monitor(Progress(n_before + progress.n_iter, progress.value, weights))
+
+    return monitor_stage
 
 
 @dataclass(frozen=True)
@@ -101,7 +117,7 @@ class Run:
         return slope == 0 or (self.tol is not None and slope <= self.tol)
 
     def stops(self, progress: Progress) -> bool:
-        """Tell the monitor of an iteration; true where it asks to stop."""
+        """Call the monitor; true where it asks to stop."""
         return self.monitor is not None and self.monitor(progress)
 
 

@@ -9,18 +9,16 @@ says how far they can be from it.
 from __future__ import annotations
 
 import math
-from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 from numpy.typing import NDArray
 
-from toprank.solvers.base import Run
+from toprank.solvers.base import Run, monitor_after
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from toprank.solvers.base import Monitor, Penalty, Progress, Solution
+    from toprank.solvers.base import Penalty, Solution
 
 # Powers 4, 16, 64, …; at the last one even a share of 1e-300 of the weight is within 1e-4.
 POWERS = tuple(4.0**n for n in range(1, 13))
@@ -40,11 +38,6 @@ class PowerProblem(Protocol):
         """Value at p = ∞, without the penalty."""
 
 
-def _counted(monitor: Monitor, n_before: int, progress: Progress) -> bool:
-    """Tell a monitor of an iteration, counted from the first power on."""
-    return monitor(replace(progress, n_iter=n_before + progress.n_iter))
-
-
 def minimize_by_continuation(problem: PowerProblem, penalty: Penalty, **options: Any) -> Solution:
     """Minimise means of growing power until they are within max(tol, 1e-4) of the largest term.
 
@@ -61,7 +54,7 @@ def minimize_by_continuation(problem: PowerProblem, penalty: Penalty, **options:
             weights=weights,
             max_iter=math.ceil((run.max_iter - n_done) / max(USUAL - stage, 1)),
             tol=run.tol,
-            monitor=None if run.monitor is None else partial(_counted, run.monitor, n_done),
+            monitor=monitor_after(n_done, run.monitor),
         )
         weights = solution.weights
         n_done += solution.n_iter

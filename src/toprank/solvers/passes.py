@@ -51,9 +51,8 @@ class Moments(TiltedMass):
     first: Vector = field(default_factory=lambda: np.empty(0))
     second: Vector | None = None
 
-    def __add__(self, other: TiltedMass) -> Moments:
+    def __add__(self, other: Moments) -> Moments:
         """Put the moments of two sets of rows on one scale."""
-        assert isinstance(other, Moments)  # noqa: S101  (for the type checker)
         edge = max(self.edge, other.edge)
         if edge == -math.inf:
             return self

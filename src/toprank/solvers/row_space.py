@@ -9,7 +9,6 @@ takes Newton steps; one on λ itself, which checks the slopes, follows and mostl
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +17,7 @@ from numpy.typing import NDArray
 from scipy import linalg
 
 from toprank.kernels.threads import one_blas_thread
+from toprank.solvers.base import monitor_after
 from toprank.solvers.descent import minimize_by_lbfgs
 from toprank.weak_rankers.base import Design
 
@@ -80,7 +80,7 @@ def minimize_in_row_space(
         penalty,
         weights=None if weights is None else space.reduced(weights),
         max_iter=max_iter,
-        monitor=_told(monitor, space.expanded, 0),
+        monitor=monitor_after(0, monitor, space.expanded),
         **options,
     )
     found = replace(first, weights=space.expanded(first.weights))
@@ -92,19 +92,8 @@ def minimize_in_row_space(
         penalty,
         weights=found.weights,
         max_iter=max_iter - first.n_iter,
-        monitor=_told(monitor, np.asarray, first.n_iter),
+        monitor=monitor_after(first.n_iter, monitor),
         **options,
     )
     path = [*first.path, *last.path[1:]]
     return replace(last, n_iter=first.n_iter + last.n_iter, path=path)
-
-
-def _told(
-    monitor: Monitor | None, expanded: Callable[[Any], NDArray[np.float64]], n_before: int
-) -> Monitor | None:
-    """Tell a monitor of iterations in terms of λ."""
-    if monitor is None:
-        return None
-    return lambda progress: monitor(
-        replace(progress, n_iter=n_before + progress.n_iter, weights=expanded(progress.weights))
-    )
