@@ -45,10 +45,10 @@ def test_no_more_than_the_most_is_kept():
     kept = Scratch(2 * FEW_BYTES)
     several = [kept.empty(MANY, np.uint8) for _ in range(5)]
     del several
-    assert kept._n_bytes == 2 * FEW_BYTES
+    assert kept.n_bytes == 2 * FEW_BYTES
     again = [kept.empty(MANY, np.uint8) for _ in range(5)]
     assert len({array.ctypes.data for array in again}) == 5
-    assert kept._n_bytes == 0
+    assert kept.n_bytes == 0
 
 
 def test_an_array_outlives_its_scratch():
@@ -60,6 +60,6 @@ def test_an_array_outlives_its_scratch():
 def test_copies_start_with_no_memory():
     kept = Scratch()
     kept.empty(MANY, np.uint8)
-    assert kept._n_bytes == FEW_BYTES
+    assert kept.n_bytes == FEW_BYTES
     for twin in (copy.deepcopy(kept), pickle.loads(pickle.dumps(kept))):  # noqa: S301
-        assert twin._n_bytes == 0
+        assert twin.n_bytes == 0

@@ -1,7 +1,7 @@
 """Memory for long arrays that are made over and over, such as at every step of a solver.
 
-A fresh array costs more than to fill it: the system gives its memory back at the end, and finds
-and clears every page of it the next time.
+A fresh array costs more than filling it: its pages go back to the system at the end, which finds
+and clears new ones the next time.
 """
 
 from __future__ import annotations
@@ -35,7 +35,11 @@ class Scratch:
     def __init__(self, most_bytes: int = MOST_BYTES) -> None:
         self._most_bytes = most_bytes
         self._unused: dict[int, list[NDArray[np.uint8]]] = {}
-        self._n_bytes = 0
+
+    @property
+    def n_bytes(self) -> int:
+        """How much is kept now; a running count would be wrong after threads that meet."""
+        return sum(size * len(arrays) for size, arrays in list(self._unused.items()))
 
     def empty(self, shape: int | tuple[int, ...], dtype: DTypeLike = np.float64) -> NDArray[Any]:
         """Array of this shape that may hold anything, as ``np.empty`` gives it."""
@@ -48,10 +52,9 @@ class Scratch:
         size = -(-needed // FEW_BYTES) * FEW_BYTES
         try:
             memory = self._unused[size].pop()
-            self._n_bytes -= size
         except (KeyError, IndexError):
             memory = np.empty(size, np.uint8)
-        return np.asarray(_Loan(self, memory, lengths, kind))
+        return np.asarray(_Lent(self, memory, lengths, kind))
 
     def empty_like(self, array: NDArray[Any]) -> NDArray[Any]:
         """Array of the same shape and dtype."""
@@ -59,16 +62,15 @@ class Scratch:
 
     def take_back(self, memory: NDArray[np.uint8]) -> None:
         """Keep memory that is used no more."""
-        if self._n_bytes + memory.size <= self._most_bytes:
-            self._n_bytes += memory.size
+        if self.n_bytes + memory.size <= self._most_bytes:
             self._unused.setdefault(memory.size, []).append(memory)
 
     def __reduce__(self) -> tuple[type[Scratch], tuple[int]]:
         return Scratch, (self._most_bytes,)
 
 
-class _Loan:
-    """What an array of a :class:`Scratch` holds on to, with all arrays that look into it."""
+class _Lent:
+    """Owner of the memory of an array of a :class:`Scratch` and of all views of it."""
 
     def __init__(
         self, owner: Scratch, memory: NDArray[np.uint8], shape: tuple[int, ...], dtype: Any
