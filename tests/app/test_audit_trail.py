@@ -8,7 +8,7 @@ import pytest
 
 from toprank.app.audit_trail import check_shortlist, with_trail
 from toprank.app.model import Roles
-from toprank.app.ranking import rank_rows, taken_rows
+from toprank.app.ranking import rank_rows, take_ranked
 from toprank.shortlists import Calibration
 from toprank.tables import Table
 
@@ -49,7 +49,7 @@ def test_lists_that_follow_rules_are_checked_by_their_scores(lists):
     free = replace(model, roles=Roles("sold", ("true",)))
     scores = free.scores(table)
     order = np.array([3, 1, 2])
-    made = taken_rows(table, order, scores[order], {"gain": np.array([3.0, 2.0, 1.0])})
+    made = take_ranked(table, order, scores[order], {"gain": np.array([3.0, 2.0, 1.0])})
     made = with_trail(made, free, "abc", "today", by_rules=True)
     shortlist = Table(made.columns, "list.parquet")
     found = check_shortlist(shortlist, free, "abc")
@@ -57,3 +57,14 @@ def test_lists_that_follow_rules_are_checked_by_their_scores(lists):
     assert any("rules" in text for text in found.unchecked)
     with pytest.raises(ValueError, match="--table"):
         check_shortlist(shortlist, free, "abc", table)
+
+
+@pytest.mark.parametrize("as_columns", [False, True])
+def test_a_column_of_the_table_called_chance_is_not_taken_for_the_models_chances(lists, as_columns):
+    model, table = lists
+    own = Table(table.columns.append_column("chance", pa.array(np.linspace(0, 1, 40))), "new.csv")
+    made = with_trail(rank_rows(model, own, 5, None), model, "abc", "today", as_columns=as_columns)
+    assert ("toprank_chance" in made.columns.column_names) == as_columns
+    found = check_shortlist(Table(made.columns, "list.csv"), model, "abc", own)
+    assert not found.differs
+    assert ("the chance of 10 rows" in found.agrees) == as_columns

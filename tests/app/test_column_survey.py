@@ -1,4 +1,4 @@
-"""Columns of no use are left out, and those that need a second look are named."""
+"""Columns of no use are left out, and those that have such warnings are named."""
 
 import numpy as np
 import pyarrow as pa

@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 
 from toprank.app.column_survey import profile_of
-from toprank.app.drift import look_at, what_changed
+from toprank.app.drift import count_values, what_changed
 from toprank.app.reading import read_table
 from toprank.app.writing import write_table
 from toprank.tables import Table, TableEncoder
@@ -32,7 +32,7 @@ def changes(table, parts=1):
     pieces = [
         table.rows(np.arange(i, min(i + size, table.n_rows))) for i in range(0, table.n_rows, size)
     ]
-    seen = [look_at(ENCODER, PROFILE, piece, table.n_rows) for piece in pieces]
+    seen = [count_values(ENCODER, PROFILE, piece, table.n_rows) for piece in pieces]
     return what_changed(ENCODER, PROFILE, sum(seen[1:], seen[0]))
 
 

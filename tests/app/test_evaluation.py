@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from toprank.app.evaluation import compare_shortlists, curve_of, judged_by, measure
+from toprank.app.evaluation import compare_shortlists, curve_of, judged_rows, measure
 from toprank.app.fitting import fit_model
 from toprank.app.training_data import label_rows
 from toprank.metrics import precision_at_k
@@ -37,11 +37,11 @@ def taught(budget, **roles):
     ],
 )
 def test_a_budget_becomes_the_k_of_the_metrics(budget, roles, k):
-    assert judged_by(*taught(budget, **roles)).k == k
+    assert judged_rows(*taught(budget, **roles)).k == k
 
 
 def test_a_share_of_lists_is_a_share_of_each():
-    judged = judged_by(*taught(0.1, group="q"))
+    judged = judged_rows(*taught(0.1, group="q"))
     scores = np.random.default_rng(0).random(40)
     found = measure(judged, scores, n_resamples=20)["precision"]
     expected = precision_at_k(judged.positives, scores, k=0.1, groups=judged.groups)
@@ -60,7 +60,7 @@ def test_weights_that_measure_nothing_are_refused(weights, words):
     table = Table(pa.table(COLUMNS | {"w": weights}), "t.csv")
     data = label_rows(table, target="y", weight="w")
     with pytest.raises(ValueError, match=words):
-        judged_by(model, data.in_memory())
+        judged_rows(model, data.in_memory())
 
 
 # A curve says at every length what the metrics say ------------------------------------------

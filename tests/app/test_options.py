@@ -45,6 +45,14 @@ def test_options_of_a_file_are_defaults(invoke, deals, tmp_path, config):
     assert json.loads(invoke(*call, "--budget", "9").stdout)["budget"] == 9
 
 
+def test_an_option_of_a_file_may_be_called_like_a_command(invoke, deals, tmp_path, config):
+    path, model = config("report = 'page.html'\ntarget = 'bought'\n"), tmp_path / "m.toprank"
+    given = ("--ranker", "logistic", "--folds", "0", "--config", path, "-o", model)
+    assert invoke("fit", deals / "known.csv", *given).exit_code == 0
+    done = invoke("report", model, deals / "known.csv", "--config", path, "-o", tmp_path / "p.html")
+    assert (done.exit_code, (tmp_path / "p.html").exists()) == (0, True), done.output
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [

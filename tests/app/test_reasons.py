@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 
 from toprank.app.fitting import fit_model
-from toprank.app.reasons import Reason, in_words, reasons_of
+from toprank.app.reasons import Reason, format_reasons, reasons_of
 from toprank.app.training_data import label_rows
 from toprank.selection import TopRanker
 from toprank.selection.candidates import make_ranker
@@ -49,7 +49,7 @@ def test_every_ranker_gives_reasons_and_places(name, settings):
     assert for_best[0].places > 0
     assert for_worst[0].adds < 0
     assert for_worst[0].places < 0
-    assert in_words(for_best, 1).startswith("for: ")
+    assert format_reasons(for_best, 1).startswith("for: ")
 
 
 def test_places_are_those_of_the_row_without_the_column():
@@ -67,5 +67,5 @@ def test_places_are_those_of_the_row_without_the_column():
 
 def test_reasons_that_move_no_row_are_left_to_those_that_do():
     idle, moving = Reason("hour", "is 20", -2.0, 0), Reason("amount", "is 9", 1.0, 12)
-    assert in_words([idle, moving], 3) == "for: amount is 9 (+12 places)"
-    assert in_words([idle], 3) == "against: hour is 20 (0 places)"
+    assert format_reasons([idle, moving], 3) == "for: amount is 9 (+12 places)"
+    assert format_reasons([idle], 3) == "against: hour is 20 (0 places)"

@@ -32,7 +32,7 @@ def test_decimal_commas_are_found_and_said(values, numbers):
 def test_a_comma_that_can_be_either_is_left_and_said():
     got, found = typed(["1,234", "5,678", "9"])
     assert got == ["1,234", "5,678", "9"]
-    assert "can be read in two ways: 'x'" in found.notes[0]
+    assert "are ambiguous: 'x'" in found.notes[0]
     assert typed(["1,234", "5,678", "9"], decimal=".")[0] == [1234.0, 5678.0, 9.0]
     assert typed(["1,234", "5,678", "9"], decimal=",")[0] == [1.234, 5.678, 9.0]
 
@@ -65,7 +65,7 @@ def test_a_comma_between_thousands_is_clear_where_other_columns_have_points():
     assert found.columns["x"].to_pylist() == [1234.0, 5678.0]
     assert found.read_as["decimal"] == "."
     assert "read with commas between thousands: 'x'." in found.notes
-    assert any("in two ways: 'day';" in note for note in found.notes)
+    assert any("ambiguous: 'day';" in note for note in found.notes)
 
 
 @pytest.mark.parametrize("values", [["5%", "5 €"], ["$1", "2$"], ["$", "%"], ["100% wool", "5%"]])

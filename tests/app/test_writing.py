@@ -109,7 +109,7 @@ def test_a_command_does_not_replace_what_it_reads(invoke, deals, tmp_path):
     ]:
         done = invoke(*arguments)
         assert done.exit_code == 2
-        assert "is also what is read; name another file to write" in done.stderr
+        assert "is an input of this command; name another file to write" in done.stderr
     assert table.read_bytes() == (deals / "known.csv").read_bytes()
     assert model.read_bytes() == (deals / "model.toprank").read_bytes()
     assert check_writable(folder / "best.csv", inputs=[folder, None])

@@ -111,7 +111,7 @@ TABLES = [
     ("bare.libsvm", b"1\n0\n", ("--target", "label"), "no feature"),
     ("minus.libsvm", b"1 -1:2\n0 1:3\n", ("--target", "label"), "feature number -1"),
     ("twice.libsvm", b"1 1:2 1:3\n0 1:3\n", ("--target", "label"), "the same feature twice"),
-    ("some.letor", b"1 qid:1 1:2\n0 1:3\n", ("--target", "label"), "give all one"),
+    ("some.letor", b"1 qid:1 1:2\n0 1:3\n", ("--target", "label"), "give every line one"),
     ("latin.libsvm", b"1 1:2 # caf\xe9\n", ("--target", "label"), "UTF-8"),
 ]
 
@@ -169,7 +169,10 @@ def test_a_table_that_cannot_be_learned_from_is_told(
         (("explain", "{model}", "--row", "2"), "either --row N or --top N"),
         (("explain", "{model}", "{new}", "--row", "101"), "more than the 100 rows"),
         (("compare", "{known}", "--target", "bought", "--ranker", "magic"), "no ranker 'magic'"),
-        (("compare", "{known}", "--target", "bought", "--ranker", "logistic"), "besides logistic"),
+        (
+            ("compare", "{known}", "--target", "bought", "--ranker", "logistic"),
+            "other than logistic",
+        ),
         (("compare", "{known}", "--target", "bought", "--report", "no/p.html"), "does not exist"),
     ],
 )

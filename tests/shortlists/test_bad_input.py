@@ -63,7 +63,7 @@ def test_bad_input_is_told(call, error, message):
         ({"at_most": [Cap(GROUPS[:5], 1)]}, "groups of a Cap has shape"),
         ({"at_most": [Cap(None, 1)]}, "groups of a Cap are None"),
         ({"at_least": [Quota(GROUPS, 0.5)]}, "marked of a Quota must be one boolean"),
-        ({"at_least": [Quota(GROUPS == 1, 1)]}, "the free list is empty"),
+        ({"at_least": [Quota(GROUPS == 1, 1)]}, "the list is empty before limits"),
     ],
 )
 def test_limits_are_checked_even_if_the_list_is_empty(limits, message):

@@ -159,7 +159,7 @@ def test_faults_are_named(tmp_path, file):
     assert "cut.parquet cannot be read as Parquet" in refused(tmp_path / "cut.parquet")
     pq.write_table(pq.read_table(file).slice(0, 0), tmp_path / "none.parquet")
     assert "no rows" in refused(tmp_path / "none.parquet")
-    assert "rows.parquet has 'x2' as float, words.parquet has it not at all" in refused(
+    assert "rows.parquet has 'x2' as float, words.parquet does not have it" in refused(
         [file, words]
     )
     other = write(tmp_path / "double.parquet", *rows(dtype=np.float64))

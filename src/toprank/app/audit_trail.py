@@ -6,6 +6,7 @@ has some (Parquet); ``toprank rank --trail`` writes columns, which every format 
 
 from __future__ import annotations
 
+import itertools
 import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -26,6 +27,7 @@ MODEL, DATE, RULES = "model_sha256", "ranked_at", "chosen_by"
 TOLERANCE = 1e-9
 # Columns that only lists have whose rows were chosen by more than their scores.
 _OF_RULES = ("gain", "propensity")
+_ADDED = ("rank", "score", "reasons", "chance", "audit_weight", *_OF_RULES)
 
 
 def with_trail(
@@ -42,13 +44,14 @@ def with_trail(
     ``as_columns`` adds the chance of each row, too, where the model can tell it.
     """
     import toprank
+    from toprank.app.ranking import free_name
 
     columns = found.columns
     if as_columns:
         names, size = columns.column_names, columns.num_rows
-        if "chance" not in names and model.calibration is not None and size:
+        if _chance_column(names, model) is None and model.calibration is not None and size:
             chances = model.chances(_numbers(columns, _name_of(names, "score")))
-            columns = columns.add_column(2, "chance", pa.array(chances))
+            columns = columns.add_column(2, free_name("chance", columns), pa.array(chances))
         for name, text in ((MODEL, digest), (DATE, date)):
             if name not in names:
                 columns = columns.append_column(name, pa.array([text] * size, pa.string()))
@@ -90,18 +93,18 @@ def check_shortlist(
         scores = model.scores(shortlist)
         _compare_numbers(shortlist, "score", scores, found)
         if by_rules:
-            found.unchecked.append("places, which follow rules and not the scores alone")
+            found.unchecked.append("places, which depend on rules and not on the scores alone")
         else:
             _check_order(places, lists, scores, found)
     elif by_rules:
         raise ValueError(
             f"the rows of {shortlist.name} were chosen by rules and not by their scores alone, so "
-            "the table cannot tell which belong in it; leave out --table to check their scores."
+            "they cannot be compared with the table; leave out --table to check their scores."
         )
     else:
         scores, rows = _check_against(shortlist, model, table, places, lists, found)
         _check_order(places, lists, scores, found)
-    if "chance" in shortlist.names:
+    if _chance_column(shortlist.names, model) is not None:
         _check_chances(shortlist, model, scores, found)
     if "reasons" in shortlist.names:
         _check_reasons(shortlist, model, rows, table, found)
@@ -111,6 +114,13 @@ def check_shortlist(
 def _name_of(names: list[str], name: str) -> str:
     """What toprank rank has called its column: a table may have had its own."""
     return f"toprank_{name}" if f"toprank_{name}" in names else name
+
+
+def _chance_column(names: list[str], model: RankingModel) -> str | None:
+    """The chances among the columns that toprank rank has put before those of the table."""
+    front = itertools.takewhile(lambda name: name.removeprefix("toprank_") in _ADDED, names)
+    found = [name for name in front if name.removeprefix("toprank_") == "chance"]
+    return None if not found or found[0] in model.columns else found[0]
 
 
 def _numbers(columns: pa.Table, name: str) -> NDArray[np.float64]:
@@ -151,7 +161,7 @@ def _recorded(shortlist: Table, name: str) -> str | None:
 def _check_model(shortlist: Table, digest: str, found: Findings) -> None:
     recorded = _recorded(shortlist, MODEL)
     if recorded is None:
-        found.unchecked.append("the model's SHA-256, which the list does not carry")
+        found.unchecked.append("the model's SHA-256, which the list does not contain")
     elif recorded == digest:
         found.agrees.append("the model's SHA-256")
     else:
@@ -197,7 +207,7 @@ def _check_order(
         first = min(wrong)
         found.differs.append(
             f"the place of {len(wrong):,} of {len(lists):,} rows: row {first + 1} has the place "
-            f"{places[first]:g}, which its score does not give it"
+            f"{places[first]:g}, which does not agree with its score"
         )
     else:
         found.agrees.append(f"the order of {len(lists):,} rows")
@@ -237,7 +247,7 @@ def _check_against(
         first = int(np.argmin(is_same))
         found.differs.append(
             f"the rows at {int((~is_same).sum()):,} of {len(rows):,} places of {table.name}: row "
-            f"{first + 1} of the list, with the place {places[first]:g}, is another there"
+            f"{first + 1} of the list, with the place {places[first]:g}, is not the one there"
         )
     return scores, Table(taken, table.name, table.is_sparse)
 
@@ -249,7 +259,7 @@ def _check_chances(
     wanted = np.full(scores.size, np.nan)
     chances = model.chances(scores[known])
     if chances is None:
-        found.unchecked.append("the chances, for the model file holds no calibration rows")
+        found.unchecked.append("the chances, because the model file holds no calibration rows")
         return
     wanted[known] = chances
     _compare_numbers(shortlist, "chance", wanted, found)
@@ -268,17 +278,18 @@ def _check_reasons(
         return
     if name in table.names:  # a column of its own
         return
-    from toprank.app.reasons import in_words, reasons_of
+    from toprank.app.reasons import format_reasons, reasons_of
 
     given = [_without_places(text or "") for text in shortlist.columns.column(name).to_pylist()]
     wrong = []
     for row, each in enumerate(reasons_of(model, rows, table)):
-        possible = [in_words(each.reasons, most) for most in range(len(each.reasons) + 1)]
+        possible = [format_reasons(each.reasons, most) for most in range(len(each.reasons) + 1)]
         if given[row] not in map(_without_places, possible):
             wrong.append(row)
     if wrong:
         found.differs.append(
-            f"the reasons of {len(wrong):,} of {len(given):,} rows: row {wrong[0] + 1} has others"
+            f"the reasons of {len(wrong):,} of {len(given):,} rows: row {wrong[0] + 1} has "
+            "other reasons"
         )
     else:
         found.agrees.append(f"the reasons of {len(given):,} rows")

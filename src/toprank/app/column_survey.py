@@ -62,7 +62,7 @@ def _few(names: list[str], most: int = 4) -> str:
     return shown if len(names) <= most else f"{shown} and {len(names) - most:,} more"
 
 
-def look_at_columns(
+def choose_columns(
     console: Console, data: TrainingData, keep: tuple[str, ...] = ()
 ) -> tuple[TrainingData, list[str]]:
     """The rows with the features to use, and lines about them; notes are printed at once."""
@@ -75,7 +75,7 @@ def look_at_columns(
     for warning in survey.warnings[:_MOST_WARNINGS]:
         console.note(warning)
     if len(survey.warnings) > _MOST_WARNINGS:
-        console.note(f"{len(survey.warnings) - _MOST_WARNINGS} more columns need a second look.")
+        console.note(f"{len(survey.warnings) - _MOST_WARNINGS} more columns have such warnings.")
     rows = (
         f"{data.n_rows:,} rows of {data.source.name}, {data.n_positives:,} of them positive "
         f"({data.roles.positive})."
@@ -255,7 +255,7 @@ def profile_of(encoder: Encoding, table: Table) -> list[ColumnProfile]:
         column = table.column(name)
         if kind == "category":
             nothing = ColumnProfile([], 0.0, 0.0, [])
-            seen = counted(encoder, name, kind, column, nothing)
+            seen = count_column(encoder, name, kind, column, nothing)
             found.append(replace(nothing, counts=seen.counts.tolist()))
         else:
             found.append(_profile_of_numbers(number_parts(name, kind, column)[0]))
@@ -287,7 +287,7 @@ class SeenValues:
         return SeenValues(counts, new, self.beyond + other.beyond)
 
 
-def counted(
+def count_column(
     encoder: Encoding, name: str, kind: str, column: Any, known: ColumnProfile
 ) -> SeenValues:
     """What is seen of a column of new rows."""

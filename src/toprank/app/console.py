@@ -190,25 +190,25 @@ def _terminal() -> Any:
     return console if console.is_terminal else None
 
 
-def in_budget_words(budget: float, *, of_lists: bool = False) -> str:
+def format_budget(budget: float, *, of_lists: bool = False) -> str:
     """A budget in words.
 
     Examples
     --------
-    >>> in_budget_words(1000), in_budget_words(0.01), in_budget_words(5, of_lists=True)
+    >>> format_budget(1000), format_budget(0.01), format_budget(5, of_lists=True)
     ('1,000 rows', '1 % of the rows', '5 rows of each list')
     """
     words = f"{budget:,.0f} rows" if budget >= 1 else f"{100 * budget:g} % of the rows"
     return f"{words} of each list" if of_lists else words
 
 
-def in_hits(expected: Interval, digits: int = 0) -> str:
+def format_hits(expected: Interval, digits: int = 0) -> str:
     """Hits to expect, in words.
 
     Examples
     --------
     >>> from toprank.selection.judging import Interval
-    >>> in_hits(Interval(71.6, 65, 78))
+    >>> format_hits(Interval(71.6, 65, 78))
     '72 (65 to 78)'
     """
     mean, low, high = (f"{each:,.{digits}f}" for each in expected)

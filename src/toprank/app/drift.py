@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from toprank.app.column_survey import counted
+from toprank.app.column_survey import count_column
 from toprank.blocks import Sums
 from toprank.tables.table import Table, listing
 
@@ -30,13 +30,15 @@ SAMPLE = 50_000
 _MOST_NOTES = 8
 
 
-def look_at(encoder: Encoding, profiles: list[ColumnProfile], table: Table, n_rows: int) -> Sums:
+def count_values(
+    encoder: Encoding, profiles: list[ColumnProfile], table: Table, n_rows: int
+) -> Sums:
     """Count values of some rows of a table that has ``n_rows`` in all."""
     step = max(1, n_rows // SAMPLE)
     rows = table.rows(np.arange(0, table.n_rows, step)) if step > 1 else table
     return Sums(
         [
-            counted(encoder, name, kind, rows.column(name), known)
+            count_column(encoder, name, kind, rows.column(name), known)
             for (name, kind), known in zip(encoder.columns_, profiles, strict=True)
         ]
     )
@@ -48,7 +50,7 @@ def changes_in(model: RankingModel, source: Table | ParquetStream | TextStream) 
     if not model.profile:
         return []
     seen = source.total(
-        lambda batch: look_at(model.encoder, model.profile, batch.table, source.n_rows),
+        lambda batch: count_values(model.encoder, model.profile, batch.table, source.n_rows),
         model.columns,
     )
     return what_changed(model.encoder, model.profile, seen)
@@ -72,7 +74,7 @@ class WatchedStream:
 
         def both(batch: RowBatch) -> Sums:
             n_rows = self._source.n_rows
-            seen = look_at(model.encoder, model.profile, batch.table, n_rows)
+            seen = count_values(model.encoder, model.profile, batch.table, n_rows)
             return Sums([work(batch), seen])
 
         result, self._seen = self._source.total(both, columns).parts

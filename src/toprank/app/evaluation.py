@@ -97,7 +97,7 @@ _METRICS: dict[str, tuple[Callable[..., float], bool]] = {
 }
 
 
-def judged_by(
+def judged_rows(
     model: RankingModel, rows: LabelledFeatures, budget: float | None = None
 ) -> JudgedRows:
     """Labels, weights and lists of a table, with the rows that the budget lets count.
@@ -122,7 +122,7 @@ def judged_by(
     return replace(judged, k=k)
 
 
-def found_hits(judged: JudgedRows, scores: NDArray[np.float64]) -> FoundHits:
+def count_hits(judged: JudgedRows, scores: NDArray[np.float64]) -> FoundHits:
     """What stands within the budget, and what to expect of new lists like these."""
     compared = RankerComparison(rows=judged, scores={"": scores}, budget=judged.k, n_folds=1)
     found = compared.hits[""]
@@ -145,11 +145,11 @@ def measure(
 ) -> dict[str, Measured]:
     """All metrics at the budget.
 
-    Hits, precision and lift have the one interval of :func:`found_hits`; those of the others come
+    Hits, precision and lift have the one interval of :func:`count_hits`; those of the others come
     from resampled rows, with lists from resampled lists.
     """
     values = _values(judged, scores)
-    top = found_hits(judged, scores)
+    top = count_hits(judged, scores)
     found = {"hits": Measured(top.hits, top.expected.low, top.expected.high)}
     for name, whole in (
         ("precision", 1.0),
@@ -285,7 +285,7 @@ def curve_of(
     first = np.arange(1, min(last, n_points // 2) + 1)
     spread = np.round(np.geomspace(1, last, n_points // 2))
     lengths = np.unique([*first, *spread, min(budget, last)]).astype(np.float64)
-    found = np.array([np.interp(lengths, *each.climb()) for each in lists])
+    found = np.array([np.interp(lengths, *each.cumulative()) for each in lists])
     taken = np.minimum(lengths, totals[:, None])
     judged = JudgedRows(None, positives, weights, groups, k=budget)
     compared = RankerComparison(rows=judged, scores={"": scores}, budget=budget, n_folds=1)

@@ -122,7 +122,7 @@ class RankingModel:
 
         ``first_row`` is how many rows came before, where the message can name the row.
         """
-        table = self.opened(as_table(X))
+        table = self.with_sparse_features(as_table(X))
         self.encoder.check_columns(table)
         with np.errstate(over="ignore", invalid="ignore"):
             scores = self._scores(table)
@@ -131,7 +131,7 @@ class RankingModel:
                 raise self._without_score(table, int(np.argmin(is_finite)), first_row)
         return scores
 
-    def opened(self, table: Table) -> Table:
+    def with_sparse_features(self, table: Table) -> Table:
         """A shortlist of sparse rows with its features, which stand there as text in one column."""
         if table.schema.get_field_index(FEATURES) < 0 or FEATURES in self.encoder.owners_:
             return table
@@ -159,18 +159,18 @@ class RankingModel:
 
     def contributions(self, X: Any) -> NDArray[np.float64]:
         """What each encoded column adds to each row's score, beyond the mean training row."""
-        encoded = self.encoder.transform(self.opened(as_table(X)))
+        encoded = self.encoder.transform(self.with_sparse_features(as_table(X)))
         return _dense(contributions(self.ranker, encoded)) - self.baseline
 
     def row_drivers(self, table: Table) -> tuple[list[str], NDArray[np.float64]]:
         """Columns of the table, and what each adds to each row's score: (n_rows, n_columns)."""
-        return _gathered(self.encoder.owners_, self.contributions(table))
+        return _sums_by_column(self.encoder.owners_, self.contributions(table))
 
     def drivers(self, most: int | None = None) -> list[Driver]:
         """What drives the score, the strongest column first; by default all columns."""
         # Encoded columns of one table column exclude each other or nearly so; adding variances is
         # close enough to order columns by.
-        names, variances = _gathered(self.encoder.owners_, self.spread**2)
+        names, variances = _sums_by_column(self.encoder.owners_, self.spread**2)
         reach = np.sqrt(variances)
         total = float(reach.sum()) or 1.0
         order = np.argsort(-reach, kind="stable")[:most]
@@ -355,7 +355,9 @@ def _owners_of_stumps(family: Any) -> NDArray[np.intp]:
     return np.repeat(np.arange(sizes.size), sizes * (1 + family.doubled()))
 
 
-def _gathered(owners: list[str], values: NDArray[np.float64]) -> tuple[list[str], NDArray[Any]]:
+def _sums_by_column(
+    owners: list[str], values: NDArray[np.float64]
+) -> tuple[list[str], NDArray[Any]]:
     """Sum values of encoded columns (last axis) over the table's columns they come from."""
     places = {name: place for place, name in enumerate(dict.fromkeys(owners))}
     if len(places) == len(owners):

@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 import toprank
 from toprank.app.column_survey import ColumnProfile
 from toprank.app.model import RankingModel, Roles
-from toprank.app.stored import Numbers, Stored, StoredRanker, check_stored, stored_ranker
+from toprank.app.stored import ArraySpec, Stored, StoredRanker, check_stored, stored_ranker
 from toprank.app.writing import write_atomically
 from toprank.shortlists.calibration import MOST_ROWS, Calibration
 from toprank.tables.columns import DATE_PARTS, Encoding
@@ -200,7 +200,7 @@ def _read(payload: bytes) -> RankingModel:
     ranker, n_outputs = known["ranker"], len(encoder.owners_)
     check_stored(ranker, n_outputs)
     for name in ("baseline", "spread"):
-        Numbers("n").check(name, known[name], {"n": n_outputs})
+        ArraySpec("n").check(name, known[name], {"n": n_outputs})
     _check_facts(known["facts"], ranker.class_name)
     target, positives, group, weight, ignored = known["roles"]
     named = [target, *(name for name in (group, weight) if name is not None)]
@@ -253,7 +253,7 @@ def _encoder(columns: Any) -> Encoding:
     if isinstance(columns, np.ndarray):
         from toprank.tables.sparse import SparseEncoding
 
-        Numbers("features", kinds="i").check("features", columns, {})
+        ArraySpec("features", kinds="i").check("features", columns, {})
         if not columns.size or columns[0] < 0 or (np.diff(columns) <= 0).any():
             raise ValueError("it has no features, or their numbers are not ascending.")
         return SparseEncoding(columns.astype(np.int64))
@@ -300,12 +300,12 @@ def _checked_calibration(found: Any) -> Calibration | None:
     if found is None:
         return None
     sizes: dict[str, int] = {}
-    Numbers("rows").check("calibration's scores", found["scores"], sizes)
-    Numbers("rows", kinds="b").check("calibration's labels", found["positives"], sizes)
+    ArraySpec("rows").check("calibration's scores", found["scores"], sizes)
+    ArraySpec("rows", kinds="b").check("calibration's labels", found["positives"], sizes)
     weights, n_positives = found["weights"], int(found["positives"].sum())
     if weights is not None:
-        Numbers("rows", is_scale=True).check("calibration's weights", weights, sizes)
-        Numbers("rows").check("calibration's weights", weights, sizes)
+        ArraySpec("rows", is_scale=True).check("calibration's weights", weights, sizes)
+        ArraySpec("rows").check("calibration's weights", weights, sizes)
     if not 0 < n_positives < sizes["rows"] <= MOST_ROWS or type(found["is_exact"]) is not bool:
         raise ValueError("its calibration rows are of one class, too many, or not described.")
     return Calibration(found["scores"], found["positives"], weights, found["is_exact"])

@@ -167,6 +167,7 @@ def _defaults(path: Path, context: typer.Context) -> dict[str, Any]:
         for option in parameter.opts
     }
     own = found.get(context.info_name or "", {})
+    own = own if isinstance(own, dict) else {}  # an option may be called like a command
     shared = {key: value for key, value in found.items() if not isinstance(value, dict)}
     defaults: dict[str, Any] = {}
     for key, value in [*shared.items(), *own.items()]:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toprank.app.options import parse_share
-from toprank.app.ranking import RankedRows, taken_rows
+from toprank.app.ranking import RankedRows, take_ranked
 from toprank.blocks import Sums
 from toprank.shortlists import Cap, DailyBudget, Quota, audit_rows, make_shortlist
 from toprank.tables.columns import as_row_weights, as_words
@@ -143,17 +143,18 @@ def rank_by_rules(
     columns = dict(zip(rules.columns, others, strict=True))
     if rules.daily is not None:
         budget = int(top or model.budget)
-        return _of_today(source, scores, rules.daily, budget=budget, day=day)
+        return _spend_daily_budget(source, scores, rules.daily, budget=budget, day=day)
     length = top if top is not None else model.in_budget(source.n_rows)
     if rules.audit is not None:
-        return _with_audit(source, scores, length, rules.audit, seed)
+        return _replace_by_random(source, scores, length, rules.audit, seed)
     amounts: dict[Any, Any] = columns
     given: dict[str, Any] = {
         "value": amounts.get(rules.value, rules.value),
         "cost": amounts.get(rules.cost, rules.cost),
         "at_most": [Cap(columns[name], most) for most, name in rules.at_most],
         "at_least": [
-            Quota(_equal(columns, name, value), least) for least, name, value in rules.at_least
+            Quota(_rows_with_value(columns, name, value), least)
+            for least, name, value in rules.at_least
         ],
     }
     if rules.false_alarms is not None:
@@ -164,7 +165,7 @@ def rank_by_rules(
         given["k"] = top
     made = make_shortlist(scores, model.calibration, **given)  # type: ignore[arg-type]
     more = {"chance": made.chances} | ({"gain": made.gains} if rules.has_amounts else {})
-    ranked = taken_rows(source, made.rows, made.scores, more)
+    ranked = take_ranked(source, made.rows, made.scores, more)
     facts: dict[str, Any] = {
         "expected_hits": made.expected_hits,
         "hits_at_least": made.hits_at_least,
@@ -191,7 +192,7 @@ def _check_possible(
         )
     if rules.is_promise and model.calibration is None:
         raise ValueError(
-            "the model file holds no calibration rows, on which chances and promises rest; fit "
+            "the model file holds no calibration rows, which chances and promises need; fit "
             "again with --hold-out 20%, or without --folds 0."
         )
     for name in rules.columns:
@@ -218,7 +219,7 @@ def _gather(model: RankingModel, rules: ListRules, batch: RowBatch) -> Sums:
     return Sums(found)
 
 
-def _equal(columns: dict[str, NDArray[Any]], name: str, value: str) -> NDArray[np.bool_]:
+def _rows_with_value(columns: dict[str, NDArray[Any]], name: str, value: str) -> NDArray[np.bool_]:
     marked: NDArray[np.bool_] = columns[name] == value
     if not marked.any():
         few = listing(sorted(set(columns[name].tolist())), most=5)
@@ -226,13 +227,13 @@ def _equal(columns: dict[str, NDArray[Any]], name: str, value: str) -> NDArray[n
     return marked
 
 
-def _with_audit(
+def _replace_by_random(
     source: Table | ParquetStream, scores: Floats, length: int, share: float, seed: int
 ) -> RankedRows:
     made = audit_rows(scores, length, share=share, random_state=seed)
     n_audit = int(made.is_audit.sum())
     more = {"propensity": made.propensity, "audit_weight": 1.0 / made.propensity}
-    ranked = taken_rows(source, made.rows, scores[made.rows], more)
+    ranked = take_ranked(source, made.rows, scores[made.rows], more)
     words = (
         f"{n_audit} of the {length} rows are random, with the chance {made.propensity[-1]:.3g} in "
         "propensity; toprank evaluate --propensity propensity and toprank fit --weight "
@@ -241,7 +242,7 @@ def _with_audit(
     return replace(ranked, words=words, facts={"audited": n_audit})
 
 
-def _of_today(
+def _spend_daily_budget(
     source: Table | ParquetStream, scores: Floats, path: Path, *, budget: int, day: str
 ) -> RankedRows:
     """Rows of a batch that the day's budget lets open; the state is saved before they are."""
@@ -250,5 +251,5 @@ def _of_today(
     rows = opened[np.argsort(-scores[opened], kind="stable")]
     words = f"Opened today: {state.n_opened} of {budget} rows, from {state.n_seen:,}."
     facts = {"opened_today": state.n_opened, "seen_today": state.n_seen, "day": day}
-    ranked = taken_rows(source, rows, scores[rows], {})
+    ranked = take_ranked(source, rows, scores[rows], {})
     return replace(ranked, words=words, facts=facts)

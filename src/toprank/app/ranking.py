@@ -85,10 +85,10 @@ def rank_rows(
         return BestRows(count, scores[kept], batch.first_row + kept)
 
     best = source.total(score, model.columns).best().inside()
-    return taken_rows(source, best.rows, best.scores, {}, seen)
+    return take_ranked(source, best.rows, best.scores, {}, seen)
 
 
-def taken_rows(
+def take_ranked(
     source: Table | ParquetStream | TextStream,
     rows: NDArray[Any],
     scores: NDArray[np.float64],

@@ -176,8 +176,8 @@ def check_dense(table: Table, who: str, *, is_sparse: bool = False) -> None:
     if table.is_held_sparse or is_sparse:
         what = f"the features of {table.name}" if table.is_held_sparse else "features of the model"
         raise ValueError(
-            f"{what} are held sparse, which {who} cannot show; toprank fit, rank, evaluate and "
-            "explain take them."
+            f"{what} are held sparse, which {who} does not support; toprank fit, rank, evaluate "
+            "and explain do."
         )
 
 
@@ -290,7 +290,7 @@ def _read_delimited(source: Path | bytes, kind: str, name: str, how: TextFormat)
                 check_names(names, name)
             column = names[int(found[1])] if found is not None else ""
             if found is None or types.get(column) == pa.string():
-                raise ValueError(in_words(str(error), name)) from error
+                raise ValueError(explain_parse_error(str(error), name)) from error
             is_whole = found[2].startswith("int") and column not in types
             types[column] = pa.float64() if is_whole else pa.string()
         else:
@@ -357,9 +357,9 @@ def check_header(table: pa.Table, where: str, *, has_header: bool) -> None:
     try:
         names = list(table.column_names)
     except UnicodeDecodeError as error:
-        raise ValueError(in_words("invalid UTF-8", where)) from error
+        raise ValueError(explain_parse_error("invalid UTF-8", where)) from error
     if any(pa.types.is_binary(kind) for kind in table.schema.types):
-        raise ValueError(in_words("invalid UTF-8", where))
+        raise ValueError(explain_parse_error("invalid UTF-8", where))
     numbers = [each.strip() for each in names if _NUMBER.fullmatch(each.strip())]
     counting = [[str(start + step) for step in range(len(numbers))] for start in (0, 1)]
     is_shortlist = names[:2] == ["rank", "score"]  # of rows whose features have numbers
@@ -377,7 +377,7 @@ def _stream(source: Path | bytes) -> pa.NativeFile:
     return pa.OSFile(str(source)) if isinstance(source, Path) else pa.BufferReader(source)
 
 
-def in_words(message: str, name: str) -> str:
+def explain_parse_error(message: str, name: str) -> str:
     """What a message of the parser means."""
     text = " ".join(message.split())
     if "UTF8" in text or "UTF-8" in text:

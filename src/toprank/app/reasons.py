@@ -52,12 +52,12 @@ def reasons_of(model: RankingModel, chosen: Table, everything: Table) -> list[Ex
 
     Rows move among ``everything``, or among the rows of their own list.
     """
-    chosen = model.opened(chosen)
+    chosen = model.with_sparse_features(chosen)
     all_scores, lists = model.scores(everything), model.lists_in(everything)
     own = model.lists_in(chosen)
     rivals: dict[Any, Any] = {}
     found = []
-    for at, (score, names, parts) in enumerate(_driven(model, chosen)):
+    for at, (score, names, parts) in enumerate(_scores_and_parts(model, chosen)):
         key = None if own is None else own[at]
         if key not in rivals:
             rivals[key] = np.sort(all_scores if lists is None else all_scores[lists == key])
@@ -76,7 +76,7 @@ def reasons_of(model: RankingModel, chosen: Table, everything: Table) -> list[Ex
     return found
 
 
-def _driven(
+def _scores_and_parts(
     model: RankingModel, chosen: Table
 ) -> Iterator[tuple[float, list[str], NDArray[np.float64]]]:
     """The score of each row, and what each column adds to it; sparse rows are taken one by one."""
@@ -89,13 +89,13 @@ def _driven(
             yield float(score), names, own
 
 
-def in_words(reasons: list[Reason], most: int) -> str:
+def format_reasons(reasons: list[Reason], most: int) -> str:
     """The strongest reasons for and against a row, in one line; those that move it, if any does.
 
     Examples
     --------
     >>> why = [Reason("month", "is mar", 1.2, 120), Reason("loan", "is yes", -0.4, -15)]
-    >>> in_words(why, 3)
+    >>> format_reasons(why, 3)
     'for: month is mar (+120 places); against: loan is yes (−15 places)'
     """
     sides = {"for": [], "against": []}  # type: dict[str, list[str]]

@@ -56,7 +56,9 @@ def read_sparse_text(content: bytes, name: str) -> Table:
     if not labels.size:
         raise ValueError(f"{name} holds no rows; a line is 'label [qid:list] feature:value …'.")
     if lists and len(lists) != labels.size:
-        raise ValueError(f"{name} has a qid on {len(lists)} of {labels.size} lines; give all one.")
+        raise ValueError(
+            f"{name} has a qid on {len(lists)} of {labels.size} lines; give every line one."
+        )
     if not features.size:
         raise ValueError(f"{name} has labels but no feature; a line is 'label feature:value …'.")
     is_whole = (np.abs(labels) < _LARGEST).all() and (labels == np.floor(labels)).all()
@@ -65,7 +67,7 @@ def read_sparse_text(content: bytes, name: str) -> Table:
         columns[GROUP] = pa.array(lists)
     numbers, matrix = rows_of(features, values, counts)
     if not matrix.has_canonical_format:
-        raise ValueError(f"{name} gives a row the same feature twice; give each once.")
+        raise ValueError(f"{name} has a row with the same feature twice; write each once.")
     cells, free = matrix.shape[0] * matrix.shape[1], available_memory()
     is_wide = numbers.size > WIDE and matrix.nnz < WRITTEN * cells
     if is_wide or (free is not None and 3 * 8 * cells > free):  # read, encoded, ranked

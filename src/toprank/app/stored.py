@@ -32,13 +32,13 @@ class Stored:
     attributes: dict[str, Any]
 
 
-class Numbers:
+class ArraySpec:
     """An array: its shape in numbers and letters, and which values it may have.
 
     The letter "n" stands for the encoded columns, "w" for the weak rankers (as many, unless they
     say otherwise); any other takes the size that it meets first in the object, so that arrays must
     agree. ``kinds`` are numpy's letters of the types: finite floats, integers (iu), booleans (b).
-    Numbers of ``is_scale`` are divided by: positive, and infinite where a column is constant.
+    ArraySpec of ``is_scale`` are divided by: positive, and infinite where a column is constant.
     Integers with a letter ``below`` are at least 0 and below that size.
     """
 
@@ -66,28 +66,28 @@ class Numbers:
 
 
 ARRAYS = {
-    "intercept_": Numbers(1),
-    "classes_": Numbers(2, kinds="biuf"),
+    "intercept_": ArraySpec(1),
+    "classes_": ArraySpec(2, kinds="biuf"),
     # linear rankers
-    "low_": Numbers("n"),
-    "span_": Numbers("n", is_scale=True),
-    "weights_": Numbers("w"),
-    "coef_": Numbers(1, "n"),
+    "low_": ArraySpec("n"),
+    "span_": ArraySpec("n", is_scale=True),
+    "weights_": ArraySpec("w"),
+    "coef_": ArraySpec(1, "n"),
     # thresholds, and the rounds that chose them; beyond the last is the constant weak ranker
-    "has_missing_": Numbers("n", kinds="b"),
-    "selected_": Numbers("rounds", kinds="iu", below="w + 1"),
-    "steps_": Numbers("rounds"),
-    "intercepts_": Numbers("rounds"),
+    "has_missing_": ArraySpec("n", kinds="b"),
+    "selected_": ArraySpec("rounds", kinds="iu", below="w + 1"),
+    "steps_": ArraySpec("rounds"),
+    "intercepts_": ArraySpec("rounds"),
     # kernels
-    "support_": Numbers("support", kinds="iu"),
-    "support_vectors_": Numbers("support", "n"),
-    "dual_coef_": Numbers(1, "support"),
+    "support_": ArraySpec("support", kinds="iu"),
+    "support_vectors_": ArraySpec("support", "n"),
+    "dual_coef_": ArraySpec(1, "support"),
     # blends
-    "factors_": Numbers("members"),
+    "factors_": ArraySpec("members"),
 }
 
 
-class Kind(NamedTuple):
+class StorableClass(NamedTuple):
     """A class that may be stored.
 
     ``needed`` are its fitted attributes without which it cannot score; where there are several
@@ -110,7 +110,7 @@ def _sizes_of_stumps(attributes: dict[str, Any]) -> dict[str, int]:
     if not isinstance(thresholds, list) or len(thresholds) != has_missing.size:
         raise ValueError("its thresholds_ are not one array for each column.")
     for mine in thresholds:
-        Numbers("any").check("thresholds_", mine, {})
+        ArraySpec("any").check("thresholds_", mine, {})
         if mine.size > _MOST_THRESHOLDS or (np.diff(mine) <= 0).any():
             raise ValueError("its thresholds_ are too many or do not ascend.")
     twice = has_missing & (attributes.get("missing") == "learned")
@@ -120,11 +120,11 @@ def _sizes_of_stumps(attributes: dict[str, Any]) -> dict[str, int]:
 
 def _sizes_of_oblivious_trees(attributes: dict[str, Any]) -> dict[str, int]:
     shapes = {
-        "columns": Numbers("trees", "depth", kinds="i"),
-        "thresholds": Numbers("trees", "depth"),
-        "missing_left": Numbers("trees", "depth", kinds="b"),
-        "values": Numbers("trees", "leaves"),
-        "cover": Numbers("trees", "leaves"),
+        "columns": ArraySpec("trees", "depth", kinds="i"),
+        "thresholds": ArraySpec("trees", "depth"),
+        "missing_left": ArraySpec("trees", "depth", kinds="b"),
+        "values": ArraySpec("trees", "leaves"),
+        "cover": ArraySpec("trees", "leaves"),
     }
     sizes = _checked_shapes(attributes, shapes)
     if sizes["depth"] > _DEEPEST_TREE or sizes["leaves"] != 1 << sizes["depth"]:
@@ -136,13 +136,13 @@ def _sizes_of_oblivious_trees(attributes: dict[str, Any]) -> dict[str, int]:
 
 def _sizes_of_binary_trees(attributes: dict[str, Any]) -> dict[str, int]:
     shapes = {
-        "columns": Numbers("nodes", kinds="i"),
-        "thresholds": Numbers("nodes"),
-        "missing_left": Numbers("nodes", kinds="b"),
-        "values": Numbers("nodes"),
-        "cover": Numbers("nodes"),
-        "children": Numbers("nodes", 2, kinds="i"),
-        "roots": Numbers("trees", kinds="i", below="nodes"),
+        "columns": ArraySpec("nodes", kinds="i"),
+        "thresholds": ArraySpec("nodes"),
+        "missing_left": ArraySpec("nodes", kinds="b"),
+        "values": ArraySpec("nodes"),
+        "cover": ArraySpec("nodes"),
+        "children": ArraySpec("nodes", 2, kinds="i"),
+        "roots": ArraySpec("trees", kinds="i", below="nodes"),
     }
     sizes = _checked_shapes(attributes, shapes)
     children = attributes["children"]
@@ -165,7 +165,7 @@ def _sizes_of_binary_trees(attributes: dict[str, Any]) -> dict[str, int]:
     return _columns_of_trees(attributes["columns"], attributes["cover"])
 
 
-def _checked_shapes(attributes: dict[str, Any], shapes: dict[str, Numbers]) -> dict[str, int]:
+def _checked_shapes(attributes: dict[str, Any], shapes: dict[str, ArraySpec]) -> dict[str, int]:
     sizes: dict[str, int] = {}
     for name, numbers in shapes.items():
         numbers.check(name, attributes[name], sizes)
@@ -201,7 +201,7 @@ def _sizes_of_categories(attributes: dict[str, Any]) -> dict[str, int]:
         if not plain or len(set(known)) < len(known):
             raise ValueError("its categories are not distinct texts or numbers.")
         if mine is not None:
-            Numbers(len(known) + 1).check("means", mine, {})
+            ArraySpec(len(known) + 1).check("means", mine, {})
         elif len(known) > 2:  # of two values one is enough
             width += min(len(known), _MOST_INDICATORS) - 1
     return {"n": n_columns, "numbers": width}
@@ -230,33 +230,35 @@ _NODES = ("columns", "thresholds", "missing_left", "values", "cover")
 _STUMPS = (("thresholds_", "has_missing_"),)
 
 CLASSES = {
-    "Features": Kind("toprank.weak_rankers.features", _RANGES),
-    "StandardFeatures": Kind("toprank.weak_rankers.features", _RANGES),
-    "SymmetricFeatures": Kind("toprank.weak_rankers.features", _RANGES),
-    "Stumps": Kind("toprank.weak_rankers.stumps", _STUMPS, _sizes_of_stumps),
-    "ObliviousTrees": Kind("toprank.trees.oblivious", (_NODES,), _sizes_of_oblivious_trees),
-    "BinaryTrees": Kind(
+    "Features": StorableClass("toprank.weak_rankers.features", _RANGES),
+    "StandardFeatures": StorableClass("toprank.weak_rankers.features", _RANGES),
+    "SymmetricFeatures": StorableClass("toprank.weak_rankers.features", _RANGES),
+    "Stumps": StorableClass("toprank.weak_rankers.stumps", _STUMPS, _sizes_of_stumps),
+    "ObliviousTrees": StorableClass(
+        "toprank.trees.oblivious", (_NODES,), _sizes_of_oblivious_trees
+    ),
+    "BinaryTrees": StorableClass(
         "toprank.trees.binary", ((*_NODES, "roots", "children"),), _sizes_of_binary_trees
     ),
-    "Categories": Kind(
+    "Categories": StorableClass(
         "toprank.trees.categories",
         (("n_columns", "columns", "values", "means", "has_missing"),),
         _sizes_of_categories,
     ),
-    "LogisticRanker": Kind("toprank.selection.engines", _LINEAR),
-    "PNormPush": Kind("toprank.rankers.push", (_SCORED,)),
-    "IRPush": Kind("toprank.rankers.push", (_SCORED,)),
-    "LinearRankSVM": Kind("toprank.rankers.linear_rank_svm", _LINEAR),
-    "RankSVM": Kind("toprank.rankers.rank_svm", (*_LINEAR, _KERNEL)),
-    "PrecisionAtKRanker": Kind("toprank.rankers.precision_at_k", _LINEAR),
-    "RankBoost": Kind("toprank.rankers.rankboost", _BOOSTED),
-    "SmoothMarginRanker": Kind("toprank.rankers.rankboost", _BOOSTED),
-    "AdaBoostRanker": Kind("toprank.rankers.rankboost", _BOOSTED),
-    "SoftRankBoost": Kind("toprank.rankers.soft_rankboost", _BOOSTED),
-    "TreeRanker": Kind("toprank.rankers.tree", ((*_SCORED[:3], "trees_"),)),
-    "ForestRanker": Kind("toprank.selection.engines", _FOREIGN),
-    "EngineRanker": Kind("toprank.selection.engines", _FOREIGN),
-    "Blend": Kind(
+    "LogisticRanker": StorableClass("toprank.selection.engines", _LINEAR),
+    "PNormPush": StorableClass("toprank.rankers.push", (_SCORED,)),
+    "IRPush": StorableClass("toprank.rankers.push", (_SCORED,)),
+    "LinearRankSVM": StorableClass("toprank.rankers.linear_rank_svm", _LINEAR),
+    "RankSVM": StorableClass("toprank.rankers.rank_svm", (*_LINEAR, _KERNEL)),
+    "PrecisionAtKRanker": StorableClass("toprank.rankers.precision_at_k", _LINEAR),
+    "RankBoost": StorableClass("toprank.rankers.rankboost", _BOOSTED),
+    "SmoothMarginRanker": StorableClass("toprank.rankers.rankboost", _BOOSTED),
+    "AdaBoostRanker": StorableClass("toprank.rankers.rankboost", _BOOSTED),
+    "SoftRankBoost": StorableClass("toprank.rankers.soft_rankboost", _BOOSTED),
+    "TreeRanker": StorableClass("toprank.rankers.tree", ((*_SCORED[:3], "trees_"),)),
+    "ForestRanker": StorableClass("toprank.selection.engines", _FOREIGN),
+    "EngineRanker": StorableClass("toprank.selection.engines", _FOREIGN),
+    "Blend": StorableClass(
         "toprank.selection.blending",
         (("n_features_in_", "classes_", "intercept_", "rankers_", "factors_"),),
         _sizes_of_blend,
@@ -341,7 +343,7 @@ def _n_numbers(attributes: dict[str, Any], n_columns: int) -> int:
     return sizes["numbers"]
 
 
-def _check_needed(found: Stored, kind: Kind, n_columns: int) -> None:
+def _check_needed(found: Stored, kind: StorableClass, n_columns: int) -> None:
     known = found.attributes
     if not any(known.keys() >= set(needed) for needed in kind.needed):
         raise ValueError(f"its {found.class_name} lacks one of {', '.join(kind.needed[0])}.")
@@ -359,10 +361,10 @@ def _objects_in(value: Any) -> Iterator[Stored]:
         yield from _objects_in(each)
 
 
-def _opened(value: Any) -> Any:
+def _restored(value: Any) -> Any:
     """Make the object again: its class is imported here, and checks its own parameters."""
     if isinstance(value, list):
-        return [_opened(each) for each in value]
+        return [_restored(each) for each in value]
     if not isinstance(value, Stored):
         return value
     name, found = value.class_name, value.attributes
@@ -377,7 +379,7 @@ def _opened(value: Any) -> Any:
             f"the model file has a {name} with parameters that this version does not take "
             f"({error}); fit again."
         ) from error
-    vars(made).update({key: _opened(each) for key, each in found.items() if key.endswith("_")})
+    vars(made).update({key: _restored(each) for key, each in found.items() if key.endswith("_")})
     return made
 
 
@@ -397,9 +399,9 @@ class StoredRanker:
 
     @cached_property
     def _fitted(self) -> Any:
-        return _opened(self._stored)
+        return _restored(self._stored)
 
-    def opened(self) -> Any:
+    def restored(self) -> Any:
         """The ranker itself, an object of its own class."""
         return self._fitted
 
@@ -433,7 +435,7 @@ class StoredRanker:
         if isinstance(value, Stored) and CLASSES[value.class_name].is_ranker:
             return StoredRanker(value, has_own_terms=self._has_own_terms)
         is_term = isinstance(value, Stored) and value.class_name in _PLAIN_SCORES
-        return StoredTerm(value) if is_term and not self._has_own_terms else _opened(value)
+        return StoredTerm(value) if is_term and not self._has_own_terms else _restored(value)
 
 
 class StoredTerm:
@@ -444,18 +446,18 @@ class StoredTerm:
         self._n_scored = 0
 
     @cached_property
-    def _opened(self) -> Any:
-        return _opened(self._stored)
+    def _restored(self) -> Any:
+        return _restored(self._stored)
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._opened, name)
+        return getattr(self._restored, name)
 
     def scores(self, X: Any, *arguments: Any) -> Any:
         """Scores of encoded rows, to the last bit those of the class."""
         known = self._stored.attributes
         self._n_scored += len(X)
         if self._n_scored * len(known.get("roots", known.get("values", ()))) > _FEW:
-            return self._opened.scores(X, *arguments)
+            return self._restored.scores(X, *arguments)
         return _PLAIN_SCORES[self._stored.class_name](known, X, *arguments)
 
 

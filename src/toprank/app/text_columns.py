@@ -113,8 +113,8 @@ def _notes(read: dict[str, list[str]], units: list[str], how: TextFormat) -> lis
             notes.append(f"dates read {order}: {listing(read[order])} (--dates {other} reverses).")
     if read[_UNCLEAR]:
         notes.append(
-            f"left as text, because it can be read in two ways: {listing(read[_UNCLEAR])}; say "
-            "--decimal or --dates."
+            f"left as text, because numbers or dates are ambiguous: {listing(read[_UNCLEAR])}; "
+            "give --decimal or --dates."
         )
     return notes
 

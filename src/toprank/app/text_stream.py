@@ -91,7 +91,7 @@ def _count_rows(content: bytes, end: int, *, is_first: bool) -> int:
     return 0 if is_blank or content.count(b'"', 0, start) % 2 else int(np.count_nonzero(is_end))
 
 
-class _Unfit(Exception):  # noqa: N818  (not an error: the column is read again)
+class _TypeMismatch(Exception):  # noqa: N818  (not an error: the column is read again)
     """A value is not of the type that its column had so far."""
 
 
@@ -145,7 +145,7 @@ class TextStream:
         while True:
             try:
                 found = added_up(of_piece, self._pieces, self.n_jobs, seen)
-            except _Unfit:
+            except _TypeMismatch:
                 continue
             check_unchanged(self.path, self._state)
             return found
@@ -157,7 +157,7 @@ class TextStream:
         while True:
             try:
                 return with_texts(self._parsed(lines, None), unescaped)
-            except _Unfit:
+            except _TypeMismatch:
                 continue
 
     def _lines(self, rows: NDArray[np.int64]) -> Iterator[bytes]:
@@ -209,8 +209,8 @@ class TextStream:
             check_unchanged(self.path, self._state)
             found = reading.BAD_COLUMN.search(str(error))
             if found is None or self._names is None or not self._widen(int(found[1]), found[2]):
-                raise ValueError(reading.in_words(str(error), self.name)) from error
-            raise _Unfit from error
+                raise ValueError(reading.explain_parse_error(str(error), self.name)) from error
+            raise _TypeMismatch from error
 
     def _read(self, content: bytes, columns: list[str] | None, missing: list[str]) -> pa.Table:
         read = {"block_size": len(content) + 1, "use_threads": False, "column_names": self._names}

@@ -85,7 +85,7 @@ class _TargetSeen:
         counts = self.counts + other.counts
         if len(counts) > MOST_VALUES:
             raise ValueError(
-                f"the target has more than {MOST_VALUES:,} different values; ranking needs a few."
+                f"the target has more than {MOST_VALUES:,} different values; give one with fewer."
             )
         return _TargetSeen(counts, self.known + other.known, self.weight + other.weight)
 
@@ -119,7 +119,10 @@ class TrainingData:
     def in_memory(self) -> LabelledFeatures:
         """All rows; raises where they are read in pieces."""
         if self.whole is None:
-            raise ValueError(f"{self.source.name} is read in pieces; this needs it in memory.")
+            raise ValueError(
+                f"--hold-out needs all rows in memory, but {self.source.name} is read in pieces; "
+                "leave --hold-out out, or fit on a part of the rows."
+            )
         return self.whole
 
     def rows(self, batch: RowBatch) -> LabelledFeatures:

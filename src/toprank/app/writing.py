@@ -78,7 +78,7 @@ def check_writable(
         if not target.stat().st_mode & 0o222:
             raise PermissionError(f"{str(target)!r} is read-only; name another file.")
     if any(source is not None and _is_read_from(target, Path(source)) for source in inputs):
-        raise OSError(f"{str(path)!r} is also what is read; name another file to write.")
+        raise OSError(f"{str(path)!r} is an input of this command; name another file to write.")
     return target
 
 

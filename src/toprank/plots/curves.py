@@ -71,7 +71,7 @@ def roc_curve(
     lists = ranked_lists(y_true, scores, sample_weight, pos_label)
     curves = []
     for each in lists:
-        rows, true = each.climb()
+        rows, true = each.cumulative()
         unit = (1.0, 1.0) if counts else (rows[-1] - true[-1], true[-1])
         curves.append(((rows - true) / unit[0], true / unit[1]))
     panels = axes_row(ax, 1 if zoom is None else 2)
@@ -85,7 +85,7 @@ def roc_curve(
             panel.plot([0, 1], [0, 1], color=GREY, linewidth=0.8)
         dress(panel, x=f"False positives {of_negatives}", y=f"True positives {of_positives}")
         panel.margins(0.02)
-    _finish(panels[0], lists, legend="lower right")
+    _add_legend(panels[0], lists, legend="lower right")
     if zoom is None:
         return panels[0]  # type: ignore[no-any-return]
     most = max(float(false[-1]) for false, _ in curves)
@@ -166,9 +166,11 @@ def precision_curve(
     lists = ranked_lists(y_true, scores, sample_weight, pos_label)
     longest = max(float(each.weights[each.positives].sum()) for each in lists)
     band = Band(level, n_resamples, stratified=stratified)
-    panel, _ = _drawn(lists, max_k, longest, band, random_state, ax, lambda hits, _, k: hits / k)
+    panel, _ = _draw_curves(
+        lists, max_k, longest, band, random_state, ax, lambda hits, _, k: hits / k
+    )
     dress(panel, x="Rows in the shortlist", y="Positives among them")
-    _finish(panel, lists, legend="lower left")
+    _add_legend(panel, lists, legend="lower left")
     _in_percent(panel)
     return panel
 
@@ -206,14 +208,14 @@ def gain_curve(
     lists = ranked_lists(y_true, scores, sample_weight, pos_label)
     longest = max(float(each.weights.sum()) for each in lists)
     band = Band(level, n_resamples, stratified=stratified)
-    panel, places = _drawn(
+    panel, places = _draw_curves(
         lists, max_k, longest, band, random_state, ax, lambda hits, positives, _: hits / positives
     )
     positives, rows = float(lists[0].weights[lists[0].positives].sum()), lists[0].weights.sum()
     for ideal in (np.minimum(places / positives, 1.0), np.minimum(places / rows, 1.0)):
         panel.plot(np.append(0.0, places), np.append(0.0, ideal), color=GREY, linewidth=0.8)
     dress(panel, x="Rows in the shortlist (the budget)", y="Positives found, of all positives")
-    _finish(panel, lists, legend="lower right")
+    _add_legend(panel, lists, legend="lower right")
     _in_percent(panel)
     return panel
 
@@ -266,13 +268,13 @@ def value_curve(
     def profit(hits: Any, _all: Any, k: Any) -> Any:
         return value * hits - cost * k
 
-    panel, _ = _drawn(lists, max_k, longest, band, random_state, ax, profit)
+    panel, _ = _draw_curves(lists, max_k, longest, band, random_state, ax, profit)
     for number, line in enumerate(list(panel.lines)[-len(lists) :]):
         xs, ys = (np.asarray(each, dtype=np.float64) for each in line.get_data())
         best = int(ys.argmax())
         panel.plot(xs[best], ys[best], marker="o", color=series(number).colour)
     dress(panel, x="Rows in the shortlist", y="Value of the positives minus costs")
-    _finish(panel, lists, legend="lower left")
+    _add_legend(panel, lists, legend="lower left")
     return panel
 
 
@@ -301,7 +303,7 @@ def _checked_length(max_k: Any, most: float) -> float:
     return value
 
 
-def _drawn(
+def _draw_curves(
     lists: list[RankedList],
     max_k: float | None,
     longest: float,
@@ -317,7 +319,7 @@ def _drawn(
     places, panel = _places(max_k, lists, default=longest), one_axes(ax)
     for number, each in enumerate(lists):
         look = series(number)
-        hits = np.interp(places, *each.climb())
+        hits = np.interp(places, *each.cumulative())
         positives = float(each.weights[each.positives].sum())
         panel.plot(places, measure(hits, positives, places), label=each.name, **look.line)
         if band.n_resamples:
@@ -330,7 +332,7 @@ def _drawn(
     return panel, places
 
 
-def _finish(panel: Axes, lists: list[RankedList], *, legend: Any) -> None:
+def _add_legend(panel: Axes, lists: list[RankedList], *, legend: Any) -> None:
     if any(each.name for each in lists):
         panel.legend(loc=legend, frameon=False)
 

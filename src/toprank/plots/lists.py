@@ -37,7 +37,7 @@ class RankedList(NamedTuple):
         counts = np.ones(scores.size) if weights is None else weights[order]
         return cls(name, positives[order], counts, tie_ends, weights is not None)
 
-    def climb(
+    def cumulative(
         self, weights: NDArray[np.float64] | None = None
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Weight of the rows and of the positives down to the end of each tie, from (0, 0) on.
@@ -141,7 +141,7 @@ def resampled_hits(
         ):
             copies += _copies(rows, *sizes, end, rng)
         weights = copies * head.weights
-        places_at, found_at = head.climb(weights)
+        places_at, found_at = head.cumulative(weights)
         found[each] = np.interp(places, places_at, found_at)
         # With weights the head is the whole list, so its last value counts all positives.
         positives[each] = found_at[-1] if ranked.is_weighted else drawn

@@ -245,7 +245,7 @@ def thin_near_duplicates(
         )
     if table.dtype.kind not in "biuf" or not np.isfinite(table).all():
         raise ValueError(
-            "points must be finite numbers, for distances are computed from them; encode texts "
+            "points must be finite numbers, because distances are computed from them; encode texts "
             "and fill missing values first."
         )
     check_number("k", k, 1, whole=True)

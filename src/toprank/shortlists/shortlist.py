@@ -171,7 +171,7 @@ def make_shortlist(
     gains, price_paid = expected_gains(chances, worth, price), 0.0
     if not rows.size and any(quota.least >= 1 for quota in quotas):
         raise ValueError(
-            "the free list is empty, so that no quota (at_least) can be kept; accept more false "
+            "the list is empty before limits, so no quota (at_least) can be met; accept more false "
             "alarms or a lower gain, name a length k, or ask for a share."
         )
     if (caps or quotas) and rows.size:

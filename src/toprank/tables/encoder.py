@@ -131,7 +131,7 @@ class TableEncoder(TransformerMixin, BaseEstimator, Encoding):  # type: ignore[m
         if not self.owners_:
             raise ValueError(
                 f"{name} has no column that a ranker could use: all are empty or hold texts "
-                "that come once only."
+                "that each occur once."
             )
         return self
 

@@ -214,7 +214,7 @@ class KeptBlocks(SpillingBlocks):
 
     def total(self, work: Callable[..., Total], *arguments: Any) -> Total:
         if self._store.is_closed:
-            raise ValueError("these blocks are closed and their data are deleted; make them again.")
+            raise ValueError("these blocks are closed and their data are deleted; create new ones.")
 
         def of_block(kept: _Kept | Block, stop: Event) -> Total:
             if stop.is_set():

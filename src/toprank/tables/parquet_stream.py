@@ -223,9 +223,9 @@ def unreadable(path: Path, error: Exception) -> Exception:
 def _check_same(first: pa.Schema, first_name: str, other: pa.Schema, name: str) -> None:
     for field in first:
         place = other.get_field_index(field.name)
-        found = f"as {other.field(place).type}" if place >= 0 else "not at all"
+        found = f"has it as {other.field(place).type}" if place >= 0 else "does not have it"
         if place < 0 or other.field(place).type != field.type:
             raise ValueError(
                 f"files must have the same columns: {first_name} has {field.name!r} as "
-                f"{field.type}, {name} has it {found}; write them alike."
+                f"{field.type}, {name} {found}; write them alike."
             )

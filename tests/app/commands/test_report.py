@@ -14,7 +14,7 @@ def test_a_report_says_what_it_shows(invoke, deals, tmp_path):
     assert "The push path" in page.read_text(encoding="utf-8")
     done = invoke("report", deals / "model.toprank", deals / "new.csv", *options, "--json")
     assert json.loads(done.stdout) == {"report": str(page), "rows": 30, "has_target": False}
-    assert "has no column 'bought': the page shows the order only" in done.stderr
+    assert "has no column 'bought': the page shows no measures of quality" in done.stderr
     assert "What the top is worth" not in page.read_text(encoding="utf-8")
 
 

@@ -57,7 +57,7 @@ class ComparisonOptions:
             make_ranker(name)  # raises where there is none
         blended = list(dict.fromkeys([LOGISTIC, *self.ranker])) if self.ranker else list(DEFAULT)
         if len(blended) < 2:
-            raise ValueError("name a --ranker besides logistic, which is always compared.")
+            raise ValueError("name a --ranker other than logistic, which is always compared.")
         return blended, [
             name for name in installed_engines() if self.engines and name not in blended
         ]
@@ -77,7 +77,7 @@ def compare(
 ) -> None:
     """Compare rankers and their blend by cross-validation."""
     from toprank import TopRanker
-    from toprank.app.column_survey import look_at_columns
+    from toprank.app.column_survey import choose_columns
     from toprank.app.journal import Journal
     from toprank.app.reading import check_dense
     from toprank.app.writing import check_writable
@@ -92,7 +92,7 @@ def compare(
     data = roles.label(source)
     check_is_shortlist(amount, data)
     rankers, beside = choice.names()
-    data, lines = look_at_columns(console, data, tuple(roles.keep or ()))
+    data, lines = choose_columns(console, data, tuple(roles.keep or ()))
     chooser = TopRanker(amount, candidates=rankers, compared=beside, random_state=seed, n_jobs=jobs)
     digest = fingerprint(source, [roles, amount, rankers, beside, seed])
     journal = choice.journal or Path(f"toprank-compare-{digest[:12]}.journal")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from toprank.app.console import Console, in_hits
+from toprank.app.console import Console, format_hits
 from toprank.app.options import (
     ModelFile,
     Printing,
@@ -54,7 +54,7 @@ def evaluate(
 ) -> None:
     """Measure how well a model ranks a table with a target."""
     from toprank.app.drift import changes_in, note_changes
-    from toprank.app.evaluation import compare_shortlists, judged_by, measure
+    from toprank.app.evaluation import compare_shortlists, judged_rows, measure
     from toprank.app.model_file import load_model
 
     console = printing.console()
@@ -65,12 +65,12 @@ def evaluate(
     rows = labels.label_as(ranker, read)
     note_changes(console, changes_in(ranker, rows.features))
     if asked.propensity is not None:
-        rows = standing_for_all(console, rows, read, asked.propensity)
+        rows = weight_by_propensity(console, rows, read, asked.propensity)
     if amount is not None and rows.groups is None and amount > rows.positives.size:
         raise ValueError(
             f"--budget {amount:g} is more than the {rows.positives.size} rows of the list."
         )
-    judged = judged_by(ranker, rows, amount)
+    judged = judged_rows(ranker, rows, amount)
     scores = ranker.scores(rows.features)
     n_resamples = 200 if scores.size <= 200_000 else 50
     found = measure(judged, scores, n_resamples=n_resamples, seed=seed)
@@ -98,7 +98,7 @@ def evaluate(
     console.result(values)
 
 
-def standing_for_all(
+def weight_by_propensity(
     console: Console, rows: LabelledFeatures, table: Table, propensity: str
 ) -> LabelledFeatures:
     """Weigh opened rows by the inverse of their chance to be opened, and say what that costs."""
@@ -121,9 +121,9 @@ def standing_for_all(
 
 def print_hits(console: Console, model: RankingModel, judged: JudgedRows, scores: Any) -> None:
     """Say what was found within the budget, out of how much, and what had been expected."""
-    from toprank.app.evaluation import found_hits, per_list
+    from toprank.app.evaluation import count_hits, per_list
 
-    found = found_hits(judged, scores)
+    found = count_hits(judged, scores)
     console.say(found.in_words(model.roles.positive, of_lists=judged.groups is not None))
     of_lists = "" if judged.groups is None else f" in {judged.list_sizes.size:,} lists"
     weighed = "" if judged.weights is None else ", counted by their weight"
@@ -136,7 +136,7 @@ def print_hits(console: Console, model: RankingModel, judged: JudgedRows, scores
     )
     expected = per_list(model.expected_hits, found.length, judged)
     if expected is not None:
-        console.say(f"Expected when the model was fitted: {in_hits(expected, digits)}.")
+        console.say(f"Expected when the model was fitted: {format_hits(expected, digits)}.")
 
 
 def print_difference(console: Console, lists: Shortlists, other: str) -> None:
@@ -154,5 +154,5 @@ def print_difference(console: Console, lists: Shortlists, other: str) -> None:
     span = f"{gained.low:+.0f} to {gained.high:+.0f}".replace("-", "−").replace("+0", "0")
     console.say(
         f"This shortlist holds {change} positives (95 % interval of the difference {span}): "
-        f"{'that leaves open which is better' if is_open else 'that excludes zero'}."
+        f"it {'includes' if is_open else 'excludes'} zero."
     )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from toprank.app.console import Console, in_budget_words
+from toprank.app.console import Console, format_budget
 from toprank.app.options import ModelFile, Printing, TextOptions, command, option
 
 if TYPE_CHECKING:
@@ -72,11 +72,10 @@ def explain_model(console: Console, model: RankingModel, most: int) -> None:
     """The model's facts, and its columns by how far they move scores."""
     facts = model.facts
     drivers = model.drivers(MOST_DRIVERS)
-    budget = in_budget_words(model.budget, of_lists=model.roles.group is not None)
+    budget = format_budget(model.budget, of_lists=model.roles.group is not None)
     console.say(
         f"{facts['class']} for a budget of {budget}, learned from "
-        f"{facts['n_rows']:,} rows of {facts['table']}; {model.roles.target} is "
-        f"{' or '.join(model.roles.positives)} at the top."
+        f"{facts['n_rows']:,} rows of {facts['table']}; positive: {model.roles.positive}."
     )
     if model.assumption:
         console.say(model.assumption)
@@ -106,7 +105,7 @@ def explain_rows(
     console: Console, model: RankingModel, table: Table, numbers: list[int], most: int
 ) -> None:
     """One line of reasons for each row."""
-    from toprank.app.reasons import in_words, reasons_of
+    from toprank.app.reasons import format_reasons, reasons_of
 
     found = reasons_of(model, table.rows([number - 1 for number in numbers]), table)
     if model.assumption:
@@ -114,7 +113,7 @@ def explain_rows(
     console.table(
         ["row", "place", "reasons"],
         [
-            [str(number), f"{row.place:,}", in_words(row.reasons, most)]
+            [str(number), f"{row.place:,}", format_reasons(row.reasons, most)]
             for number, row in zip(numbers, found, strict=True)
         ],
     )
@@ -136,7 +135,7 @@ def explain_row(
     console: Console, model: RankingModel, table: Table, number: int, most: int
 ) -> None:
     """One row's score and place, column by column."""
-    from toprank.app.reasons import in_words, reasons_of
+    from toprank.app.reasons import format_reasons, reasons_of
 
     ((place, n_rivals, score, reasons),) = reasons_of(model, table.rows([number - 1]), table)
     where = f"{n_rivals:,}" if model.lists_in(table) is None else f"{n_rivals:,} in its list"
@@ -145,7 +144,7 @@ def explain_row(
     console.say(
         f"Row {number} of {table.name} has the score {score:.4g}: place {place:,} of {where}."
     )
-    console.say(f"Mostly {in_words(reasons, 3)}.")
+    console.say(f"Mostly {format_reasons(reasons, 3)}.")
     console.say()
     console.table(
         ["column", "value", "adds to the score", "moves the row"],
@@ -156,8 +155,8 @@ def explain_row(
     )
     console.say()
     console.say(
-        "Each column is compared with its mean over the training rows; places are those that the "
-        "row would lose or gain with the mean."
+        "Each column is compared with its mean over the training rows: what it adds to the score, "
+        "and by how many places it moves the row."
     )
     console.result(
         {

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from toprank.app.console import Console, in_budget_words
+from toprank.app.console import Console, format_budget
 from toprank.app.options import (
     Budget,
     Jobs,
@@ -76,8 +76,8 @@ class ChoiceOptions:
         given = parse_settings(self.settings or ())
         if self.name == "blend" and (given or not self.folds):
             raise ValueError(
-                f"{'--set' if given else '--folds 0'} needs one --ranker: a blend finds its "
-                "settings itself, on folds."
+                f"{'--set' if given else '--folds 0'} needs one --ranker: the settings of a "
+                "blend are chosen by cross-validation."
             )
         for name in self.ranker or ():
             made = make_ranker(name, given)
@@ -141,7 +141,7 @@ def fit(
     printing: Printing,
 ) -> None:
     """Learn a ranker from a table and write it to a model file."""
-    from toprank.app.column_survey import look_at_columns
+    from toprank.app.column_survey import choose_columns
     from toprank.app.model_file import save_model
     from toprank.app.reading import open_rows
     from toprank.app.writing import check_writable
@@ -162,7 +162,7 @@ def fit(
     with console.passes(source):
         data = roles.label(source)
         check_is_shortlist(amount, data)
-        data, lines = look_at_columns(console, data, tuple(roles.keep or ()))
+        data, lines = choose_columns(console, data, tuple(roles.keep or ()))
     held = None
     if given.hold_out is not None:
         data, held = data.divided(parse_share(given.hold_out, "--hold-out"), choice.seed)
@@ -248,7 +248,7 @@ def print_summary(console: Console, model: RankingModel, path: Path) -> None:
     drivers = [driver.column for driver in model.drivers(5) if driver.share > 0]
     if drivers:
         console.say(f"Strongest drivers: {', '.join(drivers)}.")
-    budget = in_budget_words(model.budget, of_lists=model.roles.group is not None)
+    budget = format_budget(model.budget, of_lists=model.roles.group is not None)
     console.say(
         f"Budget: {budget}; in a stream, shortlist the rows that score above {model.cutoff:.4g}."
     )

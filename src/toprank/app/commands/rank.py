@@ -62,7 +62,7 @@ class OutputOptions:
                 f"{str(self.output)!r} exists; add --force to replace it, or name another."
             )
 
-    def hand_over(self, console: Console, found: RankedRows) -> None:
+    def write_or_print(self, console: Console, found: RankedRows) -> None:
         """Write the list, or print it."""
         from toprank.app.writing import write_table
 
@@ -168,7 +168,7 @@ def rank(
     open_source = open_ranked if in_one_pass else open_rows
     source: Any = open_source(table, stream, len(ranker.encoder.owners_), how)
     now = datetime.now(UTC)
-    noting = noting_changes(console, ranker, source, strict=checks.strict)
+    noting = checked_for_changes(console, ranker, source, strict=checks.strict)
     with noting as rows, console.passes(source):
         if rules.are_given:
             from toprank.app.promises import parse_rules, rank_by_rules  # slow to import
@@ -201,7 +201,7 @@ def print_list(
     """Write or print the list, and say what is known about it."""
     if model.assumption:
         console.say(model.assumption)
-    destination.hand_over(console, found)
+    destination.write_or_print(console, found)
     if found.words:
         console.say(found.words)
     else:
@@ -219,7 +219,7 @@ def print_list(
 
 
 @contextmanager
-def noting_changes(
+def checked_for_changes(
     console: Console, model: RankingModel, source: Any, *, strict: bool
 ) -> Iterator[Any]:
     """Note what differs from the training rows, or refuse it; gives the rows to rank.
@@ -250,7 +250,7 @@ def with_reasons(
     import pyarrow as pa
 
     from toprank.app.ranking import free_name
-    from toprank.app.reasons import in_words, reasons_of
+    from toprank.app.reasons import format_reasons, reasons_of
     from toprank.tables.table import Table
 
     if not isinstance(source, Table):
@@ -258,7 +258,7 @@ def with_reasons(
             f"--reasons needs all rows in memory, but {source.name} is read in pieces."
         )
     chosen = Table(found.columns, source.name, source.is_sparse)
-    texts = [in_words(each.reasons, most) for each in reasons_of(model, chosen, source)]
+    texts = [format_reasons(each.reasons, most) for each in reasons_of(model, chosen, source)]
     name, column = free_name("reasons", found.columns), pa.array(texts, pa.string())
     return replace(found, columns=found.columns.add_column(2, name, column))
 

@@ -67,7 +67,8 @@ def report(
     labelled = labels.label_as(ranker, rows) if is_known else None
     if labelled is None:
         console.note(
-            f"{rows.name} has no column {ranker.roles.target!r}: the page shows the order only."
+            f"{rows.name} has no column {ranker.roles.target!r}: the page shows no measures of "
+            "quality."
         )
     with console.warnings_as_notes(), console.progress("push path") as step:
         run = build_model_page(

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from toprank.app.console import in_budget_words
-from toprank.app.evaluation import curve_of, found_hits, judged_by, measure
+from toprank.app.console import format_budget
+from toprank.app.evaluation import count_hits, curve_of, judged_rows, measure
 from toprank.app.report.comparison_page import ShortlistTable
 from toprank.app.report.picture import draw_picture, draw_push_path
 from toprank.inputs import as_amounts, within_budget
@@ -144,12 +144,11 @@ def build_model_page(
             segments=segments_of(model, labelled, is_listed),
             money=money_of(ranked, labelled, scores, amounts, quality.curve.lengths, budget),
         )
-    in_words = in_budget_words(
+    in_words = format_budget(
         budget if model.budget >= 1 else model.budget, of_lists=lists is not None
     )
     row_drivers = _row_drivers(model, ranked, shown[:_EXPLAINED_ROWS])
-    names = ranked.names[:_MOST_COLUMNS]
-    chosen = ranked.rows(shown).columns
+    order = "Best first" if sizes.size == 1 else "List after list, best first"
     return ModelRun(
         title=f"The first {in_words} of {table.name}",
         table=table.name,
@@ -158,18 +157,12 @@ def build_model_page(
         budget=budget,
         budget_in_words=in_words,
         positive=model.roles.positive,
-        shortlist=ShortlistTable(
-            caption=f"{'Best first' if lists is None else 'List after list, best first'}. A place "
-            f"among the first {len(row_drivers):,} rows says why the row stands there.",
-            columns=("rank", "score", *names),
-            rows=tuple(
-                zip(
-                    (found.places[first] + 1).tolist(),
-                    [float(f"{value:.6g}") for value in scores[shown]],
-                    *(map(_cell, chosen.column(name).to_pylist()) for name in names),
-                    strict=True,
-                )
-            ),
+        shortlist=_shortlist_table(
+            ranked.rows(shown),
+            found.places[first] + 1,
+            scores[shown],
+            f"{order}. Select the place of one of the first {len(row_drivers):,} rows to see why "
+            "it is there.",
         ),
         drivers=tuple(
             (driver.column, driver.share, driver.in_words(4)) for driver in model.drivers()[:30]
@@ -181,6 +174,19 @@ def build_model_page(
         settings=_settings(model),
         is_weighted=labelled is not None and labelled.weights is not None,
         quality=quality,
+    )
+
+
+def _shortlist_table(
+    rows: Table, places: NDArray[np.intp], scores: NDArray[np.float64], caption: str
+) -> ShortlistTable:
+    names = rows.names[:_MOST_COLUMNS]
+    cells = (map(_cell, rows.columns.column(name).to_pylist()) for name in names)
+    rounded = [float(f"{score:.6g}") for score in scores]
+    return ShortlistTable(
+        caption,
+        ("rank", "score", *names),
+        tuple(zip(places.tolist(), rounded, *cells, strict=True)),
     )
 
 
@@ -230,14 +236,14 @@ def _quality(
     push: Callable[[int, int], object] | None,
     seed: int,
 ) -> Quality:
-    judged = judged_by(model, labelled)
+    judged = judged_rows(model, labelled)
     given = labelled.positives, scores, labelled.weights, labelled.groups
     found = measure(judged, scores, n_resamples=200 if scores.size <= 100_000 else 50, seed=seed)
     path = None
     is_push = model.facts["class"] == "PNormPush" and hasattr(model.ranker, "coef_")
     if push is not None and is_push:
         path = draw_push_path(model, labelled, seed=seed, watch=push)
-    top, tenths = found_hits(judged, scores), _calibration(model, labelled, scores)
+    top, tenths = count_hits(judged, scores), _calibration(model, labelled, scores)
     return Quality(
         opening=top.in_words(model.roles.positive, of_lists=judged.groups is not None),
         metrics=found,

@@ -191,7 +191,7 @@
 
   function why(at) {
     const parts = data.drivers[at];
-    byId("why-heading").textContent = `Why row ${at + 1} of the shortlist stands where it does`;
+    byId("why-heading").textContent = `Why row ${at + 1} of the shortlist is there`;
     byId("why-rows").replaceChildren(...parts.map(([name, value, adds]) => {
       const line = document.createElement("tr");
       for (const [text, tag] of [[name, "th"], [value, "td"], [(adds < 0 ? "−" : "+") + number.format(Math.abs(adds)), "td"]]) {
