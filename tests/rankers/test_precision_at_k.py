@@ -375,3 +375,19 @@ def test_letter_has_a_perfect_top(real):
         model = PrecisionAtKRanker(random_state=0).fit(X[:14_000], y[:14_000])
     k = int(np.ceil(0.25 * y[14_000:].sum()))
     assert precision_at_k(y[14_000:], model.decision_function(X[14_000:]), k=k) > 0.98
+
+
+@every_stream
+@pytest.mark.parametrize("weight", [5e-324, 1e-300, 1.7e308])
+def test_equal_weights_of_any_size_are_weight_one(way, weight):
+    X, y = table(n=200)
+    found, expected = (
+        ranker(way, max_iter=3).fit(X, y, sample_weight=np.full(200, w)) for w in (weight, 1.0)
+    )
+    np.testing.assert_allclose(found.coef_, expected.coef_, rtol=1e-9)
+
+
+def test_tiny_weights_are_named_where_k_counts_weight():
+    X, y = table(n=200)
+    with pytest.raises(ValueError, match="sample_weight reaches 1e-300, and k=3 counts weight"):
+        PrecisionAtKRanker(k=3).fit(X, y, sample_weight=np.full(200, 1e-300))

@@ -399,7 +399,7 @@ def test_at_infinity_max_iter_counts_all_iterations(solver):
         assert not model.converged_
 
 
-@pytest.mark.parametrize("scale", [1e-300, 1e-170, 1e170, 1e300])
+@pytest.mark.parametrize("scale", [1e-300, 1e-170, 1e170, 1e300, 1.7e308])
 @pytest.mark.parametrize("p", [1, 4, np.inf])
 @pytest.mark.parametrize("loss", ["exponential", "logistic", "hinge", "squared_hinge"])
 def test_a_constant_weight_of_any_size_is_weight_one(loss, p, scale):

@@ -196,3 +196,23 @@ def test_bad_rows_are_named(ranker):
         ranker.fit_pairs(X, [[0, 20]])
     with pytest.raises(ValueError, match="NaN"):
         ranker.fit(np.where(X > 0.9, np.nan, X), y)
+
+
+@pytest.mark.parametrize("form", ["exact", "product"])
+@pytest.mark.parametrize("norm", [1, 2])
+def test_a_hard_margin_counts_light_rows_in_full(norm, form):
+    X, _ = draw(40)
+    y = X[:, 0] + X[:, 1] > 0.1
+    ranker = RankSVM(norm, margin="hard", form=form)
+    weights = 1e140 ** np.random.default_rng(0).uniform(-1, 1, 40)
+    expected, found = (clone(ranker).fit(X, y, sample_weight=w) for w in (None, weights))
+    assert expected.rho_ > 0
+    np.testing.assert_allclose(found.coef_, expected.coef_, rtol=1e-9)
+
+
+def test_weights_whose_sum_is_beyond_floats_are_weighed_like_ones():
+    X, y = draw(40)
+    found, expected = (
+        RankSVM(form="product").fit(X, y, sample_weight=np.full(40, w)) for w in (1.7e308, 1.0)
+    )
+    np.testing.assert_allclose(found.coef_, expected.coef_, rtol=1e-9)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from toprank.blocks import Least, Sums
-from toprank.inputs import SLACK, as_lists
+from toprank.inputs import SLACK, as_lists, scaled_weights
 from toprank.kernels.radix import argsort_floats
 
 Floats = NDArray[np.float64]
@@ -41,6 +41,7 @@ def matching_intercept(
     """
     if weights is None:
         return -cut_above(scores, int(np.count_nonzero(positives)))
+    weights = scaled_weights(weights)
     target = float(weights[positives].sum())
     score = _score_at(scores, weights, target)
     return -_cut(around_score(scores, weights, score), target)

@@ -469,7 +469,9 @@ def labels_of_stream(
 def with_ordinary_weights(truth: Truth, k: float) -> Truth:
     """Divide weights by the largest where sums of them would overflow."""
     weights = truth.weights
-    if weights is None or ORDINARY_WEIGHTS[0] <= weights.max(initial=1.0) <= ORDINARY_WEIGHTS[1]:
+    if weights is None or not weights.size:
+        return truth
+    if ORDINARY_WEIGHTS[0] <= weights.max() <= ORDINARY_WEIGHTS[1]:
         return truth
     if not as_top(k)[1]:
         raise ValueError(

@@ -154,7 +154,8 @@ class ScoredProblem:
 
     def probability_cut(self, weights: Floats, formula: PushFormula) -> float:
         """Cut the list where the probability is 1/2."""
-        criterion = ExponentialCriterion(formula, self._truth.positives, self._truth.weights)
+        truth, _ = self._truth.scaled()  # which moves no cut
+        criterion = ExponentialCriterion(formula, truth.positives, truth.weights)
         return formula.intercept(criterion.masses(self.design.scores(weights)))
 
     def is_constant(self) -> bool:

@@ -160,10 +160,10 @@ class RankSVM(GradesAndPairsMixin, LinearRanker):
         return SymmetricFeatures(scale=self.scale)
 
     def _fit(self, table: Any, truth: Truth, given: dict[str, Any], **_: Any) -> Self:
+        truth, _scale = truth.scaled()
         check_form(self, truth)
         check_constants(self, table)
         check_values(table, scale=self.scale, limits=UNSCALED)
-        truth, _scale = truth.scaled()
         family = self._family().fit(table)
         is_linear = self.kernel == "linear"
         design = family.design(table) if is_linear else GramRows(self._gram(family, table))

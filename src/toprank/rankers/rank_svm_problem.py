@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from numbers import Real
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -82,10 +82,15 @@ class SvmProblem:
 
     def margin(self, nu: float, nu_plus: float) -> SoftMargin:
         """The soft margin of the form at a ν."""
-        if self.ranker.form == "exact" or not self.truth.is_labels:
-            return PairMargin(self.blocks, None if self.hard else nu)
-        kappa = None if self.hard else self.kappa(nu, nu_plus)
-        return ClassMargin(self.truth.positives, self.truth.weights, kappa)
+        is_exact = self.ranker.form == "exact" or not self.truth.is_labels
+        if self.hard:  # of every pair, however light
+            equal = replace(self.truth, weights=None, pair_weights=None)
+            if is_exact:
+                return PairMargin(PairBlocks.of_truth(equal), None)
+            return ClassMargin(equal.positives, None, None)
+        if is_exact:
+            return PairMargin(self.blocks, nu)
+        return ClassMargin(self.truth.positives, self.truth.weights, self.kappa(nu, nu_plus))
 
     def kappa(self, nu: float, nu_plus: float) -> tuple[float, float]:
         """Shares of the positives and of the negatives to average over.
