@@ -199,7 +199,7 @@ def push_certificate(
     return replace(top, bottom=bottom)
 
 
-class PricedHeights(NamedTuple):
+class MeasuredHeights(NamedTuple):
     """Heights of the rows that are priced: negatives at the top, positives at the bottom.
 
     ``counted`` are those with the 0-1 loss, ties counted as errors; ``bounded`` those with the
@@ -225,7 +225,7 @@ def priced_heights(
     sample_weight: ArrayLike | None = None,
     groups: ArrayLike | None = None,
     pos_label: Any = None,
-) -> PricedHeights:
+) -> MeasuredHeights:
     """Count and bound the heights of all rows that have an opponent in their list.
 
     One sort: O(n log n) time, O(n) memory.
@@ -250,7 +250,7 @@ def priced_heights(
     own = positives.astype(np.float64) if weights is None else positives * weights
     codes = np.zeros(checked.size, dtype=np.intp) if lists is None else lists.codes
     totals, worst = _per_list(codes, own, counted, outer)
-    return PricedHeights(
+    return MeasuredHeights(
         Heights(np.zeros(outer.size), counted[outer], ladder.weights[ladder.is_outer]),
         bounded._replace(shift=bounded.shift - _LOG_UNIT.get(loss, 0.0)),
         opponents=float(totals.sum()),

@@ -3,56 +3,6 @@
 A problem is a loss and a representation; everything else follows from the two.
 """
 
-from toprank.predtron.classifier import PRank, PredtronClassifier, PredtronOrdinal
-from toprank.predtron.generic import Predtron
-from toprank.predtron.links import EntrywiseLink, GroupLink, Link, SchattenLink
-from toprank.predtron.losses import (
-    Absolute,
-    ErrorSetSize,
-    Hamming,
-    NDCGLoss,
-    ShortlistLoss,
-    SubsetZeroOne,
-    ZeroOne,
-)
-from toprank.predtron.multilabel import PredtronMultilabel
-from toprank.predtron.problem import compose, search_by_enumeration, surrogate
-from toprank.predtron.rankers import PredtronLabelRanker, PredtronSubsetRanker
-from toprank.predtron.representations import (
-    Basis,
-    Indicators,
-    Positions,
-    Representation,
-    Signs,
-    Vectors,
-)
+import lazy_loader
 
-__all__ = [
-    "Absolute",
-    "Basis",
-    "EntrywiseLink",
-    "ErrorSetSize",
-    "GroupLink",
-    "Hamming",
-    "Indicators",
-    "Link",
-    "NDCGLoss",
-    "PRank",
-    "Positions",
-    "Predtron",
-    "PredtronClassifier",
-    "PredtronLabelRanker",
-    "PredtronMultilabel",
-    "PredtronOrdinal",
-    "PredtronSubsetRanker",
-    "Representation",
-    "SchattenLink",
-    "ShortlistLoss",
-    "Signs",
-    "SubsetZeroOne",
-    "Vectors",
-    "ZeroOne",
-    "compose",
-    "search_by_enumeration",
-    "surrogate",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
