@@ -133,7 +133,7 @@ rows are for training, half for testing, on {SPLITS} splits. Learning rate 0.1; 
 rows. All training rows are one list. CatBoost's YetiRank is left out: a fit on 6,400 rows in one
 list took it one to two minutes, all others one to four seconds.
 
-The rows of an engine's own objective for two classes hold the measure itself, all others the
+The rows of an engine's own objective for two classes show the metric itself, all others the
 difference from it on the same splits, each with a 95 % interval (Student's t, variance corrected
 for splits that share rows). A difference larger than its interval is bold. Partial AUC is up to a
 false-positive rate of 5 %; ties count by their mean.
@@ -144,17 +144,16 @@ READING = """\
 
 ## Conclusions
 
-On these lists `binary` is hard to beat with trees. The push with p = 4 is as good as it within the
-noise, nearly everywhere and on every measure, though it does not estimate probabilities; it is
-nowhere clearly better. Where trees can fit the probabilities, ranking by them is right at the top
-already.
+On these lists `binary` is hard to beat with trees. The push with p = 4 is as good as `binary` within the
+noise, nearly everywhere and by every metric, but it does not estimate probabilities, and it is nowhere
+clearly better. If trees can fit the probabilities, ranking by them is already right at the top.
 
-What the push replaces is the engines' own *rankers*. `lambdarank` and `rank:ndcg` on one long list
+The push is an alternative to the engines' own *rankers*. `lambdarank` and `rank:ndcg` on one long list
 are worse than `binary` almost throughout, often by a lot (letter: partial AUC lower by 0.12 and
-0.23); the push is not, takes lists of any length and row weights, and costs about as much as
-`binary` per round. So use it where rows are compared within lists, with row weights, or where one
-end of the list matters more, and use `binary` otherwise. The
-surrogate of precision at 100 concentrates on too few rows for trees and is the weakest of ours.
+0.23). The push is not; it supports lists of any length and row weights, and takes about as long as
+`binary` per round. So use it if rows are compared within lists, with row weights, or if one end of the
+list matters more, and use `binary` otherwise. The surrogate of precision at 100 concentrates on too few
+rows for trees and is the weakest of the objectives of toprank.
 """
 
 

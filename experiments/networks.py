@@ -90,7 +90,7 @@ All losses learn from the same batches, of which at least a tenth is positive; o
 cross-entropy on random batches instead. `benchmarks/torch_losses.md` compares on both kinds of
 batches after the same seconds. No option was tuned.
 
-The row of cross-entropy holds the measure itself, all others the difference from it with the same
+The row of cross-entropy shows the metric itself, all others the difference from it with the same
 seed; ± is a 95 % interval over the seeds (Student's t). A difference larger than its interval is
 bold.
 """
@@ -100,14 +100,13 @@ READING = """\
 
 ## Conclusions
 
-It depends on the list. On letter, where positives are rare and can be separated, half of what the
-pushes gain over ordinary training comes from the batches: class-aware ones alone put more positives
-above the first negative with cross-entropy. On the same batches the pushes with p = 4 and p = 1
-still gain there and in partial AUC. On magic partial AUC rises a little. On bank marketing, where
-labels are noisy, the push with p = 4 loses some partial AUC and nothing at the very top can be told
-from chance. Precision at k, which looks at few rows of a small batch, is behind by partial AUC. So
-try class-aware batches first, compare on held-out rows of your own, and start with the push at
-p = 1 to 4.
+The result depends on the data. On letter, where positives are rare and can be separated, half of the gain of
+the pushes over ordinary training comes from the batches: with class-aware batches, cross-entropy also puts
+more positives above the first negative. On the same batches the pushes with p = 4 and p = 1 still gain there
+and in partial AUC. On magic partial AUC rises a little. On bank marketing, where labels are noisy, the push
+with p = 4 loses some partial AUC, and differences at the very top are within chance. Precision at k, which
+uses few rows of a small batch, has a lower partial AUC. So try class-aware batches first, compare on your own
+held-out rows, and start with the push at p = 1 to 4.
 """
 
 

@@ -224,8 +224,7 @@ of *each* class on:
 
 {page.table(["p", "rows of each class"], sizes)}
 
-So it promises nothing for a thousand rows. What it tells is the direction: every step up in $p$
-needs more rows.
+For a thousand rows the theorem says nothing. It only shows a trend: a larger $p$ needs more rows.
 """
 
 

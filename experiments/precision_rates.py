@@ -42,7 +42,7 @@ losses are divided by k. Means are over {samples} samples or {runs} streams.
 
 ![Deviations, running means and optimality gaps on log scales](images/precision_rates.png)
 
-## Theorem 12: a sample speaks for all rows
+## Theorem 12: from a sample to all rows
 
 sup over w of |loss(w; Z) - loss(w; b rows)|, here over {models} models (along a perceptron's path
 on Z, scaled to norms from 0.1 to 3): a lower bound of the supremum over a ball. The theorem says
@@ -50,7 +50,7 @@ O(√(1/b)): a slope of -0.5 on log scales.
 
 {deviations}
 
-## Theorem 13: mistakes on the stream speak for the models
+## Theorem 13: from mistakes on the stream to the models
 
 Perceptron@k-avg on T = {longest} batches of b rows. Left side: the mean of prec@κ(wᵗ; Z) over the
 models. Seen: the mean of Δ_t/k_t, what the models did on batches that they had not learned from
@@ -59,7 +59,7 @@ largest difference over the streams.
 
 {streams}
 
-## Corollary 14: beside the best model
+## Corollary 14: comparison with the best model
 
 The same left side beside avg(w*; Z) of the model w* that minimises avg on Z with the penalty
 0.0005·‖w‖². The corollary says √left ≤ √avg(w*) + O(‖w*‖R/√T + √(log(T/δ)/b)).
@@ -78,7 +78,7 @@ the top of Z.
 """
 
 REMARKS = """\
-## What we make of it
+## Conclusions
 
 - **Theorem 12.** Deviations fall like √(1/b) or a little faster, all four losses on both tables.
 - **Theorem 13.** Left - seen is never far above 0, at any b. It is below 0 where batches are small

@@ -18,7 +18,7 @@ REPEATS = {
     "known_shift": 1_000,
 }  # fmt: skip
 
-TEXT = """# Shortlists: what is promised and what happens
+TEXT = """# Shortlists: promises and measurements
 
 `make reproduce PAPER=shortlists` writes this page. The functions are those of
 {{py:mod}}`toprank.shortlists`; [the theory](../theory/shortlists.md) says what is exact.
@@ -34,8 +34,8 @@ where exactly the share q is negative.
 ## Hits of the first rows in simulation
 
 `hits_at_least` at 90 % confidence, {bounded:,} repeats (one standard error is at most 0.7 points):
-how often the first k rows held as many hits as it said. Rows are counted whole, so that it holds
-more often than stated, the more so the fewer false alarms there are.
+how often the first k rows had at least as many hits as stated. Hits are whole numbers, so the bound holds
+more often than stated, above all if there are few false alarms.
 
 {bounds}
 
@@ -44,7 +44,7 @@ With the rows of the section above it held in {covered}.
 ## After choosing among models
 
 Twenty models of the same 100 new rows and 200 calibration rows, q = 10 %, {chosen_models:,}
-repeats. Taking the longest of the lists breaks the promise; `select_among_models` keeps it.
+repeats. Taking the longest of the lists exceeds q; `select_among_models` does not.
 
 {chosen}
 
@@ -55,7 +55,7 @@ the last column is how often `measure_drift` warned, from the scores of {n_new:,
 
 {drift}
 
-If the shift is known, weights repair it: rows of a kind with a quarter of the positives and higher
+If the shift is known, weights correct for it: rows of a kind with a quarter of the positives and higher
 scores are 80 % of the new rows and were 30 % ({known_shift:,} repeats).
 
 {shift}

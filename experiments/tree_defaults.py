@@ -72,22 +72,22 @@ Data sets with at most {columns} columns, {splits} random splits each. One setti
 time, nothing is tuned to a table. Settings were compared on every second data set, in the order of
 the alphabet, and confirmed on the others. Ranks are among {models} models.
 
-### The sets that decided
+### Data sets used for the choice
 
 {decided}
 
-### The sets that confirmed
+### Data sets used for confirmation
 
 {confirmed}
 
-### What was tried besides, and left
+### Variants that were tried and left out
 
-- Noise on every threshold alone, the highest of all columns taken: columns of many values win by
-  luck. Noise that is drawn afresh for the best threshold of each column is better where columns of
-  two values stand beside numbers (bank marketing, hypothyroid).
+- Independent noise on every threshold, then the maximum over all columns: columns with many values win by
+  chance. Noise that is drawn once for the best threshold of each column is better if a table has both binary
+  and numeric columns (bank marketing, hypothyroid).
 - One or ten Newton steps per tree instead of three: no difference beyond chance for pushes.
-- Rows kept with chance 0.8 instead of counted a random number of times: the same.
-- Two ensembles of 500 trees, of one objective or of a push and the log loss, averaged: the same.
+- Rows kept with probability 0.8 instead of random weights: no difference.
+- The average of two ensembles of 500 trees, of one objective or of a push and the log loss: no difference.
 """
 
 

@@ -11,7 +11,7 @@ HEAD = """# RankBoost, AdaBoost and smooth margins: the paper's claims, run
 Theorem 6, Figure 2 and the equivalence of section 5 of Cynthia Rudin and Robert E. Schapire,
 *Margin-based Ranking and an Equivalence between AdaBoost and RankBoost* (Journal of Machine
 Learning Research 10, 2009), and RankBoost on two collections of ranked lists. The paper prints no
-tables; it proves. Regenerate this page with
+tables, only proofs. Regenerate this page with
 
 ```sh
 make reproduce PAPER=rankboost

@@ -163,11 +163,11 @@ change of the mean over batches of 100 to 5,000 rows:
 """
 
 REMARKS = """\
-## What we make of it
+## Conclusions
 
 - **avg against struct.** On Letter, Adult and Cod-RNA the better method based on avg beats both
   methods based on struct, as the paper claims; on Covertype it does not.
-- **Upper bounds that bound nothing.** On Covertype (gap 3e-4 at alpha = 1e-4) and on Adult (gap
+- **Vacuous upper bounds.** On Covertype (gap 3e-4 at alpha = 1e-4) and on Adult (gap
   1e-3 at alpha = 1e-2) cutting planes find avg lowest at w = 0, where it is 1: up to that gap, no
   linear model puts the average positive above the average of the k best negatives. What the
   stochastic methods then give is the direction in which their steps point on average. That
@@ -175,10 +175,10 @@ REMARKS = """\
 - **ramp**, which the paper states and does not run, is ahead on Covertype in these runs, and
   beside the best elsewhere. Perceptron@k-max, whose update is the ramp's gradient without its
   margin, comes second there. How far ahead depends on the scaling of the features, see below.
-- **Beside classifiers.** On Adult nothing is gained over logistic regression; on Letter and
+- **Compared with classifiers.** On Adult there is no gain over logistic regression; on Letter and
   Cod-RNA a little; on Covertype ramp and Perceptron@k-max are above it. The classifiers and
-  `PNormPush` ran with one untuned setting each, ours with settings that were chosen, so this is
-  no fair race.
+  `PNormPush` ran with one untuned setting each, ours with settings that were chosen, so this
+  comparison is not fair.
 - **Batch length.** Under 3 % on Letter, Adult and Cod-RNA for all methods of the paper; not on
   Covertype, where a batch of 100 rows holds one or two positives: there ramp and Perceptron@k-max
   gain with the length and the others lose most of what they have.

@@ -48,7 +48,7 @@ The design of the blend was settled on {settled}; the others are a check.
 
 {halves}
 
-## What the promise holds
+## Does the interval hold?
 
 The 95 % interval of `TopRanker` for the hits of the test list held {held} of {n_runs} times
 ({held_share:.0%}); as a share of the budget it is {width:.2f} wide on average
@@ -73,8 +73,9 @@ budget, and in brackets the average precision.
 
 ## What was tried and left out
 
-Looked at on two splits of the data sets, some on three, each with four folds and a fit on all rows.
-The halves agree on the first three; the rest is within chance, and the cheaper was taken:
+These variants were compared on two splits of the data sets, some on three, each with four folds and a fit on
+all rows. The halves agree on the first three; the other differences are within chance, and the cheaper variant
+was chosen:
 
 - the mean of the fold models instead of members fitted on all rows: 0.002 less average precision,
   and 0.005 less precision at the budget;
@@ -259,7 +260,7 @@ def _autogluon(results: dict) -> str:
 
 def _left_out(results: dict, methods: list[str]) -> str:
     told = [
-        "- Ranked lists (MQ2008, OHSUMED, MSLR): most of the methods know nothing of lists.",
+        "- Ranked lists (MQ2008, OHSUMED, MSLR): most of the methods do not support lists.",
         "- Sets of fewer than 300 rows (colon cancer, duke, leukemia).",
         "- a9a, ada and the digits, which share rows with adult and optdigits.",
     ]
