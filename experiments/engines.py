@@ -144,16 +144,17 @@ READING = """\
 
 ## Conclusions
 
-On these lists `binary` is hard to beat with trees. The push with p = 4 is as good as `binary` within the
-noise, nearly everywhere and by every metric, but it does not estimate probabilities, and it is nowhere
-clearly better. If trees can fit the probabilities, ranking by them is already right at the top.
+On these lists `binary` is hard to beat with trees. The push with p = 4 is as good as `binary`
+within the noise, nearly everywhere and by every metric, but it does not estimate probabilities,
+and it is nowhere clearly better. If trees can fit the probabilities, ranking by them is already
+right at the top.
 
-The push is an alternative to the engines' own *rankers*. `lambdarank` and `rank:ndcg` on one long list
-are worse than `binary` almost throughout, often by a lot (letter: partial AUC lower by 0.12 and
-0.23). The push is not; it supports lists of any length and row weights, and takes about as long as
-`binary` per round. So use it if rows are compared within lists, with row weights, or if one end of the
-list matters more, and use `binary` otherwise. The surrogate of precision at 100 concentrates on too few
-rows for trees and is the weakest of the objectives of toprank.
+The push is an alternative to the engines' own *rankers*. `lambdarank` and `rank:ndcg` on one long
+list are worse than `binary` almost throughout, often by a lot (letter: partial AUC lower by 0.12
+and 0.23). The push is not; it supports lists of any length and row weights, and takes about as
+long as `binary` per round. So use it if rows are compared within lists, with row weights, or if
+one end of the list matters more, and use `binary` otherwise. The surrogate of precision at 100
+concentrates on too few rows for trees and is the weakest of the objectives of toprank.
 """
 
 

@@ -100,13 +100,14 @@ READING = """\
 
 ## Conclusions
 
-The result depends on the data. On letter, where positives are rare and can be separated, half of the gain of
-the pushes over ordinary training comes from the batches: with class-aware batches, cross-entropy also puts
-more positives above the first negative. On the same batches the pushes with p = 4 and p = 1 still gain there
-and in partial AUC. On magic partial AUC rises a little. On bank marketing, where labels are noisy, the push
-with p = 4 loses some partial AUC, and differences at the very top are within chance. Precision at k, which
-uses few rows of a small batch, has a lower partial AUC. So try class-aware batches first, compare on your own
-held-out rows, and start with the push at p = 1 to 4.
+The result depends on the data. On letter, where positives are rare and can be separated, half of
+the gain of the pushes over ordinary training comes from the batches: with class-aware batches,
+cross-entropy also puts more positives above the first negative. On the same batches the pushes
+with p = 4 and p = 1 still gain there and in partial AUC. On magic partial AUC rises a little. On
+bank marketing, where labels are noisy, the push with p = 4 loses some partial AUC, and differences
+at the very top are within chance. Precision at k, which uses few rows of a small batch, has a
+lower partial AUC. So try class-aware batches first, compare on your own held-out rows, and start
+with the push at p = 1 to 4.
 """
 
 

@@ -74,8 +74,9 @@ problems of tmc2007. With two splits, differences of a standard deviation mean n
 
 - **avg against struct.** The better method based on avg is at least as good as both based on struct
   on all three, as the paper claims, and far better on the rarest positives.
-- **Compared with classifiers.** On cottonwood the classifiers and `PNormPush` are far ahead of all methods
-  for precision at k: a batch of 500 rows holds two or three positives, and its top is one row.
+- **Compared with classifiers.** On cottonwood the classifiers and `PNormPush` are far ahead of all
+  methods for precision at k: a batch of 500 rows holds two or three positives, and its top is one
+  row.
 - **Batch length.** Eight of the twelve changes stay under the paper's 5 %; the largest is that of
   SGD@k-avg on cottonwood, where short batches hold a positive or none.
 """

@@ -34,8 +34,8 @@ where exactly the share q is negative.
 ## Hits of the first rows in simulation
 
 `hits_at_least` at 90 % confidence, {bounded:,} repeats (one standard error is at most 0.7 points):
-how often the first k rows had at least as many hits as stated. Hits are whole numbers, so the bound holds
-more often than stated, above all if there are few false alarms.
+how often the first k rows had at least as many hits as stated. Hits are whole numbers, so the
+bound holds more often than stated, above all if there are few false alarms.
 
 {bounds}
 
@@ -55,8 +55,8 @@ the last column is how often `measure_drift` warned, from the scores of {n_new:,
 
 {drift}
 
-If the shift is known, weights correct for it: rows of a kind with a quarter of the positives and higher
-scores are 80 % of the new rows and were 30 % ({known_shift:,} repeats).
+If the shift is known, weights correct for it: rows of a kind with a quarter of the positives and
+higher scores are 80 % of the new rows and were 30 % ({known_shift:,} repeats).
 
 {shift}
 

@@ -82,12 +82,13 @@ the alphabet, and confirmed on the others. Ranks are among {models} models.
 
 ### Variants that were tried and left out
 
-- Independent noise on every threshold, then the maximum over all columns: columns with many values win by
-  chance. Noise that is drawn once for the best threshold of each column is better if a table has both binary
-  and numeric columns (bank marketing, hypothyroid).
+- Independent noise on every threshold, then the maximum over all columns: columns with many values
+  win by chance. Noise that is drawn once for the best threshold of each column is better if a
+  table has both binary and numeric columns (bank marketing, hypothyroid).
 - One or ten Newton steps per tree instead of three: no difference beyond chance for pushes.
 - Rows kept with probability 0.8 instead of random weights: no difference.
-- The average of two ensembles of 500 trees, of one objective or of a push and the log loss: no difference.
+- The average of two ensembles of 500 trees, of one objective or of a push and the log loss: no
+  difference.
 """
 
 

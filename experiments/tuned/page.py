@@ -73,9 +73,9 @@ budget, and in brackets the average precision.
 
 ## What was tried and left out
 
-These variants were compared on two splits of the data sets, some on three, each with four folds and a fit on
-all rows. The halves agree on the first three; the other differences are within chance, and the cheaper variant
-was chosen:
+These variants were compared on two splits of the data sets, some on three, each with four folds
+and a fit on all rows. The halves agree on the first three; the other differences are within
+chance, and the cheaper variant was chosen:
 
 - the mean of the fold models instead of members fitted on all rows: 0.002 less average precision,
   and 0.005 less precision at the budget;
