@@ -20,7 +20,7 @@ CHUNKS = [int(size) for size in os.environ.get("CHUNKS", "16 64 256 512").split(
 TERMS = {
     "first look": ("PNormPush", "survey_block"),
     "a pass of the push": ("PNormPush", None),
-    "a sample for thresholds": ("RankBoost", "every_so_many_rows"),
+    "a sample for thresholds": ("RankBoost", "rows_for_thresholds"),
     "bins of `RankBoost`": ("RankBoost", "binned"),
     "a round of `RankBoost`": ("RankBoost", None),
     "bins of `TreeRanker`": ("TreeRanker", "binned_rows"),
@@ -71,7 +71,7 @@ def predicted(fits):
         if name != "PNormPush":
             parts["first look"] = "survey_block"
         if name == "TreeRanker":
-            parts["a sample for thresholds"] = "every_so_many_rows"
+            parts["a sample for thresholds"] = "rows_for_thresholds"
         found = sum(
             passes_of(last[name], work)[0] * terms[term](size) for term, work in parts.items()
         )

@@ -105,7 +105,7 @@ def test_a_plan_predicts_what_grows_along_a_line():
             total = sum(seconds for _, seconds in found.values())
             return terms.Fit(found, total + 0.5, total, 1000 + 21 * size)
 
-        look = {"survey_block": (1, 5e-9), "every_so_many_rows": (1, 2e-9)}
+        look = {"survey_block": (1, 5e-9), "rows_for_thresholds": (1, 2e-9)}
         return {
             "PNormPush": fit(survey_block=(1, 5e-9), a_pass=(6, 9e-9)),
             "RankBoost": fit(**look, binned=(1, 7e-9), a_round=(11, 3e-9)),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from toprank.blocks import added_up
+from toprank.blocks import add_up
 
 
 def test_an_error_stops_the_other_threads():
@@ -16,5 +16,5 @@ def test_an_error_stops_the_other_threads():
         return part
 
     with pytest.raises(ValueError, match="bad part"):
-        added_up(work, range(100), 2)
+        add_up(work, range(100), 2)
     assert len(started) < 5

@@ -1,8 +1,8 @@
 """Rows that come in blocks: a file read piece by piece, a cluster with a piece on each worker.
 
-Whoever fits on blocks asks one thing of them, a total: work is done on every block where it lies,
-and the results are added up in the order of the blocks. So one fit serves a table in memory, a
-Parquet file larger than memory and a cluster, and gives the same model on all.
+Every fit on blocks is made of totals: a function is called on every block where the block is, and
+the results are added up in the order of the blocks. So one fit serves a table in memory, a Parquet
+file larger than memory and a cluster, and gives the same model on all.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ __all__ = [
     "Sums",
     "Tasks",
     "Total",
-    "added_up",
+    "add_up",
 ]
 
 
 class Block(NamedTuple):
-    """Some rows: their table, labels and weights, which block it is, and the ids of their lists."""
+    """Some rows: table, labels, weights, the number of the block, and the list id of each row."""
 
     X: NDArray[Any]
     y: NDArray[Any]
@@ -47,7 +47,7 @@ class Block(NamedTuple):
     groups: NDArray[Any] | None = None
 
     def counted(self, column: NDArray[Any]) -> NDArray[Any]:
-        """What a column holds of the rows that count, those of weight above 0."""
+        """Entries of a column in the rows that count, those of weight above 0."""
         return column if self.weights is None else column[self.weights > 0]
 
 
@@ -63,7 +63,7 @@ class Blocks(ABC):
     feature_names: list[str] | None = None
 
     def spread(self) -> SpreadBlocks | None:
-        """Give the blocks as parts of tasks, where they lie on machines of their own."""
+        """Give the blocks as arguments of tasks where they are on other machines, else None."""
         return None
 
     @abstractmethod
@@ -95,16 +95,16 @@ class Blocks(ABC):
 
     @abstractmethod
     def kept(self, work: Callable[..., Block], *arguments: Any) -> Blocks:
-        """Turn every block into another one and keep these at hand, as they are asked for often."""
+        """Turn every block into another one, and store these for many passes."""
 
     def close(self) -> None:  # noqa: B027  (most hold nothing)
-        """Let go of what was kept: memory of a cluster, space on disk."""
+        """Release what was stored: memory of a cluster, space on disk."""
 
 
 class Tasks(ABC):
-    """Work on parts that lie on other machines, described first and done when it is needed.
+    """Lazy work on other machines: tasks are described first and run when a result is needed.
 
-    A part is what a task gives; it may be an argument of other tasks, within a list too.
+    A part is the result of a task; it may be an argument of other tasks, within a list too.
     """
 
     @abstractmethod
@@ -113,26 +113,26 @@ class Tasks(ABC):
 
     @abstractmethod
     def split(self, n_parts: int, work: Callable[..., Any], *arguments: Any) -> list[Any]:
-        """Describe the parts in the list ``work(*arguments)``, which can go different ways."""
+        """Describe the items of the list ``work(*arguments)`` as parts of their own."""
 
     @abstractmethod
     def start(self, parts: list[Any]) -> list[Any]:
-        """Have the parts made, without waiting for them; they will be asked for more than once.
+        """Start to compute parts that are used more than once, without waiting for them.
 
-        The caller holds what they are made of until something that needs them was kept or gathered.
+        The caller holds their inputs until something that needs them was kept or gathered.
         """
 
     @abstractmethod
     def keep(self, parts: list[Any]) -> list[Any]:
-        """Make the parts and leave them where they are."""
+        """Compute the parts and leave them where they are."""
 
     @abstractmethod
     def gather(self, parts: list[Any]) -> list[Any]:
-        """Make the parts and bring them here."""
+        """Compute the parts and bring them here."""
 
 
 class SpreadBlocks(NamedTuple):
-    """Blocks as parts, in their order, and what makes tasks of them."""
+    """Blocks as parts, in their order, and the tasks that they can be arguments of."""
 
     tasks: Tasks
     parts: list[Any]
@@ -188,7 +188,7 @@ class ArrayBlocks(Blocks):
     ) -> Self:
         """Cut a table into blocks of ``size`` rows; ``n_jobs`` threads share them in a pass.
 
-        Lists, which ``groups`` names row by row, may be torn across blocks.
+        Rows of one list, named by ``groups``, may be in several blocks.
         """
 
         def part(column: NDArray[Any] | None, rows: slice) -> Any:
@@ -204,7 +204,7 @@ class ArrayBlocks(Blocks):
         )
 
     def total(self, work: Callable[..., Total], *arguments: Any) -> Total:
-        return added_up(
+        return add_up(
             lambda block, _: work(block, *arguments), self._blocks, allowed_threads(self._n_jobs)
         )
 
@@ -219,10 +219,10 @@ Part = TypeVar("Part")
 
 
 class Summable(Protocol):
-    """What can be added up."""
+    """Results that can be added."""
 
     def __add__(self, other: Self, /) -> Self:
-        """Put two results together; the left one is of the earlier parts."""
+        """Add two results; the left one is of the earlier parts."""
 
 
 Total = TypeVar("Total", bound=Summable)
@@ -250,11 +250,11 @@ class Least:
         return Least(min(self.value, other.value))
 
 
-class Stopped(Exception):  # noqa: N818  (not an error: the one who asked has left)
-    """Nobody waits for the result of a part any more."""
+class Stopped(Exception):  # noqa: N818  (not an error: the result is not needed any more)
+    """Raised by work whose result is not needed any more."""
 
 
-def added_up(
+def add_up(
     work: Callable[[Part, Event], Total],
     parts: Sequence[Part],
     n_threads: int,
@@ -262,10 +262,10 @@ def added_up(
 ) -> Total:
     """Add up ``work(part, stop)`` over the parts from first to last.
 
-    Two parts per thread are under way at most, so memory does not grow with their number. After an
-    error or Ctrl-C ``stop`` is set: long work looks at it from time to time and raises
-    :class:`Stopped`. Linear algebra keeps to the thread that calls it: others would be in the way,
-    and sums would depend on their number.
+    At most two parts per thread are in progress, so memory does not grow with their number. After
+    an error or Ctrl-C ``stop`` is set: long work checks it from time to time and raises
+    :class:`Stopped`. BLAS runs on the thread that calls it: more threads would compete for the
+    processors, and sums would depend on their number.
     """
     stop = Event()
     waiting: deque[tuple[Part, Future[Total]]] = deque()

@@ -1,8 +1,7 @@
-"""Who belongs above whom: labels, grades or pairs, with weights and lists, as one value.
+"""Which rows belong above which: labels, grades or pairs, with weights and lists, as one value.
 
-A :class:`Truth` is made and checked once. Rows of weight 0 are gone from it, so nobody behind it
-looks for them again: every ranker, objective and solver receives the truth about the rows that
-count, beside a table of just these rows.
+A :class:`Truth` is made and checked once, without the rows of weight 0: every ranker, objective
+and solver receives the truth about the rows that count, and a table of just these rows.
 
 ::
 
@@ -33,7 +32,7 @@ NO_PAIRS = (
 
 @dataclass(frozen=True, eq=False)
 class Truth:
-    """Who belongs above whom among the rows that count.
+    """Which rows belong above which, among the rows that count.
 
     Of two rows in one list the one of higher grade belongs above; labels are the grades 0 and 1.
     Where pairs are given there are no grades, and every row counts.

@@ -15,7 +15,7 @@ from pyarrow import csv
 from toprank.app import reading
 from toprank.app.text_columns import TextFormat, typed_columns
 from toprank.app.writing import unescaped, with_texts
-from toprank.blocks import Stopped, added_up
+from toprank.blocks import Stopped, add_up
 from toprank.tables.parquet_stream import ParquetStream
 from toprank.tables.table import RowBatch, Table, check_names, check_unchanged, file_state
 
@@ -144,7 +144,7 @@ class TextStream:
 
         while True:
             try:
-                found = added_up(of_piece, self._pieces, self.n_jobs, seen)
+                found = add_up(of_piece, self._pieces, self.n_jobs, seen)
             except _TypeMismatch:
                 continue
             check_unchanged(self.path, self._state)

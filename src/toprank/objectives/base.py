@@ -22,7 +22,7 @@ from toprank.truth import Truth
 
 
 class DescentCriterion(ABC):
-    """What descent asks of an objective on given labels: a function of the scores alone.
+    """What descent needs of an objective on given labels: a function of the scores alone.
 
     Scores are trusted here: one finite number per row, float32 or float64. Gradients come back
     in the dtype of the scores; sums are taken in float64.
@@ -90,10 +90,10 @@ class Criterion(DescentCriterion):
 
 
 class ScoreLine(ABC):
-    """Scores, and how they move along a direction: what a line search asks a criterion for.
+    """Scores, and how they move along a direction: what a line search needs of a criterion.
 
     Scores are linear in the weights of a model, so a step t along a direction moves them to
-    s + t·ahead, and a trial needs no look at the table.
+    s + t·ahead, and a trial does not read the table.
     """
 
     scores: NDArray[np.float64]
@@ -111,7 +111,7 @@ class ScoreLine(ABC):
 
 
 class KeptTrials(ScoreLine):
-    """A line that keeps the last trial and its gradient, for criteria that take long to ask.
+    """A line that keeps the last trial and its gradient, for criteria that cost much.
 
     Four vectors of one number per row live at a time: the scores, their move, the trial and its
     gradient.

@@ -2,7 +2,7 @@
 
 Objectives that compare rows (sorted scores, lists) need all scores at once, but never the table.
 A score, a label, a weight and the number of a list take little room beside the row that they
-belong to: these are kept for all rows, and the blocks are read again when they are asked for.
+belong to: these are kept for all rows, and the blocks are read again when they are needed.
 
 ::
 
@@ -12,9 +12,9 @@ A line search moves the scores alone, so an iteration reads the blocks twice, an
 few iterations for the rows on which the curvature is measured.
 
 On a cluster the scores of many rows stay where the rows are. A :class:`Column` holds one number per
-row in parts, and adds, scales and multiplies like an array; what solvers ask of a design and of a
-criterion is done part by part, and only sums come back. Rows of one list must be in one part to be
-compared. A hash of the id of a list says in which; scores go there and slopes come back::
+row in parts, and adds, scales and multiplies like an array; what solvers need of a design and of a
+criterion is computed part by part, and only sums come back. Rows of one list must be in one part to
+be compared. A hash of the id of a list says in which; scores go there and slopes come back::
 
     blocks  a: 1 2 1      b: 2 2 1        lists 1 and 2
     parts   1: a0 a2 b2   2: a1 b0 b1
@@ -118,7 +118,7 @@ class BlockDesign(_FeaturesOfBlocks):
 
 
 def wide_chunks(X: NDArray[Any]) -> Iterator[tuple[slice, Floats]]:
-    """Some rows at a time in float64: a line search compares values closer than float32 tells."""
+    """Some rows at a time in float64: a line search needs more digits than float32 has."""
     for start in range(0, len(X), CHUNK):
         rows = slice(start, start + CHUNK)
         yield rows, X[rows].astype(np.float64, copy=False)
@@ -244,7 +244,7 @@ class Column:
 
     def __init__(self, tasks: Tasks, parts: list[Any], sources: tuple[Any, ...] = ()) -> None:
         self.tasks, self.parts = tasks, parts
-        self._sources = sources  # a cluster lets go of parts that nobody holds
+        self._sources = sources  # a cluster releases parts without references
 
     def map(self, work: Callable[..., Any], *columns: list[Any]) -> list[Any]:
         """Describe ``work(part, ...)`` of every part and its companions in other columns."""
@@ -252,7 +252,7 @@ class Column:
         return [self.tasks.task(work, *together) for together in aligned]
 
     def persist(self) -> Self:
-        """Make the parts, which will be asked for more than once."""
+        """Compute the parts, which are used more than once."""
         self.parts, self._sources = self.tasks.keep(self.parts), ()
         return self
 
@@ -319,7 +319,7 @@ class Routing(NamedTuple):
 class Shuffle:
     """Moves rows of blocks to other parts and back; ``routings`` say which goes where.
 
-    Who sends holds the blocks until what was made of the pieces is kept.
+    The caller holds the blocks until what was made of the pieces is kept.
     """
 
     def __init__(self, tasks: Tasks, routings: list[Any], n_parts: int) -> None:

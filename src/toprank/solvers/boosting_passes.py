@@ -29,10 +29,10 @@ if TYPE_CHECKING:
 def fit_stumps(family: Stumps, blocks: Blocks, starts: NDArray[np.int64], n_rows: int) -> None:
     """Find thresholds as :meth:`Stumps.fit` does: on the rows that it would take of the table."""
     step = max(1, -(-n_rows // SAMPLE))
-    family.fit(np.concatenate(blocks.collect(every_so_many_rows, starts, step)))
+    family.fit(np.concatenate(blocks.collect(rows_for_thresholds, starts, step)))
 
 
-def every_so_many_rows(block: Block, starts: NDArray[np.int64], step: int) -> NDArray[Any]:
+def rows_for_thresholds(block: Block, starts: NDArray[np.int64], step: int) -> NDArray[Any]:
     """Rows of a block whose number in the whole list is a multiple of ``step``."""
     first = -int(starts[block.number]) % step
     return block.counted(block.X)[first::step].copy()  # a view would keep the whole block in memory
@@ -74,7 +74,7 @@ class PassState(StumpState):
         super().__init__(StumpDesign(np.empty((sizes.size, 0), np.uint8), sizes, family.doubled()))
         self._blocks = blocks
         self._coefficients = np.zeros(self.n_weak)
-        self._look()
+        self._set_weights()
 
     @classmethod
     def on(cls, blocks: Blocks, family: Stumps, positive: Any, largest: float = 1.0) -> PassState:
@@ -83,7 +83,7 @@ class PassState(StumpState):
         state.log_unit = 2 * log_scale(np.array([largest]), scaled_weights(np.array([largest])))
         return state
 
-    def _look(self) -> None:
+    def _set_weights(self) -> None:
         tables = np.array(
             [
                 self.design.lookup(j, self._coefficients[start:stop])
@@ -96,7 +96,7 @@ class PassState(StumpState):
         self.log_loss = sum(self.class_losses())
 
     def close(self) -> None:
-        """Let go of the bins."""
+        """Release the bins."""
         self._blocks.close()
 
     def class_losses(self) -> tuple[float, float]:
@@ -112,4 +112,4 @@ class PassState(StumpState):
 
     def _move(self, index: int, step: float) -> None:
         self._coefficients[index] += step
-        self._look()
+        self._set_weights()

@@ -1,8 +1,7 @@
-"""Where boosting stands: weak rankers, weights on pairs or rows, and the loss they make.
+"""The state of boosting: weak rankers, weights on pairs or rows, and the loss they make.
 
-A state knows the loss of the present scores, rates every weak ranker, measures one of them and
-moves the scores along it. What is chosen and how far to go is decided in
-:mod:`toprank.solvers.boosting`.
+A state has the loss of the present scores, rates every weak ranker, measures one of them and moves
+the scores along it. :mod:`toprank.solvers.boosting` chooses the weak ranker and the step.
 """
 
 from __future__ import annotations
@@ -224,7 +223,7 @@ class ClassState(StumpState):
         if weights is not None:
             self._set_weights(weights)
         self._resum()
-        # how many rows (by weight) have each code: tells which side of a stump is smaller
+        # rows (by weight) of each code: they say which side of a stump is smaller
         self._population = self._sums.copy()
         self._set_loss()
         if classify:

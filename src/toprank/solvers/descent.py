@@ -1,15 +1,14 @@
-"""Descent on a push: directions from a history of moves and a look at the curvature, exact steps.
+"""Descent on a push: directions from a history of moves and a measured curvature, exact steps.
 
     min_λ  criterion(H·λ) + (l2/2)·‖λ‖²  [+ l1·‖λ‖₁]
 
-The loop knows neither rows nor scores: an :class:`Iterate` has a value and a gradient and can go
-along a direction, a :class:`Curvature` stands for the Hessian. Rows in blocks
-(:mod:`toprank.solvers.passes`) bring theirs; those of a table in memory are here. There an
-iteration looks at the table twice: once for H·d along the direction d, once for Hᵀr. Scores are
-linear in the weights, so a step t along a direction moves them to s + t·d, and a trial costs
-O(rows). Where there are few weak rankers, the curvature of the criterion on some thousand rows,
-those that weigh most among them, serves as the initial matrix; when it is taken on all rows the
-iteration is Newton's method.
+The loop needs neither rows nor scores: an :class:`Iterate` has a value and a gradient and can move
+along a direction, a :class:`Curvature` stands for the Hessian. Those of sums over rows in blocks
+are in :mod:`toprank.solvers.passes`, all others here. Here an iteration reads the table twice: once
+for H·d along the direction d, once for Hᵀr. Scores are linear in the weights, so a step t along a
+direction moves them to s + t·d, and a trial costs O(rows). Where there are few weak rankers, the
+curvature of the criterion on some thousand rows, those that weigh most among them, serves as the
+initial matrix; when it is taken on all rows the iteration is Newton's method.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
     from toprank.weak_rankers import Design
 
 EXPLAINED = 0.1  # relative error in a change of the gradient at which the moments are trusted
-REFRESH = 5  # iterations between two looks at the curvature when it is only sampled
+REFRESH = 5  # iterations between two updates of the curvature when it is only sampled
 SAMPLE_PER_WEAK = 40  # sampled rows per weak ranker: the noise of the curvature is near 1/√40
 MIN_SAMPLE = 4096
 # A convex function along a line that still falls after 60 doublings has no minimum worth naming.
@@ -175,7 +174,7 @@ class Iterate(ABC):
         """Shorten a direction along which the curvature all but vanishes.
 
         Weights may grow a hundredfold in an iteration, no more: without a penalty the optimum
-        of separable data is at infinity, and a first step of 1e300 would never be seen again.
+        of separable data is at infinity, and no step leads back from weights of 1e300.
         """
         reach = 100.0 * (1.0 + float(np.abs(self.weights).max(initial=0.0)))
         length = float(np.abs(direction).max(initial=0.0))
@@ -198,7 +197,7 @@ class Curvature:
         self._moments: NDArray[np.float64] = np.empty((0, 0))
 
     def refresh(self, n_iter: int) -> None:
-        """Look at the curvature again if it is time."""
+        """Measure the curvature again if it is time."""
 
     def _set(self, moments: NDArray[np.float64]) -> None:
         moments += (1e-10 * np.trace(moments) / len(moments) or 1e-12) * np.eye(len(moments))
@@ -319,7 +318,7 @@ def _between(low: Point, high: Point, fall: float, rise: float) -> float:
 
 
 class ScoredIterate(Iterate):
-    """An iterate that knows its scores."""
+    """An iterate that keeps its scores."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""One list that no machine holds: pushes whose scores stay where the rows are.
+"""One list larger than the memory of a machine: pushes whose scores stay where the rows are.
 
 A push sums the losses of inner rows i into the heights u_k = Σ_i w_i·ℓ(s_i - s_k) of outer rows k.
 Rows that are compared lie on different machines:

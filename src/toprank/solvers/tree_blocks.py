@@ -1,14 +1,14 @@
 """Rows in blocks that trees grow on: a file larger than memory, the workers of a cluster.
 
-Beside its codes a block has scores, gradients and an order of its rows by leaf. They follow from
-the trees so far and the steps of the present one, of which the fit keeps a log::
+Beside its codes a block has a state: scores, gradients and an order of its rows by leaf. It follows
+from the trees so far and the steps of the present one, of which the fit keeps a log::
 
     trees    (splits, values) (splits, values) …
     steps    set_gradients  pack  split  split …      of the tree that grows
 
 A pass sends the end of the log and one question. A block takes the steps that are new to it and
-answers; answers are whole numbers and add up. Where a block knows too little (on another worker,
-after a loss, for want of memory), the pass is repeated with the whole log.
+answers; answers are whole numbers and add up. Where the state of a block is missing (on another
+worker, after a loss, for want of memory), the pass is repeated with the whole log.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Tree = tuple[Integers, Floats]
 
-# Bytes per row of all that a block knows, and of its scores alone.
+# Bytes per row of the state of a block, and of its scores alone.
 STATE_BYTES = 30
 SCORE_BYTES = 8
 
@@ -59,7 +59,7 @@ def weigh_block(block: Block, scale: float) -> Sums:
 
 
 class WholeTable(NamedTuple):
-    """What a block must know of the whole table; scores begin at ``start``."""
+    """What the state of a block depends on in the whole table; scores begin at ``start``."""
 
     columns: BinnedColumns
     first_rows: Integers
@@ -75,13 +75,13 @@ class Log:
         self.n_trees = first + len(trees)
 
     def follows(self, table: BlockTable) -> bool:
-        """Whether the log goes on from where a block stands."""
+        """Whether the log goes on from the state of a block."""
         here = table.n_trees, table.n_steps
         return (self.first, 0) <= here <= (self.n_trees, len(self.steps))
 
 
 class BlockTable(TreeTable):
-    """What a block knows, which stays where it is while the rows come and go."""
+    """The state of a block, which stays where it is while the rows come and go."""
 
     def __init__(
         self, block: Block, whole: WholeTable, scores: Floats | None = None, n_trees: int = 0
@@ -112,7 +112,7 @@ class BlockTable(TreeTable):
         self.n_steps = len(log.steps)
 
     def leave_rows(self) -> None:
-        """Let go of the rows, which lie elsewhere."""
+        """Release the rows, which are stored elsewhere."""
         self.set_rows(np.empty((0, 0), np.uint8), np.empty(0, bool), None)
 
     def whole_histograms(self, leaves: Integers) -> Sums:
@@ -133,9 +133,9 @@ class BlockTable(TreeTable):
 
 
 class BlockStates:
-    """What blocks know, by their number, as far as the memory allows.
+    """States of blocks by their number, as far as the memory allows.
 
-    Elsewhere, on a worker, it is what the blocks of that worker know.
+    Sent to a worker, this becomes the states of the blocks of that worker.
 
     Parameters
     ----------
@@ -154,24 +154,24 @@ class BlockStates:
         return cls(STATE_BYTES if free is None else free // (2 * n_rows))
 
     def take(self, block: Block, whole: WholeTable) -> BlockTable | None:
-        """Give what a block knows to whoever works on it."""
+        """Hand out the state of a block, None where there is none."""
         found = self._kept.pop(block.number, None)
         return BlockTable(block, whole, *found) if isinstance(found, tuple) else found
 
     def put(self, block: Block, table: BlockTable) -> None:
-        """Keep what a block knows, or its scores, or nothing."""
+        """Keep the state of a block, or its scores, or nothing."""
         if self._keeps_all:
             self._kept[block.number] = table
         elif self.keeps_scores:
             self._kept[block.number] = table.scores, table.n_trees
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Stay here: there it is what is kept there."""
+        """Become the states of the process that unpickles this."""
         return states_of_worker, ()
 
 
 class WorkerStates(BlockStates):
-    """What the blocks in this process know, for as long as their codes stay in its memory."""
+    """States of the blocks in this process, for as long as their codes stay in its memory."""
 
     def __init__(self) -> None:
         self._by_codes: dict[int, tuple[weakref.ref[Any], BlockTable]] = {}
@@ -190,12 +190,12 @@ _HERE = WorkerStates()
 
 
 def states_of_worker() -> BlockStates:
-    """What the blocks in this process know."""
+    """States of the blocks in this process."""
     return _HERE
 
 
 class Question:
-    """One pass: what blocks know, what was done since, and what is asked of them."""
+    """One pass: the states of blocks, the log since then, and a method of :class:`BlockTable`."""
 
     def __init__(
         self, states: BlockStates, whole: WholeTable, log: Log, name: str, *arguments: Any
@@ -205,13 +205,13 @@ class Question:
 
 
 class Answer:
-    """What blocks answered, added up; None where one of them knew too little."""
+    """Answers of blocks, added up; None where the state of one of them was missing."""
 
     def __init__(self, value: Any) -> None:
         self.value = value
 
     def __add__(self, other: Answer) -> Answer:
-        """Add up, unless somebody has to be asked again."""
+        """Add up, unless the pass has to be repeated."""
         if self.value is None or other.value is None:
             return Answer(None)
         return Answer(self.value + other.value)
@@ -281,7 +281,7 @@ class TreeBlocks(GrowingRows):
         self._trees = trees
 
     def close(self) -> None:
-        """Let go of the codes."""
+        """Release the codes."""
         self.blocks.close()
 
     def set_gradients(self, terms: Terms, factors: tuple[float, float]) -> None:
@@ -313,7 +313,7 @@ class TreeBlocks(GrowingRows):
     def whole_sums(self, terms: Terms, steps: Floats, scale: float) -> Integers:
         if not steps.size or self._cover is not None:
             return np.asarray(self._ask("whole_sums", terms, steps, scale))
-        # The first sums of a tree by leaf tell its cover too: a pass less.
+        # The first sums of a tree by leaf come with its cover: a pass less.
         sums, self._cover = self._ask("sums_and_cover", terms, steps, scale).parts
         return np.asarray(sums)
 
@@ -325,7 +325,7 @@ class TreeBlocks(GrowingRows):
         return float(self._ask("sum_losses", terms))
 
     def to_score(self) -> Question:
-        """Give what :func:`scored_rows` needs."""
+        """Give the question of :func:`scored_rows`."""
         return self._question(0, "scored")
 
     def _question(self, first: int, name: str, *arguments: Any) -> Question:
@@ -333,7 +333,7 @@ class TreeBlocks(GrowingRows):
         return Question(self._states, self._whole, log, name, *arguments)
 
     def _ask(self, name: str, *arguments: Any) -> Any:
-        """Ask all blocks, first those that know all but the last tree."""
+        """Ask all blocks, with the end of the log first and the whole log if that is not enough."""
         last = max(0, len(self._trees) - 1) if self._states.keeps_scores else 0
         answer = self.blocks.total(ask_block, self._question(last, name, *arguments))
         if answer.value is None:

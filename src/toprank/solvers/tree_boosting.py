@@ -1,4 +1,4 @@
-"""Gradient boosting of oblivious trees: every level of a tree asks one question of all its leaves.
+"""Gradient boosting of oblivious trees: all leaves of a level are split by one question.
 
 ::
 

@@ -63,7 +63,7 @@ class LeafObjective(ABC):
 
     @abstractmethod
     def set_gradients(self, rows: Any) -> None:
-        """Look at the scores, and set the gradients that the next tree follows."""
+        """Set the gradients at the present scores, which the next tree follows."""
 
     @abstractmethod
     def leaf_values(self, rows: Any, n_leaves: int, penalty: float) -> Floats:
@@ -104,7 +104,7 @@ def summed_objective(objective: Objective, positive: float, total: float) -> Lea
 
 
 class LogLossLeaves(LeafObjective):
-    """The log loss: every row alone, so leaves do not look at each other."""
+    """The log loss: a sum over single rows, so leaves are independent of each other."""
 
     def __init__(self, positive: float, total: float) -> None:
         self.start = math.log(positive / (total - positive))
@@ -134,14 +134,14 @@ class PushLeaves(LeafObjective):
         self.bound = total
         self._formula, self._sign, self._scale = formula, sign, total / 2.0
 
-    def _look(self, rows: GrowingRows) -> tuple[Terms, float, float]:
+    def _terms_and_sums(self, rows: GrowingRows) -> tuple[Terms, float, float]:
         """Terms at the present scores, and their sums over the positives and the negatives."""
         terms = Terms(PUSH, self._formula.powers(self._sign), rows.edges())
         above, _, below = rows.sums(terms, np.zeros(0))[0].tolist()
         return terms, above, below
 
     def _masses(self, rows: GrowingRows) -> tuple[TiltedMass, TiltedMass]:
-        terms, *masses = self._look(rows)
+        terms, *masses = self._terms_and_sums(rows)
         return self._formula.ends(self._sign, terms.edges, masses)
 
     def value(self, rows: GrowingRows) -> float:
@@ -151,7 +151,7 @@ class PushLeaves(LeafObjective):
         return self._formula.intercept(self._masses(rows))
 
     def set_gradients(self, rows: GrowingRows) -> None:
-        self._terms, above, below = self._look(rows)
+        self._terms, above, below = self._terms_and_sums(rows)
         rows.set_gradients(self._terms, (-self._scale / above, self._scale / below))
 
     def leaf_values(self, rows: GrowingRows, n_leaves: int, penalty: float) -> Floats:
@@ -179,7 +179,7 @@ class IRPushLeaves(LeafObjective):
         rows.set_gradients(self._terms, (-self._scale, pull / sums[2]))
 
     def _at_level(self, rows: GrowingRows, terms: Terms, steps: Floats) -> Floats:
-        """Sums by leaf, after a look at the soft maximum of the negatives."""
+        """Sums by leaf, at the present soft maximum of the negatives."""
         self._terms = self._leveled(rows, terms, steps)
         return rows.sums(self._terms, steps)
 

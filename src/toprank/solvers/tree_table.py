@@ -77,7 +77,8 @@ class TreeTable(GrowingRows):
         self.set_rows(codes, positives, weights)
         # one number for gradient and packed row: the second takes the place of the first
         self._packed = self.gradients.view(np.int64)
-        self._rows, self._other, self._spare = np.empty((3, n_rows), dtype=np.int32)
+        numbers = np.uint32 if n_rows <= 2**32 else np.uint64
+        self._rows, self._other, self._spare = np.empty((3, n_rows), dtype=numbers)
 
     def set_rows(
         self, codes: NDArray[np.uint8], positives: NDArray[np.bool_], weights: Floats | None

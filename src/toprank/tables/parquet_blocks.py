@@ -22,7 +22,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from toprank.blocks import Block, Blocks, Stopped, added_up
+from toprank.blocks import Block, Blocks, Stopped, add_up
 from toprank.kernels.memory import available_memory
 from toprank.tables.columns import as_row_weights
 from toprank.tables.parquet_stream import ParquetStream
@@ -225,7 +225,7 @@ class KeptBlocks(SpillingBlocks):
             if self.watch is not None:
                 self.watch((kept.number + 1) * self.n_rows // len(self._blocks), self.n_rows)
 
-        return added_up(of_block, self._blocks, self.n_jobs, seen)
+        return add_up(of_block, self._blocks, self.n_jobs, seen)
 
     def close(self) -> None:
         self._blocks = []

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from toprank.blocks import Stopped, added_up
+from toprank.blocks import Stopped, add_up
 from toprank.tables.table import (
     RowBatch,
     Table,
@@ -133,7 +133,7 @@ class ParquetStream:
             if self.watch is not None:
                 self.watch(group.first_row + group.n_rows, self.n_rows)
 
-        return added_up(of_group, self._groups, self.n_jobs, seen)
+        return add_up(of_group, self._groups, self.n_jobs, seen)
 
     def take(self, rows: NDArray[np.int64]) -> pa.Table:
         """These rows with all their columns, in the order of the file; ``rows`` is sorted."""
@@ -151,7 +151,7 @@ class ParquetStream:
                     found.append(batch.table.take(rows[start:end] - batch.first_row))
             return found
 
-        return pa.concat_tables(added_up(of_group, wanted, self.n_jobs))
+        return pa.concat_tables(add_up(of_group, wanted, self.n_jobs))
 
     def _batches(self, group: _Group, columns: list[str], stop: Event) -> Iterator[RowBatch]:
         number, first_row = group.first_batch, group.first_row
