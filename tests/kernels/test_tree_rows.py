@@ -22,7 +22,7 @@ def table():
 
 
 def packed_of(gradients, weights, draws, key=5, first=0):
-    packed, rows = np.empty(gradients.size, np.int64), np.empty(gradients.size, np.int32)
+    packed, rows = np.empty(gradients.size, np.int64), np.empty(gradients.size, np.uint32)
     n_kept = pack_rows(gradients, weights, draws, key, first, SCALES, packed, rows)
     return packed, rows[:n_kept]
 

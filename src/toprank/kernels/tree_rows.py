@@ -23,6 +23,7 @@ from toprank.kernels.jit import compiled
 Codes = NDArray[np.uint8]
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
+Numbers = NDArray[np.unsignedinteger]  # of rows
 
 # Quantiles in 4,096 steps: drawing from them is a look-up by 12 bits of a hash.
 _STEPS = (np.arange(4096) + 0.5) / 4096
@@ -49,7 +50,7 @@ def pack_rows(
     first: int,
     scales: tuple[float, float],
     packed: Integers,
-    rows: NDArray[np.int32],
+    rows: Numbers,
 ) -> int:
     """Pack every row and write the numbers of those that count into ``rows``; how many they are.
 
@@ -83,7 +84,7 @@ def pack_rows(
 def fill_histograms(
     codes: Codes,
     packed: Integers,
-    rows: NDArray[np.int32],
+    rows: Numbers,
     starts: Integers,
     leaves: Integers,
     offsets: NDArray[np.uint32],
@@ -99,7 +100,7 @@ def fill_histograms(
         mine = histograms[leaf]
         mine[offsets[start] : offsets[stop]] = 0
         for k in range(starts[leaf], starts[leaf + 1]):
-            row = np.uint32(rows[k])
+            row = rows[k]
             value = packed[row]
             for j in range(np.uint32(start), np.uint32(stop)):
                 mine[offsets[j] + codes[row, j]] += value
@@ -108,11 +109,11 @@ def fill_histograms(
 @compiled
 def split_rows(
     codes: Codes,
-    rows: NDArray[np.int32],
+    rows: Numbers,
     starts: Integers,
     split: tuple[int, int, int],
-    parted: NDArray[np.int32],
-    spare: NDArray[np.int32],
+    parted: Numbers,
+    spare: Numbers,
     parted_starts: Integers,
 ) -> None:
     """Split every leaf: rows of leaf l at ``starts[l]:starts[l + 1]`` become leaves 2l and 2l + 1.
