@@ -120,7 +120,7 @@ def test_text_classes_and_a_text_for_reject(frame):
 
 def test_other_classes_later_are_refused(rng, X):
     model = PredtronClassifier().partial_fit(X, rng.integers(0, 2, N), classes=[0, 1])
-    with pytest.raises(ValueError, match="not those of the first call"):
+    with pytest.raises(ValueError, match="is not the same as on the last call"):
         model.partial_fit(X, rng.integers(0, 2, N), classes=[0, 1, 2])
 
 

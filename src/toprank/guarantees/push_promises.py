@@ -1,4 +1,4 @@
-"""What a push measured on its training list, beside what its objective promised."""
+"""What a push measured on its training list, compared with what its objective promised."""
 
 from __future__ import annotations
 

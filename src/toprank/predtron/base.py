@@ -61,7 +61,7 @@ class OnlineEstimator(BaseEstimator):  # type: ignore[misc]
 
     @abstractmethod
     def _play(self, inputs: Any, labels: Any, *, passes: int, shuffle: bool) -> Self:
-        """Play the inputs so many times, or until a pass without a loss."""
+        """Play the inputs ``passes`` times, or until a pass without a loss."""
 
     def _check_classes(self, classes: Any, *, first: bool) -> None:
         """Refuse classes that ``partial_fit`` cannot use; most learners know them from labels."""
@@ -172,9 +172,6 @@ class BasePredtron(OnlineEstimator):
     budget: int | None = None
     eta: float | Literal["auto"] = "auto"
 
-    def _has_intercept(self) -> bool:
-        return False
-
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_choice("variant", self.variant, ("standard", "loss_driven"))
@@ -200,7 +197,7 @@ class BasePredtron(OnlineEstimator):
 
     def _begin(self, problem: Problem, n_features: int, dimension: int) -> None:
         """Forget everything and start at W = 0."""
-        intercept = self._has_intercept()
+        intercept = bool(getattr(self, "fit_intercept", False))
         self._problem: Any = problem
         self._link = link_from(self.link, self.r)
         self._model: LinearModel | KernelModel
@@ -275,7 +272,7 @@ class BasePredtron(OnlineEstimator):
         self.certificate_ = replace(run, eta=self.eta_)
 
     def _certify(self, X: Any, y: Any, coef: Any, intercept: Any = None) -> PredtronCertificate:
-        """The certificate beside the margin that reference weights have on these inputs."""
+        """The certificate with the margin that reference weights have on these inputs."""
         check_is_fitted(self, "n_rounds_")
         table = self._table(X, reset=False)
         inputs, labels = self._stream(table, self._check_labels(y, table))
@@ -376,11 +373,8 @@ class RowPredtron(BasePredtron):
 
     fit_intercept: bool = True
 
-    def _has_intercept(self) -> bool:
-        return bool(self.fit_intercept)
-
     def _stream(self, table: Any, labels: Any) -> tuple[StreamInputs, Any]:
-        inputs = StreamInputs(table, intercept=self._has_intercept())
+        inputs = StreamInputs(table, intercept=bool(self.fit_intercept))
         return inputs, self._problem.prepare(labels)
 
     def certify(self, X: Any, y: Any, coef: Any, intercept: Any = None) -> PredtronCertificate:

@@ -19,7 +19,12 @@ from toprank.predtron.base import OnlineEstimator, RowPredtron
 from toprank.predtron.documentation import documented
 from toprank.predtron.problem import PredictionTable
 from toprank.predtron.representations import Basis, Signs
-from toprank.rankers.supervised import check_length, class_codes, class_labels
+from toprank.rankers.supervised import (
+    check_length,
+    class_codes,
+    class_labels,
+    classes_of_stream,
+)
 
 if TYPE_CHECKING:
     from toprank.predtron.inputs import StreamInputs
@@ -40,12 +45,7 @@ class ClassLearner(ClassifierMixin, OnlineEstimator):  # type: ignore[misc]
     def _check_classes(self, classes: Any, *, first: bool) -> None:
         if first and classes is None:
             raise ValueError("classes=None: name all classes at the first partial_fit.")
-        named = None if classes is None else np.unique(np.asarray(classes))
-        if not first and named is not None and not np.array_equal(named, self.classes_):
-            raise ValueError(
-                f"classes={named.tolist()} are not those of the first call, "
-                f"{self.classes_.tolist()}; leave them out, or fit again."
-            )
+        classes_of_stream(None if first else self.classes_, classes)
 
     def _check_labels(self, y: Any, table: Any) -> NDArray[Any]:
         labels = class_labels(y)

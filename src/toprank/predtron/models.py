@@ -34,7 +34,7 @@ ROUNDING = 1e-9
 
 
 def _chunks(inputs: Any, order: NDArray[np.intp]) -> list[NDArray[np.intp]]:
-    """The order in pieces of about so many rows."""
+    """The order in pieces of about ``ROWS_AT_ONCE`` rows."""
     size = max(1, ROWS_AT_ONCE * len(inputs) // int(inputs.X.shape[0]))
     return [order[start : start + size] for start in range(0, order.size, size)]
 
@@ -81,7 +81,7 @@ class LinearModel:
         return self.link.norm(self.weights)
 
     def final(self, clock: int) -> Floats:
-        """Weights to predict with after so many rounds: p × d."""
+        """Weights to predict with after ``clock`` rounds: p × d."""
         if not self.average or clock == 0:
             return self.weights
         if self.link is None:
@@ -221,7 +221,7 @@ class KernelModel:
         return float(np.sqrt(largest))
 
     def final(self, clock: int) -> Floats:
-        """Coefficients to predict with after so many rounds."""
+        """Coefficients to predict with after ``clock`` rounds."""
         if not self.average or clock == 0:
             return self.coefficients
         averaged: Floats = self.coefficients - self.drift / clock

@@ -152,17 +152,7 @@ class LinearRankSVM(GradesAndPairsMixin, LinearRanker):
         Parameters
         ----------
         blocks : Blocks
-            As in :meth:`PNormPush.fit_blocks`, with lists or without.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from toprank import LinearRankSVM
-        >>> from toprank.blocks import ArrayBlocks
-        >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([0, 1, 0, 1])
-        >>> model = LinearRankSVM().fit_blocks(ArrayBlocks.cut(X, y, size=2))
-        >>> model.rank([[0.0], [3.0]])
-        array([2, 1])
+            As in :meth:`PNormPush.fit_blocks`, which has an example; with lists or without.
         """
         self._check_parameters()
         seen, classes = survey(blocks, accepts_missing=False, accepts_groups=True)
@@ -235,7 +225,7 @@ class LinearRankSVM(GradesAndPairsMixin, LinearRanker):
 class _ComparedRows(NamedTuple):
     """Rows in memory, in blocks or on a cluster: the mean loss of their pairs, and a cut by weight.
 
-    The truth is known where it is at hand.
+    ``truth`` is None where the labels stay on a cluster.
     """
 
     design: Design

@@ -14,7 +14,6 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import column_or_1d
 
 from toprank.guarantees.precision import StreamCertificate, certify_mistakes, reach_of
 from toprank.guarantees.ranking_margins import GapCertificate
@@ -32,6 +31,7 @@ from toprank.rankers.supervised import (
     check_table,
     class_codes,
     class_labels,
+    classes_of_stream,
     near_one,
 )
 from toprank.solvers.cutting_plane import minimize_by_cutting_planes
@@ -370,7 +370,7 @@ class PrecisionAtKRanker(LinearRanker):
     def _certify(
         self, rows: BatchRows, batches: MiniBatches, n_passes: int, *, is_new: bool
     ) -> None:
-        """Say what the run has shown; a run that went on from another has its batches no more."""
+        """Store the certificate; the batches of a run that continued another are not kept."""
         stream = self._stream
         self.certificate_ = StreamCertificate.of(stream.tally)
         if self.solver == "perceptron" and is_new and stream.steps is None:
@@ -451,19 +451,12 @@ def labels_of_stream(
     y: ArrayLike, known: NDArray[Any] | None, classes: ArrayLike | None
 ) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     """Classes of a stream, and which rows of its next part are positive: perhaps all or none."""
-    if classes is not None:
-        named = np.unique(column_or_1d(classes))
-        if named.size != 2:
-            raise ValueError(f"classes must name two labels, got {named.tolist()}.")
-        if known is not None and not np.array_equal(known, named):
-            raise ValueError(
-                f"classes={named.tolist()} is not the same as on the last call to partial_fit, "
-                f"was: {known.tolist()}; begin a new ranker for other classes."
-            )
-        known = named
-    if known is None:
-        known = binary_labels(y)[0]
-    return known, class_codes(class_labels(y), known) == 1
+    found = classes_of_stream(known, classes)
+    if found is None:
+        found = binary_labels(y)[0]
+    if found.size != 2:
+        raise ValueError(f"classes must name two labels, got {found.tolist()}.")
+    return found, class_codes(class_labels(y), found) == 1
 
 
 def with_ordinary_weights(truth: Truth, k: float) -> Truth:

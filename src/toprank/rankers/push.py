@@ -95,7 +95,7 @@ SOLVERS = {"lbfgs": minimize_by_lbfgs, "coordinate": minimize_by_coordinates}
 
 
 class ScoredProblem:
-    """A push on rows whose scores are all at hand, whoever holds the table.
+    """A push on rows whose scores are all in memory; the table may be in blocks.
 
     Objectives that are no logarithm are taken in units of their value where all rows tie, so that
     a penalty means the same on tables of every size.
@@ -346,7 +346,7 @@ class PushRanker(GradesAndPairsMixin, LinearRanker):
     def certificate_(self) -> PushCertificate:
         """The ranking quality measured on the training list, and what the objective promises.
 
-        It costs a sort, so it is made when it is first asked for; the list is kept until then.
+        It costs a sort, so it is computed on first access; the list is kept until then.
         """
         if "_training_list" in self.__dict__:
             self._certified = self._certificate(*self.__dict__.pop("_training_list"))
@@ -403,7 +403,7 @@ class PushRanker(GradesAndPairsMixin, LinearRanker):
         self._objective()
 
     def _check_learner(self) -> None:
-        """Refuse what needs weak rankers that are there from the start."""
+        """Refuse options that a learner, which makes one weak ranker per round, cannot have."""
         if self.solver == "lbfgs":
             raise ValueError(
                 "a weak learner makes one weak ranker per round, so it needs solver='auto' or "

@@ -96,17 +96,8 @@ class RankBoost(BoostedListsMixin, ExponentialRanker):
         """Learn from labelled rows in blocks, in one list: the same stumps as :meth:`fit` finds.
 
         Two passes find thresholds, one puts the rows into bins, each round is one more. Needs
-        stumps, and no early stopping. ``blocks`` are those of :meth:`PNormPush.fit_blocks`.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from toprank import RankBoost
-        >>> from toprank.blocks import ArrayBlocks
-        >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([0, 1, 0, 1])
-        >>> model = RankBoost(max_iter=3).fit_blocks(ArrayBlocks.cut(X, y, size=2))
-        >>> model.rank([[0.0], [3.0]])
-        array([2, 1])
+        stumps, and no early stopping. ``blocks`` are those of :meth:`PNormPush.fit_blocks`, which
+        has an example.
         """
         self._check_parameters()
         family = self._family()

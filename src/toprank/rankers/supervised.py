@@ -80,7 +80,7 @@ class SupervisedRanker(CallbackSupportMixin, BaseRanker):
 
     @abstractmethod
     def _fit(self, table: Any, truth: Truth, given: dict[str, Any], **options: Any) -> Self:
-        """Learn; ``given`` is what the user handed over, which callbacks are shown."""
+        """Learn; ``given`` are the arguments of the user, which callbacks receive."""
 
     @with_callbacks
     def fit(self, X: Any, y: ArrayLike, sample_weight: Given = None, groups: Given = None) -> Self:
@@ -361,6 +361,19 @@ def class_codes(labels: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.intp]
     return codes.astype(np.intp, copy=False)
 
 
+def classes_of_stream(known: NDArray[Any] | None, named: ArrayLike | None) -> Any:
+    """Classes of a stream: those that it has, or those named in its first call, or None."""
+    if named is None:
+        return known
+    found = np.unique(column_or_1d(named))
+    if known is not None and not np.array_equal(found, known):
+        raise ValueError(
+            f"classes={found.tolist()} is not the same as on the last call to partial_fit, was: "
+            f"{known.tolist()}; leave it out, or begin anew for other classes."
+        )
+    return found
+
+
 class LabelSets:
     """Rows with any number of labels: a matrix of indicators.
 
@@ -439,6 +452,6 @@ def near_one(truth: Truth) -> Truth:
 
 
 def _given(X: Any, y: Any, **metadata: Any) -> dict[str, Any]:
-    """What callbacks are shown of the arguments of a fit."""
+    """The arguments of a fit as callbacks receive them."""
     present = {name: value for name, value in metadata.items() if value is not None}
     return {"X": X, "y": y, "metadata": present or None}

@@ -45,7 +45,7 @@ class Survey:
     has_groups: bool = False
 
     def __add__(self, other: Survey) -> Survey:
-        """Put what two sets of blocks told together."""
+        """Merge what was seen of two sets of blocks."""
         if self.low.size != other.low.size:
             raise ValueError(
                 f"blocks must have the same columns, got {self.low.size} in one and "

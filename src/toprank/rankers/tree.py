@@ -279,18 +279,7 @@ class TreeRanker(BoostedListsMixin, SupervisedRanker):
         Parameters
         ----------
         blocks : Blocks
-            Such as ``toprank.tables.ParquetBlocks`` (a file larger than memory) or
-            ``toprank.integrations.dask.DaskBlocks`` (a cluster).
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from toprank import TreeRanker
-        >>> from toprank.blocks import ArrayBlocks
-        >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([0, 1, 0, 1])
-        >>> model = TreeRanker(n_trees=3).fit_blocks(ArrayBlocks.cut(X, y, size=2))
-        >>> model.rank([[0.0], [3.0]])
-        array([2, 1])
+            As in :meth:`PNormPush.fit_blocks`, which has an example; in one list.
         """
         self._check_parameters()
         objective = self._objective()

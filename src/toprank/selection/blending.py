@@ -36,7 +36,7 @@ Watch = Callable[[int, int], object]
 
 # Most fits take longer than in proportion to their rows.
 _GROWTH = 1.5
-# Rows that the cut of a blend is measured on at the most.
+# Most rows that the cut of a blend is computed from.
 _ROWS_OF_CUT = 50_000
 # A slope outside says that the folds are too small to measure it.
 _FLATTEST, _STEEPEST = 0.05, 20.0
@@ -82,7 +82,7 @@ class CrossFit:
         return np.array([member.scores for member in self.members])
 
     def seconds(self, number: int, n_rows: int) -> float:
-        """What a fit of a member on so many rows will take."""
+        """Estimated seconds of a fit of a member on ``n_rows`` rows."""
         member = self.members[number]
         effort = member.candidate.effort(n_rows, self.folds[0].train.size)
         return _GROWTH * member.seconds * effort / len(self.folds)
@@ -120,10 +120,10 @@ class CrossFit:
     def fits_within(
         self, seconds: float, weights: Floats, n_rows: int, n_jobs: int | None
     ) -> tuple[CrossFit, int]:
-        """Members and a number of rows whose fits in memory end within so many seconds.
+        """Members and a number of rows whose fits in memory should end within ``seconds``.
 
-        First all rows; then members as they were on the folds; then fewer rows and fewer, but no
-        fewer than the folds had, which were fitted in time.
+        All rows where they can be fitted in time; else members with the settings that they had on
+        the folds; else fewer and fewer rows, but not fewer than a fold was fitted on.
         """
 
         def needed(cross: CrossFit, n_rows: int) -> float:

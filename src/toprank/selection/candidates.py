@@ -20,8 +20,8 @@ class RankerKind(NamedTuple):
     ``given`` differs there from the defaults of the class; ``grid`` holds the settings that a
     choice tries, ``on_folds`` those that differ in its fits on folds, which need not be as fine;
     ``is_streamed`` says whether it learns by passes over batches of rows, ``is_linear`` whether by
-    one coefficient per feature, also of sparse rows; a blend begins with so many ``votes`` for each
-    setting.
+    one coefficient per feature, also of sparse rows; ``votes`` is the count with which a blend
+    starts for each setting.
     """
 
     class_name: str

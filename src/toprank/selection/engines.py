@@ -111,7 +111,7 @@ class ForeignTrees(BaseRanker):
 
     @abstractmethod
     def _make(self, n_rows: int) -> Any:
-        """Make the other library's classifier for so many rows."""
+        """Make the other library's classifier for a table of ``n_rows`` rows."""
 
     @abstractmethod
     def _check_parameters(self) -> None:
@@ -167,7 +167,7 @@ class ForestRanker(ForeignTrees):
     max_features : float or None, default=None
         Share of the columns that a split looks at; None is the square root of their number.
     min_samples_leaf : int, default=1
-        Rows that a leaf has at the least.
+        Fewest rows of a leaf.
     random_state : int, default=0
 
     Examples
@@ -178,7 +178,7 @@ class ForestRanker(ForeignTrees):
     array([2, 1])
     """
 
-    # Rows that a tree sees at the most: more make it slow, not better.
+    # Most rows that a tree is fitted on: more make it slower, not better.
     most_rows: ClassVar[int] = 50_000
 
     kind: str = "random"

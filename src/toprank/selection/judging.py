@@ -28,7 +28,7 @@ DIGITS = 9
 
 
 def fewest_of_class(n_rows: int) -> int:
-    """Rows of each class that a sample of so many rows has at the least: one in 200."""
+    """Fewest rows of each class in a sample of ``n_rows`` rows: one in 200."""
     return max(2, n_rows // 200)
 
 
@@ -95,10 +95,10 @@ class LabelledRows:
         return np.asarray(within_budget(budget, totals), dtype=np.float64)
 
     def merged(self) -> LabelledRows:
-        """Rows that are alike as one row with the sum of their weights, in an order of their own.
+        """Merge identical rows into one row with the sum of their weights, in sorted order.
 
-        So a row of weight 2 and the row twice are the same table, and no fold separates copies
-        of a row. Without copies, and weights other than 1, rows stay as they are.
+        A row of weight 2 and the row twice then give the same table, and no fold separates copies
+        of a row. Where all rows differ and have weight 1 their order stays.
         """
         _, first, which = np.unique(self._keys(), return_index=True, return_inverse=True)
         if first.size == self.n_rows and (self.masses == 1.0).all():
@@ -172,10 +172,10 @@ class LabelledRows:
     def some(self, n_rows: int, seed: int) -> tuple[NDArray[np.intp], LabelledRows]:
         """About ``n_rows`` rows, both classes in proportion; whole lists if there are lists.
 
-        Of a class that would have fewer rows than :func:`fewest_of_class` so many are taken, or all
-        of them, with smaller weights: weighted means stay unbiased, and the weights of a class add
-        up to what they would in proportion, so that no interval gets narrower. Gives the places of
-        the rows too, in their order.
+        A class that would have fewer rows than :func:`fewest_of_class` gets that many, or all of
+        its rows, with smaller weights: weighted means stay unbiased, and the weights of a class
+        add up to what they would in proportion, so that no interval gets narrower. Returns the
+        places of the rows too, in their order.
         """
         if n_rows >= self.n_rows:
             return np.arange(self.n_rows), self
@@ -574,5 +574,5 @@ class Promise:
         if not (numbers.size and is_ascending and (numbers >= 0).all() and numbers[0, 0] > 0):
             raise ValueError("the promise does not hold one number for each of its lengths.")
         if not np.isfinite(numbers).all() or not made.total > 0:
-            raise ValueError("the promise holds a number that it must not hold.")
+            raise ValueError("the promise holds an infinite number, or counts no rows.")
         return made

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from toprank.rankers.survey import Survey
     from toprank.tables.columns import Encoding
 
-# Numbers that a sample holds at the most, where its rows are wide, and rows at the least.
+# Most cells of a sample, and fewest rows, however wide they are.
 MOST_CELLS, FEWEST_ROWS = 1 << 26, 1_000
 
 
@@ -46,11 +46,11 @@ class RowSample(NamedTuple):
 
 
 def sample_rows(blocks: Blocks, n_rows: int, seed: int) -> RowSample:
-    """Take about ``n_rows`` rows in two passes, or all where there are no more.
+    """Take about ``n_rows`` random rows in two passes, or all rows where there are fewer.
 
-    Whether a row is taken depends on the seed and on its number alone. Of wide rows fewer are
-    taken. Where chance leaves fewer than half of the rows that a rare class should have, rows are
-    drawn again.
+    Whether a row is taken depends only on the seed and on its number. Fewer wide rows are taken.
+    Where a class has less than half of the rows that it should have in the sample, rows are drawn
+    again.
     """
     check_blocks(blocks)
     seen, counts, size = blocks.total(_look).parts

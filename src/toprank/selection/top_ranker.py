@@ -49,12 +49,11 @@ Floats = NDArray[np.float64]
 BLEND, SINGLE = "blend", "single best"
 # Few rows are divided again and again: each repeat is another view of the same rows, and cheap.
 _ROWS_OF_REPEATS, _MOST_REPEATS = 1_000, 2
-# Times the rows that fits on folds learn from: all of them are scored, and the promise is as much
-# narrower.
+# Multiples of max_rows. All judged rows are scored, and more of them make the interval narrower.
 _JUDGED = 10
-# The same for rows in blocks: so many are held in memory, for members that learn there.
+# A sample of rows in blocks is held in memory, for members that learn there.
 _SAMPLED = 40
-# Times the rows that were learned from when hits were measured: beyond, a model may find more.
+# A model of more rows than this multiple of those behind hits_ may find more hits.
 _MANY_MORE = 10
 # Cells of a sparse table up to which it is made dense.
 _DENSE_CELLS = 1 << 24
@@ -77,49 +76,49 @@ class TopRanker(BaseRanker):
     """A blend of rankers, chosen for a budget.
 
     Logistic regression, pushes on features and on thresholds, boosting, forests and boosted
-    trees are fitted on the same folds. Beginning with the trees, a greedy search adds up their
-    out-of-fold scores to the blend of the best average precision and precision around the
-    budget, and the members of the blend are fitted again on all rows. What the blend will find
-    is promised from rows of folds that neither the models nor the weights have seen.
+    trees are fitted on the same folds. Starting from the boosted trees, a greedy search adds up
+    out-of-fold scores to maximise average precision and the precision around the budget. The
+    members of the blend are then fitted again on all rows. The expected hits (``hits_``) are
+    estimated on folds that were used neither to fit the members nor to choose their weights.
 
     Frames with text, dates, booleans or missing values, and arrays with missing values, are
-    encoded by a :class:`toprank.tables.TableEncoder`, which looks at no label. Rows that are
-    alike count as one row with the sum of their weights, so that copies never stand on both
-    sides of a fold and a weight of 2 is the row twice. With ``groups`` lists are never split,
+    encoded by a :class:`toprank.tables.TableEncoder`, which does not use the labels. Identical
+    rows are merged into one row with the sum of their weights, so that copies are never split
+    between folds, and a weight of 2 means the row twice. With ``groups``, lists are never split,
     and scores are centred and scaled within lists before they are blended.
 
     Parameters
     ----------
     budget : int or float, default=100
-        Rows of the list that count: a number, or below 1 a share of them; with ``groups`` of
-        each list.
+        Number of rows at the top of the list that count, or below 1 a share of the rows; with
+        ``groups``, of each list.
     list_size : int or None, default=None
-        Rows of the list that the budget is meant for; None is as many as there are training
-        rows. With ``groups`` it is not used.
+        Number of rows of the list that the budget is for; None means as many as there are
+        training rows. Not used with ``groups``.
     candidates : sequence of str or None, default=None
-        Names from :data:`toprank.selection.candidates.RANKERS`; None is a spread of them.
+        Names from :data:`toprank.selection.candidates.RANKERS`; None is a selection of them.
     compared : sequence of str, default=()
-        Further names that are judged on the same rows and take no part in the blend.
+        Further names that are evaluated on the same folds but are not part of the blend.
     blend : bool, default=True
-        False keeps the single best setting, fitted on all rows.
+        False selects the single best setting instead, and fits it on all rows.
     prefer : {"best", "simple"}, default="best"
-        "simple" keeps the simplest ranker whose expected hits are at most ``max_loss`` below
-        those of the best; ``summary()`` says what that costs.
+        "simple" selects the simplest ranker whose expected hits are at most ``max_loss`` below
+        those of the best; ``verdict()`` says how many hits that costs.
     max_loss : float, default=0.05
-        Share of the expected hits that simplicity may cost.
+        Share of the expected hits that ``prefer="simple"`` may give up.
     n_folds : int, default=4
-        Parts that the rows are divided into; below 1,000 rows twice, in two ways.
+        Number of cross-validation folds; below 1,000 rows they are drawn twice.
     max_rows : int, default=20000
-        Rows on which the blend is chosen; its members are fitted on all rows then. The promise
-        is made from ten times as many.
+        Rows on which the blend is chosen; its members are then fitted on all rows. ``hits_`` is
+        estimated on ten times as many.
     time_limit : float or None, default=None
-        Seconds; members that would not finish on the folds are left out, except the first, and
-        the chosen ones are fitted on fewer rows where all take too long. So the result depends
-        on the machine.
+        Seconds. Candidates that would not finish on the folds are skipped, except the first, and
+        the selected ones are fitted on fewer rows where all would take too long. The result then
+        depends on the machine.
     n_jobs : int or None, default=None
-        Threads over fits. They change no result.
+        Number of fits that run at the same time, in threads. The result does not depend on it.
     random_state : int, default=0
-        Seed of folds and rankers. The default gives the same blend every time.
+        Seed of the folds and of the rankers.
 
     Attributes
     ----------
@@ -132,17 +131,17 @@ class TopRanker(BaseRanker):
     sampled_rows_ : int or None, rows of the sample that :meth:`fit_blocks` has taken; None where
         all rows were in memory
     hits_ : Interval(mean, low, high) of the hits within the budget of one new list, 95 %; None
-        where there were too few rows to divide. Measured on models of ``learned_rows_`` rows: a
-        blend that is fitted on many more may find more than ``high``
-    learned_rows_ : int or None, rows that each model behind ``hits_`` has learned from at most
+        where there were too few rows to divide. Estimated with models fitted on
+        ``learned_rows_`` rows: a blend that is fitted on many more may find more than ``high``
+    learned_rows_ : int or None, most rows that a model behind ``hits_`` was fitted on
     precision_ : Interval, the same as shares of the budget
     promise_ : Promise of the hits for a list and a shortlist of any length, or None
     comparison_ : RankerComparison of the blend and of each ranker's best setting, or None
     cv_results_ : dict of arrays, one entry per setting: ``candidate``, ``params``, ``weight``,
         ``precision`` and ``average_precision`` out of fold, ``seconds``
     encoder_ : TableEncoder or None, for tables whose columns are not all numbers
-    calibration_ : Calibration, the out-of-fold scores that :meth:`shortlist` rests on; missing
-        with ``groups``, and where there were too few rows to divide
+    calibration_ : Calibration, the out-of-fold scores that :meth:`shortlist` uses; not set with
+        ``groups``, and where there were too few rows to divide
 
     Examples
     --------
@@ -180,12 +179,12 @@ class TopRanker(BaseRanker):
         Parameters
         ----------
         X : table of shape (n_rows, n_features)
-            Array of numbers, sparse matrix, or pandas, polars or pyarrow frame of any columns. Of
-            a sparse matrix with more than 17 million cells linear rankers are blended.
+            Array of numbers, sparse matrix, or pandas, polars or pyarrow frame of any columns. On
+            a sparse matrix with more than 17 million cells, only linear rankers are blended.
         y : array-like of shape (n_rows,)
             Two classes; ``classes_[1]``, the larger label, is the positive one.
         sample_weight : array-like of shape (n_rows,), optional
-            Weights, in the fits and in the judging.
+            Weights, used in the fits and in the evaluation.
         groups : array-like of shape (n_rows,), optional
             List ids: rows compete within their list, and lists are never split.
         """
@@ -196,15 +195,15 @@ class TopRanker(BaseRanker):
         return self._fit_rows(data, data.size, started)
 
     def fit_blocks(self, blocks: Blocks) -> Self:
-        """Choose on a random sample of rows in blocks, and fit on all of them what can be.
+        """Choose the blend on a random sample, then fit on all rows what can be fitted in passes.
 
-        Forty times ``max_rows`` rows are taken, fewer if they have more than 80 columns or so;
-        where there are no more, the model is that of :meth:`fit`. The blend is chosen and its hits
-        are promised from this sample, for a list as long as all blocks. Then members that learn by
-        passes over blocks (pushes on features, the linear Ranking SVM, RankBoost and boosted trees)
-        are fitted on all rows, others on the sample, and with a ``time_limit`` also those that
-        would take too long: ``fitted_rows_`` says which. Missing values are encoded as the sample
-        tells.
+        The sample has forty times ``max_rows`` rows, fewer where rows have more than about 80
+        columns; where there are no more rows, the model is that of :meth:`fit`. The blend is
+        chosen and ``hits_`` estimated on this sample, for a list as long as all blocks. Members
+        that learn in passes over blocks (pushes on features, the linear Ranking SVM, RankBoost and
+        boosted trees) are then fitted on all rows. The others, and with a ``time_limit`` also
+        those that would take too long, are fitted on the sample; ``fitted_rows_`` says which.
+        The encoding of missing values is learned on the sample.
 
         Parameters
         ----------
@@ -245,7 +244,7 @@ class TopRanker(BaseRanker):
     def _fit_rows(
         self, data: LabelledRows, size: float, started: float, stream: RowStream | None = None
     ) -> Self:
-        """Choose on rows in memory, out of ``size`` by weight, and fit on them or on a stream."""
+        """Choose on rows in memory, which stand for ``size``, and fit on them or on a stream."""
         self._size = float(self.list_size or size)
         cross = self._cross_fit(data, started)
         if cross is None:
@@ -269,7 +268,7 @@ class TopRanker(BaseRanker):
         return self
 
     def _begin(self) -> None:
-        """Check the parameters, and forget the last fit: a new one may fail half way."""
+        """Check the parameters and drop all fitted attributes, since the fit may fail."""
         self._check_parameters()
         for name in [name for name in vars(self) if name.endswith("_")]:
             delattr(self, name)
