@@ -37,29 +37,28 @@ if TYPE_CHECKING:
 
 WEAK_RANKERS = """
 weak_rankers : {"stumps", "features"}, transformer, learner, functions or Stumps, default="stumps"
-    What f is built from: thresholds on single features, which need no scaling and take missing
+    What f is built from: thresholds on single features, which need no scaling and accept missing
     values (on the side that ranks better); features scaled to [0, 1]; the output columns of a
     transformer; a list of functions of the table; a classifier or regressor, fitted in every round
-    to the present weights. ``Stumps(n_bins=64, missing="abstain")`` sets bins and missing values.
+    to the current weights. ``Stumps(n_bins=64, missing="abstain")`` sets bins and missing values.
 directions : {"both", "increasing"}, default="both"
     "increasing" allows positive weights only: a larger value never lowers the score.
 """
 
 MAX_STEP = """
 max_step : float or None, default=None
-    Longest step of a round. None takes the step of the paper as it is; where no pair goes the wrong
-    way that is infinite, and 15 stands for it. A limit of 2 often ranks new rows better: longer
-    steps rest on very few pairs.
+    Maximum step of a round. None takes the step of the paper; if no pair is in the wrong order,
+    this step is infinite and is replaced by 15. A limit of 2 often ranks new rows better, because
+    longer steps are based on very few pairs.
 """
 
 EARLY_STOPPING = """
 early_stopping : bool, default=False
-    Hold out a share of the rows (of the lists, where there are groups), and keep the round
-    at which they were ranked best. Off, since small tables need every row.
+    Hold out a share of the rows (of the lists, with ``groups``), and keep the round that ranks them
+    best. Off by default, because small tables need every row.
 scoring : str, scorer or None, default=None
-    What the held-out rows are judged by: a name of ``toprank.metrics.names()``, a scorer such
-    as ``toprank.metrics.scorer("precision_at_k", k=100)``; None is the ROC AUC or, for
-    grades, NDCG.
+    Metric for the held-out rows: a name of ``toprank.metrics.names()``, a scorer such as
+    ``toprank.metrics.scorer("precision_at_k", k=100)``; None is the ROC AUC or, for grades, NDCG.
 validation_fraction : float, default=0.1
     Share to hold out, as in scikit-learn.
 n_iter_no_change : int, default=PATIENCE

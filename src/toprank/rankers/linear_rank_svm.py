@@ -57,36 +57,37 @@ FEW_ROWS = 2000
 
 @dataclass(eq=False, repr=False)
 class LinearRankSVM(GradesAndPairsMixin, LinearRanker):
-    """Ranks by a linear score with few pairs closer than 1: the Ranking SVM, for large tables.
+    """Linear Ranking SVM for large tables: few pairs have a score difference below 1.
 
     Minimises the mean of max(0, 1 - (f(x_i) - f(x_j)))² over all pairs (i above j), or of the
-    hinge itself, plus (alpha/2)·‖w‖². Labels, lists, grades and explicit pairs all make pairs;
-    none is formed. A step costs a few products with the table and one sort, O(rows·log rows).
+    hinge itself, plus (alpha/2)·‖w‖². Pairs are defined by labels, lists, grades or given
+    explicitly; they are never formed. A step costs a few products with the table and one sort,
+    O(rows·log rows).
 
     Parameters
     ----------
     loss : {"squared_hinge", "hinge"}, default="squared_hinge"
-        The squared hinge is smooth, and L-BFGS needs some ten steps. The plain hinge is
-        Joachims' Ranking SVM, by cutting planes; for many rows see :class:`RankSVM` with
-        ``norm=2``, the same problem in terms of ν.
+        The squared hinge is smooth, and L-BFGS needs about ten steps. The plain hinge is Joachims'
+        Ranking SVM, by cutting planes; for many rows see :class:`RankSVM` with ``norm=2``, the same
+        problem in terms of ν.
     alpha : float, default=1e-3
         Weight of the penalty, above 0. The loss is a mean, so it means the same at every size;
         1e-3 is little beside a loss of 1 at w = 0, yet enough for an optimum that is found fast.
     scale : bool, default=True
-        Scale features to [-1, 1] by their range in the training table, since the norm compares
-        weights. False leaves them as they are.
+        Scale features to [-1, 1] by their range in the training table, because the penalty compares
+        weights. False does not scale them.
     warm_start : bool, default=False
         Start from the weights of the last fit.
     n_jobs : int or None, default=None
-        Threads that share the products with the table. None is as many as this process may use,
-        so that limits of ``threadpoolctl`` are kept; numbers mean what they mean in scikit-learn.
+        Number of threads for the products with the table. None uses as many as this process may use
+        and respects limits of ``threadpoolctl``; numbers have the same meaning as in scikit-learn.
         The model does not depend on it.
     tol : float or None, default=1e-5
         Stop when the largest derivative has fallen to this share of that at w = 0 (an error of
         about its square); for the plain hinge, at this relative duality gap. None never stops
         before ``max_iter``.
     max_iter : int, default=1000
-        Most steps or cutting planes; some ten steps are usual.
+        Maximum number of steps or cutting planes; about ten steps are usual.
     verbose : int, default=0
         1 prints every tenth iteration, 2 every one.
 
@@ -143,10 +144,10 @@ class LinearRankSVM(GradesAndPairsMixin, LinearRanker):
 
     @with_callbacks
     def fit_blocks(self, blocks: Blocks) -> Self:
-        """Learn from labelled rows in blocks: the same model as :meth:`fit` finds.
+        """Fit on labelled rows in blocks: the same model as that of :meth:`fit`.
 
         Two passes find ranges and labels; each step takes two more. Scores, labels, weights and
-        lists of all rows are kept, some 80 bytes per row (250 with lists) whatever the number of
+        lists of all rows are stored, about 80 bytes per row (250 with lists) for any number of
         features; on a cluster they stay with the rows.
 
         Parameters

@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 
 PARAMETERS = """
 max_iter : int, default=1000
-    Most rounds; each improves one label only, so there are more than in RankBoost.
+    Maximum number of rounds; each improves one label only, so there are more than in RankBoost.
 n_bins : int, default=255
-    Most bins per feature (2 to 255).
+    Maximum number of bins per feature (2 to 255).
 tol : float or None, default=1e-8
     Stop when no stump has a larger rate, or when all is right and the loss is below e^-30 of its
     start; None stops at ``max_iter`` only.
@@ -173,7 +173,7 @@ class LabelBooster(LabelSets, ClassifierMixin, BaseEstimator):  # type: ignore[m
 @documented(parameters=PARAMETERS)
 @dataclass(kw_only=True, eq=False, repr=False)
 class AdaBoostMH(LabelBooster):
-    """Multilabel boosting that asks of every (row, label) whether the label is relevant.
+    """Multilabel boosting that classifies every pair (row, label) as relevant or not.
 
     Minimises F = Σ_il e^{-y_il·f(x_i, l)} with stumps and constants on single labels: a round
     takes the label and stump that lower it most (Schapire and Singer 1999). Its F-skew vanishes,

@@ -72,17 +72,16 @@ def _is_stochastic(ranker: Any) -> bool:
 
 @dataclass(eq=False, repr=False)
 class PrecisionAtKRanker(LinearRanker):
-    """Ranks so that the k best rows hold as few negatives as possible.
+    """Ranks so that the k best rows contain as few negatives as possible.
 
     Minimises a surrogate of precision at k, divided by k, of a linear scorer, plus
-    (alpha/2)·‖w‖². Stochastic solvers look at mini-batches, each with its own top k = ⌈κ·n₊⌉ for
-    the n₊ positives in it; a pass costs O(rows·features), and :meth:`partial_fit` learns from
-    streams of any length. Features are centred and divided by their standard deviation,
-    implicitly: the table is not copied.
+    (alpha/2)·‖w‖². Stochastic solvers use mini-batches, each with its own top k = ⌈κ·n₊⌉ for the n₊
+    positives in it; a pass costs O(rows·features), and :meth:`partial_fit` learns from streams of
+    any length. Features are centred and divided by their standard deviation, implicitly: the table
+    is not copied.
 
-    A mini-batch without a positive, or without a negative, has nothing to rank and is passed over
-    (its surrogate is 0), which keeps all mistake bounds; choose ``batch_size`` so that most
-    batches hold a few positives.
+    A mini-batch without a positive or without a negative is skipped (its surrogate is 0), which
+    keeps all mistake bounds; choose ``batch_size`` so that most batches have a few positives.
 
     Parameters
     ----------
@@ -113,9 +112,9 @@ class PrecisionAtKRanker(LinearRanker):
         A number is the scale of the steps of "sgd", η_t = step/√(Σ‖g_τ‖²). The first step has this
         length; on standardised features solutions have norms of 1 to 10, and 1 did well for all
         surrogates. A list holds the lengths η_1, η_2, … themselves, the last of which stays, and
-        a function gives η_t for t = 1, 2, …, for example ``lambda t: 0.1 / t**0.5``; batches that
-        are passed over do not count. Perceptrons have steps of length 1 for any number, and take
-        lists and functions too, but then without a mistake bound.
+        a function gives η_t for t = 1, 2, …, for example ``lambda t: 0.1 / t**0.5``; skipped
+        batches do not count. Perceptrons have steps of length 1 for any number, and take lists and
+        functions too, but then without a mistake bound.
     feasible_set : {"ball", "box", "nonnegative", "simplex"} or callable, default="ball"
         The set W of Algorithm 3 in which "sgd" keeps the weights w of the scaled features: ‖w‖ ≤
         radius; every weight from -radius to radius; w ≥ 0 and ‖w‖ ≤ radius; w ≥ 0 and Σw =
@@ -139,7 +138,7 @@ class PrecisionAtKRanker(LinearRanker):
         Let ``fit`` keep the coefficients after every batch in ``ensemble_`` (8 bytes per feature
         and batch).
     warm_start : bool, default=False
-        Go on from the last fit: its model, its step lengths and its scaling of the features.
+        Continue from the last fit: its model, its step lengths and its scaling of the features.
     random_state : int, RandomState or None, default=None
         Shuffles the rows before every pass (and chooses the rows kept aside).
     verbose : int, default=0

@@ -64,7 +64,7 @@ PARAMETERS = """
 weak_rankers : {"features", "stumps"}, transformer, learner or functions, default="features"
     What f is built from: features scaled to [0, 1], thresholds on them (missing values
     abstain), the output columns of a transformer, a list of functions of the table, or a
-    classifier or regressor, fitted in every round to the present weights.
+    classifier or regressor, fitted in every round to the current weights.
 solver : {"auto", "lbfgs", "coordinate"}, default="auto"
     "lbfgs" moves all weights at once; "coordinate" is the paper's boosting-style algorithm,
     one weak ranker per round, sparse when stopped early. "auto" takes "coordinate" for stumps,
@@ -75,18 +75,18 @@ alpha : float, default=1e-3
 l1_ratio : float, default=0
     Share of the penalty that is ‖λ‖₁, which makes weights exactly zero; the rest is ‖λ‖²/2.
 max_iter : int or None, default=None
-    Most iterations, at ``p=inf`` over all powers on the way. None is 1000 for "lbfgs", which
-    needs some ten, and 100 for "coordinate", the paper's budget of rounds.
+    Maximum number of iterations, at ``p=inf`` of all powers together. None is 1000 for "lbfgs",
+    which needs about ten, and 100 for "coordinate", as in the paper.
 tol : float or None, default=1e-4
     Stop when no partial derivative is larger (each is at most 1 to begin with); None never
-    stops before ``max_iter``. At 1e-4 the first hundred of a list no longer change (see
+    stops before ``max_iter``. Below 1e-4 the first hundred rows of a list no longer change (see
     :doc:`/experiments/tolerance`); 1e-8 gives the optimum to about 1e-13.
 warm_start : bool, default=False
     Start from the weights of the last fit.
 n_jobs : int or None, default=None
-    Threads that share the passes over the table. None is as many as this process may use, so
-    that limits of ``threadpoolctl`` are kept; numbers mean what they mean in scikit-learn.
-    The model does not depend on it.
+    Number of threads for the passes over the table. None uses as many as this process may use and
+    respects limits of ``threadpoolctl``; numbers have the same meaning as in scikit-learn. The
+    model does not depend on it.
 verbose : int, default=0
     1 prints every tenth iteration, 2 every one.
 """
@@ -219,7 +219,7 @@ class PushRanker(GradesAndPairsMixin, LinearRanker):
 
     @with_callbacks
     def fit_blocks(self, blocks: Blocks) -> Self:
-        """Learn from labelled rows in blocks: the same model as :meth:`fit` finds.
+        """Fit on labelled rows in blocks: the same model as that of :meth:`fit`.
 
         One pass finds the ranges of the features. With ``loss="exponential"``, no ``price`` and
         one list, each iteration, a Newton step where there are up to 512 features, takes one more
@@ -435,22 +435,22 @@ class PNormPush(PushRanker):
     """Ranks so that few negatives come near the top: the P-Norm Push.
 
     Minimises (1/p)·log Σ_k ( Σ_i e^{-(f(x_i) - f(x̃_k))} )^p over positives i and negatives k,
-    plus a penalty on the weights, for f a weighted sum of weak rankers. With other losses it is
-    the p-th root of the sum, in units of its value where all rows tie. p = 1 asks for a good
-    list as a whole (RankBoost's objective); the larger p, the more only the top counts. A pass
-    costs O(rows·features), whatever the number of pairs.
+    plus a penalty on the weights, for f a weighted sum of weak rankers. With other losses it is the
+    p-th root of the sum, divided by its value when all scores are equal. p = 1 asks for a good list
+    as a whole (RankBoost's objective); the larger p is, the more the top of the list counts. A pass
+    costs O(rows·features), independent of the number of pairs.
 
     Parameters
     ----------
     p : float, default=4
-        How hard to push, from 1 to inf. 4 gains at the top on most tables and still uses the
-        whole list; larger values need more rows to generalise.
+        How hard to push, from 1 to inf. On most tables 4 improves the top and still uses the whole
+        list; larger values need more rows to generalise.
     loss : {"exponential", "logistic", "hinge", "squared_hinge"}, default="exponential"
-        What a pair costs. The exponential loss is the paper's, the fastest, and the only one
+        Loss of a pair. The exponential loss is that of the paper, the fastest, and the only one
         with probabilities.
     price : None or a price, default=None
-        What a negative costs, as a function of the pair losses summed over the positives; None
-        is the power ``p``.
+        Price of a negative, as a function of the sum of its pair losses over the positives; None is
+        the power ``p``.
     focus : {"top", "bottom", "both"}, default="top"
         The end of the list to get right; "both" adds ``bottom_weight`` times the bottom push.
     bottom_weight : float, default=1
@@ -522,16 +522,16 @@ class PNormPush(PushRanker):
 @documented(shared=PARAMETERS)
 @dataclass(kw_only=True, eq=False, repr=False)
 class IRPush(PushRanker):
-    """Pulls positives up, those near the top most: the IR Push.
+    """Ranks so that positives come near the top, as in discounted gain: the IR Push.
 
     Minimises the mean over positives i of ln(1 + Σ_k e^{-(f(x_i) - f(x̃_k))}) (Rudin 2009,
-    equation 2), a convex relative of the discounted cumulative gain. Parameters and attributes
-    are those of :class:`PNormPush` that still have a meaning.
+    equation 2), a convex relative of the discounted cumulative gain. Parameters and attributes are
+    the same as those of :class:`PNormPush`, as far as they apply.
 
     Parameters
     ----------
     loss : {"exponential", "logistic", "hinge", "squared_hinge"}, default="exponential"
-        What a pair costs; the exponential loss is the paper's. With the others the objective is
+        Loss of a pair; the exponential loss is that of the paper. With the others the objective is
         not convex, and a fit ends in one of its local minima.
     {shared}
 

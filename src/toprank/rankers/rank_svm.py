@@ -39,7 +39,7 @@ UNSCALED = (1e-6, 1e12)
 
 @dataclass(eq=False, repr=False)
 class RankSVM(GradesAndPairsMixin, LinearRanker):
-    """Ranks with the largest margin between positives and negatives, wrong labels allowed for.
+    """Ranks with the largest margin between positives and negatives, and tolerates wrong labels.
 
     The margin of a pair is (f(x⁺) - f(x⁻))/2. ``form="exact"`` maximises the mean of the ν·p·n
     smallest margins of all p·n pairs, over ‖w‖₁ ≤ 1 (``norm=1``: OP 3, sparse weights) or less a
@@ -56,9 +56,9 @@ class RankSVM(GradesAndPairsMixin, LinearRanker):
     margin : {"soft", "hard"}, default="soft"
         "hard" maximises the smallest margin of all (OP 1 and OP 6, which are equal).
     nu : float, default=0.2
-        ν, the share of the pairs that may fall short of the margin, above 0 and at most 1. Take
-        it above twice the share of wrong labels: below that the best weights are 0. 0.2, the
-        largest value of the paper's experiments, stands for up to a tenth of wrong labels.
+        ν, the share of the pairs that may fall short of the margin, above 0 and at most 1. Choose
+        it above twice the share of wrong labels; below that the best weights are 0. The default,
+        the largest value of the paper's experiments, suits up to a tenth of wrong labels.
     nu_plus : float or None, default=None
         ν⁺ of ``form="product"``, from ν to 1: the share of the positives to average over (with
         ``norm=2``, as the paper has it, of the negatives). None finds it to two digits, from √ν on,

@@ -39,13 +39,12 @@ if TYPE_CHECKING:
 class RankBoost(BoostedListsMixin, ExponentialRanker):
     """Ranks by a weighted sum of weak rankers, one added in each round.
 
-    Minimises F̃ = Σ e^{-(f(x_i) - f(x_k))} over crucial pairs (i belongs above k) by coordinate
+    Minimises F̃ = Σ e^{-(f(x_i) - f(x_k))} over crucial pairs (i should be above k) by coordinate
     descent: a round takes one weak ranker h_j and goes to the minimum along it. Without missing
     values a stump of which the pairs' weight d₊ goes the right way and d₋ the wrong way gets the
-    step ½·ln(d₊/d₋) (equation 4). On equal rates the first weak ranker
-    wins. With two classes weights are products, so a round costs O(rows·features) at most and
-    memory is O(rows), whatever the number of pairs (Freund et al. 2003; Rudin and Schapire 2009,
-    section 4.1).
+    step ½·ln(d₊/d₋) (equation 4). Of equal rates the first weak ranker is taken. With two classes
+    weights are products, so a round costs O(rows·features) at most and memory is O(rows),
+    independent of the number of pairs (Freund et al. 2003; Rudin and Schapire 2009, section 4.1).
 
     Parameters
     ----------
@@ -56,7 +55,7 @@ class RankBoost(BoostedListsMixin, ExponentialRanker):
         and weak rankers of a learner go by their slope.
     {weak_rankers}
     max_iter : int, default=100
-        Most rounds. A budget, as usual in boosting: a hundred stumps can still be read.
+        Maximum number of rounds. A model of a hundred stumps can still be read.
     tol : float or None, default=1e-8
         Stop when no weak ranker has a larger rate (at most 1 to begin with), or when all pairs
         are right and the loss is below e^-30 of its start; None stops at ``max_iter`` only.
@@ -93,11 +92,11 @@ class RankBoost(BoostedListsMixin, ExponentialRanker):
 
     @with_callbacks
     def fit_blocks(self, blocks: Blocks) -> Self:
-        """Learn from labelled rows in blocks, in one list: the same stumps as :meth:`fit` finds.
+        """Fit on labelled rows in blocks, in one list: the same stumps as those of :meth:`fit`.
 
-        Two passes find thresholds, one puts the rows into bins, each round is one more. Needs
-        stumps, and no early stopping. ``blocks`` are those of :meth:`PNormPush.fit_blocks`, which
-        has an example.
+        Two passes find thresholds, one computes the bins, and each round is one more pass over the
+        bins. Only for stumps, without early stopping. For ``blocks`` see
+        :meth:`PNormPush.fit_blocks`, which has an example.
         """
         self._check_parameters()
         family = self._family()
@@ -215,7 +214,7 @@ class AdaBoostRanker(OneListMixin, ExponentialRanker):
     ----------
     {weak_rankers}
     max_iter : int, default=100
-        Most rounds, a budget as in :class:`RankBoost`.
+        Maximum number of rounds, as in :class:`RankBoost`.
     tol : float or None, default=1e-8
         Stop when no weak classifier has a larger rate, or when all rows are right and the loss is
         below e^-30 of its start; None stops at ``max_iter`` only.

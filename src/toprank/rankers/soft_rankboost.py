@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 @shared_docs(patience=200)
 @dataclass(eq=False, repr=False)
 class SoftRankBoost(BoostedPairsMixin, OneListMixin, BoostedRanker):
-    """Ranks by boosting whose weights stay bounded, so that no wrong label gets all of them.
+    """Ranks by boosting with bounded row weights, so that wrong labels cannot dominate.
 
     Maximises the soft margin of f/‖λ‖₁: the mean of the lowest ν⁺·p positives minus that of the
     highest ν⁻·n negatives, with ν⁺·ν⁻ = ν (after ``fit_pairs``: the mean of the smallest pair

@@ -77,13 +77,13 @@ def _has_probabilities(ranker: TreeRanker) -> bool:
 
 @dataclass(eq=False, repr=False)
 class TreeRanker(BoostedListsMixin, SupervisedRanker):
-    """Ranks by boosted oblivious trees, grown for the top of the list.
+    """Ranks by boosted oblivious trees, fitted for the top of the list.
 
-    Each tree asks one question per level, the same of all its leaves, and adds a value per leaf to
-    the scores; together the trees see what columns do jointly. Trees follow the gradients of the
-    objective, which sees scores only: pushes, log loss, precision at k; labels, grades or pairs.
-    Missing values go to the side that the objective likes better. Columns need no scaling. A tree
-    costs O(rows·columns·depth) at most, whatever the number of pairs.
+    Each tree asks one question per level, the same for all nodes of the level, and adds a value per
+    leaf to the scores, so that columns can interact. Trees are fitted to the gradients of the
+    objective with respect to the scores: pushes, log loss, precision at k; with labels, grades or
+    pairs. Missing values go to the side with the better value of the objective. Columns need no
+    scaling. A tree costs O(rows·columns·depth) at most, independent of the number of pairs.
 
     Parameters
     ----------
@@ -97,10 +97,10 @@ class TreeRanker(BoostedListsMixin, SupervisedRanker):
     depth : int, default=6
         Questions per tree (1 to 12); a tree has 2^depth leaves.
     learning_rate : float or "auto", default="auto"
-        What the values of the leaves are multiplied by. "auto" is smaller for fewer rows and for
-        more trees; ``learning_rate_`` says what it was.
+        Factor of the values of the leaves. "auto" is smaller for fewer rows and for more trees;
+        ``learning_rate_`` is the value used.
     reg_lambda : float or "auto", default="auto"
-        Pulls the values of leaves to 0, as if each held that many more rows that ask for nothing.
+        Shrinks the values of leaves to 0, as if each had that many more rows with gradient 0.
         "auto" is 20, for the log loss 3: its rows curve by 1/4 at most, those of a push by 1 or
         more.
     random_strength : float, default=1
@@ -110,24 +110,24 @@ class TreeRanker(BoostedListsMixin, SupervisedRanker):
     bootstrap : {"bayesian", None}, default="bayesian"
         "bayesian" counts each row a random number of times in each tree, 1 on average.
     max_bins : int, default=255
-        Most bins per column (2 to 255).
+        Maximum number of bins per column (2 to 255).
     categories : "auto", list of columns or None, default="auto"
         Columns of categories: texts or numbers without an order. "auto" takes those of categorical
         dtype (pandas, polars); a list has names of columns, or numbers where columns have no names.
         Few values become one column each, many the mean target of the rows before, in a random
-        order (see :mod:`toprank.trees.categories`). A value that training did not have has the mean
-        of all rows; a missing one goes to the better side where training rows miss some, else it
+        order (see :mod:`toprank.trees.categories`). A value that was not in training has the mean
+        of all rows; a missing one goes to the better side if training had missing values, else it
         counts as unknown.
     monotone : array-like of shape (n_features,), dict or None, default=None
         Columns with which scores must not fall (1) or must not rise (-1), else 0; one number per
-        column, or a dict by names of columns. A missing value may stand anywhere in that order.
+        column, or a dict by names of columns. Missing values are not constrained.
     early_stopping : bool, default=False
-        Hold out a share of the rows (of the lists, where there are groups), and keep the number of
-        trees at which they were ranked best. Off, since small tables need every row.
+        Hold out a share of the rows (of the lists, with ``groups``), and keep the number of trees
+        that ranks them best. Off by default, because small tables need every row.
     scoring : str, scorer or None, default=None
-        What the held-out rows are judged by: a name of ``toprank.metrics.names()``, a scorer such
-        as ``toprank.metrics.scorer("precision_at_k", k=100)``, or "objective"; None is the ROC AUC
-        or, for grades, NDCG.
+        Metric for the held-out rows: a name of ``toprank.metrics.names()``, a scorer such as
+        ``toprank.metrics.scorer("precision_at_k", k=100)``, or "objective"; None is the ROC AUC or,
+        for grades, NDCG.
     validation_fraction : float, default=0.1
         Share to hold out, as in scikit-learn.
     n_iter_no_change : int, default=50
@@ -159,7 +159,7 @@ class TreeRanker(BoostedListsMixin, SupervisedRanker):
 
     Examples
     --------
-    Positive is what has both columns above 0, which no sum of columns can see:
+    Rows with both columns above 0 are positive, an interaction of two columns:
 
     >>> import numpy as np
     >>> from toprank import TreeRanker
@@ -270,11 +270,12 @@ class TreeRanker(BoostedListsMixin, SupervisedRanker):
 
     @with_callbacks
     def fit_blocks(self, blocks: Blocks) -> Self:
-        """Learn from labelled rows in blocks, in one list: the same trees as :meth:`fit` grows.
+        """Fit on labelled rows in blocks, in one list: the same trees as those of :meth:`fit`.
 
-        Two passes find thresholds, one puts the rows into bins, each tree takes ``depth`` and some
-        five more over the bins. Needs an objective that is a sum over rows: "pnorm_push" of
-        finite p at one end of the list, "ir_push" (both with the exponential loss) or "log_loss".
+        Two passes find thresholds, one computes the bins, and each tree takes ``depth`` + 3 passes
+        over the bins (``depth`` + 9 with "ir_push"). The objective must be a sum over rows:
+        "pnorm_push" of finite p at one end of the list, "ir_push" (both with the exponential loss)
+        or "log_loss".
 
         Parameters
         ----------

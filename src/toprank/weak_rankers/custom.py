@@ -99,7 +99,7 @@ def is_learner(choice: object) -> bool:
 
 
 class WeakLearner(WeakRankers):
-    """A scikit-learn classifier or regressor, fitted in every round to the present weights.
+    """A scikit-learn classifier or regressor, fitted in every round to the current weights.
 
     "Any weak learning algorithm can be directly used" (Rudin 2009, section 5). With residuals
     r = ∂objective/∂scores a round fits a clone to the labels 1[r < 0] with the weights |r|, and its

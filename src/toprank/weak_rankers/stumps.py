@@ -50,7 +50,8 @@ class Stumps(WeakRankers):
     Parameters
     ----------
     n_bins : int, default=255
-        Most bins per feature (2 to 255). One byte holds 255 bins and the missing value.
+        Maximum number of bins per feature (2 to 255). One byte holds 255 bins and the missing
+        value.
     missing : {"abstain", "learned"}, default="abstain"
         "abstain" gives a missing value 1/2, halfway between the two sides. "learned" offers
         every stump of a feature with missing values twice, with 0 and with 1 for them, so that
