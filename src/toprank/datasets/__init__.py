@@ -1,4 +1,4 @@
-"""A small data set to try things on; it comes with scikit-learn and needs no files."""
+"""A small data set for examples; it comes with scikit-learn and needs no files."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ def load_digits_eights(*, return_X_y: bool = False, as_frame: bool = False) -> A
     """Handwritten digits, the eights against the rest: 1,797 rows of 64 features, 174 positives.
 
     The 8x8 grey images that come with scikit-learn (a part of UCI's "Optical Recognition of
-    Handwritten Digits"), so that nothing has to be fetched. Eights resemble several other
-    digits, which makes the top of the list worth a look.
+    Handwritten Digits"), so nothing is downloaded. Eights resemble several other digits, so the top
+    of the list is not trivial.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Models outside of toprank: as an SQL query, or as one Python file."""
+"""Export of models as an SQL query or a Python file, for use without toprank."""
 
 import lazy_loader
 

@@ -22,7 +22,7 @@ GAIN = "exponential"  # the default, 2^y − 1
 def dcg(
     ranked: Ranked, *, ties: str, k: float | None = None, log_base: float = 2.0, gain: str = GAIN
 ) -> Floats:
-    """Discounted cumulative gain: what the rows are worth, less the further down they stand.
+    """Discounted cumulative gain: the gains of the rows, discounted by their place in the list.
 
     ::
 

@@ -196,9 +196,9 @@ def value_at_k(ranked: Ranked, *, ties: str, k: float, value: Any = 1.0, cost: A
     Parameters
     ----------
     value : float or array-like of shape (n_rows,), default=1
-        What a positive row is worth. On Dask a number.
+        Value of a positive row. On Dask a number.
     cost : float or array-like of shape (n_rows,), default=0
-        What looking at a row costs.
+        Cost of looking at a row.
 
     Examples
     --------

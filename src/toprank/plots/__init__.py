@@ -1,8 +1,8 @@
-"""Pictures of ranked lists: Axes in, Axes out.
+"""Plots of ranked lists, drawn on matplotlib Axes.
 
-Every function draws on the Axes it is given, or makes a figure where ``ax`` is None, and returns
-what it drew on. None shows a figure or changes matplotlib's settings. Series differ in colour and
-in dash, so that they can be told apart without colour.
+Every function draws on the given Axes, or on a new figure if ``ax`` is None, and returns the Axes.
+No function shows a figure or changes matplotlib's settings. Series differ in colour and in dashes,
+so that they can be distinguished without colour.
 """
 
 import lazy_loader

@@ -53,7 +53,7 @@ def roc_curve(
         Count rows instead of showing shares.
     zoom : float or None, default=0.1
         Where the second panel ends: a share of the negatives (at most 1) or, with ``counts``, a
-        number of them. None draws the whole curve only. 0.1 because a shortlist lives there.
+        number of them. None draws only the whole curve.
     ax : Axes, two Axes, or None
         One Axes where ``zoom`` is None, otherwise two.
 
@@ -124,9 +124,9 @@ def precision_curve(
 ) -> Axes:
     """Draw the share of positives among the k best rows against k, with bootstrap bands.
 
-    The bands say how much the curve would move if other rows of the same kind were ranked by the
-    same scores; they do not contain the luck of the fit. Rows tied at k count by their share.
-    One resample costs O(k), not O(rows), without weights.
+    The bands show how much the curve would vary on other rows of the same kind with the same
+    scores; they do not include the variation of the fit. Rows tied at k count by their share. One
+    resample costs O(k), not O(rows), without weights.
 
     Parameters
     ----------
@@ -144,11 +144,12 @@ def precision_curve(
     level : float, default=0.95
         Share of the resampled curves inside the band, point by point.
     n_resamples : int, default=200
-        How many; 0 draws no band. 200 settle a band's edge to about a tenth of its width.
+        Number of resamples; 0 draws no band. With 200 the edge of a band is accurate to about a
+        tenth of its width.
     stratified : bool, default=True
         Resample positives and negatives apart, which keeps their numbers; otherwise all rows.
     random_state : int, Generator or None, default=0
-        Seed of the bands; 0 so that a picture drawn twice is the same picture.
+        Seed of the bands; the default gives the same picture every time.
     ax : Axes or None
         Where to draw.
 
@@ -235,7 +236,7 @@ def value_curve(
     random_state: int | np.random.Generator | None = 0,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw what the k best rows bring against k, with bootstrap bands.
+    """Draw the profit of the k best rows against k, with bootstrap bands.
 
     ``value·hits − cost·k``, as :func:`toprank.metrics.value_at_k` has it, with a dot at the best
     length that is drawn. The other parameters are those of :func:`precision_curve`; ``max_k`` is
@@ -244,9 +245,9 @@ def value_curve(
     Parameters
     ----------
     value : float, default=1
-        What a positive row is worth.
+        Value of a positive row.
     cost : float, default=0
-        What looking at a row costs.
+        Cost of looking at a row.
 
     Returns
     -------

@@ -90,8 +90,8 @@ def push_path(
 ) -> Axes | NDArray[Any]:
     """Draw measures of a list against the power p, one panel per measure.
 
-    The thick line joins the means; thin lines are single splits, so that the eye sees whether
-    they agree on the trend. The axis of p is logarithmic, with ∞ at its right end.
+    The thick line joins the means; thin lines are single splits, which show whether they agree on
+    the trend. The axis of p is logarithmic, with ∞ at its right end.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
 """From scores to a list: error control, value, caps, daily budgets, audits, stopping.
 
-Scores in, list out: nothing here needs a ranker of ours. Promises rest on a
-:class:`Calibration`, scores and labels of rows that the model did not learn from.
+All functions take scores of any model. Promises are computed from a :class:`Calibration`, scores
+and labels of rows that the model was not fitted on.
 """
 
 import lazy_loader

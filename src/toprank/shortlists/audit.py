@@ -19,7 +19,7 @@ Floats = NDArray[np.float64]
 
 
 class AuditedList(NamedTuple):
-    """Rows to open, with the chance that each had to be opened.
+    """Rows to open, with the probability of each to be opened.
 
     ``rows`` are the best first, then the audited ones in the order of their scores.
     """
@@ -47,8 +47,8 @@ def audit_rows(
     k : int or float
         Rows to open, or below 1 a share of all.
     share : float, default=0.05
-        Share of the opened rows that is random, rounded up to a row. It costs about that share
-        of the hits, and buys labels from below the cut.
+        Share of the opened rows that is random, rounded up to a row. It costs about this share of
+        the hits, and gives labels of rows below the cut.
     random_state : int, default=0
         Seed; use another one for each list, such as its date as a number.
 
@@ -73,7 +73,7 @@ def audit_rows(
 
 
 def inverse_weights(propensity: ArrayLike) -> Floats:
-    """Give the weights 1/π with which opened rows stand for all rows, in fits and metrics."""
+    """Give the weights 1/π with which opened rows represent all rows, in fits and metrics."""
     known = as_scores(propensity, name="propensity").astype(np.float64)
     if not ((known > 0) & (known <= 1)).all():
         raise ValueError(
@@ -86,16 +86,16 @@ def inverse_weights(propensity: ArrayLike) -> Floats:
 def estimate_hits(
     y: ArrayLike, propensity: ArrayLike, *, listed: ArrayLike | None = None
 ) -> Estimate:
-    r"""Estimate how many positives a list holds, from the rows of it that were opened.
+    r"""Estimate how many positives a list has, from those of its rows that were opened.
 
     ::
 
         hits = Σ_{opened and listed} y_i/π_i
 
-    Unbiased, whichever scores made the list, if every row had a chance to be opened. Rows of
-    equal propensity below 1 are taken for a random sample without replacement, as
-    :func:`audit_rows` draws them; the square of the error is unbiased for the variance, so that a
-    sample without any positive has none. Divide by the length of the list for its precision.
+    Unbiased for any list, if every row had a chance to be opened. Rows of equal propensity below 1
+    are treated as a random sample without replacement, as :func:`audit_rows` draws them; the square
+    of the error is unbiased for the variance, so that a sample without any positive has none.
+    Divide by the length of the list for its precision.
 
     Parameters
     ----------

@@ -41,15 +41,15 @@ PRIOR = 0.2
 
 
 class DailyBudget:
-    """Opens rows of a stream, never more per day than the budget, and nearly as many.
+    """Selects rows of a stream to open: nearly as many per day as the budget, and never more.
 
     Parameters
     ----------
     budget : int
         Rows that can be opened in a day.
     rows_per_day : float or None, default=None
-        Rows that a day brings; afterwards it is learned. None takes the first rows as they come,
-        unless :meth:`open_rows` is told how much of the day has passed.
+        Expected rows per day; afterwards this number is learned. None opens the first rows of the
+        first day, unless :meth:`open_rows` gets the share of the day that has passed.
 
     Examples
     --------
@@ -81,16 +81,16 @@ class DailyBudget:
     def open_rows(
         self, scores: ArrayLike, *, day: object, elapsed: float | None = None
     ) -> NDArray[np.bool_]:
-        """Decide about rows that have come together, one or many.
+        """Decide which rows of a batch (of one or more rows) to open.
 
         Parameters
         ----------
         scores : array-like of shape (n_rows,)
         day : str, date or number
-            A new day has a new budget; days must not come back.
+            A new day has a new budget; a past day cannot be used again.
         elapsed : float or None, default=None
-            Share of the day that has passed, if rows come evenly over the day. It makes the rows
-            still to come far surer than the counts of earlier days do.
+            Share of the day that has passed, if rows come evenly over the day. It predicts the
+            number of rows still to come much better than the counts of earlier days.
 
         Returns
         -------
@@ -151,7 +151,7 @@ class DailyBudget:
                 del self._sorted[bisect_left(self._sorted, self._recent.popleft())]
 
     def state(self) -> dict[str, Any]:
-        """All that is remembered, as plain values."""
+        """The whole state, as plain values."""
         return {
             "toprank_daily_budget": 1,
             "budget": self.budget,
@@ -219,7 +219,7 @@ class DailyBudget:
             lock.unlink(missing_ok=True)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the state as JSON; an interrupted write leaves the old file whole."""
+        """Write the state as JSON; an interrupted write leaves the old file unchanged."""
         file = Path(path)
         beside = file.with_name(f"{file.name}.new")
         beside.write_text(json.dumps(self.state()), encoding="utf-8")

@@ -18,10 +18,10 @@ MOST_ROWS = 20_000
 
 @dataclass(frozen=True, eq=False)
 class Calibration:
-    """Scores and labels of rows that a model did not learn from.
+    """Scores and labels of rows that a model was not fitted on.
 
-    Make it with :meth:`of`, from the scores of any model. New rows are taken to be
-    *exchangeable* with these: drawn from the same source, in an order that means nothing.
+    Make it with :meth:`of`, from the scores of any model. New rows are assumed to be *exchangeable*
+    with these: drawn from the same source, in random order.
 
     Attributes
     ----------
@@ -30,8 +30,8 @@ class Calibration:
     weights : array of shape (n_rows,) or None
         None counts every row once.
     is_exact : bool
-        Whether the model that scores new rows has scored these. Out-of-fold scores come from
-        models of parts of the rows instead, and promises that rest on them are approximate.
+        Whether the same model has scored these rows and scores the new ones. Out-of-fold scores
+        come from models of parts of the rows; promises computed from them are approximate.
 
     Examples
     --------

@@ -46,7 +46,7 @@ def p_values(
 
         p_j = (Σ w_i·1{i negative, s_i ≥ s_j} + w_j) / (Σ w_i + w_j)
 
-    All weights are 1 unless the calibration has some. Under the joint chance of score and label,
+    All weights are 1 unless the calibration has some. Over the random score and label of a row,
     P(negative and p ≤ t) ≤ t for every t: exact for exchangeable rows. Ties count against the new
     row. O((n + m) log n).
 
@@ -100,9 +100,9 @@ def select_rows(
 ) -> NDArray[np.intp]:
     """Give the longest list whose expected share of false alarms is at most ``false_alarms``.
 
-    The share of an empty list is 0. Exact, whatever the model, if calibration and new rows are
-    exchangeable (``calibration.is_exact``). With weights, Benjamini–Hochberg would not be:
-    weighted conformal selection is (Jin and Candès 2025), which drops a few rows more.
+    The share of an empty list is 0. Exact for any model, if calibration and new rows are
+    exchangeable (``calibration.is_exact``). With weights, weighted conformal selection is used (Jin
+    and Candès 2025), because Benjamini–Hochberg would not be exact; it selects slightly fewer rows.
 
     Parameters
     ----------
@@ -114,8 +114,8 @@ def select_rows(
         How many times likelier each new row is here than among the calibration rows, on the
         scale of the calibration's weights.
     random_state : int, Generator or None, default=None
-        With weights: a fresh seed for every list keeps more rows, by a random cut that is part of
-        the promise. None cuts without chance, and may keep few rows.
+        With weights: a new seed for every list selects more rows, by a random cut that is part of
+        the promise. With None the cut is not random, and the list may be short.
 
     Returns
     -------
@@ -146,12 +146,13 @@ def select_among_models(
     false_alarms: float = 0.1,
     random_state: int | np.random.Generator | None = None,
 ) -> NDArray[np.intp]:
-    """Select rows by the model that promises the longest list, and keep the promise.
+    """Select rows by the model with the longest list, with a valid promise about false alarms.
 
-    Choosing the model after looking at the lists and then using :func:`select_rows` would break
-    the promise. Here every row is judged by the model that looks best if the row itself is
-    taken for a negative calibration row, so that the choice cannot favour it (Bai and Jin 2024).
-    Exact like :func:`select_rows`. O(models·m²) in the worst case, O(models·length²) usually.
+    If you choose the model after looking at the lists and then use :func:`select_rows`, the list
+    has more false alarms than promised. Here the model for each row is the one that would be best
+    if this row were a negative calibration row, so that the choice cannot favour the row (Bai and
+    Jin 2024). Exact like :func:`select_rows`. O(models·m²) in the worst case, O(models·length²)
+    usually.
 
     Parameters
     ----------
@@ -273,8 +274,8 @@ def _pruned(
 class Drift(NamedTuple):
     """How far the scores of new rows are from those of the calibration rows.
 
-    ``distance`` is that of Kolmogorov and Smirnov, the largest difference between the shares of
-    rows below a score; ``p_value`` the chance of such a distance without any drift.
+    ``distance`` is the Kolmogorov-Smirnov distance, the largest difference between the shares of
+    rows below a score; ``p_value`` is the probability of such a distance without any drift.
     """
 
     distance: float
@@ -298,9 +299,9 @@ def measure_drift(
 ) -> Drift:
     """Compare the scores of new rows with those of the calibration rows.
 
-    It sees a change of the scores only: if positives become rarer at the same scores, no
-    unlabelled row shows it. The p-value is Kolmogorov's limit law; weights count by their
-    effective number of rows.
+    It detects only changes of the scores: if positives become rarer at the same scores, unlabelled
+    rows do not show it. The p-value is that of Kolmogorov's limit distribution; weights count by
+    their effective number of rows.
 
     >>> from toprank.shortlists import Calibration
     >>> calibration = Calibration.of(range(1000), [row >= 500 for row in range(1000)])

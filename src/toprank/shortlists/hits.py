@@ -47,24 +47,23 @@ def hits_at_least(
     weight: ArrayLike | None = None,
     confidence: float = 0.95,
 ) -> Any:
-    """Give how many positives the first ``k`` new rows hold at least, with this confidence.
+    """Give a lower bound on the positives among the first ``k`` new rows, with this confidence.
 
-    The calibration rows above the row at place k + 1 and the first k new rows are one urn from
-    which calibration and new rows were drawn: given how many negatives calibration drew, the
-    hypergeometric law bounds those that are left. Exact for exchangeable rows and a length that
-    was chosen before the scores were seen. Ties between calibration and new rows count against
-    the list.
+    The calibration rows above the row at place k + 1 are a random sample of themselves and the
+    first k new rows. Given the number of negatives in this sample, the hypergeometric distribution
+    bounds those among the new rows. Exact for exchangeable rows and a length that was chosen before
+    the scores were seen. Ties between calibration and new rows count against the list.
 
     Parameters
     ----------
     calibration : Calibration
     scores : array-like of shape (n_new,)
     k : int, float or None
-        Rows, or below 1 a share of them. None gives a bound for every length, and all of them
-        hold at once: use it where the length was chosen by looking at the scores.
+        Rows, or below 1 a share of them. None gives a bound for every length, and all of them hold
+        at once; use it if the length was chosen after looking at the scores.
     weight : array-like of shape (n_new,), optional
         Under a known shift, the weights of new rows on the scale of the calibration's; by default
-        their mean. The labels that fit worst are taken, so that the bound is as exact.
+        their mean. The bound covers the worst case of labels, so it is exact as well.
     confidence : float, default=0.95
 
     Returns
@@ -274,10 +273,10 @@ def positives_left(
 ) -> Left:
     """Bound the positives among rows that are not opened, from a random sample of them.
 
-    Exact. Looking after every drawn row, and stopping when the bound is low enough, is allowed
-    with ``any_time``: the bound then holds for all sample sizes at once (the prior-posterior
-    ratio of Waudby-Smith and Ramdas 2020 with a uniform prior). Without it, the hypergeometric
-    bound is tighter but for one look, at a size that was fixed before.
+    Exact. With ``any_time`` you may look after every drawn row and stop when the bound is low
+    enough: the bound then holds for all sample sizes at once (the prior-posterior ratio of
+    Waudby-Smith and Ramdas 2020 with a uniform prior). Without it, the hypergeometric bound is
+    tighter, but holds only for a single look at a sample size fixed in advance.
 
     Parameters
     ----------
@@ -332,9 +331,10 @@ def positives_below(
 ) -> Left:
     """Bound the positives below the first ``k`` rows of a ranking, before any is opened.
 
-    Exact for exchangeable rows and a ``k`` chosen before the scores were seen: the calibration
-    rows below the row at place k and the new rows there are one urn. Ties count as below. Under a
-    known shift, ``weight`` holds the weights of new rows on the scale of the calibration's.
+    Exact for exchangeable rows and a ``k`` chosen before the scores were seen: the calibration rows
+    below the row at place k are a random sample of themselves and the new rows there. Ties count as
+    below. Under a known shift, ``weight`` holds the weights of new rows on the scale of the
+    calibration's.
 
     Examples
     --------
@@ -363,7 +363,7 @@ def positives_below(
 
 
 def is_recall_reached(n_found: int, left: Left, recall: float = 0.95) -> bool:
-    """Whether so many positives are found that at least this share of all is, as bounded.
+    """Whether the positives found are at least this share of all, by the bound on those left.
 
     >>> is_recall_reached(95, Left(2.0, 5)), is_recall_reached(95, Left(2.0, 6))
     (True, False)

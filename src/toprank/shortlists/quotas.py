@@ -42,9 +42,9 @@ class Quota(NamedTuple):
 
 
 class CappedList(NamedTuple):
-    """The best list that keeps to caps and quotas.
+    """The best list within caps and quotas.
 
-    ``rows`` are best first; ``price`` is what they cost: how much more the free list gains.
+    ``rows`` are best first; ``price`` is how much more the list without caps and quotas gains.
     """
 
     rows: NDArray[np.intp]
@@ -61,15 +61,15 @@ def choose_rows(
 ) -> CappedList:
     """Choose at most ``k`` rows of the largest total gain under caps and quotas.
 
-    With chances as gains the price is in expected hits. Exact; one cap alone needs no program,
-    for taking rows in their order is optimal then. Rows of equal gain stand in the order of the
-    table.
+    With chances as gains the price is in expected hits. The solution is exact; with a single cap no
+    program is solved, because taking rows in their order is optimal. Rows of equal gain keep the
+    order of the table.
 
     Parameters
     ----------
     gains : array-like of shape (n_rows,)
-        What each row brings, such as its chance to be positive. Rows below 0 are chosen only
-        where a quota needs them.
+        Gain of each row, such as its chance to be positive. Rows with a negative gain are chosen
+        only if a quota needs them.
     k : int or float
         Rows, or below 1 a share of them.
     at_most : sequence of Cap
@@ -215,16 +215,16 @@ def _solved(
 def thin_near_duplicates(
     scores: ArrayLike, points: ArrayLike, k: int, *, distance: float, metric: Any = "euclidean"
 ) -> NDArray[np.intp]:
-    """Give the best ``k`` rows of which no two are nearer to each other than ``distance``.
+    """Give the best ``k`` rows such that no two are closer than ``distance``.
 
-    Greedy: rows are taken in the order of their scores, and one that is near to a row already
-    taken is passed over. O(rows looked at·k) distances.
+    Greedy: rows are taken in the order of their scores, and a row close to one already taken is
+    skipped. O(rows examined·k) distances.
 
     Parameters
     ----------
     scores : array-like of shape (n_rows,)
     points : array-like of shape (n_rows, n_features)
-        What distances are between: columns of the table, fingerprints, embeddings.
+        Coordinates of the rows: columns of the table, fingerprints, embeddings.
     k : int
     distance : float
         Rows at this distance or more are both kept.

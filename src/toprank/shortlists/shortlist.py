@@ -46,8 +46,7 @@ class Shortlist:
         head of the ranking.
     confidence : float
     price : float
-        Expected gain that caps and quotas cost, against the free list; in expected hits without
-        amounts.
+        Expected gain that is lost by caps and quotas; in expected hits if there are no amounts.
     profit : Profit or None
         Expected profit of the list with its interval, where a value or a cost was given.
     false_alarms : float or None
@@ -123,18 +122,18 @@ def make_shortlist(
         Scores of the new rows; higher is better.
     calibration : Calibration
     k : int, float or None, default=None
-        Length: rows, or below 1 a share of them. With a value or a cost it is the greatest
-        length. None lets the promise, or the profit, decide.
+        Length: rows, or below 1 a share of them. With a value or a cost it is the maximum length.
+        None chooses the length by the share of false alarms, or by the profit.
     false_alarms : float, default=0.1
-        Without ``k``, value and cost: the list is as long as an expected share of false alarms
-        of at most this allows.
+        Without ``k``, value and cost: the list is as long as possible with at most this expected
+        share of false alarms.
     value, cost : float or array-like of shape (n_rows,), optional
         What a positive row is worth and what opening a row costs; by default 1 and 0. Rows are
         then ranked by expected gain, and only those with a gain above 0 are listed.
     at_most : sequence of Cap
     at_least : sequence of Quota
-        What the list must keep to. Without ``k``, it is chosen from the rows of the free list and
-        shares of the list are of its length; the promise of few false alarms is the free list's.
+        Limits of the list. Without ``k``, rows are chosen from the list without limits, and shares
+        refer to its length; the promise about false alarms is also that of the list without limits.
     weight : array-like of shape (n_rows,), optional
         Under a known shift, the weights of these rows on the scale of the calibration's, for the
         promises about false alarms and hits; by default the mean of the calibration's, from which

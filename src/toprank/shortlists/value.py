@@ -145,7 +145,7 @@ Chances = IsotonicChances | PlattChances
 
 
 def learn_chances(calibration: Calibration, method: str = "auto") -> Chances:
-    """Learn how likely a row of each score is positive.
+    """Learn the probability of a row to be positive as a function of its score.
 
     Parameters
     ----------
@@ -195,8 +195,8 @@ def most_valuable(
 ) -> NDArray[np.intp]:
     """Give the rows whose expected gain is above 0, the largest first, at most ``k`` of them.
 
-    Rows of equal gain stand in the order of their ``scores``, if given, and then of the table.
-    A gain within rounding errors of 0 counts as 0. O(n log n).
+    Rows of equal gain are in the order of their ``scores``, if given, and then of the table. A gain
+    within rounding errors of 0 counts as 0. O(n log n).
 
     >>> most_valuable([0.5, 0.05, 0.9], value=10, cost=1).tolist()
     [2, 0]
@@ -213,7 +213,7 @@ def most_valuable(
 
 
 class Profit(NamedTuple):
-    """What a list will bring: the expected profit, and the interval around it."""
+    """The expected profit of a list, and its interval."""
 
     mean: float
     low: float
@@ -236,8 +236,8 @@ def expected_profit(
         variance = Σ value²·chance·(1 − chance)     which of the rows are positive
                  + variance of Σ value·chance       few calibration rows
 
-    The interval is a normal approximation, cut off where no or all rows are positive; it is for
-    these rows as they are, and does not know that they were chosen for their chances.
+    The interval is a normal approximation, cut off where no or all rows are positive; it does not
+    account for the fact that the rows were chosen for their chances.
 
     Parameters
     ----------

@@ -25,7 +25,7 @@ MOST_WORDS = 100_000
 
 
 class TableEncoder(TransformerMixin, BaseEstimator, Encoding):  # type: ignore[misc]
-    """Turns numbers, booleans, dates and text categories into a table of numbers.
+    """Encodes numbers, booleans, dates and text categories as a table of numbers.
 
     Numbers and booleans keep their column; a missing one becomes the median of the training
     rows, and if training rows had missing values a column says which rows do. Dates become
@@ -33,16 +33,17 @@ class TableEncoder(TransformerMixin, BaseEstimator, Encoding):  # type: ignore[m
     frequent values; a rare, new or missing value is 0 in all of them, and where training rows
     had missing values a column says which do. Columns without any value are skipped.
 
-    Everything is learned from the rows given to ``fit``, so that inside cross-validation nothing
-    of the held-out rows leaks.
+    Everything is learned from the rows given to ``fit``, so that nothing leaks from held-out rows
+    in cross-validation.
 
     Parameters
     ----------
     max_categories : int, default=40
-        Most values of a text column that get a column of their own, the most frequent first:
-        enough for states or occupations, few enough that a table stays small.
+        Maximum number of values of a text column that get their own column, the most frequent
+        first. The default is enough for states or occupations and keeps the table small.
     min_count : int, default=2
-        Rows that a value needs in training: one that comes once, such as a name, says nothing.
+        Minimum number of training rows of a value; a value that occurs once, such as a name, is not
+        informative.
 
     Attributes
     ----------

@@ -259,10 +259,10 @@ class StreamBlocks(SpillingBlocks):
 class ParquetBlocks(StreamBlocks):
     """Rows of Parquet files, streamed: for ``fit_blocks`` of pushes, boosted stumps and trees.
 
-    Every pass reads the files anew, only the columns that are needed, in threads that each read
-    row groups of their own; results are added up in order, so a model does not depend on the
-    threads. Memory is that of a few batches, whatever the number of rows and the size of the row
-    groups. A table of float32 columns stays float32; missing values become NaN.
+    Every pass reads the needed columns of the files again, in threads that read different row
+    groups; results are added up in order, so a model does not depend on the number of threads. The
+    memory needed is that of a few batches, for any number of rows and size of row groups. A table
+    of float32 columns stays float32; missing values become NaN.
 
     Parameters
     ----------
@@ -284,8 +284,8 @@ class ParquetBlocks(StreamBlocks):
         Threads; -1 takes all cores.
     scratch : path, optional
         Folder for the bins of stumps and trees (one byte per cell and per label). By default they
-        are in memory where they take at most half of what is free, else in the system's folder for
-        temporary files. Nothing stays there.
+        are in memory if they take at most half of the free memory, else in the system's folder for
+        temporary files. They are deleted afterwards.
 
     Examples
     --------
