@@ -111,6 +111,10 @@ class Tasks(ABC):
     def task(self, work: Callable[..., Any], *arguments: Any) -> Any:
         """Describe the part ``work(*arguments)``."""
 
+    def map(self, work: Callable[..., Any], *columns: Sequence[Any]) -> list[Any]:
+        """Describe ``work(item, ...)`` for the items of columns of the same length."""
+        return [self.task(work, *items) for items in zip(*columns, strict=True)]
+
     @abstractmethod
     def split(self, n_parts: int, work: Callable[..., Any], *arguments: Any) -> list[Any]:
         """Describe the items of the list ``work(*arguments)`` as parts of their own."""

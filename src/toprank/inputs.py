@@ -1,7 +1,7 @@
-"""What users hand over (scores, labels, weights, lists), checked once and here.
+"""Checks of what users pass: scores, labels, weights, lists, numbers and columns.
 
 Every check raises a ``ValueError`` or ``TypeError`` that names the argument, the value and the
-remedy. What comes back is plain numpy, so that no room behind this one checks again.
+remedy. What comes back is plain numpy, which no other module checks again.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 # Relative rounding error of a sum of weights, at the most.
 SLACK = 1e-9
-# Rows that are looked at together: the cache of a processor holds them.
+# Rows that are read together: they fit into the cache of a processor.
 BLOCK = 1 << 16
 # Labels whose meaning is known: what is positive, and what its opposites are.
 _OPPOSITES = {
@@ -29,10 +29,7 @@ _OPPOSITES = {
     "pos": ("neg",),
     "+": ("-",),
     "on": ("off",),
-    "ja": (
-        "nein",
-        "nee",
-    ),
+    "ja": ("nein", "nee"),
     "j": ("n",),
     "oui": ("non",),
     "o": ("n",),
@@ -40,10 +37,7 @@ _OPPOSITES = {
     "si": ("no",),
     "sí": ("no",),
     "s": ("n",),
-    "sim": (
-        "não",
-        "nao",
-    ),
+    "sim": ("não", "nao"),
     "verdadero": ("falso",),
     "vero": ("falso",),
     "wahr": ("falsch",),
@@ -452,8 +446,8 @@ def check_choice(name: str, value: Any, choices: tuple[Any, ...]) -> None:
     """Raise unless the value is one of a few."""
     if isinstance(value, bool) or value not in choices:
         *others, last = map(repr, choices)
-        told = f"{', '.join(others)} or {last}" if others else last
-        raise ValueError(f"{name} must be {told}, got {value!r}.")
+        allowed = f"{', '.join(others)} or {last}" if others else last
+        raise ValueError(f"{name} must be {allowed}, got {value!r}.")
 
 
 def rounded_up(rows: Any) -> Any:

@@ -190,7 +190,7 @@ class ExponentialCriterion(Criterion):
 
     def value_and_gradient(self, scores: NDArray[Any]) -> tuple[float, NDArray[Any]]:
         value, ends = self._slopes(scores)
-        return value, _mixed([(share, slopes) for share, slopes, _ in ends])
+        return value, _weighted_sum([(share, slopes) for share, slopes, _ in ends])
 
     def gradient_and_hessian(self, scores: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
         """Gradient and Hessian diagonal of ``value``; there is no second derivative at p = ∞.
@@ -209,8 +209,8 @@ class ExponentialCriterion(Criterion):
             if len(ends) > 1:
                 bend += p * slopes * slopes
             bends.append((share, bend))
-        gradient = _mixed([(share, slopes) for share, slopes, _ in ends])
-        hessian = _mixed(bends)
+        gradient = _weighted_sum([(share, slopes) for share, slopes, _ in ends])
+        hessian = _weighted_sum(bends)
         if len(ends) > 1:
             hessian -= p * gradient * gradient
             np.maximum(hessian, 0.0, out=hessian)
@@ -229,7 +229,8 @@ class ExponentialCriterion(Criterion):
             factors = np.outer(powers, np.ones(self._classes.n_chunks))
             self._classes.scale(curvature, factors, self.threads)
             curvatures.append((share, curvature))
-        return _mixed([(share, slopes) for share, slopes, _ in ends]), _mixed(curvatures)
+        gradient = _weighted_sum([(share, slopes) for share, slopes, _ in ends])
+        return gradient, _weighted_sum(curvatures)
 
     def signed_curvature(self, scores: NDArray[Any], dtype: Any) -> NDArray[Any]:
         if len(self._formula.constants) > 1:
@@ -369,12 +370,12 @@ class IRCriterion(Criterion):
         gradient, hessian = self._scratch.empty_like(scores), self._scratch.empty_like(scores)
         tilted = self._classes.tilted(scores, (1.0, 1.0), self.threads, into=gradient)
         lowest, highest = tilted.edges
-        away = highest - lowest + math.log(tilted.masses[1])
-        if abs(away) > FACTORISED[scores.dtype.type]:
+        gap = highest - lowest + math.log(tilted.masses[1])
+        if abs(gap) > FACTORISED[scores.dtype.type]:
             return self._distant(scores)
         weights = np.empty(0) if self._classes.weights is None else self._classes.weights
         rows = gradient, self._classes.positives, weights
-        factors = tilted.units * [[math.exp(away)], [1.0 / tilted.masses[1]]]
+        factors = tilted.units * [[math.exp(gap)], [1.0 / tilted.masses[1]]]
         sums = np.empty((self._classes.n_chunks, 2))
 
         def add_up(first: int, last: int) -> None:
@@ -454,11 +455,11 @@ class IRCriterion(Criterion):
         return mine[:size], own[:size]
 
 
-def _mixed(parts: list[tuple[float, NDArray[Any]]]) -> NDArray[Any]:
+def _weighted_sum(parts: list[tuple[float, NDArray[Any]]]) -> NDArray[Any]:
     """Σ share·array; the first array is overwritten."""
-    (share, mixed), *others = parts
+    (share, total), *others = parts
     if others:
-        mixed *= share
+        total *= share
     for share, part in others:
-        mixed += share * part
-    return mixed
+        total += share * part
+    return total

@@ -142,8 +142,8 @@ class _Classes:
 
     def __init__(self, positives: NDArray[np.bool_], weights: Floats | None) -> None:
         self.rows = np.flatnonzero(positives), np.flatnonzero(~positives)
-        everyone = np.ones(positives.size) if weights is None else weights
-        self.weights = tuple(everyone[rows] for rows in self.rows)
+        counts = np.ones(positives.size) if weights is None else weights
+        self.weights = tuple(counts[rows] for rows in self.rows)
         self.totals = tuple(float(w.sum()) for w in self.weights)
         self.lightest = tuple(float(w.min()) for w in self.weights)
 

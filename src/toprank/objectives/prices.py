@@ -37,7 +37,7 @@ TIED = 1e-12
 # e^LARGEST is the largest height that is handed to a price, so that its square's root is safe.
 LARGEST = 690.0
 
-# Heights that are looked at together: the cache of a processor holds them.
+# Heights that are read together: they fit into the cache of a processor.
 BLOCK = 1 << 13
 
 

@@ -246,11 +246,6 @@ class Column:
         self.tasks, self.parts = tasks, parts
         self._sources = sources  # a cluster releases parts without references
 
-    def map(self, work: Callable[..., Any], *columns: list[Any]) -> list[Any]:
-        """Describe ``work(part, ...)`` of every part and its companions in other columns."""
-        aligned = zip(self.parts, *columns, strict=True)
-        return [self.tasks.task(work, *together) for together in aligned]
-
     def persist(self) -> Self:
         """Compute the parts, which are used more than once."""
         self.parts, self._sources = self.tasks.keep(self.parts), ()
@@ -258,20 +253,21 @@ class Column:
 
     def __mul__(self, factor: float) -> Column:
         """Multiply by a number."""
-        parts = self.map(operator.mul, [factor] * len(self.parts))
+        parts = [self.tasks.task(operator.mul, part, factor) for part in self.parts]
         return Column(self.tasks, parts, (self,))
 
     def __add__(self, other: Column) -> Column:
         """Add another column."""
-        return Column(self.tasks, self.map(operator.add, other.parts), (self, other))
+        parts = self.tasks.map(operator.add, self.parts, other.parts)
+        return Column(self.tasks, parts, (self, other))
 
     def __matmul__(self, other: Column) -> float:
         """Sum the products with another column."""
-        return math.fsum(self.tasks.gather(self.map(_dot, other.parts)))
+        return math.fsum(self.tasks.gather(self.tasks.map(_dot, self.parts, other.parts)))
 
     def sum(self) -> float:
         """Sum all numbers."""
-        return math.fsum(self.tasks.gather(self.map(_total)))
+        return math.fsum(self.tasks.gather(self.tasks.map(_total, self.parts)))
 
     def astype(self, dtype: Any, copy: bool = False) -> Self:  # noqa: ARG002
         """Stay as it is: columns are float64."""
@@ -325,7 +321,7 @@ class Shuffle:
     def __init__(self, tasks: Tasks, routings: list[Any], n_parts: int) -> None:
         self._tasks, self._n_parts = tasks, n_parts
         self._routings = tasks.start(routings)
-        sizes = tasks.gather([tasks.task(Routing.sizes, one) for one in self._routings])
+        sizes = tasks.gather(tasks.map(Routing.sizes, self._routings))
         # where the rows of each block begin in a part
         self._begins = np.cumsum([np.zeros_like(sizes[0]), *sizes], axis=0)
         self.sizes = self._begins[-1].tolist()
@@ -351,12 +347,8 @@ class Shuffle:
                 for piece in tasks.split(n_blocks, np.split, part, begins[1:-1])
             ]
         )
-        return tasks.keep(
-            [
-                tasks.task(Routing.join, routing, pieces[block::n_blocks])
-                for block, routing in enumerate(self._routings)
-            ]
-        )
+        of_blocks = [pieces[block::n_blocks] for block in range(n_blocks)]
+        return tasks.keep(tasks.map(Routing.join, self._routings, of_blocks))
 
 
 def n_parts_for(n_rows: int, n_blocks: int) -> int:
@@ -379,7 +371,7 @@ class WholeLists:
         routings = [self.tasks.task(_route_lists, one, n_parts) for one in labels]
         self._shuffle = Shuffle(self.tasks, routings, n_parts)
         pieces = self._shuffle.send(labels, _split_labels)
-        self.labels = self.tasks.keep([self.tasks.task(join_labels, mine) for mine in pieces])
+        self.labels = self.tasks.keep(self.tasks.map(join_labels, pieces))
 
     def criterion(self, objective: Push, largest: float | None) -> DescentCriterion:
         """Put an objective on the lists.
@@ -390,14 +382,12 @@ class WholeLists:
 
     def zeros(self) -> Column:
         """A column of zeros."""
-        sizes = self._shuffle.sizes
-        return Column(self.tasks, [self.tasks.task(np.zeros, size) for size in sizes])
+        return Column(self.tasks, self.tasks.map(np.zeros, self._shuffle.sizes))
 
     def from_blocks(self, blocks: list[Any]) -> Column:
         """Bring a column of the blocks to the parts."""
         pieces = self._shuffle.send(blocks, Routing.split)
-        parts = [self.tasks.task(np.concatenate, mine) for mine in pieces]
-        return Column(self.tasks, parts).persist()
+        return Column(self.tasks, self.tasks.map(np.concatenate, pieces)).persist()
 
     def to_blocks(self, column: Column) -> list[Any]:
         """Send a column back to the blocks."""
@@ -440,8 +430,8 @@ class WholeListsCriterion(DescentCriterion):
         self._criteria = self._tasks.start(
             [self._tasks.task(_criterion, mine, objective, largest) for mine in lists.labels]
         )
-        weights = [self._tasks.task(_log_priced_weight, one) for one in self._criteria]
-        self._log_weights = np.array(self._tasks.gather(weights))
+        weights = self._tasks.gather(self._tasks.map(_log_priced_weight, self._criteria))
+        self._log_weights = np.array(weights)
         if np.isneginf(self._log_weights).all():
             raise ValueError(NO_PAIRS)
         self.log_priced_weight = float(np.logaddexp.reduce(self._log_weights))
@@ -453,20 +443,20 @@ class WholeListsCriterion(DescentCriterion):
         return math.fsum(self._tasks.gather(self._ask("risk", scores)))
 
     def value_and_gradient(self, scores: Any) -> tuple[float, Any]:
-        found = self._tasks.start(self._ask("value_and_gradient", scores.persist()))
-        values = [self._tasks.task(operator.itemgetter(0), one) for one in found]
-        value, shares = self._value_and_shares(values)
-        parts = [
-            self._tasks.task(_scaled_gradient, one, share)
-            for one, share in zip(found, shares, strict=True)
+        pairs = [
+            self._tasks.split(2, _answer, "value_and_gradient", criterion, part)
+            for criterion, part in zip(self._criteria, scores.persist().parts, strict=True)
         ]
-        return value, Column(self._tasks, parts).persist()
+        found = self._tasks.start([part for pair in pairs for part in pair])
+        value, shares = self._value_and_shares(found[::2])
+        gradients = self._tasks.map(operator.mul, found[1::2], shares)
+        return value, Column(self._tasks, gradients).persist()
 
     def signed_curvature(self, scores: Any, dtype: Any) -> Any:
         """Give that of every part, as if the others stayed where they are."""
         _, shares = self._value_and_shares(self._ask("value", scores))
-        signed = Column(self._tasks, self._ask("signed_curvature", scores, dtype))
-        return Column(self._tasks, signed.map(operator.mul, shares), (signed,))
+        signed = self._ask("signed_curvature", scores, dtype)
+        return Column(self._tasks, self._tasks.map(operator.mul, signed, shares), (scores,))
 
     def separates(self, scores: Any, margin: float) -> bool:
         return all(self._tasks.gather(self._ask("separates", scores, margin)))
@@ -518,10 +508,6 @@ def _answer(name: str, criterion: DescentCriterion, scores: Floats, *arguments: 
 
 def _log_priced_weight(criterion: DescentCriterion) -> float:
     return criterion.log_priced_weight
-
-
-def _scaled_gradient(value_and_gradient: tuple[float, Floats], share: float) -> Floats:
-    return value_and_gradient[1] * share
 
 
 # The table ----------------------------------------------------------------------------------------

@@ -19,8 +19,8 @@ All sums have positive terms only, so nothing cancels, wherever the line is cut.
 from __future__ import annotations
 
 import math
+import operator
 from abc import ABC, abstractmethod
-from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from toprank.kernels.cells import Cells, moments_of, series_of, values_of
-from toprank.kernels.ladder import put
+from toprank.kernels.ladder import write_rows
 from toprank.kernels.sweeps import FAR, hinge_moments
 from toprank.objectives.base import DescentCriterion
 from toprank.objectives.prices import Heights
@@ -68,7 +68,7 @@ class OneList:
 
     def zeros(self) -> Column:
         """A column of zeros."""
-        return Column(self.tasks, [self.tasks.task(np.zeros, size) for size in self._counts])
+        return Column(self.tasks, self.tasks.map(np.zeros, self._counts))
 
     def from_blocks(self, blocks: list[Any]) -> Column:
         """Take a column of the blocks, which stays there."""
@@ -89,7 +89,7 @@ class OneListCriterion(DescentCriterion):
         self._labels = self._tasks.start(
             [self._tasks.task(_with_weights, labels, largest) for labels in rows.labels]
         )
-        parts = self._tasks.gather([self._tasks.task(_class_weights, one) for one in self._labels])
+        parts = self._tasks.gather(self._tasks.map(_class_weights, self._labels))
         negatives, positives = np.sum(parts, axis=0)
         outer = {1: negatives, -1: positives}
         priced = sum(constant * outer[sign] for sign, constant in self._sides.items())
@@ -106,14 +106,14 @@ class OneListCriterion(DescentCriterion):
         return priced.value, priced.gradient()
 
     def signed_curvature(self, scores: Any, dtype: Any) -> Any:  # noqa: ARG002
-        """Share the curvature of all outer rows out like the slopes."""
+        """Distribute the curvature of all outer rows in proportion to the slopes."""
         priced = self._priced(scores)
         sums = np.array(priced.gather(_curvature_and_slope))
         curvature, slope = np.array(priced.shares) @ sums
         return priced.gradient() * (curvature / slope if slope else 0.0)
 
     def separates(self, scores: Any, margin: float) -> bool:
-        ends = self._tasks.gather(scores.map(_lowest_and_highest, self._labels))
+        ends = self._tasks.gather(self._tasks.map(_lowest_and_highest, scores.parts, self._labels))
         lowest, highest = (np.array(side) for side in zip(*ends, strict=True))
         return bool(lowest.min() - highest.max() >= margin)
 
@@ -135,9 +135,8 @@ class OneListCriterion(DescentCriterion):
 
 
 def _with_weights(labels: BlockLabels, largest: float | None) -> BlockLabels:
-    if labels.weights is None:
-        return labels._replace(weights=np.ones(labels.positives.size)).weighed(largest)
-    return labels.weighed(largest)
+    weights = np.ones(labels.positives.size) if labels.weights is None else labels.weights
+    return labels._replace(weights=weights).weighed(largest)
 
 
 def _class_weights(labels: BlockLabels) -> tuple[float, float]:
@@ -196,9 +195,11 @@ class PricedHeights:
     def __init__(self, tasks: Tasks, sides: dict[int, ComparedRows], aggregate: Aggregate) -> None:
         self._tasks, self._sides, self._aggregate = tasks, sides, aggregate
         self._outer = [part for side in sides.values() for part in side.parts]
-        self._priced = tasks.start([tasks.task(_price, one, aggregate) for one in self._outer])
-        values = tasks.gather([tasks.task(_without_slopes, one) for one in self._priced])
-        self.value, shares = aggregate.together(*np.array(values).T)
+        priced = [tasks.split(3, _price, one, aggregate) for one in self._outer]
+        parts = tasks.start([part for each in priced for part in each])
+        values, log_weights, self._firsts = parts[::3], parts[1::3], parts[2::3]
+        gathered = np.array(tasks.gather(values + log_weights))
+        self.value, shares = aggregate.together(*np.split(gathered, 2))
         self.shares = shares.tolist()
 
     def gather(self, work: Any) -> list[Any]:
@@ -209,38 +210,23 @@ class PricedHeights:
 
     def gradient(self) -> Column:
         """∂V/∂s of every row, in the blocks."""
-        pairs = zip(self._priced, self.shares, strict=True)
-        firsts = iter(self._tasks.start([self._tasks.task(_first, *pair) for pair in pairs]))
+        firsts = self._tasks.start(self._tasks.map(operator.mul, self._firsts, self.shares))
         gradient = None
         for sign, side in self._sides.items():
-            slopes = Column(self._tasks, side.slopes(list(islice(firsts, len(side.parts)))))
+            own, firsts = firsts[: len(side.parts)], firsts[len(side.parts) :]
+            slopes = Column(self._tasks, side.slopes(own))
             slopes = slopes if sign > 0 else slopes * -1.0
             gradient = slopes if gradient is None else gradient + slopes
         assert gradient is not None  # noqa: S101  (a push has a side)
         return gradient
 
 
-class Priced(NamedTuple):
-    """Value of the heights of a part by themselves, what its rows weigh, and ∂value/∂size."""
-
-    value: float
-    log_weight: float
-    first: Floats
-
-
-def _price(outer: OuterRows, aggregate: Aggregate) -> Priced:
+def _price(outer: OuterRows, aggregate: Aggregate) -> list[Any]:
+    """Value of the heights of a part alone, log weight of its rows, and ∂value/∂size."""
     if not outer.slope.size:
-        return Priced(0.0, -math.inf, np.empty(0))
+        return [0.0, -math.inf, np.empty(0)]
     value, first = aggregate.value_and_first(outer.heights)
-    return Priced(value, math.log(outer.heights.weight.sum()), first)
-
-
-def _without_slopes(priced: Priced) -> tuple[float, float]:
-    return priced.value, priced.log_weight
-
-
-def _first(priced: Priced, share: float) -> Floats:
-    return priced.first * share
+    return [value, math.log(outer.heights.weight.sum()), first]
 
 
 def _risk(outer: OuterRows, aggregate: Aggregate) -> float:
@@ -276,7 +262,7 @@ class RowsInCells(ComparedRows):
     """Moments of the inner rows of all blocks, as series for the outer rows, and the way back."""
 
     def __init__(self, tasks: Tasks, rows: list[Any]) -> None:
-        ends = np.array(tasks.gather([tasks.task(_ends, one) for one in rows]))
+        ends = np.array(tasks.gather(tasks.map(_ends, rows)))
         floor = float(ends[:, 2].min()) - FAR
         low, high = max(float(ends[:, 0].min()), floor), float(ends[:, 1].max())
         if not high - low < MOST_CELLS:
@@ -287,20 +273,16 @@ class RowsInCells(ComparedRows):
         where = floor, low, int(high - low) + 1
         self._tasks = tasks
         self._cells = tasks.start([tasks.task(_cells_of, one, *where) for one in rows])
-        moments = sum(tasks.gather([tasks.task(_inner_moments, one) for one in self._cells]))
+        moments = sum(tasks.gather(tasks.map(_inner_moments, self._cells)))
         series = series_of((softplus, expit, sigmoid_slope), moments, adjoint=False)
         self.parts = tasks.start([tasks.task(_outer_of_cells, one, series) for one in self._cells])
 
     def slopes(self, firsts: list[Any]) -> list[Any]:
-        tasks, pairs = self._tasks, list(zip(self._cells, firsts, strict=True))
-        moments = sum(tasks.gather([tasks.task(_outer_moments, *pair) for pair in pairs]))
+        tasks = self._tasks
+        moments = sum(tasks.gather(tasks.map(_outer_moments, self._cells, firsts)))
         (series,) = series_of((expit,), moments, adjoint=True)
-        return tasks.keep(
-            [
-                tasks.task(_slopes_of_cells, cells, outer, first, series)
-                for (cells, first), outer in zip(pairs, self.parts, strict=True)
-            ]
-        )
+        together = zip(self._cells, self.parts, firsts, strict=True)
+        return tasks.keep([tasks.task(_slopes_of_cells, *each, series) for each in together])
 
 
 def _ends(rows: SideRows) -> tuple[float, float, float]:
@@ -337,8 +319,8 @@ def _outer_of_cells(cells: BlockCells, series: list[Floats]) -> OuterRows:
 
 def _slopes_of_cells(cells: BlockCells, outer: OuterRows, first: Floats, series: Floats) -> Floats:
     slopes = np.empty(cells.inner.rows.size + cells.outer.rows.size)
-    put(cells.outer.rows, first * outer.slope, slopes)
-    put(cells.inner.rows, -cells.weights * values_of(cells.inner, series), slopes)
+    write_rows(cells.outer.rows, first * outer.slope, slopes)
+    write_rows(cells.inner.rows, -cells.weights * values_of(cells.inner, series), slopes)
     return slopes
 
 
@@ -375,26 +357,22 @@ class RowsOnLine(ComparedRows):
     """Rows on stretches of a line, inner rows just above s - 1 and outer rows at s."""
 
     def __init__(self, tasks: Tasks, rows: list[Any], degree: int, n_parts: int) -> None:
-        quantiles = tasks.gather([tasks.task(_quantiles, one) for one in rows])
+        quantiles = tasks.gather(tasks.map(_quantiles, rows))
         edges = _edges(quantiles, n_parts)
         self._tasks, self._degree = tasks, degree
         self._shuffle = Shuffle(tasks, [tasks.task(_route, one, edges) for one in rows], n_parts)
         pieces = self._shuffle.send(rows, _split_side)
-        self._stretches = tasks.start([tasks.task(_stretch, mine) for mine in pieces])
+        self._stretches = tasks.start(tasks.map(_stretch, pieces))
         ends = edges if edges.size else np.zeros(1)
         self._starts, self._stops = np.append(ends[0], edges), np.append(edges, ends[-1])
-        sums = [
-            tasks.task(_inner_sums, *each)
-            for each in zip(self._stretches, self._stops.tolist(), strict=True)
-        ]
-        carried = _carried(tasks.gather(sums), self._starts)
+        sums = tasks.gather(tasks.map(_inner_sums, self._stretches, self._stops.tolist()))
+        carried = _carried(sums, self._starts)
         together = zip(self._stretches, carried, self._starts.tolist(), strict=True)
         self.parts = tasks.start([tasks.task(_outer_of_line, *each, degree) for each in together])
 
     def slopes(self, firsts: list[Any]) -> list[Any]:
         tasks, starts, stops = self._tasks, self._starts.tolist(), self._stops.tolist()
-        pairs = zip(self._stretches, firsts, starts, strict=True)
-        sums = tasks.gather([tasks.task(_outer_sums, *each) for each in pairs])
+        sums = tasks.gather(tasks.map(_outer_sums, self._stretches, firsts, starts))
         # upside down, what is carried downwards is carried upwards
         carried = _carried(sums[::-1], -self._stops[::-1])[::-1]
         together = zip(self._stretches, self.parts, firsts, carried, stops, strict=True)
