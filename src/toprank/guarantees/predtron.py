@@ -20,7 +20,7 @@ ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class PredtronCertificate:
-    """What a run has lost so far, and what it could have lost at most.
+    """The cumulative loss of a run so far, and its upper bound.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ class PredtronCertificate:
         return self.smallest_loss / (4.0 * self.radius**2 * self.growth)
 
     def bound(self, margin: float | None = None) -> float:
-        """Most that the run could lose if a reference of norm 1 has this margin γ on the stream.
+        """Maximum loss of the run if a reference of norm 1 has this margin γ on the stream.
 
         Theorem 1: Σ L ≤ 4·R²·C²/(c·γ²). For any step η below c/(2R²) the same proof gives
         Σ L ≤ C²/(2ηγ²·(1 − 2ηR²/c)), which is least at the theorem's η; a longer step has no

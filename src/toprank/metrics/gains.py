@@ -53,7 +53,7 @@ def dcg(
 def ndcg(
     ranked: Ranked, *, ties: str, k: float | None = None, log_base: float = 2.0, gain: str = GAIN
 ) -> Floats:
-    """DCG as a share of the best that any order of the list could have.
+    """DCG divided by the largest DCG of any order of the list.
 
     ::
 

@@ -210,7 +210,7 @@ def _warn_of_overflow(total: Floats, p: float) -> None:
 def pnorm_error(
     ranked: Ranked, *, ties: str, p: float = 4.0, normalize: bool = False, margin: float = 0.0
 ) -> Floats:
-    """P-norm push error: the heights of the negatives, each to the power p, summed.
+    """P-norm push error: the sum of the p-th powers of the heights of the negatives.
 
     ::
 

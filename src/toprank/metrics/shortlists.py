@@ -113,7 +113,7 @@ def recall_at_k(ranked: Ranked, *, ties: str, k: float) -> Floats:
 
 @metric(needs="positives", reach=to_k, returns="1 for a random order.")
 def lift(ranked: Ranked, *, ties: str, k: float) -> Floats:
-    """How many times more positives the k best rows hold than k random ones.
+    """How many times more positives the k best rows contain than k random rows.
 
     ::
 

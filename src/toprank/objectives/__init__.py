@@ -1,4 +1,4 @@
-"""What is minimised: formulas that see scores and labels, never the table."""
+"""Objectives: formulas that depend on scores and labels, never on the table."""
 
 from __future__ import annotations
 

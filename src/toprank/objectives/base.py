@@ -41,11 +41,11 @@ class DescentCriterion(ABC):
 
     @abstractmethod
     def value(self, scores: NDArray[Any]) -> float:
-        """What is minimised, on a scale that does not overflow."""
+        """The value to minimise, on a scale that does not overflow."""
 
     @abstractmethod
     def risk(self, scores: NDArray[Any]) -> float:
-        """Give the papers' number itself."""
+        """The number as the papers define it."""
 
     @abstractmethod
     def value_and_gradient(self, scores: NDArray[Any]) -> tuple[float, NDArray[Any]]:
@@ -79,8 +79,8 @@ class Criterion(DescentCriterion):
     def gradient_and_curvature(self, scores: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
         """Gradient, and weights of the rows for Newton's method.
 
-        The covariance of the weak rankers within each class under these weights is the Hessian,
-        or near it. Where nothing better is known they are the Hessian's diagonal.
+        The covariance of the weak rankers within each class under these weights is the Hessian, or
+        close to it. By default the weights are the Hessian's diagonal.
         """
         return self.gradient_and_hessian(scores)
 
@@ -221,10 +221,10 @@ class Adapted(Criterion):
 
 
 class Relative(Adapted):
-    """A criterion in units of what it is where all scores tie.
+    """A criterion divided by its value when all scores are equal.
 
-    A sum over pairs grows with the list; this does not. So a penalty and a tolerance mean the
-    same on a hundred rows and on a million.
+    A sum over pairs grows with the list; this ratio does not. So a penalty and a tolerance mean the
+    same for a hundred rows and for a million.
     """
 
     def __init__(self, criterion: Criterion, unit: float | None = None) -> None:
@@ -288,7 +288,7 @@ class Objective(ABC):
     """
 
     def weight_degrees(self) -> Degrees | None:
-        """How value and risk grow with the weights; None where by no power of them."""
+        """Power of the weights with which value and risk grow; None if it is not a power."""
         return None
 
     def _largest_score(self) -> float:
@@ -300,7 +300,7 @@ class Objective(ABC):
         """Put the formula on a truth whose weights are near 1, or have no degree."""
 
     def criterion(self, truth: Truth) -> Criterion:
-        """Put the formula on the rows that count; weights that would overflow are scaled first."""
+        """Apply the formula to the rows that count, after scaling weights that would overflow."""
         weights = truth.weights
         if weights is None or ORDINARY_WEIGHTS[0] <= weights.max() <= ORDINARY_WEIGHTS[1]:
             return self._criterion(truth)
@@ -311,7 +311,7 @@ class Objective(ABC):
         return degrees.adapt(self._criterion(scaled), log_scale)
 
     def check_largest_weight(self, largest: float) -> None:
-        """Raise where weights would overflow and the formula does not let them be scaled."""
+        """Raise an error if weights would overflow and cannot be scaled in this formula."""
         is_ordinary = ORDINARY_WEIGHTS[0] <= largest <= ORDINARY_WEIGHTS[1]
         if self.weight_degrees() is None and not is_ordinary:
             raise ValueError(
@@ -320,7 +320,7 @@ class Objective(ABC):
             )
 
     def on(self, y: ArrayLike, **rows: Unpack[RowOptions]) -> Criterion:
-        """Put the formula on labels, weights and lists, checked once."""
+        """Apply the formula to labels, weights and lists, which are checked once."""
         return self._on_all_rows(Truth.of_labels(y, **rows))
 
     def _on_all_rows(self, truth: Truth) -> Criterion:
@@ -328,12 +328,12 @@ class Objective(ABC):
         return criterion if truth.kept is None else Adapted(criterion, truth=truth)
 
     def value(self, scores: ArrayLike, y: ArrayLike, **rows: Unpack[RowOptions]) -> float:
-        """What is minimised, on a scale that does not overflow."""
+        """The value to minimise, on a scale that does not overflow."""
         criterion = self.on(y, **rows)
         return criterion.value(self._checked(scores, criterion))
 
     def risk(self, scores: ArrayLike, y: ArrayLike, **rows: Unpack[RowOptions]) -> float:
-        """Give the papers' number itself."""
+        """The number as the papers define it."""
         criterion = self.on(y, **rows)
         return criterion.risk(self._checked(scores, criterion))
 

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 class LogLoss(Objective):
     """Log loss: minus the mean log-likelihood of the labels, with scores as log-odds.
 
-    ``value`` is the mean over the rows, ``risk`` the sum. Lists make no difference, since no two
-    rows are compared. Cost O(rows).
+    ``value`` is the mean over the rows, ``risk`` the sum. Lists make no difference, because rows
+    are not compared. Cost O(rows).
 
     Examples
     --------

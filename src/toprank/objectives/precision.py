@@ -34,7 +34,7 @@ KINDS = {"struct": STRUCT, "ramp": RAMP, "max": MAX, "avg": AVG}
 
 @dataclass(frozen=True)
 class PrecisionAtK(Objective):
-    """How many negatives the top k holds, bounded from above by something that can be minimised.
+    """An upper bound, which can be minimised, of the number of negatives in the top k.
 
     ``risk`` is the surrogate as printed above (summed over lists); ``value`` is the normalised
     one of section 5, risk/k (with lists the mean over those that hold both classes). avg, max
@@ -48,9 +48,9 @@ class PrecisionAtK(Objective):
     a boosted tree moves by at most 1, the margin that the surrogates ask for.
 
     A row of weight 2 counts as that row twice: k and prec@k count weight, and the row at the cut
-    counts in part. In avg, whose j/(c + j) bends, j runs over whole numbers where all weights are
-    whole, and over all numbers between 0 and min(k, n₋) otherwise (as if rows were split ever
-    finer). Rows of weight 0 are absent.
+    counts in part. In avg, where j/(c + j) is not linear, j is a whole number if all weights are
+    whole, and any number between 0 and min(k, n₋) otherwise (as if rows were split into ever
+    smaller parts). Rows of weight 0 are absent.
 
     Cost for n rows: O(n + k log k) time, O(n) memory; no more than k rows of a class are sorted.
 
@@ -59,8 +59,8 @@ class PrecisionAtK(Objective):
     k : int or float, default=0.25
         Length of the top: a number of rows (an int), or the paper's κ, a share in (0, 1] of the
         positives of each list, rounded up to a whole row (not rounded where weights are not
-        whole). 0.25 is the paper's. A list with fewer positives than k is judged at its own
-        number of positives; k above that of every list is an error.
+        whole). The default is that of the paper. A list with fewer positives than k is evaluated at
+        its own number of positives; a k above that of every list is an error.
     surrogate : {"avg", "max", "ramp", "struct"}, default="avg"
         "avg" is the tightest of the convex upper bounds.
 

@@ -178,7 +178,7 @@ def focus_constants(focus: Focus, bottom_weight: float) -> dict[int, float]:
 
 @dataclass(frozen=True)
 class Push(_Push):
-    """Ranking with a push: a loss for every pair, a price for every height.
+    """Push with any loss for pairs and any price for heights.
 
     ``risk`` is R_{g,ℓ}. ``value`` is on a scale that does not overflow:
 
@@ -200,16 +200,16 @@ class Push(_Push):
     taken; at p = ∞ it spreads over the largest heights in proportion to their weights.
 
     Cost for m rows: O(m) with the exponential loss, else one sort and O(m·grades); memory O(m).
-    No pair is formed unless you hand over pairs. The exponential loss with a power takes scores
-    up to ±1e300, everything else is made for ±1e8; a height of more than e^690 (exponential loss
-    with a price that is no power) is held there, with a warning.
+    No pairs are formed unless you pass pairs. The exponential loss with a power accepts scores up
+    to ±1e300, all others up to ±1e8; a height of more than e^690 (exponential loss with a price
+    that is no power) is held there, with a warning.
 
     Parameters
     ----------
     loss : {"exponential", "logistic", "hinge", "squared_hinge"}, default="logistic"
-        What a pair costs, see :mod:`toprank.objectives.losses`.
+        Loss of a pair, see :mod:`toprank.objectives.losses`.
     price : float, {"identity", "exponential", "log1p"} or Price, default=4.0
-        What a height costs; a number p ≥ 1 (``inf`` too) is the power r^p.
+        Price of a height; a number p ≥ 1 (or ``inf``) is the power r^p.
     focus : {"top", "bottom", "both"}, default="top"
         ``"top"`` prices the heights of negatives, ``"bottom"`` the reverse heights of positives,
         ``"both"`` is R_top + bottom_weight·R_bottom.
@@ -301,11 +301,11 @@ class ExponentialPush(_Push):
 
 @dataclass(frozen=True)
 class ExponentialIRPush(_Push):
-    """IR Push: positives are pulled up, the more the fewer negatives stand above them.
+    """IR Push: positives are moved up, most of all those with few negatives above them.
 
     ``risk`` is equation (2), Σ_i w_i·ln(1 + Σ_k w_k·e^{-(s_i - s_k)}); ``value`` is the mean,
     risk / Σ w_i over the positives that have a negative in their list. Cost: O(rows). The weights
-    are within the logarithm, so twice the weights are another problem, not twice the risk.
+    are within the logarithm, so doubling all weights changes the problem.
 
     Examples
     --------
@@ -326,7 +326,7 @@ def pnorm_push(
     focus: Focus = "top",
     bottom_weight: float = 1.0,
 ) -> ExponentialPush | Push:
-    """P-Norm Push with any loss; a ``price`` takes the place of the power p.
+    """P-Norm Push with any loss; a ``price`` replaces the power p.
 
     Examples
     --------

@@ -39,7 +39,7 @@ class SoftTop(Objective):
     Parameters
     ----------
     loss : {"exponential", "logistic", "hinge", "squared_hinge"}, default="squared_hinge"
-        What a positive costs; the squared hinge is TopPush's.
+        Loss of a positive; the squared hinge is that of TopPush.
     sharpness : float, default=inf
         q of the soft maximum; inf is the maximum itself.
     focus : {"top", "bottom"}, default="top"

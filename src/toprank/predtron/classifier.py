@@ -110,17 +110,17 @@ class PredtronClassifier(ClassPredtron):
         paper's footnote 2) any tie is wrong. With two classes, "error_set" is the perceptron of
         the textbooks, which learns where y·⟨w, x⟩ ≤ 0.
     costs : mapping or array-like, default=None
-        What mistakes cost: a mapping from each class to α (the weighted loss L_α), or a matrix
-        whose entry [i][j] is the cost of predicting class i where class j is true, in the order
-        of ``classes_``, 0 on the diagonal only. None: every mistake costs 1. In the standard
-        variant costs only choose the class to step away from; the loss-driven one scales steps.
+        Costs of mistakes: a mapping from each class to α (the weighted loss L_α), or a matrix whose
+        entry [i][j] is the cost of predicting class i where class j is true, in the order of
+        ``classes_``, 0 on the diagonal only. None: every mistake costs 1. In the standard variant
+        costs only choose the class to step away from; the loss-driven one scales steps.
     reject_cost : float or mapping, default=None
-        What it costs to answer REJECT, β ≤ 1, for all classes alike or by class; None offers no
-        such answer. Algorithm 1 as printed starts at W = 0, from where no step ever makes REJECT
-        the most similar; so here all scores start at (1 − β)/(√m − 1), and REJECT is the answer
-        until some class gets a score more than 1 − β above that.
+        Cost β ≤ 1 of the answer REJECT, the same for all classes or by class; None switches this
+        answer off. Algorithm 1 as printed starts at W = 0, from where no step ever makes REJECT the
+        most similar; so here all scores start at (1 − β)/(√m − 1), and REJECT is the answer until
+        some class gets a score more than 1 − β above that.
     reject_label : object, default=-1
-        What ``predict`` says for REJECT; not one of the classes, but of their type.
+        Output of ``predict`` for REJECT; not one of the classes, but of their type.
     {shared}
 
     Examples

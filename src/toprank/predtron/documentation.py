@@ -20,8 +20,9 @@ random_state : int, RandomState or None, default=None
 
 SHARED = """\
 variant : {"standard", "loss_driven"}, default=VARIANT
-    Algorithm 1 steps away from the loss-augmented prediction, whatever the loss; the loss-driven
-    variant steps away from the prediction itself, by the loss. VARIANT_REASON
+    "standard" is Algorithm 1: it steps away from the loss-augmented prediction, by the same length
+    for every loss. "loss_driven" steps away from the prediction itself, in proportion to the loss.
+    VARIANT_REASON
 link : {"none", "l_r", "group", "schatten"}, default="none"
     Norm of the margin: Euclidean, or one that favours few weights, few features or low rank.
     The Euclidean norm is the fastest and the only one that works with kernels.
@@ -74,7 +75,7 @@ representation : {"discount", "reciprocal"}, float or callable, default=1.1
 def documented(
     *,
     variant: str = "standard",
-    reason: str = "The first is the paper's.",
+    reason: str = "The default is that of the paper.",
     intercept: bool = True,
     classes: str = "",
 ) -> Callable[[Any], Any]:
