@@ -28,7 +28,6 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from toprank.kernels.cells import Cells, moments_of, series_of, values_of
-from toprank.kernels.ladder import write_rows
 from toprank.kernels.sweeps import FAR, hinge_moments
 from toprank.objectives.base import DescentCriterion
 from toprank.objectives.prices import Heights
@@ -319,8 +318,8 @@ def _outer_of_cells(cells: BlockCells, series: list[Floats]) -> OuterRows:
 
 def _slopes_of_cells(cells: BlockCells, outer: OuterRows, first: Floats, series: Floats) -> Floats:
     slopes = np.empty(cells.inner.rows.size + cells.outer.rows.size)
-    write_rows(cells.outer.rows, first * outer.slope, slopes)
-    write_rows(cells.inner.rows, -cells.weights * values_of(cells.inner, series), slopes)
+    slopes[cells.outer.rows] = first * outer.slope
+    slopes[cells.inner.rows] = -cells.weights * values_of(cells.inner, series)
     return slopes
 
 
@@ -382,13 +381,16 @@ class RowsOnLine(ComparedRows):
 
 def _positions(rows: SideRows) -> Floats:
     """Where rows lie on the line: an inner row after the outer ones that it costs nothing."""
-    return np.where(rows.is_inner, np.nextafter(rows.scores - 1.0, np.inf), rows.scores)
+    positions = rows.scores.copy()
+    positions[rows.is_inner] = np.nextafter(positions[rows.is_inner] - 1.0, np.inf)
+    return positions
 
 
 def _quantiles(rows: SideRows) -> tuple[Floats, int]:
     """Positions that cut the rows of a block into even pieces, about, and how many rows it has."""
     step = max(1, -(-rows.scores.size // MOST_SAMPLED))
-    positions = np.sort(_positions(rows)[::step])
+    sample = SideRows(rows.scores[::step], rows.is_inner[::step], rows.weights[::step])
+    positions = np.sort(_positions(sample))
     places = np.linspace(0, positions.size - 1, min(N_QUANTILES, positions.size)).astype(np.intp)
     return positions[places], rows.scores.size
 
@@ -406,9 +408,11 @@ def _edges(quantiles: list[tuple[Floats, int]], n_parts: int) -> Floats:
 def _route(rows: SideRows, edges: Floats) -> Routing:
     """Send rows to their stretches; those on an edge go to both sides, in turns."""
     positions = _positions(rows)
-    first, last = (np.searchsorted(edges, positions, side) for side in ("left", "right"))
-    in_turns = np.arange(first.size) % (last - first + 1)
-    return Routing.to(first + in_turns, edges.size + 1)
+    stretches = np.searchsorted(edges, positions)
+    on_edge = np.flatnonzero(np.append(edges, np.inf)[stretches] == positions)
+    first, last = stretches[on_edge], np.searchsorted(edges, positions[on_edge], side="right")
+    stretches[on_edge] += np.arange(on_edge.size) % (last - first + 1)
+    return Routing.to(stretches, edges.size + 1)
 
 
 def _split_side(routing: Routing, rows: SideRows) -> list[SideRows]:
