@@ -32,7 +32,7 @@ from toprank.rankers.supervised import (
     class_codes,
     class_labels,
     classes_of_stream,
-    near_one,
+    normalize_weights,
 )
 from toprank.solvers.cutting_plane import minimize_by_cutting_planes
 from toprank.solvers.mini_batch import (
@@ -470,4 +470,4 @@ def with_ordinary_weights(truth: Truth, k: float) -> Truth:
             f"sample_weight reaches {weights.max():g}, and k={k} counts weight; divide the weights "
             "by one number, so that they are near 1, or pass k as a share of the positives."
         )
-    return near_one(truth)
+    return normalize_weights(truth)

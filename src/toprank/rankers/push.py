@@ -28,7 +28,7 @@ from toprank.rankers.supervised import (
     GradesAndPairsMixin,
     LinearRanker,
     Watch,
-    near_one,
+    normalize_weights,
     with_callbacks,
 )
 from toprank.rankers.survey import survey
@@ -117,7 +117,7 @@ class ScoredProblem:
         self._solver, self._objective = SOLVERS[solver], objective
         self._threads = threads
         is_kept = objective.is_logarithm() or objective.weight_degrees() is None
-        self._truth = truth if is_kept else near_one(truth)
+        self._truth = truth if is_kept else normalize_weights(truth)
         self._criterion: Criterion = objective.criterion(self._truth)
         self._unit = 1.0
         if not objective.is_logarithm():

@@ -444,7 +444,7 @@ def check_length(name: str, n_given: int, n_rows: int) -> None:
         raise ValueError(f"{name} has {n_given} rows, but X has {n_rows}; they must match.")
 
 
-def near_one(truth: Truth) -> Truth:
+def normalize_weights(truth: Truth) -> Truth:
     """Truth whose largest weight is 1, for objectives that do not depend on their size."""
     scaled, _ = truth.scaled()
     weights = scaled.weights
