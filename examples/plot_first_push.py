@@ -2,8 +2,8 @@
 A first push
 ============
 
-The eights among handwritten digits are to come first, and only the first fifty rows of the list
-will ever be looked at. How does a ranker that knows this compare with one that does not?
+The eights among handwritten digits should come first, and only the first fifty rows of the list
+will be looked at. How does a ranker for the top of the list compare with an ordinary one?
 """
 
 import matplotlib.pyplot as plt
@@ -22,7 +22,7 @@ X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.5, stratif
 
 # %%
 # Three linear models: logistic regression, the ranking objective without a push (p = 1), and with
-# one (p = 8). There are only 87 positives to learn from, so the penalty is not a small one.
+# one (p = 8). There are only 87 positives to learn from, so the penalty is larger than the default.
 
 models = {
     "logistic regression": make_pipeline(MinMaxScaler(), LogisticRegression()),
@@ -37,16 +37,16 @@ for name, values in scores.items():
     print(f"{name:20} precision at 50: {precision:.2f}   AUC: {roc_auc(y_test, values):.3f}")
 
 # %%
-# The bands show how much the curves would move with other test rows. They overlap: on one split
-# of a small table, a few rows at the top are luck. ``toprank demo`` repeats the comparison on
-# twenty splits and says how sure it is.
+# The bands show how much the curves would vary with other test rows. They overlap: on one split of
+# a small table, a few rows at the top are chance. ``toprank demo`` makes the comparison by
+# five-fold cross-validation and prints an interval of the difference.
 
 precision_curve(y_test, scores)
 plt.show()
 
 # %%
-# What the push does is easier to see where it aims: at the left end of the ROC curve. The area
-# under the whole curve is the price that it pays for that.
+# The effect of the push is easier to see at the left end of the ROC curve. In return, the area
+# under the whole curve is usually a little smaller.
 
 roc_curve(y_test, scores, counts=True, zoom=30)
 plt.show()

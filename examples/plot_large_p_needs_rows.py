@@ -6,9 +6,9 @@ A one-dimensional example of Rudin (2009, section 10.1). Almost all negatives li
 almost all positives in [0, 1]. But a small share ε of the rows is the other way round and far
 out: positives in [-2, -1], negatives in [1, 2].
 
-There are two scoring functions to choose from, x and -x. Judged by all pairs, x is nearly
-perfect. Judged by the very top, it is as bad as can be: its first rows are negatives. Only the
-share ε tells them apart, and a small training set may not contain a single row of it.
+There are two scoring functions to choose from, x and -x. By all pairs, x is nearly perfect. By the
+very top, it is as bad as possible: its first rows are negatives. Only the share ε shows this, and a
+small training set may not contain a single row of it.
 """
 
 import matplotlib.pyplot as plt
@@ -37,8 +37,8 @@ ax.set(xlabel="x", ylabel="Rows", yscale="log")
 plt.show()
 
 # %%
-# On many rows the two measures disagree, as they should. R_max is the number of positives that
-# the highest negative stands above; here as a share of all.
+# On many rows the two metrics disagree, as expected. R_max is the number of positives below the
+# highest negative, here as a share of all positives.
 
 
 def worst_height(y, scores):
@@ -49,9 +49,9 @@ for name, scores in (("x", x), ("-x", -x)):
     print(f"{name:>2}: AUC {roc_auc(y, scores):.3f}, R_max {worst_height(y, scores):.3f}")
 
 # %%
-# The function -x is the better one for the very top. Which one does a training set of m rows
-# choose? It can be right about the top only if it holds rows far out; the probability of at least
-# one is 1 - (1 - ε)^m.
+# The function -x is better for the very top. Which one does a training set of m rows choose? It can
+# be right about the top only if it contains rows far out; the probability of at least one is
+# 1 - (1 - ε)^m.
 
 sizes = np.array([10, 20, 50, 100, 200, 400])
 trials = 300
@@ -80,6 +80,6 @@ fig.legend(loc="outside lower center", ncols=3, frameon=False)
 plt.show()
 
 # %%
-# The area under the curve is sure of its choice after a handful of rows. R_max, the limit of the
-# push for p → ∞, depends on rows that are rare, and needs about 1/ε times as many. A larger p is
-# a step on the same way: take it when there are rows enough.
+# The area under the ROC curve gives the right choice after a few rows. R_max, the limit of the push
+# for p → ∞, depends on rare rows and needs about 1/ε times as many. The same holds, to a smaller
+# degree, for a larger p: use it only if you have enough rows.

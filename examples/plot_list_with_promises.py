@@ -2,8 +2,8 @@
 A list that comes with promises
 ===============================
 
-How many rows can be trusted, and how long a list pays? Both answers come from rows that the model
-did not learn from.
+How many rows of a list are positive, and which length is the most profitable? Both are estimated
+from rows that the model was not fitted on.
 """
 
 import matplotlib.pyplot as plt
@@ -28,23 +28,23 @@ model = PNormPush(p=4).fit(*customers(3000)).calibrate(*customers(3000))
 X, y = customers(2000)
 
 # %%
-# A list with at most 20 % false alarms, on average over lists. The labels are known here and show
-# what the promise was worth.
+# A list with at most 20 % false alarms, on average over lists. The labels are known here, so the
+# promise can be checked.
 
 found = model.shortlist(X, false_alarms=0.2)
 print(found)
 print(f"false alarms in this list: {np.mean(~y[found.rows]):.0%}")
 
 # %%
-# A positive is worth 10 and opening a row costs 1: the list ends where rows stop paying.
+# A positive is worth 10 and opening a row costs 1: the list ends where the expected gain is zero.
 
 paying = model.shortlist(X, value=10, cost=1)
 print(paying)
 print(f"profit of this list: {10 * y[paying.rows].sum() - len(paying)}")
 
 # %%
-# Left: hits of every length, and the bound that holds for all lengths at once with 95 %
-# confidence. Right: the profit of every length; the dashed line is where the list was ended.
+# Left: the hits for every length, and the lower bound that holds for all lengths at once with 95 %
+# confidence. Right: the profit for every length; the dashed line is the end of the list above.
 
 scores = model.decision_function(X)
 hits = np.cumsum(y[np.argsort(-scores)])

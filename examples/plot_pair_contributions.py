@@ -1,9 +1,9 @@
 """
-Which pairs an objective looks at
-=================================
+Which pairs an objective depends on
+===================================
 
-The exponential push adds up a term for every pair of a positive and a negative. These pictures
-show how much each pair has in that sum, for a list of twelve positives and eight negatives.
+The exponential push is a sum of terms, one for every pair of a positive and a negative. These plots
+show the share of each pair in the sum, for a list of twelve positives and eight negatives.
 """
 
 import matplotlib.pyplot as plt
@@ -15,17 +15,16 @@ scores = [1.0 - 0.1 * place for place in range(20)]
 
 # %%
 # Every column is a negative, the highest on the left; every row is a positive, the best at the
-# bottom. Light squares have the largest part. With p = 1 the badly placed positives at the top of
-# the picture matter, whichever negative they are compared with. As p grows, the light moves to
-# the left: only the highest negatives are left.
+# bottom. Light squares have the largest share. With p = 1 the low positives at the top of the plot
+# matter, together with every negative. As p grows, the light squares move to the left: only the
+# highest negatives matter.
 
 pair_contributions(labels, scores, p=[1, 4, 16])
 plt.show()
 
 # %%
-# The IR Push sums over positives instead and takes a logarithm. A positive far down the list can
-# no longer shout louder than all others, so the light reaches further down, to positives that
-# stand near the top.
+# The IR Push is a sum of logarithms over positives. A positive far down the list can no longer
+# dominate the sum, so positives near the top of the list have larger shares.
 
 pair_contributions(labels, scores, p=[1, "ir"])
 plt.show()

@@ -2,9 +2,9 @@
 How hard to push
 ================
 
-The power p says how hard a ranker pushes. At p = 1 all misranked pairs count alike; as p grows,
-only the highest negatives count. This script walks along p and looks at three measures of the
-rows that were not used for learning.
+The power p sets how hard a ranker pushes. At p = 1 all misranked pairs count the same; as p grows,
+only the highest negatives count. This script varies p and shows three metrics on rows that were not
+used for fitting.
 """
 
 import math
@@ -30,9 +30,9 @@ push_path(path)
 plt.show()
 
 # %%
-# Thin lines are single splits. The area under the ROC curve falls as p grows: the ranker gives up
-# pairs further down. The top may gain by that, up to a point. With the largest p the objective
-# listens to a handful of negatives, and what those few rows say does not hold for other rows.
+# Thin lines are single splits. The area under the ROC curve falls as p grows, because pairs further
+# down count less. The top improves up to a point. With the largest p the objective depends on a few
+# negatives only, and the model does not generalise to other rows.
 
 for p, measures in path.items():
     means = "   ".join(f"{name} {values.mean():.3f}" for name, values in measures.items())

@@ -1,10 +1,10 @@
 """
-A cut-off for a stream
-======================
+A cutoff for a stream
+=====================
 
-A shortlist of the best hundred needs the whole list. When rows arrive one by one, each must be
-kept or passed over at once, by its score alone. ``cutoff`` gives the score at which to cut, from
-a sample of what will come.
+A shortlist of the best hundred rows needs the whole list. If rows arrive one by one, each must be
+kept or skipped at once, by its score alone. ``cutoff`` gives the score above which to keep a row,
+from a sample of similar rows.
 """
 
 import matplotlib.pyplot as plt
@@ -26,7 +26,7 @@ def arrivals(n_rows):
 model = PNormPush(p=4).fit(*arrivals(4000))
 
 # %%
-# A team can look at 40 of each day's 2,000 rows: 2 %. Last week's rows say where to cut, and
+# A team can look at 40 of each day's 2,000 rows: 2 %. The cutoff is computed from last week's rows;
 # their labels are not needed.
 
 last_week, _ = arrivals(7 * 2000)
@@ -34,7 +34,7 @@ cut = model.cutoff(last_week, budget=0.02)
 print(f"keep a row when its score is above {cut:.3f}")
 
 # %%
-# Thirty days later: how many rows were kept, and how many of them were positives?
+# Over the next thirty days: how many rows are kept, and how many of them are positives?
 
 kept, found = [], []
 for _day in range(30):
@@ -42,7 +42,7 @@ for _day in range(30):
     chosen = model.decision_function(X) > cut
     kept.append(chosen.sum())
     found.append(y[chosen].sum())
-print(f"{np.mean(kept):.1f} rows a day, {np.sum(found) / np.sum(kept):.0%} of them positive")
+print(f"{np.mean(kept):.1f} rows per day, {np.sum(found) / np.sum(kept):.0%} of them positive")
 
 fig, ax = plt.subplots(figsize=(7, 3.4), layout="constrained")
 days = np.arange(1, 31)
@@ -54,5 +54,6 @@ ax.legend(frameon=False, ncols=3, loc="upper center", bbox_to_anchor=(0.5, 1.18)
 plt.show()
 
 # %%
-# A cut-off holds the budget on average, not each day. Where a day must not exceed it, cut at a
-# smaller budget, and where the rows change with time, take the cut from recent ones.
+# A cutoff keeps the budget on average, not on each day. If no day may exceed the budget, use
+# :class:`toprank.shortlists.DailyBudget`. If the rows change with time, compute the cutoff from
+# recent ones.

@@ -2,9 +2,10 @@
 Whom to call
 ============
 
-A bank can make 300 calls this week. Who says yes depends on columns together: students say yes to
-the savings plan, the retired if their balance is high, and nobody who was called last month. A sum
-of columns cannot say that; trees can. The table is made up, so that we know what is true.
+A bank can make 300 calls this week. Who says yes depends on interactions of columns: students say
+yes to the savings plan, retired people only if their balance is high, and hardly anybody who was
+called last month. Trees can model such interactions; a sum of columns cannot. The table is
+simulated, so the true probabilities are known.
 """
 
 import matplotlib.pyplot as plt
@@ -33,9 +34,9 @@ y = rng.random(n_rows) < chance.to_numpy()
 train, new = slice(0, 3000), slice(3000, None)
 
 # %%
-# The trees take the table as it is: numbers, missing values, and a categorical column of forty
-# branches. The linear push needs numbers, so it gets one column per branch, and one that says who
-# was never called.
+# The trees need no preparation of the table: numbers, missing values, and a categorical column of
+# forty branches. The linear push needs numbers, so it gets one column per branch, and one for
+# customers who were never called.
 
 numbers = pd.get_dummies(customers, dtype=float)
 numbers["never_called"] = numbers["months_since_call"].isna().astype(float)
@@ -58,17 +59,18 @@ precision_curve(y[new], scores)
 plt.show()
 
 # %%
-# Why is a customer at the top? ``explain`` splits a score into what each column adds. Below are the
-# columns of the hundred best customers: young ones are there for their age, old ones for age and
-# balance together.
+# Why is a customer at the top? ``explain`` splits a score into the contributions of the columns.
+# The plot shows the contributions for the hundred best customers: for young customers it is the
+# age, for old ones age and balance together.
 
 best = trees.top(customers[new], 100)
 parts = trees.explain(customers[new].iloc[best])
 figure, axes = plt.subplots(figsize=(6.5, 4.0), layout="constrained")
 for column, name in enumerate(customers.columns):
-    axes.scatter(customers[new]["age"].iloc[best], parts[:, column], s=14, label=name)
+    ages = customers[new]["age"].iloc[best]
+    axes.scatter(ages, parts[:, column], s=14, marker="osD^"[column], label=name)
 axes.axhline(0.0, color="0.7", linewidth=0.8)
 axes.set_xlabel("age of the customer")
-axes.set_ylabel("added to the score")
+axes.set_ylabel("contribution to the score")
 axes.legend(frameon=False)
 plt.show()

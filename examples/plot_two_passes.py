@@ -3,8 +3,8 @@ Ranking twice
 =============
 
 Ji, Rudin and Grishman (2006) used the push twice to find names in Chinese text: a low p for the
-whole list, a cut, and a high p to re-rank what was left. The second ranker need not know what
-separates the easy rows; it can spend all its freedom on those that are hard to tell apart.
+whole list, a cut, and a high p to re-rank the rows above it. The second ranker need not separate
+the easy rows; it is fitted only on those that are hard to distinguish.
 """
 
 import matplotlib.pyplot as plt
@@ -19,8 +19,8 @@ from toprank.plots import precision_curve
 X, y = load_digits_eights(return_X_y=True)
 
 # %%
-# Both passes learn from the same training rows. The second sees those alone that the first one
-# places in its best fifth, and its scores replace the order there; all other rows stay below.
+# Both passes use the same training rows. The second is fitted only on the best fifth of the first,
+# and its scores set the order there; all other rows stay below.
 
 
 def two_passes(X_train, y_train, X_test, *, keep=0.2):
@@ -58,11 +58,11 @@ for name, measures in results.items():
     print(f"{name:18} precision at 50: {precision:.3f}   above all negatives: {at_top:.0%}")
 
 # %%
-# Re-ranking mends most of what the first pass left undone. On a table this small, a single pass
-# with a high p does as well: two passes pay where the first one is needed anyway, because it is
-# cheap, or because the second uses features that are too dear to compute for every row.
+# Re-ranking corrects most mistakes of the first pass at the top. On a table this small, a single
+# pass with a high p does as well. Two passes are useful if the first one is fast and the second
+# uses features that are too expensive to compute for every row.
 #
-# The last of these splits as a picture:
+# The last of these splits:
 
 precision_curve(
     y[test], {name: way(X[train], y[train], X[test]) for name, way in ways.items()}, max_k=100
