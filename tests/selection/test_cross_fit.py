@@ -73,6 +73,18 @@ def test_a_candidate_that_fails_is_left_out_with_its_reason():
         cross_fit(data, candidates[:1], data.folds(4, 1, 0))
 
 
+def test_a_candidate_whose_scores_are_not_finite_is_left_out():
+    class Lost(Watcher):
+        def decision_function(self, X):
+            return np.where(X[:, 0] == 7, np.nan, X[:, 0])
+
+    data = rows()
+    candidates = [Candidate("lost", {}, Lost()), Candidate("good", {}, Watcher())]
+    cross = cross_fit(data, candidates, data.folds(4, 1, 0))
+    assert [member.candidate.name for member in cross.members] == ["good"]
+    assert cross.problems == {"lost": "lost gives scores that are not finite."}
+
+
 def test_threads_change_nothing(rings):
     X, y = rings
     data = LabelledRows(X, y)

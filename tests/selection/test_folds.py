@@ -31,6 +31,9 @@ def test_rows_that_are_too_few_have_no_folds():
     y = np.array([0, 0, 1, 1], dtype=bool)
     assert LabelledRows(X, y, None, np.array([0, 1, 0, 1])).folds(4, 1, 0) == []
     assert len(LabelledRows(X, y).folds(4, 1, 0)) == 2
+    lists = np.array([0, 0, 0, 1, 1, 2, 3, 4])  # both classes in the first list alone
+    y = np.array([1, 0, 0, 1, 1, 0, 0, 1], dtype=bool)
+    assert LabelledRows(np.arange(8.0)[:, None], y, None, lists).folds(4, 1, 0) == []
 
 
 @pytest.mark.parametrize(

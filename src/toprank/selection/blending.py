@@ -242,6 +242,8 @@ def _fit_fold(
         model.fit(known_rows.X, known_rows.positives, **known_rows.metadata())
         seconds = time.perf_counter() - started
         scores = np.asarray(model.decision_function(data.X[fold.test]), dtype=np.float64)
+        if not np.isfinite(scores).all():
+            problem = f"{candidate.label} gives scores that are not finite."
     except (ValueError, FloatingPointError, np.linalg.LinAlgError) as error:
         problem = str(error)
     if journal is not None:

@@ -141,7 +141,7 @@ class LabelledRows:
         return {name: value for name, value in named.items() if value is not None}
 
     def folds(self, n_folds: int, n_repeats: int, seed: int) -> list[Fold]:
-        """Folds with both classes on both sides, or none; whole lists where there are lists."""
+        """Folds that both classes can be learned from, or none; whole lists if there are lists."""
         units = self.n_rows if self.groups is None else np.unique(self.groups).size
         n_positives = int(np.count_nonzero(self.positives))
         n_folds = min(n_folds, int(units), n_positives, self.n_rows - n_positives)
@@ -160,10 +160,13 @@ class LabelledRows:
                 Fold(train, test)
                 for train, test in splitter.split(self.X, self.positives, self.groups)
             ]
-        return found if all(self._has_both(fold.train) for fold in found) else []
+        return found if all(self._has_pairs(fold.train) for fold in found) else []
 
-    def _has_both(self, rows: NDArray[np.intp]) -> bool:
-        return bool(self.positives[rows].any() and not self.positives[rows].all())
+    def _has_pairs(self, rows: NDArray[np.intp]) -> bool:
+        """Whether some of the rows, with lists in one list, are positive and some are not."""
+        codes = self.codes[rows]
+        positives, sizes = np.bincount(codes, self.positives[rows]), np.bincount(codes)
+        return bool(((positives > 0) & (positives < sizes)).any())
 
     def sample(self, n_rows: int, seed: int) -> LabelledRows:
         """Rows that :meth:`some` takes."""
@@ -213,7 +216,7 @@ class LabelledRows:
         names = np.random.default_rng(seed).permutation(np.unique(groups))
         kept = names[: max(4, round(n_rows / self.n_rows * names.size))]
         chosen = np.flatnonzero(np.isin(groups, kept))
-        return chosen if self._has_both(chosen) else np.arange(self.n_rows)
+        return chosen if self._has_pairs(chosen) else np.arange(self.n_rows)
 
 
 class ListOrder:
