@@ -11,6 +11,7 @@ from toprank.app.fitting import fit_model
 from toprank.app.training_data import label_rows
 from toprank.metrics import precision_at_k
 from toprank.selection.candidates import make_ranker
+from toprank.selection.judging import LabelledRows
 from toprank.tables import Table
 
 X = np.arange(40.0)
@@ -43,7 +44,7 @@ def test_a_budget_becomes_the_k_of_the_metrics(budget, roles, k):
 def test_a_share_of_lists_is_a_share_of_each():
     judged = judged_rows(*taught(0.1, group="q"))
     scores = np.random.default_rng(0).random(40)
-    found = measure(judged, scores, n_resamples=20)["precision"]
+    found = measure(judged, scores, n_resamples=20)[1]["precision"]
     expected = precision_at_k(judged.positives, scores, k=0.1, groups=judged.groups)
     assert found.value == pytest.approx(expected)
     assert found.low <= found.high
@@ -78,33 +79,31 @@ def lists(draw):
     positives[:2] = True, False
     if weights is not None:
         weights[:2] = 1.0
-    return positives, scores, weights, groups
+    return LabelledRows(None, positives, weights, groups), scores
 
 
 @settings(deadline=None, max_examples=40)
 @given(lists())
 def test_the_share_at_each_length_is_the_precision_there(given):
-    positives, scores, weights, groups = given
-    curve = curve_of(*given)
+    rows, scores = given
+    curve = curve_of(rows, scores)
     for length, share in zip(curve.lengths, curve.share, strict=True):
-        expected = precision_at_k(positives, scores, k=length, sample_weight=weights, groups=groups)
+        expected = precision_at_k(rows.positives, scores, k=length, **rows.metadata())
         assert share == pytest.approx(expected, abs=1e-5)
-    counts = np.ones(scores.size) if weights is None else weights
-    assert curve.taken[-1] == pytest.approx(counts.sum())
-    assert curve.found[-1] == pytest.approx(counts[positives].sum())
+    assert curve.taken[-1] == pytest.approx(rows.masses.sum())
+    assert curve.found[-1] == pytest.approx(rows.masses[rows.positives].sum())
 
 
 @settings(deadline=None, max_examples=40)
 @given(lists())
 def test_a_row_of_weight_two_is_the_row_twice(given):
-    positives, scores, weights, groups = given
-    if weights is None:
+    rows, scores = given
+    if rows.weights is None:
         return
-    twice = np.repeat(np.arange(scores.size), weights.astype(int))
-    repeated = curve_of(
-        positives[twice], scores[twice], None, None if groups is None else groups[twice]
-    )
-    weighted = curve_of(*given)
+    twice = np.repeat(np.arange(scores.size), rows.weights.astype(int))
+    groups = None if rows.groups is None else rows.groups[twice]
+    repeated = curve_of(LabelledRows(None, rows.positives[twice], None, groups), scores[twice])
+    weighted = curve_of(rows, scores)
     assert weighted.lengths == repeated.lengths
     assert weighted.share == pytest.approx(repeated.share)
     assert weighted.found == pytest.approx(repeated.found)
@@ -115,7 +114,8 @@ def test_the_band_of_lists_comes_from_whole_lists():
     # In every list all rows are alike, so the share of a resample is that of the drawn lists.
     groups = np.repeat(np.arange(40), 5)
     positives = groups % 2 == 0
-    curve = curve_of(positives, np.tile(np.arange(5.0), 40), None, groups)
+    rows = LabelledRows(None, positives, None, groups)
+    curve = curve_of(rows, np.tile(np.arange(5.0), 40))
     assert curve.n_lists == 40
     assert curve.share == (0.5,) * 5
     # Two standard errors of a mean over 40 lists and of one over 40 new: 2·sqrt(0.25 / 20) = 0.22.
@@ -126,14 +126,15 @@ def test_the_band_of_lists_comes_from_whole_lists():
 def test_the_budget_is_one_of_the_lengths():
     scores = np.arange(10_000.0)
     positives = scores % 7 == 0
-    assert 4321 in curve_of(positives, scores, budget=4321).lengths
-    assert curve_of(positives, scores, budget=99_999).lengths[-1] == 10_000
+    rows = LabelledRows(None, positives)
+    assert 4321 in curve_of(rows, scores, budget=4321).lengths
+    assert curve_of(rows, scores, budget=99_999).lengths[-1] == 10_000
 
 
 def test_rows_of_one_list_are_resampled():
     rng = np.random.default_rng(0)
     positives = rng.random(400) < 0.3
-    curve = curve_of(positives, rng.random(400))
+    curve = curve_of(LabelledRows(None, positives), rng.random(400))
     at = curve.lengths.index(100)
     assert curve.low[at] < curve.share[at] < curve.high[at]
     assert curve.high[at] - curve.low[at] == pytest.approx(4 * np.sqrt(0.21 / 100), rel=0.4)

@@ -47,7 +47,7 @@ def test_labels_weights_and_an_even_sample_are_those_of_the_table(tmp_path):
         ({"target": "y", "positives": ("7",)}, "never '7'"),
         ({"target": "void"}, "no value in any row"),
         ({"target": "y", "weight": "zero"}, "0 in every row"),
-        ({"target": "y", "weight": "y"}, "cannot be two"),
+        ({"target": "y", "weight": "y"}, "named more than once"),
         ({"target": "y", "ignored": ("x", "same", "void", "zero")}, "no column left"),
     ],
 )
@@ -78,7 +78,7 @@ def test_the_positive_class_is_the_larger_or_the_named():
     with pytest.raises(ValueError, match=r"3 different values .* with --positive VALUE"):
         label_rows(grades, target="grade")
     amounts = as_table(pa.table({"spent": range(50), "x": range(50)}))
-    with pytest.raises(ValueError, match=r"50 different values .* make a column of yes and no"):
+    with pytest.raises(ValueError, match=r"50 different values .* add a column of yes and no"):
         label_rows(amounts, target="spent")
 
 

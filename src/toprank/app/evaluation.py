@@ -49,6 +49,10 @@ class Measured(NamedTuple):
     low: float
     high: float
 
+    def in_words(self) -> tuple[str, str]:
+        """The value and the interval, as every table shows them."""
+        return f"{self.value:.4g}", f"{self.low:.4g} to {self.high:.4g}"
+
 
 class FoundHits(NamedTuple):
     """The hits within the budget (with lists, their mean), and how many times a random list's.
@@ -122,34 +126,32 @@ def judged_rows(
     return replace(judged, k=k)
 
 
-def count_hits(judged: JudgedRows, scores: NDArray[np.float64]) -> FoundHits:
-    """What stands within the budget, and what to expect of new lists like these."""
+def _count_hits(judged: JudgedRows, scores: NDArray[np.float64], gain: float) -> FoundHits:
     compared = RankerComparison(rows=judged, scores={"": scores}, budget=judged.k, n_folds=1)
     found = compared.hits[""]
-    gain = _values(judged, scores, ("lift",))["lift"]
     expected = per_list(compared.promise("").hits, found.budget, judged)
     return FoundHits(found.share * found.budget, found.budget, gain, expected)
 
 
 def per_list(
-    expect: Callable[[float, float, int], Interval | None], length: float, judged: JudgedRows
+    expect: Callable[[float, float, int], Interval | None], length: float, rows: LabelledRows
 ) -> Any:
     """Hits to expect of as many new lists as there are here, as the mean over them."""
-    n_lists = judged.list_sizes.size
-    found = expect(length * n_lists, judged.size, n_lists)
+    n_lists = rows.list_sizes.size
+    found = expect(length * n_lists, rows.size, n_lists)
     return None if found is None else Interval(*(each / n_lists for each in found))
 
 
 def measure(
     judged: JudgedRows, scores: NDArray[np.float64], *, n_resamples: int = 200, seed: int = 0
-) -> dict[str, Measured]:
-    """All metrics at the budget.
+) -> tuple[FoundHits, dict[str, Measured]]:
+    """The hits within the budget, and all metrics there.
 
-    Hits, precision and lift have the one interval of :func:`count_hits`; those of the others come
-    from resampled rows, with lists from resampled lists.
+    Hits, precision and lift have one interval, that of new lists like these; those of the others
+    come from resampled rows, with lists from resampled lists.
     """
     values = _values(judged, scores)
-    top = count_hits(judged, scores)
+    top = _count_hits(judged, scores, values["lift"])
     found = {"hits": Measured(top.hits, top.expected.low, top.expected.high)}
     for name, whole in (
         ("precision", 1.0),
@@ -167,7 +169,7 @@ def measure(
         drawn = [each[name] for each in draws]
         low, high = np.quantile(drawn, [0.025, 0.975]) if drawn else (np.nan, np.nan)
         found[name] = Measured(values[name], float(low), float(high))
-    return found
+    return top, found
 
 
 def compare_shortlists(
@@ -260,24 +262,17 @@ class Curve:
     n_lists: int = 1
 
 
-def curve_of(
-    positives: NDArray[np.bool_],
-    scores: NDArray[np.float64],
-    weights: NDArray[np.float64] | None = None,
-    groups: NDArray[Any] | None = None,
-    *,
-    budget: int = 1,
-) -> Curve:
+def curve_of(rows: LabelledRows, scores: NDArray[np.float64], *, budget: int = 1) -> Curve:
     """Follow a ranked list from its top, with weights and lists as the metrics count them.
 
     The budget is one of the lengths.
     """
-    # rows of weight 0 are no rows
-    rows = np.arange(scores.size) if weights is None else np.flatnonzero(weights)
-    members = [rows] if groups is None else [rows[mine] for mine in _members(groups[rows])]
+    counted = np.flatnonzero(rows.masses)  # rows of weight 0 are no rows
+    members = [counted]
+    if rows.groups is not None:
+        members = [counted[mine] for mine in _members(rows.groups[counted])]
     lists = [
-        RankedList.of("", positives[mine], scores[mine], None if weights is None else weights[mine])
-        for mine in members
+        RankedList.of("", rows.positives[mine], scores[mine], rows.masses[mine]) for mine in members
     ]
     totals = np.array([each.weights.sum() for each in lists])
     n_points = _POINTS if len(lists) == 1 else _POINTS_OF_LISTS
@@ -287,12 +282,9 @@ def curve_of(
     lengths = np.unique([*first, *spread, min(budget, last)]).astype(np.float64)
     found = np.array([np.interp(lengths, *each.cumulative()) for each in lists])
     taken = np.minimum(lengths, totals[:, None])
-    judged = JudgedRows(None, positives, weights, groups, k=budget)
-    compared = RankerComparison(rows=judged, scores={"": scores}, budget=budget, n_folds=1)
+    compared = RankerComparison(rows=rows, scores={"": scores}, budget=budget, n_folds=1)
     promise = compared.promise("")
-    expected = np.array(
-        [per_list(promise.hits, length, judged)[1:] for length in taken.mean(axis=0)]
-    )
+    expected = np.array([per_list(promise.hits, length, rows)[1:] for length in taken.mean(axis=0)])
     low, high = (expected / taken.mean(axis=0)[:, None]).T
     held = sum(float(each.weights[each.positives].sum()) / each.weights.sum() for each in lists)
     return Curve(

@@ -34,6 +34,7 @@ SAMPLE = 20_000
 NODES, FEWEST = 50_000_000, 30
 # Beyond this, single precision and sums of squares may overflow.
 _LARGEST = 1e30
+_ON_NEW_ROWS = "This holds for the training rows only; toprank evaluate measures new rows."
 
 
 def fit_model(
@@ -177,14 +178,13 @@ def _certificate_in_words(model: RankingModel, data: TrainingData, n_above: int)
         X = model.encoder.transform(rows.features)
         known = ranker.certify(X, rows.positives, rows.weights, rows.groups)
     if isinstance(known, PushCertificate):
-        # Users of the command have another way to measure.
-        words = str(known).removesuffix("measure them on held-out rows.")
-        return f"{words}toprank evaluate measures what is true of them."
+        # Its last line says how to measure new rows, for which users have a command.
+        return "\n".join([*str(known).splitlines()[:-1], _ON_NEW_ROWS])
     words = _in_words(known)
     return (
         f"{words} Training list of {data.n_positives:,} positives and "
         f"{data.n_rows - data.n_positives:,} negatives: {n_above:,} positives stand above every "
-        "negative. New rows are another matter; the held-out figures speak of them."
+        f"negative. {_ON_NEW_ROWS}"
     ).strip()
 
 

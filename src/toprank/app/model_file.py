@@ -110,8 +110,8 @@ def file_hash(path: str | os.PathLike[str]) -> str:
 def _checked_payload(content: bytes, name: str) -> bytes:
     if not content.startswith(_MAGIC):
         raise ValueError(
-            f"{name} is not a toprank model (its first bytes say so); pickles and other formats "
-            "are never opened; toprank fit writes model files."
+            f"{name} is not a toprank model file; give one that toprank fit has written (pickles "
+            "and other formats are never loaded)."
         )
     head, _, rest = content.partition(b"\n")
     layout = head.removeprefix(_MAGIC).decode(errors="replace")

@@ -96,8 +96,7 @@ def check_is_shortlist(budget: float, data: TrainingData) -> None:
     if data.roles.group is None and budget >= data.weight:
         weighing = "" if data.roles.weight is None else f" that weigh {data.weight:g} in all"
         raise ValueError(
-            f"--budget {budget:g} is not a shortlist of {data.n_rows:,} rows{weighing}; "
-            "name a smaller number."
+            f"--budget {budget:g} covers all {data.n_rows:,} rows{weighing}; name a smaller number."
         )
 
 

@@ -262,7 +262,10 @@ def label_rows(
             check_has_column(source.name, names, name, f"the {what}")
     given = [name for name in named.values() if name is not None]
     if len(set(given)) < len(given):
-        raise ValueError(f"one column cannot be two of target, group and weight: {listing(given)}.")
+        name = max(given, key=given.count)
+        raise ValueError(
+            f"{name!r} is named more than once as target, group or weight; name different columns."
+        )
     seen = _look_at_target(source, target, weight)
     chosen = choose_positives(seen.counts, target, positives)
     n_rows = sum(seen.known)
@@ -332,7 +335,7 @@ def choose_positives(
         found = "only one value" if len(spellings) == 1 else f"{len(counts):,} different values"
         remedy = "name the positive ones with --positive VALUE"
         if len(spellings) > MOST_NAMED:
-            remedy = "make a column of yes and no of it, such as above a limit"
+            remedy = "add a column of yes and no, e.g. whether it is above a limit"
         raise ValueError(
             f"the target {target!r} has {found} ({few}), but ranking needs two; {remedy}."
         )

@@ -65,7 +65,7 @@ def test_the_same_seed_gives_the_same_words_and_page(invoke, tmp_path):
     [
         (("--output", "no/such/folder.html"), "does not exist"),
         (("--output", "."), "is a folder"),
-        (("--budget", "5000"), "--budget 5000 is not a shortlist"),
+        (("--budget", "5000"), "--budget 5000 covers all 1,797 rows"),
         (("--budget", "0"), "Invalid value for '--budget'"),
         (("--budget", "many"), "Invalid value for '--budget'"),
         (("--seed", "-1"), "Invalid value for '--seed'"),

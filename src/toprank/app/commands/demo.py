@@ -57,8 +57,7 @@ def demo(
     data = load_digits_eights()
     if budget >= data.y.size:
         raise ValueError(
-            f"--budget {budget} is not a shortlist: the list has {data.y.size} rows; name a "
-            "smaller number."
+            f"--budget {budget} covers all {data.y.size:,} rows; name a smaller number."
         )
     console = Console(quiet=quiet)
     # Threads cost more than they give on matrices this small.

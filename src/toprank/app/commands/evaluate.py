@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from toprank.app.console import Console, format_hits
 from toprank.app.options import (
@@ -20,7 +20,7 @@ from toprank.app.options import (
 )
 
 if TYPE_CHECKING:
-    from toprank.app.evaluation import JudgedRows, Shortlists
+    from toprank.app.evaluation import FoundHits, JudgedRows, Shortlists
     from toprank.app.model import RankingModel
     from toprank.app.training_data import LabelledFeatures
     from toprank.tables import Table
@@ -73,18 +73,13 @@ def evaluate(
     judged = judged_rows(ranker, rows, amount)
     scores = ranker.scores(rows.features)
     n_resamples = 200 if scores.size <= 200_000 else 50
-    found = measure(judged, scores, n_resamples=n_resamples, seed=seed)
+    top, found = measure(judged, scores, n_resamples=n_resamples, seed=seed)
     if ranker.assumption:
         console.say(ranker.assumption)
-    print_hits(console, ranker, judged, scores)
+    print_hits(console, ranker, judged, top)
     console.say()
-    console.table(
-        ["", "value", "95 % interval"],
-        [
-            [name, f"{each.value:.4g}", f"{each.low:.4g} to {each.high:.4g}"]
-            for name, each in found.items()
-        ],
-    )
+    rows_of_table = [[name, *each.in_words()] for name, each in found.items()]
+    console.table(["", "value", "95 % interval"], rows_of_table)
     values = {
         "budget": judged.k,
         "rows": int(scores.size),
@@ -119,11 +114,10 @@ def weight_by_propensity(
     return rows._replace(weights=weights if rows.weights is None else weights * rows.weights)
 
 
-def print_hits(console: Console, model: RankingModel, judged: JudgedRows, scores: Any) -> None:
+def print_hits(console: Console, model: RankingModel, judged: JudgedRows, found: FoundHits) -> None:
     """Say what was found within the budget, out of how much, and what had been expected."""
-    from toprank.app.evaluation import count_hits, per_list
+    from toprank.app.evaluation import per_list
 
-    found = count_hits(judged, scores)
     console.say(found.in_words(model.roles.positive, of_lists=judged.groups is not None))
     of_lists = "" if judged.groups is None else f" in {judged.list_sizes.size:,} lists"
     weighed = "" if judged.weights is None else ", counted by their weight"

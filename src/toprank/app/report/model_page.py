@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toprank.app.console import format_budget
-from toprank.app.evaluation import count_hits, curve_of, judged_rows, measure
+from toprank.app.evaluation import curve_of, judged_rows, measure
 from toprank.app.report.comparison_page import ShortlistTable
 from toprank.app.report.picture import draw_picture, draw_push_path
 from toprank.inputs import as_amounts, within_budget
@@ -237,17 +237,17 @@ def _quality(
     seed: int,
 ) -> Quality:
     judged = judged_rows(model, labelled)
-    given = labelled.positives, scores, labelled.weights, labelled.groups
-    found = measure(judged, scores, n_resamples=200 if scores.size <= 100_000 else 50, seed=seed)
+    n_resamples = 200 if scores.size <= 100_000 else 50
+    top, found = measure(judged, scores, n_resamples=n_resamples, seed=seed)
     path = None
     is_push = model.facts["class"] == "PNormPush" and hasattr(model.ranker, "coef_")
     if push is not None and is_push:
         path = draw_push_path(model, labelled, seed=seed, watch=push)
-    top, tenths = count_hits(judged, scores), _calibration(model, labelled, scores)
+    tenths = _calibration(model, labelled, scores)
     return Quality(
         opening=top.in_words(model.roles.positive, of_lists=judged.groups is not None),
         metrics=found,
-        curve=curve_of(*given, budget=budget),
+        curve=curve_of(judged, scores, budget=budget),
         calibration=tenths,
         calibration_picture=draw_calibration(tenths),
         push_path=path,

@@ -90,13 +90,7 @@ def _curves(run: ComparisonRun) -> dict[str, Curve]:
     simplest = [name for name in others if name.startswith("logistic")]
     drawn = {run.focus, *[*simplest, *others][: _MOST_CURVES - 1]}
     return {
-        name: curve_of(
-            found.rows.positives,
-            found.scores[name],
-            found.rows.weights,
-            found.rows.groups,
-            budget=found.judged,
-        )
+        name: curve_of(found.rows, found.scores[name], budget=found.judged)
         for name in run.contestants
         if name in drawn
     }
