@@ -1,3 +1,4 @@
+import contextlib
 import itertools
 import os
 import subprocess
@@ -29,6 +30,19 @@ sys.stdin.read()
 """
 
 
+def start_python(code, *arguments, log):
+    """Run a program in a process of its own; its errors go to a log."""
+    with log.open("w") as stderr:
+        return subprocess.Popen(
+            [sys.executable, "-c", code, *map(str, arguments)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=stderr,
+            text=True,
+            env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+        )
+
+
 class ClusterProcess:
     """A process that holds a scheduler and worker processes, and ends with the tests.
 
@@ -36,18 +50,10 @@ class ClusterProcess:
     """
 
     def __init__(self, n_workers, folder):
-        self.log = folder / "log.txt"
-        with self.log.open("w") as log:
-            self._process = subprocess.Popen(
-                [sys.executable, "-c", CLUSTER, str(n_workers), folder],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=log,
-                text=True,
-                env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
-            )
+        log = folder / "log.txt"
+        self._process = start_python(CLUSTER, n_workers, folder, log=log)
         self.address = self._process.stdout.readline().strip()
-        assert self.address, self.log.read_text()
+        assert self.address, log.read_text()
 
     def kill(self):
         with self._process as process:
@@ -63,11 +69,16 @@ def two_processes(tmp_path_factory):
 
 
 @pytest.fixture
-def own_cluster(tmp_path):
-    """A cluster of one worker process that a test may end."""
-    cluster = ClusterProcess(1, tmp_path)
-    yield cluster
-    cluster.kill()
+def start_cluster(tmp_path):
+    """Start a cluster that a test may damage: Dask does not restart every worker that is killed."""
+    with contextlib.ExitStack() as stack:
+
+        def start(n_workers):
+            cluster = ClusterProcess(n_workers, tmp_path)
+            stack.callback(cluster.kill)
+            return cluster
+
+        yield start
 
 
 @pytest.fixture
@@ -75,7 +86,16 @@ def client(two_processes):
     """Dask computes on the cluster while a test runs, and where it did before afterwards."""
     from distributed import Client
 
-    with Client(two_processes.address) as client:
+    with Client(two_processes.address, timeout=300) as client:
+        yield client
+
+
+@pytest.fixture
+def own_client(start_cluster):
+    """Dask computes on a cluster of two worker processes that a test may kill."""
+    from distributed import Client
+
+    with Client(start_cluster(2).address, timeout=300) as client:
         yield client
 
 

@@ -1,17 +1,15 @@
 """A cluster that fails is told in one sentence that says what to do."""
 
 import logging
-import threading
 import time
 
-import dask
 import dask.array as da
 import numpy as np
 import pytest
 from distributed import Client, KilledWorker
 
-from toprank import PNormPush as LocalPush
-from toprank.integrations.dask import PNormPush, metrics, top
+from tests.integrations.dask.conftest import start_python
+from toprank.integrations.dask import DaskBlocks, PNormPush, RankBoost, TreeRanker
 
 
 @pytest.fixture
@@ -22,30 +20,53 @@ def quiet():
     logging.disable(logging.NOTSET)
 
 
+# A process of its own, so that no thread of a client whose scheduler is lost outlives the test.
+CALLER = """
+import os
+import sys
+import time
+from pathlib import Path
+
+import cloudpickle
+import dask
+import dask.array as da
+import numpy as np
+from distributed import Client
+
+from toprank import PNormPush as LocalPush
+from toprank.integrations.dask import PNormPush, metrics, top
+
+folder = Path(sys.argv[2])
+
+
 def waits(block, folder):
-    """A task that tells that it runs, and ends when it is told to."""
     (folder / "running").touch()
-    for _ in range(600):
-        if (folder / "go on").exists():
-            break
+    while not (folder / "go on").exists():
         time.sleep(0.05)
     return block
 
 
-def rows(folder):
-    X = da.from_array(np.random.default_rng(0).normal(size=(40, 2)), chunks=(20, 2))
-    y = da.from_array(np.arange(40) % 2, chunks=20)
-    return X.map_blocks(waits, folder, meta=np.empty((0, 2))), y
+cloudpickle.register_pickle_by_value(sys.modules[__name__])
+client = Client(sys.argv[1], timeout=300)
+client._timeout = 2  # to wait for a lost scheduler
+rng = np.random.default_rng(0)
+X = da.from_array(rng.normal(size=(40, 2)), chunks=(20, 2))
+X = X.map_blocks(waits, folder, meta=np.empty((0, 2)))
+y = da.from_array(np.arange(40) % 2, chunks=20)
+try:
+    if sys.argv[3] == "fit":
+        PNormPush().fit(X, y)
+    elif sys.argv[3] == "metric":
+        metrics.roc_auc(y, X[:, 0])
+    else:
+        top(LocalPush().fit([[0.0, 0.0], [1.0, 1.0]], [0, 1]), X, 3)
+except RuntimeError as error:
+    print(error)
+    print(repr(error.__cause__), flush=True)
+os._exit(0)
+"""
 
 
-CALLS = {
-    "fit": lambda X, y: PNormPush().fit(X, y),
-    "metric": lambda X, y: metrics.roc_auc(y, X[:, 0]),
-    "top": lambda X, _: top(LocalPush().fit([[0.0, 0.0], [1.0, 1.0]], [0, 1]), X, 3),
-}
-
-
-@pytest.mark.usefixtures("quiet")
 @pytest.mark.parametrize(
     ("call", "fault", "words"),
     [
@@ -54,52 +75,71 @@ CALLS = {
         ("top", "loss", "cannot be reached any more"),
     ],
 )
-def test_a_lost_or_restarted_scheduler_is_one_sentence(own_cluster, tmp_path, call, fault, words):
-    X, y = rows(tmp_path)
-    caught = []
-
-    def work():
-        try:
-            CALLS[call](X, y)
-        except RuntimeError as error:
-            caught.append(error)
-
-    with (
-        dask.config.set({"distributed.comm.timeouts.connect": "2s"}),
-        Client(own_cluster.address) as client,
-    ):
-        thread = threading.Thread(target=work)
-        thread.start()
-        for _ in range(600):
-            if (tmp_path / "running").exists():
-                break
+def test_a_lost_or_restarted_scheduler_is_one_sentence(start_cluster, tmp_path, call, fault, words):
+    cluster = start_cluster(1)
+    log = tmp_path / "caller.txt"
+    with start_python(CALLER, cluster.address, tmp_path, call, log=log) as caller:
+        while not (tmp_path / "running").exists():
+            assert caller.poll() is None, log.read_text()
             time.sleep(0.05)
         if fault == "restart":
-            client.restart(wait_for_workers=False)
+            with Client(cluster.address, timeout=300, set_as_default=False) as client:
+                client.restart(wait_for_workers=False)
         else:
-            own_cluster.kill()
+            cluster.kill()
         (tmp_path / "go on").touch()
-        thread.join(60)
-        assert not thread.is_alive()
-    (error,) = caught
-    assert str(error).startswith(f"the Dask scheduler {words}, and what it held is lost; connect")
-    assert "cancelled" in str(error.__cause__).lower()
+        said, _ = caller.communicate()
+    assert said, log.read_text()
+    error, cause = said.splitlines()
+    assert error.startswith(f"the Dask scheduler {words}, and what it held is lost; connect")
+    assert "cancelled" in cause.lower()
 
 
 @pytest.mark.usefixtures("quiet")
-def test_workers_that_die_of_a_task_are_one_sentence(client):
+def test_workers_that_die_of_a_task_are_one_sentence(own_client):
     def dies(_):
         import os
 
         os._exit(1)  # as a worker above its memory limit is ended
 
-    def allow(failures, dask_scheduler):
-        dask_scheduler.allowed_failures = failures
+    def allow_no_failure(dask_scheduler):
+        dask_scheduler.allowed_failures = 0
 
-    client.run_on_scheduler(allow, 0)
+    own_client.run_on_scheduler(allow_no_failure)
     X = da.ones((4, 2), chunks=(2, 2)).map_blocks(dies, meta=np.empty((0, 2)))
     with pytest.raises(RuntimeError, match="most likely for want of memory; give") as caught:
         PNormPush().fit(X, da.from_array([0, 1, 0, 1], chunks=2))
     assert isinstance(caught.value.__cause__, KilledWorker)
-    client.run_on_scheduler(allow, dask.config.get("distributed.scheduler.allowed-failures"))
-    client.wait_for_workers(2)
+
+
+class _Interrupted(DaskBlocks):
+    """Rows whose passes are interrupted after some."""
+
+    passes_left = 0
+
+    def total(self, work, *arguments):
+        if not _Interrupted.passes_left:
+            raise KeyboardInterrupt
+        _Interrupted.passes_left -= 1
+        return super().total(work, *arguments)
+
+    def kept(self, work, *arguments):
+        blocks = super().kept(work, *arguments)
+        blocks.__class__ = _Interrupted
+        return blocks
+
+
+@pytest.mark.parametrize("ranker", [PNormPush(), RankBoost(), TreeRanker()], ids=repr)
+def test_an_interrupted_fit_leaves_nothing_on_the_cluster(client, monkeypatch, ranker):
+    monkeypatch.setattr("toprank.integrations.dask.rankers.DaskBlocks", _Interrupted)
+    monkeypatch.setattr(_Interrupted, "passes_left", 4)
+    X = da.from_array(np.random.default_rng(0).normal(size=(40, 2)), chunks=(20, 2))
+    with pytest.raises(KeyboardInterrupt) as held:  # and with it all that its frames know
+        ranker.fit(X, np.arange(40) % 2)
+    for _ in range(1000):  # a client tells the scheduler after a while
+        left = client.run_on_scheduler(lambda dask_scheduler: len(dask_scheduler.tasks))
+        if not left:
+            break
+        time.sleep(0.05)
+    assert not left
+    assert held.value.__traceback__ is not None

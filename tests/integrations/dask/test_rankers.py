@@ -3,6 +3,8 @@
 import os
 import signal
 import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -16,10 +18,19 @@ import dask.dataframe as dd
 import pandas as pd
 import polars as pl
 import scipy.sparse
+from sklearn.base import clone
 
 import toprank
 from toprank.blocks import ArrayBlocks
-from toprank.integrations.dask import IRPush, LinearRankSVM, PNormPush, RankBoost, TreeRanker
+from toprank.integrations.dask import (
+    IRPush,
+    LinearRankSVM,
+    PNormPush,
+    RankBoost,
+    TreeRanker,
+    chunks,
+    metrics,
+)
 from toprank.integrations.dask.chunks import DaskBlocks
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # workers cannot import tests
@@ -121,31 +132,33 @@ class _Deadly(DaskBlocks):
         return blocks
 
 
-def test_a_killed_worker_changes_nothing_but_time(client):
+@pytest.mark.parametrize(
+    "ranker", [toprank.PNormPush(tol=1e-11), toprank.RankBoost(max_iter=5)], ids=repr
+)
+def test_a_killed_worker_changes_nothing_but_time(own_client, ranker):
     X, y = (column.persist() for column in long_table(4, copies=1))
-    for ranker in (toprank.PNormPush(tol=1e-11), toprank.RankBoost(max_iter=5)):
-        whole = vars(ranker.fit_blocks(DaskBlocks(X, y))).copy()
-        blocks = _Deadly(X, y)
-        blocks.victim = next(iter(client.run(os.getpid).values()))
-        survived = vars(ranker.fit_blocks(blocks))
-        assert blocks.victim not in client.run(os.getpid).values()
-        np.testing.assert_array_equal(survived["weights_"], whole["weights_"])
-        np.testing.assert_array_equal(survived["objective_path_"], whole["objective_path_"])
+    whole = vars(ranker.fit_blocks(DaskBlocks(X, y))).copy()
+    blocks = _Deadly(X, y)
+    blocks.victim = next(iter(own_client.run(os.getpid).values()))
+    survived = vars(ranker.fit_blocks(blocks))
+    assert blocks.victim not in own_client.run(os.getpid).values()
+    np.testing.assert_array_equal(survived["weights_"], whole["weights_"])
+    np.testing.assert_array_equal(survived["objective_path_"], whole["objective_path_"])
 
 
-def test_trees_of_two_workers_are_those_of_one_machine_also_where_one_is_killed(client):
+def test_trees_of_two_workers_are_those_of_one_machine_also_where_one_is_killed(own_client):
     rows = np.concatenate([different_rows(number) for number in range(4)])
     settings = {"n_trees": 3, "depth": 3, "random_state": 0}
     expected = toprank.TreeRanker(**settings).fit(rows[:, :-1], rows[:, -1])
     X, y = (column.persist() for column in long_table(4, copies=1))
     blocks = _Deadly(X, y)
-    blocks.victim = next(iter(client.run(os.getpid).values()))
+    blocks.victim = next(iter(own_client.run(os.getpid).values()))
     blocks.last_pass = 18  # in the midst of the third tree
     for found in (TreeRanker(**settings).fit(X, y), TreeRanker(**settings).fit_blocks(blocks)):
         for mine, theirs in zip(found.trees_.arrays, expected.trees_.arrays, strict=True):
             np.testing.assert_array_equal(mine, theirs)
         assert found.intercept_ == expected.intercept_
-    assert blocks.victim not in client.run(os.getpid).values()
+    assert blocks.victim not in own_client.run(os.getpid).values()
 
 
 def assert_same_model(name, groups, **options):
@@ -217,6 +230,55 @@ def test_a_long_column_goes_to_the_workers_without_a_warning():
     column = np.arange(float(n_rows))
     found = blocks.total_beside(column, starts, lambda _, part, more: [part[0] + more], 0.5)
     assert found == (starts + 0.5).tolist()
+
+
+@pytest.mark.usefixtures("client")
+def test_labels_in_memory_are_sent_once_and_without_a_warning():
+    n_rows, chunk = 2_000_000, 500_000  # 16 MB: Dask warns of graphs above 10
+    blocks = DaskBlocks(da.zeros((n_rows, 1), chunks=(chunk, 1)), np.arange(float(n_rows)))
+    for _ in range(2):
+        found = blocks.total(lambda block: [block.y[0]])
+        assert found == np.arange(0, n_rows, chunk).tolist()
+    assert metrics.roc_auc(np.arange(n_rows) > 9, np.zeros(n_rows)) == 0.5
+
+
+def test_two_threads_leave_the_settings_of_dask_as_they_were():
+    name = "distributed.admin.large-graph-warning-threshold"
+    first, second = threading.Event(), threading.Event()
+    usual = dask.config.get(name)
+
+    def enter_second():
+        first.wait()
+        with chunks._without_size_warning():
+            second.set()
+            thread.join()
+
+    def enter_first():
+        with chunks._without_size_warning():
+            first.set()
+            second.wait(0.2)  # in vain, where only one may be in there
+
+    thread, other = threading.Thread(target=enter_first), threading.Thread(target=enter_second)
+    thread.start()
+    other.start()
+    other.join()
+    assert dask.config.get(name) == usual
+
+
+@pytest.mark.usefixtures("client", "scores_stay")
+def test_fits_in_two_threads_at_once_are_those_of_one():
+    X, y, weights = short_table(600)
+    collection = da.from_array(X, chunks=(200, 5))
+    rankers = [PNormPush(loss="hinge", alpha=0.1, tol=0.1), RankBoost(max_iter=3)] * 2
+
+    def fitted(ranker):
+        return clone(ranker).fit(collection, y, weights)
+
+    expected = list(map(fitted, rankers[:2])) * 2
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(fitted, rankers))
+    for mine, theirs in zip(found, expected, strict=True):
+        np.testing.assert_allclose(mine.weights_, theirs.weights_, rtol=1e-8, atol=1e-10)
 
 
 @pytest.mark.usefixtures("one_process")
@@ -312,6 +374,10 @@ def test_what_cannot_be_fitted_is_refused():
         PNormPush().fit(collection, y[:99])
     with pytest.raises(ValueError, match="must be a table"):
         PNormPush().fit(collection[:, 0], y)
+    with pytest.raises(ValueError, match="must be a table"):
+        PNormPush().fit(dd.from_pandas(pd.DataFrame({"a": y}), npartitions=2)["a"], y)
+    with pytest.raises(ValueError, match="X must hold numbers, got <U"):
+        PNormPush().fit(collection.astype(str), y)
     frame = dd.from_pandas(pd.DataFrame({"a": X[:, 0], "city": ["x", "y"] * 50}), npartitions=2)
     with pytest.raises(ValueError, match="not numbers: 'city'"):
         PNormPush().fit(frame, y)

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import CancelledError
 from functools import partial, reduce
+from threading import RLock
 from typing import TYPE_CHECKING, Any, NamedTuple
 from uuid import uuid4
 
@@ -18,6 +19,7 @@ import numpy as np
 from dask import compute, delayed
 from dask._task_spec import DataNode, Task, TaskRef
 from dask.delayed import Delayed
+from dask.highlevelgraph import HighLevelGraph
 from distributed import KilledWorker, futures_of, wait
 from distributed.comm import CommClosedError
 from numpy.typing import NDArray
@@ -156,6 +158,8 @@ def _sums(rows: ScoredRows, worths: Floats) -> tuple[Floats, bool]:
 _FEWEST_ROWS = 2**18
 _MOST_CHUNKS = 256
 
+_SETTINGS = RLock()
+
 
 def as_array(column: Any, name: str) -> Any:
     """A Dask array of one value per row, of a Dask or in-memory array, series or frame."""
@@ -228,12 +232,25 @@ def _chunks(array: Any) -> Any:
     return da.core.normalize_chunks(-(-n_rows // most), (n_rows,))[0]
 
 
+@contextlib.contextmanager
+def _without_size_warning() -> Iterator[None]:
+    """Let a graph hold a long column without Dask's warning.
+
+    Dask's settings are those of the process: with two threads in here at once, the one that leaves
+    last would restore what the other one had set.
+    """
+    threshold = {"distributed.admin.large-graph-warning-threshold": sys.maxsize}
+    with _SETTINGS, dask.config.set(threshold):
+        yield
+
+
 def keep(tasks: Iterable[Any]) -> tuple[Any, ...]:
     """Compute the tasks and leave their results where they are.
 
-    They are done when this returns: a cluster cancels tasks whose inputs are let go too early.
+    They are done when this returns: a cluster cancels tasks whose inputs are released too early.
     """
-    results: tuple[Any, ...] = dask.persist(*tasks)
+    with _without_size_warning():  # columns in memory are sent here, and only once
+        results: tuple[Any, ...] = dask.persist(*tasks)
     futures = futures_of(results)
     if futures:  # there is a cluster to wait for
         wait(futures)
@@ -286,8 +303,6 @@ class DaskBlocks(Blocks):
         Ids of the lists, whose rows may lie in any chunks.
     """
 
-    _last: tuple[Any, ...] = ()
-
     def __init__(self, X: Any, y: Any, weights: Any = None, groups: Any = None) -> None:
         if not dask.is_dask_collection(X):
             raise TypeError(
@@ -298,36 +313,55 @@ class DaskBlocks(Blocks):
             raise TypeError("y is None; pass the label of every row of X.")
         table = self._table(X)
         given = {"y": y, "sample_weight": weights, "groups": groups}
-        self._held = X, given  # a persisted collection lives as long as somebody holds it
-        tables = table.to_delayed()[:, 0]
         columns = {
-            name: self._cut_as(table, as_array(column, name), name).to_delayed()
+            name: self._column(table, column, name)
             for name, column in given.items()
             if column is not None
         }
-        self._parts = [
-            delayed(_block)(number, X, **{name: parts[number] for name, parts in columns.items()})
-            for number, X in enumerate(tables)
-        ]
-        self._pieces: list[tuple[Callable[..., Block], list[Any]]] = [
-            (
-                partial(_block_of, number, list(columns)),
-                [X.key, *(parts[number].key for parts in columns.values())],
-            )
-            for number, X in enumerate(tables)
-        ]
-        self._graph = _merged([tables[0], *(parts[0] for parts in columns.values())])
+        parts = [table.to_delayed()[:, 0], *(column.to_delayed() for column in columns.values())]
+        self._describe(
+            [
+                (partial(_block, number, list(columns)), [part.key for part in pieces])
+                for number, pieces in enumerate(zip(*parts, strict=True))
+            ],
+            _merged([column[0] for column in parts]),
+            (X, given, columns),
+        )
+
+    def _describe(
+        self,
+        pieces: list[tuple[Callable[..., Block], list[Any]]],
+        graph: dict[Any, Any],
+        held: Any,
+    ) -> None:
+        """Set how each block is made of tasks of a graph, and what these tasks need to be kept."""
+        self._pieces, self._graph, self._held = pieces, graph, held
+        self._last: tuple[Any, ...] = ()
+
+    def close(self) -> None:
+        """Release all that the cluster holds for these blocks, also where an error holds them."""
+        self._describe([], {}, None)
 
     def _table(self, X: Any) -> Any:
+        if getattr(X, "ndim", None) != 2:
+            raise ValueError(
+                "X must be a table, a Dask dataframe or a Dask array of rows and columns; "
+                f"got {X!r}."
+            )
         if hasattr(X, "columns"):
             check_columns(X._meta)  # noqa: SLF001  (an empty frame of the same columns)
             self.feature_names = [str(name) for name in X.columns]
             kinds = X.dtypes.items()
             X = X.astype({name: float for name, kind in kinds if is_extension_array_dtype(kind)})
             X = X.to_dask_array()
-        if X.ndim != 2:
-            raise ValueError(f"X must be a table, got {X.ndim} dimensions.")
+        if X.dtype.kind not in "biufO":
+            raise ValueError(f"X must hold numbers, got {X.dtype}; convert or encode it first.")
         return X.rechunk({1: -1}) if X.numblocks[1] > 1 else X
+
+    def _column(self, table: Any, column: Any, name: str) -> Any:
+        """The column in the chunks of the table; one that is in memory is sent once, here."""
+        cut = self._cut_as(table, as_array(column, name), name)
+        return cut if dask.is_dask_collection(column) else keep([cut])[0]
 
     @staticmethod
     def _cut_as(table: Any, column: Any, name: str) -> Any:
@@ -357,10 +391,9 @@ class DaskBlocks(Blocks):
         if not isinstance(column, np.ndarray):  # on the cluster already
             graph = self._graph | _merged(column)
             return self._added_up(work, arguments, [[TaskRef(part.key)] for part in column], graph)
-        # What travels in the graph is not lost with a worker, but Dask would warn of its size.
-        with dask.config.set({"distributed.admin.large-graph-warning-threshold": sys.maxsize}):
-            parts = np.split(column, starts[1:])
-            return self._added_up(work, arguments, [[part] for part in parts], self._graph)
+        # What travels in the graph is not lost with a worker.
+        parts = [[part] for part in np.split(column, starts[1:])]
+        return self._added_up(work, arguments, parts, self._graph, sends_column=True)
 
     def _added_up(
         self,
@@ -368,6 +401,8 @@ class DaskBlocks(Blocks):
         arguments: tuple[Any, ...],
         beside: list[list[Any]],
         tasks: dict[Any, Any],
+        *,
+        sends_column: bool = False,
     ) -> Total:
         """Add up ``work(block, *beside, *arguments)``, which ``tasks`` make."""
         # A graph by hand: the same by ``delayed`` takes three times as long to make and has twice
@@ -378,46 +413,57 @@ class DaskBlocks(Blocks):
             key = f"{name}-sent"
             graph[key], sent = DataNode(key, sent), TaskRef(key)
         level = []
-        for number, ((made, keys), own) in enumerate(zip(self._pieces, beside, strict=True)):
+        for number, ((make, keys), own) in enumerate(zip(self._pieces, beside, strict=True)):
             level.append(f"{name}-{number}")
             pieces = map(TaskRef, keys)
-            graph[level[-1]] = Task(level[-1], _work_on_pieces, sent, made, len(own), *own, *pieces)
+            graph[level[-1]] = Task(level[-1], _work_on_pieces, sent, make, len(own), *own, *pieces)
         while len(level) > FAN_IN:
             groups = [level[first : first + FAN_IN] for first in range(0, len(level), FAN_IN)]
             level = [f"{name}-{number}-of-{len(groups)}" for number in range(len(groups))]
             for key, group in zip(level, groups, strict=True):
                 graph[key] = Task(key, _sum_of, *map(TaskRef, group))
-        return _sum_of(*self._gathered(level, graph))
+        with _without_size_warning() if sends_column else contextlib.nullcontext():
+            started = dask.persist(*(Delayed(key, graph) for key in level), traverse=False)
+        return _sum_of(*self._gathered(started))
 
-    def _gathered(self, keys: list[str], graph: dict[str, Any]) -> list[Any]:
-        """Compute some tasks of a graph and bring their results here.
+    def _gathered(self, results: tuple[Any, ...]) -> list[Any]:
+        """Bring results here.
 
-        The client sends one message in ten milliseconds. One that lets go of results would hold up
+        The client sends one message in ten milliseconds. One that releases results would hold up
         the next graph, so they are held until that is sent.
         """
-        self._last = dask.persist(*(Delayed(key, graph) for key in keys), traverse=False)
+        self._last = results
         try:
-            futures = futures_of(self._last)
+            futures = futures_of(results)
             if not futures:  # no cluster
-                return list(compute(*self._last))
+                return list(compute(*results))
             found = futures[0].client.gather({future.key: future for future in futures})
         except BaseException:
             self._last = ()
             raise
-        return [found[key] for key in keys]
+        return [found[result.key] for result in results]
+
+    def _one_by_one(self) -> list[Delayed]:
+        """Each block as a result of its own."""
+        name = f"block-{uuid4().hex}"
+        tasks = {
+            f"{name}-{number}": Task(f"{name}-{number}", make, *map(TaskRef, keys))
+            for number, (make, keys) in enumerate(self._pieces)
+        }
+        graph = HighLevelGraph({name: self._graph | tasks}, {name: set()})
+        return [Delayed(key, graph, layer=name) for key in tasks]
 
     def spread(self) -> SpreadBlocks:
-        return SpreadBlocks(DaskTasks(), self._parts)
+        return SpreadBlocks(DaskTasks(), self._one_by_one())
 
     def kept(self, work: Callable[..., Block], *arguments: Any) -> DaskBlocks:
+        tasks, shared = DaskTasks(), [delayed(one, traverse=False) for one in arguments]
+        parts = tasks.start([tasks.task(work, block, *shared) for block in self._one_by_one()])
         result = object.__new__(DaskBlocks)
-        result.feature_names, result._held = self.feature_names, self._held
-        shared = delayed(arguments, pure=False)
-        result._parts = list(
-            dask.persist(*(delayed(_work)(work, block, shared) for block in self._parts))
+        result.feature_names = self.feature_names
+        result._describe(
+            [(_itself, [part.key]) for part in parts], _merged(parts), (self._held, parts)
         )
-        result._pieces = [(_itself, [part.key]) for part in result._parts]
-        result._graph = _merged(result._parts)
         return result
 
 
@@ -445,18 +491,14 @@ def _with_one_thread(work: Callable[..., Any], *arguments: Any) -> Any:
         return work(*arguments)
 
 
-def _work(work: Callable[..., Any], block: Block, arguments: tuple[Any, ...]) -> Any:
-    return _with_one_thread(work, block, *arguments)
-
-
 def _work_on_pieces(
     sent: tuple[Callable[..., Any], tuple[Any, ...]],
-    made: Callable[..., Block],
+    make: Callable[..., Block],
     n_beside: int,
     *pieces: Any,
 ) -> Any:
     work, arguments = sent
-    return _work(work, made(*pieces[n_beside:]), (*pieces[:n_beside], *arguments))
+    return _with_one_thread(work, make(*pieces[n_beside:]), *pieces[:n_beside], *arguments)
 
 
 def _itself(block: Block) -> Block:
@@ -472,11 +514,7 @@ def _merged(parts: list[Any]) -> dict[Any, Any]:
     return {key: task for part in parts for key, task in dict(part.__dask_graph__()).items()}
 
 
-def _block_of(number: int, names: list[str], X: Any, *columns: Any) -> Block:
-    return _block(number, X, **dict(zip(names, columns, strict=True)))
-
-
-def _block(number: int, X: Any, **given: Any) -> Block:
+def _block(number: int, names: list[str], X: Any, *given: Any) -> Block:
     """A chunk as a block; float32 stays float32, everything else becomes float64."""
     if hasattr(X, "toarray"):
         raise TypeError(
@@ -486,7 +524,9 @@ def _block(number: int, X: Any, **given: Any) -> Block:
     table = np.asarray(X)
     if table.dtype != np.float32:
         table = table.astype(np.float64, copy=False)
-    columns = {name: np.asarray(column).reshape(-1) for name, column in given.items()}
+    columns = {
+        name: np.asarray(column).reshape(-1) for name, column in zip(names, given, strict=True)
+    }
     for name, column in columns.items():
         if column.size != len(table):
             raise ValueError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import TYPE_CHECKING, Any, Self
 
 import dask
@@ -40,8 +41,7 @@ class _OnCluster:
             List ids: only rows of one list are compared with each other. Boosting, trees and
             ``TopRanker`` take one list only.
         """
-        with cluster_faults():
-            blocks = DaskBlocks(X, y, sample_weight, groups)
+        with cluster_faults(), closing(DaskBlocks(X, y, sample_weight, groups)) as blocks:
             return self.fit_blocks(blocks)  # type: ignore[attr-defined]
 
     def to_local(self) -> BaseRanker:
