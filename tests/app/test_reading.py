@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from toprank.app.cli import app
-from toprank.app.reading import is_streamed, read_table
+from toprank.app.reading import as_stream, read_table
 from toprank.app.training_data import label_rows
 from toprank.kernels.memory import available_memory
 
@@ -68,15 +68,15 @@ def test_files_that_are_no_stream_are_told(file, tmp_path):
 
 def test_a_file_is_streamed_where_it_would_fill_half_of_the_memory(file, monkeypatch):
     assert available_memory() > 1e6
-    assert not is_streamed(file, asked=None)
+    assert as_stream(file, asked=None) is None
     size = 8 * 1500 * 8  # eight columns
     monkeypatch.setattr("toprank.app.reading.available_memory", lambda: 2 * size + 2)
-    assert not is_streamed(file, asked=None)
+    assert as_stream(file, asked=None) is None
     monkeypatch.setattr("toprank.app.reading.available_memory", lambda: 2 * size - 2)
-    assert is_streamed(file, asked=None)
-    assert not is_streamed(file, asked=False)
+    assert as_stream(file, asked=None) is not None
+    assert as_stream(file, asked=False) is None
     monkeypatch.setattr("toprank.app.reading.available_memory", lambda: None)
-    assert not is_streamed(file, asked=None)
+    assert as_stream(file, asked=None) is None
 
 
 @pytest.mark.parametrize("tail", ["", ".gz"])

@@ -75,37 +75,37 @@ def open_rows(
     ``width`` are the columns after encoding, by which batches are kept small; by default the most
     that the types allow. ``how`` is for text.
     """
-    if not is_streamed(path, stream):
+    found = as_stream(path, stream)
+    if found is None:
         return read_table(path, how)
-    found = ParquetStream(path)
     widest = width or sum(_most_columns(kind) for kind in found.schema.types)
-    rows = max(1024, CELLS // max(widest, len(found.schema.names)))
-    return ParquetStream(path, batch_rows=rows)
+    found.set_batch_rows(max(1024, CELLS // max(widest, len(found.schema.names))))
+    return found
 
 
-def is_streamed(path: Path, asked: bool | None) -> bool:
-    """Whether a table is read in pieces: as asked, or if it would fill half of the memory."""
+def as_stream(path: Path, asked: bool | None) -> ParquetStream | None:
+    """A table to be read in pieces: as asked, or if it would fill half of the memory."""
     if path.is_dir():
         if asked is False:
             raise ValueError(f"{str(path)!r} is a folder, which is read with --stream only.")
-        return True
+        return ParquetStream(path)
     if asked is False or not path.is_file():  # a missing file is reported when it is read
-        return False
+        return None
     if format_of(path) != "parquet":
         if asked:
             raise ValueError(
                 f"--stream needs Parquet, which {path.name} is not; write it as Parquet first."
             )
-        return False
+        return None
     if asked:
-        return True
+        return ParquetStream(path)
     try:
         found = ParquetStream(path)
     except ValueError:  # reported when it is read
-        return False
+        return None
     free = available_memory()
     needed = max(found.decoded_bytes(), 8 * found.n_rows * len(found.schema.names))
-    return free is not None and needed > free / 2
+    return found if free is not None and needed > free / 2 else None
 
 
 def _most_columns(kind: pa.DataType) -> int:

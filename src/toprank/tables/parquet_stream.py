@@ -90,14 +90,18 @@ class ParquetStream:
             raise ValueError(f"{self.name} has columns but no rows; there is nothing to rank.")
         if batch_rows is not None and batch_rows < 1:
             raise ValueError(f"batch_rows must be at least 1, got {batch_rows!r}.")
-        self.batch_rows = batch_rows or max(1024, CELLS // len(self.schema.names))
         if not n_jobs:
             raise ValueError("n_jobs must not be 0; -1 takes all cores.")
         self.n_jobs = n_jobs if n_jobs > 0 else max(1, joblib.cpu_count() + 1 + n_jobs)
         self._footers = list(zip(files, footers, strict=True))
         self._states = {file: file_state(file) for file in files}
-        self._groups = list(self._row_groups())
+        self.set_batch_rows(batch_rows or max(1024, CELLS // len(self.schema.names)))
         self.watch: Callable[[int, int], None] | None = None
+
+    def set_batch_rows(self, batch_rows: int) -> None:
+        """Read batches of so many rows from now on."""
+        self.batch_rows = batch_rows
+        self._groups = list(self._row_groups())
 
     def _row_groups(self) -> Iterator[_Group]:
         n_batches, n_rows = 0, 0
