@@ -50,7 +50,7 @@ def top_margins(
     groups: ArrayLike | None = None,
     pos_label: Any = None,
 ) -> TopMargins:
-    """How far k positives, k positives on average, or all positives stand above the negatives.
+    """Margins over the negatives of the k best positives, of k on average, and of all positives.
 
     With s⁺ best first and t the highest score of a negative::
 
@@ -134,7 +134,7 @@ def mistake_bound(norm: float, reach: float, k: float, surrogate_sum: float) -> 
 
 @dataclass(frozen=True)
 class StreamCertificate:
-    """What a stochastic run saw.
+    """Statistics of a stochastic run.
 
     ``mistakes`` is Δ_T^C. ``fresh_share`` is the mean of prec@k/k over the batches that were new to
     the model judged on them (the first pass of a fit, all of a stream). Where rows come in random

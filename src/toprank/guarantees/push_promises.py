@@ -35,7 +35,7 @@ _LOG_UNIT = {"logistic": math.log(math.log(2.0))}
 
 @dataclass(frozen=True)
 class PushCertificate:
-    """One end of a training list: what was measured, and what the objective promised of it.
+    """Measured quality of one end of a training list, and the bounds of the objective.
 
     Heights are those of the negatives (``focus="top"``) or the reverse heights of the positives
     (``"bottom"``), ties counted as errors. They are summed up in the units of a height:
@@ -138,7 +138,7 @@ def push_certificate(
     groups: ArrayLike | None = None,
     pos_label: Any = None,
 ) -> PushCertificate:
-    """Compare a list with what the objective of its push promised.
+    """Compare a list with the bounds of the objective of its push.
 
     ::
 
@@ -154,7 +154,7 @@ def push_certificate(
     y_true : array-like of shape (n_rows,)
         Two classes.
     scores : array-like of shape (n_rows,)
-        Scores as the objective saw them: their scale matters for what is promised.
+        Scores as in the objective: the bounds depend on their scale.
     price : float, {"identity", "exponential", "log1p"} or Price, default=4.0
         A number is the power p, from 1 to inf.
     loss : {"exponential", "logistic", "hinge", "squared_hinge"}, default="exponential"

@@ -277,7 +277,7 @@ class MarginCertificate(NamedTuple):
 
 
 class SoftMarginCertificate(NamedTuple):
-    """What is known of a soft margin: soft_margin ≤ best soft margin ≤ ceiling.
+    """Bounds of a soft margin: soft_margin ≤ best soft margin ≤ ceiling.
 
     At least ``share`` of the crucial pairs have a margin of ``soft_margin`` or more; where
     that is not positive, the promise is empty.

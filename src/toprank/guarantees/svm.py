@@ -209,7 +209,7 @@ class SvmCertificate:
         sample_weight: ArrayLike | None = None,
         groups: ArrayLike | None = None,
     ) -> bool:
-        """Whether these scores really have the share of pairs that is written here.
+        """Whether these scores have the stated share of pairs.
 
         Pairs whose margin is ρ̂ up to rounding may count or not.
         """

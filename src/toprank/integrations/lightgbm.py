@@ -1,10 +1,9 @@
 """Objectives and metrics for LightGBM's native and scikit-learn interfaces.
 
-What comes back from :func:`objective` goes into ``params["objective"]`` of ``lightgbm.train`` or
-into ``objective=`` of ``LGBMRegressor`` and ``LGBMRanker``; what comes back from :func:`metric`
-into ``feval=`` or ``eval_metric=``. Row weights and lists (``group``) are taken from LightGBM's
-own data, and a list may have any length. How gradients are scaled is written in
-:mod:`toprank.integrations.trees`.
+Pass the result of :func:`objective` as ``params["objective"]`` of ``lightgbm.train`` or as
+``objective=`` of ``LGBMRegressor`` and ``LGBMRanker``, and the result of :func:`metric` as
+``feval=`` or ``eval_metric=``. Row weights and lists (``group``) are those of LightGBM's data; a
+list may have any length. For the scale of gradients see :mod:`toprank.integrations.trees`.
 """
 
 from __future__ import annotations
@@ -46,8 +45,8 @@ def objective(
     Returns
     -------
     LightGBMObjective
-        Function that LightGBM calls every round. Scores start at 0, as LightGBM has it for all
-        objectives that are not its own.
+        Function that LightGBM calls in every round. Scores start at 0, as for all custom objectives
+        of LightGBM.
 
     Examples
     --------
@@ -67,8 +66,8 @@ def objective(
 def metric(name: str, **options: Any) -> LightGBMMetric:
     """Metric for LightGBM's evaluation and early stopping.
 
-    ``name`` and ``options`` are those of :func:`toprank.metrics.scorer`. What comes back says
-    itself whether more is better.
+    ``name`` and ``options`` are the same as for :func:`toprank.metrics.scorer`. The result includes
+    whether a higher value is better.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Rankers as ONNX graphs, so that a server can score rows without Python.
+"""Rankers as ONNX graphs, which score rows without Python.
 
 A linear ranker becomes X·coef + intercept; a ranker of stumps becomes comparisons, each with its
 weight; trees become comparisons and look-ups. Everything is computed in float64, so that the scores

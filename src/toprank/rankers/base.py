@@ -112,10 +112,10 @@ class BaseRanker(ClassifierMixin, RowRanker):  # type: ignore[misc]
         )
 
     def calibrate(self, X: Any, y: ArrayLike, sample_weight: Given = None) -> Self:
-        """Remember scores and labels of rows that the model did not learn from.
+        """Store scores and labels of rows that the model was not fitted on.
 
-        :meth:`shortlist` rests on them; of more than 20,000 rows a random part is kept. A new fit
-        forgets them.
+        :meth:`shortlist` uses them; of more than 20,000 rows a random sample is stored. A new fit
+        deletes them.
 
         Parameters
         ----------
@@ -146,14 +146,14 @@ class BaseRanker(ClassifierMixin, RowRanker):  # type: ignore[misc]
         weight: Given = None,
         confidence: float = 0.95,
     ) -> Shortlist:
-        """Make a shortlist of a table with what can be promised about it.
+        """Make a shortlist of a table, with promises about its hits.
 
-        It rests on calibration rows: held-out rows given to :meth:`calibrate`, or the
-        out-of-fold scores of a :class:`toprank.TopRanker`, from which promises are approximate.
-        New rows must be like those; a warning says when their scores are not. The other
-        parameters are those of :func:`toprank.shortlists.make_shortlist`: a length ``k``, or else
-        a share of ``false_alarms``, or amounts ``value`` and ``cost``; caps ``at_most`` and quotas
-        ``at_least``; under a known shift, the ``weight`` of every row.
+        The promises are computed from calibration rows: held-out rows given to :meth:`calibrate`,
+        or the out-of-fold scores of a :class:`toprank.TopRanker`, with which they are approximate.
+        New rows must be like the calibration rows; a warning is issued if their scores are not. The
+        other parameters are the same as those of :func:`toprank.shortlists.make_shortlist`: a
+        length ``k``, or else a share of ``false_alarms``, or amounts ``value`` and ``cost``; caps
+        ``at_most`` and quotas ``at_least``; under a known shift, the ``weight`` of every row.
 
         Examples
         --------

@@ -85,7 +85,7 @@ class BoostedPairsMixin:
     def fit_pairs(
         self: Any, X: Any, pairs: ArrayLike, pair_weight: Any = None, validation: Any = None
     ) -> Any:
-        """Learn from crucial pairs: row ``pairs[j, 0]`` belongs above row ``pairs[j, 1]``.
+        """Fit on pairs of rows: row ``pairs[j, 0]`` should be above row ``pairs[j, 1]``.
 
         Parameters
         ----------
@@ -95,7 +95,7 @@ class BoostedPairsMixin:
             Row numbers (better, worse), non-transitive ones included; a pair given twice counts
             twice. Memory grows with the pairs.
         pair_weight : array-like of shape (n_pairs,), optional
-            What each pair counts.
+            Weight of each pair.
         validation : tuple (X, y) or (X, y, groups), optional
             A held-out list with labels or grades for early stopping.
         """
@@ -114,7 +114,7 @@ class BoostedListsMixin(BoostedPairsMixin):
         groups: Any = None,
         validation: Any = None,
     ) -> Any:
-        """Learn from a table and its labels.
+        """Fit on a table and its labels.
 
         Parameters
         ----------
@@ -272,11 +272,11 @@ class BoostedRanker(LinearRanker):
             yield scores + intercept
 
     def to_frame(self) -> Any:
-        """Scorecard: one line per weak ranker with its weight, the heaviest first.
+        """Scorecard: one line per weak ranker, sorted by weight.
 
-        ``threshold`` and ``missing`` (what a missing value gets of the weight: 0, 1/2 or all of
-        it) are of stumps; a row's score is the sum of the weights of all lines that hold for
-        it. The last line is the intercept. Needs pandas.
+        Stumps have a ``threshold`` and ``missing`` (the share of the weight for a missing value: 0,
+        1/2 or 1). A row's score is the sum of the weights of all lines that are true for it. The
+        last line is the intercept. Needs pandas.
         """
         check_is_fitted(self, "weights_")
         pandas = _pandas()

@@ -224,16 +224,16 @@ class PushRanker(GradesAndPairsMixin, LinearRanker):
         One pass finds the ranges of the features. With ``loss="exponential"``, no ``price`` and
         one list, each iteration, a Newton step where there are up to 512 features, takes one more
         pass (two with :class:`IRPush`), and memory does not grow with the rows. Other losses,
-        prices and lists need the scores of all rows at once: two passes per iteration, and some
-        80 bytes per row of memory (250 with lists), whatever the number of features. On a cluster
-        scores that take more than 1 GiB stay with the rows. Needs ``weak_rankers="features"``.
+        prices and lists need the scores of all rows at once: two passes per iteration, and about 80
+        bytes per row of memory (250 with lists) for any number of features. On a cluster, scores
+        that take more than 1 GiB stay with the rows. Needs ``weak_rankers="features"``.
 
         Parameters
         ----------
         blocks : Blocks
             Such as ``toprank.tables.ParquetBlocks`` (a file larger than memory) or
-            ``toprank.integrations.dask.DaskBlocks`` (a cluster). Blocks with ``groups`` hold
-            rows of several lists, each of which may be torn across blocks.
+            ``toprank.integrations.dask.DaskBlocks`` (a cluster). Blocks with ``groups`` contain
+            rows of several lists, each of which may be spread over blocks.
 
         Examples
         --------
@@ -366,10 +366,10 @@ class PushRanker(GradesAndPairsMixin, LinearRanker):
     def certify(
         self, X: Any, y: ArrayLike, sample_weight: Given = None, groups: Given = None
     ) -> PushCertificate:
-        """Compare the measured ranking quality of a list with what the objective promises there.
+        """Compare the measured ranking quality of a list with the bound of the objective.
 
-        On the training rows this is ``certificate_``, which :meth:`fit` leaves behind for lists of
-        up to 100,000 rows; it costs a sort, which a fit of a longer list does not need.
+        For the training rows :meth:`fit` stores the result in ``certificate_`` if they are at most
+        100,000; it needs a sort, which fits on longer lists avoid.
         """
         scores = self.decision_function(X)
         self._check_has_cut()

@@ -84,7 +84,7 @@ class SupervisedRanker(CallbackSupportMixin, BaseRanker):
 
     @with_callbacks
     def fit(self, X: Any, y: ArrayLike, sample_weight: Given = None, groups: Given = None) -> Self:
-        """Learn from a table and its labels.
+        """Fit on a table and its labels.
 
         Parameters
         ----------
@@ -93,7 +93,7 @@ class SupervisedRanker(CallbackSupportMixin, BaseRanker):
         y : array-like of shape (n_rows,)
             Two classes; ``classes_[1]``, the larger label, is the positive one.
         sample_weight : array-like of shape (n_rows,), optional
-            Weight 2 is the row twice, weight 0 no row.
+            A row of weight 2 counts as two rows, a row of weight 0 is ignored.
         groups : array-like of shape (n_rows,), optional
             List ids: only rows of one list are compared with each other.
         """
@@ -145,7 +145,7 @@ class GradesAndPairsMixin:
     def fit_grades(
         self: Any, X: Any, grades: ArrayLike, sample_weight: Given = None, groups: Given = None
     ) -> Any:
-        """Learn from graded rows: of two rows in one list the one of higher grade belongs above.
+        """Fit on graded rows: of two rows in a list, the one with the higher grade should be above.
 
         No pair is formed. Afterwards there are scores, ranks and shortlists, but no classes.
 
@@ -159,7 +159,7 @@ class GradesAndPairsMixin:
 
     @with_callbacks
     def fit_pairs(self: Any, X: Any, pairs: ArrayLike, pair_weight: Given = None) -> Any:
-        """Learn from crucial pairs: row ``pairs[j, 0]`` belongs above row ``pairs[j, 1]``.
+        """Fit on pairs of rows: row ``pairs[j, 0]`` should be above row ``pairs[j, 1]``.
 
         Pairs may contradict each other. Memory grows with the pairs given. Afterwards there are
         scores, ranks and shortlists, but no classes.
@@ -170,7 +170,7 @@ class GradesAndPairsMixin:
         pairs : array-like of row numbers, of shape (n_pairs, 2)
             A pair given twice counts twice.
         pair_weight : array-like of shape (n_pairs,), optional
-            What each pair counts.
+            Weight of each pair.
         """
         return self._fit_pairs(X, pairs, pair_weight)
 

@@ -289,10 +289,10 @@ FEW_BLOCKS = 64
 class DaskBlocks(Blocks):
     """Rows of a Dask array or dataframe, one block per chunk.
 
-    Every pass computes the collections anew, so one that is read from files need not fit into the
-    memory of the cluster; one that fits is faster after ``X.persist()``. A chunk that is lost with
-    its worker is computed again. Sums are added up in the order of the chunks, whichever worker is
-    first: the result does not depend on the cluster.
+    Every pass computes the collections again, so a collection that is read from files need not fit
+    into the memory of the cluster; if it fits, ``X.persist()`` makes passes faster. A chunk that is
+    lost with its worker is computed again. Sums are added up in the order of the chunks, so the
+    result does not depend on the cluster.
 
     Parameters
     ----------

@@ -36,7 +36,7 @@ class _OnCluster:
         y : Dask array, series or one-column dataframe; an array in memory will do
             Two classes; ``classes_[1]``, the larger label, is the positive one.
         sample_weight : as y, optional
-            Weight 2 is the row twice, weight 0 no row.
+            A row of weight 2 counts as two rows, a row of weight 0 is ignored.
         groups : as y, optional
             List ids: only rows of one list are compared with each other. Boosting, trees and
             ``TopRanker`` take one list only.
