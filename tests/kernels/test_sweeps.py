@@ -19,9 +19,8 @@ from toprank.kernels.ladder import (
     Ladder,
     exponential_adjoint,
     exponential_mass,
-    pair_bends,
+    pair_derivatives,
     pair_heights,
-    pair_pulls,
 )
 from toprank.kernels.sweeps import (
     FAR,
@@ -167,7 +166,7 @@ PAIR_LOSSES = {
 
 @given(problem=sorted_problems(), loss=st.sampled_from(sorted(PAIR_LOSSES)))
 @settings(max_examples=150, deadline=None)
-def test_pairs_of_short_lists_are_told_one_by_one(problem, loss):
+def test_pairs_of_short_lists_are_added_up_one_by_one(problem, loss):
     rows, _, _, _ = problem
     rng = np.random.default_rng(rows.rows.size)
     scores = np.round(rng.normal(size=rows.rows.size) * 2, 1)
@@ -191,14 +190,17 @@ def test_pairs_of_short_lists_are_told_one_by_one(problem, loss):
     first, second = rng.random((2, sizes.size))
     pulls = spread(first * slopes)
     pulls -= rows.weights * sums(spread(first), slope, adjoint=True)
-    np.testing.assert_allclose(pair_pulls(*pairs, first, slopes), pulls, rtol=1e-11, atol=1e-12)
+    gradient, hessian = pair_derivatives(*pairs, slopes, first, second[:0])
+    np.testing.assert_allclose(gradient, pulls, rtol=1e-11, atol=1e-12)
+    assert hessian.size == (0 if sizes.size else scores.size)
 
     bends = spread(second * slopes**2)
     bends += spread(first) * sums(rows.weights, bend, adjoint=False)
     squares = sums(spread(second), lambda x: slope(x) ** 2, adjoint=True)
     bends += rows.weights**2 * squares
     bends += rows.weights * sums(spread(first), bend, adjoint=True)
-    found = pair_bends(*pairs, first, second, slopes)
+    gradient, found = pair_derivatives(*pairs, slopes, first, second)
+    np.testing.assert_allclose(gradient, pulls, rtol=1e-11, atol=1e-12)
     np.testing.assert_allclose(found, bends, rtol=1e-11, atol=1e-12)
 
 

@@ -166,7 +166,7 @@ def _runs(keys: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[Any]]:
 
 @compiled
 def put(rows: Integers, values: Floats, out: Floats) -> None:
-    """Write values to their rows."""
+    """Write values to their rows, faster than ``out[rows] = values``."""
     for place in range(rows.size):
         out[np.uint64(rows[place])] = values[place]
 
@@ -309,57 +309,38 @@ def pair_heights(
 
 
 @compiled
-def pair_pulls(
+def pair_derivatives(
     outer_scores: Floats,
     scores: Floats,
     weights: Floats,
     rungs: Integers,
     first_rungs: Integers,
     loss: int,
-    first: Floats,
     slopes: Floats,
-) -> Floats:
-    """Σ_k first_k·∂size_k for every row, sizes as from :func:`pair_heights`."""
-    pulls = np.zeros(scores.size)
-    place = 0
-    for g in range(first_rungs.size - 1):
-        last = rungs[first_rungs[g + 1]]
-        for rung in range(first_rungs[g], first_rungs[g + 1] - 1):
-            for outer in range(rungs[rung], rungs[rung + 1]):
-                pulls[outer] += first[place] * slopes[place]
-                for inner in range(rungs[rung + 1], last):
-                    lead = outer_scores[place] - scores[inner]
-                    _, slope, _ = _cost(lead, weights[inner], loss)
-                    pulls[inner] -= first[place] * slope
-                place += 1
-    return pulls
-
-
-@compiled
-def pair_bends(
-    outer_scores: Floats,
-    scores: Floats,
-    weights: Floats,
-    rungs: Integers,
-    first_rungs: Integers,
-    loss: int,
     first: Floats,
     second: Floats,
-    slopes: Floats,
-) -> Floats:
-    """Diagonal of Σ_k second_k·(∂size_k)² + first_k·∂²size_k."""
-    bends = np.zeros(scores.size)
+) -> tuple[Floats, Floats]:
+    """Σ_k first_k·∂size_k of every row, and Σ_k second_k·(∂size_k)² + first_k·∂²size_k.
+
+    Sizes and slopes are those of :func:`pair_heights`. Without ``second`` the latter is left out.
+    """
+    gradient = np.zeros(scores.size)
+    hessian = np.zeros(scores.size if second.size == first.size else 0)
     place = 0
     for g in range(first_rungs.size - 1):
         last = rungs[first_rungs[g + 1]]
         for rung in range(first_rungs[g], first_rungs[g + 1] - 1):
             for outer in range(rungs[rung], rungs[rung + 1]):
-                bent = 0.0
+                bends = 0.0
+                gradient[outer] += first[place] * slopes[place]
                 for inner in range(rungs[rung + 1], last):
                     lead = outer_scores[place] - scores[inner]
                     _, slope, bend = _cost(lead, weights[inner], loss)
-                    bent += bend
-                    bends[inner] += second[place] * slope * slope + first[place] * bend
-                bends[outer] += second[place] * slopes[place] ** 2 + first[place] * bent
+                    gradient[inner] -= first[place] * slope
+                    if second.size:
+                        bends += bend
+                        hessian[inner] += second[place] * slope * slope + first[place] * bend
+                if second.size:
+                    hessian[outer] += second[place] * slopes[place] ** 2 + first[place] * bends
                 place += 1
-    return bends
+    return gradient, hessian

@@ -24,9 +24,8 @@ from toprank.kernels.ladder import (
     Ladder,
     exponential_adjoint,
     exponential_mass,
-    pair_bends,
+    pair_derivatives,
     pair_heights,
-    pair_pulls,
     put,
 )
 from toprank.kernels.scratch import Scratch
@@ -309,11 +308,12 @@ class _ShortLists(Snapshot):
         self.heights = Heights(shift, size, weight)
 
     def gradient(self, first: Floats) -> Floats:
-        return self._ladder.to_rows(pair_pulls(*self._pairs, first, self._slope))
+        gradient, _ = pair_derivatives(*self._pairs, self._slope, first, first[:0])
+        return self._ladder.to_rows(gradient)
 
     def gradient_and_hessian(self, first: Floats, second: Floats) -> tuple[Floats, Floats]:
-        bends = pair_bends(*self._pairs, first, second, self._slope)
-        return self.gradient(first), self._ladder.to_rows(bends)
+        gradient, hessian = pair_derivatives(*self._pairs, self._slope, first, second)
+        return self._ladder.to_rows(gradient), self._ladder.to_rows(hessian)
 
 
 class _RoundedHingeSnapshot(_HingeSnapshot):

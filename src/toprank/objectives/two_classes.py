@@ -13,19 +13,15 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from toprank.kernels.cells import (
-    PIECE,
     Cells,
     lowest_of,
     moments_of,
-    put_lower_bends,
-    put_lower_slopes,
-    put_upper_bends,
-    put_upper_slopes,
     series_of,
     smooth_sums,
     values_of,
 )
 from toprank.kernels.hinge_line import HingeLine
+from toprank.kernels.ladder import put
 from toprank.kernels.sweeps import FAR
 from toprank.objectives.prices import Heights, Snapshot
 
@@ -40,6 +36,8 @@ Floats = NDArray[np.float64]
 
 # Rows of a list from which on, and cells up to which, sums over cells beat a sort.
 MANY_ROWS, MOST_CELLS = 4096, 128
+# Rows whose values are written at a time: the cache holds them.
+CHUNK = 1 << 15
 
 
 class HingeOfTwoClasses(Snapshot):
@@ -127,9 +125,13 @@ class _LogisticCells(Snapshot):
         self._ladder, self._scratch = ladder, scratch
         self._lower = Cells(scores, ladder.rows[:cut], *where, scratch, threads)
         self._upper = Cells(scores, ladder.rows[cut:], *where, scratch, threads)
-        none, weights = np.empty(0), ladder.row_weights
-        self._weights = none if weights is None else weights[self._upper.rows]
-        self._moments = moments_of(self._upper, self._weights)
+        weights = ladder.row_weights
+        if weights is None:
+            self._moments = moments_of(self._upper, np.empty(0))
+            self._weights = np.broadcast_to(1.0, self._upper.rows.shape)
+        else:
+            self._weights = weights[self._upper.rows]
+            self._moments = moments_of(self._upper, self._weights)
         size, self._slope = self._forward(softplus, expit)
         shift = np.broadcast_to(0.0, size.shape)
         if low == floor:  # some rows may be held there
@@ -142,19 +144,27 @@ class _LogisticCells(Snapshot):
     def gradient(self, first: Floats) -> Floats:
         (slope,) = self._backward(first, expit)
         gradient = self._of_rows()
-        self._put(put_lower_slopes, self._lower, (first, self._slope), gradient)
-        self._put(put_upper_slopes, self._upper, (self._weights, slope), gradient)
+        self._write(self._lower, lambda some: first[some] * self._slope[some], gradient)
+        self._write(self._upper, lambda some: -self._weights[some] * slope[some], gradient)
         return gradient
 
     def gradient_and_hessian(self, first: Floats, second: Floats) -> tuple[Floats, Floats]:
         (bend_of_lower,) = self._forward(sigmoid_slope)
         slope, bend = self._backward(first, expit, sigmoid_slope)
         (squared,) = self._backward(second, _sigmoid_squared)
+
+        def of_lower(some: slice) -> Floats:
+            return second[some] * self._slope[some] ** 2 + first[some] * bend_of_lower[some]
+
+        def of_upper(some: slice) -> Floats:
+            weight = self._weights[some]
+            return weight * (weight * squared[some] + bend[some])
+
         gradient, hessian = self._of_rows(), self._of_rows()
-        lower = first, second, self._slope, bend_of_lower
-        upper = self._weights, slope, squared, bend
-        self._put(put_lower_bends, self._lower, lower, gradient, hessian)
-        self._put(put_upper_bends, self._upper, upper, gradient, hessian)
+        self._write(self._lower, lambda some: first[some] * self._slope[some], gradient)
+        self._write(self._upper, lambda some: -self._weights[some] * slope[some], gradient)
+        self._write(self._lower, of_lower, hessian)
+        self._write(self._upper, of_upper, hessian)
         return gradient, hessian
 
     def _forward(self, *functions: Any) -> list[Floats]:
@@ -164,15 +174,10 @@ class _LogisticCells(Snapshot):
     def _backward(self, per_height: Floats, *functions: Any) -> list[Floats]:
         return smooth_sums(functions, self._upper, self._lower, per_height, adjoint=True)
 
-    def _put(
-        self, put: Callable[..., None], cells: Cells, values: tuple[Floats, ...], *rows: Floats
-    ) -> None:
-        """Write values of the rows of cells to their rows."""
-
-        def some(places: slice) -> None:
-            put(cells.rows[places], *(mine[places] for mine in values), *rows)
-
-        cells.threads.chunks(cells.rows.size, PIECE, some)
+    def _write(self, cells: Cells, values: Callable[[slice], Floats], rows: Floats) -> None:
+        """Write values of the rows of cells to their rows, some at a time."""
+        size = cells.rows.size
+        cells.threads.chunks(size, CHUNK, lambda some: put(cells.rows[some], values(some), rows))
 
     def _of_rows(self) -> Floats:
         """Room for one number per row, 0 for those that are left out."""
