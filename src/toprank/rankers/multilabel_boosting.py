@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Self
 
@@ -45,7 +44,7 @@ verbose : int, default=0
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class LabelBooster(LabelSets, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """Boosted stumps on (row, label); a subclass names the loss and the cut."""
+    """Boosted stumps on (row, label); a subclass names the loss."""
 
     max_iter: int = 1000
     n_bins: int = 255
@@ -54,13 +53,11 @@ class LabelBooster(LabelSets, ClassifierMixin, BaseEstimator):  # type: ignore[m
     n_jobs: int | None = None
     verbose: int = 0
 
-    @abstractmethod
+    @property
     def _form(self) -> Form:
-        """Give the loss."""
-
-    @abstractmethod
-    def _cut(self, state: LabelState, relevant: NDArray[np.bool_], weights: Any) -> float:
-        """Give the score above which a label is predicted."""
+        """The loss: AdaBoost.MR's form, or AdaBoost.MH."""
+        form: Form = getattr(self, "form", "mh")
+        return form
 
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from a table and its labels.
@@ -91,12 +88,16 @@ class LabelBooster(LabelSets, ClassifierMixin, BaseEstimator):  # type: ignore[m
             raise ValueError(
                 "y gives every row all labels or none, or one class only; there is nothing to rank."
             )
-        self._check_pairs(relevant)
+        if self._form == "within" and not (relevant.any(axis=0) & ~relevant.all(axis=0)).any():
+            raise ValueError(
+                "y gives every row all labels or none, so no row has two labels to compare; "
+                "use form='global' or check y."
+            )
         with Threads(effective_n_jobs(self.n_jobs)) as threads:
             design = family.fit(table, threads).design(table, threads=threads)
-            state = LabelState(design, relevant, weights, self._form())
+            state = LabelState(design, relevant, weights, self._form)
             if given is not None and weights is not None:
-                power = 2 if self._form() == "global" else 1  # pair weights are products
+                power = 2 if self._form == "global" else 1  # pair weights are products
                 state.log_unit = power * log_scale(given, weights)
             run = boost(
                 state,
@@ -112,8 +113,15 @@ class LabelBooster(LabelSets, ClassifierMixin, BaseEstimator):  # type: ignore[m
             warn_if_equal(self, stacklevel=3)
         return self
 
-    def _check_pairs(self, relevant: NDArray[np.bool_]) -> None:
-        """Refuse labels that leave no pair, where pairs are formed within rows."""
+    def _cut(self, state: LabelState, relevant: NDArray[np.bool_], weights: Any) -> float:
+        """The score above which a label is predicted."""
+        if self._form == "mh":
+            return 0.0
+        if self._form == "global":
+            positives, negatives = state.class_losses()
+            return -0.5 * (positives - negatives)
+        repeated = None if weights is None else np.tile(weights, relevant.shape[0])
+        return -matching_intercept(state.scores.ravel(), relevant.ravel(), repeated)
 
     def _say_progress(self, run: Boosted) -> bool:
         if self.verbose and (self.verbose > 1 or run.n_iter % 10 == 0):
@@ -121,7 +129,7 @@ class LabelBooster(LabelSets, ClassifierMixin, BaseEstimator):  # type: ignore[m
         return False
 
     def _store_run(self, run: Boosted, n_labels: int, n_weak: int) -> None:
-        factor = 2.0 if self._form() == "mh" else 1.0
+        factor = 2.0 if self._form == "mh" else 1.0
         self.weights_ = np.zeros((n_labels, n_weak))
         self.intercepts_ = np.zeros(n_labels)
         for index, step in zip(run.indices, run.steps, strict=True):
@@ -201,12 +209,6 @@ class AdaBoostMH(LabelBooster):
            [2, 1]])
     """
 
-    def _form(self) -> Form:
-        return "mh"
-
-    def _cut(self, state: LabelState, relevant: NDArray[np.bool_], weights: Any) -> float:  # noqa: ARG002
-        return 0.0
-
 
 @documented(parameters=PARAMETERS)
 @dataclass(eq=False, repr=False)
@@ -244,23 +246,6 @@ where theory gives none, the one that predicts as many labels as there were
 
     form: Literal["within", "global"] = "within"
 
-    def _form(self) -> Form:
-        return self.form
-
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_choice("form", self.form, ("within", "global"))
-
-    def _check_pairs(self, relevant: NDArray[np.bool_]) -> None:
-        if self.form == "within" and not (relevant.any(axis=0) & ~relevant.all(axis=0)).any():
-            raise ValueError(
-                "y gives every row all labels or none, so no row has two labels to compare; "
-                "use form='global' or check y."
-            )
-
-    def _cut(self, state: LabelState, relevant: NDArray[np.bool_], weights: Any) -> float:
-        if self.form == "global":
-            positives, negatives = state.class_losses()
-            return -0.5 * (positives - negatives)
-        repeated = None if weights is None else np.tile(weights, relevant.shape[0])
-        return -matching_intercept(state.scores.ravel(), relevant.ravel(), repeated)

@@ -46,7 +46,6 @@ if TYPE_CHECKING:
     from toprank.blocks import Blocks
     from toprank.kernels.threads import Threads
     from toprank.objectives import Objective
-    from toprank.rankers.held_out import HeldOutRows
     from toprank.solvers.tree_boosting import GrowingRows, GrownTree
     from toprank.solvers.tree_leaves import LeafObjective
     from toprank.truth import Truth
@@ -247,7 +246,11 @@ class TreeRanker(BoostedListsMixin, SupervisedRanker):
             directions = self._directions(table.shape[1])
             rows = growing_rows(bins, table, truth, directions, threads)
             rows.scores[:] = grown.kept_scores(table, threads, start)
-            held_out = self._held_out(held, grown, start, truth.classes, threads)
+            held_out = None
+            if held is not None:
+                grown.hold_out(held.X, threads)
+                begin = grown.kept_scores(held.X, threads, start)
+                held_out = HeldOut(self, held, truth.classes, objective=objective, start=begin)
 
             def learned(trees: GrownTrees) -> dict[str, Any]:
                 return self._learned(
@@ -346,20 +349,6 @@ class TreeRanker(BoostedListsMixin, SupervisedRanker):
                 boost_trees(rows, leaves, rules, threads, monitor, grown.n_trees)
         self.learning_rate_ = rules.learning_rate
         self._store(learned(grown))
-
-    def _held_out(
-        self,
-        rows: HeldOutRows | None,
-        grown: GrownTrees,
-        start: float,
-        classes: NDArray[Any] | None,
-        threads: Threads,
-    ) -> HeldOut | None:
-        if rows is None:
-            return None
-        grown.hold_out(rows.X, threads)
-        begin = grown.kept_scores(rows.X, threads, start)
-        return HeldOut(self, rows, classes, objective=self._objective(), start=begin)
 
     def _trees_to_keep(self, n_columns: int) -> ObliviousTrees | None:
         kept = getattr(self, "trees_", None) if self.warm_start else None

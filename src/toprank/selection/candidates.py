@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from sklearn.base import clone
 
 import toprank
-from toprank.selection.engines import EngineRanker, ForestRanker, LogisticRanker
+from toprank.selection import engines
 from toprank.tables.table import did_you_mean
 
 
@@ -119,19 +119,13 @@ STREAMED = tuple(name for name, kind in RANKERS.items() if kind.is_streamed)
 LINEAR = tuple(name for name, kind in RANKERS.items() if kind.is_linear)
 
 
-def class_of(name: str) -> Any:
-    """The class of a ranker in :data:`RANKERS`."""
-    here = {kind.__name__: kind for kind in (LogisticRanker, ForestRanker, EngineRanker)}
-    class_name = RANKERS[name].class_name
-    return here[class_name] if class_name in here else getattr(toprank, class_name)
-
-
 def make_ranker(name: str, settings: dict[str, Any] | None = None, *, seed: int = 0) -> Any:
     """Make an unfitted ranker from its name on the command line and its parameters."""
     if name not in RANKERS:
         hint = did_you_mean(name, list(RANKERS))
         raise ValueError(f"there is no ranker {name!r}{hint}; choose among {', '.join(RANKERS)}.")
-    kind, given = class_of(name), RANKERS[name].given | (settings or {})
+    class_name, given = RANKERS[name].class_name, RANKERS[name].given | (settings or {})
+    kind: Any = getattr(engines, class_name, None) or getattr(toprank, class_name)
     known = list(inspect.signature(kind).parameters)
     for setting in given:
         if setting not in known:
