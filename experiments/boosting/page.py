@@ -33,8 +33,9 @@ the lowest index on ties:
 {rows}
 
 RankBoost and coordinate descent stop at 1/3: they minimise the loss, not the margin. (On this
-matrix no weak ranker is silent on a pair, so both choose alike.) Smooth margin ranking goes on,
-and the line search (10) that the paper avoids takes it no further than its closed form (12).
+matrix every weak ranker orders every pair, so both choose the same.) Smooth margin ranking goes
+beyond 1/3; the line search (10), which the paper avoids, gains nothing over the closed form
+(12).
 
 ```{{image}} images/rankboost_margins.png
 :alt: Margin against rounds for four algorithms
@@ -55,7 +56,7 @@ the smallest value on a grid of 120 × 120 points is {least:.6f}.
 PROGRESS = """
 ## Theorem 7: progress in every round
 
-With two classes a silent share of at least (1 - r²)/2 cannot be avoided, so the theorem's condition
+With two classes the share of undecided pairs is at least (1 - r²)/2, so the theorem's condition
 d₀ < ⅔(1 - r)(1 - r²) needs an edge r below 1/4. The majority of nine random bits ({n_rows} rows)
 has such a margin. Of {rounds:,} rounds of smooth margin ranking with a positive smooth margin,
 {applies:,} met the condition, with d₀ between {low:.3f} and {high:.3f}; the smallest gain was
@@ -63,7 +64,7 @@ has such a margin. Of {rounds:,} rounds of smooth margin ranking with a positive
 """
 
 EQUIVALENCE = """
-## Section 5: AdaBoost and RankBoost end alike
+## Section 5: AdaBoost and RankBoost reach the same ranking
 
 {n_rows} random rows (seed {seed}) and the first eight features of each set, stumps at three
 quantiles, until no stump has a rate above 1e-9. AdaBoost has the constant classifier; RankBoost's
@@ -101,18 +102,18 @@ everything is right and the loss is below e⁻³⁰ of its start.
 """
 
 LIMITS = """
-## What the exact step costs
+## The effect of the exact step
 
-The step ½·ln(d₊/d₋) of equation (4) is long where few pairs go the wrong way, and infinite where
-none does. `max_step` shortens it. Average precision of RankBoost (100 rounds, 255 bins) on the
+The step ½·ln(d₊/d₋) of equation (4) is long if few pairs are in the wrong order, and infinite if
+none is. `max_step` shortens it. Average precision of RankBoost (100 rounds, 255 bins) on the
 other half of 3,000 random rows, mean of three halves:
 
 | set | share of positives | no limit (the paper's) | 5 | 2 |
 | --- | ---: | ---: | ---: | ---: |
 {rows}
 
-A limit of 2 ranks new rows better, so `TopRanker` and the command line set it; the classes
-named after the papers' algorithms have none unless asked.
+A limit of 2 ranks new rows better, so `TopRanker` and the command line use it; the classes named
+after the papers' algorithms have no limit by default.
 """
 
 LISTS = """

@@ -204,11 +204,11 @@ may differ by more. The paper reports one repeat, so its numbers should scatter 
 by a standard deviation of one repeat, {REPEATS**0.5:.1f} standard errors; the last column counts
 the columns where they are within two of these.
 
-**How a row is judged.** The paper names the columns that are best in a row: its trend. A row
+**How rows are compared.** The paper names the columns that are best in a row: its trend. A row
 *follows* it if our best column is one of them, and if both ends, $p = 1$ and $p = 64$, are clearly
 worse than that column unless the paper names them. It does *not* follow it if our best column is
-another one and clearly better than the best of those named. Otherwise the noise does not let us
-tell. Columns are compared split by split, and a difference is clear from two standard errors on.
+another one and clearly better than the best of those named. Otherwise the noise is too large to
+decide. Columns are compared split by split, and a difference of two standard errors is clear.
 """
 
 TRIALS_TEXT = f"{TRIALS:,} training sets of each size"
