@@ -68,7 +68,7 @@ def figure_1():
         "## Figure 1\n\n"
         "Subset ranking by Algorithm 1 with step 1, one pass, no average. Lines are means over "
         f"{seeds} seeds (0 to {seeds - 1}), bands the middle 80 %; "
-        f"{simulations.TEST_LISTS} test lists a seed.\n\n"
+        f"{simulations.TEST_LISTS} test lists per seed.\n\n"
         "The paper's recipe: document $i$ is Gaussian around $\\mu_i$, $\\zeta_j = 1/j$, grade "
         "$m - j$. Chosen here, as the text does not say: $w^*$ of length 1 in a random direction; "
         "$\\langle \\mu_i, w^* \\rangle$ in the middle of the $i$-th band of scores; and either "

@@ -53,11 +53,11 @@ PEERS = {
     "XGBoost": lambda: XGBClassifier(random_state=0, n_jobs=1),
 }
 
-TEXT = """# TreeRanker beside the engines, and its defaults
+TEXT = """# TreeRanker compared with other engines, and its defaults
 
 `make reproduce PAPER=tree-defaults` writes this page.
 
-## With the defaults of each
+## With default settings
 
 Every model learns from at most {rows:,} rows of a data set (fewer of wide ones) and ranks up to
 5,000 others, on {all_splits} random splits; the budget is half as many rows as there are positives,

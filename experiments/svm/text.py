@@ -4,7 +4,7 @@ OPENING = """\
 # Ranking SVMs
 
 The tables and figures of Suehiro, Hatano and Takimoto, *Efficient Reformulation of 1-Norm Ranking
-SVM* (2018), computed anew with `make reproduce PAPER=ranking-svm`. Cells show ours / the paper's.
+SVM* (2018), computed with `make reproduce PAPER=ranking-svm`. Cells show ours / the paper's.
 Every AUC is the mean over five folds with the best of the paper's parameters: ν of 0.05, 0.1, 0.15
 and 0.2; 1,000, 10,000 and 100,000 rounds of RankBoost (on real data up to 10,000: it can go on for
 ever there); C of 10, 20, …, 100 for SVM-Perf (on real data 100, 200, …, 1,000). Ties count as
@@ -38,8 +38,8 @@ TEXTS = {
 ## Table 1: label noise, 5:5
 
 1,000 rows of an r-of-30 threshold function over 100 Boolean variables. In brackets: the AUC of the
-target function itself against the flipped labels of our draw, above which no scorer can hope to
-come but by luck. ± is the standard error over our folds. A star marks a difference of more than
+target function itself against the flipped labels of our draw, which no scorer can exceed except by
+chance. ± is the standard error over our folds. A star marks a difference of more than
 two standard errors, where the paper's number, too, has that of one draw of the flipped labels
 (0.007 at 5 %, 0.009 at 10 %, 0.011 at 15 %).""",
     "table 2": """\
@@ -124,8 +124,8 @@ Stars: {0} cells of Table 1, {1} of Table 2, {2} of Table 3.
   RankBoost on the features of ionosphere instead of thresholds has 0.898 (the paper 0.896). On
   ionosphere the paper's 1-norm forms have 0.98, which no linear score of ours
   reaches; only thresholds (RankBoost) come near. On hypothyroid all of ours have 0.98, the paper's
-  0.67 to 0.94: its table, of which only the number of columns is told, is likely another one.
-  Neither is explained.
+  0.67 to 0.94: its table, of which only the number of columns is given, is probably another one.
+  We cannot explain either.
 - **Seconds.** The exact problem took the paper 1,320 s, which is why it uses a simplification.
   Here it is solved in a tenth of a second, faster than the simplification, which needs one problem
   per tangent."""
