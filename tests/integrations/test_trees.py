@@ -2,6 +2,8 @@
 
 import copy
 import pickle
+import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import numba
 import numpy as np
@@ -88,6 +90,31 @@ def test_copies_travel_without_the_labels(rows):
         assert twin._labels is None
     assert objective != TreeObjective(PrecisionAtK(k=6))
     assert len(pickle.dumps(objective)) < 500
+
+
+def test_models_in_several_threads_may_share_an_objective(rows, monkeypatch):
+    _, y, _, _ = rows()
+    scores = np.linspace(-1, 1, y.size)
+    objective = TreeObjective(ExponentialPush())
+    expected = [objective.gradients(scores, labels, None, None)[0] for labels in (y, 1 - y)]
+    first, second = threading.Event(), threading.Event()
+    derivatives = TreeObjective._derivatives
+
+    def slow_derivatives(self, scores):
+        if not first.is_set():
+            first.set()
+            second.wait(0.2)  # in vain, as the other thread has to wait
+        else:
+            second.set()
+        return derivatives(self, scores)
+
+    monkeypatch.setattr(TreeObjective, "_derivatives", slow_derivatives)
+    with ThreadPoolExecutor(2) as pool:
+        one = pool.submit(objective.gradients, scores, y, None, None)
+        first.wait()
+        other = pool.submit(objective.gradients, scores, 1 - y, None, None)
+        for found, known in zip((one, other), expected, strict=True):
+            np.testing.assert_array_equal(found.result()[0], known)
 
 
 def test_a_price_without_second_derivative_moves_trees_as_with_one(rows):

@@ -1,4 +1,4 @@
-"""What the tree engines share: labels checked once, gradients on their scale, metrics by name.
+"""What the tree engines share: labels checked once, scaled gradients, metrics by name.
 
 Engines of boosted trees set a leaf to -Σg / (Σh + λ) and hold every leaf to a least Σh. Their
 defaults are made for the logistic loss, whose g and h are of order 1 per row. The objectives here
@@ -14,6 +14,7 @@ divide by almost nothing (the exponential push: h = p·r(1 - r) with r near 1), 
 from __future__ import annotations
 
 import inspect
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -59,6 +60,7 @@ class TreeObjective:
         self.n_jobs = n_jobs
         self._labels: tuple[Any, ...] | None = None
         self._scratch = Scratch()
+        self._one_at_a_time = Lock()
 
     def gradients(
         self,
@@ -70,19 +72,21 @@ class TreeObjective:
     ) -> tuple[NDArray[Any], NDArray[Any]]:
         """Scaled gradient and floored Hessian of every row, in the float32 that engines hold.
 
-        ``engine_threads`` are those of the engine, where it tells.
+        ``engine_threads`` is the number of threads of the engine, where it is known.
         """
         labels: tuple[Any, ...] = np.asarray(y), _array(weight), _array(groups)
-        # reading all labels is cheap beside a round of boosting
-        if self._labels is None or not all(map(np.array_equal, self._labels, labels)):
-            self._bind(*labels)
-        gradient, hessian = self._on_threads(scores, engine_threads)
-        if self._scale is None:
-            self._scale = self._scale_at(scores, gradient)
+        with self._one_at_a_time:  # models that are trained in several threads may share it
+            # reading all labels is cheap compared with a round of boosting
+            if self._labels is None or not all(map(np.array_equal, self._labels, labels)):
+                self._bind(*labels)
+            gradient, hessian = self._on_threads(scores, engine_threads)
+            if self._scale is None:
+                self._scale = self._scale_at(scores, gradient)
+            scale = self._scale
         if hessian is None:
             hessian = np.zeros_like(gradient)
         steps = [self._scratch.empty(gradient.size, np.float32) for _ in range(2)]
-        bounded_steps(gradient, hessian, self._scale, *steps)
+        bounded_steps(gradient, hessian, scale, *steps)
         return steps[0], steps[1]
 
     def _on_threads(
@@ -93,7 +97,7 @@ class TreeObjective:
         number = allowed_threads(self.n_jobs)
         if self.n_jobs is None and engine_threads is not None and engine_threads > 0:
             number = min(number, engine_threads)
-        # for this round only: threads do not outlive a fork, and engines wait for nobody else
+        # for this round only: threads do not survive a fork, and would idle while trees grow
         with Threads(number) as threads:
             self._criterion.spread_over(threads)
             return self._derivatives(scores)
@@ -114,7 +118,7 @@ class TreeObjective:
         self._labels = tuple(None if one is None else one.copy() for one in (y, weight, groups))
 
     def _scale_at(self, scores: NDArray[Any], gradient: NDArray[Any]) -> float:
-        """Factor of all gradients; the first scores are most often equal, as it wants them."""
+        """Factor of all gradients, from those at equal scores; first scores mostly are equal."""
         y, weight, _ = self._labels or (None, None, None)
         if scores.min() != scores.max():
             equal = np.zeros(self._criterion.n_rows)
@@ -129,8 +133,11 @@ class TreeObjective:
 
     def __getstate__(self) -> dict[str, Any]:
         # copies for cross-validation and other processes start without the labels
-        empty = {"_labels": None, "_scratch": Scratch()}
-        return {"objective": self.objective, "n_jobs": self.n_jobs, **empty}
+        return {"objective": self.objective, "n_jobs": self.n_jobs}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._labels, self._scratch, self._one_at_a_time = None, Scratch(), Lock()
 
     def __eq__(self, other: object) -> bool:
         return type(other) is type(self) and vars(self)["objective"] == vars(other)["objective"]
