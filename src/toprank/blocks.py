@@ -1,8 +1,8 @@
-"""Rows that come in blocks: a file read piece by piece, a cluster with a piece on each worker.
+"""Rows in blocks, such as parts of a file or the chunks of a table on a cluster.
 
-Every fit on blocks is made of totals: a function is called on every block where the block is, and
-the results are added up in the order of the blocks. So one fit serves a table in memory, a Parquet
-file larger than memory and a cluster, and gives the same model on all.
+Every fit on blocks uses totals: a function is called on every block where the block is, and the
+results are added up in the order of the blocks. So the same code fits a table in memory, a Parquet
+file larger than memory and a table on a cluster, and gives the same model.
 """
 
 from __future__ import annotations
@@ -245,7 +245,7 @@ class Sums:
 
 @dataclass
 class Least:
-    """A smallest value, added up by taking the smaller one."""
+    """A minimum: adding two of them gives the smaller one."""
 
     value: float
 

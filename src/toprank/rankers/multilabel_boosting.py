@@ -60,7 +60,7 @@ class LabelBooster(LabelSets, ClassifierMixin, BaseEstimator):  # type: ignore[m
         return form
 
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
-        """Learn from a table and its labels.
+        """Fit on a table and its labels.
 
         Parameters
         ----------
@@ -69,7 +69,7 @@ class LabelBooster(LabelSets, ClassifierMixin, BaseEstimator):  # type: ignore[m
         y : array-like of shape (n_rows, n_labels) or (n_rows,)
             Indicators of the labels of each row, or one class per row.
         sample_weight : array-like of shape (n_rows,), optional
-            Weight 2 is the row twice, weight 0 no row.
+            A row of weight 2 counts as two rows, a row of weight 0 is ignored.
         """
         self._check_parameters()
         family = Stumps(self.n_bins, missing="learned")

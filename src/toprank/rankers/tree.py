@@ -426,19 +426,19 @@ class TreeRanker(BoostedListsMixin, SupervisedRanker):
 
     @classmethod
     def from_model(cls, model: Any) -> Self:
-        """Make a ranker of the fitted trees of another library.
+        """Convert a fitted tree model of another library to a ranker.
 
-        The trees become plain arrays, which need no other library to score, to explain and to be
-        stored. A row gets the score that the library gives it: of forests the mean probability of
-        the positive class less 1/2, of boosted trees the raw score. XGBoost adds up in float32, so
-        its scores agree to six digits, the others' to twelve or so.
+        The trees are converted to plain arrays, so the other library is not needed to score,
+        explain or store them. Scores are the same as in the library: for forests the mean
+        probability of the positive class minus 1/2, for boosted trees the raw score. XGBoost adds
+        up in float32, so its scores agree to six digits, the others to about twelve.
 
         Parameters
         ----------
         model : fitted model
             Trees, forests and gradient boosting of scikit-learn; models of LightGBM, XGBoost and
-            CatBoost. They must have one score per row, and questions about numbers alone:
-            categories, target statistics and linear models in the leaves are refused.
+            CatBoost. They must have one score per row and split only on numbers: categories, target
+            statistics and linear models in the leaves are refused.
 
         Examples
         --------
@@ -499,13 +499,13 @@ class TreeRanker(BoostedListsMixin, SupervisedRanker):
         return np.column_stack([1.0 - positive, positive])
 
     def explain(self, X: Any) -> NDArray[np.float64]:
-        """Give what each column adds to each row's score.
+        """Give the contribution of each column to each row's score.
 
-        These are the exact path-dependent Shapley values: how much the expected score changes as a
-        column's value becomes known, on average over all orders of the columns. At questions about
-        columns that are not known yet, the sides count by the training rows that went there. With
-        ``expected_score_`` the columns of a row add up to its ``decision_function``. A column of
-        categories has the sum of the columns that it became.
+        These are the exact path-dependent Shapley values: the change of the expected score when a
+        column's value becomes known, averaged over all orders of the columns. At questions about
+        unknown columns, both sides are averaged, weighted by the training rows that went there. The
+        contributions of a row and ``expected_score_`` add up to its ``decision_function``. A column
+        of categories has the sum of its encoded columns.
 
         Returns
         -------
