@@ -53,7 +53,7 @@ class OnlineEstimator(BaseEstimator):  # type: ignore[misc]
 
     @abstractmethod
     def _start(self, labels: Any, classes: Any) -> None:
-        """Learn from the first labels what there is to predict, and forget everything else."""
+        """Set up the problem from the first labels, and forget everything else."""
 
     @abstractmethod
     def _stream(self, table: Any, labels: Any) -> tuple[Any, Any]:
@@ -132,7 +132,7 @@ class OnlineEstimator(BaseEstimator):  # type: ignore[misc]
         return self
 
     def _table(self, X: Any, *, reset: bool) -> Any:
-        """The table as float array or CSR, its columns looked at first."""
+        """The checked table as a float array or CSR matrix."""
         check_columns(X)
         table = validate_data(
             self, X, reset=reset, dtype=[np.float64, np.float32], accept_sparse="csr"
@@ -224,7 +224,7 @@ class BasePredtron(OnlineEstimator):
         )
 
     def _play(self, inputs: Any, labels: Any, *, passes: int, shuffle: bool) -> Self:
-        self._look_ahead(inputs, labels)
+        self._update_bound(inputs, labels)
 
         def play(order: NDArray[np.intp]) -> Floats:
             eta = 1.0 if self.eta_ is None else self.eta_
@@ -243,8 +243,8 @@ class BasePredtron(OnlineEstimator):
             self._model.forget_inputs()
         return self
 
-    def _look_ahead(self, inputs: Any, labels: Any) -> None:
-        """Constants of the bound, and the step as soon as some label can be got wrong."""
+    def _update_bound(self, inputs: Any, labels: Any) -> None:
+        """Update the constants of the bound, and set the step once some loss can be above 0."""
         low, high = self._problem.loss_range(labels)
         radius = (
             inputs.radius(self._link)

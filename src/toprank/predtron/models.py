@@ -50,7 +50,7 @@ class LinearModel:
         self.drift = np.zeros(shape if average else (0, shape[1]))
         self._since = 0
 
-    def look_at(self, inputs: Any, numbers: NDArray[np.intp]) -> None:
+    def prepare_inputs(self, inputs: Any, numbers: NDArray[np.intp]) -> None:
         """Nothing to prepare."""
 
     def scores(self, inputs: Any, number: int) -> Floats:
@@ -135,8 +135,8 @@ class KernelModel:
             values = pairwise_kernels(rows, others, metric=self._kernel, **self._kernel_params)
         return np.asarray(values, dtype=np.float64) + self._intercept
 
-    def look_at(self, inputs: Any, numbers: NDArray[np.intp]) -> None:
-        """Have the kernel of the inputs that come next ready: one call for many rounds."""
+    def prepare_inputs(self, inputs: Any, numbers: NDArray[np.intp]) -> None:
+        """Compute the kernel of the next inputs at once."""
         blocks = [inputs.block(number) for number in numbers]
         stops = np.cumsum([block.shape[0] for block in blocks])
         starts = np.concatenate([[0], stops[:-1]])
@@ -206,7 +206,7 @@ class KernelModel:
         self._cross = np.delete(self._cross, which, axis=1)
 
     def forget_inputs(self) -> None:
-        """Inputs of the next call are new ones, whatever their numbers."""
+        """Forget the inputs, since those of the next call have the same numbers."""
         self._numbers[:] = -1
         self._rows, self._within, self._cross = np.empty((3, 0, 0))
         self._spans = {}
@@ -215,7 +215,7 @@ class KernelModel:
         """Largest length (operator norm, for lists) of the inputs in the kernel's space."""
         largest = 0.0
         for numbers in _chunks(inputs, np.arange(len(inputs))):
-            self.look_at(inputs, numbers)
+            self.prepare_inputs(inputs, numbers)
             for span in self._spans.values():
                 largest = max(largest, float(np.linalg.eigvalsh(self._within[span, span])[-1]))
         return float(np.sqrt(largest))
@@ -261,10 +261,10 @@ def play_stream(
 def play_rounds(
     model: Any, problem: Problem, inputs: Any, labels: Any, order: NDArray[np.intp], pace: Pace
 ) -> Floats:
-    """Any problem, any model: the twin of the compiled loop."""
+    """Play rounds of any problem and model in Python, as the compiled loop does."""
     losses: list[float] = []
     for numbers in _chunks(inputs, order):
-        model.look_at(inputs, numbers)
+        model.prepare_inputs(inputs, numbers)
         for number in numbers:
             scores = model.scores(inputs, number)
             loss, step = problem.play(scores, labels[number], loss_driven=pace.loss_driven)

@@ -46,7 +46,7 @@ class Representation(ABC):
 
 
 class Vectors(Representation):
-    """Predictions by name, each with its vector: all that a problem of your own needs.
+    """Named predictions, each with a vector, for problems of your own.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Every member on every fold; weights from their out-of-fold scores; the model that adds them."""
+"""Cross-fitting of candidates, weights from out-of-fold scores, and the blend of them."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class CrossFit:
         return _GROWTH * member.seconds * effort / len(self.folds)
 
     def results(self, weights: Floats, allowed: Floats) -> dict[str, NDArray[Any]]:
-        """Members as columns, in the manner of scikit-learn's ``cv_results_``."""
+        """One entry per member, as in scikit-learn's ``cv_results_``."""
         ranked = [ListOrder(member.scores, self.data) for member in self.members]
         params = np.empty(len(ranked), dtype=object)
         params[:] = [member.candidate.params for member in self.members]
@@ -101,8 +101,8 @@ class CrossFit:
             "seconds": np.array([member.seconds for member in self.members]),
         }
 
-    def on_scale_of(self, number: int, model: Any) -> tuple[CrossFit, Floats]:
-        """With the level that a member has as a model of all rows; what its spread adds to scores.
+    def rescaled(self, number: int, model: Any) -> tuple[CrossFit, Floats]:
+        """Update the level of a member fitted on all rows; return the change of its scores.
 
         Models of folds learn from far fewer rows, so that their scores lie closer together or
         further apart.
@@ -352,7 +352,7 @@ def single_best(scores: Floats, data: LabelledRows, allowed: Floats) -> Floats:
 
 
 def unseen_scores(cross: CrossFit, scores: Floats, choose: Choose) -> Floats:
-    """Scores of rows by weights that were chosen without their fold: what a promise is made from.
+    """Scores of rows by weights that were chosen without their fold, for estimating hits.
 
     No fit is repeated. The members' scores of a row come from models that did not see it, and the
     weights from rows of the other folds.
@@ -449,7 +449,7 @@ class Blend(BaseRanker):
     def _fitted(
         self, rankers: Sequence[Any], X: Any, y: Any, given: dict[str, Any]
     ) -> list[tuple[Any, float]]:
-        """Fit rankers in threads, each of which has one thread for its linear algebra; seconds."""
+        """Fit rankers in threads; return each with the seconds that its fit took."""
 
         def fit(ranker: Any) -> tuple[Any, float]:
             started = time.perf_counter()
@@ -474,7 +474,7 @@ class Blend(BaseRanker):
 
     @classmethod
     def of(cls, cross: CrossFit, weights: Floats, n_jobs: int | None = None) -> Self:
-        """The members that have weight, not fitted yet: models of all rows beat those of folds."""
+        """The members with weight, not fitted yet; they are fitted again, on all rows."""
         chosen = [(m, w) for m, w in zip(cross.members, weights, strict=True) if w > 0]
         return cls(
             [member.candidate.estimator for member, _ in chosen],
@@ -501,7 +501,7 @@ def compare(
     seed: int = 0,
     watch: Watch | None = None,
 ) -> RankerComparison:
-    """Fit every ranker on the same folds, and judge all by rows that they did not see.
+    """Fit every ranker on the same folds, and compare them on held-out rows.
 
     Parameters
     ----------

@@ -36,10 +36,10 @@ ENGINES: dict[str, tuple[str, str, dict[str, Any]]] = {
 
 
 class LogisticRanker(LinearRanker):
-    """scikit-learn's LogisticRegression on standardised features, with what a ranker can do.
+    """scikit-learn's LogisticRegression on standardised features, as a ranker.
 
-    It learns probabilities, not an order, and lists (``groups``) mean nothing to it; it is here
-    because it is hard to beat.
+    It models probabilities, not an order, and does not use lists (``groups``). It is included
+    because it is a strong baseline.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ def installed_engines() -> list[str]:
 
 
 class ForeignTrees(BaseRanker):
-    """Trees that another library grows, kept as plain arrays; ``groups`` mean nothing to them.
+    """Trees grown by another library and kept as plain arrays; ``groups`` are not used.
 
     Attributes
     ----------
@@ -124,7 +124,7 @@ class ForeignTrees(BaseRanker):
         sample_weight: ArrayLike | None = None,
         groups: ArrayLike | None = None,  # noqa: ARG002
     ) -> Self:
-        """Learn from a table of numbers and its labels; ``groups`` is taken and not used."""
+        """Learn from a table of numbers and its labels; ``groups`` are not used."""
         self._check_parameters()
         table = validate_data(self, X, dtype=np.float32, order="C")
         self.classes_, positives = binary_labels(y)
@@ -155,7 +155,7 @@ def _with_exact_sums(ranker: TreeRanker) -> TreeRanker:
 
 @dataclass(eq=False, repr=False)
 class ForestRanker(ForeignTrees):
-    """scikit-learn's forests as rankers: the share of their votes, plain arrays inside.
+    """scikit-learn's forests as rankers, kept as plain arrays; the score is the share of votes.
 
     Parameters
     ----------

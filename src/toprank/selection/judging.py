@@ -1,4 +1,4 @@
-"""Labelled rows: budgets, folds, the hits among the first rows, and how many to expect.
+"""Labelled rows, their folds and samples, and estimates of the hits within a budget.
 
 Scikit-learn is imported where it is needed: a stored model makes promises without it.
 """
@@ -33,7 +33,7 @@ def fewest_of_class(n_rows: int) -> int:
 
 
 class Fold(NamedTuple):
-    """Rows to learn from and rows to judge; ``weights`` of the first, where not those they have."""
+    """Rows to fit on and rows to evaluate; ``weights`` replace those of the first, if not None."""
 
     train: NDArray[np.intp]
     test: NDArray[np.intp]
@@ -312,7 +312,7 @@ class Hits:
     def of(
         cls, scores: Floats, data: LabelledRows, budget: float, list_size: float | None = None
     ) -> Hits:
-        """Judge scores of rows; ``list_size`` rows are in the list that the budget is meant for."""
+        """Evaluate scores; ``list_size`` is the length of the list that the budget is for."""
         ranked, allowed = ListOrder(scores, data), data.allowed(budget, list_size)
         shares = ranked.hits(allowed) / np.maximum(allowed, 1e-300)
         if data.groups is not None:
@@ -358,7 +358,7 @@ class Hits:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class RankerComparison:
-    """What each ranker placed within the budget.
+    """Comparison of rankers by the positives that they rank within the budget.
 
     Attributes
     ----------
@@ -439,7 +439,7 @@ class RankerComparison:
         return self.hits[name].gained_over(self.hits[over])
 
     def verdict(self, name: str, over: str) -> str:
-        """Say in words what the rows within the budget gained or lost, and how sure that is."""
+        """Describe the difference of the hits within the budget, and its interval, in words."""
         gained = self.rows_gained(name, over)
         ours, theirs = (self.expected(each).mean for each in (name, over))
         found = f"{ours:.1f} against {theirs:.1f} positives in the first {self.in_list:.0f}"
@@ -470,7 +470,7 @@ class Interval(NamedTuple):
 
     @property
     def includes_zero(self) -> bool:
-        """Whether the data leave open which way the difference goes."""
+        """Whether the interval includes 0."""
         return self.low <= 0.0 <= self.high
 
 
@@ -518,7 +518,7 @@ def _beta_quantiles(a: float, b: float, levels: list[float]) -> NDArray[np.float
 
 @dataclass(frozen=True)
 class Promise:
-    """What was found at many lengths of the list by models that had not seen its rows.
+    """Share of positives among the first rows, out of fold, for many lengths of the shortlist.
 
     Attributes
     ----------

@@ -30,7 +30,7 @@ class RowSample(NamedTuple):
     Both classes are taken in proportion, and more rows of a rare class with smaller weights, as by
     :meth:`LabelledRows.some`.
 
-    ``seen`` and ``size`` are about all rows: what the survey tells, and the sum of their weights.
+    ``seen`` and ``size`` are the survey of all rows and the sum of their weights.
     """
 
     X: NDArray[Any]
@@ -80,7 +80,7 @@ def sample_rows(blocks: Blocks, n_rows: int, seed: int) -> RowSample:
 
 
 def _look(block: Block) -> Sums:
-    """What the survey tells, the rows of each label, and the sum of the weights."""
+    """The survey of a block, its rows of each label, and the sum of its weights."""
     seen = survey_block(block)  # checks come first
     y = block.y if block.weights is None else block.y[block.weights > 0]
     labels, counts = np.unique(y, return_counts=True)
@@ -113,7 +113,7 @@ def _take(
 
 
 class MemberBlocks(Blocks):
-    """Blocks as the members of a blend see them in memory: numbers without names or gaps.
+    """Blocks as the members of a blend need them: numbers, without names or missing values.
 
     Labels say whether a row is positive. ``encoder`` knows the columns by ``names``; it is None
     where no value is missing.

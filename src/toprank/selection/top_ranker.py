@@ -276,7 +276,7 @@ class TopRanker(BaseRanker):
     def _labelled(
         self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None, groups: ArrayLike | None
     ) -> LabelledRows:
-        """The rows that count, as numbers; the encoder learns from these, and sees no label."""
+        """The rows of weight above 0, encoded as numbers without using the labels."""
         checked = self._checked(X, reset=True)
         self.classes_, positives = binary_labels(y)
         n_rows = checked.n_rows if isinstance(checked, Table) else checked.shape[0]
@@ -374,8 +374,8 @@ class TopRanker(BaseRanker):
         return found
 
     @property
-    def _whole(self) -> str:
-        """What the choice among all candidates is called in comparisons."""
+    def _name_of_choice(self) -> str:
+        """Name of the choice among all candidates in comparisons."""
         return BLEND if self.blend else SINGLE
 
     def _cross_fit(self, data: LabelledRows, started: float) -> CrossFit | None:
@@ -407,11 +407,11 @@ class TopRanker(BaseRanker):
         )
 
     def _choices(self, cross: CrossFit, own: NDArray[np.bool_]) -> dict[str, Any]:
-        """How weights are chosen for the blend (or the best of all) and for each ranker alone."""
+        """Functions that choose weights, for the blend (or the single best) and for each ranker."""
         names = np.array([member.candidate.name for member in cross.members])
         votes = np.array([RANKERS[name].votes for name in names[own]])
         choose = partial(blend_weights, votes=votes) if self.blend else single_best
-        found = {self._whole: partial(self._weights, own, choose)}
+        found = {self._name_of_choice: partial(self._weights, own, choose)}
         for name in dict.fromkeys(names.tolist()):
             found[name] = partial(self._weights, names == name, single_best)
         return found
@@ -433,8 +433,8 @@ class TopRanker(BaseRanker):
         shares = {name: found.hits[name].share for name in names}
         floor = (1.0 - self.max_loss) * max(shares.values()) - 1e-9
         if self.prefer == "simple":
-            return next((n for n in RANKERS if shares.get(n, -1.0) >= floor), self._whole)
-        return self._whole
+            return next((n for n in RANKERS if shares.get(n, -1.0) >= floor), self._name_of_choice)
+        return self._name_of_choice
 
     def _store_choice(
         self,
@@ -444,7 +444,7 @@ class TopRanker(BaseRanker):
         started: float,
         stream: RowStream | None,
     ) -> None:
-        """Store the model and what is known about it."""
+        """Fit the chosen members and store the model and its results."""
         chosen = [cross.members[at] for at in np.flatnonzero(weights)]
         self.weights_ = {
             member.candidate.label: float(weight)
@@ -477,14 +477,14 @@ class TopRanker(BaseRanker):
         if stream is not None:
             for place in blend.by_passes_:
                 at = int(np.flatnonzero(weights)[place])
-                cross, change = cross.on_scale_of(at, blend.rankers_[place])
+                cross, change = cross.rescaled(at, blend.rankers_[place])
                 unseen = unseen + weights[at] * change
         self._calibrate(cross, weights, unseen)
 
     def _fit_on_stream(
         self, blend: Blend, stream: RowStream, data: LabelledRows, started: float
     ) -> None:
-        """Fit by passes over a stream what can be, and the other members on the rows in memory.
+        """Fit members that learn in passes on the stream, and the others on the rows in memory.
 
         With a time limit, all are fitted on the rows in memory first; what that took tells which of
         them can be fitted on all rows in the time that is left, those of the largest weights first.
@@ -504,7 +504,7 @@ class TopRanker(BaseRanker):
         blend.fit_blocks(stream.blocks, data, places, None if self.time_limit is None else in_time)
 
     def _calibrate(self, cross: CrossFit, weights: Floats, unseen: Floats) -> None:
-        """Keep the out-of-fold scores, on the scale of the fitted model, where rows compete."""
+        """Store the out-of-fold scores of one list, on the scale of the fitted model."""
         if cross.data.groups is not None:
             return
         factors = weights * np.array([member.scale for member in cross.members])
@@ -525,7 +525,7 @@ class TopRanker(BaseRanker):
         )
 
     def _promise(self) -> None:
-        """What one new list will have within the budget, in hits and as a share."""
+        """Store the expected hits within the budget of one new list."""
         self.hits_: Interval | None = None
         self.precision_: Interval | None = None
         self.promise_: Promise | None = None
@@ -562,7 +562,7 @@ class TopRanker(BaseRanker):
         return np.concatenate([score(self._encoded(part)) for part in parts])
 
     def verdict(self) -> str:
-        """Say what to use, the hits to expect of it, and what the alternative would find."""
+        """Describe the choice, its expected hits, and those of the alternative in one sentence."""
         check_is_fitted(self, "best_candidate_")
         found, chosen = self.comparison_, self.best_candidate_
         if found is None or self.hits_ is None:
@@ -576,15 +576,15 @@ class TopRanker(BaseRanker):
         others = [name for name in RANKERS if name in found.scores and name != chosen]
         other = found.names[0] if self.prefer == "simple" else next(iter(others), chosen)
         if other in (chosen, SINGLE):
-            return f"{words}.{self._doubt()}"
+            return f"{words}.{self._caveat()}"
         which = "the best" if self.prefer == "simple" else "the simplest choice"
         is_close = found.rows_gained(self._judged_as, other).includes_zero
         doubt = ", too close to call on these rows" if is_close else ""
         words += f"; {which}, {other}, would find {found.expected(other).mean:.0f}{doubt}"
-        return f"{words}.{self._doubt()}"
+        return f"{words}.{self._caveat()}"
 
-    def _doubt(self) -> str:
-        """What to add where the model has learned from many more rows than those judged."""
+    def _caveat(self) -> str:
+        """A note where the model was fitted on many more rows than those behind ``hits_``."""
         judged = self.learned_rows_ or 0
         fitted = max(getattr(self, "fitted_rows_", {}).values(), default=0)
         if fitted <= _MANY_MORE * judged:
@@ -595,7 +595,7 @@ class TopRanker(BaseRanker):
         )
 
     def summary(self) -> dict[str, Any]:
-        """What was chosen, what it is expected to find, and what others would, as plain values."""
+        """The choice, its expected hits and those of the other rankers, as plain values."""
         check_is_fitted(self, "best_candidate_")
         found: dict[str, Any] = {"chosen": self.best_candidate_, "weights": dict(self.weights_)}
         found["verdict"] = self.verdict()
