@@ -1,4 +1,4 @@
-"""Columns of a table on a cluster, cut into the same chunks and checked as on one machine."""
+"""Columns and tables on a cluster, in the same chunks and checked as on one machine."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _MOST_LABELS = 1000
 
 
 class Labels(NamedTuple):
-    """The labels that occur, in rising order, and what each is worth."""
+    """The labels that occur, in rising order, and the gain of each."""
 
     values: NDArray[Any]
     worths: NDArray[Any]
@@ -74,9 +74,9 @@ def check_chunks(
     labels: Labels,
     prepare: Callable[[ScoredRows], ScoredRows] | None = None,
 ) -> tuple[Any, ...]:
-    """Checked rows of every chunk, kept on the cluster; rows of weight 0 are gone.
+    """Checked rows of every chunk, kept on the cluster, without rows of weight 0.
 
-    Lists go by their own names still, for codes would depend on all chunks.
+    Lists keep their ids, because codes would depend on all chunks.
     """
     check = delayed(_checked)
     return keep(check(number, columns, labels, prepare) for number, columns in enumerate(chunks))
@@ -91,7 +91,7 @@ def _checked(
     given, groups = columns.get("sample_weight"), columns.get("groups")
     try:
         scores = as_scores(columns["scores"]).astype(np.float64, copy=False)
-        # Weights may be zero all over a chunk, only not all over the list.
+        # All weights of a chunk may be zero, but not all of the list.
         absent = given is not None and not np.any(given)
         weights = np.zeros(scores.size) if absent else as_weights(given, scores.size)
         as_lists(groups, scores.size)
@@ -111,7 +111,7 @@ def weights_of(rows: ScoredRows) -> Floats:
 
 
 class Totals(NamedTuple):
-    """Sums over a list: the weight of the rows of each worth, in rising order of worth."""
+    """Sums over a list: the weight of the rows of each gain, in rising order of the gain."""
 
     worths: Floats
     weights: Floats
@@ -119,12 +119,12 @@ class Totals(NamedTuple):
 
     @property
     def positives(self) -> Floats:
-        """Weight of the rows worth something."""
+        """Weight of the rows with a gain."""
         return np.array([math.fsum(self.weights[self.worths > 0])])
 
     @property
     def negatives(self) -> Floats:
-        """Weight of the rows worth nothing."""
+        """Weight of the rows without a gain."""
         return np.array([math.fsum(self.weights[self.worths <= 0])])
 
 
@@ -153,8 +153,8 @@ def _sums(rows: ScoredRows, worths: Floats) -> tuple[Floats, bool]:
     return sums.astype(np.float64), whole
 
 
-# Every chunk is split over every range of scores: chunks of fewer rows than this are put
-# together, and so are chunks beyond this many, for their pieces would outnumber what they hold.
+# Every chunk is split over every range of scores. Chunks with fewer rows than this are merged, and
+# so are more chunks than this: they would have more pieces than rows.
 _FEWEST_ROWS = 2**18
 _MOST_CHUNKS = 256
 
@@ -178,7 +178,7 @@ def as_array(column: Any, name: str) -> Any:
 
 
 def _of_frame(column: Any) -> Any:
-    """A Dask array of a Dask series or frame, whose own kinds of values numpy does not know."""
+    """A Dask array of a Dask series or frame, with dtypes of pandas replaced by those of numpy."""
     dtype = column.dtypes.iloc[0] if column.ndim == 2 else column.dtype
     if is_extension_array_dtype(dtype):
         if is_integer_dtype(dtype):
@@ -189,14 +189,14 @@ def _of_frame(column: Any) -> Any:
 
 
 def _whole(column: Any, dtype: np.dtype[Any]) -> Any:
-    """Whole numbers to the last digit, as ids of lists need them; NaN only where one is missing."""
+    """Exact integers, as ids of lists need them; float64 only where values are missing."""
     return column.astype(np.float64 if np.any(column.isna()) else dtype)
 
 
 def cut_alike(columns: dict[str, Any]) -> tuple[int, list[dict[str, Any]]]:
-    """The number of rows, and chunk by chunk what each column holds of it, as delayed arrays.
+    """The number of rows, and for each chunk the part of every column, as delayed arrays.
 
-    The columns are computed once and stay on the cluster; the first one decides about the chunks.
+    The columns are computed once and stay on the cluster; the chunks are those of the first one.
     """
     names = list(columns)
     arrays = keep(as_array(column, name) for name, column in columns.items())
@@ -259,12 +259,12 @@ def keep(tasks: Iterable[Any]) -> tuple[Any, ...]:
 
 @contextlib.contextmanager
 def cluster_faults() -> Iterator[None]:
-    """Say in one sentence what to do when a cluster fails; Dask's error is the cause."""
+    """Raise an error that says what to do when a cluster fails, with Dask's error as its cause."""
     try:
         yield
     except KilledWorker as error:
         raise RuntimeError(
-            "every worker that took on a certain task died, most likely for want of memory; give "
+            "every worker that ran a certain task died, most likely for want of memory; give "
             "the workers more (memory_limit), or cut the table into smaller chunks (X.rechunk), "
             "and call again."
         ) from error
@@ -276,13 +276,13 @@ def cluster_faults() -> Iterator[None]:
         ) from error
 
 
-# A collection as blocks of rows: work goes to where the chunks are, sums come back ----------------
+# A collection as blocks of rows -------------------------------------------------------------------
 
 
-# Results of this many blocks are added up by one task or here, so that no machine sees all of them.
+# Results of this many blocks are added up by one task, or here: no machine holds all of them.
 FAN_IN = 16
-# Up to this many blocks what a pass sends is part of every task; beyond, it travels to each worker
-# once, which is one more step before the others.
+# With up to this many blocks the arguments of a pass are part of every task. With more they are
+# sent to each worker once, as a task of their own that the others wait for.
 FEW_BLOCKS = 64
 
 
@@ -297,7 +297,7 @@ class DaskBlocks(Blocks):
     Parameters
     ----------
     X : Dask array of shape (n_rows, n_features), or Dask dataframe of numbers
-    y : Dask array, series or one-column dataframe; an array in memory will do
+    y : Dask array, series or one-column dataframe, or an array in memory
     weights : as y, optional
     groups : as y, optional
         Ids of the lists, whose rows may lie in any chunks.
@@ -369,7 +369,7 @@ class DaskBlocks(Blocks):
         is_known = not np.isnan(table.shape[0]) and not np.isnan(column.shape[0])
         if not is_known:
             if table.numblocks[0] == column.numblocks[0]:
-                return column  # of one frame, cut alike; a block says if it was not
+                return column  # most likely of the same frame; blocks check their lengths
             for array in (table, column):
                 array.compute_chunk_sizes()
         if table.shape[0] != column.shape[0]:
@@ -391,7 +391,7 @@ class DaskBlocks(Blocks):
         if not isinstance(column, np.ndarray):  # on the cluster already
             graph = self._graph | _merged(column)
             return self._added_up(work, arguments, [[TaskRef(part.key)] for part in column], graph)
-        # What travels in the graph is not lost with a worker.
+        # What is part of the graph is not lost with a worker.
         parts = [[part] for part in np.split(column, starts[1:])]
         return self._added_up(work, arguments, parts, self._graph, sends_column=True)
 
@@ -405,8 +405,8 @@ class DaskBlocks(Blocks):
         sends_column: bool = False,
     ) -> Total:
         """Add up ``work(block, *beside, *arguments)``, which ``tasks`` make."""
-        # A graph by hand: the same by ``delayed`` takes three times as long to make and has twice
-        # as many tasks, while the workers wait.
+        # A graph made by ``delayed`` has twice as many tasks and takes three times as long to make,
+        # while the workers wait.
         name, graph = f"total-{uuid4().hex}", dict(tasks)
         sent: Any = work, arguments
         if len(self._pieces) > FEW_BLOCKS:
@@ -468,7 +468,7 @@ class DaskBlocks(Blocks):
 
 
 class DaskTasks(Tasks):
-    """Tasks of Dask; what is kept lies on its workers, and spills to disk where Dask lets it."""
+    """Tasks of Dask; results are kept on its workers, which may spill them to disk."""
 
     def task(self, work: Callable[..., Any], *arguments: Any) -> Any:
         return delayed(_with_one_thread, pure=False)(work, *arguments)
@@ -487,7 +487,7 @@ class DaskTasks(Tasks):
 
 
 def _with_one_thread(work: Callable[..., Any], *arguments: Any) -> Any:
-    with one_blas_thread():  # a worker has as many tasks at a time as it may use processors
+    with one_blas_thread():  # a worker runs as many tasks at once as it may use cores
         return work(*arguments)
 
 

@@ -2,10 +2,10 @@
 
 Every argument that holds one value per row may be a Dask array, series or one-column dataframe, or
 an array in memory, in any chunks, of known sizes or not. The values are exact: scores are sorted
-into ranges across the cluster and judged by the formulas of one machine, nothing is sampled. What
-differs from memory is the order in which weights that are not whole are summed.
+into ranges across the cluster and measured by the formulas of one machine; nothing is sampled.
+Only the order in which weights that are not whole numbers are summed differs from memory.
 
-The columns (not the table) are held on the cluster while a metric is computed, up to 60 bytes a
+The columns (not the table) are held on the cluster while a metric is computed, up to 60 bytes per
 row; one task holds about as many rows as the largest chunk. Metrics of the head of a list, such as
 ``precision_at_k``, move its head only. With ``groups``, the rows of each list are sent to one task.
 
@@ -61,7 +61,7 @@ __all__ = list(METRICS)
 
 
 def __getattr__(name: str) -> Metric:
-    """Give the metric of this name; it is made when it is asked for."""
+    """Give the metric of this name, made when it is first used."""
     if name not in METRICS:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}.")
     return _on_collections(name)
@@ -99,7 +99,7 @@ def _on_collections(name: str) -> Metric:
             if prepare is not None:
                 prepare = functools.partial(prepare, ties=ties, **options)
             checked = check_chunks(chunks, labels, prepare)
-            del chunks  # what is not needed any more need not stay on the cluster
+            del chunks  # releases what is no longer needed on the cluster
             totals = totals_of(checked, labels)
             if grouped:
                 judged = judge_every_list(name, checked, ties, options)

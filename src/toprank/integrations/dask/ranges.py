@@ -1,14 +1,14 @@
-"""A list that no machine holds, sorted into ranges of falling scores and judged by sections.
+"""Metrics of a list on a cluster: its rows are sorted into ranges of falling scores.
 
 ::
 
-    chunks            a: 9 7 7 4 1      b: 8 7 3 2      each sorted where it lies
-    ends of blocks       9   7   1         8   3 2      told to the client, with sums
-    ranges            9 8 | 7 7 7 4 | 3 2 1             each brought together by one task
+    chunks            a: 9 7 7 4 1      b: 8 7 3 2      each sorted on its worker
+    ends of blocks       9   7   1         8   3 2      sent to the client, with sums
+    ranges            9 8 | 7 7 7 4 | 3 2 1             each collected by one task
 
-The blocks decide how even the ranges are, and never what is in them: a range ends at a score, and
-every row goes to the range of its score, so that no tie is torn. Where a metric looks at the head
-of the list only, rows that cannot be in it are neither sorted nor moved.
+The blocks decide only how even the ranges are. A range ends at a score, and every row goes to the
+range of its score, so rows of equal score are never separated. Where a metric looks only at the
+head of the list, rows that cannot be in it are neither sorted nor moved.
 """
 
 from __future__ import annotations
@@ -38,34 +38,34 @@ if TYPE_CHECKING:
     from toprank.integrations.dask.chunks import Totals
     from toprank.metrics.ranked import Floats
 
-# Even blocks of a chunk. The rows of a range are known up to one block of every chunk.
+# Blocks of equal size in a chunk. The size of a range is known up to one block of every chunk.
 _N_BLOCKS = 256
 
 
-class InOrder(NamedTuple):
+class SortedChunks(NamedTuple):
     """Sorted chunks on the cluster, and the lowest score of each range of the list."""
 
     chunks: tuple[Any, ...]
     splitters: Floats
 
 
-def sort_chunks(chunks: Sequence[Any], reach: Reach) -> InOrder:
-    """Sort every chunk, as far down as the reach may go, and agree on ranges."""
+def sort_chunks(chunks: Sequence[Any], reach: Reach) -> SortedChunks:
+    """Sort every chunk, as far down as the reach may go, and find the ranges."""
     floor = _floor(chunks, reach)
     in_order = keep(delayed(_sorted)(rows, floor) for rows in chunks)
     blocks = compute(*(delayed(_blocks)(rows) for rows in in_order))
-    return InOrder(in_order, _splitters(blocks, reach))
+    return SortedChunks(in_order, _splitters(blocks, reach))
 
 
 def lowest_score(chunks: Sequence[Any], reach: Reach) -> float:
-    """A score that at least as much weight as the reach attains, and little more."""
+    """A score at or above which rows weigh as much as the reach, or a little more."""
     return float(sort_chunks(chunks, reach).splitters[-1])
 
 
-def split_chunks(in_order: InOrder) -> list[tuple[Any, ...]]:
-    """For each range, the pieces of all chunks.
+def split_chunks(in_order: SortedChunks) -> list[tuple[Any, ...]]:
+    """For each range, its rows in every chunk.
 
-    The pieces are results of their own, so that a worker that spills to disk reads each once.
+    These are separate results, so that a worker that spills to disk reads each once.
     """
     n_ranges = in_order.splitters.size
     split = delayed(_split, nout=n_ranges)
@@ -76,14 +76,14 @@ def split_chunks(in_order: InOrder) -> list[tuple[Any, ...]]:
 def rank_ranges(
     pieces: Sequence[tuple[Any, ...]], totals: Totals, gain_order: str | None
 ) -> tuple[Any, ...]:
-    """The ranges from the top, each ranked by one task."""
+    """Rank each range, from the top one down, by one task."""
     return keep(delayed(_ranked)(list(parts), totals, gain_order) for parts in pieces)
 
 
 def _floor(chunks: Sequence[Any], reach: Reach) -> float:
     """A score below which no row is needed.
 
-    The budget is passed where one chunk passes it alone, or where each chunk passes its share.
+    The budget is reached where one chunk reaches it alone, or where each chunk reaches its share.
     """
     if math.isinf(reach.budget):
         return -math.inf
@@ -96,13 +96,13 @@ def _floor(chunks: Sequence[Any], reach: Reach) -> float:
 def _scores_at(rows: ScoredRows, places: Sequence[Reach]) -> list[float]:
     """Lowest scores that are needed for these places.
 
-    Rows with weights are not selected but sorted later on: they count as if none were enough.
+    Chunks with weights are sorted as a whole later on: they say -inf.
     """
     return [-math.inf if rows.weights is not None else one.lowest_score(rows) for one in places]
 
 
 def _sorted(rows: ScoredRows, floor: float) -> ScoredRows:
-    """Rows by falling score, those alike in score and gain put together as one."""
+    """Rows by falling score, those of equal score and gain merged into one."""
     rows = rows if math.isinf(floor) else head_of(rows, floor)
     by_score = sort_rows(rows, gain_order="descending")
     weights, starts = weights_of(rows)[by_score.order], np.flatnonzero(by_score.is_first)
@@ -112,7 +112,7 @@ def _sorted(rows: ScoredRows, floor: float) -> ScoredRows:
 
 
 class _Blocks(NamedTuple):
-    """A sorted chunk in outline: the lowest score of each block, from the top, and its sums."""
+    """The lowest score of each block of a sorted chunk, from the top, and sums over its rows."""
 
     lowest: Floats
     rows: NDArray[np.intp]
@@ -170,8 +170,8 @@ def _ranked(pieces: list[ScoredRows], totals: Totals, gain_order: str | None) ->
     return ranked._replace(whole=totals.whole, source=rows.take(np.empty(0, np.intp)))
 
 
-class _Question(Exception):  # noqa: N818
-    """A question that the other sections have not answered yet, and this section's part of it."""
+class _MissingSum(Exception):  # noqa: N818  (not an error: the client adds it up)
+    """A sum over the list that is not known yet, and what this section adds to it."""
 
     def __init__(self, kind: str, part: float) -> None:
         super().__init__(kind, part)
@@ -179,46 +179,46 @@ class _Question(Exception):  # noqa: N818
 
 
 class _Section(Ranked):
-    """A section of a list that knows what the others answered so far."""
+    """Ties of one range, with those sums over all ranges that are known, in order of use."""
 
-    def knowing(self, answers: Iterable[float], totals: Totals) -> _Section:
-        self.answers, self.totals = iter(answers), totals
+    def with_sums(self, sums: Iterable[float], totals: Totals) -> _Section:
+        self.sums, self.totals = iter(sums), totals
         return self
 
-    def _ask(self, kind: str, part: float) -> float:
-        for answer in self.answers:
-            return answer
-        raise _Question(kind, part)
+    def _sum_of(self, kind: str, part: float) -> float:
+        for known in self.sums:
+            return known
+        raise _MissingSum(kind, part)
 
     def above(self, values: Floats) -> Floats:
-        return self._ask("above", values.sum()) + super().above(values)
+        return self._sum_of("above", values.sum()) + super().above(values)
 
     def below(self, values: Floats) -> Floats:
-        return self._ask("below", values.sum()) + super().below(values)
+        return self._sum_of("below", values.sum()) + super().below(values)
 
     def beneath(self, values: Floats) -> float:
-        return self._ask("below", values.sum())
+        return self._sum_of("below", values.sum())
 
     def scaled(self) -> _Section:
-        return _Section(*super().scaled()).knowing(self.answers, self.totals)
+        return _Section(*super().scaled()).with_sums(self.sums, self.totals)
 
     def total(self, values: Floats) -> Floats:
-        return np.array([self._ask("total", values.sum())])
+        return np.array([self._sum_of("total", values.sum())])
 
     def total_of(self, values: Floats, live: NDArray[np.intp]) -> Floats:  # noqa: ARG002
         return self.total(values)
 
     def largest(self, values: Floats) -> Floats:
-        return np.array([self._ask("largest", values.max())])
+        return np.array([self._sum_of("largest", values.max())])
 
     def best(self) -> Ranked:
-        """The best order, which every section can compute from the totals alone."""
+        """The best order, which follows from the totals alone."""
         falling = np.flatnonzero(self.totals.weights)[::-1]
         weight = self.totals.weights[falling]
         return Ranked(*self)._replace(gain=self.totals.worths[falling] * weight, weight=weight)
 
 
-_TOGETHER: dict[str, Callable[[Floats], Floats]] = {
+_COMBINED: dict[str, Callable[[Floats], Floats]] = {
     "above": lambda parts: np.append(0.0, np.cumsum(parts))[:-1],
     "below": lambda parts: np.append(0.0, np.cumsum(parts[::-1]))[-2::-1],
     "total": lambda parts: np.full(parts.size, parts.sum()),
@@ -229,30 +229,30 @@ _TOGETHER: dict[str, Callable[[Floats], Floats]] = {
 def judge_sections(
     name: str, ranges: Sequence[Any], totals: Totals, options: dict[str, Any]
 ) -> Floats:
-    """The metric of the list whose ranked ranges these are, by the formula of one machine.
+    """The metric of the list with these ranked ranges, by the formula of one machine.
 
-    A judge (the formula of a metric) sees the list through four questions: the sum over all ties,
-    the sum over the ties above each one and over those below it, the largest value. A section
-    answers from its own ties and what the others hold. The judge runs on the client, over the
-    first tie alone; each time it asks, it is run over every section as far as the same question,
-    and their answers are put together.
+    A metric's formula (its judge) uses the list by four kinds of sums: over all ties, over the ties
+    above each one, over those below it, and the largest value. The client evaluates the formula on
+    the first tie alone. Whenever a sum is missing, the formula is evaluated on every range up to
+    the same sum, and each range gives its part of it.
     """
     judge = DECLARATIONS[name].judge
     [first] = compute(delayed(_first_tie)(ranges[0]))
-    answers: list[Floats] = []
+    sums: list[Floats] = []
     while True:
-        section = _Section(*first).knowing([given[0] for given in answers], totals)
+        section = _Section(*first).with_sums([known[0] for known in sums], totals)
         try:
             with np.errstate(divide="ignore", invalid="ignore"):
                 return judge(section, **options)
-        except _Question as question:
+        except _MissingSum as missing:
+            part = delayed(_part)
             parts = compute(
                 *(
-                    delayed(_part)(name, ranked, [given[at] for given in answers], totals, options)
+                    part(name, ranked, [known[at] for known in sums], totals, options)
                     for at, ranked in enumerate(ranges)
                 )
             )
-            answers.append(_TOGETHER[question.kind](np.array(parts)))
+            sums.append(_COMBINED[missing.kind](np.array(parts)))
 
 
 def _first_tie(ranked: Ranked) -> Ranked:
@@ -261,22 +261,22 @@ def _first_tie(ranked: Ranked) -> Ranked:
 
 
 def _part(
-    name: str, ranked: Ranked, answers: list[float], totals: Totals, options: dict[str, Any]
+    name: str, ranked: Ranked, sums: list[float], totals: Totals, options: dict[str, Any]
 ) -> float:
-    """What a range adds to the first question that nobody has answered."""
+    """What a range adds to the first sum that is missing."""
     try:
         with np.errstate(divide="ignore", invalid="ignore"):
-            DECLARATIONS[name].judge(_Section(*ranked).knowing(answers, totals), **options)
-    except _Question as question:
-        return question.part
-    raise AssertionError(f"{name} asked more of the first tie than of its range.")
+            DECLARATIONS[name].judge(_Section(*ranked).with_sums(sums, totals), **options)
+    except _MissingSum as missing:
+        return missing.part
+    raise AssertionError(f"{name} used more sums on the first tie than on its range.")
 
 
-# Many lists, brought together list by list: each is then judged on one machine --------------------
+# Many lists: the rows of each list are sent to one task -------------------------------------------
 
 
 class JudgedLists(NamedTuple):
-    """One value per list, whether the metric is defined there, and the list's name."""
+    """One value per list, whether the metric is defined there, and the id of the list."""
 
     values: Floats
     defined: NDArray[np.bool_]
@@ -284,7 +284,7 @@ class JudgedLists(NamedTuple):
 
 
 class _Part(NamedTuple):
-    """Rows and the lists that they belong to."""
+    """Rows, and the ids of their lists."""
 
     rows: ScoredRows
     names: NDArray[Any]
@@ -293,14 +293,14 @@ class _Part(NamedTuple):
 def judge_every_list(
     name: str, chunks: Sequence[Any], ties: str, options: dict[str, Any]
 ) -> JudgedLists:
-    """Send the rows of a list to one task, by a hash of its name, and judge them there."""
+    """Send the rows of a list to one task, by a hash of its id, and measure them there."""
     n_parts = len(chunks)
     split = delayed(_split_by_list, nout=n_parts)
     pieces = keep(piece for rows in chunks for piece in split(rows, n_parts))
     parts = keep(delayed(_whole_lists)(list(pieces[at::n_parts])) for at in range(n_parts))
     del pieces
     longest, whole = zip(*compute(*(delayed(_extent)(part) for part in parts)), strict=True)
-    # A second one of a weight that is not whole, and not longer than the longest list.
+    # The second one has a weight that is not whole, and is not longer than the longest list.
     placeholders = np.array(
         [max(longest)] if all(whole) else [max(longest), min(max(longest), 0.5)]
     )
@@ -338,10 +338,10 @@ def _extent(part: _Part) -> tuple[float, bool]:
 def _judge(
     name: str, part: _Part, placeholders: Floats, ties: str, options: dict[str, Any]
 ) -> JudgedLists:
-    """Judge the lists of a part, beside placeholders for the lists of other parts.
+    """Measure the lists of a part, together with placeholders for the lists of other parts.
 
-    Whether k is too long and whether a share of k is rounded depends on all lists. Lists of one
-    row, of these weights, stand for those that other tasks hold; their values are dropped.
+    Whether k is too large and whether a share is rounded depend on all lists. Lists of one row with
+    these weights stand for those of other tasks; their values are dropped.
     """
     rows, n_lists = part.rows, part.rows.n_lists
     if not n_lists:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class _OnCluster:
-    """Fit on Dask collections; after that, Dask in is Dask out and memory in is memory out."""
+    """Fit on Dask collections; Dask collections are scored lazily, arrays in memory at once."""
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Learn from rows on a cluster.
@@ -33,7 +33,7 @@ class _OnCluster:
         Parameters
         ----------
         X : Dask array of shape (n_rows, n_features), or Dask dataframe of numbers
-        y : Dask array, series or one-column dataframe; an array in memory will do
+        y : Dask array, series or one-column dataframe, or an array in memory
             Two classes; ``classes_[1]``, the larger label, is the positive one.
         sample_weight : as y, optional
             A row of weight 2 counts as two rows, a row of weight 0 is ignored.
@@ -45,7 +45,7 @@ class _OnCluster:
             return self.fit_blocks(blocks)  # type: ignore[attr-defined]
 
     def to_local(self) -> BaseRanker:
-        """Give the ordinary ranker, which needs no Dask: for model files and other machines."""
+        """Give the ordinary ranker, without Dask, for model files and other machines."""
         (kind,) = (base for base in type(self).__bases__ if base is not _OnCluster)
         local = kind()
         vars(local).update(vars(self))
@@ -137,9 +137,9 @@ class TreeRanker(_OnCluster, toprank.rankers.TreeRanker):
 class TopRanker(_OnCluster, toprank.selection.TopRanker):
     """:class:`toprank.TopRanker` on a cluster: a blend that is chosen on a sample.
 
-    Forty times ``max_rows`` random rows come to the client, where the blend is chosen and its hits
-    are promised. Members that learn by passes are fitted on all rows, on the cluster; others on the
-    sample, on the client. ``fitted_rows_`` says which. Takes one list only.
+    Forty times ``max_rows`` random rows are sent to the client, where the blend is chosen and its
+    hits are estimated. Members that learn by passes are fitted on all rows, on the cluster, others
+    on the sample, on the client: see ``fitted_rows_``. Takes one list only.
     """
 
 
@@ -149,7 +149,7 @@ def decision_function(model: Any, X: Any) -> Any:
     Parameters
     ----------
     model : fitted ranker
-        Any object with ``decision_function``. It travels to the workers.
+        Any object with ``decision_function``. It is sent to the workers.
     X : Dask array of shape (n_rows, n_features), or Dask dataframe
         In any chunks.
 
@@ -215,9 +215,9 @@ def _on_frame(frame: Any, model: Any, method: str, dtype: np.dtype[Any]) -> Any:
 def top(model: Any, X: Any, k: float) -> NDArray[np.intp]:
     """Give the row numbers of the ``k`` best rows of a table on a cluster, best first.
 
-    ``k`` is a number of rows or, below 1, a share of them; rows of equal score stand in the order
-    of the table, as in memory. Each worker selects, and only rows that may be among the k best
-    come to the client. The scores are held on the cluster meanwhile.
+    ``k`` is a number of rows or, below 1, a share of them; rows of equal score are in the order of
+    the table, as in memory. Each worker selects, and only rows that may be among the k best are
+    sent to the client. The scores are held on the cluster meanwhile.
     """
     n_rows, chunks = _scored(model, X)
     inside = rows_within_budget(k, n_rows, name="k")
