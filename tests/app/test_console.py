@@ -2,6 +2,7 @@
 
 import ctypes
 import io
+import json
 import os
 import signal
 import time
@@ -59,6 +60,14 @@ def test_messages_of_the_system_name_the_file(capsys):
     with pytest.raises(Exception, match="2"):
         fails()
     assert capsys.readouterr().err == "toprank: page.html: Permission denied\n"
+
+
+def test_results_in_json_have_null_where_json_has_no_number(capsys):
+    Console(as_json=True).result({"value": float("nan"), "interval": (float("-inf"), 1.5)})
+    assert json.loads(capsys.readouterr().out, parse_constant=pytest.fail) == {
+        "value": None,
+        "interval": [None, 1.5],
+    }
 
 
 def test_control_characters_are_spelled_out(capfd):

@@ -117,3 +117,12 @@ def test_arrow_that_points_beyond_its_end_is_refused(tmp_path):
     path.write_bytes(content.replace(ends, ends[:8] + (1 << 30).to_bytes(4, "little")))
     with pytest.raises(ValueError, match=r"t\.arrow: it cannot be read as Arrow or Feather"):
         read_table(path)
+
+
+@pytest.mark.parametrize("suffix", ["json", "jsonl"])
+def test_json_holds_no_number_that_json_does_not_know(tmp_path, suffix):
+    path = tmp_path / f"t.{suffix}"
+    write_table(path, pa.table({"a": [float("nan"), float("inf"), 0.5]}))
+    assert "NaN" not in path.read_text()
+    assert "Infinity" not in path.read_text()
+    assert read_table(path).columns["a"].to_pylist() == [None, None, 0.5]

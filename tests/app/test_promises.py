@@ -134,6 +134,7 @@ def test_a_daily_budget_is_spent_once(ranked, tmp_path, shop):
     ("options", "words"),
     [
         (["--false-alarms", "ten"], "is not a share between 0 and 1"),
+        (["--false-alarms", ""], "is not a share between 0 and 1"),
         (["--false-alarms", "10%", "--value", "3"], "both say how long the list is"),
         (["--false-alarms", "10%", "--top", "3"], "both say how long the list is"),
         (["--false-alarms", "10%", "--cutoff", "3"], "--cutoff cannot be combined"),

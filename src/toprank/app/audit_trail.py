@@ -1,4 +1,4 @@
-"""What a shortlist says about its making, and whether a model gives the same list again.
+"""Record how a shortlist was made, and check whether a model gives the same list again.
 
 The SHA-256 of the model file, the date and the version are in the file's metadata, where its format
 has some (Parquet); ``toprank rank --trail`` writes columns, which every format has.
@@ -112,7 +112,7 @@ def check_shortlist(
 
 
 def _name_of(names: list[str], name: str) -> str:
-    """What toprank rank has called its column: a table may have had its own."""
+    """The name of a column of toprank rank: ``toprank_…`` where the table had one of its own."""
     return f"toprank_{name}" if f"toprank_{name}" in names else name
 
 
@@ -190,7 +190,7 @@ def _compare_numbers(
 def _check_order(
     places: NDArray[np.float64], lists: list[Any], scores: NDArray[np.float64], found: Findings
 ) -> None:
-    """Places count from 1 in each list, and scores fall with them."""
+    """Check that places count from 1 in each list, and that no score is above an earlier one."""
     wrong: list[int] = []
     by_list: dict[Any, list[int]] = {}
     for row, name in enumerate(lists):

@@ -29,7 +29,7 @@ for _command in (compare, fit, rank, verify, evaluate, explain, report, export, 
     app.command()(_command)
 
 
-def _show_version(*, wanted: bool) -> None:
+def _show_version(wanted: bool) -> None:
     if wanted:
         from toprank import __version__
 
@@ -44,7 +44,7 @@ def _toprank(
         bool,
         typer.Option(
             "--version",
-            callback=lambda wanted: _show_version(wanted=wanted),
+            callback=_show_version,
             is_eager=True,
             help="Print the version.",
         ),

@@ -1,4 +1,4 @@
-"""What the columns of a table are used as, which are left out, and which need a second look."""
+"""How the columns of a table are used, which are left out, and which may be IDs or leaks."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def _few(names: list[str], most: int = 4) -> str:
 def choose_columns(
     console: Console, data: TrainingData, keep: tuple[str, ...] = ()
 ) -> tuple[TrainingData, list[str]]:
-    """The rows with the features to use, and lines about them; notes are printed at once."""
+    """Leave out columns of no use, and print notes; gives the rows, and lines to print later."""
     survey = survey_columns(data, keep)
     for note in (*getattr(data.source, "notes", ()), data.chosen.note):
         if note:
@@ -85,7 +85,7 @@ def choose_columns(
 
 
 def survey_columns(data: TrainingData, keep: tuple[str, ...] = ()) -> ColumnSurvey:
-    """Look at every feature; of a stream, at rows spread over it, and nothing is left out.
+    """Classify every feature; of a stream a sample is examined, and nothing is left out.
 
     ``keep`` are columns that are used although they look like row numbers.
     """
@@ -128,7 +128,7 @@ def without_columns(data: TrainingData, names: dict[str, str]) -> TrainingData:
 
 
 def _reason(name: str, kind: str, column: pa.ChunkedArray, rows: LabelledFeatures) -> str:
-    """Why a column is of no use, if it is of none."""
+    """The reason to leave a column out; empty if there is none."""
     if kind == "empty" or column.null_count == len(column):
         return "empty"
     if kind == "category":
@@ -176,7 +176,7 @@ def _warnings_of_texts(
 
 
 def _warnings_of_numbers(names: list[str], kind: str, rows: LabelledFeatures) -> list[str]:
-    """The same of columns of numbers or of dates, all at once, since there may be thousands."""
+    """Warnings about columns of numbers or dates, many at once because there may be thousands."""
     found: list[str] = []
     for start in range(0, len(names), AT_ONCE):
         some = names[start : start + AT_ONCE]
@@ -290,7 +290,7 @@ class SeenValues:
 def count_column(
     encoder: Encoding, name: str, kind: str, column: Any, known: ColumnProfile
 ) -> SeenValues:
-    """What is seen of a column of new rows."""
+    """Count the values of a column of new rows."""
     if kind == "category":
         words, codes = coded_words(column)
         places = {word: at for at, word in enumerate(encoder.categories_[name])}

@@ -1,4 +1,4 @@
-"""What commands say: while they work, when they are done, and when something is wrong."""
+"""Messages of the commands: progress, results, notes and errors."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class Console:
     def result(self, values: dict[str, Any]) -> None:
         """Print the result as JSON, if that was asked for."""
         if self.as_json:
-            text = json.dumps(values, ensure_ascii=False, indent=2, default=str)
+            text = json.dumps(json_value(values), ensure_ascii=False, indent=2, default=str)
             _echo(text, err=self.to_stderr)
 
     def table(self, headings: list[str], rows: list[list[str]]) -> None:
@@ -164,7 +164,7 @@ class Console:
 
 
 def _lines(words: Callable[[int, int], str], last: float) -> Callable[[int, int], None]:
-    """What prints a line of progress, if there are words for it, every few seconds."""
+    """A callback that prints a line of progress every few seconds, unless ``words`` is empty."""
 
     def line(done: int, total: int) -> None:
         nonlocal last
@@ -174,6 +174,21 @@ def _lines(words: Callable[[int, int], str], last: float) -> Callable[[int, int]
             _echo(f"toprank: {text}", err=True)
 
     return line
+
+
+def json_value(value: Any) -> Any:
+    """A value as JSON has it, which knows no NaN and no infinity: these become null.
+
+    Examples
+    --------
+    >>> json_value({"value": float("nan"), "counts": (1, 2.5)})
+    {'value': None, 'counts': [1, 2.5]}
+    """
+    if isinstance(value, dict):
+        return {key: json_value(each) for key, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [json_value(each) for each in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _cell(value: Any) -> str:

@@ -1,4 +1,4 @@
-"""What is different in a new table from the training rows."""
+"""How a new table differs from the training rows."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def what_changed(encoder: Encoding, profiles: Iterable[ColumnProfile], seen: Sum
 def _change(
     kind: str, known: ColumnProfile, seen: SeenValues, words: list[str], shift: float
 ) -> str:
-    """What is different in one column, if anything is."""
+    """How one column differs; empty if it does not."""
     counts, new, before = seen.counts, seen.new, np.array(known.counts)
     n_rows = int(counts.sum())
     if counts[-1] == n_rows:

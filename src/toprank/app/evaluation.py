@@ -126,13 +126,6 @@ def judged_rows(
     return replace(judged, k=k)
 
 
-def _count_hits(judged: JudgedRows, scores: NDArray[np.float64], gain: float) -> FoundHits:
-    compared = RankerComparison(rows=judged, scores={"": scores}, budget=judged.k, n_folds=1)
-    found = compared.hits[""]
-    expected = per_list(compared.promise("").hits, found.budget, judged)
-    return FoundHits(found.share * found.budget, found.budget, gain, expected)
-
-
 def per_list(
     expect: Callable[[float, float, int], Interval | None], length: float, rows: LabelledRows
 ) -> Any:
@@ -151,7 +144,10 @@ def measure(
     come from resampled rows, with lists from resampled lists.
     """
     values = _values(judged, scores)
-    top = _count_hits(judged, scores, values["lift"])
+    compared = RankerComparison(rows=judged, scores={"": scores}, budget=judged.k, n_folds=1)
+    hits = compared.hits[""]
+    expected = per_list(compared.promise("").hits, hits.budget, judged)
+    top = FoundHits(hits.share * hits.budget, hits.budget, values["lift"], expected)
     found = {"hits": Measured(top.hits, top.expected.low, top.expected.high)}
     for name, whole in (
         ("precision", 1.0),
@@ -263,7 +259,7 @@ class Curve:
 
 
 def curve_of(rows: LabelledRows, scores: NDArray[np.float64], *, budget: int = 1) -> Curve:
-    """Follow a ranked list from its top, with weights and lists as the metrics count them.
+    """The curve of a ranked list, with weights and lists counted as in the metrics.
 
     The budget is one of the lengths.
     """

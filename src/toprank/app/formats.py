@@ -12,6 +12,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from toprank.app.console import json_value
 from toprank.tables.table import listing
 
 SUFFIXES = {
@@ -199,7 +200,8 @@ def _write_json_lines(columns: pa.Table, part: Path) -> None:
 
 
 def _lines(columns: pa.Table) -> list[str]:
-    return [json.dumps(row, ensure_ascii=False, default=str) for row in columns.to_pylist()]
+    rows = map(json_value, columns.to_pylist())
+    return [json.dumps(row, ensure_ascii=False, default=str) for row in rows]
 
 
 def _write_arrow(columns: pa.Table, part: Path) -> None:

@@ -237,7 +237,7 @@ def _scores(ranker: Any, encoded: Any) -> NDArray[np.float64]:
 
 
 def _threads(n_rows: int) -> Threads:
-    """Threads for trees, which need no BLAS; few rows take one, and BLAS is not asked for more."""
+    """Threads for trees: one for few rows, which saves asking BLAS how many are allowed."""
     from toprank.kernels.threads import Threads, allowed_threads
 
     return Threads(allowed_threads(None) if n_rows > FEW_ROWS else 1)
@@ -250,7 +250,7 @@ def _cut_to_float32(encoded: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _linear_scores(ranker: Any, columns: Any, n_rows: int) -> NDArray[np.float64]:
-    """Column after column: a product of matrices adds up a row as its place among others asks.
+    """Add up column by column: the rounding of a matrix product depends on the position of a row.
 
     That of a CSR matrix with a vector does not: each row is a sum of its own.
     """
@@ -312,7 +312,7 @@ def _linear_coef(ranker: Any) -> NDArray[np.float64]:
 
 
 def _occluded(ranker: Any, encoded: NDArray[np.float64]) -> NDArray[np.float64]:
-    """What scores lose where one column is the mean of a kernel's support vectors.
+    """How far scores fall if one column is replaced by its mean over the support vectors.
 
     A kernel's score is no sum over columns, so these need not add up to it.
     """
@@ -350,7 +350,7 @@ def _has_stumps(ranker: Any) -> bool:
 
 
 def _owners_of_stumps(family: Any) -> NDArray[np.intp]:
-    """Of which encoded column each weak ranker is a threshold."""
+    """The encoded column that each weak ranker compares with its threshold."""
     sizes = np.asarray(family.sizes())
     return np.repeat(np.arange(sizes.size), sizes * (1 + family.doubled()))
 

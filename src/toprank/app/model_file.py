@@ -229,7 +229,7 @@ def _read(payload: bytes) -> RankingModel:
 
 
 def _parsed(text: bytes) -> Any:
-    """What JSON says; millions of small lists would be looked at again and again as garbage."""
+    """Parse JSON without garbage collection, which is slow with millions of small lists."""
     was_on = gc.isenabled()
     gc.disable()
     try:

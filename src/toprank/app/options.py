@@ -48,7 +48,7 @@ Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 
 
 def option(text: str, *names: str, default: Any = None, **details: Any) -> Any:
-    """A field of a group of options: its help text, and what typer is to know besides."""
+    """A field of a group of options: its help text, and other arguments of ``typer.Option``."""
     return field(default=default, metadata={"typer": typer.Option(*names, help=text, **details)})
 
 
@@ -201,6 +201,10 @@ Config = Annotated[
 # Groups of options: a command takes each as one parameter ---------------------------------------
 
 
+# What typer gives for options that are not given; an empty text is given, and is an error.
+_NOTHING: tuple[Any, ...] = (None, [], ())
+
+
 @dataclass(frozen=True)
 class RuleOptions:
     """The options of ``toprank rank`` that choose rows by more than their scores."""
@@ -234,12 +238,13 @@ class RuleOptions:
     @property
     def are_given(self) -> bool:
         """Whether any of them is given."""
-        return any(vars(self).values())
+        return any(given not in _NOTHING for given in vars(self).values())
 
     @property
     def are_beyond_scores(self) -> bool:
         """Whether the rows are not simply the best: a list of few false alarms is."""
-        return any(value for name, value in vars(self).items() if name != "false_alarms")
+        given = {name for name, value in vars(self).items() if value not in _NOTHING}
+        return bool(given - {"false_alarms"})
 
 
 @dataclass(frozen=True)

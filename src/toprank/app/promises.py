@@ -1,4 +1,4 @@
-"""Lists of ``toprank rank`` that are more than the best rows: promises, value, limits, audits."""
+"""Shortlists of ``toprank rank`` with promises, amounts, limits, audits or daily budgets."""
 
 from __future__ import annotations
 
@@ -245,7 +245,7 @@ def _replace_by_random(
 def _spend_daily_budget(
     source: Table | ParquetStream, scores: Floats, path: Path, *, budget: int, day: str
 ) -> RankedRows:
-    """Rows of a batch that the day's budget lets open; the state is saved before they are."""
+    """Open the rows of a batch that the day's budget allows; the state is saved first."""
     with DailyBudget.kept(path, budget) as state:
         opened = np.flatnonzero(state.open_rows(scores, day=day))
     rows = opened[np.argsort(-scores[opened], kind="stable")]

@@ -174,7 +174,7 @@ def _with_places(
 
 
 def free_name(name: str, rows: pa.Table) -> str:
-    """The name of a column that is added: a table may have one of this name."""
+    """The name of a new column, with ``toprank_`` before it where the table has one like it."""
     return name if name not in rows.column_names else f"toprank_{name}"
 
 

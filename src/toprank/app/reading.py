@@ -182,7 +182,7 @@ def check_dense(table: Table, who: str, *, is_sparse: bool = False) -> None:
 
 
 def _head(source: Path | bytes) -> bytes:
-    """How a file begins."""
+    """The first bytes of a file."""
     with source.open("rb") if isinstance(source, Path) else io.BytesIO(source) as stream:
         return stream.read(65536)
 
@@ -311,7 +311,7 @@ def csv_arguments(
 
 
 def delimiter_of(first: bytes, kind: str) -> str:
-    """What stands between two cells of the first line of "csv" or "tsv"."""
+    """The delimiter of "csv" or "tsv", judged by the first line."""
     if kind == "tsv":
         return "\t"
     return ";" if b";" in first and b"," not in first else ","
@@ -378,7 +378,7 @@ def _stream(source: Path | bytes) -> pa.NativeFile:
 
 
 def explain_parse_error(message: str, name: str) -> str:
-    """What a message of the parser means."""
+    """A message of the parser in plain words."""
     text = " ".join(message.split())
     if "UTF8" in text or "UTF-8" in text:
         return f"{name} is not UTF-8 text; name its encoding, for instance --encoding latin-1."

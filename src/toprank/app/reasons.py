@@ -1,4 +1,4 @@
-"""Why a row stands where it does: columns in words, and the places that each moves the row."""
+"""Why a row has its place: its columns, what each adds, and how many places it moves the row."""
 
 from __future__ import annotations
 

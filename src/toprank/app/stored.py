@@ -278,7 +278,7 @@ _LEFT_OUT = (
 
 
 def stored_ranker(ranker: Any) -> Any:
-    """A fitted ranker as a file has it; what is none of ours stays as it is."""
+    """A fitted ranker in the form that a file holds; other values are returned as they are."""
     return ranker._stored if isinstance(ranker, StoredRanker) else _stored(ranker)  # noqa: SLF001
 
 
@@ -398,21 +398,13 @@ class StoredRanker:
                 setattr(self, name, value)
 
     @cached_property
-    def _fitted(self) -> Any:
-        return _restored(self._stored)
-
     def restored(self) -> Any:
         """The ranker itself, an object of its own class."""
-        return self._fitted
+        return _restored(self._stored)
 
     def with_own_terms(self) -> StoredRanker:
         """The same with trees and stumps of their own classes."""
         return StoredRanker(self._stored, has_own_terms=True)
-
-    @property
-    def class_name(self) -> str:
-        """The name of its class."""
-        return self._stored.class_name
 
     @property
     def has_categories(self) -> bool:
@@ -423,7 +415,7 @@ class StoredRanker:
         if name.startswith("_"):
             raise AttributeError(name)
         if not name.endswith("_"):
-            return getattr(self._fitted, name)
+            return getattr(self.restored, name)
         if name not in self._stored.attributes:
             raise AttributeError(name)
         setattr(self, name, self._acting(self._stored.attributes[name]))

@@ -1,4 +1,4 @@
-"""Numbers with decimal commas or units and dates with the day first, out of columns of text."""
+"""Numbers with decimal commas or units and dates with the day first, from columns of text."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def typed_columns(table: pa.Table, how: TextFormat) -> Table:
 
 
 def _notes(read: dict[str, list[str]], units: list[str], how: TextFormat) -> list[str]:
-    """What had to be found out."""
+    """Notes on what was detected."""
     notes = [f"read as numbers without their unit: {listing(units)}."] if units else []
     if read[","] and how.decimal is None:
         notes.append(f"read with a decimal comma: {listing(read[','])} (--decimal . reads points).")

@@ -35,7 +35,7 @@ _LINE_END = ord("\n")
 def open_ranked(
     path: Path, stream: bool | None, width: int, how: TextFormat | None = None
 ) -> Table | ParquetStream | TextStream:
-    """Open a table that is ranked in one pass: a large one in pieces, as far as it can be.
+    """Open a table that is ranked in one pass: a large one in pieces, if possible.
 
     The other arguments are those of :func:`toprank.app.reading.open_rows`.
     """

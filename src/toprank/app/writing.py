@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all: written beside their place, then renamed."""
+"""Files that are written completely or not at all: under a temporary name, then renamed."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def _is_read_from(target: Path, source: Path) -> bool:
 
 
 def _remove_abandoned(target: Path) -> None:
-    """Remove what killed writes of this file have left; those of living ones are locked."""
+    """Remove temporary files of killed processes; those of running processes are locked."""
     for part in target.parent.glob(f".{glob.escape(target.name)}.*.part"):
         with contextlib.suppress(OSError), part.open("rb+") as stream:
             if try_lock(stream.fileno()):
@@ -123,7 +123,7 @@ def try_lock(handle: int) -> bool:
 
 
 def _take_permissions(part: Path, target: Path) -> None:
-    """Give a new file what the one has that it replaces, else what new files have."""
+    """Give a file the permissions of the one that it replaces, else those of a new file."""
     try:
         old = target.stat()
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""``toprank evaluate``: how good a model's list is on rows whose target is known."""
+"""``toprank evaluate``: how well a model ranks rows whose target is known."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def evaluate(
 def weight_by_propensity(
     console: Console, rows: LabelledFeatures, table: Table, propensity: str
 ) -> LabelledFeatures:
-    """Weigh opened rows by the inverse of their chance to be opened, and say what that costs."""
+    """Weight opened rows by the inverse of their chance, and print the effective sample size."""
     import numpy as np
 
     from toprank.shortlists import inverse_weights

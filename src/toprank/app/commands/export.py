@@ -113,7 +113,7 @@ def export(
             raise ValueError(
                 f'--to onnx needs {error.name}; install it with: pip install "toprank[onnx]"'
             ) from error
-        graph = to_onnx(ranker.ranker.restored(), encoder=ranker.encoder)
+        graph = to_onnx(ranker.ranker.restored, encoder=ranker.encoder)
         content = bytes(graph.SerializeToString())
     write_atomically(path, content)
     console.say(f"{path}: {decimal(len(content))}, runs without toprank")

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ChoiceOptions:
-    """The options that say what is fitted, and how it is chosen."""
+    """The options that say what is fitted, how it is chosen, and from which rows."""
 
     ranker: list[str] | None = option(
         "Ranker to fit; with more than one, a blend of them [default: a blend of several rankers, "
@@ -63,6 +63,19 @@ class ChoiceOptions:
     time_limit: float | None = option("Seconds that choosing and fitting may take.", min=0)
     jobs: Jobs = 1
     seed: Seed = 0
+    hold_out: str | None = option(
+        "Random share of the rows to calibrate with instead of learning from them, e.g. 20%: "
+        "promises of toprank rank are exact then [default: none; promises are approximate, from "
+        "out-of-fold scores].",
+        metavar="SHARE",
+    )
+    stream: Stream = None
+    scratch: Path | None = option(
+        "Folder where streamed boosting keeps its bins, one byte per cell [default: in memory "
+        "where they take at most half of what is free, else the system's folder for temporary "
+        "files].",
+        metavar="FOLDER",
+    )
 
     @property
     def name(self) -> str:
@@ -109,25 +122,6 @@ class ChoiceOptions:
         return chooser
 
 
-@dataclass(frozen=True)
-class DataOptions:
-    """The options that say which rows are learned from, and where they are kept."""
-
-    hold_out: str | None = option(
-        "Random share of the rows to calibrate with instead of learning from them, e.g. 20%: "
-        "promises of toprank rank are exact then [default: none; promises are approximate, from "
-        "out-of-fold scores].",
-        metavar="SHARE",
-    )
-    stream: Stream = None
-    scratch: Path | None = option(
-        "Folder where streamed boosting keeps its bins, one byte per cell [default: in memory "
-        "where they take at most half of what is free, else the system's folder for temporary "
-        "files].",
-        metavar="FOLDER",
-    )
-
-
 @command
 def fit(
     table: TableFile,
@@ -136,7 +130,6 @@ def fit(
     budget: Budget = "100",
     roles: RoleOptions,
     choice: ChoiceOptions,
-    given: DataOptions,
     text: TextOptions,
     printing: Printing,
 ) -> None:
@@ -150,12 +143,12 @@ def fit(
     console = printing.console()
     amount = parse_budget(budget)
     check_writable(output, inputs=[table])
-    if given.scratch is not None:
+    if choice.scratch is not None:
         from toprank.tables.parquet_blocks import check_scratch
 
-        check_scratch(given.scratch)
+        check_scratch(choice.scratch)
     choice.check()
-    source = open_rows(table, given.stream, how=text.format())
+    source = open_rows(table, choice.stream, how=text.format())
     check_able(choice, source, roles.group)
     if isinstance(source, ParquetStream):
         console.note(f"{source.n_rows:,} rows are read in pieces, once in every pass.")
@@ -164,9 +157,9 @@ def fit(
         check_is_shortlist(amount, data)
         data, lines = choose_columns(console, data, tuple(roles.keep or ()))
     held = None
-    if given.hold_out is not None:
-        data, held = data.divided(parse_share(given.hold_out, "--hold-out"), choice.seed)
-    model = learn(console, data, choice, amount, held_out=held, scratch=given.scratch)
+    if choice.hold_out is not None:
+        data, held = data.divided(parse_share(choice.hold_out, "--hold-out"), choice.seed)
+    model = learn(console, data, choice, amount, held_out=held, scratch=choice.scratch)
     path = save_model(output, model)
     for line in lines:
         console.say(line)

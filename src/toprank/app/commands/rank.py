@@ -76,8 +76,8 @@ class OutputOptions:
 
 
 @dataclass(frozen=True)
-class CutOptions:
-    """The options that say where the list ends."""
+class ListOptions:
+    """The options that say where the list ends, and what is checked or added."""
 
     top: int | None = option(
         "Number of rows; with lists, of each list [default: the budget].", min=1
@@ -86,6 +86,19 @@ class CutOptions:
         "Keep all rows with a score above this instead; 'model' is the cutoff that the model file "
         "holds for its budget.",
         metavar="SCORE",
+    )
+
+    reasons: int | None = option(
+        "Add a column with this number of reasons for each row's place.", min=1
+    )
+    strict: bool = option(
+        "Refuse a table that differs from the training rows.", "--strict", default=False
+    )
+    trail: bool = option(
+        "Add columns for an audit: each row's chance and three reasons, the model's SHA-256, and "
+        "the date.",
+        "--trail",
+        default=False,
     )
 
     def border(self, model: RankingModel) -> float | None:
@@ -111,33 +124,14 @@ class CutOptions:
         return border
 
 
-@dataclass(frozen=True)
-class CheckOptions:
-    """The options that add columns, or refuse a table."""
-
-    reasons: int | None = option(
-        "Add a column with this number of reasons for each row's place.", min=1
-    )
-    strict: bool = option(
-        "Refuse a table that differs from the training rows.", "--strict", default=False
-    )
-    trail: bool = option(
-        "Add columns for an audit: each row's chance and three reasons, the model's SHA-256, and "
-        "the date.",
-        "--trail",
-        default=False,
-    )
-
-
 @command
 def rank(
     model: ModelFile,
     table: TableFile,
     *,
     destination: OutputOptions,
-    cut: CutOptions,
+    wanted: ListOptions,
     rules: RuleOptions,
-    checks: CheckOptions,
     stream: Stream = None,
     text: TextOptions,
     seed: Seed = 0,
@@ -153,40 +147,40 @@ def rank(
     from toprank.app.text_stream import open_ranked
 
     console = printing.console(to_stderr=destination.is_stdout)
-    if cut.top is not None and cut.cutoff is not None:
+    if wanted.top is not None and wanted.cutoff is not None:
         raise ValueError("--top and --cutoff both say where to cut; give one of them.")
-    if rules.are_given and cut.cutoff is not None:
+    if rules.are_given and wanted.cutoff is not None:
         raise ValueError(
             "--cutoff cannot be combined with options that choose rows; leave one of them out."
         )
     destination.check(inputs=[model, table])
     ranker = load_model(model)
-    border = cut.border(ranker)
+    border = wanted.border(ranker)
     how = text.format(ranker.facts.get("read_as"))
-    needs_table = checks.reasons or checks.trail or rules.are_given
+    needs_table = wanted.reasons or wanted.trail or rules.are_given
     in_one_pass = ranker.roles.group is None and not needs_table
     open_source = open_ranked if in_one_pass else open_rows
     source: Any = open_source(table, stream, len(ranker.encoder.owners_), how)
     now = datetime.now(UTC)
-    noting = checked_for_changes(console, ranker, source, strict=checks.strict)
+    noting = checked_for_changes(console, ranker, source, strict=wanted.strict)
     with noting as rows, console.passes(source):
         if rules.are_given:
             from toprank.app.promises import parse_rules, rank_by_rules  # slow to import
 
             with console.warnings_as_notes():
                 asked, today = parse_rules(rules), now.date().isoformat()
-                found = rank_by_rules(ranker, rows, cut.top, asked, day=today, seed=seed)
+                found = rank_by_rules(ranker, rows, wanted.top, asked, day=today, seed=seed)
         else:
-            found = rank_rows(ranker, rows, cut.top, border)
-    if checks.reasons is not None or (checks.trail and hasattr(source, "columns")):  # in memory
-        found = with_reasons(ranker, source, found, checks.reasons or TRAIL_REASONS)
+            found = rank_rows(ranker, rows, wanted.top, border)
+    if wanted.reasons is not None or (wanted.trail and hasattr(source, "columns")):  # in memory
+        found = with_reasons(ranker, source, found, wanted.reasons or TRAIL_REASONS)
     found = with_trail(
         found,
         ranker,
         file_hash(model),
         now.isoformat(timespec="seconds"),
         by_rules=rules.are_beyond_scores,
-        as_columns=checks.trail,
+        as_columns=wanted.trail,
     )
     print_list(console, ranker, destination, found, border)
 

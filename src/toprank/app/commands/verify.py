@@ -1,4 +1,4 @@
-"""``toprank verify``: whether a model gives this shortlist."""
+"""``toprank verify``: whether a model gives a shortlist again."""
 
 from __future__ import annotations
 
