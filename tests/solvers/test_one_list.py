@@ -23,6 +23,10 @@ PUSHES = {
 }
 
 
+# factors of scores from -1.5 to 1.5
+SCALES = st.sampled_from([0.0, 0.3, 1.0, 30.0, 500.0])
+
+
 def example(seed, size, scale=1.0, n_rows=60):
     """Rows that count, with ties, and their list in blocks, some of which may lack a class."""
     rng = np.random.default_rng(seed)
@@ -39,7 +43,11 @@ def example(seed, size, scale=1.0, n_rows=60):
 
 
 @pytest.mark.parametrize("name", PUSHES)
-@given(st.integers(0, 99), st.sampled_from([1, 7, 25, 60]), st.sampled_from([0.0, 0.3, 1.0, 30.0]))
+@given(
+    st.integers(0, 99),
+    st.sampled_from([1, 7, 25, 60]),
+    st.sampled_from([0.0, 0.3, 1.0, 30.0, 500.0]),
+)
 @settings(max_examples=12, deadline=None)
 def test_value_and_gradient_are_those_of_one_machine(name, seed, size, scale):
     scores, y, weights, rows, parts = example(seed, size, scale)

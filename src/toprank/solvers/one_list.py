@@ -43,8 +43,9 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
-# Cells beyond which sums over all pairs of them take longer than rows in any number.
-MOST_CELLS = 1024
+# Cells beyond which moments and series take too much memory, and cells that are summed in pairs:
+# of a pair that lies further apart the loss is a line or, up to e^-WINDOW, nothing.
+MOST_CELLS, WINDOW = 1 << 13, 128
 # Quantiles of its positions on the line that a block gives, and rows among which it finds them.
 N_QUANTILES, MOST_SAMPLED = 256, 1 << 14
 
@@ -273,15 +274,56 @@ class RowsInCells(ComparedRows):
         self._tasks = tasks
         self._cells = tasks.start([tasks.task(_cells_of, one, *where) for one in rows])
         moments = sum(tasks.gather(tasks.map(_inner_moments, self._cells)))
-        series = series_of((softplus, expit, sigmoid_slope), moments, adjoint=False)
+        size, slope, bend = _near_series((softplus, expit, sigmoid_slope), moments, adjoint=False)
+        # far above the inner rows the loss is s_k - s_i
+        mass, centre = _sums_before(moments[:, 0]), _sums_before(_score_sums(moments))
+        places = np.arange(len(moments)) + 0.5
+        size[:, 0] += mass * places - centre
+        size[:, 1] += 0.5 * mass
+        slope[:, 0] += mass
+        series = [size, slope, bend]
         self.parts = tasks.start([tasks.task(_outer_of_cells, one, series) for one in self._cells])
 
     def slopes(self, firsts: list[Any]) -> list[Any]:
         tasks = self._tasks
         moments = sum(tasks.gather(tasks.map(_outer_moments, self._cells, firsts)))
-        (series,) = series_of((expit,), moments, adjoint=True)
+        (series,) = _near_series((expit,), moments, adjoint=True)
+        series[:, 0] += _sums_after(moments[:, 0])
         together = zip(self._cells, self.parts, firsts, strict=True)
         return tasks.keep([tasks.task(_slopes_of_cells, *each, series) for each in together])
+
+
+def _near_series(functions: Any, moments: Floats, *, adjoint: bool) -> Floats:
+    """As :func:`series_of`, of cells in the same window or in the next one on either side."""
+    n_windows = -(-len(moments) // WINDOW)
+    if n_windows <= 2:
+        return np.array(series_of(functions, moments, adjoint=adjoint))
+    total = np.zeros((len(functions), (n_windows + 2) * WINDOW, moments.shape[1]))
+    for start in range(0, n_windows * WINDOW, WINDOW):
+        own = moments[start : start + WINDOW]
+        three = np.zeros((3 * WINDOW, moments.shape[1]))
+        three[WINDOW : WINDOW + len(own)] = own
+        total[:, start : start + 3 * WINDOW] += series_of(functions, three, adjoint=adjoint)
+    return np.asarray(total[:, WINDOW : WINDOW + len(moments)])
+
+
+def _sums_before(of_cells: Floats) -> Floats:
+    """For each cell the sum over the cells before the window that precedes its own."""
+    first = (np.arange(of_cells.size) // WINDOW - 1) * WINDOW
+    sums = np.append(0.0, np.cumsum(of_cells))
+    return np.asarray(sums[np.maximum(first, 0)])
+
+
+def _sums_after(of_cells: Floats) -> Floats:
+    """For each cell the sum over the cells after the window that follows its own."""
+    first = (np.arange(of_cells.size) // WINDOW + 2) * WINDOW
+    sums = np.append(np.cumsum(of_cells[::-1])[::-1], 0.0)
+    return np.asarray(sums[np.minimum(first, of_cells.size)])
+
+
+def _score_sums(moments: Floats) -> Floats:
+    """Σ w·s of each cell, with scores from the first cell on."""
+    return moments[:, 0] * (np.arange(len(moments)) + 0.5) + 0.5 * moments[:, 1]
 
 
 def _ends(rows: SideRows) -> tuple[float, float, float]:
