@@ -45,7 +45,7 @@ for _n in range(TERMS):
 
 
 class Cells:
-    """Rows dealt out to cells, those below ``floor`` as if they were there.
+    """Rows by cell; scores below ``floor`` count as ``floor``.
 
     ``rows`` are in the order of their cells, ``places`` where they lie within them, from -1 to 1.
     """
@@ -68,14 +68,14 @@ class Cells:
         def count(piece: slice) -> None:
             _count(scores, rows[piece], *where, counts[piece.start // PIECE])
 
-        def deal(piece: slice) -> None:
-            following = first[piece.start // PIECE].copy()
-            _deal(scores, rows[piece], *where, following, self.rows, self.places)
+        def distribute(piece: slice) -> None:
+            next_places = first[piece.start // PIECE].copy()
+            _distribute(scores, rows[piece], *where, next_places, self.rows, self.places)
 
         self.threads.chunks(rows.size, PIECE, count)
         self.starts = np.append(0, np.cumsum(counts.sum(axis=0)))
         first = self.starts[:-1] + np.cumsum(counts, axis=0) - counts
-        self.threads.chunks(rows.size, PIECE, deal)
+        self.threads.chunks(rows.size, PIECE, distribute)
 
 
 @compiled
@@ -87,22 +87,22 @@ def _count(
 
 
 @compiled
-def _deal(
+def _distribute(
     scores: NDArray[Any],
     rows: Integers,
     floor: float,
     low: float,
     last: int,
-    following: Integers,
-    dealt: Integers,
+    next_places: Integers,
+    rows_out: Integers,
     places: Floats,
 ) -> None:
     for row in rows:
         above = max(scores[row], floor) - low
         cell = min(int(above), last)
-        place = following[cell]
-        following[cell] += 1
-        dealt[place], places[place] = row, 2.0 * (above - cell) - 1.0
+        place = next_places[cell]
+        next_places[cell] += 1
+        rows_out[place], places[place] = row, 2.0 * (above - cell) - 1.0
 
 
 @side_by_side
@@ -196,10 +196,10 @@ def series_of(
     sums = np.zeros((len(functions), n_cells, TERMS))
     for distance in range(1 - n_cells, n_cells):
         apart = distance + within
-        from_ = slice(max(0, -distance), n_cells - max(0, distance))
-        to = slice(max(0, distance), n_cells + min(0, distance))
+        source = slice(max(0, -distance), n_cells - max(0, distance))
+        target = slice(max(0, distance), n_cells + min(0, distance))
         for total, function in zip(sums, functions, strict=True):
-            total[to] += at_nodes[from_] @ function(-apart if adjoint else apart).T
+            total[target] += at_nodes[source] @ function(-apart if adjoint else apart).T
     return [total @ _SERIES for total in sums]
 
 

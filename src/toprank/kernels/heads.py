@@ -17,7 +17,7 @@ DEPTH = 128
 
 
 @compiled
-def width(weights: Floats | None, row: int) -> float:
+def weight_of(weights: Floats | None, row: int) -> float:
     """What a row counts: its weight, or 1 where there are none."""
     return 1.0 if weights is None else weights[row]
 
@@ -26,7 +26,7 @@ def width(weights: Floats | None, row: int) -> float:
 def sort_head(values: Floats, weights: Floats | None, amount: float) -> int:
     """Sort until the first rows, descending, hold ``amount`` of weight; give how many those are.
 
-    A quicksort that looks at its ranges from the left and stops as soon as enough is in order::
+    A quicksort that takes its ranges from the left and stops as soon as enough is in order::
 
         values   9 8 8 7 5 | 4 1 2 4 0        amount 5, weights 1
                   in order    all smaller or equal, in any order
@@ -52,7 +52,7 @@ def sort_head(values: Floats, weights: Floats | None, amount: float) -> int:
             high = middle
         _insert(values, weights, low, high)
         while n_sorted < high and held < amount:
-            held += width(weights, n_sorted)
+            held += weight_of(weights, n_sorted)
             n_sorted += 1
     return n_sorted
 
@@ -86,7 +86,7 @@ def _split(values: Floats, weights: Floats | None, low: int, high: int, seed: in
 def _insert(values: Floats, weights: Floats | None, low: int, high: int) -> None:
     """Sort a short range, descending."""
     for row in range(low + 1, high):
-        value, weight, place = values[row], width(weights, row), row
+        value, weight, place = values[row], weight_of(weights, row), row
         while place > low and values[place - 1] < value:
             values[place] = values[place - 1]
             if weights is not None:
@@ -109,17 +109,17 @@ def cut(
     if amount <= 0.0:
         return np.inf, 0.0
     row, above = 0, 0.0
-    while row < n_sorted - 1 and above + width(weights, row) < amount:
-        above += width(weights, row)
+    while row < n_sorted - 1 and above + weight_of(weights, row) < amount:
+        above += weight_of(weights, row)
         row += 1
     score, tied = values[row], 0.0
     while row > 0 and values[row - 1] == score:
         row -= 1
-        above -= width(weights, row)
+        above -= weight_of(weights, row)
     while row < n_sorted and values[row] == score:
-        tied += width(weights, row)
+        tied += weight_of(weights, row)
         row += 1
     for other in range(n_sorted, values.size):
         if values[other] == score:
-            tied += width(weights, other)
+            tied += weight_of(weights, other)
     return score, min(1.0, (amount - above) / tied)

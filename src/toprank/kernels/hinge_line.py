@@ -1,9 +1,9 @@
-"""Sums of hinges over all pairs of two classes, on one line along which the rows stand.
+"""Sums of hinges over all pairs of two classes, on one line along which the rows are placed.
 
 The hinge of a lower row at t and an upper row at s is 1 + t - s where that is positive, else 0. So
-every upper row is put where its hinges begin, at s - 1, and every lower row at t::
+every upper row is placed where its hinges begin, at s - 1, and every lower row at t::
 
-    along the line    u  l  u  u  l  l      a pair has a hinge where u stands before l
+    along the line    u  l  u  u  l  l      a pair has a hinge where u comes before l
     upwards           upper rows join, lower rows take the sums over those they have passed
     downwards         lower rows join, upper rows take the sums
 
@@ -52,7 +52,7 @@ class RowsOfClasses(NamedTuple):
 
 
 class HingeLine:
-    """Rows of two classes in the order in which they stand on the line, and their hinges.
+    """Rows of two classes in the order of the line, and their hinges.
 
     ``weights`` without any count 1 each. What is given and returned per lower row is in the order
     of the line: ``sizes`` Σ a·(1 + t - s)^degree, their ``slopes`` in t, and ``lower_weights``.
@@ -89,7 +89,7 @@ class HingeLine:
     def _sort_buckets(self, scores: Floats, classes: RowsOfClasses, weights: Floats) -> bool:
         """Sort the rows bucket by bucket; False where too many rows would have to move."""
         lowest, highest = radix.min_and_max(scores)
-        ends = lowest - 1.0, highest  # a lowest upper row stands there
+        ends = lowest - 1.0, highest  # a lowest upper row is placed there
         if not np.isfinite(ends).all():
             return False
         work = self._scratch, self._threads
@@ -234,7 +234,7 @@ def _unpack(
         source = start + np.int64(words[place - start] & mask)
         score, upper = given_scores[np.uint64(source)], np.int8(source >= middle)
         at = place
-        while at > start and not _stands_before(scores[at - 1], is_upper[at - 1], score, upper):
+        while at > start and not _may_come_before(scores[at - 1], is_upper[at - 1], score, upper):
             if left == 0:
                 return False
             left -= 1
@@ -254,16 +254,16 @@ def _follow_each_other(scores: Floats, is_upper: Flags, places: Places) -> bool:
     """Whether no row at the start of a bucket would have to move into the one before."""
     for place in places[1:-1]:
         before = scores[place - 1], is_upper[place - 1]
-        if not _stands_before(*before, scores[place], is_upper[place]):
+        if not _may_come_before(*before, scores[place], is_upper[place]):
             return False
     return True
 
 
 @compiled
-def _stands_before(a: float, a_is_upper: np.int8, b: float, b_is_upper: np.int8) -> bool:
-    """Whether the row a may stand before b on the line.
+def _may_come_before(a: float, a_is_upper: np.int8, b: float, b_is_upper: np.int8) -> bool:
+    """Whether the row a may come before b on the line.
 
-    Of two classes the upper row stands first where its hinge, as it is rounded, is positive.
+    Of two classes the upper row comes first where its hinge, as it is rounded, is positive.
     """
     ahead, apart = b - a, float(b_is_upper - a_is_upper)
     return bool(ahead > apart or (ahead == apart and b_is_upper >= a_is_upper))

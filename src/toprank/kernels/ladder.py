@@ -9,8 +9,7 @@ that count are laid out list by list, and within a list rung by rung::
                                 lists    0          3       5
 
 An *outer* row is judged by its height, a sum over the *inner* rows: those of its list on higher
-rungs. Rows on the highest rung of a list are nobody's outer row, those on the lowest nobody's
-inner one.
+rungs. Rows on the highest rung of a list are never outer, those on the lowest never inner.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 Integers = NDArray[np.intp]
 
-# Rows up to which a list is short: it is sorted row by row, and its pairs are told one by one.
+# Rows up to which a list is short: it is sorted row by row, and its pairs are added up one by one.
 SHORT = 64
 
 
@@ -78,7 +77,7 @@ class Ladder:
 
     @cached_property
     def is_outer(self) -> NDArray[np.bool_]:
-        """Whether a laid-out row has somebody above it."""
+        """Whether a laid-out row has rows of its list on higher rungs."""
         return np.asarray(self.grades < self.n_rungs[self._list_of] - 1)
 
     @cached_property
@@ -88,14 +87,14 @@ class Ladder:
 
     @cached_property
     def outer(self) -> Integers | slice:
-        """Rows with somebody above them."""
+        """Laid-out rows that have rows of their list on higher rungs."""
         if self.n_rungs.size == 1:  # all but the highest rung, which comes last
             return slice(0, int(self.rungs[-2]))
         return np.flatnonzero(self.is_outer)
 
     @cached_property
     def has_short_lists(self) -> bool:
-        """Whether all lists are so short that their pairs are soon told one by one."""
+        """Whether all lists are so short that their pairs are best added up one by one."""
         return bool(np.diff(self.lists).max(initial=0) <= SHORT)
 
     @cached_property
@@ -105,7 +104,7 @@ class Ladder:
 
     @cached_property
     def two_classes(self) -> RowsOfClasses:
-        """Lower and upper ones of the rising rows, which stand on two rungs."""
+        """Lower and upper ones of the rising rows, for rows on two rungs."""
         lower, upper = np.split(self.rows, self.rungs[1:2])
         is_upper = np.zeros(self.n_rows, dtype=np.bool_)
         is_upper[upper] = True
@@ -115,7 +114,7 @@ class Ladder:
 
     @property
     def is_two_classes(self) -> bool:
-        """Whether all rows stand in one list, on two rungs."""
+        """Whether all rows are in one list, on two rungs."""
         return bool(self.n_rungs.size == 1 and self.n_rungs[0] == 2)
 
     def sort(self, scores: NDArray[Any]) -> NDArray[np.intp]:
@@ -123,12 +122,12 @@ class Ladder:
         if self.has_short_lists:
             return _sort_short_lists(scores, self.lists)
         order = argsort_floats(scores)
-        return order if self.n_rungs.size == 1 else _deal(order, self._list_of, self.lists)
+        return order if self.n_rungs.size == 1 else _to_lists(order, self._list_of, self.lists)
 
     def to_rows(self, laid_out: Floats) -> Floats:
         """Values of the laid-out rows at their rows, 0 at those that are left out."""
         rows = np.zeros(self.n_rows)
-        put(self.rows, laid_out, rows)
+        write_rows(self.rows, laid_out, rows)
         return rows
 
     def outer_of_rungs(self, per_rung: Floats) -> Floats:
@@ -165,7 +164,7 @@ def _runs(keys: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[Any]]:
 
 
 @compiled
-def put(rows: Integers, values: Floats, out: Floats) -> None:
+def write_rows(rows: Integers, values: Floats, out: Floats) -> None:
     """Write values to their rows, faster than ``out[rows] = values``."""
     for place in range(rows.size):
         out[np.uint64(rows[place])] = values[place]
@@ -186,16 +185,16 @@ def _sort_short_lists(scores: NDArray[Any], lists: NDArray[np.intp]) -> NDArray[
 
 
 @compiled
-def _deal(
+def _to_lists(
     order: NDArray[np.intp], list_of: NDArray[np.intp], lists: NDArray[np.intp]
 ) -> NDArray[np.intp]:
-    """Deal rows that are in order out to their lists, which leaves each list in order."""
-    dealt = np.empty_like(order)
-    following = lists[:-1].copy()
+    """Distribute rows that are in order to their lists, which leaves each list in order."""
+    by_list = np.empty_like(order)
+    next_places = lists[:-1].copy()
     for row in order:
-        dealt[following[list_of[row]]] = row
-        following[list_of[row]] += 1
-    return dealt
+        by_list[next_places[list_of[row]]] = row
+        next_places[list_of[row]] += 1
+    return by_list
 
 
 @compiled

@@ -140,7 +140,7 @@ def run_pass(
     ensemble: Floats,
     sums: Floats,
 ) -> None:
-    """Visit every batch once; ``sums`` takes up what the run is told about.
+    """Visit every batch once; ``sums`` gathers what is reported of the pass.
 
     ``reference`` holds coefficients at which the ramp is linearised. Where ``ensemble`` has rows,
     row t takes the coefficients after batch t.

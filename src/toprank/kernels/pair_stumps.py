@@ -2,7 +2,7 @@
 
 Graded lists are a sum of comparisons, one for every rung but the highest of a list: the rows above
 the rung against the rows on it. Within a comparison pair weights are a product, so two histograms
-tell all its pairs. From rung to rung downwards the histogram of the rows above only grows, and
+describe all its pairs. From rung to rung downwards the histogram of the rows above only grows, and
 a list is summed over the codes that occur in it, so a column costs O(rows + rungs·codes)::
 
     rung 2   a a        comparison of rung 1:   a a     against  b b b

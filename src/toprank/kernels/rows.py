@@ -37,7 +37,7 @@ class SparseRows(NamedTuple):
 
 
 class RowSum(NamedTuple):
-    """A sum of rows, and which columns it holds (each once): only those need to be looked at."""
+    """A sum of rows, and which columns it holds (each once): only those need to be read."""
 
     total: NDArray[np.float64]
     touched: NDArray[np.int64]

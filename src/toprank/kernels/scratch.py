@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 # Arrays of fewer bytes come from memory that a process keeps anyway; what is kept at most where
-# nobody says how much.
+# the caller does not say.
 FEW_BYTES, MOST_BYTES = 1 << 17, 1 << 28
 
 
 class Scratch:
-    """Arrays whose memory is used again as soon as nobody refers to them, or to a part of them.
+    """Arrays whose memory is used again as soon as neither they nor views of them are in use.
 
     At most ``most_bytes`` are kept for later; copies, also in other processes, start with none.
 

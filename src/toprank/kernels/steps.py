@@ -6,7 +6,7 @@ rankers that abstain on a missing value). A step α multiplies the loss by
 
     τ(α) = 1 + p₁(e^{-α} - 1) + p½(e^{-α/2} - 1) + m½(e^{α/2} - 1) + m₁(e^{α} - 1).
 
-Steps are at most ``limit`` long, :data:`LONGEST` where nobody asks for less: where m₁ = m½ = 0 the
+Steps are at most ``limit`` long, :data:`LONGEST` by default: where m₁ = m½ = 0 the
 minimum lies at infinity.
 """
 
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from toprank.kernels.jit import compiled
 
 # The step that stands for an infinite one. ½·ln(d₊/d₋) is as long where d₋ is 1e-13 of d₊, which
-# sums in double precision hardly tell from 0; after two such steps pairs count as separated.
+# is close to the rounding error of sums; after two such steps pairs count as separated.
 LONGEST = 15.0
 # Rates closer than this are a tie. Sums of the same numbers in another order differ by about
 # 1e-16, their roots by 1e-8; every form of supervision must break its ties alike.

@@ -136,7 +136,7 @@ def tail_sums(
     """Sums of every K, with each outer row held at most ``FAR`` below the lowest inner row.
 
     What that takes from a far row is the factor e^c of its sums (its square where the tail has
-    ``lead`` 2) with the c of :func:`held_back`; whoever calls keeps it in the log domain.
+    ``lead`` 2) with the c of :func:`held_back`; the caller keeps it in the log domain.
     """
     above = np.stack([kernel.above for kernel in kernels])
     below = np.stack([kernel.below for kernel in kernels])

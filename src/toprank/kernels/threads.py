@@ -1,7 +1,7 @@
 """Threads under the user's control: chunks of work run side by side in a pool.
 
 A product of a chunk that BLAS spreads over threads of its own costs more processor time than it
-saves, and many times more beside other work, as those threads wait by turning in a circle. So
+saves, and many times more beside other work, as those threads wait in busy loops. So
 BLAS is held to one thread (:func:`one_blas_thread`) and chunks are spread over ours.
 """
 
@@ -57,9 +57,9 @@ class Threads:
         return self._share(chunks, work)
 
     def _share(self, parts: list[Part], work: Callable[[Part], Result]) -> list[Result]:
-        """Give ``work(part)`` of all parts, each done by whoever is free.
+        """Give ``work(part)`` of all parts, each done by the next free thread.
 
-        The caller works too, and waits for nobody who has not begun: on a busy machine threads
+        The caller works too, and waits for no thread that has not begun: on a busy machine threads
         that get no processor cost nothing.
         """
         if self._pool is None or len(parts) <= 1:
@@ -70,7 +70,7 @@ class Threads:
             while pending:
                 try:
                     place, part = pending.popleft()
-                except IndexError:  # somebody else has taken the last one
+                except IndexError:  # another thread has taken the last one
                     return
                 try:
                     done[place] = work(part)

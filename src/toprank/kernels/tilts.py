@@ -1,8 +1,8 @@
 """Tilted masses of two classes: w·e^{-a·s} of the positives and w·e^{b·s} of the negatives.
 
-One pass looks at chunks of rows that stay in the second-level cache. The masses of a chunk are
+One pass takes chunks of rows that stay in the second-level cache. The masses of a chunk are
 in units of its own largest ones, e^{-a·lowest} and e^{b·highest}, so nothing overflows and the
-largest score need not be known beforehand; sums are put on one scale at the end. Where chunks
+largest score need not be known beforehand; sums are brought to one scale at the end. Where chunks
 begin does not depend on the threads, and neither do the sums.
 """
 
@@ -348,8 +348,8 @@ class _Work:
         class_exponents(scores, positives, edges, (falling, rising), out)
         for side, power, edge in zip((positives, ~positives), self._powers, edges, strict=True):
             if math.isinf(power):
-                near = out[side] >= -self._tie * (1.0 + abs(edge))
-                out[side] = np.where(near, 0.0, -np.inf)
+                is_tied = out[side] >= -self._tie * (1.0 + abs(edge))
+                out[side] = np.where(is_tied, 0.0, -np.inf)
 
 
 def class_edges(scores: NDArray[Any], positives: Booleans, threads: Threads) -> tuple[float, float]:

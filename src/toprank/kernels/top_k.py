@@ -29,7 +29,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from toprank.kernels.heads import cut, sort_head, width
+from toprank.kernels.heads import cut, sort_head, weight_of
 from toprank.kernels.jit import compiled
 
 Floats = NDArray[np.float64]
@@ -62,7 +62,7 @@ def _split_classes(
     """
     left, right, n_positives, total = 0, scores.size, 0.0, 0.0
     for row in range(scores.size):
-        weight, score = width(weights, row), scores[row]
+        weight, score = weight_of(weights, row), scores[row]
         if weight == 0.0:
             continue
         if positives[row]:
@@ -92,10 +92,10 @@ def misplaced(
     """Weight of negatives in the top k, negatives first among ties (equation 1)."""
     held = 0.0
     for row in range(p_head):
-        held += width(p_weights, row)
+        held += weight_of(p_weights, row)
     i, p = 0, p_head - 1
-    left_n = width(n_weights, 0) if n_head else 0.0
-    left_p = width(p_weights, p) - max(held - k, 0.0) if p_head else 0.0
+    left_n = weight_of(n_weights, 0) if n_head else 0.0
+    left_p = weight_of(p_weights, p) - max(held - k, 0.0) if p_head else 0.0
     count = 0.0
     while i < n_head and p >= 0 and negatives[i] >= positives[p]:
         step = min(left_n, left_p)
@@ -104,10 +104,10 @@ def misplaced(
         left_p -= step
         if left_n <= 0.0:
             i += 1
-            left_n = width(n_weights, i) if i < n_head else 0.0
+            left_n = weight_of(n_weights, i) if i < n_head else 0.0
         if left_p <= 0.0:
             p -= 1
-            left_p = width(p_weights, p) if p >= 0 else 0.0
+            left_p = weight_of(p_weights, p) if p >= 0 else 0.0
     return min(count, k)
 
 
@@ -162,10 +162,10 @@ def _walk(
     # head may stand astride the cut
     held, l = 0.0, total
     for row in range(p_head):
-        held += width(p_weights, row)
-        l -= width(p_weights, row) * (positives[row] - shift)
+        held += weight_of(p_weights, row)
+        l -= weight_of(p_weights, row) * (positives[row] - shift)
     p, ahead, sign = (0, 1, -1.0) if kind == MAX else (p_head - 1, -1, 1.0)
-    left_p = width(p_weights, p)
+    left_p = weight_of(p_weights, p)
     m = 0.0
     if kind == MAX:
         l = 0.0
@@ -177,7 +177,7 @@ def _walk(
         if m <= 0.0:
             l = 0.0
     l_start, i, j, s = l, 0, 0.0, 0.0
-    left_n = width(n_weights, 0) if n_head else 0.0
+    left_n = weight_of(n_weights, 0) if n_head else 0.0
     best, best_j = _value(kind, j, s, m, l, l_start), 0.0
     while i < n_head and 0 <= p < p_head and j < k:
         negative, positive = negatives[i] - shift, sign * positives[p] - shift
@@ -197,10 +197,10 @@ def _walk(
         left_p -= step
         if left_n <= 0.0:
             i += 1
-            left_n = width(n_weights, i) if i < n_head else 0.0
+            left_n = weight_of(n_weights, i) if i < n_head else 0.0
         if left_p <= 0.0:
             p += ahead
-            left_p = width(p_weights, p) if 0 <= p < p_head else 0.0
+            left_p = weight_of(p_weights, p) if 0 <= p < p_head else 0.0
     return best, best_j
 
 
@@ -240,7 +240,7 @@ def _write(
         else:
             held = score if reference is None else reference[row]
             residual = _inside(score, inner[0], inner[1]) - _inside(held, outer[0], outer[1])
-        residuals[row] = residual * width(weights, row) + 0.0  # no minus sign on a zero
+        residuals[row] = residual * weight_of(weights, row) + 0.0  # no minus sign on a zero
 
 
 @compiled
@@ -313,7 +313,7 @@ def _reference_cut(
     """Where the k best positives end by the scores of another model."""
     size = 0
     for row in range(positives.size):
-        if positives[row] and width(weights, row) > 0.0:
+        if positives[row] and weight_of(weights, row) > 0.0:
             work[2, size] = reference[row]
             if weights is not None:
                 work[3, size] = weights[row]

@@ -55,7 +55,7 @@ def pack_rows(
     """Pack every row and write the numbers of those that count into ``rows``; how many they are.
 
     Row i counts b_i times, b_i drawn from ``draws`` (none: 1). Draws below 1 are made 1 with
-    chance b_i, else 0: the mean stays, and such rows need not be looked at.
+    chance b_i, else 0: the mean stays, and such rows can be left out.
 
     ``first`` is the number of the first row in the whole table. ``packed`` may share the memory of
     ``gradients``.
@@ -185,7 +185,7 @@ def add_cover(leaves: NDArray[np.uint16], weights: Floats, scale: float, cover: 
 
 @compiled
 def row_hashes(key: int, n_rows: int) -> NDArray[np.uint64]:
-    """Hash of a key and the number of each row; sorted, they put the rows in a random order."""
+    """Hash of a key and the number of each row; sorted, they give the rows a random order."""
     hashes = np.empty(n_rows, dtype=np.uint64)
     for i in range(n_rows):
         hashes[i] = mixed(key, i)
@@ -198,7 +198,7 @@ def ordered_means(
 ) -> Floats:
     """For each row (Σ w·t + prior) / (Σ w + 1) over the rows of its category before it.
 
-    ``order`` puts the rows in a row, which is the only thing that "before" refers to. A row of code
+    ``order`` lists the rows; "before" means before in this order. A row of code
     -1 gets NaN. ``sums`` has a line per category, Σ w·t and Σ w, 0 at first and of all rows at the
     end.
     """

@@ -1,6 +1,6 @@
 """Scores of trees: the answers to an oblivious tree's questions are the bits of a leaf's number.
 
-Nodes of trees of any shape stand in one array, children after their parents. ``children[node]`` are
+Nodes of trees of any shape are in one array, children after their parents. ``children[node]`` are
 the numbers of the left and the right child, -1 at a leaf.
 """
 
@@ -91,7 +91,7 @@ def add_leaves(
 
     ``nodes`` are roots, columns, thresholds, missing_left and children. A few hundred rows see a
     tree before the next one, so that rows and tree stay in the cache; a few of them go down side
-    by side, so that one's next node is on its way while the others are asked.
+    by side, so that the next node of one is loaded while the others are compared.
     """
     roots, columns, thresholds, missing_left, children = nodes
     block, abreast = 256, 8

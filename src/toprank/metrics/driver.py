@@ -136,7 +136,7 @@ def metric(
 
     ``ties`` are the choices it offers, the default first; ``returns`` documents the value. The
     docstring gives a summary, the metric's own parameters and examples. ``reach(totals,
-    **options)`` may tell how far down the metric looks in one list; ``prepare(rows, ties=...,
+    **options)`` may give how far down one list the metric reads; ``prepare(rows, ties=...,
     **options)`` may change the rows first. ``graded`` metrics take an option ``gain`` and see each
     row's gain instead of a mask. ``worth(n_rows, **options)`` may give a function of the mask of
     positives that says what each row is worth, where options have one entry per row.
@@ -157,7 +157,7 @@ def metric(
             gain: str | Worth | None = options.get("gain")
             if worth is not None:
                 gain = worth(np.size(given["scores"]), **options)
-            # the head of one list is looked for among all scores, and a shortcut reads them too
+            # the search for the head of one list, or a shortcut, reads all scores anyway
             is_plain = given["sample_weight"] is None and given["groups"] is None
             later = is_plain and (reach is not None or shortcut is not None)
             rows, names = check_rows(**given, gain=gain, finite=not later)
@@ -237,7 +237,7 @@ def check_rows(
 ) -> tuple[ScoredRows, NDArray[Any] | None]:
     """Checked rows and the names of their lists; rows of weight 0 are dropped unless kept.
 
-    Without ``finite`` it is left to the caller to look whether scores are.
+    Without ``finite`` the caller has to check that scores are finite.
     """
     # float32 becomes float64 exactly, and sorts faster.
     checked = as_scores(scores, finite=finite).astype(np.float64, copy=False)
@@ -309,7 +309,7 @@ def _gains(y_true: ArrayLike, pos_label: Any, n_rows: int, gain: str) -> NDArray
         )
     whole = np.asarray(y_true)
     worth: NDArray[Any]
-    if whole.dtype.kind in "iu":  # few different grades: look their gains up
+    if whole.dtype.kind in "iu":  # few different grades: a table of their gains
         worth = (np.exp2(np.arange(int(grades.max()) + 1)) - 1.0)[whole]
     else:
         worth = np.exp2(grades) - 1.0

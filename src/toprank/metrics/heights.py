@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 # A difference of two scores is known up to this share of their size.
 _ROUNDING = 4 * np.finfo(np.float64).eps
 
-# Ties that are looked at together: the cache of a processor holds them.
+# Ties that are taken at a time: the cache of a processor holds them.
 BLOCK = 1 << 14
 
 
@@ -50,7 +50,7 @@ def _of_each_row(
             given, _ = read_call(signature, arguments, keywords)
             ties = given.pop("ties")
             check_choice("ties", ties, tuple(SHARE_BELOW))
-            # Rows of weight 0 are counted by nobody, yet they have a height of their own.
+            # Rows of weight 0 count in no height, yet they have a height of their own.
             rows, _ = check_rows(**given, keep_weightless=True)
             if not rows.scores.size:
                 raise ValueError("y_true is empty; there is no row to rank.")
@@ -340,7 +340,7 @@ def _paid(
 def _paid_by_height(ranked: Ranked, price: Callable[[Floats], Floats], share: float) -> Floats:
     """Σ price(height) over the negatives of each list.
 
-    One list is looked at block by block from below, so that heights and prices never leave the
+    One list is taken block by block from below, so that heights and prices never leave the
     cache of the processor.
     """
     if ranked.starts.size > 1:

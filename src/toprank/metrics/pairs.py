@@ -59,7 +59,7 @@ def roc_auc(ranked: Ranked, *, ties: str) -> Floats:
 
 
 def _tied_share(ties: str) -> float:
-    """Share of the tied positives that stand above a tied negative, in the mean."""
+    """Share of the tied positives that are above a tied negative, on average."""
     return 1.0 - SHARE_BELOW[ties]
 
 

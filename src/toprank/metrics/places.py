@@ -20,7 +20,7 @@ _LONGEST_TABLE = 2**27
 def places_of_positives(
     ranked: Ranked, live: NDArray[np.bool_], ties: str
 ) -> tuple[Floats, Floats, Floats]:
-    """Where the positives of the live ties stand: in places ``(above, through]``, with a density.
+    """Places of the positives of the live ties: ``(above, through]``, with a density.
 
     ::
 

@@ -20,8 +20,8 @@ LONGEST = 2.0**53
 
 # A weight that the first row reaches, whatever its own.
 FIRST = math.ulp(0.0)
-# Rows that are looked at together, which the processor's cache holds, rows of a sample, and how
-# far these lie apart at most: the bound that they tell grows closer with a longer list.
+# Rows that are taken at a time, which the processor's cache holds; rows of a sample, and how far
+# these lie apart at most: their bound grows closer with a longer list.
 BLOCK, SAMPLE, WIDEST = 1 << 16, 1 << 14, 512
 
 
@@ -365,7 +365,7 @@ class ListTotals(NamedTuple):
 
 
 class Reach(NamedTuple):
-    """How far down a metric looks: until this much weight has passed, of all rows or negatives."""
+    """How far down a metric reads: until this much weight has passed, of all rows or negatives."""
 
     budget: float = math.inf
     of: Literal["weight", "negatives"] = "weight"
@@ -395,14 +395,14 @@ class Reach(NamedTuple):
 
 
 def kth_highest(scores: Floats, k: int) -> float:
-    """Score at place k, looked for among the few rows that can reach it where k is small."""
+    """Score at place k; where k is small, found among the few rows that can reach it."""
     if k == 1:
         return float(scores.max())
     return float(np.partition(_contenders(scores, k)[1], -k)[-k])
 
 
 def _contenders(scores: Floats, k: int, *, finite: bool = True) -> tuple[NDArray[np.intp], Floats]:
-    """Rows that hold the k highest scores, and these; few more where a sample tells their bound.
+    """Rows that hold the k highest scores, and these; few more where a sample gives their bound.
 
     In a sample some 4 standard errors more rows than expected lie above the bound; where the rows
     have an order that the sample does not see, all of them come back. Scores of which it is not

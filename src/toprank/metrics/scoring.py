@@ -98,7 +98,7 @@ class Scorer:
 
     def get_metadata_routing(self) -> Any:
         """What this scorer asks of metadata routing."""
-        # scikit-learn takes a second to import, and whoever routes has it loaded.
+        # scikit-learn takes a second to import, and who routes metadata has it loaded.
         from sklearn.utils.metadata_routing import MetadataRequest  # noqa: PLC0415
 
         routing = MetadataRequest(owner=self)

@@ -26,7 +26,7 @@ from toprank.kernels.ladder import (
     exponential_mass,
     pair_derivatives,
     pair_heights,
-    put,
+    write_rows,
 )
 from toprank.kernels.scratch import Scratch
 from toprank.kernels.sweeps import (
@@ -211,7 +211,7 @@ class _SortedSnapshot(Snapshot):
     def _to_rows(self, outer: Floats, inner: Floats) -> Floats:
         inner[self._outer] += outer
         rows = np.zeros(self._ladder.n_rows)
-        put(self._rows, inner, rows)
+        write_rows(self._rows, inner, rows)
         return rows
 
 

@@ -21,7 +21,7 @@ from toprank.kernels.cells import (
     values_of,
 )
 from toprank.kernels.hinge_line import HingeLine
-from toprank.kernels.ladder import put
+from toprank.kernels.ladder import write_rows
 from toprank.kernels.sweeps import FAR
 from toprank.objectives.prices import Heights, Snapshot
 
@@ -177,7 +177,9 @@ class _LogisticCells(Snapshot):
     def _write(self, cells: Cells, values: Callable[[slice], Floats], rows: Floats) -> None:
         """Write values of the rows of cells to their rows, some at a time."""
         size = cells.rows.size
-        cells.threads.chunks(size, CHUNK, lambda some: put(cells.rows[some], values(some), rows))
+        cells.threads.chunks(
+            size, CHUNK, lambda some: write_rows(cells.rows[some], values(some), rows)
+        )
 
     def _of_rows(self) -> Floats:
         """Room for one number per row, 0 for those that are left out."""

@@ -125,7 +125,7 @@ class BinaryTrees:
     def contributions(self, X: Any, threads: Threads) -> NDArray[np.float64]:
         """What each column adds to each row's score: Shapley values, of shape ``X.shape``.
 
-        With :attr:`expected` they add up to the sum of the trees. Every node is looked at for every
+        With :attr:`expected` they add up to the sum of the trees. Every node is visited for every
         row, O(k) for k columns on its path: large forests take milliseconds per row.
         """
         found = np.zeros(X.shape)

@@ -3,7 +3,7 @@
 A column of few values becomes one column per value (one-hot). A column of many becomes the mean
 target of each value, (Σ w·t + prior) / (Σ w + 1), with the mean of all rows as prior: labels are
 the targets 0 and 1, grades are spread from 0 to 1. Would a row see its own target in that mean, the
-trees would learn it by heart. So training rows stand in a random order, and each sees the rows
+trees would memorise it. So training rows get a random order, and the mean of each is of the rows
 before it alone (Prokhorenkova et al. 2018); new rows see all training rows.
 
 ::
@@ -166,7 +166,7 @@ class Categories:
 
     @property
     def layout(self) -> list[Any]:
-        """What tells whether trees that were grown on other rows mean the same columns."""
+        """Decides whether trees that were grown on other rows refer to the same columns."""
         one_hot = [
             values if means is None else None
             for values, means in zip(self.values, self.means, strict=True)

@@ -142,7 +142,7 @@ class ObliviousTrees:
         present = np.zeros(values.shape, dtype=bool)
         parts = np.zeros((*values.shape, self.depth))
 
-        def look(rows: slice) -> None:
+        def find_leaves(rows: slice) -> None:
             codes, mine = coded.codes(X[rows]), leaves[:, rows]
             leaf_numbers(codes, coded.splits[trees], coded.columns[trees], mine)
             present[np.arange(len(columns))[:, None], mine] = True
@@ -156,7 +156,7 @@ class ObliviousTrees:
         def add(rows: slice) -> None:
             add_leaf_parts(leaves[:, rows], columns, parts, found[rows])
 
-        threads.chunks(X.shape[0], rows_at_a_time(X), look)
+        threads.chunks(X.shape[0], rows_at_a_time(X), find_leaves)
         threads.over(len(columns), fill)
         threads.chunks(X.shape[0], rows_at_a_time(X), add)
 

@@ -281,7 +281,7 @@ def _of_any_shape(
     sizes = []
     for tree in trees:
         before, waiting = len(nodes), [tree]
-        for node in waiting:  # which grows: children are put after their parents
+        for node in waiting:  # which grows: children come after their parents
             if "split" in node:
                 children = len(waiting), len(waiting) + 1
                 nodes.append((*_question(node["split"], columns), *children, 0.0, 0.0))

@@ -76,7 +76,7 @@ class WeakRankers(ABC):
 
     @abstractmethod
     def names(self, feature_names: NDArray[Any]) -> list[str]:
-        """Say in words what each weak ranker looks at."""
+        """Describe each weak ranker in words."""
 
     def copy(self) -> Self:
         """Give an unfitted twin, so that a fit never writes into a constructor argument."""

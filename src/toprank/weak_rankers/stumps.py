@@ -29,7 +29,7 @@ Missing = Literal["abstain", "learned"]
 
 # Rows from which thresholds are taken: enough for 255 quantiles to a thousandth of the rows.
 SAMPLE = 200_000
-# What a stump says of a missing value, as an index; halved it is the value of h.
+# The side of a missing value, as an index; halved it is the value of h.
 BELOW, ABSTAIN, ABOVE = 0, 1, 2
 
 
@@ -114,7 +114,7 @@ class Stumps(WeakRankers):
         return StumpDesign(codes, self.sizes(), self.doubled(), threads)
 
     def scores(self, X: Any, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-        """H·λ on a table; features whose stumps all have weight 0 are not looked at."""
+        """H·λ on a table; features whose stumps all have weight 0 are not read."""
         owners = np.repeat(np.arange(len(self.thresholds_)), self.sizes() * (1 + self.doubled()))
         used = np.unique(owners[weights != 0])
         kept = Stumps(self.n_bins, self.missing)
@@ -185,7 +185,7 @@ def missing_columns(X: Any) -> NDArray[np.bool_]:
     """Tell which columns of an array or a CSR matrix hold missing values.
 
     The sum of a column is finite only where no value is missing and it needs no temporary, so
-    only columns whose sum is not finite are worth a second look.
+    only columns whose sum is not finite are checked value by value.
     """
     missing: NDArray[np.bool_] = np.zeros(X.shape[1], dtype=bool)
     if is_sparse(X):
