@@ -465,8 +465,13 @@ def as_dense(X: Any) -> Any:
     return X.toarray() if is_sparse(X) else X
 
 
-def check_columns(X: Any) -> None:
-    """Name duplicate and non-numeric columns of a pandas, polars or pyarrow table."""
+def as_frame(X: Any) -> nw.DataFrame[Any] | None:
+    """A pandas, polars or pyarrow table; None for other tables, such as arrays.
+
+    Duplicate columns and lazy frames are refused.
+    """
+    if nw.dependencies.is_polars_lazyframe(X):
+        raise TypeError("X is a LazyFrame, whose rows are not in memory yet; pass X.collect().")
     columns = getattr(X, "column_names", getattr(X, "columns", ()))  # pyarrow's word, the others'
     names = [str(name) for name in columns]
     duplicates = sorted({name for name in names if names.count(name) > 1})
@@ -476,7 +481,13 @@ def check_columns(X: Any) -> None:
             "rename or drop the copies."
         )
     frame = nw.from_native(X, eager_only=True, pass_through=True)
-    if not isinstance(frame, nw.DataFrame):
+    return frame if isinstance(frame, nw.DataFrame) else None
+
+
+def check_columns(X: Any) -> None:
+    """Name duplicate and non-numeric columns of a pandas, polars or pyarrow table."""
+    frame = as_frame(X)
+    if frame is None:
         return
     text = [
         name

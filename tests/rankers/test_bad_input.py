@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 from scipy import sparse
 
-from toprank import IRPush, PNormPush
+from toprank import IRPush, PNormPush, TopRanker, TreeRanker
 
 X = np.arange(12.0).reshape(6, 2)
 Y = [0, 1, 0, 1, 1, 0]
@@ -60,6 +60,15 @@ def test_duplicate_columns_are_named():
         PNormPush().fit(table, Y)
     with pytest.raises(ValueError, match="more than one column named 'age'"):
         PNormPush().fit(pa.table([X[:, 0], X[:, 1]], names=["age", "age"]), Y)
+    with pytest.raises(ValueError, match="more than one column named 'age'"):
+        TreeRanker(n_trees=1).fit(table, Y)
+
+
+@pytest.mark.parametrize("ranker", [PNormPush(), TreeRanker(n_trees=1), TopRanker(1)])
+def test_a_lazy_frame_is_named(ranker):
+    lazy = pl.DataFrame(X, schema=["a", "b"]).lazy()
+    with pytest.raises(TypeError, match=r"X is a LazyFrame, .* pass X.collect\(\)"):
+        ranker.fit(lazy, Y)
 
 
 def test_another_table_at_prediction_is_refused():

@@ -311,3 +311,10 @@ def test_a_rare_class_and_one_row_too_many_are_no_problem(n_positives):
     for max_rows in (60, 3000):
         model = TopRanker(20, max_rows=max_rows, **QUICK).fit(X, y)
         assert y[model.top(X, 40)].mean() > 0.8 * min(1.0, n_positives / 40)
+
+
+@pytest.mark.parametrize("weight", [5e-324, 1e300, 1.7e308])
+def test_weights_that_cannot_be_counted_are_named(weight):
+    X, y = load_digits_eights(return_X_y=True)
+    with pytest.raises(ValueError, match="hits are counted by weight, which needs 1e-100 to 1e"):
+        TopRanker(5, candidates=["logistic"]).fit(X[:99], y[:99], np.full(99, weight))

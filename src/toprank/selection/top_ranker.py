@@ -17,7 +17,7 @@ from scipy.sparse import issparse
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from toprank.inputs import as_lists, as_weights, check_budget, check_choice, check_number
+from toprank.inputs import as_frame, as_lists, as_weights, check_budget, check_choice, check_number
 from toprank.rankers.base import BaseRanker, keep_columns
 from toprank.rankers.supervised import binary_labels, check_length
 from toprank.selection.blending import (
@@ -61,6 +61,7 @@ _DENSE_CELLS = 1 << 24
 _PASSES, _ON_DISK = 10, 2.0
 # Rows that whole weights may stand for when they are counted one by one.
 _MOST_COPIES = 1_000_000
+_LIGHTEST, _HEAVIEST = 1e-100, 1e100
 
 
 class RowStream(NamedTuple):
@@ -282,6 +283,7 @@ class TopRanker(BaseRanker):
         n_rows = checked.n_rows if isinstance(checked, Table) else checked.shape[0]
         check_length("y", positives.size, n_rows)
         weights = as_weights(sample_weight, n_rows)
+        _check_countable(weights)
         as_lists(groups, n_rows)
         lists = None if groups is None else np.asarray(groups).reshape(-1)
         numbers = np.arange(n_rows)
@@ -306,7 +308,7 @@ class TopRanker(BaseRanker):
             return self._checked_csr(X, reset=reset)
         if reset:
             self._is_sparse = False
-        if isinstance(X, Table | pa.Table) or hasattr(X, "columns"):
+        if isinstance(X, Table | pa.Table) or as_frame(X) is not None:
             table = as_table(X)
             if reset and (isinstance(X, Table) or needs_encoding(table)):
                 if not table.is_held_sparse:
@@ -637,3 +639,16 @@ class TopRanker(BaseRanker):
 def _numbered(n_columns: int) -> list[str]:
     """Names for the columns of an array."""
     return [f"x{at}" for at in range(n_columns)]
+
+
+def _check_countable(weights: Floats | None) -> None:
+    """Refuse weights that hits cannot be counted by: squares of their sum overflow or vanish."""
+    if weights is None:
+        return
+    with np.errstate(over="ignore"):
+        total = float(weights.sum())
+    if not _LIGHTEST <= total <= _HEAVIEST:
+        raise ValueError(
+            f"sample_weight adds up to {total:g}, but hits are counted by weight, which needs "
+            f"{_LIGHTEST:g} to {_HEAVIEST:g}; multiply all weights by one number."
+        )

@@ -23,7 +23,7 @@ import narwhals.stable.v1 as nw
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from toprank.inputs import is_sparse
+from toprank.inputs import as_frame, is_sparse
 from toprank.kernels.tree_rows import ordered_means, row_hashes
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ class Categories:
     @classmethod
     def of_table(cls, X: Any, categories: Literal["auto"] | Sequence[Any] | None) -> Categories:
         """Look for the columns and their values."""
-        frame = _frame(X)
+        frame = as_frame(X)
         is_auto = isinstance(categories, str)
         if categories is None or (frame is None and (is_auto or np.ndim(X) != 2)):
             columns = []
@@ -89,7 +89,7 @@ class Categories:
         """Put codes in the place of categories: -1 for unknown values, NaN for missing ones."""
         if not self.columns:
             return X
-        frame = _frame(X)
+        frame = as_frame(X)
         coded = {}
         for column, values in zip(self.columns, self.values, strict=True):
             known = {value: float(code) for code, value in enumerate(values)}
@@ -172,11 +172,6 @@ class Categories:
             for values, means in zip(self.values, self.means, strict=True)
         ]
         return [self.columns, one_hot]
-
-
-def _frame(X: Any) -> Any:
-    frame = nw.from_native(X, eager_only=True, pass_through=True)
-    return frame if isinstance(frame, nw.DataFrame) else None
 
 
 def _places(argument: str, asked: Sequence[Any], known: list[Any]) -> list[int]:
