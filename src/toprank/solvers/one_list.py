@@ -45,7 +45,7 @@ Floats = NDArray[np.float64]
 
 # Cells beyond which moments and series take too much memory, and cells that are summed in pairs:
 # of a pair that lies further apart the loss is a line or, up to e^-WINDOW, nothing.
-MOST_CELLS, WINDOW = 1 << 13, 128
+MOST_CELLS, WINDOW = 1 << 15, 128
 # Quantiles of its positions on the line that a block gives, and rows among which it finds them.
 N_QUANTILES, MOST_SAMPLED = 256, 1 << 14
 
