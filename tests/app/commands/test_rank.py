@@ -132,3 +132,11 @@ def test_reasons_stand_beside_rank_and_score(invoke, words, deals, tmp_path):
     table = read_table(target).columns
     assert table.column_names[:3] == ["rank", "score", "reasons"]
     assert re.match(r"for: age is \d+ \(\+\d+ places\)", table.column("reasons")[0].as_py())
+
+
+def test_reasons_are_refused_for_a_stream_before_it_is_ranked(invoke, deals, tmp_path, monkeypatch):
+    monkeypatch.setattr("toprank.app.ranking.rank_rows", None)
+    path = tmp_path / "new.parquet"
+    write_table(path, read_table(deals / "new.csv").columns)
+    done = invoke("rank", deals / "model.toprank", path, "--stream", "--reasons", "2")
+    assert (done.exit_code, "add --in-memory" in done.stderr) == (2, True), done.output

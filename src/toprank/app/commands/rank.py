@@ -27,7 +27,6 @@ TRAIL_REASONS = 3
 if TYPE_CHECKING:
     from toprank.app.model import RankingModel
     from toprank.app.ranking import RankedRows
-    from toprank.tables.parquet_stream import ParquetStream
     from toprank.tables.table import Table
 
 
@@ -101,6 +100,14 @@ class ListOptions:
         default=False,
     )
 
+    def check_rows(self, source: Any) -> None:
+        """Raise where reasons are asked for rows that are not in memory."""
+        if self.reasons is not None and not hasattr(source, "columns"):
+            raise ValueError(
+                f"--reasons needs all rows in memory, but {source.name} is read in pieces; add "
+                "--in-memory, or leave --reasons out."
+            )
+
     def border(self, model: RankingModel) -> float | None:
         """The score that was given, or the model's own."""
         import math
@@ -161,6 +168,7 @@ def rank(
     in_one_pass = ranker.roles.group is None and not needs_table
     open_source = open_ranked if in_one_pass else open_rows
     source: Any = open_source(table, stream, len(ranker.encoder.owners_), how)
+    wanted.check_rows(source)
     now = datetime.now(UTC)
     noting = checked_for_changes(console, ranker, source, strict=wanted.strict)
     with noting as rows, console.passes(source):
@@ -237,9 +245,7 @@ def checked_for_changes(
     yield source
 
 
-def with_reasons(
-    model: RankingModel, source: Table | ParquetStream, found: RankedRows, most: int
-) -> RankedRows:
+def with_reasons(model: RankingModel, source: Table, found: RankedRows, most: int) -> RankedRows:
     """The list with a column of reasons behind rank and score."""
     import pyarrow as pa
 
@@ -247,10 +253,6 @@ def with_reasons(
     from toprank.app.reasons import format_reasons, reasons_of
     from toprank.tables.table import Table
 
-    if not isinstance(source, Table):
-        raise ValueError(  # noqa: TRY004
-            f"--reasons needs all rows in memory, but {source.name} is read in pieces."
-        )
     chosen = Table(found.columns, source.name, source.is_sparse)
     texts = [format_reasons(each.reasons, most) for each in reasons_of(model, chosen, source)]
     name, column = free_name("reasons", found.columns), pa.array(texts, pa.string())
