@@ -274,15 +274,22 @@ def _stumps(
         "intercepts": intercepts,
     }
     nodes = [
+        *_answers(),
+        helper.make_node("MatMul", ["answers", "weights"], ["products"]),
+        helper.make_node("Add", ["products", "intercepts"], ["columns"]),
+    ]
+    return nodes, values
+
+
+def _answers() -> list[onnx.NodeProto]:
+    """1 where a number of ``rows`` exceeds its threshold, ``missing`` where there is none, or 0."""
+    return [
         helper.make_node("Gather", ["rows", "places"], ["cells"], axis=1),
         helper.make_node("Greater", ["cells", "thresholds"], ["above"]),
         helper.make_node("Cast", ["above"], ["sides"], to=TensorProto.DOUBLE),
         helper.make_node("IsNaN", ["cells"], ["absent"]),
-        helper.make_node("Where", ["absent", "missing", "sides"], ["values"]),
-        helper.make_node("MatMul", ["values", "weights"], ["products"]),
-        helper.make_node("Add", ["products", "intercepts"], ["columns"]),
+        helper.make_node("Where", ["absent", "missing", "sides"], ["answers"]),
     ]
-    return nodes, values
 
 
 def _oblivious_trees(trees: ObliviousTrees, intercepts: NDArray[np.float64]) -> GraphParts:
@@ -298,11 +305,7 @@ def _oblivious_trees(trees: ObliviousTrees, intercepts: NDArray[np.float64]) -> 
         "leaf_values": trees.values.ravel(),
     }
     nodes = [
-        helper.make_node("Gather", ["rows", "places"], ["cells"], axis=1),
-        helper.make_node("Greater", ["cells", "thresholds"], ["above"]),
-        helper.make_node("Cast", ["above"], ["sides"], to=TensorProto.DOUBLE),
-        helper.make_node("IsNaN", ["cells"], ["absent"]),
-        helper.make_node("Where", ["absent", "missing", "sides"], ["answers"]),
+        *_answers(),
         helper.make_node("Reshape", ["answers", "by_tree"], ["questions"]),
         helper.make_node("MatMul", ["questions", "bits"], ["numbers"]),
         helper.make_node("Cast", ["numbers"], ["leaves_of_trees"], to=TensorProto.INT64),
