@@ -15,6 +15,28 @@ from toprank.kernels.jit import compiled
 
 
 @compiled
+def _find_leaves(
+    codes: NDArray[np.uint8],
+    splits: NDArray[np.int16],
+    columns: NDArray[np.int32],
+    leaves: NDArray[np.uint16],
+) -> None:
+    """Number of the leaf of each row in one tree.
+
+    ``codes`` has a row per column of the table. Level d sends right the rows whose code in
+    ``columns[d]`` exceeds ``splits[d, 0]`` and is not ``splits[d, 1]``. One level of all rows at a
+    time: a register compares many of them at once.
+    """
+    leaves[:] = 0
+    for level in range(columns.size):
+        column = codes[columns[level]]
+        last, left_code = splits[level, 0], splits[level, 1]
+        for i in range(leaves.size):
+            right = (column[i] > last) & (column[i] != left_code)
+            leaves[i] = np.uint16(np.uint16(2) * leaves[i] + np.uint16(right))
+
+
+@compiled
 def add_trees(
     codes: NDArray[np.uint8],
     splits: NDArray[np.int16],
@@ -22,26 +44,15 @@ def add_trees(
     values: NDArray[np.float64],
     scores: NDArray[np.float64],
 ) -> None:
-    """Add the trees' values to the scores of some rows.
-
-    ``codes`` has a row per column of the table. Level d of tree t sends right the rows whose code
-    in ``columns[t, d]`` exceeds ``splits[t, d, 0]`` and is not ``splits[t, d, 1]``. One level of a
-    few thousand rows at a time: a register compares many of them at once.
-    """
+    """Add the trees' values to the scores of some rows, a few thousand rows at a time."""
     block = 2048
     leaves = np.empty(block, dtype=np.uint16)
     for start in range(0, scores.size, block):
-        size = min(block, scores.size - start)
-        mine = scores[start : start + size]
+        mine = scores[start : start + block]
+        part = codes[:, start : start + block]
         for t in range(values.shape[0]):
-            leaves[:size] = 0
-            for level in range(columns.shape[1]):
-                column = codes[columns[t, level], start : start + size]
-                last, left_code = splits[t, level, 0], splits[t, level, 1]
-                for i in range(size):
-                    right = (column[i] > last) & (column[i] != left_code)
-                    leaves[i] = np.uint16(np.uint16(2) * leaves[i] + np.uint16(right))
-            for i in range(size):
+            _find_leaves(part, splits[t], columns[t], leaves[: mine.size])
+            for i in range(mine.size):
                 mine[i] += values[t, leaves[i]]
 
 
@@ -52,15 +63,9 @@ def leaf_numbers(
     columns: NDArray[np.int32],
     leaves: NDArray[np.uint16],
 ) -> None:
-    """``leaves[t, i]`` = number of the leaf of row i in tree t; see :func:`add_trees`."""
-    leaves[:] = 0
+    """``leaves[t, i]`` = number of the leaf of row i in tree t."""
     for t in range(leaves.shape[0]):
-        for level in range(columns.shape[1]):
-            column = codes[columns[t, level]]
-            last, left_code = splits[t, level, 0], splits[t, level, 1]
-            for i in range(leaves.shape[1]):
-                right = (column[i] > last) & (column[i] != left_code)
-                leaves[t, i] = np.uint16(np.uint16(2) * leaves[t, i] + np.uint16(right))
+        _find_leaves(codes, splits[t], columns[t], leaves[t])
 
 
 @compiled

@@ -169,7 +169,7 @@ def _won_by_margin(
         check_finite(rows.scores)
     # A difference equal to the margin is an error, on whichever side the subtraction rounds it.
     slack = _ROUNDING * (np.abs(rows.scores) + margin)
-    return rows._replace(scores=rows.scores - (margin + slack) * rows.gain)
+    return rows._replace(scores=rows.scores - (margin + slack) * rows.gain, are_finite=True)
 
 
 def _pnorm_error_of_long_list(
