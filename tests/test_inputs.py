@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from toprank import PNormPush
-from toprank.inputs import scaled_weights
+from toprank.inputs import check_number, scaled_weights
 from toprank.metrics import roc_auc
 
 
@@ -50,3 +50,11 @@ def test_a_positive_class_by_the_alphabet_alone_is_warned_of(labels, doubtful):
         for name, each in zip(("y", "y_true"), caught, strict=False)
     ]
     assert remedies == [True, True] * doubtful
+
+
+def test_a_parameter_that_may_be_none_says_so():
+    check_number("tol", None, 0, optional=True)
+    with pytest.raises(ValueError, match=r"tol must be a number ≥ 0, or None, got -1\."):
+        check_number("tol", -1, 0, optional=True)
+    with pytest.raises(ValueError, match=r"n must be a whole number ≥ 1, got None\."):
+        check_number("n", None, 1, whole=True)

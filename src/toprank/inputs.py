@@ -427,11 +427,15 @@ def check_number(
     *,
     whole: bool = False,
     inside: bool = False,
+    optional: bool = False,
 ) -> None:
     """Raise unless the value is a number from ``low`` to ``high``, and no boolean.
 
-    With ``inside`` it must be neither of the two, unless ``high`` is infinite.
+    With ``inside`` it must be neither of the two, unless ``high`` is infinite; with ``optional`` it
+    may be None.
     """
+    if optional and value is None:
+        return
     is_number = isinstance(value, Integral if whole else Real) and not isinstance(value, bool)
     is_end = inside and (value == low or value == high < np.inf)
     if not is_number or is_end or not low <= float(value) <= high:
@@ -439,7 +443,8 @@ def check_number(
         limit = f"above {low:g}" if inside else f"≥ {low:g}"
         if np.isfinite(high):
             limit = f"between {low:g} and {high:g}{', both excluded' if inside else ''}"
-        raise ValueError(f"{name} must be {what} {limit}, got {value!r}.")
+        none = ", or None" if optional else ""
+        raise ValueError(f"{name} must be {what} {limit}{none}, got {value!r}.")
 
 
 def check_choice(name: str, value: Any, choices: tuple[Any, ...]) -> None:

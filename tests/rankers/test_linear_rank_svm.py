@@ -145,7 +145,7 @@ def test_web_pages_are_ranked_within_their_queries(real):
         (LinearRankSVM(loss="log"), "loss must be 'squared_hinge' or 'hinge', got 'log'"),
         (LinearRankSVM(alpha=0), "alpha must be above 0 and finite, got 0"),
         (LinearRankSVM(alpha=np.inf), "alpha must be above 0"),
-        (LinearRankSVM(tol=-1), "tol must be a number ≥ 0, got -1"),
+        (LinearRankSVM(tol=-1), "tol must be a number ≥ 0, or None, got -1"),
         (LinearRankSVM(max_iter=0), "max_iter must be a whole number ≥ 1, got 0"),
         (LinearRankSVM(max_iter=1.5), "max_iter must be a whole number ≥ 1, got 1.5"),
     ],

@@ -152,7 +152,7 @@ def test_more_starts_find_a_nu_plus_that_is_no_worse():
         found = RankSVM(nu_plus_start=start, nu_plus_tol=1e-5, **options).fit(X, y)
         assert found.certificate_.soft_margin <= fixed.certificate_.soft_margin + 1e-5
     with pytest.raises(
-        ValueError, match=r"nu_plus_start must be a number between 0.2 and 1, got 0"
+        ValueError, match=r"nu_plus_start must be a number between 0.2 and 1, or None, got 0"
     ):
         RankSVM(form="product", nu_plus_start=0.1).fit(X, y)
     with pytest.raises(ValueError, match="nu_plus_tol must be a number ≥ 0"):

@@ -111,7 +111,7 @@ def test_groups_are_routed():
         ({"kernel": "rbf"}, "kernel='rbf' needs norm=2"),
         ({"norm": 2, "kernel": "precomputed"}, "kernel must be a function of two rows or one of"),
         ({"delta": 0}, "delta must be a number between 0 and 1, both excluded, got 0"),
-        ({"tol": -1}, "tol must be a number ≥ 0, got -1"),
+        ({"tol": -1}, "tol must be a number ≥ 0, or None, got -1"),
         ({"max_iter": 0}, "max_iter must be a whole number ≥ 1, got 0"),
         ({"form": "classification", "nu": 0.9}, r"nu=0.9 is more than 2·min\(p, n\)/m"),
     ],

@@ -182,8 +182,7 @@ class BasePredtron(OnlineEstimator):
             )
         if self.kernel is None and (self.budget is not None or self.kernel_params is not None):
             raise ValueError("budget and kernel_params belong to a kernel; pass kernel='rbf', say.")
-        if self.budget is not None:
-            check_number("budget", self.budget, 1, whole=True)
+        check_number("budget", self.budget, 1, whole=True, optional=True)
         eta: Any = self.eta
         is_step = isinstance(eta, Real) and 0 < float(eta) < np.inf
         if not is_step and not (isinstance(eta, str) and eta == "auto"):

@@ -323,8 +323,7 @@ class ExponentialRanker(BoostedRanker):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        if self.max_step is not None:
-            check_number("max_step", self.max_step, 0.0, inside=True)
+        check_number("max_step", self.max_step, 0.0, inside=True, optional=True)
 
     def predict_proba(self, X: Any) -> NDArray[Any]:
         """Give the probability of each class: P(y=1|x) = 1/(1 + e^{-2·decision_function(x)}).

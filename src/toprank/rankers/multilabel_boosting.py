@@ -168,8 +168,7 @@ class LabelBooster(LabelSets, ClassifierMixin, BaseEstimator):  # type: ignore[m
 
     def _check_parameters(self) -> None:
         check_stopping(self.tol, self.max_iter)
-        if self.max_step is not None:
-            check_number("max_step", self.max_step, 0.0, inside=True)
+        check_number("max_step", self.max_step, 0.0, inside=True, optional=True)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

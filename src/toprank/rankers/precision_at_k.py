@@ -201,15 +201,12 @@ class PrecisionAtKRanker(LinearRanker):
             raise ValueError(f"solver='cutting_plane' needs alpha above 0, got {self.alpha!r}.")
         check_number("batch_size", self.batch_size, 1, whole=True)
         check_number("n_iter_no_change", self.n_iter_no_change, 1, whole=True)
-        if self.max_iter is not None:
-            check_number("max_iter", self.max_iter, 1, whole=True)
+        check_number("max_iter", self.max_iter, 1, whole=True, optional=True)
         check_number("alpha", self.alpha, 0.0)
         self._check_steps_and_set()
         check_number("validation_fraction", self.validation_fraction, 0.0, 1.0)
-        if self.tol is not None:
-            check_number("tol", self.tol, 0.0)
-        if self.radius is not None:
-            check_number("radius", self.radius, 0.0)
+        check_number("tol", self.tol, 0.0, optional=True)
+        check_number("radius", self.radius, 0.0, optional=True)
 
     def _check_steps_and_set(self) -> None:
         if isinstance(self.step, Real):

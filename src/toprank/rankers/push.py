@@ -393,10 +393,8 @@ class PushRanker(GradesAndPairsMixin, LinearRanker):
     def _check_parameters(self) -> None:
         check_number("alpha", self.alpha, 0)
         check_number("l1_ratio", self.l1_ratio, 0, 1)
-        if self.max_iter is not None:
-            check_number("max_iter", self.max_iter, 0)
-        if self.tol is not None:
-            check_number("tol", self.tol, 0)
+        check_number("max_iter", self.max_iter, 0, optional=True)
+        check_number("tol", self.tol, 0, optional=True)
         check_choice("solver", self.solver, ("auto", "lbfgs", "coordinate"))
         if isinstance(self._family(), WeakLearner):
             self._check_learner()

@@ -271,10 +271,8 @@ def check_parameters(ranker: Any) -> None:
 def _check_search(ranker: Any) -> None:
     """Raise where the search for ν⁺ cannot begin or end."""
     check_number("n_starts", ranker.n_starts, 1, whole=True)
-    if ranker.nu_plus_start is not None:
-        check_number("nu_plus_start", ranker.nu_plus_start, ranker.nu, 1.0)
-    if ranker.nu_plus_tol is not None:
-        check_number("nu_plus_tol", ranker.nu_plus_tol, 0.0)
+    check_number("nu_plus_start", ranker.nu_plus_start, ranker.nu, 1.0, optional=True)
+    check_number("nu_plus_tol", ranker.nu_plus_tol, 0.0, optional=True)
 
 
 def _check_kernel(kernel: Any, norm: int) -> None:

@@ -117,6 +117,5 @@ converged_, objective_path_, validation_path_ : as in :class:`RankBoost`; the pa
         check_number("nu", self.nu, 0.0, 1.0)
         if not self.nu > 0:
             raise ValueError(f"nu must be above 0, got {self.nu!r}; for no bound use RankBoost.")
-        if self.nu_plus is not None:
-            check_number("nu_plus", self.nu_plus, float(self.nu), 1.0)
+        check_number("nu_plus", self.nu_plus, float(self.nu), 1.0, optional=True)
         check_number("delta", self.delta, 0.0, 1.0, inside=True)

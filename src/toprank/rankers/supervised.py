@@ -433,8 +433,7 @@ def check_known(labels: NDArray[Any]) -> None:
 
 def check_stopping(tol: Any, max_iter: Any) -> None:
     """Raise where a fit would not know when to stop."""
-    if tol is not None:
-        check_number("tol", tol, 0)
+    check_number("tol", tol, 0, optional=True)
     check_number("max_iter", max_iter, 1, whole=True)
 
 

@@ -191,8 +191,7 @@ class ForestRanker(ForeignTrees):
     def _check_parameters(self) -> None:
         check_number("n_trees", self.n_trees, 1, whole=True)
         check_number("min_samples_leaf", self.min_samples_leaf, 1, whole=True)
-        if self.max_features is not None:
-            check_number("max_features", self.max_features, 0.0, 1.0)
+        check_number("max_features", self.max_features, 0.0, 1.0, optional=True)
         check_choice("kind", self.kind, ("random", "extra"))
 
     def _make(self, n_rows: int) -> Any:

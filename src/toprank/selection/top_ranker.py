@@ -622,10 +622,8 @@ class TopRanker(BaseRanker):
         check_number("max_rows", self.max_rows, 30, whole=True)
         check_number("max_loss", self.max_loss, 0.0, 1.0)
         check_number("random_state", self.random_state, 0, whole=True)
-        if self.list_size is not None:
-            check_number("list_size", self.list_size, 1, whole=True)
-        if self.time_limit is not None:
-            check_number("time_limit", self.time_limit, 0.0)
+        check_number("list_size", self.list_size, 1, whole=True, optional=True)
+        check_number("time_limit", self.time_limit, 0.0, optional=True)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
