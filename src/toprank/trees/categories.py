@@ -69,7 +69,7 @@ class Categories:
         is_auto = isinstance(categories, str)
         if categories is None or (frame is None and (is_auto or np.ndim(X) != 2)):
             columns = []
-        elif is_auto:
+        elif frame is not None and is_auto:
             columns = [
                 place
                 for place, kind in enumerate(frame.schema.values())
