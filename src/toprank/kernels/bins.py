@@ -99,7 +99,7 @@ def _grid(
 
     The number of a value's cell, (value - low)·scale, never falls when the value grows, rounding
     included. So every value of a cell exceeds the thresholds of all earlier cells and none of the
-    later ones. A cell behind the others is for missing values, whose code is ``of_missing``. Low,
+    later ones. A cell after the others is for missing values, whose code is ``of_missing``. Low,
     scale and the last cell are written into ``grid``; the most thresholds in one cell come back.
     """
     cells = below.size - 1
@@ -110,13 +110,13 @@ def _grid(
         grid[0], grid[1] = thresholds[0], (cells - 1) / span
         if grid[1] == np.inf:  # thresholds a subnormal number apart
             grid[1] = 0.0
-    last, crowd, most = -1, 0, 0
+    last, in_cell, most = -1, 0, 0
     for k in range(size):
         cell = 0
         if grid[1] > 0.0:
             cell = min(int((thresholds[k] - grid[0]) * grid[1]), cells - 1)
-        crowd = crowd + 1 if cell == last else 1
-        most = max(most, crowd)
+        in_cell = in_cell + 1 if cell == last else 1
+        most = max(most, in_cell)
         if cell > last:
             below[last + 1 : cell + 1] = k
         last = cell
@@ -137,12 +137,12 @@ def _by_grid(
 ) -> None:
     """Codes of some values of a column: each looks at the few thresholds of its own cell."""
     low, scale, last = grid[0], grid[1], grid[2]
-    zero, behind = grid.dtype.type(0.0), np.uint32(below.size - 1)
+    zero, missing_cell = grid.dtype.type(0.0), np.uint32(below.size - 1)
     for k in range(codes.size):
         place = (values[k] - low) * scale
         place = place if place > zero else zero  # noqa: FURB136  (inf times 0 goes to 0)
         place = place if place < last else last  # noqa: FURB136  (compiles to one instruction)
-        cells[k] = np.uint32(np.int32(place)) if values[k] == values[k] else behind
+        cells[k] = np.uint32(np.int32(place)) if values[k] == values[k] else missing_cell
     for k in range(codes.size):
         code = below[cells[k]]
         codes[k] = code + (thresholds[code] < values[k])
@@ -185,15 +185,15 @@ def bin_rows(
     values, cells = np.empty(block, dtype=thresholds.dtype), np.empty(block, dtype=np.uint32)
     below = np.empty((n_columns, _CELLS + 1 if stop - start >= _FEWEST_ROWS else 0), dtype=np.uint8)
     grids = np.empty((n_columns, 3), dtype=thresholds.dtype)
-    crowds = np.full(n_columns, 255)
+    most_per_cell = np.full(n_columns, 255)
     if below.size:
         for j in range(n_columns):
-            crowds[j] = _grid(thresholds[j], of_missing[j], below[j], grids[j])
+            most_per_cell[j] = _grid(thresholds[j], of_missing[j], below[j], grids[j])
     by_columns = X.strides[0] < X.strides[1] and codes.strides[0] > codes.strides[1]
-    stretch = max(stop - start, 1) if by_columns else block
-    for first in range(start, stop, stretch):
+    n_rows = max(stop - start, 1) if by_columns else block
+    for first in range(start, stop, n_rows):
         for j in range(n_columns):
-            for begin in range(first, min(first + stretch, stop), block):
+            for begin in range(first, min(first + n_rows, stop), block):
                 end = min(begin + block, stop)
                 if rows.size:
                     for k in range(end - begin):
@@ -202,7 +202,8 @@ def bin_rows(
                     for k in range(end - begin):
                         values[k] = X[begin + k, j]
                 mine = codes[j, begin:end]
-                if crowds[j] <= 4:
-                    _by_grid(values, thresholds[j], below[j], grids[j], crowds[j], cells, mine)
+                most = most_per_cell[j]
+                if most <= 4:
+                    _by_grid(values, thresholds[j], below[j], grids[j], most, cells, mine)
                 else:
                     _by_halving(values, thresholds[j], of_missing[j], mine)
