@@ -72,6 +72,17 @@ def test_reasons_are_the_columns_that_add_most(made, database, name):
             assert row[f"reason_{number}_adds"] == pytest.approx(parts[column], rel=1e-9)
 
 
+def test_a_model_that_uses_no_column_has_no_reasons(database):
+    X, y = np.array([[0.0, 1.0], [1.0, 1.0], [2.0, 0.0]]), [0, 0, 1]
+    ranker = toprank.PNormPush(alpha=1e3, l1_ratio=1.0).fit(X, y)
+    assert not ranker.coef_.any()
+    dialect, run = database
+    query = to_sql(ranker, key="id", table="new rows", dialect=dialect, reasons=1)
+    found = run(query, pa.table({"id": [1, 2, 3], "x0": X[:, 0], "x1": X[:, 1]}))
+    assert found["place"].to_pylist() == [1, 2, 3]
+    assert found["reason_1"].to_pylist() == [None] * 3
+
+
 def test_reasons_of_trees_are_refused(made):
     with pytest.raises(ValueError, match="toprank explain"):
         query_of(made("numbers")[1]["trees"], "duckdb", reasons=3)

@@ -301,7 +301,8 @@ class Query:
     def explain(self, n_reasons: int, baseline: Any) -> None:
         """The columns that add most beyond the baseline, those of each row in columns."""
         sql = self.dialect
-        means = dict.fromkeys(self.columns, 0.0)
+        # a query needs a column to choose from, also where no column adds anything
+        means = dict.fromkeys(self.columns or list(self.formula.kinds)[:1], 0.0)
         for cell, mean in zip(self.formula.cells, baseline.tolist(), strict=True):
             if cell.column in means:
                 means[cell.column] += mean
@@ -310,7 +311,10 @@ class Query:
             for column, term in self._terms(member.term):
                 factor = "" if member.factor == 1.0 else f"{self.n(member.factor)} * "
                 parts[column].append(f"{factor}{term}")
-        amounts = [f"{_added(parts[name])} - {self.n(mean)}" for name, mean in means.items()]
+        amounts = [
+            f"{_added(parts[name] or [self.n(0.0)])} - {self.n(mean)}"
+            for name, mean in means.items()
+        ]
         row = "ROW_NUMBER() OVER (ORDER BY toprank_key) AS toprank_row"
         self.add("shown", f"SELECT {row}, placed.*\n  FROM placed{self.first}", once=True)
         self.add("amounts", sql.unnested(amounts, "amount", "float8", "shown"), once=True)
