@@ -29,6 +29,8 @@ def write(path, content):
 def folder(tmp_path):
     table = read_table(write(tmp_path / "table.csv", TEXT))
     write(tmp_path / "semicolons.csv", TEXT.replace(",", ";"))
+    write(tmp_path / "tabs.csv", TEXT.replace(",", "\t"))
+    write(tmp_path / "bars.csv", TEXT.replace(",", "|"))
     write(tmp_path / "table.tsv", TEXT.replace(",", "\t"))
     pq.write_table(table.columns, tmp_path / "table.parquet")
     for path in list(tmp_path.iterdir()):
@@ -37,7 +39,10 @@ def folder(tmp_path):
 
 
 @pytest.mark.parametrize("tail", ["", ".gz"])
-@pytest.mark.parametrize("name", ["table.csv", "semicolons.csv", "table.tsv", "table.parquet"])
+@pytest.mark.parametrize(
+    "name",
+    ["table.csv", "semicolons.csv", "tabs.csv", "bars.csv", "table.tsv", "table.parquet"],
+)
 def test_every_format_gives_the_same_columns(folder, name, tail):
     table = read_table(folder / f"{name}{tail}")
     assert table.names == ["age", "job", "member", "since", "sold"]

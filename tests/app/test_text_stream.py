@@ -32,7 +32,10 @@ def text(n_rows=200, delimiter=",", end="\n", last="\n"):
 
 
 @pytest.mark.parametrize("last", ["\n", ""])
-@pytest.mark.parametrize(("name", "delimiter"), [("t.csv", ","), ("t.tsv", "\t"), ("s.csv", ";")])
+@pytest.mark.parametrize(
+    ("name", "delimiter"),
+    [("t.csv", ","), ("t.tsv", "\t"), ("s.csv", ";"), ("tabs.csv", "\t"), ("bars.csv", "|")],
+)
 def test_pieces_give_the_list_of_the_whole(model, tmp_path, name, delimiter, last):
     path = tmp_path / name
     path.write_text(text(delimiter=delimiter, last=last))

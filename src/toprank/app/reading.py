@@ -119,11 +119,11 @@ def _most_columns(kind: pa.DataType) -> int:
 def read_table(path: str | os.PathLike[str], how: TextFormat | None = None) -> Table:
     """Read a table of any of the formats.
 
-    CSV (with commas, or semicolons where the header has no comma) and TSV have a header line and
-    are UTF-8, unless ``how`` says otherwise; empty cells, ``NA``, ``NaN``, ``null`` and ``?`` are
-    missing values, and the apostrophe that ``toprank rank`` puts before formulas is no part of a
-    text. LIBSVM and LETOR text gets the columns ``label``, ``qid`` where there are lists, and one
-    for each feature number.
+    CSV (with commas, or where the header has none with semicolons, tabs or vertical bars) and TSV
+    have a header line and are UTF-8, unless ``how`` says otherwise; empty cells, ``NA``, ``NaN``,
+    ``null`` and ``?`` are missing values, and the apostrophe that ``toprank rank`` puts before
+    formulas is no part of a text. LIBSVM and LETOR text gets the columns ``label``, ``qid`` where
+    there are lists, and one for each feature number.
 
     A file may be gzipped; ``-`` is standard input; ``shop.db::customers`` is a table of a database,
     ``book.xlsx::May`` a sheet of a workbook.
@@ -311,10 +311,10 @@ def csv_arguments(
 
 
 def delimiter_of(first: bytes, kind: str) -> str:
-    """The delimiter of "csv" or "tsv", judged by the first line."""
+    """The delimiter of "csv" or "tsv": the first of ``, ; tab |`` that the first line contains."""
     if kind == "tsv":
         return "\t"
-    return ";" if b";" in first and b"," not in first else ","
+    return next((each for each in ",;\t|" if each.encode() in first), ",")
 
 
 def _first_line(source: Path | bytes, name: str) -> bytes:
