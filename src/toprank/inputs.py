@@ -383,15 +383,16 @@ def as_lists(groups: ArrayLike | None, n_rows: int, *, name: str = "groups") -> 
 def within_budget(budget: float, total: Any) -> Any:
     """Rows of a list of ``total`` rows that a budget allows: so many, or below 1 that share.
 
-    A share is rounded up, and no list has more rows than it has. ``total`` is a number or an
-    array with one number per list; where rows have weights, it is their weight.
+    A share is rounded up to one row or more, and no list has more rows than it has. ``total`` is a
+    number or an array with one number per list; where rows have weights, it is their weight.
 
     Examples
     --------
-    >>> int(within_budget(100, 30)), int(within_budget(0.25, 30))
-    (30, 8)
+    >>> int(within_budget(100, 30)), int(within_budget(0.25, 30)), int(within_budget(1e-300, 30))
+    (30, 8, 1)
     """
-    return np.minimum(total, rounded_up(budget * np.asarray(total)) if budget < 1 else budget)
+    rows = np.maximum(1.0, rounded_up(budget * np.asarray(total))) if budget < 1 else budget
+    return np.minimum(total, rows)
 
 
 def check_budget(name: str, budget: Any) -> None:

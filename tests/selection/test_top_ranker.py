@@ -52,6 +52,16 @@ def test_a_budget_for_a_longer_list_promises_its_hits(rings):
     assert 0 < model.hits_.mean < 600
 
 
+@pytest.mark.parametrize("share", [1e-300, 1e-12, 1e-5])
+def test_a_share_below_one_row_is_a_budget_of_one_row(rings, share):
+    X, y = rings
+    model = TopRanker(share, **QUICK).fit(X, y)
+    assert model.comparison_.in_list == 1
+    assert model.comparison_.judged == 1
+    assert 0 <= model.hits_.low <= model.hits_.mean <= model.hits_.high == 1
+    assert model.precision_ == model.hits_
+
+
 def test_trees_keep_most_of_a_blend_whatever_is_lucky():
     X = np.random.default_rng(0).normal(size=(300, 2))
     model = TopRanker(20, candidates=["logistic", "trees"]).fit(X, X[:, 0] > 1.0)

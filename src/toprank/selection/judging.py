@@ -328,7 +328,7 @@ class Hits:
         inside[ranked.order] = ranked.inside(allowed)[ranked.tie]
         terms = inside * (data.positives - edge) * data.size / allowed[0]
         terms -= np.average(terms, weights=data.masses)
-        in_list = budget * rows if budget < 1 else min(budget, rows)
+        in_list = min(max(1.0, budget * rows) if budget < 1 else budget, rows)
         return cls(float(share), in_list, terms, data.masses, float(allowed[0]), rows)
 
     @property
