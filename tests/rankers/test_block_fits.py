@@ -43,6 +43,32 @@ def test_a_push_on_blocks_is_the_push_in_memory(name, weighted):
     assert list(found.classes_) == [0, 1]
 
 
+@pytest.mark.parametrize("scale", [5e-324, 1e-170, 8.9e307])
+@pytest.mark.parametrize(
+    "options", [{}, {"p": np.inf}, {"focus": "bottom"}, {"focus": "both"}, {"loss": "hinge"}]
+)
+@pytest.mark.filterwarnings("error", "ignore::sklearn.exceptions.ConvergenceWarning")
+def test_weights_of_any_size_give_the_model_and_the_objective_in_memory(options, scale):
+    X, y, _ = rows(200, 3)
+    weights = np.arange(200) % 2 + 1.0
+    ordinary = PNormPush(**options).fit_blocks(ArrayBlocks.cut(X, y, weights, size=20))
+    found = PNormPush(**options).fit_blocks(ArrayBlocks.cut(X, y, scale * weights, size=20))
+    in_memory = PNormPush(**options).fit(X, y, scale * weights)
+    np.testing.assert_allclose(found.weights_, ordinary.weights_, rtol=1e-9)
+    np.testing.assert_allclose(found.intercept_, ordinary.intercept_, rtol=1e-9)
+    assert found.objective_path_[-1] == pytest.approx(in_memory.objective_path_[-1], rel=1e-6)
+
+
+def test_blocks_without_weights_count_1_beside_heavy_ones():
+    X, y, _ = rows(200, 3)
+    weights = np.where(np.arange(200) < 100, 2.0**300, 1.0)
+    heavy, _ = np.split(weights, 2)
+    halves = zip(np.split(X, 2), np.split(y, 2), [heavy, None], range(2), strict=True)
+    found = PNormPush().fit_blocks(ArrayBlocks([Block(*half) for half in halves]))
+    expected = PNormPush().fit(X, y, weights)
+    np.testing.assert_allclose(found.weights_, expected.weights_, rtol=1e-6)
+
+
 def test_infinite_power_goes_through_the_same_powers():
     X, y, _ = rows(500)
     expected = PNormPush(np.inf).fit(X, y)

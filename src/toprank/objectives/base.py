@@ -241,6 +241,11 @@ ORDINARY_WEIGHTS = (2.0**-200, 2.0**200)
 LARGEST_EXPONENT = math.log(sys.float_info.max)
 
 
+def are_ordinary(largest: float) -> bool:
+    """Whether sums and products of weights up to ``largest`` neither overflow nor vanish."""
+    return ORDINARY_WEIGHTS[0] <= largest <= ORDINARY_WEIGHTS[1]
+
+
 class Degrees(NamedTuple):
     """How an objective grows with the weights: c·w makes risk c^risk and value c^value times it.
 
@@ -302,7 +307,7 @@ class Objective(ABC):
     def criterion(self, truth: Truth) -> Criterion:
         """Apply the formula to the rows that count, after scaling weights that would overflow."""
         weights = truth.weights
-        if weights is None or ORDINARY_WEIGHTS[0] <= weights.max() <= ORDINARY_WEIGHTS[1]:
+        if weights is None or are_ordinary(float(weights.max())):
             return self._criterion(truth)
         self.check_largest_weight(float(weights.max()))
         degrees = self.weight_degrees()
@@ -312,8 +317,7 @@ class Objective(ABC):
 
     def check_largest_weight(self, largest: float) -> None:
         """Raise an error if weights would overflow and cannot be scaled in this formula."""
-        is_ordinary = ORDINARY_WEIGHTS[0] <= largest <= ORDINARY_WEIGHTS[1]
-        if self.weight_degrees() is None and not is_ordinary:
+        if self.weight_degrees() is None and not are_ordinary(largest):
             raise ValueError(
                 f"sample_weight reaches {largest:g}, and {type(self).__name__} depends on the size "
                 "of the weights; divide them by one number, so that they are near 1."

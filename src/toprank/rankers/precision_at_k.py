@@ -18,7 +18,7 @@ from sklearn.utils.metaestimators import available_if
 from toprank.guarantees.precision import StreamCertificate, certify_mistakes, reach_of
 from toprank.guarantees.ranking_margins import GapCertificate
 from toprank.inputs import check_choice, check_number
-from toprank.objectives.base import ORDINARY_WEIGHTS
+from toprank.objectives.base import are_ordinary
 from toprank.objectives.precision import PrecisionAtK, PrecisionCriterion, are_whole, as_top
 from toprank.rankers.base import forget_calibration
 from toprank.rankers.cuts import matching_intercept
@@ -460,7 +460,7 @@ def with_ordinary_weights(truth: Truth, k: float) -> Truth:
     weights = truth.weights
     if weights is None or not weights.size:
         return truth
-    if ORDINARY_WEIGHTS[0] <= weights.max() <= ORDINARY_WEIGHTS[1]:
+    if are_ordinary(float(weights.max())):
         return truth
     if not as_top(k)[1]:
         raise ValueError(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from toprank.objectives.base import Relative
+from toprank.objectives.base import Relative, are_ordinary
 from toprank.rankers.cuts import matching_intercept_on_blocks
 from toprank.solvers import minimize_by_lbfgs
 from toprank.solvers.block_design import SpreadDesign, WholeLists
@@ -32,7 +32,10 @@ Floats = NDArray[np.float64]
 
 
 class BlockProblem:
-    """Where to cut a list in blocks, by passes over them."""
+    """Where to cut a list in blocks, by passes over them.
+
+    Passes scale the weights by the largest one where sums of them might overflow or vanish.
+    """
 
     def __init__(
         self, family: Features, blocks: Blocks, seen: Survey, classes: NDArray[Any]
@@ -40,16 +43,23 @@ class BlockProblem:
         self.family, self.classes, self.dtype = family, classes, seen.dtype
         self.n_weak = seen.low.size
         self._table = blocks, family, classes[1]
+        self._divisor = None if are_ordinary(seen.largest_weight) else seen.largest_weight
 
     def matching_cut(self, weights: Floats) -> float:
         """Cut the list where the rows above weigh as much as the positives."""
         blocks, family, positive = self._table
-        scored = partial(block_scores, family=family, positive=positive, weights=weights)
+        scored = partial(
+            block_scores,
+            family=family,
+            positive=positive,
+            weights=weights,
+            largest=self._divisor,
+        )
         return matching_intercept_on_blocks(blocks, scored)
 
     def probability_cut(self, weights: Floats, formula: PushFormula) -> float:
         """Cut the list where the probability is 1/2."""
-        passes = PushPasses(*self._table, formula)
+        passes = PushPasses(*self._table, formula, self._divisor)
         return formula.intercept(passes.masses(weights, formula.tilts()))
 
 
@@ -75,7 +85,7 @@ class SummedProblem(BlockProblem):
         if self._formula is None:
             return minimize_by_passes(IRPasses(*self._table), penalty, **options)
         formula = self._formula if power is None else self._formula._replace(p=power)
-        passes = PushPasses(*self._table, formula)
+        passes = PushPasses(*self._table, formula, self._divisor)
         if power is not None:
             passes.use_mean()
         return minimize_by_passes(passes, penalty, **options)
@@ -83,7 +93,7 @@ class SummedProblem(BlockProblem):
     def largest_term(self, weights: Floats) -> float:
         """Value at p = ∞."""
         assert self._formula is not None  # noqa: S101  (the IR push has no power)
-        return PushPasses(*self._table, self._formula).largest_term(weights)
+        return PushPasses(*self._table, self._formula, self._divisor).largest_term(weights)
 
 
 class SpreadProblem(BlockProblem):

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toprank.blocks import Least, Sums
+from toprank.inputs import log_scale, scaled_weights
 from toprank.objectives.exponential import PushFormula, Tilt, TiltedMass, pull_of_negatives
 from toprank.solvers.base import SEPARATED, Penalty, Run, Solution, floor_of
 from toprank.solvers.descent import (
@@ -78,10 +79,15 @@ class Moments(TiltedMass):
 
 
 class BlockObjective(ABC):
-    """An objective as a function of the weights of the weak rankers, by passes over blocks."""
+    """An objective as a function of the weights of the weak rankers, by passes over blocks.
 
-    def __init__(self, blocks: Blocks, family: Features, positive: Any) -> None:
-        self._blocks, self._rows = blocks, (family, positive)
+    ``largest`` is the largest weight of all rows, by which weights of rows are scaled, or None.
+    """
+
+    def __init__(
+        self, blocks: Blocks, family: Features, positive: Any, largest: float | None = None
+    ) -> None:
+        self._blocks, self._rows, self._largest = blocks, (family, positive), largest
         self.n_weak = family.n_weak_
         self._with_second = self.n_weak <= MAX_DENSE
 
@@ -94,12 +100,15 @@ class BlockObjective(ABC):
         return self.evaluate(weights)[:2]
 
     def _moments(self, weights: Vector, tilts: list[Tilt]) -> list[Moments]:
-        total = self._blocks.total(tilted_moments, *self._rows, weights, tilts, self._with_second)
-        return total.parts
+        return self._total(weights, tilts, with_second=self._with_second)
 
     def masses(self, weights: Vector, tilts: list[Tilt]) -> list[TiltedMass]:
-        """Σ w·e^{c·s} for each tilt."""
-        return self._blocks.total(tilted_moments, *self._rows, weights, tilts, False).parts
+        """Σ w·e^{c·s} for each tilt, with scaled weights w."""
+        return [*self._total(weights, tilts, with_second=False)]
+
+    def _total(self, weights: Vector, tilts: list[Tilt], *, with_second: bool) -> list[Moments]:
+        given = *self._rows, weights, tilts, with_second, self._largest
+        return self._blocks.total(tilted_moments, *given).parts
 
 
 class Evaluation(NamedTuple):
@@ -115,11 +124,20 @@ class PushPasses(BlockObjective):
     """(1/p)·ln R_p of the exponential push, by one pass."""
 
     def __init__(
-        self, blocks: Blocks, family: Features, positive: Any, formula: PushFormula
+        self,
+        blocks: Blocks,
+        family: Features,
+        positive: Any,
+        formula: PushFormula,
+        largest: float | None = None,
     ) -> None:
-        super().__init__(blocks, family, positive)
+        super().__init__(blocks, family, positive, largest)
         self._formula = formula
-        self._offset = 0.0
+        # ln of what weights were divided by: inner rows count once in the value, priced ones 1/p
+        self._log_scale = 0.0
+        if largest is not None:
+            self._log_scale = log_scale(np.array([largest]), scaled_weights(np.array([largest])))
+        self._offset = -(1.0 + 1.0 / formula.p) * self._log_scale
 
     def use_mean(self) -> None:
         """Take the mean of power p over the priced rows, not the sum; costs a pass."""
@@ -127,12 +145,12 @@ class PushPasses(BlockObjective):
         tilts = [Tilt(sign < 0, 1.0) for sign in constants]
         logs = [mass.log for mass in self.masses(np.zeros(self.n_weak), tilts)]
         weight = np.logaddexp.reduce(np.log(list(constants.values())) + logs)
-        self._offset = float(weight) / self._formula.p
+        self._offset = float(weight) / self._formula.p - self._log_scale
 
     def largest_term(self, weights: Vector) -> float:
         """Give the objective at p = ∞; costs a pass."""
         one = PushFormula(1.0, self._formula.constants)
-        return one.largest_term(self.masses(weights, one.tilts()))
+        return one.largest_term(self.masses(weights, one.tilts())) + self._log_scale
 
     def evaluate(self, weights: Vector) -> Evaluation:
         p = self._formula.p
@@ -180,10 +198,20 @@ def _chunks(block: Block) -> Iterator[slice]:
         yield slice(start, min(start + CHUNK, len(block.y)))
 
 
+def _row_weights(block: Block, largest: float | None) -> NDArray[Any] | None:
+    """Weights of the rows of a block, scaled by the ``largest`` of all rows; None leaves them."""
+    if largest is None:
+        return block.weights
+    weights = np.ones(len(block.y)) if block.weights is None else block.weights.astype(np.float64)
+    return scaled_weights(weights, largest)
+
+
 def block_scores(
-    block: Block, family: Features, positive: Any, weights: Vector
+    block: Block, family: Features, positive: Any, weights: Vector, largest: float | None = None
 ) -> tuple[Vector, NDArray[np.bool_], Vector]:
     """Scores of the rows of a block that count, which are positives, and their weights.
+
+    ``largest`` is the largest weight of all rows, by which weights are scaled, or None.
 
     Column after column: passes compare these scores with each other, and last bits of a product
     by BLAS depend on where in memory the rows lie.
@@ -193,10 +221,11 @@ def block_scores(
     for column, factor in zip(block.X.T, coef, strict=True):
         scores += factor * column
     positives = np.asarray(block.y == positive)
-    if block.weights is None:
+    row_weights = _row_weights(block, largest)
+    if row_weights is None:
         return scores, positives, np.ones(scores.size)
-    kept = block.weights > 0
-    return scores[kept], positives[kept], block.weights[kept].astype(np.float64)
+    kept = row_weights > 0
+    return scores[kept], positives[kept], row_weights[kept].astype(np.float64)
 
 
 def tilted_moments(
@@ -206,12 +235,15 @@ def tilted_moments(
     weights: Vector,
     tilts: list[Tilt],
     with_second: bool,
+    largest: float | None = None,
 ) -> Sums:
     """Moments of the weak rankers on one block under each tilt.
 
     Scores, masses and first moments are float64 also for a float32 table: a line search compares
     values closer than float32 can tell. Second moments only choose a direction and stay narrow.
+    ``largest`` is the largest weight of all rows, by which weights are scaled, or None.
     """
+    all_weights = _row_weights(block, largest)
     low, scale, size = family.low_[:, None], 1.0 / family.span_[:, None], family.n_weak_
     totals = [
         Moments(
@@ -232,7 +264,7 @@ def tilted_moments(
         values *= scale
         scores = weights @ values
         positives = block.y[rows] == positive
-        row_weights = None if block.weights is None else block.weights[rows]
+        row_weights = None if all_weights is None else all_weights[rows]
         for place, tilt in enumerate(tilts):
             members = positives if tilt.is_positive else ~positives
             if row_weights is not None:

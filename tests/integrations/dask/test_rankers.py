@@ -208,6 +208,18 @@ def test_rows_that_meet_across_chunks_give_the_model_of_one_table(name, options,
     assert_same_model(name, groups, tol=1e-8, **options)
 
 
+@pytest.mark.usefixtures("one_process", "scores_stay")
+@pytest.mark.parametrize("loss", ["exponential", "hinge"])
+@pytest.mark.filterwarnings("error", "ignore::sklearn.exceptions.ConvergenceWarning")
+def test_a_push_takes_weights_of_any_size(loss):
+    X, y, _ = short_table(200)
+    table, labels = da.from_array(X, chunks=(70, 5)), da.from_array(y, chunks=70)
+    one = PNormPush(loss=loss).fit(table, labels, np.ones(200))
+    other = PNormPush(loss=loss).fit(table, labels, np.full(200, 1.7e308))
+    np.testing.assert_allclose(other.weights_, one.weights_, rtol=1e-9)
+    np.testing.assert_allclose(other.intercept_, one.intercept_, rtol=1e-9)
+
+
 @pytest.mark.usefixtures("one_process")
 @pytest.mark.parametrize(
     ("name", "options", "listed"),
