@@ -257,19 +257,27 @@ class TargetOptions:
         "[default: yes, true, 1 and the like, else the rarer of two]."
     )
 
-    def label_as(self, model: RankingModel, table: Table) -> LabelledFeatures:
-        """The labelled rows of a table, by default as in the model's own training."""
-        from toprank.app.training_data import label_rows
+    def label_as(self, model: RankingModel, table: Table, console: Console) -> LabelledFeatures:
+        """The labelled rows of a table, by default as in the model's own training.
+
+        A note says what is negative, if these are several values and the user has named none.
+        """
+        from toprank.app.training_data import label_rows, note_on_negatives
 
         roles = model.roles
-        is_same = self.target is None or self.target == roles.target
-        return label_rows(
+        target = self.target or roles.target
+        own = () if self.positive or target != roles.target else roles.positives
+        rows = label_rows(
             table,
-            target=self.target or roles.target,
-            positives=tuple(self.positive or (roles.positives if is_same else ())),
+            target=target,
+            positives=tuple(self.positive or own),
             group=roles.group if roles.group in table.names else None,
             weight=roles.weight if roles.weight in table.names else None,
         ).in_memory()
+        note = note_on_negatives(table, target, own) if own else ""
+        if note:
+            console.note(note)
+        return rows
 
 
 @dataclass(frozen=True)

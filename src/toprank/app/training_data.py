@@ -363,6 +363,17 @@ def choose_positives(
     return PositiveValues(tuple(spellings[rare]), assumption, note)
 
 
+def note_on_negatives(table: Table, target: str, positives: tuple[str, ...]) -> str:
+    """Name the values that count as negative, where they are more than one."""
+    negatives = sorted(set(counted_words(table.column(target))) - set(positives))
+    if len({value.casefold() for value in negatives}) < 2:
+        return ""
+    return (
+        f"the values {listing(negatives)} of the target {target!r} count as negative, because the "
+        f"model was fitted with {listing(positives)} as positive; --positive VALUE names others."
+    )
+
+
 def _labels(
     table: Table, target: str, positives: tuple[str, ...]
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:

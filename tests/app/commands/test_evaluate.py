@@ -2,6 +2,9 @@
 
 import json
 
+import pyarrow as pa
+import pyarrow.parquet as pq
+
 
 def test_evaluate_measures_and_compares_two_shortlists(invoke, words, deals, tmp_path):
     other = tmp_path / "other.toprank"
@@ -20,3 +23,21 @@ def test_evaluate_measures_and_compares_two_shortlists(invoke, words, deals, tmp
     )
     found = values["metrics"]["precision"]
     assert 0 <= found["low"] <= found["value"] <= found["high"] <= 1
+
+
+def test_values_that_count_as_negative_are_named_where_they_are_several(invoke, deals, tmp_path):
+    table = pq.read_table(deals / "new.parquet")
+    bought = ["maybe" if row < 5 else word for row, word in enumerate(table["bought"].to_pylist())]
+    place = table.column_names.index("bought")
+    pq.write_table(table.set_column(place, "bought", pa.array(bought)), tmp_path / "three.parquet")
+    values = "the values 'maybe', 'no' of the target 'bought' count as negative"
+    for command, page in (("evaluate", ()), ("report", ("-o", tmp_path / "page.html"))):
+        told = invoke(command, deals / "model.toprank", tmp_path / "three.parquet", *page)
+        assert told.exit_code == 0
+        assert values in told.stderr
+        known = invoke(command, deals / "model.toprank", deals / "new.parquet", *page)
+        assert "count as negative" not in known.stderr
+    named = ("--positive", "yes")
+    told = invoke("evaluate", deals / "model.toprank", tmp_path / "three.parquet", *named)
+    assert told.exit_code == 0
+    assert "count as negative" not in told.stderr

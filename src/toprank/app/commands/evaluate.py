@@ -62,7 +62,7 @@ def evaluate(
     ranker = load_model(model)
     other = None if asked.against is None else load_model(asked.against)
     read = text.read(table, ranker)
-    rows = labels.label_as(ranker, read)
+    rows = labels.label_as(ranker, read, console)
     note_changes(console, changes_in(ranker, rows.features))
     if asked.propensity is not None:
         rows = weight_by_propensity(console, rows, read, asked.propensity)

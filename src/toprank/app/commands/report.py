@@ -64,7 +64,7 @@ def report(
     changes = changes_in(ranker, rows)
     note_changes(console, changes)
     is_known = labels.target is not None or ranker.roles.target in rows.names
-    labelled = labels.label_as(ranker, rows) if is_known else None
+    labelled = labels.label_as(ranker, rows, console) if is_known else None
     if labelled is None:
         console.note(
             f"{rows.name} has no column {ranker.roles.target!r}: the page shows no measures of "
