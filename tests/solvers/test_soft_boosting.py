@@ -95,10 +95,10 @@ def test_soft_boosting_comes_within_delta_of_the_best_soft_margin(seed):
     best = best_soft_margin(H, y, 0.5, 0.4)
     criterion = CappedClasses(y, None, 0.5, 0.4)
     state = ColumnState(Features().fit(H).design(H), criterion)
-    run, margins, ceiling = soft_boost(state, delta=0.1, max_iter=100_000)
+    run = soft_boost(state, delta=0.1, max_iter=100_000)
     assert run.status == "converged"
-    assert 0.9 * best - 1e-9 <= margins[-1] <= best + 1e-9
-    assert ceiling >= best - 1e-9
+    assert 0.9 * best - 1e-9 <= run.soft_margins[-1] <= best + 1e-9
+    assert run.ceiling >= best - 1e-9
     assert run.n_iter <= np.log(1 / 0.2) / (0.1 * best) ** 2  # the theorem's number of rounds
     slopes = criterion.value_and_gradient(state.scores)[1]
     assert np.abs(slopes[y]).max() <= 1 / (0.5 * y.sum()) + 1e-12

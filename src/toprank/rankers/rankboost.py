@@ -246,11 +246,10 @@ number of weak rankers in a round of the constant, and the path is of ln F
         run = boost(state, selection="steepest", free=constant, monitor=monitor, **self._rules())
         steps, is_constant = np.array(run.steps), np.array(run.indices, dtype=np.intp) == constant
         run.intercepts = np.cumsum(np.where(is_constant, steps, -steps)).tolist()
-        self._exponent = round(state.log_unit / math.log(2.0))
         return run
 
     def _store_run(self, family: WeakRankers, classes: NDArray[Any] | None, run: Boosted) -> None:
         super()._store_run(family, classes, run)
         skews = [np.exp(positives) - np.exp(negatives) for positives, negatives in run.class_losses]
         with np.errstate(over="ignore"):  # in the units of the weights that were given
-            self.f_skew_path_ = np.ldexp(skews, self.__dict__.pop("_exponent"))
+            self.f_skew_path_ = np.ldexp(skews, round(run.log_unit / math.log(2.0)))

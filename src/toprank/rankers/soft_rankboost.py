@@ -14,7 +14,7 @@ from toprank.inputs import check_number
 from toprank.rankers.boosting import BoostedPairsMixin, BoostedRanker, OneListMixin, shared_docs
 from toprank.rankers.cuts import matching_intercept
 from toprank.solvers.boosting_columns import ColumnState
-from toprank.solvers.soft_boosting import CappedClasses, CappedPairs, soft_boost
+from toprank.solvers.soft_boosting import CappedClasses, CappedPairs, SoftBoosted, soft_boost
 
 if TYPE_CHECKING:
     from toprank.kernels.threads import Threads
@@ -90,27 +90,25 @@ converged_, objective_path_, validation_path_ : as in :class:`RankBoost`; the pa
         return ColumnState(family.design(table, threads=threads), criterion)
 
     def _boost(self, state: Any, monitor: BoostMonitor) -> Boosted:
-        plus, minus = self._nus()
-        share, intercept = 1.0 - float(self.nu), None
+        intercept = None
         if isinstance(state.criterion, CappedClasses):
-            share = (1.0 - plus) * (1.0 - minus)
             intercept = partial(
                 matching_intercept,
                 positives=state.criterion.positives,
                 weights=state.criterion.weights,
             )
-        result = soft_boost(
+        return soft_boost(
             state, delta=float(self.delta), intercept=intercept, monitor=monitor, **self._rules()
         )
-        self._soft = result.soft_margins, result.ceiling, share
-        return result.rounds
 
     def _store_run(self, family: WeakRankers, classes: NDArray[Any] | None, run: Boosted) -> None:
         super()._store_run(family, classes, run)
-        margins, ceiling, share = self.__dict__.pop("_soft")
-        self.soft_margin_path_ = np.array(margins[: run.n_iter])
+        assert isinstance(run, SoftBoosted)  # noqa: S101  (what _boost gives)
+        plus, minus = self._nus()
+        share = 1.0 - float(self.nu) if classes is None else (1.0 - plus) * (1.0 - minus)
+        self.soft_margin_path_ = np.array(run.soft_margins)
         reached = float(self.soft_margin_path_[-1]) if run.n_iter else 0.0
-        self.certificate_ = SoftMarginCertificate(reached, ceiling, share)
+        self.certificate_ = SoftMarginCertificate(reached, run.ceiling, share)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

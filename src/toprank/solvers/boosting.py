@@ -40,7 +40,8 @@ class Boosted:
     largest edge and ``silent`` the share d₀ of the chosen weak ranker in each round;
     ``smooth_margins`` is G̃ = -ln F̃ / Σ|steps| after each round, F̃ being in units of the smallest
     pair weight, so that G̃ lies below every margin. ``class_losses`` holds ln F₊ and ln F₋ after
-    each round, and ``intercepts`` what the ranker adds to the scores of that round.
+    each round, and ``intercepts`` what the ranker adds to the scores of that round. Losses of
+    classes are e^``log_unit`` times larger in the units of the weights that were given.
     """
 
     path: list[float]
@@ -52,6 +53,7 @@ class Boosted:
     class_losses: list[tuple[float, float]] = field(default_factory=list)
     intercepts: list[float] = field(default_factory=list)
     status: Literal["max_iter", "converged", "separated", "stopped"] = "max_iter"
+    log_unit: float = 0.0
 
     @property
     def n_iter(self) -> int:
@@ -102,7 +104,7 @@ def boost(
     where no weak ranker gains anything.
     """
     state.limit = LONGEST if max_step is None else min(max_step, LONGEST)
-    run = Boosted([state.log_loss + state.log_unit])
+    run = Boosted([state.log_loss + state.log_unit], log_unit=state.log_unit)
     length, ceiling = 0.0, math.inf
     while run.n_iter < max_iter:
         rates = state.rates(selection)

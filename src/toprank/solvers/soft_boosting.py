@@ -25,7 +25,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -142,12 +143,17 @@ class CappedPairs:
         return 2.0 * self._margin.at(scores).value
 
 
-class SoftRun(NamedTuple):
+@dataclass
+class SoftBoosted(Boosted):
     """Rounds, the soft margin of f/‖λ‖₁ after each, and the least upper bound on the best one."""
 
-    rounds: Boosted
-    soft_margins: list[float]
-    ceiling: float
+    soft_margins: list[float] = field(default_factory=list)
+    ceiling: float = math.inf
+
+    def truncate(self, n_rounds: int) -> None:
+        """Forget all but the first rounds; the upper bound stays true."""
+        super().truncate(n_rounds)
+        del self.soft_margins[n_rounds:]
 
 
 def soft_boost(
@@ -159,28 +165,27 @@ def soft_boost(
     tol: float | None = 1e-8,
     intercept: Callable[[Floats], float] | None = None,
     monitor: BoostMonitor | None = None,
-) -> SoftRun:
+) -> SoftBoosted:
     """Take rounds until the soft margin is within the share ``delta`` of the best possible.
 
     The criterion of the state is :class:`CappedClasses` or :class:`CappedPairs`; ``intercept``
     gives that of the scores of a round.
     """
     criterion: Any = state.criterion
-    run = Boosted([state.log_loss])
-    soft_margins: list[float] = []
-    coefficients, ceiling = np.zeros(state.n_weak), math.inf
+    run = SoftBoosted([state.log_loss])
+    coefficients = np.zeros(state.n_weak)
     while run.n_iter < max_iter:
         rates = state.rates("steepest")
         if not rates.size:
-            ceiling, run.status = 0.0, "converged"
+            run.ceiling, run.status = 0.0, "converged"
             break
         worth = np.abs(rates) if both else rates
         index = pick(worth)
         edge = float(worth[index])
-        ceiling = min(ceiling, edge)
-        target = (1.0 - delta) * ceiling
-        reached = soft_margins[-1] if soft_margins else -math.inf
-        if ceiling <= max(tol or 0.0, FLAT) or reached >= target:
+        run.ceiling = min(run.ceiling, edge)
+        target = (1.0 - delta) * run.ceiling
+        reached = run.soft_margins[-1] if run.soft_margins else -math.inf
+        if run.ceiling <= max(tol or 0.0, FLAT) or reached >= target:
             run.status = "converged"
             break
         sign = math.copysign(1.0, rates[index])
@@ -189,7 +194,7 @@ def soft_boost(
         coefficients[index] += step
         # steps that took each other back count no longer: that only raises the soft margin
         length = max(float(np.abs(coefficients).sum()), 1e-300)
-        soft_margins.append(criterion.soft_margin(state.scores) / length)
+        run.soft_margins.append(criterion.soft_margin(state.scores) / length)
         run.indices.append(index)
         run.steps.append(step)
         run.edges.append(edge)
@@ -198,4 +203,4 @@ def soft_boost(
         if monitor is not None and monitor(run):
             run.status = "stopped"
             break
-    return SoftRun(run, soft_margins, ceiling)
+    return run
