@@ -32,6 +32,7 @@ def test_the_certificate_of_a_push_is_the_one_that_its_fit_made(data, settings, 
     model = fit_model(data, made, budget=10, name="pnorm-push")
     text, _ = str(made.certificate_).rsplit("\n", 1)
     assert model.facts["certificate"].startswith(text)
+    assert "held-out rows" not in model.facts["certificate"]
     assert words in text
 
 

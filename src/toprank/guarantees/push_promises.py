@@ -109,7 +109,7 @@ class PushCertificate:
             else f"the lowest positive stands below {_count(self.worst, 'negative')}"
         )
         promise = (
-            f"nothing, for no list with {_number(self.most)} {others} can do worse"
+            f"at most {_number(self.most)}, which is true of every ranking"
             if self.vacuous
             else f"at most {_number(math.floor(self.promised_worst * (1.0 + ROUNDING)))}"
         )
@@ -124,7 +124,7 @@ class PushCertificate:
         )
         if self.bottom is not None:
             return text + str(self.bottom)
-        return text + "New rows are another matter: measure them on held-out rows."
+        return text + "This holds for these rows only; measure the ranking on held-out rows."
 
 
 def push_certificate(
@@ -184,7 +184,7 @@ def push_certificate(
       8-norm of the heights of the negatives: 1 (promised: at most 2.793)
       R_max: the highest negative stands above 1 positive (promised: at most 2)
       75 % of the positives stand above every negative
-    New rows are another matter: measure them on held-out rows.
+    This holds for these rows only; measure the ranking on held-out rows.
     """
     Push(loss=loss, price=price, focus=focus)  # for its errors
     rows: dict[str, Any] = {

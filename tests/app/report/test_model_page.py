@@ -174,14 +174,14 @@ def test_the_page_opens_without_a_complaint_or_a_request(browser, page):
 def test_the_slider_tells_the_value_at_each_length(browser, page, run):
     browser.open(page)
     before = browser.js("document.getElementById('at-budget').textContent")
-    assert before.startswith("The first 500 rows hold")
+    assert before.startswith("The first 500 rows contain")
     browser.js("document.getElementById('budget').focus()")
     browser.press("Home", 36)
     text = browser.js("document.getElementById('at-budget').textContent")
-    assert text.startswith("The first row holds")
+    assert text.startswith("The first row contains")
     browser.press("ArrowRight", 39)
     text = browser.js("document.getElementById('at-budget').textContent")
-    assert text.startswith(f"The first 2 rows hold {run.quality.curve.found[1]:g} positives")
+    assert text.startswith(f"The first 2 rows contain {run.quality.curve.found[1]:g} positives")
 
 
 def test_zooming_shows_fewer_negatives(browser, page):
@@ -240,7 +240,7 @@ def test_a_typed_length_moves_the_slider_and_the_words(browser, page):
         "box.dispatchEvent(new Event('change'));})()"
     )
     assert browser.js("document.getElementById('at-budget').textContent").startswith(
-        "The first 120 rows hold"
+        "The first 120 rows contain"
     )
     ticks = "[...document.querySelectorAll('#gain text')].map(t => t.textContent)"
     assert {"0", "5,000", "10,000"} <= set(browser.js(ticks))

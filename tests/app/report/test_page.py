@@ -62,6 +62,7 @@ def test_the_table_holds_the_numbers(run):
     hits = run.comparison.expected("plain")
     assert f"{hits.mean:.1f} {hits.low:.0f} to {hits.high:.0f}" in text
     assert f"+{gained.mean:.1f}" in text
+    assert "reference" in text  # in place of what the push gains over itself
     assert run.comparison.verdict("push", "plain") in text
 
 
@@ -201,11 +202,14 @@ def test_the_slider_tells_what_each_ranker_found(browser, page):
     browser.open(page)
     words = "document.getElementById('at-budget').textContent"
     # Scores rise with the row, and every second row is positive; the push has them all on top.
-    assert browser.js(words).startswith("The first 10 rows hold, of 20 positives: 5 (50.0 %) by")
+    assert browser.js(words).startswith(
+        "Of 20 positives, the first 10 rows contain 5 (precision 50.0 %) with "
+    )
     browser.js("document.getElementById('budget').focus()")
     browser.press("Home", 36)
     assert browser.js(words) == (
-        "The first row holds, of 20 positives: 0 (0.0 %) by plain; 1 (100.0 %) by push."
+        "Of 20 positives, the first row contains 0 (precision 0.0 %) with plain; "
+        "1 (precision 100.0 %) with push."
     )
 
 

@@ -28,9 +28,9 @@ class PageOptions:
         "Rows to show; with lists, of each list [default: the budget].", min=1, max=10_000
     )
     value: str | None = option(
-        "What a hit is worth: also shows the best length.", metavar="NUMBER|COLUMN"
+        "Value of a hit; the page also shows the most valuable length.", metavar="NUMBER|COLUMN"
     )
-    cost: str | None = option("What looking at a row costs.", metavar="NUMBER|COLUMN")
+    cost: str | None = option("Cost of looking at a row.", metavar="NUMBER|COLUMN")
     push_path: bool = option("If the model is a push, also fit other powers.", default=True)
 
 

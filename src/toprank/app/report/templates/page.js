@@ -66,13 +66,13 @@
     const inAll = (each, at, along) => ({ pairs: [[0, 0], ...each.found.map((found, i) => [along(each, i), found])], kind: `line ${kind(at)}` });
 
     const words = (at) => {
-      const opening = lengths[at] === 1 ? `The first row${ofLists} holds` : `The first ${number.format(lengths[at])} rows${ofLists} hold`;
+      const rows = lengths[at] === 1 ? `first row${ofLists} contains` : `first ${number.format(lengths[at])} rows${ofLists} contain`;
       if (series.length > 1) {
-        const found = series.map((each) => `${number.format(each.found[at])} (${percent(each.share[at])}) by ${each.name}`);
-        return `${opening}, of ${number.format(positives)} positives: ${found.join("; ")}.`;
+        const found = series.map((each) => `${number.format(each.found[at])} (precision ${percent(each.share[at])}) with ${each.name}`);
+        return `Of ${number.format(positives)} positives, the ${rows} ${found.join("; ")}.`;
       }
       const { found, share, low, high } = series[0];
-      return `${opening} ${number.format(found[at])} positives: ${percent(share[at])} of them (${percent(low[at])} to ${percent(high[at])}), ` +
+      return `The ${rows} ${number.format(found[at])} positives: ${percent(share[at])} of them (${percent(low[at])} to ${percent(high[at])}), ` +
         `${percent(found[at] / positives)} of all positives. In random order it would be ${percent(base)} of them.`;
     };
 
