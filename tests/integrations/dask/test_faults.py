@@ -6,7 +6,7 @@ import time
 import dask.array as da
 import numpy as np
 import pytest
-from distributed import Client, KilledWorker
+from distributed import Client, KilledWorker, wait
 
 from tests.integrations.dask.conftest import start_python
 from toprank.integrations.dask import DaskBlocks, PNormPush, RankBoost, TreeRanker
@@ -129,6 +129,16 @@ class _Interrupted(DaskBlocks):
         return blocks
 
 
+def tasks_left(client):
+    """Tasks that a cluster holds; a client tells the scheduler after a while."""
+    for _ in range(1000):
+        left = client.run_on_scheduler(lambda dask_scheduler: len(dask_scheduler.tasks))
+        if not left:
+            break
+        time.sleep(0.05)
+    return left
+
+
 @pytest.mark.parametrize("ranker", [PNormPush(), RankBoost(), TreeRanker()], ids=repr)
 def test_an_interrupted_fit_leaves_nothing_on_the_cluster(client, monkeypatch, ranker):
     monkeypatch.setattr("toprank.integrations.dask.rankers.DaskBlocks", _Interrupted)
@@ -136,10 +146,32 @@ def test_an_interrupted_fit_leaves_nothing_on_the_cluster(client, monkeypatch, r
     X = da.from_array(np.random.default_rng(0).normal(size=(40, 2)), chunks=(20, 2))
     with pytest.raises(KeyboardInterrupt) as held:  # and with it all that its frames know
         ranker.fit(X, np.arange(40) % 2)
-    for _ in range(1000):  # a client tells the scheduler after a while
-        left = client.run_on_scheduler(lambda dask_scheduler: len(dask_scheduler.tasks))
-        if not left:
-            break
-        time.sleep(0.05)
-    assert not left
+    assert not tasks_left(client)
+    assert held.value.__traceback__ is not None
+
+
+def test_blocks_release_the_last_pass_when_a_fit_on_them_is_interrupted(client, monkeypatch):
+    monkeypatch.setattr(_Interrupted, "passes_left", 4)
+    X = da.from_array(np.random.default_rng(0).normal(size=(40, 2)), chunks=(20, 2))
+    blocks = _Interrupted(X, da.from_array(np.arange(40) % 2, chunks=20))
+    with pytest.raises(KeyboardInterrupt) as held:
+        PNormPush().fit_blocks(blocks)
+    assert not tasks_left(client)
+    assert held.value.__traceback__ is not None
+    monkeypatch.setattr(_Interrupted, "passes_left", 99)
+    assert PNormPush().fit_blocks(blocks).converged_
+
+
+def test_blocks_release_a_pass_that_is_interrupted_while_it_runs(client, monkeypatch):
+    def interrupted(_, futures):
+        wait(list(futures.values()))
+        raise KeyboardInterrupt
+
+    X = da.ones((40, 2), chunks=(20, 2))
+    blocks = DaskBlocks(X, da.from_array(np.arange(40) % 2, chunks=20))
+    with monkeypatch.context() as patched:
+        patched.setattr(Client, "gather", interrupted)
+        with pytest.raises(KeyboardInterrupt) as held:
+            blocks.collect(np.shape)
+    assert not tasks_left(client)
     assert held.value.__traceback__ is not None
