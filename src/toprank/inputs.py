@@ -474,7 +474,7 @@ def as_dense(X: Any) -> Any:
 def as_frame(X: Any) -> nw.DataFrame[Any] | None:
     """A pandas, polars or pyarrow table; None for other tables, such as arrays.
 
-    Duplicate columns and lazy frames are refused.
+    Duplicate columns, lazy frames and sparse columns of pandas are refused.
     """
     if nw.dependencies.is_polars_lazyframe(X):
         raise TypeError("X is a LazyFrame, whose rows are not in memory yet; pass X.collect().")
@@ -486,6 +486,15 @@ def as_frame(X: Any) -> nw.DataFrame[Any] | None:
             f"X has more than one column named {', '.join(map(repr, duplicates))}; "
             "rename or drop the copies."
         )
+    pandas = nw.dependencies.get_pandas()
+    if pandas is not None and isinstance(X, pandas.DataFrame):
+        kinds = X.dtypes.items()
+        sparse = [name for name, kind in kinds if isinstance(kind, pandas.SparseDtype)]
+        if sparse:
+            raise ValueError(
+                f"X has sparse columns of pandas, such as {sparse[0]!r}; make them dense, or where "
+                "all are sparse pass X.sparse.to_coo().tocsr() or X.sparse.to_dense()."
+            )
     frame = nw.from_native(X, eager_only=True, pass_through=True)
     return frame if isinstance(frame, nw.DataFrame) else None
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pyarrow as pa
+import pytest
 
 from toprank.app.column_survey import survey_columns, without_columns
 from toprank.app.training_data import label_rows
@@ -67,3 +68,9 @@ def test_a_column_that_counts_up_by_chance_or_a_strong_one_is_no_fault():
     _, survey = surveyed(few)
     assert survey.left_out == {}
     assert survey.warnings == []
+
+
+def test_a_column_of_another_type_is_refused_with_the_option_that_excludes_it():
+    waits = pa.array(np.arange(N), pa.duration("s"))
+    with pytest.raises(ValueError, match=r"'wait' holds duration.*; exclude it with --ignore"):
+        surveyed(COLUMNS | {"wait": waits})

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 from scipy import sparse
 
-from toprank import IRPush, PNormPush, TopRanker, TreeRanker
+from toprank import IRPush, PNormPush, RankSVM, TopRanker, TreeRanker
 
 X = np.arange(12.0).reshape(6, 2)
 Y = [0, 1, 0, 1, 1, 0]
@@ -69,6 +69,23 @@ def test_a_lazy_frame_is_named(ranker):
     lazy = pl.DataFrame(X, schema=["a", "b"]).lazy()
     with pytest.raises(TypeError, match=r"X is a LazyFrame, .* pass X.collect\(\)"):
         ranker.fit(lazy, Y)
+
+
+@pytest.mark.parametrize("ranker", [PNormPush(), RankSVM(), TreeRanker(n_trees=1), TopRanker(1)])
+def test_sparse_columns_of_pandas_are_named(ranker):
+    table = pd.DataFrame(X, columns=["a", "b"])
+    thin = table.astype(pd.SparseDtype(float, 0.0))
+    remedy = r"such as '{}'; make them dense, or where all are sparse pass X.sparse.to_coo\(\)"
+    with pytest.raises(ValueError, match=remedy.format("a")):
+        ranker.fit(thin, Y)
+    with pytest.raises(ValueError, match=remedy.format("b")):
+        ranker.fit(table.assign(b=thin["b"]), Y)
+
+
+def test_a_remedy_in_python_is_no_option_of_the_command_line():
+    table = pd.DataFrame(X, columns=["a", "b"]).assign(c=pd.to_timedelta(Y, unit="D"))
+    with pytest.raises(ValueError, match=r"the column 'c' holds duration.*; drop it\.$"):
+        TopRanker(1).fit(table, Y)
 
 
 def test_another_table_at_prediction_is_refused():

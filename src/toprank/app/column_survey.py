@@ -96,7 +96,7 @@ def survey_columns(data: TrainingData, keep: tuple[str, ...] = ()) -> ColumnSurv
         return survey
     for name in data.features:
         column = rows.features.columns.column(name)
-        kind = kind_of_type(column.type, name)
+        kind = kind_of_type(column.type, name, f"exclude it with --ignore {name!r}")
         reason = _reason(name, kind, column, rows) if data.whole and name not in keep else ""
         if reason:
             survey.left_out[name] = reason

@@ -22,8 +22,8 @@ _UNKNOWN = pa.array(["", "?"])
 _FLOATS = pa.float64()
 
 
-def kind_of_type(kind: pa.DataType, name: str) -> str:
-    """What a column of this type holds, if it holds anything."""
+def kind_of_type(kind: pa.DataType, name: str, remedy: str = "drop it") -> str:
+    """What a column of this type holds, if it holds anything; a ``remedy`` ends the error."""
     if pa.types.is_dictionary(kind):
         kind = kind.value_type
     if pa.types.is_null(kind):
@@ -37,8 +37,7 @@ def kind_of_type(kind: pa.DataType, name: str) -> str:
     if pa.types.is_string(kind) or pa.types.is_large_string(kind) or is_text_view(kind):
         return "category"
     raise ValueError(
-        f"the column {name!r} holds {kind}, which is not a number, date, boolean or text; leave it "
-        "out (--ignore)."
+        f"the column {name!r} holds {kind}, which is not a number, date, boolean or text; {remedy}."
     )
 
 
