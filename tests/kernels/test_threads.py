@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from toprank import LinearRankSVM, PNormPush
+from toprank import LinearRankSVM, PNormPush, RankBoost, TreeRanker
 from toprank.blocks import ArrayBlocks
 from toprank.kernels.threads import Threads, one_blas_thread, threads_for
 from toprank.weak_rankers import Features, Stumps
@@ -26,6 +26,13 @@ def test_chunks_come_back_in_order(n_threads):
         chunks = threads.chunks(10, 3, lambda rows: (rows.start, rows.stop))
         assert chunks == [(0, 3), (3, 6), (6, 9), (9, 10)]
         assert threads.chunks(0, 3, lambda rows: rows) == []
+
+
+@pytest.mark.parametrize("n_jobs", ["2", 1.5, 0])
+@pytest.mark.parametrize("ranker", [PNormPush(), RankBoost(), TreeRanker()], ids=repr)
+def test_a_number_of_threads_that_is_none_is_refused_in_a_sentence(ranker, n_jobs):
+    with pytest.raises(ValueError, match=f"n_jobs must be .* or None, got {n_jobs!r}; -1 uses all"):
+        ranker.set_params(n_jobs=n_jobs).fit([[0.0], [1.0]], [0, 1])
 
 
 def test_a_thread_that_is_held_up_leaves_its_work_to_the_caller():

@@ -3,6 +3,7 @@
 import itertools
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -309,6 +310,17 @@ def test_faults_in_any_block_are_named(ranker):
     for other in (X, "rows.parquet"):
         with pytest.raises(TypeError, match="ParquetBlocks"):
             ranker.fit_blocks(other)
+
+
+@pytest.mark.parametrize("scale", [True, False])
+def test_a_column_that_cannot_be_added_up_is_named(scale):
+    table = pd.DataFrame({"age": np.arange(6.0), "income": 1e308 * (np.arange(6.0) / 5)})
+    y = np.arange(6) % 2
+    blocks = ArrayBlocks([Block(table.to_numpy(), y, None, 0)], list(table))
+    with pytest.raises(ValueError, match="in column 'income', "):
+        LinearRankSVM(scale=scale).fit(table, y)
+    with pytest.raises(ValueError, match="in column 'income', "):
+        LinearRankSVM(scale=scale).fit_blocks(blocks)
 
 
 @pytest.mark.parametrize("loss", ["exponential", "hinge"])

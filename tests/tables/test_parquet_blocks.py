@@ -84,7 +84,7 @@ def test_lists_of_a_file_are_those_of_a_table(tmp_path, ranker):
     np.testing.assert_allclose(found.coef_, expected, atol=1e-6)
     assert list(found.feature_names_in_) == blocks.feature_names
     holes = write(tmp_path / "holes.parquet", X, y, day=pa.array([None, "a"] * 300))
-    with pytest.raises(ValueError, match=r"the group of holes\.parquet, 'day', is missing"):
+    with pytest.raises(ValueError, match=r"'day', is missing in .* or give these rows a group\.$"):
         ranker.fit_blocks(ParquetBlocks(holes, target="y", group="day"))
 
 
@@ -142,7 +142,13 @@ def test_faults_are_named(tmp_path, file):
     assert "no column of numbers" in refused(file, features=[])
     assert "features name the column 'x0' more" in refused(file, features=["x0", "x0"])
     assert "name the column 'y' more than once" in refused(file, weight="y")
-    assert "batch_rows" in refused(file, batch_rows=0)
+    assert "batch_rows must be a whole number ≥ 1, or None, got 0" in refused(file, batch_rows=0)
+    assert "≥ 1, or None, got 'x'" in refused(file, batch_rows="x")
+    assert "n_jobs must be a whole number other than 0, got '2'; -1" in refused(file, n_jobs="2")
+    assert "path must be a path or a list of paths, got None" in refused(None, TypeError)
+    assert refused(file, TypeError, features="age") == (
+        "features must be a list of column names; pass ['age']."
+    )
     absent = tmp_path / "nowhere"
     assert "no folder" in refused(file, FileNotFoundError, scratch=absent)
     nested = write(tmp_path / "nested.parquet", X, y, each=pa.array([[1]] * 50))
@@ -165,7 +171,7 @@ def test_faults_are_named(tmp_path, file):
     other = write(tmp_path / "double.parquet", *rows(dtype=np.float64))
     assert "double.parquet has it as double" in refused([file, other])
     holes = write(tmp_path / "holes.parquet", X, pa.array([None, 1] * 25))
-    assert "missing in some rows" in refused(holes)
+    assert "missing in some rows; write the file without them, or use toprank fit" in refused(holes)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="ru_maxrss is in KiB on Linux")

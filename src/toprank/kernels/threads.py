@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import ExitStack, contextmanager
 from itertools import pairwise
+from numbers import Integral
 from threading import Lock
 from typing import Any, Self, TypeVar
 
@@ -117,6 +118,24 @@ def allowed_threads(n_jobs: int | None) -> int:
     """
     if n_jobs is None:
         return min([*_BLAS.numbers(), int(cpu_count())])
+    return joblib_threads(n_jobs)
+
+
+def check_n_jobs(n_jobs: Any, *, optional: bool = True) -> None:
+    """Raise unless the value is a number of threads; -1 stands for all processors."""
+    if optional and n_jobs is None:
+        return
+    if not isinstance(n_jobs, Integral) or n_jobs == 0:
+        none = ", or None" if optional else ""
+        raise ValueError(
+            f"n_jobs must be a whole number other than 0{none}, got {n_jobs!r}; -1 uses all "
+            "processors."
+        )
+
+
+def joblib_threads(n_jobs: int | None) -> int:
+    """How many threads ``n_jobs`` is in joblib, where None is 1 outside of its contexts."""
+    check_n_jobs(n_jobs)
     return int(effective_n_jobs(n_jobs))
 
 

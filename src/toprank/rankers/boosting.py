@@ -9,13 +9,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
-from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from toprank.inputs import check_choice, check_number
-from toprank.kernels.threads import Threads
+from toprank.kernels.threads import Threads, joblib_threads
 from toprank.rankers.base import documented
 from toprank.rankers.held_out import HeldOut, HeldOutRows, hold_out
 from toprank.rankers.supervised import (
@@ -189,7 +188,7 @@ class BoostedRanker(LinearRanker):
     def _fit(self, table: Any, truth: Truth, given: dict[str, Any], **options: Any) -> Self:
         validation = options.get("validation")
         table, truth, held_out = hold_out(self, table, truth, given["y"], validation)
-        with Threads(effective_n_jobs(self.n_jobs)) as threads:
+        with Threads(joblib_threads(self.n_jobs)) as threads:
             family = self._fitted_family(table, threads)
             monitor = RoundMonitor(self, family, held_out, truth.classes, given)
             try:

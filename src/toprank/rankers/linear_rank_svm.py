@@ -134,7 +134,8 @@ class LinearRankSVM(GradesAndPairsMixin, LinearRanker):
         return SymmetricFeatures(scale=self.scale)
 
     def _fit(self, table: Any, truth: Truth, given: dict[str, Any], **_: Any) -> Self:
-        check_values(table, scale=self.scale, limits=UNSCALED)
+        names = getattr(self, "feature_names_in_", None)
+        check_values(table, scale=self.scale, limits=UNSCALED, names=names)
         truth, _scale = truth.scaled()
         with threads_for(self.n_jobs) as threads:
             family = self._family().fit(table, threads=threads)
@@ -158,7 +159,8 @@ class LinearRankSVM(GradesAndPairsMixin, LinearRanker):
         self._check_parameters()
         seen, classes = survey(blocks, accepts_missing=False, accepts_groups=True)
         ranges = seen.low.astype(seen.dtype), seen.high.astype(seen.dtype)
-        check_ranges(*ranges, scale=self.scale, limits=UNSCALED)
+        names = blocks.feature_names
+        check_ranges(*ranges, scale=self.scale, limits=UNSCALED, names=names)
         keep_columns(self, seen.low.size, blocks.feature_names)
         family = self._family().fit_ranges(*ranges)
         spread = spread_if_many(blocks, seen.n_rows, has_lists=seen.has_groups)

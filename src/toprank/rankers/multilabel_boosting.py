@@ -6,13 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
-from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from toprank.inputs import as_weights, check_choice, check_number, log_scale, scaled_weights
-from toprank.kernels.threads import Threads
+from toprank.kernels.threads import Threads, joblib_threads
 from toprank.rankers.base import documented
 from toprank.rankers.boosting import warn_if_equal
 from toprank.rankers.cuts import matching_intercept, places_in_rows
@@ -93,7 +92,7 @@ class LabelBooster(LabelSets, ClassifierMixin, BaseEstimator):  # type: ignore[m
                 "y gives every row all labels or none, so no row has two labels to compare; "
                 "use form='global' or check y."
             )
-        with Threads(effective_n_jobs(self.n_jobs)) as threads:
+        with Threads(joblib_threads(self.n_jobs)) as threads:
             design = family.fit(table, threads).design(table, threads=threads)
             state = LabelState(design, relevant, weights, self._form)
             if given is not None and weights is not None:

@@ -14,13 +14,13 @@ from itertools import islice, product, repeat
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
-from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
+from toprank.kernels.threads import joblib_threads
 from toprank.rankers.base import BaseRanker
 from toprank.rankers.cuts import matching_intercept
 from toprank.selection.candidates import Candidate
@@ -130,7 +130,7 @@ class CrossFit:
             efforts = np.array(
                 [cross.seconds(at, n_rows) for at in np.flatnonzero(weights).tolist()]
             )
-            return float(max(efforts.sum() / effective_n_jobs(n_jobs), efforts.max()))
+            return float(max(efforts.sum() / joblib_threads(n_jobs), efforts.max()))
 
         cross, least = self, self.folds[0].train.size
         if needed(cross, n_rows) > seconds:
@@ -158,7 +158,7 @@ class _Fitted(NamedTuple):
 @contextmanager
 def _mapping_fits(n_jobs: int | None) -> Iterator[Callable[..., Iterator[Any]]]:
     """``map`` for fits, ``n_jobs`` at a time, each of which has one thread for linear algebra."""
-    n_threads = effective_n_jobs(n_jobs)
+    n_threads = joblib_threads(n_jobs)
     with threadpool_limits(1):
         if n_threads == 1:  # in the caller's thread, which Ctrl-C ends at once
             yield map
@@ -280,7 +280,7 @@ def _fits_in_time(
     is_line = sizes[0] > sizes[-1]  # few lists, or a short fold, may give one size twice
     per_row = (took[0] - took[1]) / (sizes[0] - sizes[1]) if is_line else took[0] / sizes[0]
     needed = took[0] + _GROWTH * max(0.0, per_row) * (n_rows - sizes[0])
-    rounds = math.ceil(len(folds) / effective_n_jobs(n_jobs))
+    rounds = math.ceil(len(folds) / joblib_threads(n_jobs))
     return bool(time.monotonic() + needed * rounds < deadline)
 
 

@@ -328,6 +328,8 @@ class ParquetBlocks(StreamBlocks):
                 if field.name not in given and _is_number(field.type)
             ]
         else:
+            if isinstance(features, str):
+                raise TypeError(f"features must be a list of column names; pass [{features!r}].")
             names = list(features)
             _check_features(stream, names, given)
         if not names:
@@ -341,8 +343,10 @@ class ParquetBlocks(StreamBlocks):
         if self._weight is not None:
             weights = as_row_weights(columns.column(self._weight), self._weight)
         if self._group is not None:
-            groups = _known(columns, self._group, f"the group of {self._stream.name}")
-        labels = _known(columns, self._target, f"the target of {self._stream.name}")
+            remedy = "give these rows a group"
+            groups = _known(columns, self._group, f"the group of {self._stream.name}", remedy)
+        remedy = "use toprank fit, which leaves them out"
+        labels = _known(columns, self._target, f"the target of {self._stream.name}", remedy)
         if pa.types.is_decimal(columns.column(self._target).type):
             labels = labels.astype(np.float64)
         return Block(
@@ -409,13 +413,12 @@ def _numbers(columns: pa.Table, names: list[str], dtype: Any) -> NDArray[Any]:
     return out.T
 
 
-def _known(columns: pa.Table, name: str, what: str) -> NDArray[Any]:
+def _known(columns: pa.Table, name: str, what: str, remedy: str) -> NDArray[Any]:
     """Labels or lists, which every row must have."""
     column = columns.column(name)
     if column.null_count:
         raise ValueError(
-            f"{what}, {name!r}, is missing in some rows; write the file without them "
-            "(toprank fit leaves rows without a target out)."
+            f"{what}, {name!r}, is missing in some rows; write the file without them, or {remedy}."
         )
     if pa.types.is_nested(column.type):
         raise ValueError(f"{what}, {name!r}, holds {column.type}; name a column of plain values.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import operator
+import os
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -15,6 +16,8 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from toprank.blocks import Stopped, add_up
+from toprank.inputs import check_number
+from toprank.kernels.threads import check_n_jobs
 from toprank.tables.table import (
     RowBatch,
     Table,
@@ -25,7 +28,6 @@ from toprank.tables.table import (
 )
 
 if TYPE_CHECKING:
-    import os
     from threading import Event
 
     from toprank.blocks import Total
@@ -78,6 +80,8 @@ class ParquetStream:
         batch_rows: int | None = None,
         n_jobs: int = -1,
     ) -> None:
+        check_number("batch_rows", batch_rows, 1, whole=True, optional=True)
+        check_n_jobs(n_jobs, optional=False)
         files, self.name = _files(paths)
         footers = [_footer(file) for file in files]
         schema = footers[0].schema.to_arrow_schema().remove_metadata()
@@ -88,10 +92,6 @@ class ParquetStream:
         self.n_rows = sum(footer.num_rows for footer in footers)
         if not self.n_rows:
             raise ValueError(f"{self.name} has columns but no rows; there is nothing to rank.")
-        if batch_rows is not None and batch_rows < 1:
-            raise ValueError(f"batch_rows must be at least 1, got {batch_rows!r}.")
-        if not n_jobs:
-            raise ValueError("n_jobs must not be 0; -1 takes all cores.")
         self.n_jobs = n_jobs if n_jobs > 0 else max(1, joblib.cpu_count() + 1 + n_jobs)
         self._footers = list(zip(files, footers, strict=True))
         self._states = {file: file_state(file) for file in files}
@@ -191,6 +191,8 @@ def _files(paths: Any) -> tuple[list[Path], str]:
             raise ValueError("paths is an empty list; name at least one Parquet file.")
         files = [Path(path) for path in paths]
         return files, files[0].name if len(files) == 1 else f"{files[0].name} and others"
+    if not isinstance(paths, (str, os.PathLike)):
+        raise TypeError(f"path must be a path or a list of paths, got {paths!r}; name the file.")
     path = Path(paths)
     if not path.is_dir():
         return [path], path.name

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -252,34 +253,49 @@ class SymmetricFeatures(Features):
         return self
 
 
-def check_values(table: Any, *, scale: bool, limits: tuple[float, float]) -> None:
+def check_values(
+    table: Any,
+    *,
+    scale: bool,
+    limits: tuple[float, float],
+    names: Sequence[str] | NDArray[Any] | None = None,
+) -> None:
     """Raise where sums of the values would overflow or vanish, see :func:`check_ranges`."""
-    check_ranges(*_ranges(table), scale=scale, limits=limits)
+    check_ranges(*_ranges(table), scale=scale, limits=limits, names=names)
 
 
 def check_ranges(
-    low: NDArray[Any], high: NDArray[Any], *, scale: bool, limits: tuple[float, float]
+    low: NDArray[Any],
+    high: NDArray[Any],
+    *,
+    scale: bool,
+    limits: tuple[float, float],
+    names: Sequence[str] | NDArray[Any] | None = None,
 ) -> None:
     """Raise where sums of values in these ranges, in the table's dtype, would overflow or vanish.
 
     Scaled columns must have a range that a float can divide by and add up. Unscaled, the largest
     value of the table must lie within the limits; smaller ones beside it may be anything.
     """
+
+    def named(column: int) -> str:
+        return str(column) if names is None else repr(str(names[column]))
+
     largest = np.maximum(np.abs(low), np.abs(high)).astype(np.float64)
     column = int(largest.argmax())
     if not scale:
         if largest[column] and not limits[0] <= largest[column] <= limits[1]:
             raise ValueError(
-                f"X holds {largest[column]:.3g} in column {column}, the largest value of the "
-                f"table, but with scale=False it must lie between {limits[0]:g} and "
+                f"X holds {largest[column]:.3g} in column {named(column)}, the largest value "
+                f"of the table, but with scale=False it must lie between {limits[0]:g} and "
                 f"{limits[1]:g}; set scale=True or multiply the table."
             )
         return
     info = np.finfo(low.dtype)
     if largest[column] > float(info.max) / ROOM_ABOVE:
         raise ValueError(
-            f"X holds {largest[column]:.3g} in column {column}, too large to be added up; multiply "
-            f"the column by {_power_of_ten(largest[column])}."
+            f"X holds {largest[column]:.3g} in column {named(column)}, too large to be added up; "
+            f"multiply the column by {_power_of_ten(largest[column])}."
         )
     wide = high.astype(np.float64) - low
     tiny = np.flatnonzero(
@@ -288,8 +304,8 @@ def check_ranges(
     )
     if tiny.size:
         raise ValueError(
-            f"column {tiny[0]} of X varies by no more than {wide[tiny[0]]:.3g}, too little to be "
-            f"divided by; multiply the column by {_power_of_ten(wide[tiny[0]])}."
+            f"column {named(tiny[0])} of X varies by no more than {wide[tiny[0]]:.3g}, too little "
+            f"to be divided by; multiply the column by {_power_of_ten(wide[tiny[0]])}."
         )
 
 
