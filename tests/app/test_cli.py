@@ -1,6 +1,7 @@
 """The program: its version, its help, and how soon they answer."""
 
 import os
+import runpy
 import subprocess
 import sys
 
@@ -17,6 +18,24 @@ def test_version_and_help_answer():
     assert text.returncode == 0
     assert "demo" in text.stdout
     assert "compare" in text.stdout
+
+
+class Interrupted:
+    """Finds modules, and is interrupted at the program."""
+
+    @staticmethod
+    def find_spec(name, path, target=None):  # noqa: ARG004
+        if name == "toprank.app.cli":
+            raise KeyboardInterrupt
+
+
+def test_an_interrupt_while_the_program_is_imported_ends_it_without_a_traceback(monkeypatch):
+    monkeypatch.delitem(sys.modules, "toprank.app.cli", raising=False)
+    monkeypatch.setattr(sys, "meta_path", [Interrupted, *sys.meta_path])
+    with pytest.raises((SystemExit, KeyboardInterrupt)) as ended:
+        runpy.run_module("toprank", run_name="__main__")
+    assert isinstance(ended.value, SystemExit)
+    assert ended.value.code == 130
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows does not count the time of children")
