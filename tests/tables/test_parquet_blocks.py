@@ -145,6 +145,7 @@ def test_faults_are_named(tmp_path, file):
     assert "batch_rows must be a whole number ≥ 1, or None, got 0" in refused(file, batch_rows=0)
     assert "≥ 1, or None, got 'x'" in refused(file, batch_rows="x")
     assert "n_jobs must be a whole number other than 0, got '2'; -1" in refused(file, n_jobs="2")
+    assert "target must be the name of a column, got None" in refused(file, TypeError, target=None)
     assert "path must be a path or a list of paths, got None" in refused(None, TypeError)
     assert refused(file, TypeError, features="age") == (
         "features must be a list of column names; pass ['age']."

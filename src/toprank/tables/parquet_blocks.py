@@ -314,6 +314,8 @@ class ParquetBlocks(StreamBlocks):
         n_jobs: int = -1,
         scratch: str | os.PathLike[str] | None = None,
     ) -> None:
+        if not isinstance(target, str):
+            raise TypeError(f"target must be the name of a column, got {target!r}.")
         stream = ParquetStream(path, batch_rows=batch_rows, n_jobs=n_jobs)
         roles = {"target": target, "weight": weight, "group": group}
         given = [name for name in roles.values() if name is not None]
