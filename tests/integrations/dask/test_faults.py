@@ -150,18 +150,6 @@ def test_an_interrupted_fit_leaves_nothing_on_the_cluster(client, monkeypatch, r
     assert held.value.__traceback__ is not None
 
 
-def test_blocks_release_the_last_pass_when_a_fit_on_them_is_interrupted(client, monkeypatch):
-    monkeypatch.setattr(_Interrupted, "passes_left", 4)
-    X = da.from_array(np.random.default_rng(0).normal(size=(40, 2)), chunks=(20, 2))
-    blocks = _Interrupted(X, da.from_array(np.arange(40) % 2, chunks=20))
-    with pytest.raises(KeyboardInterrupt) as held:
-        PNormPush().fit_blocks(blocks)
-    assert not tasks_left(client)
-    assert held.value.__traceback__ is not None
-    monkeypatch.setattr(_Interrupted, "passes_left", 99)
-    assert PNormPush().fit_blocks(blocks).converged_
-
-
 def test_blocks_release_a_pass_that_is_interrupted_while_it_runs(client, monkeypatch):
     def interrupted(_, futures):
         wait(list(futures.values()))

@@ -6,7 +6,6 @@ import contextlib
 import math
 import operator
 import sys
-import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import CancelledError
 from functools import partial, reduce
@@ -285,8 +284,6 @@ FAN_IN = 16
 # With up to this many blocks the arguments of a pass are part of every task. With more they are
 # sent to each worker once, as a task of their own that the others wait for.
 FEW_BLOCKS = 64
-# Seconds after which the results of a pass are released, if no other pass has begun.
-HELD_SECONDS = 1.0
 
 
 class DaskBlocks(Blocks):
@@ -340,7 +337,6 @@ class DaskBlocks(Blocks):
         """Set how each block is made of tasks of a graph, and what these tasks need to be kept."""
         self._pieces, self._graph, self._held = pieces, graph, held
         self._last: tuple[Any, ...] = ()
-        self._n_passes = 0
 
     def close(self) -> None:
         """Release all that the cluster holds for these blocks, also where an error holds them."""
@@ -434,24 +430,19 @@ class DaskBlocks(Blocks):
         """Bring results here.
 
         The client sends one message in ten milliseconds. One that releases results would hold up
-        the next graph, so they are held until that is sent, or for a second after the last pass.
+        the next graph, so they are held until that is sent.
         """
-        self._last = results
-        self._n_passes += 1
         futures = futures_of(results)
         if not futures:  # no cluster
-            self._last = ()
             return list(compute(*results))
-        client = futures[0].client
+        self._last = results
         try:
-            found = client.gather({future.key: future for future in futures})
+            found = futures[0].client.gather({future.key: future for future in futures})
         except BaseException:
             self._last = ()
             for future in futures:  # which frames of the error hold
                 future.release()
             raise
-        later = partial(_release, weakref.ref(self), self._n_passes)
-        client.loop.add_callback(client.loop.call_later, HELD_SECONDS, later)
         return [found[result.key] for result in results]
 
     def _one_by_one(self) -> list[Delayed]:
@@ -476,13 +467,6 @@ class DaskBlocks(Blocks):
             [(_itself, [part.key]) for part in parts], _merged(parts), (self._held, parts)
         )
         return result
-
-
-def _release(blocks: weakref.ref[DaskBlocks], n_passes: int) -> None:
-    """Release what blocks that still exist hold of a pass."""
-    existing = blocks()
-    if existing is not None and existing._n_passes == n_passes:  # noqa: SLF001
-        existing._last = ()  # noqa: SLF001
 
 
 class DaskTasks(Tasks):
