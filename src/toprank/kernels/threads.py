@@ -217,14 +217,22 @@ CHUNK = 1 << 14
 
 
 def rows_times(
-    X: NDArray[Any], coef: NDArray[Any], offset: float, threads: Threads, dtype: Any = np.float64
+    X: NDArray[Any],
+    coef: NDArray[Any],
+    offset: float,
+    threads: Threads,
+    dtype: Any = np.float64,
+    loop: Callable[..., None] | None = None,
 ) -> NDArray[Any]:
-    """X·coef + offset, multiplied in the table's own precision."""
+    """X·coef + offset, multiplied in the table's own precision, by BLAS or by a compiled loop."""
     narrow = coef.astype(X.dtype)
     scores = np.empty(X.shape[0], dtype=dtype)
 
     def multiply(rows: slice) -> None:
-        np.add(X[rows] @ narrow, offset, out=scores[rows], dtype=dtype)
+        if loop is None:
+            np.add(X[rows] @ narrow, offset, out=scores[rows], dtype=dtype)
+        else:
+            loop(X[rows], narrow, offset, scores[rows])
 
     threads.chunks(X.shape[0], CHUNK, multiply)
     return scores
@@ -240,11 +248,24 @@ def linear_scores(
         return rows_times(X, coef, intercept, threads, X.dtype)
 
 
-def sum_of_rows(X: NDArray[Any], weights: NDArray[Any], threads: Threads) -> NDArray[np.float64]:
-    """Xᵀ·weights: chunks in the table's own precision, their sum in float64."""
+def sum_of_rows(
+    X: NDArray[Any],
+    weights: NDArray[Any],
+    threads: Threads,
+    loop: Callable[..., None] | None = None,
+) -> NDArray[np.float64]:
+    """Xᵀ·weights, by BLAS or by a compiled loop.
+
+    Chunks are multiplied in the table's own precision; their sum is in float64.
+    """
 
     def multiply(rows: slice) -> NDArray[Any]:
-        return np.asarray(weights[rows].astype(X.dtype, copy=False) @ X[rows])
+        own = weights[rows].astype(X.dtype, copy=False)
+        if loop is None:
+            return np.asarray(own @ X[rows])
+        sums = np.zeros(X.shape[1])
+        loop(X[rows], own, sums)
+        return sums
 
     total = np.zeros(X.shape[1])
     for part in threads.chunks(X.shape[0], CHUNK, multiply):

@@ -10,12 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toprank.inputs import as_dense, is_sparse
+from toprank.kernels.jit import IS_COMPILED
+from toprank.kernels.products import add_rows, dot_rows
 from toprank.kernels.threads import CHUNK, Threads, one_blas_thread, rows_times, sum_of_rows
 from toprank.weak_rankers.base import Design, WeakRankers
 
 # Beyond this many features a dense second-moment matrix costs more than it saves.
 MAX_DENSE = 512
 CHUNK_OF_COLUMNS = 1024
+# Columns of a table that compiled loops multiply faster than BLAS: from 8 on for its scores, from
+# 24 on for sums of its rows. It has as many cells that loading the loops pays.
+MOST_LOOPED, MANY_CELLS = 2048, 1 << 18
 
 
 class Features(WeakRankers):
@@ -113,13 +118,20 @@ class FeatureDesign(Design):
         offset = -float(self._low @ coef)
         if self._is_sparse:
             return np.asarray(self._X @ coef, dtype=np.float64) + offset
-        return rows_times(self._X, coef, offset, self._threads, dtype)
+        loop = dot_rows if self._is_looped(fewest=8) else None
+        return rows_times(self._X, coef, offset, self._threads, dtype, loop)
+
+    def _is_looped(self, fewest: int) -> bool:
+        """Whether compiled loops multiply the table faster than BLAS."""
+        is_middle = fewest <= self.n_weak <= MOST_LOOPED and self._X.size >= MANY_CELLS
+        return IS_COMPILED and is_middle and bool(self._X.flags.c_contiguous)
 
     def correlate(self, residuals: NDArray[Any]) -> NDArray[np.float64]:
         if self._is_sparse:
             total = np.asarray(self._X.T @ residuals, dtype=np.float64)
         else:
-            total = sum_of_rows(self._X, residuals, self._threads)
+            loop = add_rows if self._is_looped(fewest=24) else None
+            total = sum_of_rows(self._X, residuals, self._threads, loop)
         total -= self._low * residuals.sum(dtype=np.float64)
         total /= self._span
         return total
