@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from toprank.inputs import rows_within_budget
-from toprank.rankers.cuts import cut_above, places_of
+from toprank.rankers.cuts import best_rows, cut_above, places_of
 
 if TYPE_CHECKING:
     from toprank.shortlists import Calibration, Cap, Quota, Shortlist
@@ -60,9 +60,10 @@ class RowRanker(BaseEstimator):  # type: ignore[misc]
         >>> model.top([[1.0], [3.0], [2.0]], 2)
         array([1, 2])
         """
-        found = places_of(self.decision_function(X), groups)
+        scores = self.decision_function(X)
         if groups is None:
-            return found.rows[: rows_within_budget(k, found.rows.size, name="k")]
+            return best_rows(scores, rows_within_budget(k, scores.size, name="k"))
+        found = places_of(scores, groups)
         return found.first(
             [rows_within_budget(k, size, name="k", clip=True) for size in found.sizes.tolist()]
         )

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from toprank.blocks import Least, Sums
 from toprank.inputs import SLACK, as_lists, scaled_weights
 from toprank.kernels.radix import argsort_floats
+from toprank.metrics.ranked import kth_highest
 
 Floats = NDArray[np.float64]
 
@@ -176,6 +177,24 @@ def places_in_rows(scores: NDArray[Any]) -> NDArray[np.intp]:
     """Place of every entry in its row, from 1 for the highest; tied ones keep their order."""
     order = np.argsort(-scores, axis=1, kind="stable")
     return np.argsort(order, axis=1, kind="stable") + 1
+
+
+def best_rows(scores: NDArray[Any], k: int) -> NDArray[np.intp]:
+    """Rows of the k highest scores, best first; tied rows keep the order of the table.
+
+    O(n + k log k) time, where few rows are tied with the last one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from toprank.rankers.cuts import best_rows
+    >>> best_rows(np.array([1.0, 3.0, 2.0, 3.0]), 2)
+    array([1, 3])
+    """
+    rows = np.arange(scores.size)
+    if 0 < k < scores.size:
+        rows = np.flatnonzero(scores >= kth_highest(scores, k))
+    return rows[argsort_floats(-scores[rows])[:k]]
 
 
 class Places(NamedTuple):
