@@ -24,12 +24,12 @@ STEEP, SLACK_TOLD = 1.05, 2.0
 PAGE = """# Benchmarks
 
 `make bench` runs everything on this page and writes it; `python -m benchmarks NAME` runs one
-benchmark again and writes the page anew. Rivals take turns in one process on the same data, memory
+benchmark again and rewrites the page. Peers take turns in one process on the same data; memory
 is measured in processes of their own. **A ratio is the peer's figure over ours: above 1 toprank is
 ahead.** It is the median over the turns; the interval goes from the smallest to the largest, which
 with six turns holds the true median 97 times in 100. A row is *ahead* or *behind* where the whole
-interval lies on one side of 1, and *level* otherwise. Rows of processor time add up all threads;
-on a busy machine as many other processes as there are cores count without end beside the rivals.
+interval lies on one side of 1, and *level* otherwise. Rows of processor time add up all threads.
+On a *busy machine* one other process per core runs an endless loop at the same time.
 
 {machine}
 
@@ -72,9 +72,10 @@ as here, and is faster so than a sort by digits, whose time grows with its rows.
 
 ## Roofline
 
-What the memory allows, `python -m benchmarks roofline`: bytes that the work moves in its present
-form, over the bandwidth of a triad measured in the same run
-({bandwidths}), beside the time it takes.
+What the memory allows, `python -m benchmarks roofline`: bytes that the work moves, over the
+bandwidth of a triad measured in the same run ({bandwidths}), beside the time
+it takes. For `roc_auc` the bytes are those of sorting all rows in NumPy; its present form counts
+wrong pairs bucket by bucket and moves a quarter of them.
 
 {limits}
 

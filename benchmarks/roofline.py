@@ -1,7 +1,7 @@
 """What the memory's bandwidth allows, beside the time taken: a push iteration, a round, a metric.
 
 The bandwidth is that of a triad a = b + 3·c over arrays far larger than the caches, its 24 bytes an
-element counted as usual. Bytes of our work are those that it cannot do without in its present form:
+element counted as usual. Bytes of our work are those that it cannot do without:
 tables and vectors read or written once for every pass over them.
 """
 
