@@ -70,11 +70,13 @@ def growth_picture(grown, path):
     figure, (top, bottom) = plt.subplots(
         2, 1, figsize=(7.5, 7), sharex=True, layout="constrained", height_ratios=(3, 2)
     )
-    for each, colour in zip(grown, cycle(COLOURS), strict=False):
+    for at, (each, colour) in enumerate(zip(grown, cycle(COLOURS), strict=False)):
+        style = {"color": colour, "markersize": 3.5}
+        line = "o-" if at < len(COLOURS) else "s--"  # a colour that is used again
         label = f"{each.name}: {each.exponent:.2f}"
-        top.plot(each.rows, each.seconds, "o-", color=colour, markersize=3.5, label=label)
-        a_row = [1e9 * s / n for s, n in zip(each.seconds, each.rows, strict=True)]
-        bottom.plot(each.rows, a_row, "o-", color=colour, markersize=3.5)
+        top.plot(each.rows, each.seconds, line, label=label, **style)
+        per_row = [1e9 * s / n for s, n in zip(each.seconds, each.rows, strict=True)]
+        bottom.plot(each.rows, per_row, line, **style)
     low, high = grown[0].fitted
     for axes in (top, bottom):
         axes.axvspan(low, high, color="#999999", alpha=0.12, linewidth=0)
