@@ -6,6 +6,7 @@ from sklearn.base import clone
 
 from tests.rankers.boosting_problems import all_pairs, data
 from toprank import (
+    AdaBoostRanker,
     RankBoost,
     SmoothMarginRanker,
 )
@@ -79,3 +80,12 @@ def test_corollary_13s_intercept_makes_the_skew_vanish_in_every_round(weak_ranke
     with_lists = RankBoost(max_iter=10, weak_rankers=weak_rankers)
     with_lists.fit(X, y, groups=np.arange(200) % 4)
     assert f_skew(y, with_lists.decision_function(X)) == pytest.approx(0, abs=1e-9)
+
+
+@pytest.mark.parametrize("exponent", [-600, 600])
+def test_the_skew_of_adaboost_is_in_units_of_the_weights(exponent):
+    X, y = data()
+    model = AdaBoostRanker(max_iter=5, tol=None)
+    plain = clone(model).fit(X, y).f_skew_path_
+    weighted = clone(model).fit(X, y, np.full(y.size, 2.0**exponent)).f_skew_path_
+    np.testing.assert_allclose(np.ldexp(weighted, -exponent), plain, rtol=1e-9, atol=1e-9)

@@ -41,6 +41,15 @@ def test_soft_rankboost_keeps_its_promise():
         assert share == pytest.approx((1 - 0.5) ** 2 if pairs is None else 0.8)
 
 
+def test_the_path_of_soft_margins_ends_at_the_round_that_is_kept():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3))
+    y = X[:, 0] + rng.normal(size=60) > 0.5
+    model = SoftRankBoost(early_stopping=True, random_state=0, max_iter=60).fit(X, y)
+    assert model.n_iter_ < len(model.validation_path_) - 1  # rounds were taken back
+    assert model.soft_margin_path_.size == model.n_iter_
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
