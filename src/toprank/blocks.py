@@ -27,11 +27,9 @@ __all__ = [
     "Block",
     "Blocks",
     "Least",
-    "SpreadBlocks",
     "Stopped",
     "Summable",
     "Sums",
-    "Tasks",
     "Total",
     "add_up",
 ]
@@ -58,13 +56,15 @@ class Blocks(ABC):
     ----------
     feature_names : list of str or None
         Names of the columns of X, where there are any.
+    is_remote : bool
+        Whether the rows are on other machines, where only sums over them are taken.
+    scratch : path or None
+        Folder for what a fit keeps on disk; None is the system's for temporary files.
     """
 
     feature_names: list[str] | None = None
-
-    def spread(self) -> SpreadBlocks | None:
-        """Give the blocks as arguments of tasks where they are on other machines, else None."""
-        return None
+    is_remote: bool = False
+    scratch: Any = None
 
     @abstractmethod
     def total(self, work: Callable[..., Total], *arguments: Any) -> Total:
@@ -78,21 +78,6 @@ class Blocks(ABC):
         """Give ``work(block, *arguments)`` of every block, in their order."""
         return self.total(_in_list, work, arguments)
 
-    def total_beside(
-        self,
-        column: Any,
-        starts: NDArray[Any],
-        work: Callable[..., Total],
-        *arguments: Any,
-    ) -> Total:
-        """Add up ``work(block, part, *arguments)``, with the part of a column that is the block's.
-
-        The column has one value for every row of weight above 0; ``starts`` says where the parts
-        of the blocks begin.
-        """
-        total: Total = self.total(_with_part, column, starts, work, arguments)
-        return total
-
     @abstractmethod
     def kept(self, work: Callable[..., Block], *arguments: Any) -> Blocks:
         """Turn every block into another one, and store these for many passes."""
@@ -101,60 +86,8 @@ class Blocks(ABC):
         """Release what was stored: memory of a cluster, space on disk."""
 
 
-class Tasks(ABC):
-    """Lazy work on other machines: tasks are described first and run when a result is needed.
-
-    A part is the result of a task; it may be an argument of other tasks, within a list too.
-    """
-
-    @abstractmethod
-    def task(self, work: Callable[..., Any], *arguments: Any) -> Any:
-        """Describe the part ``work(*arguments)``."""
-
-    def map(self, work: Callable[..., Any], *columns: Sequence[Any]) -> list[Any]:
-        """Describe ``work(item, ...)`` for the items of columns of the same length."""
-        return [self.task(work, *items) for items in zip(*columns, strict=True)]
-
-    @abstractmethod
-    def split(self, n_parts: int, work: Callable[..., Any], *arguments: Any) -> list[Any]:
-        """Describe the items of the list ``work(*arguments)`` as parts of their own."""
-
-    @abstractmethod
-    def start(self, parts: list[Any]) -> list[Any]:
-        """Start to compute parts that are used more than once, without waiting for them.
-
-        The caller holds their inputs until something that needs them was kept or gathered.
-        """
-
-    @abstractmethod
-    def keep(self, parts: list[Any]) -> list[Any]:
-        """Compute the parts and leave them where they are."""
-
-    @abstractmethod
-    def gather(self, parts: list[Any]) -> list[Any]:
-        """Compute the parts and bring them here."""
-
-
-class SpreadBlocks(NamedTuple):
-    """Blocks as parts, in their order, and the tasks that they can be arguments of."""
-
-    tasks: Tasks
-    parts: list[Any]
-
-
 def _in_list(block: Block, work: Callable[..., Any], arguments: tuple[Any, ...]) -> list[Any]:
     return [work(block, *arguments)]
-
-
-def _with_part(
-    block: Block,
-    column: NDArray[Any],
-    starts: NDArray[Any],
-    work: Callable[..., Any],
-    arguments: tuple[Any, ...],
-) -> Any:
-    ends = [*starts[1:], len(column)]
-    return work(block, column[starts[block.number] : ends[block.number]], *arguments)
 
 
 class ArrayBlocks(Blocks):

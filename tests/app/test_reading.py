@@ -75,12 +75,12 @@ def test_a_file_is_streamed_where_it_would_fill_half_of_the_memory(file, monkeyp
     assert available_memory() > 1e6
     assert as_stream(file, asked=None) is None
     size = 8 * 1500 * 8  # eight columns
-    monkeypatch.setattr("toprank.app.reading.available_memory", lambda: 2 * size + 2)
+    monkeypatch.setattr("toprank.tables.parquet_stream.available_memory", lambda: 2 * size + 2)
     assert as_stream(file, asked=None) is None
-    monkeypatch.setattr("toprank.app.reading.available_memory", lambda: 2 * size - 2)
+    monkeypatch.setattr("toprank.tables.parquet_stream.available_memory", lambda: 2 * size - 2)
     assert as_stream(file, asked=None) is not None
     assert as_stream(file, asked=False) is None
-    monkeypatch.setattr("toprank.app.reading.available_memory", lambda: None)
+    monkeypatch.setattr("toprank.tables.parquet_stream.available_memory", lambda: None)
     assert as_stream(file, asked=None) is None
 
 

@@ -19,7 +19,6 @@ from toprank.app.formats import MAGIC, READERS, SUFFIXES
 from toprank.app.sparse_text import read_sparse_text
 from toprank.app.text_columns import TextFormat, typed_columns
 from toprank.app.writing import unescaped, with_texts
-from toprank.kernels.memory import available_memory
 from toprank.tables.parquet_stream import CELLS, ParquetStream, unreadable
 from toprank.tables.table import (
     Table,
@@ -103,9 +102,8 @@ def as_stream(path: Path, asked: bool | None) -> ParquetStream | None:
         found = ParquetStream(path)
     except ValueError:  # reported when it is read
         return None
-    free = available_memory()
-    needed = max(found.decoded_bytes(), 8 * found.n_rows * len(found.schema.names))
-    return found if free is not None and needed > free / 2 else None
+    most = found.rows_in_memory()
+    return found if most is not None and found.n_rows > most else None
 
 
 def _most_columns(kind: pa.DataType) -> int:

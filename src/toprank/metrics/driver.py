@@ -106,7 +106,7 @@ METRICS: dict[str, Metric] = {}
 
 
 class Declaration(NamedTuple):
-    """What a metric was declared with, for drivers that bring the rows together elsewhere."""
+    """What a metric was declared with."""
 
     judge: Callable[..., Floats]
     needs: str
@@ -116,9 +116,6 @@ class Declaration(NamedTuple):
     prepare: Callable[..., ScoredRows] | None
     worth: Callable[..., Worth | None] | None = None
     shortcut: Callable[..., Floats | None] | None = None
-
-
-DECLARATIONS: dict[str, Declaration] = {}
 
 
 def metric(
@@ -163,12 +160,12 @@ def metric(
             rows, names = check_rows(**given, gain=gain, finite=not later)
             if rows.scores.size == 0:
                 return settle(name, needs, np.empty(0), np.empty(0, np.bool_), names, undefined)
-            values, defined = judge_lists(declared, rows, chosen, options)
+            values, defined = _judge_lists(declared, rows, chosen, options)
             return settle(name, needs, values, defined, names, undefined)
 
         vars(measured)["__signature__"] = signature
         measured.__doc__ = _document(judge, declared, returns)
-        METRICS[name], DECLARATIONS[name] = cast("Metric", measured), declared
+        METRICS[name] = cast("Metric", measured)
         return METRICS[name]
 
     return decorate
@@ -194,14 +191,14 @@ def read_call(
     return {name: options.pop(name) for name in shared}, options
 
 
-def judge_lists(
+def _judge_lists(
     declared: Declaration, rows: ScoredRows, ties: str, options: dict[str, Any]
 ) -> tuple[Floats, NDArray[np.bool_]]:
     """One value per list of checked rows, and whether the metric is defined there."""
     if declared.prepare is not None:
         rows = declared.prepare(rows, ties=ties, **options)
     totals = rows.totals()
-    defined = defined_lists(declared.needs, *totals)
+    defined = _defined_lists(declared.needs, *totals)
     head, is_plain = rows, rows.weights is None and rows.codes is None and defined.all()
     if declared.shortcut and is_plain:
         found = declared.shortcut(rows, ties=ties, **options)
@@ -212,13 +209,13 @@ def judge_lists(
     elif not rows.are_finite:
         check_finite(rows.scores)
     is_worth = declared.worth is not None and rows.gain.dtype != np.bool_
-    ranked = rank_rows(head, *totals, gain_order=order_in_ties(declared, ties, is_worth=is_worth))
+    ranked = rank_rows(head, *totals, gain_order=_order_in_ties(declared, ties, is_worth=is_worth))
     # Lists that are not defined divide by zero; settle() overrides their values.
     with np.errstate(divide="ignore", invalid="ignore"):
         return declared.judge(ranked._replace(source=rows), ties=ties, **options), defined
 
 
-def order_in_ties(declared: Declaration, ties: str, *, is_worth: bool = False) -> str | None:
+def _order_in_ties(declared: Declaration, ties: str, *, is_worth: bool) -> str | None:
     """How rows of one score are sorted by their gain, where that matters."""
     orders = {PESSIMISTIC: "ascending", OPTIMISTIC: "descending"}
     return orders.get(ties) if declared.graded or is_worth else None
@@ -316,7 +313,7 @@ def _gains(y_true: ArrayLike, pos_label: Any, n_rows: int, gain: str) -> NDArray
     return worth
 
 
-def defined_lists(needs: str, positives: Floats, negatives: Floats) -> NDArray[np.bool_]:
+def _defined_lists(needs: str, positives: Floats, negatives: Floats) -> NDArray[np.bool_]:
     """Whether lists of these totals have what a metric needs."""
     defined = np.ones(positives.size, dtype=np.bool_)
     if needs in ("positives", "both"):

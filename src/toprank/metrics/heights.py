@@ -196,7 +196,7 @@ def _warn_of_overflow(total: Floats, p: float) -> None:
         warnings.warn(
             f"The p-norm error overflows at p={p:g}; pass normalize=True.",
             RuntimeWarning,
-            stacklevel=5,  # this function, its caller, judge_lists, measured, the caller
+            stacklevel=5,  # this function, its caller, _judge_lists, measured, the caller
         )
 
 
@@ -345,14 +345,14 @@ def _paid_by_height(ranked: Ranked, price: Callable[[Floats], Floats], share: fl
     """
     if ranked.starts.size > 1:
         return _paid(ranked, price, _heights(ranked, share), ranked.negatives_tied)
-    here, below, total = Ranked(*ranked), ranked.beneath(ranked.gain), np.zeros(1)
+    below, total = 0.0, np.zeros(1)
     for stop in range(ranked.gain.size, 0, -BLOCK):
-        block = here.between(max(stop - BLOCK, 0), stop)
+        block = ranked.between(max(stop - BLOCK, 0), stop)
         heights = _heights(block, share)
         heights += below
         below += float(block.gain.sum())
         total += _paid(block, price, heights, block.negatives_tied)
-    return ranked.total(total)
+    return total
 
 
 def _price_of_ranks(ranked: Ranked, price: Callable[[Floats], Floats], ties: str) -> Floats:

@@ -127,10 +127,6 @@ class Ranked(NamedTuple):
         ends = np.append(self.starts[1:], values.size)
         return _sums_before_in_lists(values[::-1], values.size - ends[::-1])[::-1]
 
-    def beneath(self, values: Floats) -> float:  # noqa: ARG002
-        """Sum over the ties below all of these: nothing, where a list is here as a whole."""
-        return 0.0
-
     def scaled(self) -> Ranked:
         """The same lists with weights that are safe to multiply.
 

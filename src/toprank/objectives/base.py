@@ -21,8 +21,8 @@ from toprank.kernels.threads import Threads
 from toprank.truth import Truth
 
 
-class DescentCriterion(ABC):
-    """What descent needs of an objective on given labels: a function of the scores alone.
+class Criterion(ABC):
+    """An objective on given labels: a function of the scores alone.
 
     Scores are trusted here: one finite number per row, float32 or float64. Gradients come back
     in the dtype of the scores; sums are taken in float64.
@@ -52,8 +52,21 @@ class DescentCriterion(ABC):
         """Value and its derivative with respect to every score."""
 
     @abstractmethod
+    def gradient_and_hessian(self, scores: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Gradient and the diagonal of the Hessian (boosted trees take their steps from it)."""
+
+    def gradient_and_curvature(self, scores: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Gradient, and weights of the rows for Newton's method.
+
+        The covariance of the weak rankers within each class under these weights is the Hessian, or
+        close to it. By default the weights are the Hessian's diagonal.
+        """
+        return self.gradient_and_hessian(scores)
+
     def signed_curvature(self, scores: NDArray[Any], dtype: Any) -> NDArray[Any]:
         """Curvature of every row with the sign of its gradient, in a dtype."""
+        gradient, curvature = self.gradient_and_curvature(scores)
+        return np.asarray(np.copysign(curvature, gradient, out=curvature), dtype=dtype)
 
     def value_and_residuals(self, scores: NDArray[Any], dtype: Any) -> tuple[float, NDArray[Any]]:
         """Value and gradient, the latter in a dtype."""
@@ -67,26 +80,6 @@ class DescentCriterion(ABC):
     def separates(self, scores: NDArray[Any], margin: float) -> bool:  # noqa: ARG002
         """Whether every pair is right by ``margin``, so that only infinity can be better."""
         return False
-
-
-class Criterion(DescentCriterion):
-    """An objective on given labels, with the Hessian's diagonal, which trees need."""
-
-    @abstractmethod
-    def gradient_and_hessian(self, scores: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Gradient and the diagonal of the Hessian (boosted trees take their steps from it)."""
-
-    def gradient_and_curvature(self, scores: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Gradient, and weights of the rows for Newton's method.
-
-        The covariance of the weak rankers within each class under these weights is the Hessian, or
-        close to it. By default the weights are the Hessian's diagonal.
-        """
-        return self.gradient_and_hessian(scores)
-
-    def signed_curvature(self, scores: NDArray[Any], dtype: Any) -> NDArray[Any]:
-        gradient, curvature = self.gradient_and_curvature(scores)
-        return np.asarray(np.copysign(curvature, gradient, out=curvature), dtype=dtype)
 
 
 class ScoreLine(ABC):
@@ -118,7 +111,7 @@ class KeptTrials(ScoreLine):
     """
 
     def __init__(
-        self, criterion: DescentCriterion, scores: NDArray[np.float64], ahead: NDArray[Any]
+        self, criterion: Criterion, scores: NDArray[np.float64], ahead: NDArray[Any]
     ) -> None:
         self.scores = scores
         self._criterion = criterion

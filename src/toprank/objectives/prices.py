@@ -158,37 +158,6 @@ class Aggregate(ABC):
         """V alone."""
         return self.value_and_first(heights)[0]
 
-    def together(self, values: Floats, log_weights: Floats) -> tuple[float, Floats]:
-        """V of all heights from the V of some sets of them, and ∂V/∂V of each set.
-
-        ``log_weights`` are the logarithms of what the rows of each set weigh, -inf where a set is
-        empty.
-        """
-        shares, present = np.zeros(values.size), ~np.isneginf(log_weights)
-        value, shares[present] = self._together(values[present], log_weights[present])
-        return value, shares
-
-    @abstractmethod
-    def _together(self, values: Floats, log_weights: Floats) -> tuple[float, Floats]:
-        """Do that for sets that all hold a height."""
-
-
-def _sum_of_powers(logs: Floats, p: float) -> tuple[float, Floats]:
-    """(1/p)·log Σ e^{p·log}, at p = ∞ the largest, and the shares of that sum."""
-    top = float(logs.max())
-    if math.isinf(top):
-        return top, np.zeros_like(logs)
-    if math.isinf(p):
-        return top, np.asarray(logs == top, dtype=np.float64) / np.count_nonzero(logs == top)
-    mass = np.exp(p * (logs - top))
-    return top + math.log(mass.sum()) / p, mass / mass.sum()
-
-
-def _mean(values: Floats, log_weights: Floats) -> tuple[float, Floats]:
-    shares = np.exp(log_weights - log_weights.max())
-    shares /= shares.sum()
-    return float(shares @ values), shares
-
 
 def exponential_or_warn(exponent: float) -> float:
     """e^exponent, or infinity with a warning."""
@@ -221,9 +190,6 @@ class _LogPower(Aggregate):
     def risk(self, heights: Heights) -> float:
         value = self.value(heights)
         return exponential_or_warn(value if math.isinf(self.p) else self.p * value)
-
-    def _together(self, values: Floats, log_weights: Floats) -> tuple[float, Floats]:  # noqa: ARG002
-        return _sum_of_powers(values, self.p)
 
     def _value_and_shares(self, heights: Heights) -> tuple[float, Floats]:
         log_size = np.log(heights.size)
@@ -268,12 +234,6 @@ class _RootPower(Aggregate):
         if math.isinf(self.p) or value == 0:
             return value
         return exponential_or_warn(self.p * log_value)
-
-    def _together(self, values: Floats, log_weights: Floats) -> tuple[float, Floats]:  # noqa: ARG002
-        with np.errstate(divide="ignore"):
-            log_value, shares = _sum_of_powers(np.log(values), self.p)
-        ratios = np.divide(math.exp(log_value), values, out=np.zeros_like(values), where=values > 0)
-        return math.exp(log_value), shares * ratios
 
     def _parts(self, heights: Heights) -> tuple[float, Floats, float]:
         """Value, ∂V/∂size and log value."""
@@ -343,9 +303,6 @@ class _LogExponential(Aggregate):
     def risk(self, heights: Heights) -> float:
         return exponential_or_warn(self.value(heights))
 
-    def _together(self, values: Floats, log_weights: Floats) -> tuple[float, Floats]:  # noqa: ARG002
-        return _sum_of_powers(values, 1.0)
-
     def _parts(self, heights: Heights) -> tuple[float, Floats, Floats]:
         """Value, ∂V/∂size and du/dsize."""
         heights_ = heights.plain()
@@ -373,9 +330,6 @@ class _MeanLog1p(Aggregate):
         share, rate = self._rates(heights)
         return HeightCurvature(share * rate, -share * rate * rate, 0.0)
 
-    def _together(self, values: Floats, log_weights: Floats) -> tuple[float, Floats]:
-        return _mean(values, log_weights)
-
     def _rates(self, heights: Heights) -> tuple[Floats, Floats]:
         """Give w / Σ w and d ln(1 + u)/dsize = 1 / (e^-shift + size)."""
         with np.errstate(over="ignore"):
@@ -402,9 +356,6 @@ class _MeanPrice(Aggregate):
         slope = self._call("derivative", plain)
         second = share * self._bend(plain, slope, float(share @ plain)) * scale * scale
         return HeightCurvature(share * slope * scale, second, 0.0)
-
-    def _together(self, values: Floats, log_weights: Floats) -> tuple[float, Floats]:
-        return _mean(values, log_weights)
 
     def _bend(self, plain: Floats, slope: Floats, mean: float) -> Floats:
         """g'', or a difference of g' over a millionth of the height and of the mean height."""

@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypedDict, Unpack, get_args
+from typing import Literal, NamedTuple, TypedDict, Unpack, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -29,9 +29,6 @@ from toprank.objectives.losses import LOSSES, Loss, LossName, RoundedHinge, larg
 from toprank.objectives.prices import Price, aggregate
 from toprank.objectives.top import SoftTop, TopCriterion
 from toprank.truth import Truth
-
-if TYPE_CHECKING:
-    from toprank.objectives.prices import Aggregate
 
 Focus = Literal["top", "bottom", "both"]
 PriceName = Literal["identity", "exponential", "log1p"]
@@ -70,30 +67,21 @@ class _Push(Objective):
 
     def bound_at(self, power: float, truth: Truth) -> Criterion:
         """Mean of this power over the priced rows: smooth, and never above the push at p = ∞."""
-        loss, _, focus, _ = self._formula()
+        loss, _, focus, bottom_weight = self._formula()
         is_simple = truth.is_labels and truth.is_one_list
         if is_simple and focus != "both" and loss != "exponential":
             return SoftTop(loss, power, focus, lower_bound=True).criterion(truth)
-        return self.mean_of(self.at_power(power).criterion(truth), power)
-
-    def at_power(self, power: float) -> _Push:
-        """Give the push of a finite power that takes the place of p = ∞: smooth, and below it."""
-        loss, _, focus, bottom_weight = self._formula()
-        if loss == "exponential":
-            return ExponentialPush(power, focus, bottom_weight)
-        return Push(loss, power, focus, bottom_weight, rounding=1.0 / power)
-
-    def mean_of(self, criterion: Criterion, power: float) -> Criterion:
-        """Take the mean over the priced rows of a criterion with this power."""
+        ends = focus, bottom_weight
+        smooth = (
+            ExponentialPush(power, *ends)
+            if loss == "exponential"
+            else Push(loss, power, *ends, rounding=1.0 / power)
+        )
+        criterion = smooth.criterion(truth)
         log_weight = criterion.log_priced_weight / power
         if self.is_logarithm():
             return Adapted(criterion, offset=-log_weight)
         return Relative(criterion, math.exp(log_weight))
-
-    def aggregate(self) -> Aggregate:
-        """Give what the heights of all rows become."""
-        loss, price, *_ = self._formula()
-        return aggregate(price, in_logs=loss == "exponential")
 
     def weight_degrees(self) -> Degrees | None:
         loss, price, *_ = self._formula()
@@ -125,7 +113,7 @@ class _Push(Objective):
             PushSide(sign, constant, compare(self._loss(), truth, sign))
             for sign, constant in constants.items()
         )
-        return PushCriterion(self.aggregate(), sides, truth.n_rows)
+        return PushCriterion(aggregate(price, in_logs=loss == "exponential"), sides, truth.n_rows)
 
     def on_grades(self, grades: ArrayLike, **rows: Unpack[RowOptions]) -> Criterion:
         """Put the formula on graded labels: π(i, k) = 1 where i has the higher grade.

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import closing
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,33 +13,22 @@ from numpy.typing import NDArray
 from toprank.guarantees.ranking_margins import GapCertificate
 from toprank.inputs import check_choice, check_number
 from toprank.kernels.pair_blocks import PairBlocks, active_products
-from toprank.kernels.threads import one_blas_thread, threads_for
+from toprank.kernels.threads import threads_for
 from toprank.objectives import Push, Relative
-from toprank.rankers.base import keep_columns
 from toprank.rankers.cuts import matching_intercept
-from toprank.rankers.push_blocks import SpreadProblem
+from toprank.rankers.spooling import SpoolingRanker
 from toprank.rankers.supervised import (
     GradesAndPairsMixin,
-    LinearRanker,
     Watch,
     check_stopping,
-    with_callbacks,
 )
-from toprank.rankers.survey import survey
 from toprank.solvers import Penalty, minimize_by_lbfgs
 from toprank.solvers.base import ROUNDING
-from toprank.solvers.block_design import (
-    BlockDesign,
-    spread_if_many,
-    truth_of_blocks,
-)
 from toprank.solvers.cutting_plane import minimize_by_cutting_planes
 from toprank.solvers.descent import Curvature
-from toprank.weak_rankers.features import SymmetricFeatures, check_ranges, check_values
+from toprank.weak_rankers.features import SymmetricFeatures, check_ranges, ranges_of
 
 if TYPE_CHECKING:
-    from toprank.blocks import Blocks
-    from toprank.objectives import Criterion
     from toprank.solvers import Solution
     from toprank.solvers.descent import ScoredIterate
     from toprank.truth import Truth
@@ -56,7 +44,7 @@ FEW_ROWS = 2000
 
 
 @dataclass(eq=False, repr=False)
-class LinearRankSVM(GradesAndPairsMixin, LinearRanker):
+class LinearRankSVM(GradesAndPairsMixin, SpoolingRanker):
     """Linear Ranking SVM for large tables: few pairs have a score difference below 1.
 
     Minimises the mean of max(0, 1 - (f(x_i) - f(x_j)))² over all pairs (i above j), or of the
@@ -135,67 +123,35 @@ class LinearRankSVM(GradesAndPairsMixin, LinearRanker):
 
     def _fit(self, table: Any, truth: Truth, given: dict[str, Any], **_: Any) -> Self:
         names = getattr(self, "feature_names_in_", None)
-        check_values(table, scale=self.scale, limits=UNSCALED, names=names)
         truth, _scale = truth.scaled()
         with threads_for(self.n_jobs) as threads:
-            family = self._family().fit(table, threads=threads)
+            ranges = ranges_of(table, threads)
+            check_ranges(*ranges, scale=self.scale, limits=UNSCALED, names=names)
+            family = self._family().fit_ranges(*ranges)
             design = family.design(table, threads=threads)
-            rows = _ComparedRows.with_truth(design, truth, self.loss)
-            return self._learn(family, rows, truth.classes, table.dtype, given)
 
-    @with_callbacks
-    def fit_blocks(self, blocks: Blocks) -> Self:
-        """Fit on labelled rows in blocks: the same model as that of :meth:`fit`.
+            def learned(weights: Floats) -> dict[str, Any]:
+                cut = 0.0
+                if truth.is_labels:
+                    scores = design.scores(weights)
+                    cut = matching_intercept(scores, truth.positives, truth.weights)
+                return self._attributes(family, weights, cut, truth.classes, table.dtype)
 
-        Two passes find ranges and labels; each step takes two more. Scores, labels, weights and
-        lists of all rows are stored, about 80 bytes per row (250 with lists) for any number of
-        features; on a cluster they stay with the rows.
-
-        Parameters
-        ----------
-        blocks : Blocks
-            As in :meth:`PNormPush.fit_blocks`, which has an example; with lists or without.
-        """
-        self._check_parameters()
-        seen, classes = survey(blocks, accepts_missing=False, accepts_groups=True)
-        ranges = seen.low.astype(seen.dtype), seen.high.astype(seen.dtype)
-        names = blocks.feature_names
-        check_ranges(*ranges, scale=self.scale, limits=UNSCALED, names=names)
-        keep_columns(self, seen.low.size, blocks.feature_names)
-        family = self._family().fit_ranges(*ranges)
-        spread = spread_if_many(blocks, seen.n_rows, has_lists=seen.has_groups)
-        if spread is not None:
-            there = SpreadProblem(family, blocks, spread, seen, classes, Push(self.loss, 1.0))
-            rows = _ComparedRows(there.design, there.criterion(), there.matching_cut)
-        else:
-            truth, _ = truth_of_blocks(
-                blocks, classes, seen.n_rows, has_lists=seen.has_groups
-            ).scaled()
-            design = BlockDesign(blocks, family, seen.starts, seen.n_rows)
-            rows = _ComparedRows.with_truth(design, truth, self.loss)
-        with one_blas_thread():
-            return self._learn(family, rows, classes, seen.dtype, {})
-
-    def _learn(
-        self,
-        family: SymmetricFeatures,
-        rows: _ComparedRows,
-        classes: NDArray[Any] | None,
-        dtype: Any,
-        given: dict[str, Any],
-    ) -> Self:
-        def learned(weights: Floats) -> dict[str, Any]:
-            return self._attributes(family, weights, rows.cut(weights), classes, dtype)
-
-        watch = Watch(self, self.max_iter, self.verbose, learned, given)
-        with closing(watch):
-            solution, certificate = self._solve(rows, watch)
-        self._store_solution(solution, learned(solution.weights) | {"certificate_": certificate})
+            watch = Watch(self, self.max_iter, self.verbose, learned, given)
+            with closing(watch):
+                solution, certificate = self._solve(design, truth, watch)
+            attributes = learned(solution.weights) | {"certificate_": certificate}
+            self._store_solution(solution, attributes)
         self._warn_of(solution)
         return self
 
-    def _solve(self, rows: _ComparedRows, watch: Watch) -> tuple[Solution, GapCertificate]:
-        design, criterion, alpha = rows.design, rows.criterion, float(self.alpha)
+    def _not_in_order(self) -> str:
+        return ""
+
+    def _solve(self, design: Design, truth: Truth, watch: Watch) -> tuple[Solution, GapCertificate]:
+        alpha = float(self.alpha)
+        # where all scores tie every pair costs 1, so in units of that it is a mean over the pairs
+        criterion = Relative(Push(self.loss, 1.0).criterion(truth))
         stopping: dict[str, Any] = {
             "weights": self._start_weights(design.n_weak),
             "max_iter": self.max_iter,
@@ -212,10 +168,10 @@ class LinearRankSVM(GradesAndPairsMixin, LinearRanker):
         steepest = float(np.abs(slopes(np.zeros(design.n_weak))).max(initial=0.0))
         tol = None if self.tol is None else self.tol * steepest
         curvature = None
-        if rows.truth is not None and design.n_rows <= FEW_ROWS:
+        if design.n_rows <= FEW_ROWS:
             values = design.rows(np.arange(design.n_rows))
             if values is not None:
-                curvature = partial(PairCurvature, values, PairBlocks.of_truth(rows.truth), alpha)
+                curvature = partial(PairCurvature, values, PairBlocks.of_truth(truth), alpha)
         solution = minimize_by_lbfgs(
             design, criterion, Penalty(alpha), curvature=curvature, tol=tol, **stopping
         )
@@ -223,28 +179,6 @@ class LinearRankSVM(GradesAndPairsMixin, LinearRanker):
             solution.status = "converged"
         slope, height = slopes(solution.weights), solution.path[-1]
         return solution, GapCertificate(height - float(slope @ slope) / (2.0 * alpha), height)
-
-
-class _ComparedRows(NamedTuple):
-    """Rows in memory, in blocks or on a cluster: the mean loss of their pairs, and a cut by weight.
-
-    ``truth`` is None where the labels stay on a cluster.
-    """
-
-    design: Design
-    criterion: Criterion
-    cut: Callable[[Floats], float]
-    truth: Truth | None = None
-
-    @classmethod
-    def with_truth(cls, design: Design, truth: Truth, loss: Any) -> Self:
-        def cut(weights: Floats) -> float:
-            if not truth.is_labels:
-                return 0.0
-            return matching_intercept(design.scores(weights), truth.positives, truth.weights)
-
-        # where all scores tie every pair costs 1, so in units of that it is a mean over the pairs
-        return cls(design, Relative(Push(loss, 1.0).criterion(truth)), cut, truth)
 
 
 class PairCurvature(Curvature):

@@ -23,8 +23,8 @@ from toprank.objectives.precision import PrecisionAtK, PrecisionCriterion, are_w
 from toprank.rankers.base import forget_calibration
 from toprank.rankers.cuts import matching_intercept
 from toprank.rankers.held_out import split_rows
+from toprank.rankers.spooling import SpoolingRanker
 from toprank.rankers.supervised import (
-    LinearRanker,
     Watch,
     binary_labels,
     check_length,
@@ -71,7 +71,7 @@ def _is_stochastic(ranker: Any) -> bool:
 
 
 @dataclass(eq=False, repr=False)
-class PrecisionAtKRanker(LinearRanker):
+class PrecisionAtKRanker(SpoolingRanker):
     """Ranks so that the k best rows contain as few negatives as possible.
 
     Minimises a surrogate of precision at k, divided by k, of a linear scorer, plus
@@ -225,6 +225,14 @@ class PrecisionAtKRanker(LinearRanker):
                 f"radius={self.radius!r} is the size of a named feasible_set, but a function was "
                 "given; leave radius None."
             )
+
+    def _not_in_order(self) -> str:
+        if self.solver == "cutting_plane":
+            return ""
+        return (
+            f"solver={self.solver!r} shuffles them; use partial_fit, which takes them in order, or "
+            "solver='cutting_plane'"
+        )
 
     def _family(self) -> StandardFeatures:
         return StandardFeatures()

@@ -21,24 +21,22 @@ from toprank.objectives import ir_push, pnorm_push
 from toprank.objectives.base import Relative
 from toprank.objectives.exponential import ExponentialCriterion, PushFormula
 from toprank.objectives.push import focus_constants
-from toprank.rankers.base import documented, keep_columns
+from toprank.rankers.base import documented
 from toprank.rankers.cuts import matching_intercept
-from toprank.rankers.push_blocks import SpreadProblem, SummedProblem
+from toprank.rankers.push_blocks import SummedProblem
+from toprank.rankers.spooling import SpoolingRanker
 from toprank.rankers.supervised import (
     GradesAndPairsMixin,
-    LinearRanker,
     Watch,
     normalize_weights,
     with_callbacks,
 )
-from toprank.rankers.survey import survey
 from toprank.solvers import (
     Penalty,
     minimize_by_continuation,
     minimize_by_coordinates,
     minimize_by_lbfgs,
 )
-from toprank.solvers.block_design import BlockDesign, spread_if_many, truth_of_blocks
 from toprank.solvers.row_space import RowSpace, minimize_in_row_space
 from toprank.weak_rankers import Features, Stumps, WeakLearner, weak_rankers_from
 from toprank.weak_rankers.features import FeatureDesign, check_spans
@@ -49,6 +47,7 @@ if TYPE_CHECKING:
     from toprank.kernels.threads import Threads
     from toprank.objectives.base import Criterion
     from toprank.objectives.losses import LossName
+    from toprank.rankers.survey import Survey
     from toprank.solvers import Solution
     from toprank.truth import Truth
     from toprank.weak_rankers import Design, WeakRankers
@@ -95,7 +94,7 @@ SOLVERS = {"lbfgs": minimize_by_lbfgs, "coordinate": minimize_by_coordinates}
 
 
 class ScoredProblem:
-    """A push on rows whose scores are all in memory; the table may be in blocks.
+    """A push on a table, all of whose scores are in memory.
 
     Objectives that are no logarithm are taken in units of their value where all rows tie, so that
     a penalty means the same on tables of every size.
@@ -163,11 +162,11 @@ class ScoredProblem:
         return all(np.ptp(self.design.column(index)) == 0 for index in range(self.n_weak))
 
 
-Problem = ScoredProblem | SummedProblem | SpreadProblem
+Problem = ScoredProblem | SummedProblem
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class PushRanker(GradesAndPairsMixin, LinearRanker):
+class PushRanker(GradesAndPairsMixin, SpoolingRanker):
     """A weighted sum of weak rankers that minimises a push."""
 
     loss: LossName = "exponential"
@@ -207,7 +206,8 @@ class PushRanker(GradesAndPairsMixin, LinearRanker):
         with threads_for(self.n_jobs) as threads:
             family = self._fitted_family(table, threads)
             design = family.design(table, threads=threads)
-            problem = self._scored_problem(family, design, truth, threads, table.dtype)
+            objective, solver = self._objective(), self._solver_name()
+            problem = ScoredProblem(family, design, truth, objective, solver, threads, table.dtype)
             self._solve(problem, given)
             if not self.weights_.any() and problem.is_constant():
                 self._warn_of_ties()
@@ -218,15 +218,19 @@ class PushRanker(GradesAndPairsMixin, LinearRanker):
         return self
 
     @with_callbacks
-    def fit_blocks(self, blocks: Blocks) -> Self:
-        """Fit on labelled rows in blocks: the same model as that of :meth:`fit`.
+    def fit_blocks(self, blocks: Blocks, *, grades: bool = False) -> Self:
+        """Fit on labelled rows in blocks, such as a table larger than memory or on a cluster.
 
         One pass finds the ranges of the features. With ``loss="exponential"``, no ``price`` and
-        one list, each iteration, a Newton step where there are up to 512 features, takes one more
-        pass (two with :class:`IRPush`), and memory does not grow with the rows. Other losses,
-        prices and lists need the scores of all rows at once: two passes per iteration, and about 80
-        bytes per row of memory (250 with lists) for any number of features. On a cluster, scores
-        that take more than 1 GiB stay with the rows. Needs ``weak_rankers="features"``.
+        labels in one list, the objective is a sum over rows: each iteration, a Newton step where
+        there are up to 512 features, takes one more pass (two with :class:`IRPush`), memory does
+        not grow with the rows, and the model is that of :meth:`fit`.
+
+        Other losses, prices, lists and grades compare the scores of all rows. One more pass writes
+        the features, four bytes per cell, into a file in the folder for temporary files
+        (``scratch=`` of the blocks names another), which is gone when the fit ends, however it
+        ends. The fit is that of :meth:`fit` on this file, which it reads twice per iteration, with
+        150 bytes of memory per row (260 with lists) for any number of features. Not on clusters.
 
         Parameters
         ----------
@@ -234,6 +238,8 @@ class PushRanker(GradesAndPairsMixin, LinearRanker):
             Such as ``toprank.tables.ParquetBlocks`` (a file larger than memory) or
             ``toprank.integrations.dask.DaskBlocks`` (a cluster). Blocks with ``groups`` contain
             rows of several lists, each of which may be spread over blocks.
+        grades : bool, default=False
+            Whether the labels are grades, as in :meth:`fit_grades`.
 
         Examples
         --------
@@ -245,49 +251,32 @@ class PushRanker(GradesAndPairsMixin, LinearRanker):
         >>> model.rank([[0.0], [3.0]])
         array([2, 1])
         """
-        self._check_parameters()
-        family = self._family_for_blocks()
-        seen, classes = survey(blocks, accepts_missing=False, accepts_groups=True)
+        return self._fit_blocks(blocks, grades=grades)
+
+    def _fit_surveyed(self, blocks: Blocks, seen: Survey, classes: NDArray[Any] | None) -> Self:
         self._objective().check_largest_weight(seen.largest_weight)
-        keep_columns(self, seen.low.size, blocks.feature_names)
+        # the exponential loss with a power as its price, or the IR push: a sum over the rows
+        is_sum = self.loss == "exponential" and getattr(self, "price", None) is None
+        if not is_sum or seen.has_groups or classes is None:
+            return super()._fit_surveyed(blocks, seen, classes)
         names = None if blocks.feature_names is None else np.array(blocks.feature_names)
         check_spans(seen.span, seen.dtype, names)
         if not (seen.high > seen.low).any():
             self._warn_of_ties()
+        family = Features()
         family.low_, family.span_ = seen.low, seen.span
-        is_exponential = self.loss == "exponential"
-        # with a power as its price, or the IR push: a sum over the rows of one list
-        if is_exponential and getattr(self, "price", None) is None and not seen.has_groups:
-            self._solve(SummedProblem(family, blocks, seen, classes, self._formula()), {})
-            return self
-        spread = spread_if_many(blocks, seen.n_rows, has_lists=seen.has_groups)
-        can_stay = seen.has_groups or not (is_exponential or self._priced_end()[0] == math.inf)
-        if spread is not None and can_stay:
-            objective = self._objective()
-            self._solve(SpreadProblem(family, blocks, spread, seen, classes, objective), {})
-            return self
-        with threads_for(self.n_jobs) as threads:
-            truth = truth_of_blocks(blocks, classes, seen.n_rows, has_lists=seen.has_groups)
-            design = BlockDesign(blocks, family, seen.starts, seen.n_rows)
-            self._solve(self._scored_problem(family, design, truth, threads, seen.dtype), {})
+        self._solve(SummedProblem(family, blocks, seen, classes, self._formula()), {})
         return self
 
-    def _scored_problem(
-        self, family: WeakRankers, design: Design, truth: Truth, threads: Threads, dtype: Any
-    ) -> ScoredProblem:
-        objective, solver = self._objective(), self._solver_name()
-        return ScoredProblem(family, design, truth, objective, solver, threads, dtype)
-
-    def _family_for_blocks(self) -> Features:
-        family = self._family()
-        if not isinstance(family, Features):
-            raise ValueError(  # noqa: TRY004  (a value of weak_rankers)
-                f"rows in blocks need weak_rankers='features', got {self.weak_rankers!r}; "
-                "for stumps use RankBoost."
+    def _not_in_order(self) -> str:
+        if not isinstance(self._family(), Features):
+            return (
+                f"weak_rankers={self.weak_rankers!r} are columns of their own; use "
+                "weak_rankers='features', or RankBoost for stumps"
             )
         if self.solver == "coordinate":
-            raise ValueError("rows in blocks need solver='auto' or 'lbfgs', got 'coordinate'.")
-        return family
+            return "solver='coordinate' reads columns; use solver='auto' or 'lbfgs'"
+        return ""
 
     def _solve(self, problem: Problem, given: dict[str, Any]) -> None:
         """Find the weights, by growing powers where the power is infinite, and store the model."""

@@ -24,7 +24,7 @@ from toprank.rankers.rank_svm_problem import (
 )
 from toprank.rankers.supervised import GradesAndPairsMixin, LinearRanker, Watch
 from toprank.solvers.nearest_point import GramRows
-from toprank.weak_rankers.features import SymmetricFeatures, check_values
+from toprank.weak_rankers.features import SymmetricFeatures, check_ranges, ranges_of
 
 if TYPE_CHECKING:
     from toprank.guarantees.svm import RankingBound
@@ -163,7 +163,7 @@ class RankSVM(GradesAndPairsMixin, LinearRanker):
         truth, _scale = truth.scaled()
         check_form(self, truth)
         check_constants(self, table)
-        check_values(table, scale=self.scale, limits=UNSCALED)
+        check_ranges(*ranges_of(table), scale=self.scale, limits=UNSCALED)
         family = self._family().fit(table)
         is_linear = self.kernel == "linear"
         design = family.design(table) if is_linear else GramRows(self._gram(family, table))

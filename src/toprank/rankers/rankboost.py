@@ -21,7 +21,7 @@ from toprank.rankers.boosting import (
     warn_if_equal,
 )
 from toprank.rankers.supervised import with_callbacks
-from toprank.rankers.survey import survey
+from toprank.rankers.survey import classes_of_one_list, survey
 from toprank.solvers.boosting import POSITIVE, boost, state_on
 from toprank.solvers.boosting_passes import PassState, fit_stumps
 from toprank.weak_rankers import Stumps, WeakLearner
@@ -109,7 +109,8 @@ class RankBoost(BoostedListsMixin, ExponentialRanker):
             raise ValueError(
                 "early_stopping=True needs rows in memory; choose max_iter on a part of the rows."
             )
-        seen, classes = survey(blocks, accepts_missing=True)
+        seen = survey(blocks, accepts_missing=True)
+        classes = classes_of_one_list(seen)
         keep_columns(self, seen.low.size, blocks.feature_names)
         fit_stumps(family, blocks, seen.starts, seen.n_rows)
         family.has_missing_ = seen.missing

@@ -22,6 +22,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 from toprank.inputs import as_dense, check_columns, check_number, is_sparse, warn_if_doubtful
 from toprank.kernels.threads import linear_scores
 from toprank.rankers.base import BaseRanker
+from toprank.spool import check_room
 from toprank.truth import Truth
 from toprank.weak_rankers import Features
 from toprank.weak_rankers.features import check_spans
@@ -129,7 +130,13 @@ class SupervisedRanker(CallbackSupportMixin, BaseRanker):
     def _check_table(self, X: Any) -> Any:
         """Check the parameters and the table of a new fit."""
         self._check_parameters()
-        return check_table(self, X, self._family(), reset=True)
+        table = check_table(self, X, self._family(), reset=True)
+        self._check_mapped(table)
+        return table
+
+    def _check_mapped(self, table: Any) -> None:
+        """Refuse a table in a mapped file for which there is no room in memory."""
+        check_room(table, type(self).__name__)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

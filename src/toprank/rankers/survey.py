@@ -85,19 +85,22 @@ class Survey:
         return np.where(span > 0, span, 1.0)
 
 
-def survey(
-    blocks: Blocks, *, accepts_missing: bool, accepts_groups: bool = False
-) -> tuple[Survey, NDArray[Any]]:
-    """Look at all rows once; give what was seen and the two classes, or say what is wrong."""
+def survey(blocks: Blocks, *, accepts_missing: bool) -> Survey:
+    """Look at all rows once, or say what is wrong with them."""
     check_blocks(blocks)
     seen = blocks.total(survey_block)
-    classes = check_survey(
-        seen,
-        blocks.feature_names,
-        accepts_missing=accepts_missing,
-        accepts_groups=accepts_groups,
-    )
-    return seen, classes
+    check_survey(seen, blocks.feature_names, accepts_missing=accepts_missing)
+    return seen
+
+
+def classes_of_one_list(seen: Survey) -> NDArray[Any]:
+    """Give the two classes of rows that are no lists, or say what is wrong."""
+    if seen.has_groups:
+        raise ValueError(
+            "this ranker takes rows in blocks as one list; leave out groups, fit in memory, or "
+            "use PNormPush, IRPush or LinearRankSVM, which take lists in blocks."
+        )
+    return binary_labels(seen.labels)[0]
 
 
 def check_blocks(blocks: Any) -> None:
@@ -109,19 +112,8 @@ def check_blocks(blocks: Any) -> None:
         )
 
 
-def check_survey(
-    seen: Survey,
-    names: list[str] | None,
-    *,
-    accepts_missing: bool,
-    accepts_groups: bool = False,
-) -> NDArray[Any]:
-    """Give the two classes, or say what is wrong with the rows."""
-    if seen.has_groups and not accepts_groups:
-        raise ValueError(
-            "this ranker takes rows in blocks as one list; leave out groups, fit in memory, or "
-            "use PNormPush, IRPush or LinearRankSVM, which take lists in blocks."
-        )
+def check_survey(seen: Survey, names: list[str] | None, *, accepts_missing: bool) -> None:
+    """Say what is wrong with the rows."""
     if not seen.low.size:
         raise ValueError("X has no columns; there is nothing to learn from.")
     if not seen.n_rows:
@@ -136,8 +128,6 @@ def check_survey(
             raise ValueError(
                 f"X has {flaw} values, in {first!r} first; remove or impute them, or {remedy}."
             )
-    classes, _ = binary_labels(seen.labels)
-    return classes
 
 
 def survey_block(block: Block) -> Survey:

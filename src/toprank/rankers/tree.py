@@ -34,7 +34,7 @@ from toprank.rankers.growing_trees import (
 )
 from toprank.rankers.held_out import HeldOut, hold_out
 from toprank.rankers.supervised import SupervisedRanker, Watch, check_table, with_callbacks
-from toprank.rankers.survey import survey
+from toprank.rankers.survey import classes_of_one_list, survey
 from toprank.solvers.base import Progress
 from toprank.solvers.tree_boosting import Boosting, boost_trees
 from toprank.solvers.tree_leaves import leaf_objective
@@ -298,7 +298,8 @@ class TreeRanker(BoostedListsMixin, SupervisedRanker):
                 "blocks, or learn from a part of the rows."
             )
         self.categories_ = Categories(0, [], [])
-        seen, classes = survey(blocks, accepts_missing=True)
+        seen = survey(blocks, accepts_missing=True)
+        classes = classes_of_one_list(seen)
         n_columns = seen.low.size
         keep_columns(self, n_columns, blocks.feature_names)
         directions = self._directions(n_columns)

@@ -19,7 +19,7 @@ class RankerKind(NamedTuple):
 
     ``given`` differs there from the defaults of the class; ``grid`` holds the settings that a
     choice tries, ``on_folds`` those that differ in its fits on folds, which need not be as fine;
-    ``is_streamed`` says whether it learns by passes over batches of rows, ``is_linear`` whether by
+    ``is_streamed`` says whether it learns by sums over batches of rows, ``is_linear`` whether by
     one coefficient per feature, also of sparse rows; ``votes`` is the count with which a blend
     starts for each setting.
     """
@@ -66,9 +66,7 @@ RANKERS = {
         "PNormPush", {"p": [1, 4], "alpha": [0.01]}, is_streamed=True, is_linear=True
     ),
     "ir-push": RankerKind("IRPush", {"alpha": [0.01]}, is_streamed=True, is_linear=True),
-    "linear-rank-svm": RankerKind(
-        "LinearRankSVM", {"alpha": [0.1, 0.01]}, is_streamed=True, is_linear=True
-    ),
+    "linear-rank-svm": RankerKind("LinearRankSVM", {"alpha": [0.1, 0.01]}, is_linear=True),
     "rank-svm": RankerKind("RankSVM", {"nu": [0.3, 0.1]}),
     "precision-at-k": RankerKind("PrecisionAtKRanker", {"k": [], "alpha": [1e-3]}, is_linear=True),
     "pnorm-push-stumps": RankerKind(

@@ -15,8 +15,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from toprank.inputs import check_choice, check_number
 from toprank.rankers.base import BaseRanker
-from toprank.rankers.supervised import LinearRanker, binary_labels
+from toprank.rankers.spooling import SpoolingRanker
+from toprank.rankers.supervised import binary_labels
 from toprank.rankers.tree import TreeRanker
+from toprank.spool import check_room, scaled_copy
 from toprank.trees.foreign import exact_step
 from toprank.weak_rankers.features import StandardFeatures
 
@@ -35,7 +37,7 @@ ENGINES: dict[str, tuple[str, str, dict[str, Any]]] = {
 }
 
 
-class LogisticRanker(LinearRanker):
+class LogisticRanker(SpoolingRanker):
     """scikit-learn's LogisticRegression on standardised features, as a ranker.
 
     It models probabilities, not an order, and does not use lists (``groups``). It is included
@@ -73,15 +75,20 @@ class LogisticRanker(LinearRanker):
     def _family(self) -> StandardFeatures:
         return StandardFeatures()
 
-    def _fit(self, table: Any, truth: Truth, given: dict[str, Any], **_: Any) -> Self:  # noqa: ARG002
+    def _fit(
+        self,
+        table: Any,
+        truth: Truth,
+        given: dict[str, Any],  # noqa: ARG002
+        scratch: Any = None,
+        **_: Any,
+    ) -> Self:
         family = self._family().fit(table, truth.weights)
-        if isinstance(table, np.ndarray):
-            scaled = (table - family.low_) / family.span_
-        else:  # a sparse table stays sparse, so it is not scaled
-            scaled = table
+        if not isinstance(table, np.ndarray):  # a sparse table stays sparse, so it is not scaled
             family.low_, family.span_ = np.zeros_like(family.low_), np.ones_like(family.span_)
         model = LogisticRegression(C=self.C, max_iter=self.max_iter)
-        model.fit(scaled, truth.positives, sample_weight=truth.weights)
+        with scaled_copy(table, family.low_, family.span_, scratch) as scaled:
+            model.fit(scaled, truth.positives, sample_weight=truth.weights)
         weights, cut = model.coef_[0].astype(np.float64), float(model.intercept_[0])
         for name, value in self._attributes(
             family, weights, cut, truth.classes, np.dtype(np.float64)
@@ -89,6 +96,9 @@ class LogisticRanker(LinearRanker):
             setattr(self, name, value)
         self.n_iter_ = int(model.n_iter_[0])
         return self
+
+    def _not_in_order(self) -> str:
+        return ""
 
     def predict_proba(self, X: Any) -> NDArray[Any]:
         """Give the probability of each class."""
@@ -126,6 +136,7 @@ class ForeignTrees(BaseRanker):
     ) -> Self:
         """Learn from a table of numbers and its labels; ``groups`` are not used."""
         self._check_parameters()
+        check_room(X, type(self).__name__)
         table = validate_data(self, X, dtype=np.float32, order="C")
         self.classes_, positives = binary_labels(y)
         model = self._make(positives.size)

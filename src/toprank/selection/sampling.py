@@ -11,7 +11,12 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from toprank.blocks import Block, Blocks, Sums
-from toprank.rankers.survey import check_blocks, check_survey, survey_block
+from toprank.rankers.survey import (
+    check_blocks,
+    check_survey,
+    classes_of_one_list,
+    survey_block,
+)
 from toprank.selection.judging import fewest_of_class
 from toprank.tables import Table
 
@@ -54,7 +59,8 @@ def sample_rows(blocks: Blocks, n_rows: int, seed: int) -> RowSample:
     """
     check_blocks(blocks)
     seen, counts, size = blocks.total(_look).parts
-    classes = check_survey(seen, blocks.feature_names, accepts_missing=True)
+    check_survey(seen, blocks.feature_names, accepts_missing=True)
+    classes = classes_of_one_list(seen)
     n_rows = min(n_rows, max(MOST_CELLS // seen.low.size, FEWEST_ROWS))
     share, fewest = min(1.0, n_rows / seen.n_rows), fewest_of_class(n_rows)
     rates = [min(1.0, max(share, fewest / counts[label])) for label in classes.tolist()]

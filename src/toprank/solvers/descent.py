@@ -27,7 +27,7 @@ from toprank.kernels.threads import CHUNK
 from toprank.solvers.base import MEMORY, SEPARATED, Penalty, Progress, Run, Solution, floor_of
 
 if TYPE_CHECKING:
-    from toprank.objectives.base import DescentCriterion
+    from toprank.objectives.base import Criterion
     from toprank.weak_rankers import Design
 
 EXPLAINED = 0.1  # relative error in a change of the gradient at which the moments are trusted
@@ -40,7 +40,7 @@ MAX_TRIALS = 60
 
 def minimize_by_lbfgs(
     design: Design,
-    criterion: DescentCriterion,
+    criterion: Criterion,
     penalty: Penalty,
     *,
     curvature: Callable[[ScoredIterate], Curvature] | None = None,
@@ -48,8 +48,7 @@ def minimize_by_lbfgs(
 ) -> Solution:
     """Minimise; ``options`` are those of a :class:`~toprank.solvers.base.Run`.
 
-    ``curvature`` makes the one of the iterates; None is the curvature of the criterion on a sample,
-    or what the design has in its place.
+    ``curvature`` makes the one of the iterates; None is the curvature of the criterion on a sample.
     """
     run = Run(**options)
     start = run.start(design.n_weak)
@@ -57,13 +56,12 @@ def minimize_by_lbfgs(
         return minimize_with_l1(partial(_smooth_part, design, criterion), penalty, start, run)
     iterate = ScoredIterate(design, criterion, penalty, start)
     if curvature is None:
-        made = design.curvature or _SampledCurvature
-        curvature = partial(made, design, criterion, penalty.l2)
+        curvature = partial(_SampledCurvature, design, criterion, penalty.l2)
     return descend(iterate, curvature(iterate), penalty, run)
 
 
 def _smooth_part(
-    design: Design, criterion: DescentCriterion, weights: NDArray[np.float64]
+    design: Design, criterion: Criterion, weights: NDArray[np.float64]
 ) -> tuple[float, NDArray[np.float64]]:
     """Value and gradient without the penalty."""
     value, residuals = criterion.value_and_gradient(design.scores(weights))
@@ -323,7 +321,7 @@ class ScoredIterate(Iterate):
     def __init__(
         self,
         design: Design,
-        criterion: DescentCriterion,
+        criterion: Criterion,
         penalty: Penalty,
         weights: NDArray[np.float64],
     ) -> None:
@@ -371,7 +369,7 @@ class _SampledCurvature(Curvature):
     """
 
     def __init__(
-        self, design: Design, criterion: DescentCriterion, l2: float, iterate: ScoredIterate
+        self, design: Design, criterion: Criterion, l2: float, iterate: ScoredIterate
     ) -> None:
         super().__init__()
         self._iterate = iterate

@@ -1,20 +1,12 @@
 """Parquet files larger than memory as blocks that rankers learn from.
 
 Blocks that a fit keeps are in memory or, where they would take more than half of what is free, in
-a file without a name: it is opened and unlinked at once, so that whatever ends the program (an
-error, Ctrl-C, a kill) its space is free again; Windows deletes it when it is closed.
+a scratch file.
 """
 
 from __future__ import annotations
 
-import contextlib
-import errno
-import os
-import shutil
-import tempfile
-import weakref
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -24,18 +16,17 @@ from numpy.typing import NDArray
 
 from toprank.blocks import Block, Blocks, Stopped, add_up
 from toprank.kernels.memory import available_memory
+from toprank.spool import ScratchFile, check_scratch
 from toprank.tables.columns import as_row_weights
 from toprank.tables.parquet_stream import ParquetStream
 from toprank.tables.table import check_has_column, listing
 
 if TYPE_CHECKING:
+    import os
     from threading import Event
 
     from toprank.blocks import Total
     from toprank.tables.table import RowBatch
-
-# Whether threads can read and write a file at places of their own; elsewhere they take turns.
-_AT_ONCE = hasattr(os, "pwrite") and hasattr(os, "preadv")
 
 
 class _Kept(NamedTuple):
@@ -45,87 +36,6 @@ class _Kept(NamedTuple):
     n_bytes: int
     arrays: list[tuple[tuple[int, ...], np.dtype[Any]]]
     number: int
-
-
-class ScratchFile:
-    """A file to which threads append blocks, and from which they read them back.
-
-    It is in ``folder``, by default the system's for temporary files. Space for the ``n_bytes`` that
-    will come is set aside at once: blocks are then written in half the time.
-    """
-
-    def __init__(self, folder: str | os.PathLike[str] | None, n_bytes: int) -> None:
-        self._folder = tempfile.gettempdir() if folder is None else folder
-        free = shutil.disk_usage(self._folder).free
-        if n_bytes > free:
-            raise OSError(
-                self._too_small(f"has {free / 1e9:.3g} GB free, but {n_bytes / 1e9:.3g} are needed")
-            )
-        self._file = tempfile.TemporaryFile(dir=self._folder, buffering=0)  # noqa: SIM115
-        self._lock = Lock()
-        self._end = 0
-        self.close = weakref.finalize(self, self._file.close)
-        if hasattr(os, "posix_fallocate"):
-            with contextlib.suppress(OSError):  # a file system that cannot
-                os.posix_fallocate(self._file.fileno(), 0, max(n_bytes, 1))
-
-    def put(self, block: Block) -> _Kept:
-        """Append a block."""
-        arrays = [np.ascontiguousarray(array) for array in _arrays(block)]
-        n_bytes = sum(array.nbytes for array in arrays)
-        with self._lock:
-            offset = place = self._end
-            self._end += n_bytes
-        for array in arrays:
-            self._write(array.reshape(-1).view(np.uint8).data, place)
-            place += array.nbytes
-        known = [(array.shape, array.dtype) for array in arrays]
-        return _Kept(offset, n_bytes, known, block.number)
-
-    def _write(self, rest: memoryview, place: int) -> None:
-        try:
-            while rest:
-                done = self._write_some(rest, place)
-                rest, place = rest[done:], place + done
-        except OSError as error:
-            if error.errno in (errno.ENOSPC, errno.EDQUOT):
-                raise OSError(self._too_small("is full")) from error
-            raise
-
-    def _write_some(self, rest: memoryview, place: int) -> int:
-        if _AT_ONCE:
-            return os.pwrite(self._file.fileno(), rest, place)
-        with self._lock:
-            self._file.seek(place)
-            return self._file.write(rest)
-
-    def _read_some(self, rest: memoryview, place: int) -> int:
-        if _AT_ONCE:
-            return os.preadv(self._file.fileno(), [rest], place)
-        with self._lock:
-            self._file.seek(place)
-            return self._file.readinto(rest)
-
-    def _too_small(self, what: str) -> str:
-        return (
-            f"the folder for scratch files {str(self._folder)!r} {what}; name another one "
-            "(scratch, or TMPDIR)."
-        )
-
-    def get(self, kept: _Kept) -> Block:
-        """Read a block back."""
-        buffer = np.empty(kept.n_bytes, dtype=np.uint8)
-        rest, place = buffer.data, kept.offset
-        while rest:
-            done = self._read_some(rest, place)
-            rest, place = rest[done:], place + done
-        arrays: list[NDArray[Any]] = []
-        for shape, dtype in kept.arrays:
-            size = int(np.prod(shape)) * dtype.itemsize
-            arrays.append(buffer[:size].view(dtype).reshape(shape))
-            buffer = buffer[size:]
-        *weights, X, y = arrays
-        return Block(X, y, weights[0] if weights else None, kept.number)
 
 
 def _arrays(block: Block) -> list[NDArray[Any]]:
@@ -144,6 +54,7 @@ class BlockStore:
         self._folder, self._n_rows = folder, n_rows
         self._lock = Lock()
         self._file: ScratchFile | None = None
+        self._end = 0
         self._is_begun = self.is_closed = False
 
     def put(self, block: Block, n_rows: int) -> _Kept | Block:
@@ -158,14 +69,31 @@ class BlockStore:
                 if self._folder is not None or free is None or 2 * needed > free:
                     self._file = ScratchFile(self._folder, needed)
                 self._is_begun = True
-        return block if self._file is None else self._file.put(block)
+        if self._file is None:
+            return block
+        arrays = [np.ascontiguousarray(array) for array in _arrays(block)]
+        with self._lock:
+            offset = place = self._end
+            self._end += sum(array.nbytes for array in arrays)
+        for array in arrays:
+            self._file.write(array, place)
+            place += array.nbytes
+        known = [(array.shape, array.dtype) for array in arrays]
+        return _Kept(offset, place - offset, known, block.number)
 
     def get(self, kept: _Kept | Block) -> Block:
         """Give a block back."""
         if isinstance(kept, Block):
             return kept
         assert self._file is not None  # noqa: S101  (for the type checker)
-        return self._file.get(kept)
+        buffer = self._file.read(kept.n_bytes, kept.offset)
+        arrays: list[NDArray[Any]] = []
+        for shape, dtype in kept.arrays:
+            size = int(np.prod(shape)) * dtype.itemsize
+            arrays.append(buffer[:size].view(dtype).reshape(shape))
+            buffer = buffer[size:]
+        *weights, X, y = arrays
+        return Block(X, y, weights[0] if weights else None, kept.number)
 
     def close(self) -> None:
         """Free the space on disk."""
@@ -174,26 +102,18 @@ class BlockStore:
             self._file.close()
 
 
-def check_scratch(folder: str | os.PathLike[str] | None) -> None:
-    """Raise where the folder that is named for scratch files is not there."""
-    if folder is not None and not Path(folder).is_dir():
-        raise FileNotFoundError(
-            f"there is no folder {str(folder)!r} for scratch files; make it, or name another."
-        )
-
-
 class SpillingBlocks(Blocks):
-    """Blocks that keep what is made of them in memory or in a scratch file, in ``folder``."""
+    """Blocks that keep what is made of them in memory or in a scratch file, in ``scratch``."""
 
     def __init__(
-        self, n_rows: int, n_jobs: int, folder: str | os.PathLike[str] | None = None
+        self, n_rows: int, n_jobs: int, scratch: str | os.PathLike[str] | None = None
     ) -> None:
-        check_scratch(folder)
-        self.n_rows, self.n_jobs, self.folder = n_rows, n_jobs, folder
+        check_scratch(scratch)
+        self.n_rows, self.n_jobs, self.scratch = n_rows, n_jobs, scratch
         self.watch: Callable[[int, int], None] | None = None
 
     def kept(self, work: Callable[..., Block], *arguments: Any) -> KeptBlocks:
-        store = BlockStore(self.folder, self.n_rows)
+        store = BlockStore(self.scratch, self.n_rows)
         try:
             made = self.total(lambda block: [store.put(work(block, *arguments), len(block.y))])
             return KeptBlocks(self, store, made)
@@ -208,7 +128,7 @@ class KeptBlocks(SpillingBlocks):
     def __init__(
         self, source: SpillingBlocks, store: BlockStore, kept: list[_Kept | Block]
     ) -> None:
-        super().__init__(source.n_rows, source.n_jobs, source.folder)
+        super().__init__(source.n_rows, source.n_jobs, source.scratch)
         self.feature_names, self.watch = source.feature_names, source.watch
         self._store, self._blocks = store, kept
 

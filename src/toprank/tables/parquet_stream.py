@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from toprank.blocks import Stopped, add_up
 from toprank.inputs import check_number
+from toprank.kernels.memory import available_memory
 from toprank.kernels.threads import check_n_jobs
 from toprank.tables.table import (
     RowBatch,
@@ -122,6 +123,12 @@ class ParquetStream:
                     width = _WIDTHS.get(column.physical_type)
                     total += width * group.num_rows if width else column.total_uncompressed_size
         return total
+
+    def rows_in_memory(self) -> int | None:
+        """Rows of the table that fill half of the free memory; None if the system does not say."""
+        free = available_memory()
+        per_row = max(self.decoded_bytes() / self.n_rows, 8.0 * len(self.schema.names))
+        return None if free is None else int(free / 2 / per_row)
 
     def total(self, work: Callable[[RowBatch], Total], columns: Sequence[str]) -> Total:
         """Add up ``work(batch)`` over all batches, in their order: one pass over the rows.

@@ -23,8 +23,6 @@ class Design(ABC):
     n_rows: int
     n_weak: int
     dtype: Any = np.dtype(np.float64)  # that products with H are taken in
-    # a Curvature made of (design, criterion, l2, iterate), where rows cannot be taken one by one
-    curvature: Any = None
 
     @abstractmethod
     def scores(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:

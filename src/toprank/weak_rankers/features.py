@@ -40,7 +40,7 @@ class Features(WeakRankers):
 
     def fit(self, X: Any, *, threads: Threads | None = None) -> Self:
         """Learn the range of each feature."""
-        low, high = _ranges(X, threads)
+        low, high = ranges_of(X, threads)
         self.low_ = low.astype(np.float64)
         with np.errstate(over="ignore"):  # check_spans refuses what overflows
             span = high.astype(np.float64) - self.low_
@@ -163,7 +163,7 @@ class FeatureDesign(Design):
         return found
 
 
-def _ranges(X: Any, threads: Threads | None = None) -> tuple[NDArray[Any], NDArray[Any]]:
+def ranges_of(X: Any, threads: Threads | None = None) -> tuple[NDArray[Any], NDArray[Any]]:
     """Smallest and largest value of every column."""
     if is_sparse(X):
         return X.min(axis=0).toarray().ravel(), X.max(axis=0).toarray().ravel()
@@ -250,7 +250,7 @@ class SymmetricFeatures(Features):
     def fit(self, X: Any, *, threads: Threads | None = None) -> Self:
         """Learn the range of each feature."""
         nothing = np.zeros(X.shape[1])
-        return self.fit_ranges(*(_ranges(X, threads) if self.scale else (nothing, nothing)))
+        return self.fit_ranges(*(ranges_of(X, threads) if self.scale else (nothing, nothing)))
 
     def fit_ranges(self, low: NDArray[Any], high: NDArray[Any]) -> Self:
         """Learn from the ranges themselves, which have the dtype of the table."""
@@ -263,17 +263,6 @@ class SymmetricFeatures(Features):
         self.low_ = np.where(is_constant, low, lowest + highest)
         self.span_ = np.where(is_constant, np.inf, highest - lowest)
         return self
-
-
-def check_values(
-    table: Any,
-    *,
-    scale: bool,
-    limits: tuple[float, float],
-    names: Sequence[str] | NDArray[Any] | None = None,
-) -> None:
-    """Raise where sums of the values would overflow or vanish, see :func:`check_ranges`."""
-    check_ranges(*_ranges(table), scale=scale, limits=limits, names=names)
 
 
 def check_ranges(

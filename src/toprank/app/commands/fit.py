@@ -144,7 +144,7 @@ def fit(
     amount = parse_budget(budget)
     check_writable(output, inputs=[table])
     if choice.scratch is not None:
-        from toprank.tables.parquet_blocks import check_scratch
+        from toprank.spool import check_scratch
 
         check_scratch(choice.scratch)
     choice.check()
@@ -180,17 +180,20 @@ def check_able(choice: ChoiceOptions, source: Table | ParquetStream, group: str 
                     "first."
                 )
         return
-    name = choice.name  # members of a blend need not learn by passes
-    if name not in (*STREAMED, "blend"):
+    name = choice.name  # members of a blend need not learn from all rows
+    able = dict.fromkeys((*STREAMED, *LINEAR))
+    if name != "blend" and name not in able:
+        most = source.rows_in_memory() or 0
         raise ValueError(
-            f"{name} needs all rows in memory, but {source.name} is read in pieces; take one "
-            f"of {', '.join(STREAMED)}, or fit on a part of the rows."
+            f"{name} needs all rows in memory, but {source.name} is read in pieces; take one of "
+            f"{', '.join(able)}, or fit on a sample: about {most:,} of its {source.n_rows:,} rows "
+            "fit into memory."
         )
-    able = ("pnorm-push", "ir-push", "linear-rank-svm")
-    if group is not None and (choice.folds or name not in able):
+    listed = ("pnorm-push", "ir-push", "linear-rank-svm")
+    if group is not None and (choice.folds or name not in listed):
         raise ValueError(
             f"--group {group}: lists of a table that is read in pieces need one --ranker of "
-            f"{', '.join(able)}, and --folds 0: folds are made of whole lists, in memory."
+            f"{', '.join(listed)}, and --folds 0: folds are made of whole lists, in memory."
         )
 
 

@@ -1,10 +1,8 @@
-"""Fits, scores, shortlists and metrics on Dask collections; imports Dask and nothing more."""
+"""Fits, scores and shortlists on Dask collections; imports Dask and nothing more."""
 
-from toprank.integrations.dask import metrics
 from toprank.integrations.dask.chunks import DaskBlocks
 from toprank.integrations.dask.rankers import (
     IRPush,
-    LinearRankSVM,
     PNormPush,
     RankBoost,
     TopRanker,
@@ -18,14 +16,12 @@ from toprank.integrations.dask.rankers import (
 __all__ = [
     "DaskBlocks",
     "IRPush",
-    "LinearRankSVM",
     "PNormPush",
     "RankBoost",
     "TopRanker",
     "TreeRanker",
     "cutoff",
     "decision_function",
-    "metrics",
     "predict",
     "top",
 ]

@@ -1,16 +1,15 @@
-"""Columns and tables on a cluster, in the same chunks and checked as on one machine."""
+"""Columns and tables on a cluster, in the same chunks, as blocks of rows."""
 
 from __future__ import annotations
 
 import contextlib
-import math
 import operator
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import CancelledError
 from functools import partial, reduce
 from threading import RLock
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 import dask
@@ -22,141 +21,18 @@ from dask.delayed import Delayed
 from dask.highlevelgraph import HighLevelGraph
 from distributed import KilledWorker, futures_of, wait
 from distributed.comm import CommClosedError
-from numpy.typing import NDArray
 from pandas.api.types import (  # type: ignore[import-untyped]
     is_extension_array_dtype,
     is_integer_dtype,
     is_numeric_dtype,
 )
 
-from toprank.blocks import Block, Blocks, SpreadBlocks, Tasks
-from toprank.inputs import as_lists, as_scores, as_weights, check_columns
+from toprank.blocks import Block, Blocks
+from toprank.inputs import check_columns
 from toprank.kernels.threads import one_blas_thread
-from toprank.metrics.driver import check_rows, check_sums
-from toprank.metrics.ranked import LONGEST, ScoredRows, are_whole
 
 if TYPE_CHECKING:
     from toprank.blocks import Total
-    from toprank.metrics.ranked import Floats
-
-# More labels than this in a chunk are a mistake, or grades that need a machine's memory.
-_MOST_LABELS = 1000
-
-
-class Labels(NamedTuple):
-    """The labels that occur, in rising order, and the gain of each."""
-
-    values: NDArray[Any]
-    worths: NDArray[Any]
-
-
-def labels_of(chunks: Sequence[dict[str, Any]], pos_label: Any, gain: str | None) -> Labels:
-    """All labels of the list: which of them are positive depends on all chunks."""
-    parts = compute(*(delayed(_some_labels)(columns["y_true"]) for columns in chunks))
-    values = np.unique(np.concatenate(parts))
-    if gain is not None and max(part.size for part in parts) > _MOST_LABELS:
-        raise ValueError(
-            f"y_true holds more than {_MOST_LABELS} different grades; round them to fewer."
-        )
-    rows, _ = check_rows(values, np.zeros(values.size), pos_label=pos_label, gain=gain)
-    return Labels(values, rows.gain)
-
-
-def _some_labels(y: Any) -> NDArray[Any]:
-    try:
-        return np.unique(np.asarray(y))[: _MOST_LABELS + 1]
-    except TypeError as error:
-        raise TypeError(f"y_true mixes types that cannot be compared: {error}.") from None
-
-
-def check_chunks(
-    chunks: Sequence[dict[str, Any]],
-    labels: Labels,
-    prepare: Callable[[ScoredRows], ScoredRows] | None = None,
-) -> tuple[Any, ...]:
-    """Checked rows of every chunk, kept on the cluster, without rows of weight 0.
-
-    Lists keep their ids, because codes would depend on all chunks.
-    """
-    check = delayed(_checked)
-    return keep(check(number, columns, labels, prepare) for number, columns in enumerate(chunks))
-
-
-def _checked(
-    number: int,
-    columns: dict[str, Any],
-    labels: Labels,
-    prepare: Callable[[ScoredRows], ScoredRows] | None,
-) -> ScoredRows:
-    given, groups = columns.get("sample_weight"), columns.get("groups")
-    try:
-        scores = as_scores(columns["scores"]).astype(np.float64, copy=False)
-        # All weights of a chunk may be zero, but not all of the list.
-        absent = given is not None and not np.any(given)
-        weights = np.zeros(scores.size) if absent else as_weights(given, scores.size)
-        as_lists(groups, scores.size)
-        gain = labels.worths[np.searchsorted(labels.values, np.asarray(columns["y_true"]))]
-        check_sums(gain, weights)
-    except (TypeError, ValueError) as error:
-        raise type(error)(f"in chunk {number}, rows counted from its first: {error}") from None
-    rows = ScoredRows(scores, gain, weights, None if groups is None else np.asarray(groups), 1)
-    if weights is not None and not weights.all():
-        rows = rows.take(weights > 0)
-    return rows if prepare is None else prepare(rows)
-
-
-def weights_of(rows: ScoredRows) -> Floats:
-    """The weight of each row, 1 where none were given."""
-    return np.ones(rows.scores.size) if rows.weights is None else rows.weights
-
-
-class Totals(NamedTuple):
-    """Sums over a list: the weight of the rows of each gain, in rising order of the gain."""
-
-    worths: Floats
-    weights: Floats
-    whole: bool
-
-    @property
-    def positives(self) -> Floats:
-        """Weight of the rows with a gain."""
-        return np.array([math.fsum(self.weights[self.worths > 0])])
-
-    @property
-    def negatives(self) -> Floats:
-        """Weight of the rows without a gain."""
-        return np.array([math.fsum(self.weights[self.worths <= 0])])
-
-
-def totals_of(chunks: Sequence[Any], labels: Labels) -> Totals:
-    """Sums over all chunks; an error where no row has weight."""
-    worths = np.unique(labels.worths).astype(np.float64)
-    sums, whole = zip(*compute(*(delayed(_sums)(rows, worths) for rows in chunks)), strict=True)
-    weights = np.array([_sum(parts) for parts in zip(*sums, strict=True)])
-    # for their errors
-    check_sums(worths, weights)
-    as_weights(weights, weights.size)
-    return Totals(worths, weights, all(whole) and weights.sum() <= LONGEST)
-
-
-def _sum(parts: Sequence[float]) -> float:
-    try:
-        return math.fsum(parts)
-    except OverflowError:
-        return math.inf
-
-
-def _sums(rows: ScoredRows, worths: Floats) -> tuple[Floats, bool]:
-    classes = np.searchsorted(worths, rows.gain)
-    sums = np.bincount(classes, weights=rows.weights, minlength=worths.size)
-    whole = rows.weights is None or are_whole(rows.weights)
-    return sums.astype(np.float64), whole
-
-
-# Every chunk is split over every range of scores. Chunks with fewer rows than this are merged, and
-# so are more chunks than this: they would have more pieces than rows.
-_FEWEST_ROWS = 2**18
-_MOST_CHUNKS = 256
 
 _SETTINGS = RLock()
 
@@ -189,47 +65,18 @@ def _of_frame(column: Any) -> Any:
 
 
 def _whole(column: Any, dtype: np.dtype[Any]) -> Any:
-    """Exact integers, as ids of lists need them; float64 only where values are missing."""
+    """Integers; float64 only where values are missing."""
     return column.astype(np.float64 if np.any(column.isna()) else dtype)
 
 
-def cut_alike(columns: dict[str, Any]) -> tuple[int, list[dict[str, Any]]]:
-    """The number of rows, and for each chunk the part of every column, as delayed arrays.
-
-    The columns are computed once and stay on the cluster; the chunks are those of the first one.
-    """
-    names = list(columns)
-    arrays = keep(as_array(column, name) for name, column in columns.items())
-    for array in arrays:
-        if np.isnan(array.shape[0]):
-            array.compute_chunk_sizes()
-    n_rows = int(arrays[0].shape[0])
-    for name, array in zip(names, arrays, strict=True):
-        if array.shape[0] != n_rows:
-            raise ValueError(
-                f"{name} has {array.shape[0]} rows, but {names[0]} has {n_rows}; "
-                "they must belong to the same list."
-            )
-    chunks = _chunks(arrays[0])
-    if any(array.chunks != (chunks,) for array in arrays):
-        arrays = keep(array.rechunk((chunks,)) for array in arrays)
-    parts = [_blocks(array) for array in arrays]
-    return n_rows, [dict(zip(names, chunk, strict=True)) for chunk in zip(*parts, strict=True)]
-
-
-def _blocks(array: Any) -> list[Any]:
-    """The blocks of a kept array; unlike those of ``to_delayed``, they keep their results alive."""
+def kept_parts(column: Any) -> tuple[int, list[Any]]:
+    """The number of rows of a column, and its parts as delayed arrays, kept on the cluster."""
+    (array,) = keep([as_array(column, "scores")])
+    if np.isnan(array.shape[0]):
+        array.compute_chunk_sizes()
+    # unlike those of ``to_delayed``, these keep their results alive
     graph = dict(array.__dask_graph__())
-    return [Delayed(key, {key: graph[key]}) for key in array.__dask_keys__()]
-
-
-def _chunks(array: Any) -> Any:
-    """Sizes of the chunks: those of the array, unless they are too small or too many."""
-    n_rows = array.shape[0]
-    most = min(max(n_rows // _FEWEST_ROWS, 1), _MOST_CHUNKS)
-    if array.numblocks[0] <= most:
-        return array.chunks[0]
-    return da.core.normalize_chunks(-(-n_rows // most), (n_rows,))[0]
+    return int(array.shape[0]), [Delayed(key, {key: graph[key]}) for key in array.__dask_keys__()]
 
 
 @contextlib.contextmanager
@@ -299,11 +146,11 @@ class DaskBlocks(Blocks):
     X : Dask array of shape (n_rows, n_features), or Dask dataframe of numbers
     y : Dask array, series or one-column dataframe, or an array in memory
     weights : as y, optional
-    groups : as y, optional
-        Ids of the lists, whose rows may lie in any chunks.
     """
 
-    def __init__(self, X: Any, y: Any, weights: Any = None, groups: Any = None) -> None:
+    is_remote = True
+
+    def __init__(self, X: Any, y: Any, weights: Any = None) -> None:
         if not dask.is_dask_collection(X):
             raise TypeError(
                 f"X must be a Dask array or dataframe, got {type(X).__name__}; "
@@ -312,7 +159,7 @@ class DaskBlocks(Blocks):
         if y is None:
             raise TypeError("y is None; pass the label of every row of X.")
         table = self._table(X)
-        given = {"y": y, "sample_weight": weights, "groups": groups}
+        given = {"y": y, "sample_weight": weights}
         columns = {
             name: self._column(table, column, name)
             for name, column in given.items()
@@ -379,52 +226,26 @@ class DaskBlocks(Blocks):
         return column.rechunk((table.chunks[0],))
 
     def total(self, work: Callable[..., Total], *arguments: Any) -> Total:
-        return self._added_up(work, arguments, [[] for _ in self._pieces], self._graph)
-
-    def total_beside(
-        self,
-        column: Any,
-        starts: NDArray[Any],
-        work: Callable[..., Total],
-        *arguments: Any,
-    ) -> Total:
-        if not isinstance(column, np.ndarray):  # on the cluster already
-            graph = self._graph | _merged(column)
-            return self._added_up(work, arguments, [[TaskRef(part.key)] for part in column], graph)
-        # What is part of the graph is not lost with a worker.
-        parts = [[part] for part in np.split(column, starts[1:])]
-        return self._added_up(work, arguments, parts, self._graph, sends_column=True)
-
-    def _added_up(
-        self,
-        work: Callable[..., Total],
-        arguments: tuple[Any, ...],
-        beside: list[list[Any]],
-        tasks: dict[Any, Any],
-        *,
-        sends_column: bool = False,
-    ) -> Total:
-        """Add up ``work(block, *beside, *arguments)``, which ``tasks`` make."""
         # A graph made by ``delayed`` has twice as many tasks and takes three times as long to make,
         # while the workers wait.
-        name, graph = f"total-{uuid4().hex}", dict(tasks)
+        name, graph = f"total-{uuid4().hex}", dict(self._graph)
         sent: Any = work, arguments
         if len(self._pieces) > FEW_BLOCKS:
             key = f"{name}-sent"
             graph[key], sent = DataNode(key, sent), TaskRef(key)
         level = []
-        for number, ((make, keys), own) in enumerate(zip(self._pieces, beside, strict=True)):
+        for number, (make, keys) in enumerate(self._pieces):
             level.append(f"{name}-{number}")
             pieces = map(TaskRef, keys)
-            graph[level[-1]] = Task(level[-1], _work_on_pieces, sent, make, len(own), *own, *pieces)
+            graph[level[-1]] = Task(level[-1], _work_on_pieces, sent, make, *pieces)
         while len(level) > FAN_IN:
             groups = [level[first : first + FAN_IN] for first in range(0, len(level), FAN_IN)]
             level = [f"{name}-{number}-of-{len(groups)}" for number in range(len(groups))]
             for key, group in zip(level, groups, strict=True):
                 graph[key] = Task(key, _sum_of, *map(TaskRef, group))
-        with _without_size_warning() if sends_column else contextlib.nullcontext():
-            started = dask.persist(*(Delayed(key, graph) for key in level), traverse=False)
-        return _sum_of(*self._gathered(started))
+        return _sum_of(
+            *self._gathered(dask.persist(*(Delayed(key, graph) for key in level), traverse=False))
+        )
 
     def _gathered(self, results: tuple[Any, ...]) -> list[Any]:
         """Bring results here.
@@ -455,12 +276,10 @@ class DaskBlocks(Blocks):
         graph = HighLevelGraph({name: self._graph | tasks}, {name: set()})
         return [Delayed(key, graph, layer=name) for key in tasks]
 
-    def spread(self) -> SpreadBlocks:
-        return SpreadBlocks(DaskTasks(), self._one_by_one())
-
     def kept(self, work: Callable[..., Block], *arguments: Any) -> DaskBlocks:
-        tasks, shared = DaskTasks(), [delayed(one, traverse=False) for one in arguments]
-        parts = tasks.start([tasks.task(work, block, *shared) for block in self._one_by_one()])
+        make = delayed(_with_one_thread, pure=False)
+        shared = [delayed(one, traverse=False) for one in arguments]
+        parts = list(dask.persist(*(make(work, block, *shared) for block in self._one_by_one())))
         result = object.__new__(DaskBlocks)
         result.feature_names = self.feature_names
         result._describe(
@@ -469,38 +288,16 @@ class DaskBlocks(Blocks):
         return result
 
 
-class DaskTasks(Tasks):
-    """Tasks of Dask; results are kept on its workers, which may spill them to disk."""
-
-    def task(self, work: Callable[..., Any], *arguments: Any) -> Any:
-        return delayed(_with_one_thread, pure=False)(work, *arguments)
-
-    def split(self, n_parts: int, work: Callable[..., Any], *arguments: Any) -> list[Any]:
-        return list(delayed(_with_one_thread, nout=n_parts, pure=False)(work, *arguments))
-
-    def start(self, parts: list[Any]) -> list[Any]:
-        return list(dask.persist(*parts))
-
-    def keep(self, parts: list[Any]) -> list[Any]:
-        return list(keep(parts))
-
-    def gather(self, parts: list[Any]) -> list[Any]:
-        return list(compute(*parts))
-
-
 def _with_one_thread(work: Callable[..., Any], *arguments: Any) -> Any:
     with one_blas_thread():  # a worker runs as many tasks at once as it may use cores
         return work(*arguments)
 
 
 def _work_on_pieces(
-    sent: tuple[Callable[..., Any], tuple[Any, ...]],
-    make: Callable[..., Block],
-    n_beside: int,
-    *pieces: Any,
+    sent: tuple[Callable[..., Any], tuple[Any, ...]], make: Callable[..., Block], *pieces: Any
 ) -> Any:
     work, arguments = sent
-    return _with_one_thread(work, make(*pieces[n_beside:]), *pieces[:n_beside], *arguments)
+    return _with_one_thread(work, make(*pieces), *arguments)
 
 
 def _itself(block: Block) -> Block:
@@ -541,4 +338,4 @@ def _block(number: int, names: list[str], X: Any, *given: Any) -> Block:
             weights = weights.astype(np.float64, copy=False)
         except (TypeError, ValueError) as error:
             raise type(error)(f"sample_weight must hold numbers: {error}.") from None
-    return Block(table, columns["y"], weights, number, columns.get("groups"))
+    return Block(table, columns["y"], weights, number)

@@ -14,11 +14,9 @@ from numpy.typing import NDArray
 import toprank.rankers
 import toprank.selection
 from toprank.inputs import as_scores, rows_within_budget
-from toprank.integrations.dask.chunks import DaskBlocks, cluster_faults, cut_alike, keep
-from toprank.integrations.dask.metrics import roc_auc
-from toprank.integrations.dask.ranges import lowest_score
-from toprank.metrics.ranked import Reach, ScoredRows
-from toprank.rankers.cuts import cut_above
+from toprank.integrations.dask.chunks import DaskBlocks, cluster_faults, kept_parts
+from toprank.metrics import roc_auc
+from toprank.rankers.cuts import best_rows, cut_above
 
 if TYPE_CHECKING:
     from toprank.rankers import BaseRanker
@@ -37,11 +35,16 @@ class _OnCluster:
             Two classes; ``classes_[1]``, the larger label, is the positive one.
         sample_weight : as y, optional
             A row of weight 2 counts as two rows, a row of weight 0 is ignored.
-        groups : as y, optional
-            List ids: only rows of one list are compared with each other. Boosting, trees and
-            ``TopRanker`` take one list only.
+        groups : None
+            Lists are compared on one machine, see :class:`toprank.tables.ParquetBlocks`.
         """
-        with cluster_faults(), closing(DaskBlocks(X, y, sample_weight, groups)) as blocks:
+        if groups is not None:
+            raise ValueError(
+                "groups are compared on one machine alone: write the collection as Parquet "
+                "(X.to_parquet) and fit PNormPush, IRPush or LinearRankSVM on "
+                "toprank.tables.ParquetBlocks(path, target=..., group=...)."
+            )
+        with cluster_faults(), closing(DaskBlocks(X, y, sample_weight)) as blocks:
             return self.fit_blocks(blocks)  # type: ignore[attr-defined]
 
     def to_local(self) -> BaseRanker:
@@ -76,24 +79,30 @@ class _OnCluster:
         return super().cutoff(X, budget)  # type: ignore[misc]
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> float:
-        """Give the ROC AUC (with ``groups``, its mean over the lists), exact on any cluster."""
+        """Give the ROC AUC (with ``groups``, its mean over the lists) of scores gathered here."""
         if not dask.is_dask_collection(X):
             return super().score(X, y, sample_weight, groups)  # type: ignore[misc]
+        with cluster_faults():
+            columns = compute(y, self.decision_function(X), sample_weight, groups)
+        labels, scores, weights, lists = map(_values, columns)
         return roc_auc(
-            y,
-            self.decision_function(X),
-            sample_weight=sample_weight,
-            groups=groups,
+            labels,
+            scores,
+            sample_weight=weights,
+            groups=lists,
             pos_label=self.classes_[1],  # type: ignore[attr-defined]
         )
+
+
+def _values(column: Any) -> Any:
+    return None if column is None else np.asarray(column).reshape(-1)
 
 
 class PNormPush(_OnCluster, toprank.rankers.PNormPush):
     """:class:`toprank.PNormPush` on a cluster: Newton's method, one reduction per iteration.
 
-    Other losses than the exponential one, prices and lists (``groups``) take two reductions per
-    iteration. Needs ``weak_rankers="features"``. Parameters and attributes are those of
-    :class:`toprank.PNormPush`.
+    Needs ``loss="exponential"``, no ``price`` and ``weak_rankers="features"``. Parameters and
+    attributes are those of :class:`toprank.PNormPush`.
 
     Examples
     --------
@@ -109,12 +118,8 @@ class PNormPush(_OnCluster, toprank.rankers.PNormPush):
 class IRPush(_OnCluster, toprank.rankers.IRPush):
     """:class:`toprank.IRPush` on a cluster: two reductions per iteration.
 
-    Needs ``weak_rankers="features"``.
+    Needs ``loss="exponential"`` and ``weak_rankers="features"``.
     """
-
-
-class LinearRankSVM(_OnCluster, toprank.rankers.LinearRankSVM):
-    """:class:`toprank.LinearRankSVM` on a cluster: two reductions per step."""
 
 
 class RankBoost(_OnCluster, toprank.rankers.RankBoost):
@@ -216,17 +221,13 @@ def top(model: Any, X: Any, k: float) -> NDArray[np.intp]:
     """Give the row numbers of the ``k`` best rows of a table on a cluster, best first.
 
     ``k`` is a number of rows or, below 1, a share of them; rows of equal score are in the order of
-    the table, as in memory. Each worker selects, and only rows that may be among the k best are
-    sent to the client. The scores are held on the cluster meanwhile.
+    the table, as in memory. Each worker sends the k best rows of its chunks. The scores are held on
+    the cluster meanwhile.
     """
-    n_rows, chunks = _scored(model, X)
+    n_rows, parts = _scored(model, X)
     inside = rows_within_budget(k, n_rows, name="k")
-    floor = lowest_score(chunks, Reach(inside))
-    found = compute(*(delayed(_head)(rows, floor) for rows in chunks))
-    starts = np.cumsum([0, *(size for _, _, size in found)])
-    places = [start + head for start, (head, _, _) in zip(starts, found, strict=False)]
-    best = np.argsort(-np.concatenate([scores for _, scores, _ in found]), kind="stable")
-    return np.concatenate(places)[best[:inside]]
+    rows, scores = _heads(parts, inside)
+    return rows[best_rows(scores, inside)]
 
 
 @cluster_faults()
@@ -236,30 +237,30 @@ def cutoff(model: Any, X: Any, budget: float) -> float:
     ``budget`` is a number of rows of ``X`` or, below 1, a share of them. The same score as that of
     ``model.cutoff`` on the table in memory.
     """
-    n_rows, chunks = _scored(model, X)
+    n_rows, parts = _scored(model, X)
     inside = rows_within_budget(budget, n_rows, name="budget")
-    # The cut lies between the last row inside and the first one outside, or below all rows.
-    floor = lowest_score(chunks, Reach(min(inside + 1, n_rows)))
-    if inside == n_rows:
-        return cut_above(np.array([floor]), 1)
-    found = compute(*(delayed(_head)(rows, floor) for rows in chunks))
-    return cut_above(np.concatenate([scores for _, scores, _ in found]), inside)
+    # the cut lies between the last row inside and the first one outside, or below all rows
+    return cut_above(_heads(parts, inside + 1)[1], inside)
 
 
-def _scored(model: Any, X: Any) -> tuple[int, tuple[Any, ...]]:
+def _scored(model: Any, X: Any) -> tuple[int, list[Any]]:
     """The number of rows, and the scores of each chunk, kept on the cluster."""
-    n_rows, chunks = cut_alike({"scores": decision_function(model, X)})
+    n_rows, parts = kept_parts(decision_function(model, X))
     if not n_rows:
         raise ValueError("X has no rows; there is nothing to rank.")
-    return n_rows, keep(delayed(_rows)(columns["scores"]) for columns in chunks)
+    return n_rows, parts
 
 
-def _rows(scores: Any) -> ScoredRows:
-    checked = as_scores(scores).astype(np.float64, copy=False)
-    return ScoredRows(checked, np.ones(checked.size, np.bool_), None, None, 1)
+def _heads(parts: list[Any], k: int) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+    """Row numbers and scores of the k best rows of each chunk, chunk after chunk."""
+    heads, scores, sizes = zip(*compute(*(delayed(_head)(part, k) for part in parts)), strict=True)
+    starts = np.cumsum([0, *sizes[:-1]])
+    rows = [start + head for start, head in zip(starts, heads, strict=True)]
+    return np.concatenate(rows), np.concatenate(scores)
 
 
-def _head(rows: ScoredRows, floor: float) -> tuple[NDArray[np.intp], NDArray[np.float64], int]:
-    """Which rows score at least as much as the floor, their scores, and how many rows there are."""
-    head = np.flatnonzero(rows.scores >= floor)
-    return head, rows.scores[head], rows.scores.size
+def _head(part: Any, k: int) -> tuple[NDArray[np.intp], NDArray[np.float64], int]:
+    """Places and scores of the k best rows of a chunk, best first, and how many rows it has."""
+    scores = as_scores(part).astype(np.float64, copy=False)
+    rows = best_rows(scores, k)
+    return rows, scores[rows], scores.size
