@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from mmap import mmap
 from numbers import Integral, Real
 from typing import Any, NamedTuple
 
@@ -464,6 +465,13 @@ def rounded_up(rows: Any) -> Any:
 def is_sparse(X: Any) -> bool:
     """Whether a table is a sparse matrix or array of scipy."""
     return hasattr(X, "tocsr")
+
+
+def is_mapped(X: Any) -> bool:
+    """Whether a table is an array that is read from a file when it is used (``np.memmap``)."""
+    while isinstance(X, np.ndarray):
+        X = X.base
+    return isinstance(X, mmap)
 
 
 def as_dense(X: Any) -> Any:

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import mmap
 import os
 import shutil
 import tempfile
@@ -28,7 +27,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from toprank.inputs import as_lists
+from toprank.inputs import as_lists, is_mapped
 from toprank.kernels.memory import available_memory
 
 if TYPE_CHECKING:
@@ -218,17 +217,10 @@ def spool_type(low: NDArray[np.float64], high: NDArray[np.float64], dtype: Any) 
 # Arrays that users have mapped themselves ---------------------------------------------------------
 
 
-def is_mapped(array: Any) -> bool:
-    """Whether an array is a view of a file."""
-    while isinstance(array, np.ndarray):
-        array = array.base
-    return isinstance(array, mmap.mmap)
-
-
 def check_room(X: Any, who: str) -> None:
     """Refuse a mapped table that a fit would copy into memory that is not there."""
-    free = available_memory()
-    if free is None or not is_mapped(X) or X.nbytes <= free:
+    free = available_memory() if is_mapped(X) else None
+    if free is None or X.nbytes <= free:
         return
     rows = free // max(1, X[:1].nbytes)
     raise ValueError(

@@ -58,21 +58,29 @@ def few_in_memory(monkeypatch):
 EXACT = ("--set", "tol=1e-8")
 
 
-def assert_same_model(known, found):
+def assert_same_model(known, found, atol=1e-6):
     assert found.roles == known.roles
     assert found.encoder.feature_names_out_ == known.encoder.feature_names_out_
     assert found.encoder.medians_ == known.encoder.medians_
     for name in ("n_rows", "n_positives", "class", "parameters", "table"):
         assert found.facts[name] == known.facts[name]
     for name in ("baseline", "spread", "cutoff"):
-        np.testing.assert_allclose(getattr(found, name), getattr(known, name), atol=1e-6)
-    np.testing.assert_allclose(found.ranker.weights_, known.ranker.weights_, atol=1e-6)
+        np.testing.assert_allclose(getattr(found, name), getattr(known, name), atol=atol)
+    np.testing.assert_allclose(found.ranker.weights_, known.ranker.weights_, atol=atol)
 
 
-def test_a_streamed_fit_of_lists_is_that_in_memory(file, tmp_path):
-    options = ("--set", "loss=logistic", "--group", "heavy", "--folds", "0", *EXACT)
-    paths = fitted(file, tmp_path, "--ranker", "pnorm-push", *options)
-    assert_same_model(*map(load_model, paths))
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("pnorm-push", "--set", "loss=logistic", "--group", "heavy", *EXACT),
+        ("linear-rank-svm", *EXACT),
+        ("logistic",),
+    ],
+)
+def test_a_streamed_fit_that_compares_rows_is_that_in_memory(file, tmp_path, options):
+    paths = fitted(file, tmp_path, "--folds", "0", "--ranker", *options)
+    # what is spooled is float32, a date among it
+    assert_same_model(*map(load_model, paths), atol=1e-4)
 
 
 @pytest.mark.parametrize(
@@ -82,9 +90,8 @@ def test_a_streamed_fit_of_lists_is_that_in_memory(file, tmp_path):
         ("--ranker", "pnorm-push", "--weight", "heavy", *EXACT),
         ("--ranker", "ir-push", *EXACT),
         ("--ranker", "rankboost", "--set", "max_iter=20"),
-        ("--ranker", "linear-rank-svm", *EXACT),
     ],
-    ids=["push", "weighted", "ir", "boosting", "svm"],
+    ids=["push", "weighted", "ir", "boosting"],
 )
 @pytest.mark.usefixtures("few_in_memory")
 def test_streaming_changes_neither_model_nor_shortlist(file, tmp_path, options):
@@ -155,10 +162,12 @@ def test_a_folder_is_a_stream(file, tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--ranker", "precision-at-k"), "take one of pnorm-push, ir-push, linear-rank-svm"),
+        (("--ranker", "rank-svm"), "take one of pnorm-push, ir-push, rankboost, trees, logistic"),
+        (("--ranker", "random-forest"), "of its 1,500 rows fit into memory"),
+        (("--ranker", "precision-at-k", "--folds", "0"), "solver='sgd' shuffles them"),
         (
             ("--ranker", "pnorm-push", "--set", "weak_rankers=stumps", "--folds", "0"),
-            "use RankBoost",
+            "or RankBoost for stumps",
         ),
         (("--group", "job", "--ranker", "ir-push"), "and --folds 0"),
         (("--group", "job", "--ranker", "trees", "--folds", "0"), "need one --ranker of"),

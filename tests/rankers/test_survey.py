@@ -32,4 +32,4 @@ def test_groups_of_some_blocks_only_are_refused():
     X, y = np.eye(2), np.array([0, 1])
     blocks = [Block(X, y, None, 0), Block(X, y, None, 1, np.zeros(2))]
     with pytest.raises(ValueError, match="groups names the lists of some blocks only"):
-        survey.survey(ArrayBlocks(blocks), accepts_missing=False, accepts_groups=True)
+        survey.survey(ArrayBlocks(blocks), accepts_missing=False)

@@ -5,7 +5,7 @@ import pytest
 
 import toprank
 from toprank.selection import family
-from toprank.selection.candidates import DEFAULT, RANKERS, STREAMED, make_ranker
+from toprank.selection.candidates import DEFAULT, LINEAR, RANKERS, STREAMED, make_ranker
 
 
 @pytest.mark.parametrize("name", RANKERS)
@@ -16,9 +16,9 @@ def test_every_setting_that_is_tried_is_one_of_the_ranker(name):
         assert parameters.items() >= RANKERS[name].given.items()
 
 
-def test_the_streamed_are_those_that_learn_from_blocks():
+def test_the_streamed_and_the_linear_are_those_that_learn_from_blocks():
     can = {name for name in RANKERS if hasattr(make_ranker(name), "fit_blocks")}
-    assert set(STREAMED) == can - {"pnorm-push-stumps"}
+    assert {*STREAMED, *LINEAR} == can - {"pnorm-push-stumps"}
     assert set(DEFAULT) <= set(RANKERS)
 
 

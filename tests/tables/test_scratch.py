@@ -1,22 +1,22 @@
 """What is kept in memory or on disk comes back, and leaves nothing."""
 
 import os
-import sys
 
 import numpy as np
 import pytest
 
 from tests.tables.parquet_files import rows, table_of
 from toprank.blocks import Block
+from toprank.spool import ScratchFile
 from toprank.tables import ParquetBlocks
-from toprank.tables.parquet_blocks import BlockStore, ScratchFile
+from toprank.tables.parquet_blocks import BlockStore
 
 
 @pytest.mark.parametrize("at_once", [True, False])
 def test_what_is_kept_comes_back_also_where_threads_take_turns(
     tmp_path, file, monkeypatch, at_once
 ):
-    monkeypatch.setattr("toprank.tables.parquet_blocks._AT_ONCE", at_once and os.name == "posix")
+    monkeypatch.setattr("toprank.spool._AT_ONCE", at_once and os.name == "posix")
     blocks = ParquetBlocks(file, target="y", batch_rows=99, n_jobs=3, scratch=tmp_path)
     kept = blocks.kept(lambda block: block._replace(weights=np.arange(len(block.y)) / 2))
     np.testing.assert_array_equal(np.concatenate(kept.total(table_of)), rows()[0])
@@ -62,22 +62,12 @@ def test_what_was_kept_goes_when_its_blocks_go(tmp_path, file, is_named):
 
 def test_a_disk_that_is_too_small_is_told_before_it_is_full(tmp_path, monkeypatch):
     usage = type("Usage", (), {"free": 10_000})()
-    monkeypatch.setattr("toprank.tables.parquet_blocks.shutil.disk_usage", lambda _: usage)
+    monkeypatch.setattr("toprank.spool.shutil.disk_usage", lambda _: usage)
     store = BlockStore(tmp_path, n_rows=1000)
     block = Block(np.zeros((10, 100), np.uint8), np.zeros(100, bool), None, 0)
     with pytest.raises(OSError, match=r"1e-05 GB free, but 1\.1e-05 are needed"):
         store.put(block, 100)
     store.close()
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="/dev/full is Linux's")
-def test_a_disk_that_fills_up_is_told(tmp_path):
-    scratch = ScratchFile(tmp_path, 1)
-    scratch._file.close()
-    scratch._file = open("/dev/full", "r+b", buffering=0)  # noqa: PTH123, SIM115
-    with pytest.raises(OSError, match="is full; name another one"):
-        scratch._write(memoryview(bytes(100)), 0)
-    scratch._file.close()
 
 
 def test_a_first_block_of_nothing_does_not_foresee_that_nothing_comes(tmp_path, monkeypatch):

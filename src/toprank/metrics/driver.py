@@ -153,7 +153,7 @@ def metric(
             check_choice("ties", chosen, ties)
             gain: str | Worth | None = options.get("gain")
             if worth is not None:
-                gain = worth(np.size(given["scores"]), **options)
+                gain = worth(np.asarray(given["scores"]).size, **options)
             # the search for the head of one list, or a shortcut, reads all scores anyway
             is_plain = given["sample_weight"] is None and given["groups"] is None
             later = is_plain and (reach is not None or shortcut is not None)

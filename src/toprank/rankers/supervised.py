@@ -19,7 +19,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
-from toprank.inputs import as_dense, check_columns, check_number, is_sparse, warn_if_doubtful
+from toprank.inputs import as_dense, check_columns, check_number, is_mapped, is_sparse, warn_if_doubtful
 from toprank.kernels.threads import linear_scores
 from toprank.rankers.base import BaseRanker
 from toprank.spool import check_room
@@ -131,7 +131,8 @@ class SupervisedRanker(CallbackSupportMixin, BaseRanker):
         """Check the parameters and the table of a new fit."""
         self._check_parameters()
         table = check_table(self, X, self._family(), reset=True)
-        self._check_mapped(table)
+        if is_mapped(table):
+            self._check_mapped(table)
         return table
 
     def _check_mapped(self, table: Any) -> None:

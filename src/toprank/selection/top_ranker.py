@@ -37,6 +37,7 @@ from toprank.selection.judging import (
 )
 from toprank.selection.sampling import MemberBlocks, named_columns, sample_rows
 from toprank.shortlists.calibration import Calibration
+from toprank.spool import check_room
 from toprank.tables import Table, as_table
 from toprank.tables.encoder import learned_encoding, needs_encoding
 
@@ -316,6 +317,8 @@ class TopRanker(BaseRanker):
                 return table
             if not reset and self.encoder_ is not None:
                 return table
+        if reset:
+            check_room(X, type(self).__name__)
         accepts_missing = reset or self.encoder_ is not None
         numbers = validate_data(
             self,

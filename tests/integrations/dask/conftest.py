@@ -1,11 +1,8 @@
 import contextlib
-import itertools
 import os
 import subprocess
 import sys
 
-import dask
-import numpy as np
 import pytest
 
 # A worker that has compiled the kernels holds some 500 MB that it can neither spill nor free. It
@@ -97,38 +94,3 @@ def own_client(start_cluster):
 
     with Client(start_cluster(2).address, timeout=300) as client:
         yield client
-
-
-@pytest.fixture
-def chunks_at_hand(monkeypatch):
-    """Metrics of chunks without Dask: the same functions, called at once on arrays in memory."""
-    from toprank.integrations.dask import chunks, metrics, ranges
-
-    def cut(columns):
-        n_rows = len(columns["scores"])
-        rng = np.random.default_rng(n_rows)
-        edges = [0, *np.sort(rng.integers(0, n_rows + 1, rng.integers(4))), n_rows]
-        parts = [slice(*ends) for ends in itertools.pairwise(edges)]
-        return n_rows, [
-            {name: np.asarray(column)[part] for name, column in columns.items()} for part in parts
-        ]
-
-    for module in (chunks, ranges):
-        for name, stand_in in (
-            ("delayed", lambda function, **_: function),
-            ("compute", lambda *results: results),
-            ("keep", tuple),
-        ):
-            if hasattr(module, name):
-                monkeypatch.setattr(module, name, stand_in)
-    monkeypatch.setattr(metrics, "cut_alike", cut)
-
-
-@pytest.fixture
-def at_once(monkeypatch):
-    """Dask computes in this thread, and short chunks stay as they are."""
-    from toprank.integrations.dask import chunks
-
-    monkeypatch.setattr(chunks, "_FEWEST_ROWS", 1)
-    with dask.config.set(scheduler="synchronous"):
-        yield

@@ -34,7 +34,7 @@ import numpy as np
 from distributed import Client
 
 from toprank import PNormPush as LocalPush
-from toprank.integrations.dask import PNormPush, metrics, top
+from toprank.integrations.dask import PNormPush, top
 
 folder = Path(sys.argv[2])
 
@@ -56,8 +56,10 @@ y = da.from_array(np.arange(40) % 2, chunks=20)
 try:
     if sys.argv[3] == "fit":
         PNormPush().fit(X, y)
-    elif sys.argv[3] == "metric":
-        metrics.roc_auc(y, X[:, 0])
+    elif sys.argv[3] == "score":
+        model = PNormPush()
+        vars(model).update(vars(LocalPush().fit([[0.0, 0.0], [1.0, 1.0]], [0, 1])))
+        model.score(X, y)
     else:
         top(LocalPush().fit([[0.0, 0.0], [1.0, 1.0]], [0, 1]), X, 3)
 except RuntimeError as error:
@@ -71,7 +73,7 @@ os._exit(0)
     ("call", "fault", "words"),
     [
         ("fit", "restart", "was restarted"),
-        ("metric", "loss", "cannot be reached any more"),
+        ("score", "loss", "cannot be reached any more"),
         ("top", "loss", "cannot be reached any more"),
     ],
 )

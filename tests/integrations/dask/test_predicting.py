@@ -1,5 +1,9 @@
 """Scores, classes, shortlists and cutoffs of tables on a cluster are those of memory."""
 
+import inspect
+from functools import partial
+
+import dask
 import dask.array as da
 import dask.dataframe as dd
 import numpy as np
@@ -8,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from toprank import PNormPush, RankBoost
+from toprank import PNormPush, RankBoost, metrics
 from toprank.integrations.dask import cutoff, decision_function, predict, top
 
 RNG = np.random.default_rng(0)
@@ -16,6 +20,13 @@ X = RNG.normal(size=(120, 3)).round(1)
 Y = np.where(X[:, 0] + RNG.normal(size=120) > 0, "yes", "no")
 FRAME = pd.DataFrame(X, columns=["a", "b", "c"], index=np.arange(120) + 1000)
 RANKERS = [PNormPush(), RankBoost(max_iter=4)]  # the boosted scores are full of ties
+
+
+@pytest.fixture
+def at_once():
+    """Dask computes in this thread."""
+    with dask.config.set(scheduler="synchronous"):
+        yield
 
 
 @pytest.fixture(params=RANKERS, ids=lambda ranker: type(ranker).__name__)
@@ -72,6 +83,20 @@ def test_shortlists_and_cutoffs_are_those_of_memory(ranker, k, n_rows, cuts):
     table = da.from_array(rows, chunks=(tuple(sizes.tolist()), 3))
     np.testing.assert_array_equal(top(model, table, k), model.top(rows, k))
     assert cutoff(model, table, k) == model.cutoff(rows, k)
+
+
+@pytest.mark.usefixtures("at_once")
+@pytest.mark.parametrize("metric", metrics.names())
+def test_metrics_take_columns_of_a_cluster(metric):
+    scores, labels = PNormPush().fit(X, Y).decision_function(X).round(1), Y == "yes"
+    options = {"k": 9} if "k" in inspect.signature(getattr(metrics, metric)).parameters else {}
+    if metric == "value_at_k":
+        options["value"] = 2.0
+    found, expected = (
+        getattr(metrics, metric)(column(labels), column(scores), **options)
+        for column in (partial(da.from_array, chunks=50), np.asarray)
+    )
+    assert found == expected
 
 
 @pytest.mark.usefixtures("client")

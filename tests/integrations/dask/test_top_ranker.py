@@ -58,5 +58,5 @@ def test_frames_of_few_rows_give_the_model_of_memory():
         found = model.decision_function(frames).compute()
     np.testing.assert_allclose(found, known.decision_function(frame), atol=1e-12)
     assert model.summary() == known.summary()
-    with pytest.raises(ValueError, match="one list"):
+    with pytest.raises(ValueError, match="groups are compared on one machine"):
         TopRanker(50, **OPTIONS).fit(frames, y, groups=np.arange(800) % 3)

@@ -1,0 +1,150 @@
+"""Tables in a scratch file: what goes in, what comes back, and that nothing stays."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from toprank import LinearRankSVM, PNormPush, RankBoost, TopRanker
+from toprank.blocks import ArrayBlocks, Block
+from toprank.selection import ForestRanker, LogisticRanker
+from toprank.spool import ScratchFile, check_room, spool_type, spooled
+
+LINUX = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc and /dev")
+
+
+def table(n_rows=300):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n_rows, 4))
+    return X, (X[:, 0] + rng.normal(size=n_rows) > 0.5).astype(int)
+
+
+def mapped(folder, X):
+    """A table in a file of the user's own."""
+    path = folder / "table.npy"
+    np.save(path, X)
+    return np.load(path, mmap_mode="r")
+
+
+def test_rows_come_back_in_their_order_without_those_of_weight_0():
+    X, y = table(10)
+    groups = np.array(["b", "a"])[np.arange(10) % 2]
+    weights = np.arange(10) % 3.0
+    blocks = [
+        Block(X[:4], y[:4], weights[:4], 0, groups[:4]),
+        Block(X[4:4], y[4:4], None, 1, groups[4:4]),
+        Block(X[4:], y[4:], None, 2, groups[4:]),
+    ]
+    kept = np.flatnonzero(np.r_[weights[:4], np.ones(6)])
+    starts = np.array([0, 2, 2])
+    with spooled(ArrayBlocks(blocks), starts, (kept.size, 4), np.float32, 1) as rows:
+        np.testing.assert_array_equal(rows.X, X[kept].astype(np.float32))
+        np.testing.assert_array_equal(rows.y, y[kept] == 1)
+        np.testing.assert_array_equal(rows.weights, np.r_[weights[:4], np.ones(6)][kept])
+        np.testing.assert_array_equal(rows.groups, (groups[kept] == "b").astype(int))
+    with spooled(ArrayBlocks.cut(X, y), np.zeros(1, int), (10, 4), np.float64, None) as rows:
+        np.testing.assert_array_equal(rows.X, X)
+        np.testing.assert_array_equal(rows.y, y)
+        assert rows.weights is None
+        assert rows.groups is None
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "narrow"),
+    [
+        (0.0, 1.0, True),
+        (5.0, 5.0, True),  # constant
+        (202_001, 202_612, True),  # months of ten years
+        (1.7e9, 1.7e9 + 3.2e7, True),  # a year of seconds
+        (1.7e9, 1.7e9 + 86_400, False),  # a day of seconds
+        (-1e300, 1e300, False),
+        (0.0, 1e-40, False),
+    ],
+)
+def test_cells_are_float32_where_the_values_of_a_column_stay_apart(low, high, narrow):
+    found = spool_type(np.array([low, 0.0]), np.array([high, 1.0]), np.float64)
+    assert found == (np.float32 if narrow else np.float64)
+
+
+@LINUX
+def test_a_disk_that_fills_up_is_told(tmp_path):
+    scratch = ScratchFile(tmp_path, 1)
+    scratch._file.close()
+    scratch._file = open("/dev/full", "r+b", buffering=0)  # noqa: PTH123, SIM115
+    with pytest.raises(OSError, match="is full; name another one"):
+        scratch.write(np.zeros(100), 0)
+    scratch._file.close()
+
+
+FIT = """
+import sys
+import numpy as np
+from toprank import LinearRankSVM
+from toprank.blocks import ArrayBlocks
+
+rng = np.random.default_rng(0)
+X = rng.normal(size=(4000, 4))
+y = (X[:, 0] + rng.normal(size=4000) > 0).astype(int)
+blocks = ArrayBlocks.cut(X, y, size=1000)
+blocks.scratch = sys.argv[1]
+LinearRankSVM("hinge", alpha=1e-9, max_iter=10**6, tol=None).fit_blocks(blocks)
+"""
+
+
+@LINUX
+@pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGKILL])
+def test_a_fit_that_is_stopped_or_killed_leaves_nothing_on_disk(tmp_path, sign):
+    fit = subprocess.Popen(
+        [sys.executable, "-u", "-c", FIT, str(tmp_path)],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),  # noqa: PLW1509
+    )
+    files = Path(f"/proc/{fit.pid}/maps")
+    while str(tmp_path) not in files.read_text():
+        assert fit.poll() is None
+        time.sleep(0.05)
+    assert not list(tmp_path.iterdir())  # it has no name
+    os.kill(fit.pid, sign)
+    assert fit.wait(60)
+    assert not list(tmp_path.iterdir())
+
+
+# Files that users have mapped ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("ranker", [PNormPush(), PNormPush(loss="logistic"), LinearRankSVM()])
+def test_a_mapped_table_gives_the_model_of_memory(tmp_path, monkeypatch, ranker, dtype):
+    monkeypatch.setattr("toprank.spool.available_memory", lambda: 10)  # it is not copied
+    X, y = table()
+    expected = ranker.fit(X.astype(dtype), y).coef_.copy()
+    found = ranker.fit(mapped(tmp_path, X.astype(dtype)), y).coef_
+    np.testing.assert_array_equal(found, expected)
+
+
+def test_logistic_regression_scales_a_mapped_table_on_disk(tmp_path, monkeypatch):
+    X, y = table()
+    expected = LogisticRanker().fit(X, y).coef_.copy()
+    monkeypatch.setattr("toprank.spool.available_memory", lambda: 10)
+    np.testing.assert_array_equal(LogisticRanker().fit(mapped(tmp_path, X), y).coef_, expected)
+
+
+@pytest.mark.parametrize(
+    "ranker",
+    [RankBoost(), PNormPush(weak_rankers="stumps"), ForestRanker(n_trees=2), TopRanker(5)],
+    ids=lambda ranker: type(ranker).__name__,
+)
+def test_a_mapped_table_that_would_be_copied_into_too_little_memory_is_refused(
+    tmp_path, monkeypatch, ranker
+):
+    X, y = table()
+    monkeypatch.setattr("toprank.spool.available_memory", lambda: 3_200)
+    with pytest.raises(ValueError, match="a sample of at most 100 of the 300 rows"):
+        ranker.fit(mapped(tmp_path, X), y)
+    check_room(X, "an array in memory")
