@@ -1,4 +1,4 @@
-"""The two paths that CONTRIBUTING.md draws are those that a run takes."""
+"""The three paths that CONTRIBUTING.md draws are those that a run takes."""
 
 import inspect
 import re
@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 import toprank
 from toprank.app.cli import app
+from toprank.blocks import ArrayBlocks
 
 PACKAGE = Path(toprank.__file__).parent
 GUIDE = Path(__file__).parents[1] / "CONTRIBUTING.md"
@@ -55,6 +56,13 @@ def test_a_push_takes_the_drawn_path():
     passed = files_passed(lambda: model.fit(X, y))
     assert passed == drawn("### `PNormPush(p=8).fit(X, y)`")
     assert len(passed) <= 12
+
+
+def test_a_push_on_blocks_takes_the_drawn_path():
+    blocks = ArrayBlocks.cut(*table(), size=50)
+    model = toprank.PNormPush(p=8).fit_blocks(blocks)
+    passed = files_passed(lambda: model.fit_blocks(blocks))
+    assert passed == drawn("### `PNormPush(p=8).fit_blocks(blocks)`")
 
 
 def test_toprank_fit_takes_the_drawn_path(tmp_path):

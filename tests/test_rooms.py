@@ -136,6 +136,7 @@ TESTED_THROUGH = {
     "rankers/base.py": "rankers/test_scikit_learn.py",
     "rankers/growing_trees.py": "rankers/test_tree_blocks.py",
     "rankers/push_blocks.py": "rankers/test_block_fits.py",
+    "rankers/spooling.py": "rankers/test_block_fits.py",
     "rankers/survey.py": "rankers/test_block_fits.py",
     "solvers/label_boosting.py": "rankers/test_multilabel_boosting.py",
     "trees/saved_models.py": "trees/test_foreign.py",

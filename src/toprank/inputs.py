@@ -324,14 +324,6 @@ def scaled_weights(
     return np.where(weights > 0, np.maximum(scaled, least), 0.0)
 
 
-def divide_by_largest(
-    weights: NDArray[np.float64], largest: float | None = None
-) -> NDArray[np.float64]:
-    """Checked weights divided by ``largest`` as :func:`scaled_weights` has it, or by their own."""
-    top = weights.max() if largest is None else largest
-    return np.asarray(scaled_weights(weights, top) / scaled_weights(np.array([top]))[0])
-
-
 def log_scale(weights: NDArray[np.float64], scaled: NDArray[np.float64]) -> float:
     """ln c, where ``weights`` are c times their :func:`scaled_weights`."""
     exponents = (int(np.frexp(mine.max(initial=0.0))[1]) for mine in (weights, scaled))

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from toprank.inputs import as_lists, as_positives, as_scores, as_weights, check_choice, check_finite
-from toprank.metrics.ranked import ListTotals, ScoredRows, rank_rows
+from toprank.metrics.ranked import ScoredRows, rank_rows
 
 if TYPE_CHECKING:
     from toprank.metrics.ranked import Floats, Reach
@@ -132,13 +132,13 @@ def metric(
     """Make a metric of a function that judges ranked lists, one value per list.
 
     ``ties`` are the choices it offers, the default first; ``returns`` documents the value. The
-    docstring gives a summary, the metric's own parameters and examples. ``reach(totals,
-    **options)`` may give how far down one list the metric reads; ``prepare(rows, ties=...,
-    **options)`` may change the rows first. ``graded`` metrics take an option ``gain`` and see each
-    row's gain instead of a mask. ``worth(n_rows, **options)`` may give a function of the mask of
-    positives that says what each row is worth, where options have one entry per row.
-    ``shortcut(rows, ties=..., **options)`` may give the value of one list without weights before
-    it is ranked, if its scores are finite, or None.
+    docstring gives a summary, the metric's own parameters and examples. ``reach(positives,
+    negatives, **options)`` may give how far down one list without weights the metric reads;
+    ``prepare(rows, ties=..., **options)`` may change the rows first. ``graded`` metrics take an
+    option ``gain`` and see each row's gain instead of a mask. ``worth(n_rows, **options)`` may give
+    a function of the mask of positives that says what each row is worth, where options have one
+    entry per row. ``shortcut(rows, ties=..., **options)`` may give the value of one list without
+    weights before it is ranked, if its scores are finite, or None.
     """
 
     def decorate(judge: Callable[..., Floats]) -> Metric:
@@ -205,7 +205,7 @@ def _judge_lists(
         if found is not None:
             return found, defined
     if declared.reach and is_plain:
-        head = declared.reach(ListTotals(*totals, whole=True), **options).head(rows)
+        head = declared.reach(*totals, **options).head(rows)
     elif not rows.are_finite:
         check_finite(rows.scores)
     is_worth = declared.worth is not None and rows.gain.dtype != np.bool_

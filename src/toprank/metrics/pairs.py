@@ -17,7 +17,7 @@ from toprank.metrics.driver import (
 from toprank.metrics.ranked import FIRST, Reach, heights_of_long_list
 
 if TYPE_CHECKING:
-    from toprank.metrics.ranked import Floats, ListTotals, Ranked, ScoredRows
+    from toprank.metrics.ranked import Floats, Ranked, ScoredRows
 
 _COUNT = "Between 0 (every positive on top) and the number of positives; smaller is better."
 _SHARE_LOST = "Between 0 and 1 (with lists: the share of lists lost); smaller is better."
@@ -63,13 +63,12 @@ def _tied_share(ties: str) -> float:
     return 1.0 - SHARE_BELOW[ties]
 
 
-def _to_max_fpr(totals: ListTotals, *, max_fpr: float, **_: object) -> Reach:
-    return Reach(max_fpr * totals.negatives[0], of="negatives") if 0 < max_fpr < 0.5 else Reach()
+def _to_max_fpr(_: Floats, negatives: Floats, *, max_fpr: float, **__: object) -> Reach:
+    return Reach(max_fpr * negatives[0], of="negatives") if 0 < max_fpr < 0.5 else Reach()
 
 
-def _to_first_negative(totals: ListTotals) -> Reach:
-    # Weights that are not whole are summed from below, too.
-    return Reach(FIRST, of="negatives") if totals.whole else Reach()
+def _to_first_negative(*_: Floats) -> Reach:
+    return Reach(FIRST, of="negatives")
 
 
 @metric(needs="both", reach=_to_max_fpr)
@@ -181,7 +180,7 @@ def r_max(ranked: Ranked, *, ties: str) -> Floats:
     return _around_first_negative(ranked, ties)[1]
 
 
-@metric(needs="both", ties=WORST_FIRST, reach=lambda _: Reach(FIRST), returns=_SHARE_LOST)
+@metric(needs="both", ties=WORST_FIRST, reach=lambda *_: Reach(FIRST), returns=_SHARE_LOST)
 def winner_take_all(ranked: Ranked, *, ties: str) -> Floats:
     """Loss of the winner: 1 if a negative leads the list, 0 if a positive does.
 

@@ -352,14 +352,6 @@ def sort_rows(rows: ScoredRows, *, gain_order: str | None = None) -> Sorted:
     return Sorted(order, is_first)
 
 
-class ListTotals(NamedTuple):
-    """Weight of the positives and of the negatives of one list, and whether weights are whole."""
-
-    positives: Floats
-    negatives: Floats
-    whole: bool
-
-
 class Reach(NamedTuple):
     """How far down a metric reads: until this much weight has passed, of all rows or negatives."""
 

@@ -22,7 +22,7 @@ from toprank.metrics.driver import (
 from toprank.metrics.ranked import Reach, ScoredRows, are_whole, rank_sorted, sort_rows
 
 if TYPE_CHECKING:
-    from toprank.metrics.ranked import Floats, ListTotals, Ranked, ScoredRows
+    from toprank.metrics.ranked import Floats, Ranked, ScoredRows
 
 
 def budgets(k: Any, rows: Floats, *, whole: bool, name: str = "k") -> Floats:
@@ -48,12 +48,11 @@ def budgets(k: Any, rows: Floats, *, whole: bool, name: str = "k") -> Floats:
     return np.maximum(rounded_up(share), 1.0) if whole else share
 
 
-def to_k(totals: ListTotals, *, k: float | None, **_: object) -> Reach:
+def to_k(positives: Floats, negatives: Floats, *, k: float | None, **_: object) -> Reach:
     """Look as far down as place k."""
     if k is None:
         return Reach()
-    rows = totals.positives + totals.negatives
-    return Reach(float(budgets(k, rows, whole=totals.whole)[0]))
+    return Reach(float(budgets(k, positives + negatives, whole=True)[0]))
 
 
 def _hits(ranked: Ranked, budget: Floats, ties: str) -> Floats:
@@ -133,7 +132,7 @@ def lift(ranked: Ranked, *, ties: str, k: float) -> Floats:
 
 @metric(
     needs="positives",
-    reach=lambda totals, fraction: to_k(totals, k=_checked_fraction(fraction)),
+    reach=lambda *totals, fraction: to_k(*totals, k=_checked_fraction(fraction)),
     returns="1 for a random order, at most ``1 / fraction``.",
 )
 def enrichment_factor(ranked: Ranked, *, ties: str, fraction: float = 0.01) -> Floats:
@@ -178,7 +177,7 @@ def _net_worth(n_rows: int, *, value: Any, cost: Any, **_: object) -> Any:
 
 @metric(
     needs="rows",
-    reach=lambda totals, k, **_: to_k(totals, k=k),
+    reach=lambda *totals, k, **_: to_k(*totals, k=k),
     worth=_net_worth,
     returns="In the unit of the amounts; below 0 where costs are higher than what was found.",
 )
@@ -216,7 +215,7 @@ def value_at_k(ranked: Ranked, *, ties: str, k: float, value: Any = 1.0, cost: A
     return float(value) * _hits(ranked, budget, ties) - float(cost) * budget
 
 
-@metric(needs="positives", reach=lambda totals: Reach(totals.positives[0]))
+@metric(needs="positives", reach=lambda positives, _: Reach(positives[0]))
 def prbep(ranked: Ranked, *, ties: str) -> Floats:
     """Precision-recall break-even point: precision, and recall, at as many rows as positives.
 

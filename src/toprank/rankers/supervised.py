@@ -19,7 +19,14 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
-from toprank.inputs import as_dense, check_columns, check_number, is_mapped, is_sparse, warn_if_doubtful
+from toprank.inputs import (
+    as_dense,
+    check_columns,
+    check_number,
+    is_mapped,
+    is_sparse,
+    warn_if_doubtful,
+)
 from toprank.kernels.threads import linear_scores
 from toprank.rankers.base import BaseRanker
 from toprank.spool import check_room
