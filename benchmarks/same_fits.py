@@ -2,7 +2,8 @@
 
 ``python -m benchmarks.same_fits record FILE`` writes the scores of all fits, of metrics of them and
 of fits on blocks; ``python -m benchmarks.same_fits compare FILE`` repeats the fits and names those
-of which any bit differs, with the largest difference. Only files of one machine are comparable.
+of which any bit differs, by how much, and how many rows change places. Only files of one machine
+are comparable.
 """
 
 import sys
@@ -96,7 +97,10 @@ def tables():
 def fits():
     """Every fit: its name, a function that fits, and the table to score."""
     (X, y), (listed, grades, groups), (sparse, labels) = tables()
-    weights = np.random.default_rng(1).integers(0, 4, y.size).astype(float)
+    rng = np.random.default_rng(1)
+    weights = rng.integers(0, 4, y.size).astype(float)
+    pairs = rng.integers(0, len(listed), (2000, 2))
+    pairs = pairs[grades[pairs[:, 0]] > grades[pairs[:, 1]]]
     for name, model in {**LINEAR, **BOOSTED, **TREES, **OTHERS}.items():
         rows = 400 if name.startswith("rank svm") else y.size
         yield name, lambda m=model, n=rows: m.fit(X[:n], y[:n]), X
@@ -110,6 +114,7 @@ def fits():
                 lambda m=model: m.fit_grades(listed, grades, groups=groups),
                 listed,
             )
+            yield f"{name}, pairs", lambda m=model: m.fit_pairs(listed, pairs), listed
     for name, model in LINEAR.items():
         yield f"{name}, float32", lambda m=model: m.fit(X.astype(np.float32), y), X
         yield f"{name}, sparse", lambda m=model: m.fit(sparse, labels), sparse
@@ -173,7 +178,10 @@ def main(what, path):
             print(f"only in {'this run' if name in found else path}: {name}")
         elif not np.array_equal(known[name], found[name], equal_nan=True):
             different += 1
-            print(f"{np.abs(known[name] - found[name]).max():.1e} apart: {name}")
+            before, now = known[name], found[name]
+            moved = np.count_nonzero(np.argsort(before, 0) != np.argsort(now, 0))
+            apart = np.abs(before - now).max() / np.abs(before).max()
+            print(f"{apart:.1e} of the largest apart, {moved} places moved: {name}")
     print(f"{len(known.files) - different} of {len(known.files)} are the same, bit for bit.")
 
 
