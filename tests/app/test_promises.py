@@ -154,13 +154,6 @@ def test_options_that_make_no_list_are_told(ranked, options, words):
     assert words in said
 
 
-def test_a_list_of_few_false_alarms_is_verified_against_its_table(invoke, shop, tmp_path):
-    model, new, out = shop / "model.toprank", shop / "new.csv", tmp_path / "list.parquet"
-    assert invoke("rank", model, new, "--false-alarms", "30%", "-o", out).exit_code == 0
-    done = invoke("verify", out, model, "--table", new)
-    assert (done.exit_code, "Agrees: the chance of" in done.output) == (0, True)
-
-
 def test_a_model_without_calibration_rows_says_how_to_fit_again(ranked):
     _, said = ranked("--false-alarms", "10%", model="bare", code=2)
     assert "holds no calibration rows" in said

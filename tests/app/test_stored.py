@@ -79,10 +79,9 @@ def test_commands_with_a_blend_do_not_import_scikit_learn(data, blend, tmp_path)
     write_table(table, data.source.columns)
     _call_without(
         "sklearn matplotlib",
-        ["rank", model, table, "-o", tmp_path / "s.csv", "--trail"],
+        ["rank", model, table, "-o", tmp_path / "s.csv", "--reasons", "3"],
         ["explain", model, table, "--row", "1"],
         ["evaluate", model, table],
-        ["verify", tmp_path / "s.csv", model],
         ["export", model, "--to", "python", "-o", tmp_path / "scorer.py"],
     )
 

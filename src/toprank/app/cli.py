@@ -14,7 +14,6 @@ from toprank.app.commands.export import export
 from toprank.app.commands.fit import fit
 from toprank.app.commands.rank import rank
 from toprank.app.commands.report import report
-from toprank.app.commands.verify import verify
 from toprank.app.console import leaving_at_once
 
 app = typer.Typer(
@@ -25,7 +24,7 @@ app = typer.Typer(
     rich_markup_mode=None,  # plain help answers twice as fast, and a screen reader can read it
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for _command in (compare, fit, rank, verify, evaluate, explain, report, export, demo):
+for _command in (compare, fit, rank, evaluate, explain, report, export, demo):
     app.command()(_command)
 
 

@@ -240,12 +240,6 @@ class RuleOptions:
         """Whether any of them is given."""
         return any(given not in _NOTHING for given in vars(self).values())
 
-    @property
-    def are_beyond_scores(self) -> bool:
-        """Whether the rows are not simply the best: a list of few false alarms is."""
-        given = {name for name, value in vars(self).items() if value not in _NOTHING}
-        return bool(given - {"false_alarms"})
-
 
 @dataclass(frozen=True)
 class TargetOptions:

@@ -21,9 +21,6 @@ from toprank.app.options import (
     option,
 )
 
-# Reasons of a row in the columns for an audit, where --reasons names no other number.
-TRAIL_REASONS = 3
-
 if TYPE_CHECKING:
     from toprank.app.model import RankingModel
     from toprank.app.ranking import RankedRows
@@ -93,12 +90,6 @@ class ListOptions:
     strict: bool = option(
         "Refuse a table that differs from the training rows.", "--strict", default=False
     )
-    trail: bool = option(
-        "Add columns for an audit: each row's chance and three reasons, the model's SHA-256, and "
-        "the date.",
-        "--trail",
-        default=False,
-    )
 
     def check_rows(self, source: Any) -> None:
         """Raise where reasons are asked for rows that are not in memory."""
@@ -147,8 +138,7 @@ def rank(
     """Rank a table, and write or print its best rows."""
     from datetime import UTC, datetime
 
-    from toprank.app.audit_trail import with_trail
-    from toprank.app.model_file import file_hash, load_model
+    from toprank.app.model_file import load_model
     from toprank.app.ranking import rank_rows
     from toprank.app.reading import open_rows
     from toprank.app.text_stream import open_ranked
@@ -164,32 +154,23 @@ def rank(
     ranker = load_model(model)
     border = wanted.border(ranker)
     how = text.format(ranker.facts.get("read_as"))
-    needs_table = wanted.reasons or wanted.trail or rules.are_given
+    needs_table = wanted.reasons or rules.are_given
     in_one_pass = ranker.roles.group is None and not needs_table
     open_source = open_ranked if in_one_pass else open_rows
     source: Any = open_source(table, stream, len(ranker.encoder.owners_), how)
     wanted.check_rows(source)
-    now = datetime.now(UTC)
     noting = checked_for_changes(console, ranker, source, strict=wanted.strict)
     with noting as rows, console.passes(source):
         if rules.are_given:
             from toprank.app.promises import parse_rules, rank_by_rules  # slow to import
 
             with console.warnings_as_notes():
-                asked, today = parse_rules(rules), now.date().isoformat()
+                asked, today = parse_rules(rules), datetime.now(UTC).date().isoformat()
                 found = rank_by_rules(ranker, rows, wanted.top, asked, day=today, seed=seed)
         else:
             found = rank_rows(ranker, rows, wanted.top, border)
-    if wanted.reasons is not None or (wanted.trail and hasattr(source, "columns")):  # in memory
-        found = with_reasons(ranker, source, found, wanted.reasons or TRAIL_REASONS)
-    found = with_trail(
-        found,
-        ranker,
-        file_hash(model),
-        now.isoformat(timespec="seconds"),
-        by_rules=rules.are_beyond_scores,
-        as_columns=wanted.trail,
-    )
+    if wanted.reasons is not None:
+        found = with_reasons(ranker, source, found, wanted.reasons)
     print_list(console, ranker, destination, found, border)
 
 
