@@ -13,10 +13,7 @@ from experiments import DOCS
 from experiments.lists import simulated, streams, tables
 
 PAGE = DOCS / "shortlists.md"
-REPEATS = {
-    "error_control": 2_000, "bounded": 2_000, "chosen_models": 1_000, "drifted": 500,
-    "known_shift": 1_000,
-}  # fmt: skip
+REPEATS = {"error_control": 2_000, "bounded": 2_000, "drifted": 500}
 
 TEXT = """# Shortlists: promises and measurements
 
@@ -41,24 +38,12 @@ bound holds more often than stated, above all if there are few false alarms.
 
 With the rows of the section above it held in {covered}.
 
-## After choosing among models
-
-Twenty models of the same 100 new rows and 200 calibration rows, q = 10 %, {chosen_models:,}
-repeats. Taking the longest of the lists exceeds q; `select_among_models` does not.
-
-{chosen}
-
 ## Under drift
 
 No promise holds for rows that are not like the calibration rows. q = 10 %, {drifted:,} repeats;
 the last column is how often `measure_drift` warned, from the scores of {n_new:,} new rows.
 
 {drift}
-
-If the shift is known, weights correct for it: rows of a kind with a quarter of the positives and
-higher scores are 80 % of the new rows and were 30 % ({known_shift:,} repeats).
-
-{shift}
 
 ## Error control on ten tables
 
@@ -188,23 +173,9 @@ def page(found: dict) -> str:
             ],
         ),
         covered=", ".join(f"{percent(v)} ({name})" for name, v in control["covered"].items()),
-        chosen=table(
-            ["list", "false alarms", "rows"],
-            [
-                [name, f"{percent(mean)} ± {100 * error:.1f}", f"{length:.1f}"]
-                for name, (mean, error, length) in found["chosen_models"].items()
-            ],
-        ),
         drift=table(
             ["drift", "false alarms", "warned"],
             [[name, percent(a), percent(b, 0)] for name, (a, b) in found["drifted"].items()],
-        ),
-        shift=table(
-            ["", "false alarms", "recall", "bound held, k = 100"],
-            [
-                [name, f"{percent(mean)} ± {100 * error:.1f}", percent(recall), percent(held)]
-                for name, (mean, error, recall, held) in found["known_shift"].items()
-            ],
         ),
         bounds=bounds_table(found["bounded"]),
         most_rows=tables.MOST_ROWS, train_rows=tables.TRAIN_ROWS, splits=tables.N_SPLITS,

@@ -4,13 +4,7 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.stats import norm
 
-from toprank.shortlists import (
-    Calibration,
-    hits_at_least,
-    measure_drift,
-    select_among_models,
-    select_rows,
-)
+from toprank.shortlists import Calibration, hits_at_least, measure_drift, select_rows
 
 LEVELS = (0.05, 0.1, 0.2)
 N_KNOWN, N_NEW = 1_000, 500
@@ -86,37 +80,6 @@ def bounded(n_repeats: int, confidence: float = 0.9) -> dict:
     return found
 
 
-def chosen_models(n_repeats: int, n_models: int = 20, q: float = 0.1) -> dict:
-    """The longest of many models' lists, taken as it is, and chosen validly."""
-    rng = np.random.default_rng(1)
-    found = {"the longest list as it is": [], "`select_among_models`": [], "one model": []}
-    lengths = {name: [] for name in found}
-    for _ in range(n_repeats):
-        known, new = rng.random(200) < SHARE, rng.random(100) < SHARE
-        tables = [
-            (rng.normal(size=200) + 1.2 * known, rng.normal(size=100) + 1.2 * new)
-            for _ in range(n_models)
-        ]
-        calibrations = [Calibration.of(old, known) for old, _ in tables]
-        lists = [
-            select_rows(calibration, scores, false_alarms=q)
-            for calibration, (_, scores) in zip(calibrations, tables, strict=True)
-        ]
-        valid = select_among_models(calibrations, [s for _, s in tables], false_alarms=q)
-        taken = dict(zip(found, (max(lists, key=len), valid, lists[0]), strict=True))
-        for name, rows in taken.items():
-            found[name].append(false_share(new, rows))
-            lengths[name].append(rows.size)
-    return {
-        name: (
-            np.mean(found[name]),
-            np.std(found[name]) / np.sqrt(n_repeats),
-            np.mean(lengths[name]),
-        )
-        for name in found
-    }
-
-
 def drifted(n_repeats: int, q: float = 0.1) -> dict:
     """False alarms where new rows are not like the calibration rows, and whether that is told."""
     cases = {
@@ -137,48 +100,3 @@ def drifted(n_repeats: int, q: float = 0.1) -> dict:
             told += measure_drift(calibration, scores).is_clear
         result[name] = (np.mean(shares), told / n_repeats)
     return result
-
-
-def known_shift(n_repeats: int, q: float = 0.1) -> dict:
-    """A kind of rows that is more common among new rows, with and without weights.
-
-    Rows of this kind are mostly negative with higher scores; weights are the ratio of densities.
-    """
-    rng = np.random.default_rng(3)
-    found = {"without weights": [], "with weights": []}
-    held = dict.fromkeys(found, 0)
-    recalls = {name: [] for name in found}
-
-    def rows(n_rows: int, common: float):
-        hard = rng.random(n_rows) < common
-        y = rng.random(n_rows) < np.where(hard, 0.1, 0.4)
-        return rng.normal(size=n_rows) + GAP * y + 0.5 * hard, y, hard
-
-    for _ in range(n_repeats):
-        old, known, was_hard = rows(N_KNOWN, 0.3)
-        scores, y, hard = rows(N_NEW, 0.8)
-        ratio = {True: 0.8 / 0.3, False: 0.2 / 0.7}
-        weights = np.where(was_hard, ratio[True], ratio[False])
-        own = np.where(hard, ratio[True], ratio[False])
-        unweighted = Calibration.of(old, known)
-        reweighted = Calibration.of(old, known, sample_weight=weights)
-        plain = select_rows(unweighted, scores, false_alarms=q)
-        weighted = select_rows(reweighted, scores, false_alarms=q, weight=own, random_state=rng)
-        hits = y[np.argsort(-scores)[:100]].sum()
-        held["without weights"] += hits >= hits_at_least(unweighted, scores, 100, confidence=0.9)
-        held["with weights"] += hits >= hits_at_least(
-            reweighted, scores, 100, weight=own, confidence=0.9
-        )
-        found["without weights"].append(false_share(y, plain))
-        found["with weights"].append(false_share(y, weighted))
-        recalls["without weights"].append(y[plain].sum() / y.sum())
-        recalls["with weights"].append(y[weighted].sum() / y.sum())
-    return {
-        name: (
-            np.mean(each),
-            np.std(each) / np.sqrt(n_repeats),
-            np.mean(recalls[name]),
-            held[name] / n_repeats,
-        )
-        for name, each in found.items()
-    }

@@ -7,13 +7,12 @@ from math import comb
 import numpy as np
 
 
-def p_value(calibration, score, own, counted=()):
-    """Weight of the negatives at or above the score, its own added; ``counted`` rows join them."""
-    rows = list(zip(calibration.scores, calibration.positives, calibration.masses, strict=True))
-    above = sum(w for s, y, w in rows if not y and s >= score)
-    above += sum(w for s, w in counted if s >= score)
-    total = sum(w for _, _, w in rows) + sum(w for _, w in counted)
-    return (above + own) / (total + own)
+def p_value(calibration, score):
+    """One and the negatives at or above the score, out of one and all rows."""
+    weights = np.ones(calibration.n_rows) if calibration.weights is None else calibration.weights
+    counts = weights * weights.sum() / (weights**2).sum()
+    above = sum(counts[~calibration.positives & (calibration.scores >= score)])
+    return (1 + above) / (1 + sum(counts))
 
 
 def benjamini_hochberg(p, q):
@@ -24,46 +23,6 @@ def benjamini_hochberg(p, q):
         if len(chosen) >= r:
             return set(chosen)
     return set()
-
-
-def list_size(calibration, scores, weights, j, q):
-    """Rows that are listed if row j is taken for a negative calibration row."""
-    p = [
-        0.0 if row == j else p_value(calibration, scores[row], 0.0, [(scores[j], weights[j])])
-        for row in range(len(scores))
-    ]
-    return len(benjamini_hochberg(p, q))
-
-
-def pruned(p, sizes, q, chance=1.0):
-    """Rows that pass, the largest number r of them whose sizes times ``chance`` are at most r."""
-    m = len(p)
-    passed = [row for row in range(m) if p[row] <= q * sizes[row] / m * (1 + 1e-12)]
-    for r in range(m, 0, -1):
-        kept = {row for row in passed if chance * sizes[row] <= r}
-        if len(kept) >= r:
-            return kept
-    return set()
-
-
-def weighted_selection(calibration, scores, weights, q, chance=1.0):
-    p = [p_value(calibration, s, w) for s, w in zip(scores, weights, strict=True)]
-    sizes = [list_size(calibration, scores, weights, j, q) for j in range(len(scores))]
-    return pruned(p, sizes, q, chance)
-
-
-def selection_among_models(calibrations, scores, q):
-    n_new = len(scores[0])
-    p, sizes = [], []
-    for j in range(n_new):
-        found = [
-            list_size(each, table, np.ones(n_new), j, q)
-            for each, table in zip(calibrations, scores, strict=True)
-        ]
-        best = found.index(max(found))
-        sizes.append(found[best])
-        p.append(p_value(calibrations[best], scores[best][j], 1.0))
-    return pruned(p, sizes, q)
 
 
 def most_among_new(n_known, n_marked, n_new, error):
@@ -78,23 +37,6 @@ def most_among_new(n_known, n_marked, n_new, error):
         )
         if Fraction(ways, comb(total, n_known)) > error:
             allowed = more
-    return allowed
-
-
-def most_among_weighted(marked, others, new, error):
-    """The same where a draw's chance is the product of its weights, over every marking and draw."""
-    weights = np.concatenate([marked, others, new])
-    n_known, n_new = weights.size - new.size, new.size
-    draws = np.array([*combinations(range(weights.size), n_new)], dtype=int)
-    chances = weights[draws].prod(axis=1)
-    allowed = 0
-    for more in range(n_new + 1):
-        for chosen in combinations(range(n_known, weights.size), more):
-            is_marked = np.arange(weights.size) < marked.size
-            is_marked[list(chosen)] = True
-            many = chances[is_marked[draws].sum(axis=1) >= more].sum()
-            if many > error * chances.sum() * (1 + 1e-9):
-                allowed = more
     return allowed
 
 

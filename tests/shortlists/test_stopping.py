@@ -53,17 +53,6 @@ def test_calibration_rows_bound_the_positives_below_a_place():
     assert 0 < missed / 300 <= 0.1 + 0.03
 
 
-def test_weights_of_a_known_shift_move_the_bound_on_what_is_below():
-    rng = np.random.default_rng(0)
-    y = rng.random(900) < 0.2
-    scores = rng.normal(size=900) + y
-    plain = positives_below(Calibration.of(scores[:500], y[:500]), scores[500:], 60)
-    equal = Calibration.of(scores[:500], y[:500], sample_weight=np.full(500, 3.0))
-    assert positives_below(equal, scores[500:], 60) == pytest.approx(plain)
-    more = Calibration.of(scores[:500], y[:500], sample_weight=1.0 + 2.0 * y[:500])
-    assert positives_below(more, scores[500:], 60).at_most > plain.at_most
-
-
 def test_the_rule_stops_where_the_recall_is_sure():
     assert is_recall_reached(90, Left(1.0, 10), recall=0.9)
     assert not is_recall_reached(89, Left(1.0, 10), recall=0.9)

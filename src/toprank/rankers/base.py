@@ -124,7 +124,7 @@ class BaseRanker(ClassifierMixin, RowRanker):  # type: ignore[misc]
             Held-out rows, like those that will be ranked.
         y : array-like of shape (n_rows,)
         sample_weight : array-like of shape (n_rows,), optional
-            Under a known shift, how many times likelier each row is among new rows.
+            How many rows each one stands for, such as 1/propensity of an audit.
         """
         from toprank.shortlists import Calibration  # noqa: PLC0415
 
@@ -144,7 +144,6 @@ class BaseRanker(ClassifierMixin, RowRanker):  # type: ignore[misc]
         cost: Given = None,
         at_most: Sequence[Cap] = (),
         at_least: Sequence[Quota] = (),
-        weight: Given = None,
         confidence: float = 0.95,
     ) -> Shortlist:
         """Make a shortlist of a table, with promises about its hits.
@@ -154,7 +153,7 @@ class BaseRanker(ClassifierMixin, RowRanker):  # type: ignore[misc]
         New rows must be like the calibration rows; a warning is issued if their scores are not. The
         other parameters are the same as those of :func:`toprank.shortlists.make_shortlist`: a
         length ``k``, or else a share of ``false_alarms``, or amounts ``value`` and ``cost``; caps
-        ``at_most`` and quotas ``at_least``; under a known shift, the ``weight`` of every row.
+        ``at_most`` and quotas ``at_least``.
 
         Examples
         --------
@@ -182,7 +181,6 @@ class BaseRanker(ClassifierMixin, RowRanker):  # type: ignore[misc]
             cost=cost,
             at_most=at_most,
             at_least=at_least,
-            weight=weight,
             confidence=confidence,
         )
 

@@ -9,7 +9,6 @@ from .conformal import Drift as Drift
 from .conformal import benjamini_hochberg as benjamini_hochberg
 from .conformal import measure_drift as measure_drift
 from .conformal import p_values as p_values
-from .conformal import select_among_models as select_among_models
 from .conformal import select_rows as select_rows
 from .hits import Left as Left
 from .hits import hits_at_least as hits_at_least

@@ -28,7 +28,8 @@ class Calibration:
     scores : array of shape (n_rows,)
     positives : array of bool
     weights : array of shape (n_rows,) or None
-        None counts every row once.
+        How many rows each one stands for, such as 1/propensity of an audit; None counts every row
+        once. Promises from weighted rows are approximate.
     is_exact : bool
         Whether the same model has scored these rows and scores the new ones. Out-of-fold scores
         come from models of parts of the rows; promises computed from them are approximate.
@@ -65,7 +66,7 @@ class Calibration:
         y : array-like of shape (n_rows,)
             Two classes; the larger label is the positive one, unless ``pos_label`` names it.
         sample_weight : array-like of shape (n_rows,), optional
-            Under a known shift, how many times likelier each row is among new rows than here.
+            How many rows each one stands for, such as 1/propensity of an audit.
         pos_label : label, optional
         is_exact : bool, default=True
             False for out-of-fold scores.
@@ -99,18 +100,23 @@ class Calibration:
         """The weight of every row."""
         return np.ones(self.n_rows) if self.weights is None else self.weights
 
-    def weight_above(self, scores: Floats) -> Floats:
-        """Weight of the negative calibration rows at or above each score."""
+    @property
+    def counts(self) -> Floats:
+        """As how many rows each one counts in a promise; without weights each counts once.
+
+        ``w·Σw/Σw²``: rows of unequal weights tell as much as fewer equal ones, the effective number
+        ``(Σw)²/Σw²``.
+        """
+        weights = self.masses / self.masses.max()  # squares of large weights would overflow
+        return np.asarray(weights * (weights.sum() / np.square(weights).sum()))
+
+    def negatives_above(self, scores: Floats) -> Floats:
+        """Count of the negative calibration rows at or above each score."""
         negatives = ~self.positives
         order = np.argsort(self.scores[negatives], kind="stable")
-        sums = np.append(0.0, np.cumsum(self.masses[negatives][order][::-1]))
+        sums = np.append(0.0, np.cumsum(self.counts[negatives][order][::-1]))
         below = np.searchsorted(self.scores[negatives][order], scores, side="left")
         return np.asarray(sums[order.size - below])
-
-    def own_weights(self, weight: ArrayLike | None, n_new: int) -> Floats:
-        """Weights of new rows; by default the mean weight of the calibration rows."""
-        given = as_weights(weight, n_new, name="weight")
-        return np.full(n_new, float(self.masses.mean())) if given is None else given
 
 
 def as_new_scores(scores: ArrayLike, calibration: Calibration) -> Floats:

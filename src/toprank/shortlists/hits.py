@@ -8,9 +8,8 @@ at place k + 1 they are an urn, of which k rows were drawn as new::
 
     P(a draw has at least F negatives) ≤ 1 − confidence    F false alarms would be too much chance
 
-The hypergeometric law if every draw is equally likely. With weights w of a known shift a draw has
-a chance proportional to the product of the weights of its rows (conditional Poisson sampling).
-The rows below a place of the ranking, or those that are not opened yet, are such an urn too.
+Every draw is equally likely, so that the law is hypergeometric. The rows below a place of the
+ranking, or those that are not opened yet, are such an urn too.
 """
 
 from __future__ import annotations
@@ -20,12 +19,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.fft import irfft, next_fast_len, rfft
-from scipy.optimize import brentq
-from scipy.special import betaln, expit, gammaln
+from scipy.special import betaln, gammaln
 from scipy.stats import hypergeom
 
-from toprank.inputs import check_number, rows_within_budget
+from toprank.inputs import check_number, rounded_up, rows_within_budget
 from toprank.shortlists.calibration import as_new_scores, check_confidence
 
 if TYPE_CHECKING:
@@ -44,7 +41,6 @@ def hits_at_least(
     scores: ArrayLike,
     k: float | None = None,
     *,
-    weight: ArrayLike | None = None,
     confidence: float = 0.95,
 ) -> Any:
     """Give a lower bound on the positives among the first ``k`` new rows, with this confidence.
@@ -52,7 +48,8 @@ def hits_at_least(
     The calibration rows above the row at place k + 1 are a random sample of themselves and the
     first k new rows. Given the number of negatives in this sample, the hypergeometric distribution
     bounds those among the new rows. Exact for exchangeable rows and a length that was chosen before
-    the scores were seen. Ties between calibration and new rows count against the list.
+    the scores were seen. Ties between calibration and new rows count against the list. Weighted
+    calibration rows count by their effective number, which is approximate.
 
     Parameters
     ----------
@@ -61,9 +58,6 @@ def hits_at_least(
     k : int, float or None
         Rows, or below 1 a share of them. None gives a bound for every length, and all of them hold
         at once; use it if the length was chosen after looking at the scores.
-    weight : array-like of shape (n_new,), optional
-        Under a known shift, the weights of new rows on the scale of the calibration's; by default
-        their mean. The bound covers the worst case of labels, so it is exact as well.
     confidence : float, default=0.95
 
     Returns
@@ -79,31 +73,24 @@ def hits_at_least(
     """
     check_confidence(confidence)
     new = as_new_scores(scores, calibration)
-    is_plain = weight is None and calibration.weights is None
-    own = None if is_plain else calibration.own_weights(weight, new.size)
-    if k is not None:
-        length = min(rows_within_budget(k, new.size, name="k"), new.size)
-        return _hits_of_length(calibration, new, own, length, confidence)
-    if own is None:
+    if k is None:
         return _hits_of_every_length(calibration, new, confidence)
-    return _weighted_hits_of_every_length(calibration, new, own, confidence)
-
-
-def _hits_of_length(
-    calibration: Calibration, new: Floats, own: Floats | None, length: int, confidence: float
-) -> int:
-    order = np.argsort(-new, kind="stable")
-    border = new[order[length]] if length < new.size else -np.inf
+    length = min(rows_within_budget(k, new.size, name="k"), new.size)
+    border = -np.sort(-new)[length] if length < new.size else -np.inf
     # Ties with the border count against the list: its negatives are in the urn, no positive is.
     negative = ~calibration.positives & (calibration.scores >= border)
     positive = calibration.positives & (calibration.scores > border)
-    if own is None:
-        n_negative, n_positive = int(negative.sum()), int(positive.sum())
-        return length - most_among_new(n_negative + n_positive, n_negative, length, confidence)
-    masses = calibration.masses
-    return length - most_among_weighted(
-        masses[negative], masses[positive], own[order[:length]], confidence
-    )
+    n_known, n_negative = _counted(calibration, negative, positive)
+    return length - most_among_new(n_known, n_negative, length, confidence)
+
+
+def _counted(
+    calibration: Calibration, marked: NDArray[np.bool_], others: NDArray[np.bool_]
+) -> tuple[int, int]:
+    """Count these calibration rows, and the marked ones among them, of which no part is lost."""
+    counts = calibration.counts
+    n_marked = int(rounded_up(counts[marked].sum()))
+    return n_marked + int(counts[others].sum() + 1e-9), n_marked
 
 
 def most_among_new(n_known: int, n_marked: int, n_new: int, confidence: float) -> int:
@@ -123,74 +110,6 @@ def most_among_new(n_known: int, n_marked: int, n_new: int, confidence: float) -
     return int(_first_true(is_unlikely, np.zeros(1, np.intp), np.full(1, n_new + 1))[0]) - 1
 
 
-def most_among_weighted(marked: Floats, others: Floats, new: Floats, confidence: float) -> int:
-    r"""Give how many new rows are marked at most, from the weights of known and new rows.
-
-    A set S of rows was drawn as new with a chance proportional to the product of its weights. If
-    F new rows are marked, at least F marked rows were drawn, and the chance of that is largest if
-    those of the largest weights are marked. The bound is the largest F at which it is above
-    ``1 − confidence``. New rows of weight 0 cannot have been drawn, and count as marked.
-
-    Independent draws with the odds λ·w, given that there were k, have the same law, for every λ::
-
-        P(F or more) = Σ_{x ≥ F} A(x)·B(k − x) / Σ_x A(x)·B(k − x)
-
-    A and B the laws of the marked and the other rows drawn, by convolutions; O(n·log² n) per F,
-    with λ such that k draws are expected.
-
-    >>> equal = np.ones(90)
-    >>> most_among_weighted(equal[:10], equal, equal[:50], 0.95)
-    10
-    """
-    possible = -np.sort(-new[new > 0])
-    impossible, k = new.size - possible.size, possible.size
-    everyone = np.concatenate([marked, others, possible])
-    if k in {0, everyone.size}:
-        return int(new.size)
-    odds = np.log(everyone[everyone > 0])
-    reach = np.log(odds.size) + np.ptp(odds) + 1.0
-    middle = float(odds.mean())
-    level = brentq(lambda x: expit(odds + x).sum() - k, -middle - reach, reach - middle)
-    with np.errstate(divide="ignore"):  # of weights of 0
-        chances = [expit(np.log(weights) + level) for weights in (marked, others, possible)]
-    of_marked, of_others = _law_of_count(chances[0]), _law_of_count(chances[1])
-
-    def is_unlikely(more: NDArray[np.intp]) -> NDArray[np.bool_]:
-        f = int(more[0])
-        if f > k:
-            return np.ones(1, dtype=bool)
-        a = _summed(of_marked, _law_of_count(chances[2][:f]))[: k + 1]
-        b = _summed(of_others, _law_of_count(chances[2][f:]))[: k + 1]
-        a, b = np.pad(a, (0, k + 1 - a.size)), np.pad(b, (0, k + 1 - b.size))
-        both = a * b[::-1]
-        return np.array([both[f:].sum() <= (1.0 - confidence) * SLACK * both.sum()])
-
-    most = int(_first_true(is_unlikely, np.zeros(1, np.intp), np.full(1, k + 1))[0]) - 1
-    return most + impossible
-
-
-def _law_of_count(chances: Floats) -> Floats:
-    """Chances of 0, 1, 2, … successes of independent trials, added up by pairs."""
-    laws = np.column_stack([1.0 - chances, chances])
-    if not len(laws):
-        return np.ones(1)
-    while len(laws) > 1:
-        if len(laws) % 2:
-            none = np.zeros((1, laws.shape[1]))
-            none[0, 0] = 1.0
-            laws = np.concatenate([laws, none])
-        laws = _summed(laws[::2], laws[1::2])
-    return np.asarray(laws[0][: chances.size + 1])
-
-
-def _summed(one: Floats, other: Floats) -> Floats:
-    """Laws of the sums of two independent counts, along the last axis."""
-    size = one.shape[-1] + other.shape[-1] - 1
-    fast = next_fast_len(size, real=True)
-    found = irfft(rfft(one, fast) * rfft(other, fast), fast)[..., :size]
-    return np.asarray(np.maximum(found, 0.0))
-
-
 def _hits_of_every_length(
     calibration: Calibration, new: Floats, confidence: float
 ) -> NDArray[np.intp]:
@@ -201,7 +120,7 @@ def _hits_of_every_length(
     for c on a grid, each at an equal share of the error, and the next point of the grid serves
     the counts between.
     """
-    n_known, n_new = calibration.n_rows, new.size
+    n_known, n_new = int(calibration.counts.sum() + 1e-9), new.size
     grid = _grid(n_known)
     error = (1.0 - confidence) / grid.size
 
@@ -213,28 +132,12 @@ def _hits_of_every_length(
 
     most = _first_true(is_unlikely, np.zeros(grid.size, np.intp), np.full(grid.size, n_new))
     descending = -np.sort(-new)
-    against = calibration.weight_above(descending).astype(np.intp)
+    against = rounded_up(calibration.negatives_above(descending)).astype(np.intp)
     at = np.searchsorted(grid, against)
     false_alarms = np.where(at < grid.size, most[np.minimum(at, grid.size - 1)], n_new)
     lengths = np.arange(1, n_new + 1)
     # A longer list has no fewer hits.
     return np.maximum.accumulate(np.maximum(lengths - false_alarms, 0))
-
-
-def _weighted_hits_of_every_length(
-    calibration: Calibration, new: Floats, own: Floats, confidence: float
-) -> NDArray[np.intp]:
-    """Bounds for lengths on a grid, each at an equal share of the error, and between them."""
-    lengths = _grid(new.size)[1:]
-    lengths = np.unique(np.append(lengths, new.size)) if new.size else lengths
-    shared = 1.0 - (1.0 - confidence) / max(lengths.size, 1)
-    known = np.zeros(new.size, dtype=np.intp)
-    for length in lengths.tolist():
-        known[length - 1] = _hits_of_length(calibration, new, own, length, shared)
-    # A longer list has no fewer hits, and a list that is shorter by one row one hit fewer at most.
-    places = np.arange(new.size)
-    growing = np.maximum.accumulate(known)
-    return places + np.maximum.accumulate((growing - places)[::-1])[::-1]
 
 
 def _grid(n_rows: int) -> NDArray[np.intp]:
@@ -322,19 +225,13 @@ def positives_left(
 
 
 def positives_below(
-    calibration: Calibration,
-    scores: ArrayLike,
-    k: float,
-    *,
-    weight: ArrayLike | None = None,
-    confidence: float = 0.95,
+    calibration: Calibration, scores: ArrayLike, k: float, *, confidence: float = 0.95
 ) -> Left:
     """Bound the positives below the first ``k`` rows of a ranking, before any is opened.
 
     Exact for exchangeable rows and a ``k`` chosen before the scores were seen: the calibration rows
     below the row at place k are a random sample of themselves and the new rows there. Ties count as
-    below. Under a known shift, ``weight`` holds the weights of new rows on the scale of the
-    calibration's.
+    below. Weighted calibration rows count by their effective number, which is approximate.
 
     Examples
     --------
@@ -346,20 +243,14 @@ def positives_below(
     check_confidence(confidence)
     new = as_new_scores(scores, calibration)
     length = rows_within_budget(k, new.size, name="k")
-    order = np.argsort(-new, kind="stable")
-    border = new[order[length - 1]] if new.size else -np.inf
-    masses = calibration.masses
-    positive = masses[calibration.positives & (calibration.scores <= border)]
-    negative = masses[~calibration.positives & (calibration.scores < border)]
-    own = calibration.own_weights(weight, new.size)[order[length:]]
-    total = positive.sum() + negative.sum()
-    share = float(positive.sum() / total) if total else 0.0
-    if weight is None and calibration.weights is None:
-        n_known = positive.size + negative.size
-        most = most_among_new(n_known, positive.size, own.size, confidence)
-    else:
-        most = most_among_weighted(positive, negative, own, confidence)
-    return Left(share * own.size, most)
+    border = -np.sort(-new)[length - 1] if new.size else -np.inf
+    positive = calibration.positives & (calibration.scores <= border)
+    negative = ~calibration.positives & (calibration.scores < border)
+    n_below = max(new.size - length, 0)
+    total = calibration.masses[positive | negative].sum()
+    share = float(calibration.masses[positive].sum() / total) if total else 0.0
+    n_known, n_positive = _counted(calibration, positive, negative)
+    return Left(share * n_below, most_among_new(n_known, n_positive, n_below, confidence))
 
 
 def is_recall_reached(n_found: int, left: Left, recall: float = 0.95) -> bool:

@@ -52,8 +52,8 @@ class Shortlist:
     false_alarms : float or None
         Expected share of false alarms that was asked for.
     is_exact : bool
-        Whether the promises are exact for exchangeable rows; from out-of-fold scores, and with
-        weights of calibration rows but none of new ones, they are approximate.
+        Whether the promises are exact for exchangeable rows; from out-of-fold scores, and from
+        weighted calibration rows, they are approximate.
     drift : Drift
         How far the scores are from those of the calibration rows.
     """
@@ -111,7 +111,6 @@ def make_shortlist(
     cost: ArrayLike | None = None,
     at_most: Sequence[Cap] = (),
     at_least: Sequence[Quota] = (),
-    weight: ArrayLike | None = None,
     confidence: float = 0.95,
 ) -> Shortlist:
     """Make a shortlist of new rows from their scores.
@@ -134,10 +133,6 @@ def make_shortlist(
     at_least : sequence of Quota
         Limits of the list. Without ``k``, rows are chosen from the list without limits, and shares
         refer to its length; the promise about false alarms is also that of the list without limits.
-    weight : array-like of shape (n_rows,), optional
-        Under a known shift, the weights of these rows on the scale of the calibration's, for the
-        promises about false alarms and hits; by default the mean of the calibration's, from which
-        promises are approximate.
     confidence : float, default=0.95
         Of ``hits_at_least``, and of the interval of the profit.
 
@@ -165,7 +160,7 @@ def make_shortlist(
     elif length is not None:
         rows = np.argsort(-new, kind="stable")[:length]
     else:
-        rows = select_rows(calibration, new, false_alarms=false_alarms, weight=weight)
+        rows = select_rows(calibration, new, false_alarms=false_alarms)
     was_chosen = length is not None and not has_amounts
     gains, price_paid = expected_gains(chances, worth, price), 0.0
     if not rows.size and any(quota.least >= 1 for quota in quotas):
@@ -185,18 +180,13 @@ def make_shortlist(
         chances=chances[rows],
         gains=gains[rows],
         hits_at_least=_hits(
-            calibration,
-            new,
-            rows,
-            weight,
-            was_chosen=was_chosen and rows.size == length,
-            confidence=confidence,
+            calibration, new, rows, confidence, was_chosen=was_chosen and rows.size == length
         ),
         confidence=confidence,
         price=price_paid,
         profit=profit,
         false_alarms=false_alarms if length is None and not has_amounts else None,
-        is_exact=calibration.is_exact and (calibration.weights is None or weight is not None),
+        is_exact=calibration.is_exact and calibration.weights is None,
         drift=drift,
     )
 
@@ -225,10 +215,9 @@ def _hits(
     calibration: Calibration,
     scores: Floats,
     rows: NDArray[np.intp],
-    weight: ArrayLike | None,
+    confidence: float,
     *,
     was_chosen: bool,
-    confidence: float,
 ) -> int | None:
     """Bound the hits of a list that is a head of the ranking, by a fixed length or by any."""
     if not rows.size:
@@ -239,5 +228,5 @@ def _hits(
     if not np.array_equal(np.sort(rows), np.sort(head)):
         return None
     k = rows.size if was_chosen else None
-    found = hits_at_least(calibration, scores, k, weight=weight, confidence=confidence)
+    found = hits_at_least(calibration, scores, k, confidence=confidence)
     return int(found if was_chosen else found[rows.size - 1])
