@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import _thread
 import collections
 import contextlib
 import functools
@@ -241,8 +240,7 @@ def in_one_line(command: Callable[_P, _R]) -> Callable[_P, _R]:
     def answered(*args: _P.args, **kwargs: _P.kwargs) -> _R:
         _running.append(answered)
         try:
-            with _interrupts_come_through():
-                return command(*args, **kwargs)
+            return command(*args, **kwargs)
         except BrokenPipeError:
             raise typer.Exit(0) from None  # the reader, such as head, has seen enough
         except (ValueError, TypeError, OSError, NotImplementedError, MemoryError) as error:
@@ -271,7 +269,8 @@ def leaving_at_once() -> Iterator[None]:
     """End the program a second after Ctrl-C, whatever it is doing.
 
     Python hands an interrupt to the main thread between two of its instructions, and waits for the
-    other threads at its end; compiling a loop can keep either busy for many seconds.
+    other threads at its end; compiling a loop can keep either busy for many seconds. A callback of
+    compiled code cannot raise it: Python reports it as ignored, which is said in one line here.
     """
     if sys.platform == "win32" or threading.current_thread() is not threading.main_thread():
         yield  # no pipe can be woken there
@@ -290,37 +289,14 @@ def leaving_at_once() -> Iterator[None]:
 
     # It is not stopped: the interpreter may wait for threads after the last line.
     threading.Thread(target=watch, daemon=True).start()
+    former = sys.unraisablehook
+    sys.unraisablehook = lambda ignored: (
+        None if issubclass(ignored.exc_type, KeyboardInterrupt) else former(ignored)
+    )
     try:
         yield
     except KeyboardInterrupt:  # before or after the command
         sys.exit(_INTERRUPTED)
-
-
-@contextlib.contextmanager
-def _interrupts_come_through() -> Iterator[None]:
-    """Send an interrupt again where a callback has swallowed it.
-
-    No exception can leave a Python function that C code called, and the compiler of the numerical
-    loops calls some: there Python reports Ctrl-C as ignored, and the command would go on.
-    """
-    former, timers = sys.unraisablehook, []
-
-    def send_again(ignored: sys.UnraisableHookArgs) -> None:
-        if not issubclass(ignored.exc_type, KeyboardInterrupt):
-            former(ignored)
-            return
-        # A moment later, so that the callback has returned.
-        timers.append(threading.Timer(0.02, _thread.interrupt_main))
-        timers[-1].daemon = True
-        timers[-1].start()
-
-    sys.unraisablehook = send_again
-    try:
-        yield
-    finally:
-        sys.unraisablehook = former
-        for timer in timers:
-            timer.cancel()
 
 
 def _line(error: BaseException) -> str:
