@@ -5,28 +5,21 @@ import pyarrow as pa
 import pytest
 from typer.testing import CliRunner
 
-from toprank.app import sparse_text
 from toprank.app.cli import app
 from toprank.app.model_file import load_model
 from toprank.app.reading import read_table
 from toprank.app.sparse_text import read_sparse_text
 
-LINES = b"""1 3:0.5 17:-2e-3
-0\t4:1\t 5:+7.25
--1.5
 
-1 0:1e308 9:00012.
-"""
-
-
-def rows_of(text):
-    return [part.tolist() for part in (text.labels, text.features, text.values, text.counts)]
-
-
-def test_numbers_at_once_are_those_of_line_by_line():
-    quick = sparse_text._plain_numbers(LINES)
-    assert rows_of(quick) == rows_of(sparse_text._line_by_line(LINES, 0, "x"))
-    assert quick.counts.tolist() == [2, 2, 0, 2]
+def test_labels_lists_and_numbers_are_read_as_they_are_written():
+    lines = b"1 qid:7 3:0.5 17:-2e-3\n0\tqid:7 4:1\t 5:+7.25 # best\n\n-1.5 qid:8\n1 qid:9 9:00012."
+    found = read_sparse_text(lines, "x").columns
+    assert found.column_names == ["label", "qid", "3", "4", "5", "9", "17"]
+    assert found.column("label").to_pylist() == [1, 0, -1.5, 1]
+    assert found.column("qid").to_pylist() == ["7", "7", "8", "9"]
+    assert found.column("5").to_pylist() == [0, 7.25, 0, 0]
+    assert found.column("17").to_pylist() == [-2e-3, 0, 0, 0]
+    assert found.column("9").to_pylist() == [0, 0, 0, 12]
 
 
 @pytest.mark.parametrize(
@@ -36,9 +29,8 @@ def test_numbers_at_once_are_those_of_line_by_line():
         *(b"1:2 3:4", b"1 2 3:4", b"1 99999999999999999999:1", b"1 2:1-1", b"1 2:e", b"- 1:1"),
     ],
 )
-def test_what_is_no_line_is_left_to_the_reader_that_names_it(line):
+def test_what_is_no_line_is_named(line):
     block = b"1 1:1\n" * 3 + line + b"\n"
-    assert sparse_text._plain_numbers(block) is None
     with pytest.raises(ValueError, match=r"x, line 4 is not|feature number"):
         read_sparse_text(block, "x")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -20,13 +19,6 @@ WIDE, WRITTEN = 1000, 0.25
 # Bytes of lines that are parsed at once.
 _BLOCK = 1 << 20
 _LARGEST = 1 << 53
-_ALLOWED = np.zeros(256, dtype=bool)
-_ALLOWED[list(b"0123456789+-.eE: \t\r\n")] = True
-_SPACE = np.zeros(256, dtype=bool)
-_SPACE[list(b" \t\r\n")] = True
-_DIGIT = np.zeros(256, dtype=bool)
-_DIGIT[list(b"0123456789")] = True
-_COLON, _LINE_END = ord(":"), ord("\n")
 
 
 class _Lines(NamedTuple):
@@ -86,68 +78,17 @@ def read_sparse_text(content: bytes, name: str) -> Table:
 
 
 def _read_lines(content: bytes, name: str) -> Iterator[_Lines]:
-    """Read block after block: plain numbers at once, other lines one by one."""
+    """Read block after block: the arrays of one take less memory than its numbers one by one."""
     start, n_lines = 0, 0
     while start < len(content) or not start:
         end = content.find(b"\n", start + _BLOCK) + 1 or len(content)
         block = content[start:end]
-        found = _plain_numbers(block)
-        yield _line_by_line(block, n_lines, name) if found is None else found
+        yield _block(block, n_lines, name)
         n_lines += block.count(b"\n")
         start = end or 1
 
 
-def _plain_numbers(block: bytes) -> _Lines | None:
-    """Rows of lines that hold nothing but numbers and colons; None where a line is not so.
-
-    ::
-
-        text       1 3:0.5 7:2
-        words      ^ ^     ^          the first of a line has no colon, each other has one
-    """
-    text = np.frombuffer(block, np.uint8)
-    if not text.size or not _ALLOWED[text].all():
-        return None
-    is_space, is_colon = _SPACE[text], text == _COLON
-    is_start = ~is_space
-    is_start[1:] &= is_space[:-1]
-    word = np.cumsum(is_start, dtype=np.int32) - 1
-    n_words = int(word[-1]) + 1
-    if not n_words:
-        return None
-    colons = np.bincount(word[is_colon], minlength=n_words)
-    line = np.cumsum(text == _LINE_END, dtype=np.int32)[is_start]
-    is_first = np.ones(n_words, dtype=bool)
-    is_first[1:] = line[1:] != line[:-1]
-    before = np.cumsum(is_colon, dtype=np.int32)
-    is_feature = ~is_space & ~is_colon & ~is_first[word] & (before == before[is_start][word])
-    if (colons != ~is_first).any() or not _DIGIT[text[is_feature]].all():
-        return None
-    return _as_rows(block, is_first, n_words)
-
-
-def _as_rows(block: bytes, is_first: NDArray[np.bool_], n_words: int) -> _Lines | None:
-    n_rows = int(is_first.sum())
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")  # what is no number ends the reading with a warning
-            numbers = np.fromstring(block.replace(b":", b" "), sep=" ")
-    except (ValueError, DeprecationWarning):
-        return None
-    if numbers.size != 2 * n_words - n_rows:
-        return None
-    # a label is one number, any other word two
-    at = np.cumsum(np.where(is_first, 1, 2)) - np.where(is_first, 1, 2)
-    features = numbers[at[~is_first]]
-    if (features >= _LARGEST).any():
-        return None
-    starts = np.flatnonzero(is_first)
-    counts = np.diff(np.append(starts, n_words)) - 1
-    labels, values = numbers[at[is_first]], numbers[at[~is_first] + 1]
-    return _Lines(labels, [], features.astype(np.int64), values, counts)
-
-
-def _line_by_line(block: bytes, n_before: int, name: str) -> _Lines:
+def _block(block: bytes, n_before: int, name: str) -> _Lines:
     try:
         text = block.decode("utf-8")
     except UnicodeDecodeError as error:
