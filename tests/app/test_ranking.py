@@ -48,9 +48,3 @@ def test_a_pass_gives_the_list_of_a_table_in_memory(scored, top, cutoff):
     model, stream, table = scored
     whole = rank_rows(model, Table(table), top, cutoff)
     assert rank_rows(model, stream, top, cutoff).columns.equals(whole.columns)
-
-
-def test_rows_are_read_once_where_all_columns_are(scored, monkeypatch):
-    model, stream, _ = scored
-    monkeypatch.setattr(stream, "take", lambda rows: pytest.fail(f"read {rows.size} again"))
-    assert rank_rows(model, stream, 20, None).columns.num_rows == 20

@@ -90,6 +90,9 @@ def test_wrong_lines_and_changes_are_told(model, tmp_path):
     path.write_text(text() + "1,2\n")
     with pytest.raises(ValueError, match=r"t.csv is not a regular table: .* Every line needs"):
         rank_rows(model, open_ranked(path, None, 5), 3, None)
+    path.write_bytes(text().encode() + b"1,2,3,\xff,5\n")
+    with pytest.raises(ValueError, match=r"t.csv is not UTF-8 text; name its encoding"):
+        rank_rows(model, open_ranked(path, None, 5), 3, None)
     path.write_text(text())
     stream = open_ranked(path, None, 5)
     path.write_text(text(n_rows=150))

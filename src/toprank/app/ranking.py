@@ -22,9 +22,6 @@ if TYPE_CHECKING:
     from toprank.tables.parquet_stream import ParquetStream
     from toprank.tables.table import RowBatch
 
-# Rows of a pass that are kept beside their scores.
-MOST_SEEN = 200_000
-
 
 @dataclass(frozen=True)
 class RankedRows:
@@ -64,28 +61,16 @@ def rank_rows(
     if cutoff is None:
         count = top if top is not None else model.in_budget(source.n_rows)
         _check_memory(source, int(count))
-    seen = _RowsSeen(source, model.columns)
-    border = -math.inf  # a score that more than ``count`` rows have reached
 
     def score(batch: RowBatch) -> BestRows:
-        nonlocal border
         scores = model.scores(batch.table, batch.first_row)
-        if cutoff is not None:
-            kept = np.flatnonzero(scores > cutoff)
-        else:
-            # Batches that are scored at the same time may raise the border in any order; which
-            # rows are best in the end, and which is the first one outside, does not depend on it.
-            kept = np.flatnonzero(scores >= border)
-            outside = int(count) + 1
-            if kept.size > outside:
-                mine = scores[kept]
-                reached = float(np.partition(mine, mine.size - outside)[mine.size - outside])
-                border, kept = max(border, reached), kept[mine >= reached]
-        seen.keep(batch, kept)
-        return BestRows(count, scores[kept], batch.first_row + kept)
+        numbers = batch.first_row + np.arange(scores.size)
+        if cutoff is None:
+            return BestRows(count, scores, numbers).best()
+        return BestRows(count, scores[scores > cutoff], numbers[scores > cutoff])
 
     best = source.total(score, model.columns).best().inside()
-    return take_ranked(source, best.rows, best.scores, {}, seen)
+    return take_ranked(source, best.rows, best.scores, {})
 
 
 def take_ranked(
@@ -93,54 +78,14 @@ def take_ranked(
     rows: NDArray[Any],
     scores: NDArray[np.float64],
     more: Mapping[str, NDArray[Any]],
-    seen: _RowsSeen | None = None,
 ) -> RankedRows:
-    """Rows in this order with all their columns, and columns ``more`` behind rank and score.
-
-    What a pass has ``seen`` whole need not be read again.
-    """
+    """Rows in this order with all their columns, and columns ``more`` behind rank and score."""
     _check_memory(source, rows.size)
     order = np.argsort(rows)
     places = np.empty_like(order)
     places[order] = np.arange(order.size)
-    found = None if seen is None else seen.take(rows)
-    if found is None:
-        found = source.take(rows[order]).take(pa.array(places))
+    found = source.take(rows[order]).take(pa.array(places))
     return _with_places(found, scores, np.arange(1, order.size + 1), source.n_rows, more)
-
-
-class _RowsSeen:
-    """Rows that a pass may need in the end, where it reads all columns of a stream anyway."""
-
-    def __init__(self, source: Table | ParquetStream | TextStream, columns: list[str]) -> None:
-        self._names = list(source.schema.names)
-        is_whole = not isinstance(source, Table) and set(columns) == set(self._names)
-        self._room = MOST_SEEN if is_whole else 0
-        self._parts: list[tuple[NDArray[Any], pa.Table]] = []
-
-    def keep(self, batch: RowBatch, rows: NDArray[np.intp]) -> None:
-        """Keep these rows of a batch, as long as they are few."""
-        if rows.size > self._room:
-            self._room, self._parts = 0, []
-        elif rows.size:
-            self._room -= rows.size
-            taken = batch.table.columns.take(pa.array(rows))
-            self._parts.append((batch.first_row + rows, taken.select(self._names)))
-
-    def take(self, rows: NDArray[Any]) -> pa.Table | None:
-        """These rows in this order, if all were kept; None where they must be read again.
-
-        A pass that began anew with other types has left rows of the first attempt.
-        """
-        parts = [part for part in self._parts if part[1].schema == self._parts[-1][1].schema]
-        if not parts or not self._room:
-            return None
-        numbers = np.concatenate([number for number, _ in parts])
-        order = np.argsort(numbers, kind="stable")
-        found = np.searchsorted(numbers[order], rows)
-        if (found == numbers.size).any() or (numbers[order][found] != rows).any():
-            return None
-        return pa.concat_tables([part for _, part in parts]).take(pa.array(order[found]))
 
 
 def _ranked_lists(

@@ -91,15 +91,11 @@ def _count_rows(content: bytes, end: int, *, is_first: bool) -> int:
     return 0 if is_blank or content.count(b'"', 0, start) % 2 else int(np.count_nonzero(is_end))
 
 
-class _TypeMismatch(Exception):  # noqa: N818  (not an error: the column is read again)
-    """A value is not of the type that its column had so far."""
-
-
 class TextStream:
     """Rows of CSV or TSV without quotes, in batches, in threads that each read their own.
 
-    Types are those of the first piece; where a later value does not fit, the pass begins anew with
-    a wider one.
+    Types are those of the first piece. Where a later value does not fit, its column gets a wider
+    one, and a pass that has read some pieces with the narrower one is done again.
     """
 
     is_sparse = False
@@ -143,22 +139,17 @@ class TextStream:
                 self.watch(piece.first_row + piece.n_rows, self.n_rows)
 
         while True:
-            try:
-                found = add_up(of_piece, self._pieces, self.n_jobs, seen)
-            except _TypeMismatch:
-                continue
+            types = dict(self._types)
+            found = add_up(of_piece, self._pieces, self.n_jobs, seen)
             check_unchanged(self.path, self._state)
-            return found
+            if types == self._types:
+                return found
 
     def take(self, rows: NDArray[np.int64]) -> pa.Table:
         """These rows with all their columns, in the order of the file; ``rows`` is sorted."""
         lines = b"".join(self._lines(rows))
         check_unchanged(self.path, self._state)
-        while True:
-            try:
-                return with_texts(self._parsed(lines, None), unescaped)
-            except _TypeMismatch:
-                continue
+        return with_texts(self._parsed(lines, None), unescaped)
 
     def _lines(self, rows: NDArray[np.int64]) -> Iterator[bytes]:
         ends = np.array([piece.first_row + piece.n_rows for piece in self._pieces])
@@ -192,39 +183,22 @@ class TextStream:
             return stream.read(piece.n_bytes)
 
     def _parsed(self, content: bytes, columns: list[str] | None) -> pa.Table:
-        """Parse lines; the first time, with the names in the first of them.
-
-        Looking for all the words that mean a missing value takes long. Among numbers, one of them
-        that is met is no number, and only then the lines are parsed again.
-        """
-        texts = [] if columns is None else [self._types[name] for name in columns]
-        if texts and pa.string() not in texts:
-            try:
-                return self._read(content, columns, [""])
-            except pa.ArrowInvalid:
-                pass
-        try:
-            return self._read(content, columns, reading.MISSING)
-        except pa.ArrowInvalid as error:
-            check_unchanged(self.path, self._state)
-            found = reading.BAD_COLUMN.search(str(error))
-            if found is None or self._names is None or not self._widen(int(found[1]), found[2]):
-                raise ValueError(reading.explain_parse_error(str(error), self.name)) from error
-            raise _TypeMismatch from error
-
-    def _read(self, content: bytes, columns: list[str] | None, missing: list[str]) -> pa.Table:
+        """Parse lines; the first time, with the names in the first of them."""
         read = {"block_size": len(content) + 1, "use_threads": False, "column_names": self._names}
-        convert = {"null_values": missing, "column_types": self._types, "include_columns": columns}
-        arguments = reading.csv_arguments(self._delimiter, read, convert)
-        return csv.read_csv(pa.BufferReader(content), **arguments)
+        while True:
+            convert = {"column_types": dict(self._types), "include_columns": columns}
+            arguments = reading.csv_arguments(self._delimiter, read, convert)
+            try:
+                return csv.read_csv(pa.BufferReader(content), **arguments)
+            except pa.ArrowInvalid as error:
+                check_unchanged(self.path, self._state)
+                found = reading.BAD_COLUMN.search(str(error))
+                if found is None or self._names is None or found[2] == "string":
+                    raise ValueError(reading.explain_parse_error(str(error), self.name)) from error
+                self._widen(self._names[int(found[1])], found[2])
 
-    def _widen(self, column: int, kind: str) -> bool:
-        """Take a wider type for a column, if there is one."""
-        name = (self._names or [])[column]
+    def _widen(self, name: str, kind: str) -> None:
+        """Take a wider type for a column in which a value is not of this kind."""
         with self._guard:
-            known = str(self._types[name])
-            if known == kind == "string":
-                return False
-            if known.startswith(kind):  # else another thread was first
+            if str(self._types[name]).startswith(kind):  # else another thread was first
                 self._types[name] = pa.float64() if kind == "int64" else pa.string()
-        return True
