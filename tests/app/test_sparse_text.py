@@ -6,9 +6,9 @@ import pytest
 from typer.testing import CliRunner
 
 from toprank.app.cli import app
+from toprank.app.formats import read_sparse_text
 from toprank.app.model_file import load_model
 from toprank.app.reading import read_table
-from toprank.app.sparse_text import read_sparse_text
 
 
 def test_labels_lists_and_numbers_are_read_as_they_are_written():
@@ -41,7 +41,7 @@ def test_few_of_many_features_are_held_sparse(monkeypatch):
     assert found.is_held_sparse
     assert (found.n_rows, found.matrix.shape, found.numbers[-1]) == (2400, (2400, 1200), 3598)
     assert not read_sparse_text(b"".join(text.splitlines(True)[:900]), "few").is_held_sparse
-    monkeypatch.setattr("toprank.app.sparse_text.available_memory", lambda: 200_000)
+    monkeypatch.setattr("toprank.app.formats.available_memory", lambda: 200_000)
     assert read_sparse_text(b"".join(text.splitlines(True)[:100]), "few").is_held_sparse
     with pytest.raises(ValueError, match="the value nan in row 2 of 101"):
         read_sparse_text(b"1 1:2\n0 2:nan\n" + b"".join(text.splitlines(True)[:99]), "few")
@@ -81,7 +81,7 @@ def test_a_sparse_model_ranks_as_a_dense_one_does(folder, model, invoke, words, 
     words(invoke("rank", model, folder / "new.libsvm", "--top", "30", "-o", out, "--force"))
     found = read_table(out)
     assert found.names == ["rank", "score", "label", "features"]
-    monkeypatch.setattr("toprank.app.sparse_text.WIDE", 10**6)
+    monkeypatch.setattr("toprank.app.formats.WIDE", 10**6)
     fit = ["--ranker", "pnorm-push", "--budget", "20", "-q", "-o", folder / "dense.toprank"]
     words(invoke("fit", folder / "known.libsvm", *fit))
     dense = load_model(folder / "dense.toprank")

@@ -15,8 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyarrow import csv
 
-from toprank.app.formats import MAGIC, READERS, SUFFIXES
-from toprank.app.sparse_text import read_sparse_text
+from toprank.app.formats import MAGIC, READERS, SUFFIXES, read_sparse_text
 from toprank.app.text_columns import TextFormat, typed_columns
 from toprank.app.writing import unescaped, with_texts
 from toprank.tables.parquet_stream import CELLS, ParquetStream, unreadable

@@ -11,8 +11,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from toprank.app.formats import GROUP, LABEL
 from toprank.app.model import Roles, lists_of
-from toprank.app.sparse_text import GROUP, LABEL
 from toprank.blocks import Block
 from toprank.inputs import positive_of, rounded_up
 from toprank.tables import Table
