@@ -137,6 +137,17 @@ def test_a_killed_write_leaves_the_old_file_and_what_it_left_goes_with_the_next(
     assert {each.name for each in tmp_path.iterdir()} == {path.name, ".b.csv.x.part"}
 
 
+def test_an_interrupted_write_leaves_the_old_file_and_nothing_else(tmp_path):
+    def interrupted(part):
+        part.write_text("ne")
+        raise KeyboardInterrupt
+
+    (tmp_path / "a").write_text("old")
+    with pytest.raises(KeyboardInterrupt):
+        write_atomically(tmp_path / "a", interrupted)
+    assert [each.read_text() for each in tmp_path.iterdir()] == ["old"]
+
+
 def test_content_is_on_the_disk_before_its_name(tmp_path, monkeypatch):
     seen = []
     monkeypatch.setattr(os, "fsync", lambda _: seen.append((tmp_path / "a").exists()))
