@@ -91,20 +91,22 @@ def deals(tmp_path_factory):
     write_table(folder / "new.parquet", table.slice(300))
     write_table(folder / "new.csv", table.slice(300).drop_columns(["bought"]))
     done = call(
-        *(
-            "fit",
-            folder / "known.csv",
-            "--target",
-            "bought",
-            "--budget",
-            "20",
-            "--ignore",
-            "weight",
-        ),
-        *("--ranker", "pnorm-push", "--set", "p=8", "-o", folder / "model.toprank", "--quiet"),
+        *("fit", folder / "known.csv", "--target", "bought", "--budget", "20", "--ignore"),
+        *("weight", "--ranker", "pnorm-push", "--set", "p=8", "-q", "-o", folder / "model.toprank"),
     )
     assert (done.exit_code, done.output) == (0, ""), done.output
     return folder
+
+
+@pytest.fixture(scope="session")
+def by_branch(deals, tmp_path_factory):
+    """A model whose lists are the branches, with a budget of 5 rows each."""
+    path = tmp_path_factory.mktemp("lists") / "m.toprank"
+    call(
+        *("fit", deals / "known.csv", "--target", "bought", "--ranker", "ir-push"),
+        *("--group", "branch", "--budget", "5", "-o", path),
+    )
+    return path
 
 
 @pytest.fixture(scope="session")

@@ -64,17 +64,6 @@ def test_what_has_changed_is_said(column, values, words):
     assert found == changes(people(5, 1000, **{column: values}), parts=3)
 
 
-@pytest.mark.parametrize("command", ["rank", "evaluate", "report"])
-def test_a_table_without_a_column_of_the_model_is_refused_in_one_line(
-    deals, invoke, tmp_path, command
-):
-    table = tmp_path / "new.csv"
-    write_table(table, read_table(deals / "new.parquet").columns.drop_columns(["age"]))
-    done = invoke(command, deals / "model.toprank", table)
-    assert done.exit_code == 2, done.output
-    assert "lacks 1 of" in done.stderr
-
-
 @pytest.mark.parametrize("rules", [[], ["--false-alarms", "90%"]])
 def test_a_stream_is_looked_at_in_the_pass_that_ranks_it(deals, invoke, tmp_path, rules):
     table = tmp_path / "new.parquet"

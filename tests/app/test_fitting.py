@@ -190,16 +190,8 @@ def test_an_interrupted_fit_leaves_nothing(start, people, tmp_path):
     scratch = tmp_path / "scratch"
     scratch.mkdir()
     arguments = ["people.parquet", "--target", "state", "--ranker", "rankboost", "--stream"]
-    arguments += [
-        "--set",
-        "max_iter=1000000",
-        "--folds",
-        "0",
-        "--scratch",
-        "scratch",
-        "-o",
-        "model.toprank",
-    ]
+    arguments += ["--set", "max_iter=1000000", "--folds", "0", "--scratch", "scratch"]
+    arguments += ["-o", "model.toprank"]
     fit = start("from toprank.app.cli import app; app()", "fit", *arguments, cwd=tmp_path)
 
     def bins_are_on_disk():

@@ -188,11 +188,6 @@ def test_a_stream_gives_the_same_list_as_memory(shop, tmp_path):
     assert one.words == other.words
 
 
-def test_lists_within_a_list_are_refused(invoke, deals, tmp_path):
-    model = tmp_path / "m.toprank"
-    invoke(
-        *("fit", deals / "known.csv", "--target", "bought", "--ranker", "ir-push"),
-        *("--group", "branch", "--budget", "5", "-o", model),
-    )
-    done = invoke("rank", model, deals / "new.csv", "--audit", "5%", "-o", tmp_path / "s.csv")
+def test_lists_within_a_list_are_refused(invoke, deals, by_branch, tmp_path):
+    done = invoke("rank", by_branch, deals / "new.csv", "--audit", "5%", "-o", tmp_path / "s.csv")
     assert (done.exit_code, "ranks within the lists of 'branch'" in done.output) == (2, True)

@@ -164,11 +164,3 @@ def test_types_of_other_writers_are_read(tmp_path, invoke, words):
     for stream in ("--stream", "--in-memory"):
         assert words(invoke("rank", model, table, stream, "-o", tmp_path / "s.csv", "--force"))
     assert read_table(tmp_path / "s.csv").columns.column("view").type == pa.string()
-
-
-def test_commas_between_thousands_leave_decimal_points_as_they_are(tmp_path):
-    file = tmp_path / "t.csv"
-    file.write_text('a,b\n"1,234,567",0.5\n"2,345,678",1.5\n')
-    table = read_table(file)
-    assert table.columns.to_pydict() == {"a": [1234567.0, 2345678.0], "b": [0.5, 1.5]}
-    assert table.read_as == {"decimal": "."}

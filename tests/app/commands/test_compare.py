@@ -10,13 +10,8 @@ FEW = ("--ranker", "pnorm-push", "--no-engines")
 
 def test_compare_gives_a_verdict_and_a_report(invoke, words, deals, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    text = words(
-        invoke(
-            *("compare", deals / "known.csv", "--target", "bought", "--budget", "20"),
-            *FEW,
-            *("--report", "page.html"),
-        )
-    )
+    call = ("compare", deals / "known.csv", "--target", "bought", "--budget", "20", *FEW)
+    text = words(invoke(*call, "--report", "page.html"))
     assert re.search(r"Use the blend: expect \d+ of your 20 \(\d+ to \d+\); the simplest", text)
     typed = f"toprank fit {deals / 'known.csv'} --target bought --budget 20"
     assert f"Next: {typed} --ranker logistic --ranker pnorm-push -o model.toprank" in text
@@ -33,20 +28,16 @@ def test_compare_and_fit_give_the_same_order_and_promise(invoke, deals, tmp_path
     for fact in ("verdict", "standings", "weights", "hits"):
         assert compared[fact] == fitted[fact]
     alone = json.loads(invoke("fit", *table, *rankers[:2], "-o", "m.toprank").stdout)
-    assert (
-        alone["hits"]
-        == {each["ranker"]: each["hits"] for each in compared["standings"]}["logistic"]
-    )
+    standings = {each["ranker"]: each["hits"] for each in compared["standings"]}
+    assert alone["hits"] == standings["logistic"]
 
 
 def test_an_interrupted_comparison_goes_on_where_it_was(invoke, deals, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     import toprank.selection.blending as module
 
-    arguments = (
-        *("compare", deals / "known.csv", "--target", "bought", "--budget", "20", "--json"),
-        *FEW,
-    )
+    arguments = ("compare", deals / "known.csv", "--target", "bought", "--budget", "20", *FEW)
+    arguments += ("--json",)
     whole = json.loads(invoke(*arguments).stdout)
     real, calls = module.clone, []
 

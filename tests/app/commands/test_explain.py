@@ -15,18 +15,13 @@ def test_explain_names_what_drives_the_model_and_a_row(invoke, words, deals):
     assert "Row 3 of new.csv has the score" in row
 
 
-def test_a_row_is_placed_within_its_list(invoke, words, deals, tmp_path):
-    path = tmp_path / "m.toprank"
-    invoke(
-        *("fit", deals / "known.csv", "--target", "bought", "--ranker", "ir-push"),
-        *("--group", "branch", "--budget", "5", "-o", path),
-    )
+def test_a_row_is_placed_within_its_list(invoke, words, deals, by_branch):
     table = read_table(deals / "new.csv")
     branches = table.columns.column("branch").to_numpy()
-    scores = load_model(path).scores(table)
+    scores = load_model(by_branch).scores(table)
     rivals = scores[branches == branches[2]]
     place = (rivals > scores[2]).sum() + 1
-    text = words(invoke("explain", path, deals / "new.csv", "--row", 3))
+    text = words(invoke("explain", by_branch, deals / "new.csv", "--row", 3))
     assert f"place {place} of {rivals.size} in its list." in text
 
 

@@ -38,15 +38,8 @@ def test_the_query_ranks_a_table_inside_a_database(deals, invoke, words, tmp_pat
 def test_the_python_file_needs_nothing_but_python(deals, invoke, tmp_path):
     done = invoke("export", deals / "model.toprank", "--to", "python", "-o", tmp_path / "model.py")
     assert done.exit_code == 0, done.output
-    command = [
-        sys.executable,
-        "-S",
-        "-E",
-        tmp_path / "model.py",
-        deals / "new.csv",
-        tmp_path / "s.csv",
-    ]
-    subprocess.run(list(map(str, command)), check=True, capture_output=True)
+    files = (tmp_path / "model.py", deals / "new.csv", tmp_path / "s.csv")
+    subprocess.run([sys.executable, "-S", "-E", *files], check=True, capture_output=True)
     with (tmp_path / "s.csv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     scores = scores_by_key(deals)

@@ -61,42 +61,18 @@ def test_the_model_carries_the_cutoff_of_its_budget(invoke, words, deals, tmp_pa
     model = load_model(deals / "model.toprank")
     known = read_table(deals / "known.csv")
     assert (model.scores(known) > model.cutoff).sum() == 20
-    done = invoke(
-        *(
-            "rank",
-            deals / "model.toprank",
-            deals / "known.csv",
-            "--cutoff",
-            "model",
-            "-o",
-            above,
-            "--force",
-        )
-    )
+    options = ("--cutoff", "model", "-o", above, "--force")
+    done = invoke("rank", deals / "model.toprank", deals / "known.csv", *options)
     assert words(done).startswith("20 of 300 rows")
     assert read_table(above).n_rows == 20
     # on other rows: those above it, however many they are
-    invoke(
-        "rank",
-        deals / "model.toprank",
-        deals / "new.csv",
-        "--cutoff",
-        "model",
-        "-o",
-        above,
-        "--force",
-    )
+    invoke("rank", deals / "model.toprank", deals / "new.csv", *options)
     scores = model.scores(read_table(deals / "new.csv"))
     assert read_table(above).n_rows == (scores > model.cutoff).sum()
 
 
-def test_with_lists_the_cutoff_admits_as_many_rows_as_all_shortlists(invoke, deals, tmp_path):
-    path = tmp_path / "m.toprank"
-    invoke(
-        *("fit", deals / "known.csv", "--target", "bought", "--ranker", "ir-push"),
-        *("--group", "branch", "--budget", "5", "-o", path),
-    )
-    model = load_model(path)
+def test_with_lists_the_cutoff_admits_as_many_rows_as_all_shortlists(deals, by_branch):
+    model = load_model(by_branch)
     assert (model.scores(read_table(deals / "known.csv")) > model.cutoff).sum() == 8 * 5
 
 

@@ -26,13 +26,9 @@ def test_rank_keeps_all_columns_and_orders_the_rows(invoke, words, deals, tmp_pa
     assert shortlist.columns.column("rank").to_pylist() == list(range(1, 21))
 
 
-def test_rank_gives_the_best_of_every_list(invoke, words, deals, tmp_path):
-    model, target = tmp_path / "m.toprank", tmp_path / "s.csv"
-    invoke(
-        *("fit", deals / "known.csv", "--target", "bought", "--ranker", "ir-push"),
-        *("--group", "branch", "--budget", "5", "-o", model),
-    )
-    assert words(invoke("rank", model, deals / "new.csv", "--top", 2, "-o", target))
+def test_rank_gives_the_best_of_every_list(invoke, words, deals, by_branch, tmp_path):
+    target = tmp_path / "s.csv"
+    assert words(invoke("rank", by_branch, deals / "new.csv", "--top", 2, "-o", target))
     shortlist = read_table(target).columns
     assert shortlist.column("rank").to_pylist() == [1, 2] * 8
     assert shortlist.column("branch").to_pylist() == [each for each in range(8) for _ in "ab"]

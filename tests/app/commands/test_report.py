@@ -19,13 +19,8 @@ def test_a_report_says_what_it_shows(invoke, deals, tmp_path):
 
 
 def test_a_push_path_shows_how_far_it_is_and_ends_in_time(invoke, deals, tmp_path, monkeypatch):
-    arguments = (
-        "report",
-        deals / "model.toprank",
-        deals / "new.parquet",
-        "-o",
-        tmp_path / "p.html",
-    )
+    arguments = ("report", deals / "model.toprank", deals / "new.parquet")
+    arguments += ("-o", tmp_path / "p.html")
     monkeypatch.setattr("toprank.app.console._SECONDS_PER_LINE", 0.0)
     done = invoke(*arguments)
     assert "push path: 15 of 15" in done.stderr
