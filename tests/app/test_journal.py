@@ -33,8 +33,22 @@ def test_a_journal_saves_what_is_done(tmp_path, monkeypatch):
         assert len(fits) == len(journal)
     assert found[0].names == found[1].names
     assert np.array_equal(found[0].scores["blend"], found[1].scores["blend"])
-    with pytest.raises(ValueError, match="another comparison"):
-        Journal(path, "y", resume=True)
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        ('{"toprank": "journal", "of": "another"}\n', "another comparison"),
+        ("age,bought\n31,yes\n", "not the journal"),
+    ],
+)
+@pytest.mark.parametrize("resume", [True, False])
+def test_a_file_that_is_not_its_journal_stays_as_it_is(tmp_path, content, reason, resume):
+    path = tmp_path / "journal"
+    path.write_text(content)
+    with pytest.raises(ValueError, match=reason):
+        Journal(path, "x", resume=resume)
+    assert path.read_text() == content
 
 
 def test_two_comparisons_do_not_write_one_journal(tmp_path, start):

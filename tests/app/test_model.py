@@ -11,7 +11,7 @@ from toprank.tables import TableEncoder
 
 
 def test_contributions_add_up_to_the_score(data):
-    for name in ("pnorm-push", "pnorm-push-stumps"):
+    for name in ("pnorm-push", "pnorm-push-stumps", "trees"):
         model = fit_model(data, make_ranker(name), budget=10, name=name)
         parts = model.contributions(data.in_memory().features).sum(axis=1)
         scores = model.scores(data.in_memory().features)

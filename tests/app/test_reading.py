@@ -6,9 +6,8 @@ import os
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from typer.testing import CliRunner
 
-from toprank.app.cli import app
+from tests.app.streamed_fits import run
 from toprank.app.reading import as_stream, read_table
 from toprank.app.training_data import label_rows
 from toprank.kernels.memory import available_memory
@@ -50,12 +49,6 @@ def test_every_format_gives_the_same_columns(folder, name, tail):
     assert table.columns.column("job").to_pylist() == ["clerk", "smith", None]
     assert pa.types.is_boolean(table.columns.column("member").type)
     assert pa.types.is_date(table.columns.column("since").type)
-
-
-def run(*arguments, code=0):
-    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
-    assert result.exit_code == code, result.output
-    return result
 
 
 def test_files_that_are_no_stream_are_told(file, tmp_path):

@@ -87,7 +87,7 @@ class RankingModel:
         Plain values: versions, rows, positives, parameters, certificate in words, held-out
         precision.
     profile : list of ColumnProfile
-        What the columns looked like in training; empty in files of older versions.
+        What the columns looked like in training; of sparse rows nothing.
     baseline : array of shape (n_encoded,)
         Mean contribution of each encoded column in training, from which a row's are measured.
     spread : array of shape (n_encoded,)

@@ -221,10 +221,10 @@ def _read(payload: bytes) -> RankingModel:
         budget=budget,
         cutoff=cutoff,
         facts=known["facts"],
-        profile=_profile(known.get("profile", []), len(encoder.columns_)),
+        profile=_profile(known["profile"], len(encoder.columns_)),
         baseline=known["baseline"],
         spread=known["spread"],
-        calibration=_checked_calibration(known.get("calibration")),
+        calibration=_checked_calibration(known["calibration"]),
     )
 
 
@@ -296,7 +296,7 @@ def _are(kind: type, values: Any) -> bool:
 
 
 def _checked_calibration(found: Any) -> Calibration | None:
-    """The calibration rows; a file of an earlier version has none."""
+    """The calibration rows, if there are any."""
     if found is None:
         return None
     sizes: dict[str, int] = {}

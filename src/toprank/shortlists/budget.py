@@ -169,8 +169,6 @@ class DailyBudget:
     def of_state(cls, state: Any) -> DailyBudget:
         """Go on where :meth:`state` was taken."""
         try:
-            # states of the first version knew no batches
-            state = {"n_batches": 0, "batches": [], **state}
             made = cls(state["budget"], rows_per_day=state["rows_per_day"])
             check_number("deviation", state["deviation"], 0.0)
             for name in ("n_seen", "n_opened", "n_batches"):

@@ -3,8 +3,6 @@
 import json
 import re
 
-import pytest
-
 FEW = ("--ranker", "pnorm-push", "--no-engines")
 
 
@@ -58,26 +56,3 @@ def test_an_interrupted_comparison_goes_on_where_it_was(invoke, deals, tmp_path,
     assert "2 finished fits are taken" in resumed.stderr
     assert json.loads(resumed.stdout) == whole
     assert not journal.exists()
-
-
-@pytest.mark.parametrize(
-    ("content", "reason"),
-    [
-        ('{"toprank": "journal", "of": "another"}\n', "another comparison"),
-        ("age,bought\n31,yes\n", "not the journal"),
-    ],
-)
-@pytest.mark.parametrize("resume", [True, False])
-def test_a_file_that_is_not_its_journal_stays_as_it_is(
-    invoke, deals, tmp_path, content, reason, resume
-):
-    journal = tmp_path / "j"
-    journal.write_text(content)
-    done = invoke(
-        *("compare", deals / "known.csv", "--target", "bought", "--budget", "20"),
-        *("--ranker", "pnorm-push", "--no-engines", "--journal", journal),
-        *(["--resume"] if resume else []),
-    )
-    assert done.exit_code == 2
-    assert reason in done.stderr
-    assert journal.read_text() == content
