@@ -21,11 +21,18 @@ TABLE = pa.table(
 )
 
 
-@pytest.mark.parametrize("suffix", ["json", "jsonl", "ndjson", "arrow", "feather", "xlsx", "csv"])
+@pytest.mark.parametrize(
+    "suffix",
+    [
+        *("json", "jsonl", "ndjson", "arrow", "feather", "xlsx", "csv"),
+        *("tsv", "csv.gz", "tsv.gz", "parquet"),
+    ],
+)
 def test_what_is_written_is_read_again(tmp_path, suffix):
     if suffix == "xlsx":
         pytest.importorskip("openpyxl")
     path = write_table(tmp_path / f"t.{suffix}", TABLE)
+    assert list(tmp_path.iterdir()) == [path]
     assert read_table(path).columns.to_pydict() == TABLE.to_pydict()
     plain = path.rename(tmp_path / "t")  # the content says what it is, except for JSON lists
     assert read_table(plain).columns.num_rows == 3

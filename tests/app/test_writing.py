@@ -13,13 +13,6 @@ from toprank.app.writing import check_writable, write_atomically, write_table
 ON_POSIX = pytest.mark.skipif(os.name != "posix", reason="permissions and links of POSIX")
 
 
-@pytest.mark.parametrize("name", ["a.csv", "a.tsv", "a.csv.gz", "a.tsv.gz", "a.parquet"])
-def test_what_is_written_can_be_read(tmp_path, name):
-    columns = pa.table({"a": [1, 2], "b": ["x", "y, z"]})
-    assert read_table(write_table(tmp_path / name, columns)).columns.equals(columns)
-    assert [path.name for path in tmp_path.iterdir()] == [name]
-
-
 @pytest.mark.parametrize("name", ["a.csv", "a.tsv.gz"])
 def test_formulas_are_written_as_text_and_read_as_they_were(tmp_path, name):
     texts = ["=1+1", "+1 x", "-1 x", "@x", "'=1", "''@", "'x", "x=1", "", None]

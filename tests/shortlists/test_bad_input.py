@@ -33,6 +33,7 @@ PAIR = [[1.0], [2.0]]
     [
         (lambda: make_shortlist(NEW, (NEW, NEW)), TypeError, r"Calibration\.of\(scores, y\)"),
         (lambda: select_rows(NEW, NEW), TypeError, "calibration must be a Calibration"),
+        (lambda: select_rows(CALIBRATION, NEW, false_alarms=10), ValueError, "between 0 and 1"),
         (lambda: positives_below(None, NEW, 3), TypeError, "got NoneType"),
         (lambda: hits_at_least(CALIBRATION, NEW, 3, confidence=1), ValueError, "certainty"),
         (lambda: positives_left(9, 3, 0, confidence=1.0), ValueError, "certainty"),
@@ -82,3 +83,4 @@ def test_no_rows_give_an_empty_list():
     assert positives_below(CALIBRATION, [], 1).at_most == 0
     assert audit_rows([], 1).propensity.size == 0
     assert len(make_shortlist([], CALIBRATION, k=1)) == 0
+    assert select_rows(CALIBRATION, []).size == 0

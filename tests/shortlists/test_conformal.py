@@ -1,7 +1,5 @@
 """Promises are those of the definitions, and hold over every draw of exchangeable rows."""
 
-import warnings
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -79,12 +77,3 @@ def test_drift_is_told_from_chance():
     weighted = Calibration.of(scores, y, sample_weight=1.0 + (scores > 0.5))
     assert measure_drift(weighted, scores).distance > 0.05
     assert measure_drift(calibration, []).distance == 0
-
-
-def test_wrong_calls_name_the_argument():
-    calibration = Calibration.of([1, 2, 3], [0, 1, 1])
-    with pytest.raises(ValueError, match="false_alarms must be a number between 0 and 1"):
-        select_rows(calibration, [1.0], false_alarms=10)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        assert select_rows(calibration, []).size == 0

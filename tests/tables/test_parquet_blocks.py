@@ -15,17 +15,6 @@ from toprank import LinearRankSVM, PNormPush, RankBoost, TreeRanker
 from toprank.tables import ParquetBlocks
 
 
-def test_a_push_on_a_file_is_the_push_in_memory(file):
-    X, y = rows()
-    ranker = PNormPush(4, tol=1e-8)
-    found = ranker.fit_blocks(ParquetBlocks(file, target="y", batch_rows=256))
-    coef = found.coef_.copy()
-    assert list(found.feature_names_in_) == ["x0", "x1", "x2", "x3"]
-    expected = ranker.fit(X.astype(np.float64), y)
-    np.testing.assert_allclose(coef, expected.coef_, atol=1e-6)
-    assert coef.dtype == np.float32
-
-
 @pytest.mark.parametrize("n_jobs", [1, 3])
 def test_trees_on_a_file_are_those_of_memory_for_any_number_of_threads(n_jobs, tmp_path):
     X, y = rows()

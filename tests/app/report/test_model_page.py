@@ -66,14 +66,6 @@ def test_the_same_run_gives_the_same_page(run):
     assert render_report(run) == render_report(run)
 
 
-def test_a_table_without_a_target_gives_a_page_without_it(run):
-    from dataclasses import replace
-
-    source = render_report(replace(run, quality=None))
-    assert "What the top is worth" not in source
-    assert "The shortlist" in source
-
-
 @pytest.fixture(scope="module")
 def listed():
     """A model of rows with weights in lists of one to six rows, and its table."""
