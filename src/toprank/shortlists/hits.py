@@ -87,7 +87,7 @@ def hits_at_least(
 def _counted(
     calibration: Calibration, marked: NDArray[np.bool_], others: NDArray[np.bool_]
 ) -> tuple[int, int]:
-    """Count these calibration rows, and the marked ones among them, of which no part is lost."""
+    """Count both kinds of calibration rows, and the marked ones, parts of which count whole."""
     counts = calibration.counts
     n_marked = int(rounded_up(counts[marked].sum()))
     return n_marked + int(counts[others].sum() + 1e-9), n_marked
