@@ -192,10 +192,7 @@ class TrainingData:
             return encoder.fit(self.whole.features)
         schema = pa.schema([self.source.schema.field(name) for name in self.features])
         return encoder.fit_passes(
-            lambda work: self.total(lambda rows: work(rows.features)),
-            schema,
-            self.n_rows,
-            self.source.name,
+            lambda work: self.total(lambda rows: work(rows.features)), schema, self.source.name
         )
 
     def blocks(

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import pyarrow as pa
@@ -15,15 +14,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from toprank.blocks import Sums
 from toprank.tables.columns import Encoding, counted_words, kind_of_type, median, number_parts
+from toprank.tables.medians import digit_counts, medians, sortable_keys
 from toprank.tables.table import Table, as_table
 
-# Adds up what a function of a table gives, over all batches.
-Passes = Callable[[Callable[[Table], Any]], Any]
+if TYPE_CHECKING:
+    from toprank.tables.medians import Passes
 
 # Texts remembered of a column: beyond, the rarest are forgotten on the way.
 MOST_WORDS = 100_000
-# Numbers of all columns together that a pass gathers for medians: a quarter of a gigabyte.
-MOST_NUMBERS = 1 << 25
 
 
 class TableEncoder(TransformerMixin, BaseEstimator, Encoding):  # type: ignore[misc]
@@ -75,49 +73,59 @@ class TableEncoder(TransformerMixin, BaseEstimator, Encoding):  # type: ignore[m
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
         """Learn kinds, categories and medians from a table or frame."""
         table = as_table(X)
-        looks = ((column, _look(table, column)) for column in table.names)
-        return self._learn(looks, table.schema, table.name)
+        # Column by column: counting digits, as passes do, takes 32 kB per column and more time.
+        seen, found = {}, {}
+        for column in table.names:
+            middles: list[float] = []
+            look = _look(table, column, middles)
+            if look.nulls < look.size:
+                seen[column] = look
+                if middles:
+                    found[column] = middles
+        return self._learn(seen, found, table.schema, table.name)
 
-    def fit_passes(self, passes: Passes, schema: pa.Schema, n_rows: int, name: str = "X") -> Self:
-        """Learn from rows that come in batches, in one pass.
+    def fit_passes(self, passes: Passes, schema: pa.Schema, name: str = "X") -> Self:
+        """Learn from rows that come in batches: all that is learned is exact.
 
-        What is learned is exact, with two exceptions. The medians of more than 33 million numbers
-        in all columns are those of a part of the rows, at equal distances. The counts of a text
-        column with more than 100,000 different values are those of its frequent ones.
+        Only the counts of a text column with more than 100,000 different values are those of its
+        frequent ones; rare ones are forgotten.
 
         Parameters
         ----------
         passes : function
             Takes a function of a :class:`Table`, calls it for every batch and adds up what it
-            gives.
+            gives; called three times or a few more.
         schema : pyarrow.Schema
             The columns to learn from.
-        n_rows : int
-            How many rows there are.
         name : str, default="X"
             What the rows are called in messages.
         """
         names = list(schema.names)
-        step = 1 + n_rows * len(names) // MOST_NUMBERS
-        looks = passes(lambda table: Sums([_look(table, column, step) for column in names])).parts
-        return self._learn(zip(names, looks, strict=True), schema, name)
+        looks = passes(lambda table: Sums([_look(table, column) for column in names])).parts
+        seen = {
+            column: look
+            for column, look in zip(names, looks, strict=True)
+            if look.nulls < look.size
+        }
+        numbers = {column: look.digits for column, look in seen.items() if look.digits.any()}
+        return self._learn(seen, medians(passes, _keys, numbers), schema, name)
 
-    def _learn(self, looks: Iterable[tuple[str, _Seen]], schema: pa.Schema, name: str) -> Self:
-        """Keep what was seen of the columns that have a value, one column after the other."""
+    def _learn(
+        self, seen: dict[str, _Seen], found: dict[str, list[float]], schema: pa.Schema, name: str
+    ) -> Self:
+        """Keep what was seen of the columns that have a value, and the medians of numbers."""
         self.columns_, self.categories_ = [], {}
         self.medians_, self.has_missing_ = {}, {}
-        for column, look in looks:
-            if look.nulls == look.size:
-                continue
+        for column, look in seen.items():
             kind = kind_of_type(schema.field(column).type, column)
             if kind == "category":
                 ordered = sorted(look.words.items(), key=lambda word: (-word[1], word[0]))
                 frequent = [word for word, count in ordered if count >= self.min_count]
                 self.categories_[column] = frequent[: self.max_categories]
-            elif look.missing == look.size:
-                continue
+            elif column in found:
+                self.medians_[column] = found[column]
             else:
-                self.medians_[column] = look.medians()
+                continue
             self.has_missing_[column] = look.missing > 0
             self.columns_.append((column, kind))
         self.name_outputs()
@@ -157,17 +165,16 @@ def learned_encoding(table: Table) -> Encoding:
 
 @dataclass
 class _Seen:
-    """What a look at some rows tells of a column: its texts, or the numbers to take medians of.
+    """What a look at some rows tells of a column: texts, or numbers by their first bits.
 
-    ``nulls`` are the file's; a text such as ``?`` or a NaN is ``missing`` too. ``numbers`` has for
-    each batch one array, of dates one for each part.
+    ``nulls`` are the file's; a text such as ``?`` or a NaN is ``missing`` too.
     """
 
     size: int
     nulls: int
     missing: int
     words: Counter[str]
-    numbers: list[list[NDArray[np.float64]]]
+    digits: NDArray[np.int64]
 
     def __add__(self, other: _Seen) -> _Seen:
         words = self.words + other.words
@@ -178,27 +185,37 @@ class _Seen:
             self.nulls + other.nulls,
             self.missing + other.missing,
             words,
-            self.numbers + other.numbers,
+            self.digits + other.digits,
         )
 
-    def medians(self) -> list[float]:
-        """The median of each part."""
-        return [median(np.concatenate(batches)) for batches in zip(*self.numbers, strict=True)]
 
-
-def _look(table: Table, name: str, step: int = 1) -> _Seen:
-    """What rows tell of a column; every ``step``-th number is kept."""
+def _look(table: Table, name: str, in_memory: list[float] | None = None) -> _Seen:
+    """What rows tell of a column; where they are all rows, its medians go to ``in_memory``."""
     column = table.columns.column(name)
     size, nulls = len(column), column.null_count
-    missing, words, numbers = size, Counter[str](), []
+    missing, words, digits = size, Counter[str](), np.zeros((), dtype=np.int64)
     kind = kind_of_type(column.type, name) if nulls < size else "empty"
     if kind == "category":
         words = counted_words(column)
         missing -= words.total()
     elif kind != "empty":
-        parts = number_parts(name, kind, column)
-        is_known = ~np.isnan(parts[0])
-        missing -= int(is_known.sum())
-        kept = np.flatnonzero(is_known)[::step]
-        numbers = [[part[kept] for part in parts]]
-    return _Seen(size, nulls, missing, words, numbers)
+        parts = _known_numbers(table, name)
+        missing -= parts[0].size
+        if in_memory is None:
+            digits = np.array([digit_counts(sortable_keys(part)) for part in parts])
+        elif parts[0].size:
+            in_memory += [median(part) for part in parts]
+    return _Seen(size, nulls, missing, words, digits)
+
+
+def _known_numbers(table: Table, name: str) -> list[NDArray[np.float64]]:
+    """The parts of a column of numbers or dates, missing ones left out."""
+    column = table.columns.column(name)
+    parts = number_parts(name, kind_of_type(column.type, name), column)
+    is_known = ~np.isnan(parts[0])
+    return list(parts) if is_known.all() else [part[is_known] for part in parts]
+
+
+def _keys(table: Table, name: str) -> list[NDArray[np.uint64]]:
+    """Keys that sort like the numbers of a column, missing ones left out."""
+    return [sortable_keys(part) for part in _known_numbers(table, name)]
