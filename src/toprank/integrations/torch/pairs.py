@@ -22,16 +22,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import torch
 
 from toprank.integrations.torch.logistic import logistic_heights
-from toprank.integrations.torch.rows import HAS_TRITON
 from toprank.objectives.prices import TIED
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from toprank.integrations.torch.rows import Side
-
-if HAS_TRITON:
-    from toprank.integrations.torch.fused_logistic import fused_heights
+    from toprank.integrations.torch.batches import Side
 
 
 class _Heights(NamedTuple):
@@ -74,8 +70,7 @@ def mean_of_pairs(side: Side, loss: str) -> Tensor:
 
 def _heights(side: Side, loss: str) -> _Heights:
     if loss == "logistic":
-        is_fused = HAS_TRITON and side.t.is_cuda and side.first is None
-        return _Heights(*(fused_heights if is_fused else logistic_heights)(side))
+        return _Heights(*logistic_heights(side))
     tau = side.t - side.inner.to(side.t.dtype)
     order = side.ascending(_tagged(tau.detach(), side.inner))
     # unlike that of tau[order], the derivative of gather needs no sort; it is a difference of
