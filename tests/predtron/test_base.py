@@ -130,7 +130,7 @@ def test_weights_and_support_vectors_exist_where_they_make_sense(rng, X):
     [
         PredtronClassifier(),
         PredtronClassifier(link="group", variant="loss_driven"),
-        PredtronClassifier(kernel="rbf", budget=200),
+        PredtronClassifier(kernel="rbf"),
         PredtronOrdinal(),
         PRank(),
         PredtronMultilabel(),
