@@ -136,7 +136,7 @@ TESTED_THROUGH = {
     "rankers/spooling.py": "rankers/test_block_fits.py",
     "rankers/survey.py": "rankers/test_block_fits.py",
     "solvers/label_boosting.py": "rankers/test_multilabel_boosting.py",
-    "trees/saved_models.py": "trees/test_foreign.py",
+    "trees/engines.py": "trees/test_foreign.py",
     "weak_rankers/base.py": "weak_rankers/test_designs.py",
 }
 
