@@ -8,12 +8,11 @@ list may have any length. For the scale of gradients see :mod:`toprank.integrati
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any
 
 import lightgbm
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from toprank.integrations.trees import TreeMetric, TreeObjective, ids_of_lists
 from toprank.objectives import objective_named
@@ -95,34 +94,23 @@ def _read(data: Any, scores: Any, weight: Any, group: Any) -> tuple[Any, Any, An
     return scores, labels, weight, ids_of_lists(group, np.size(labels))
 
 
-class _CalledByLightGBM(ABC):
-    """A function of labels and scores, natively called with (scores, Dataset)."""
+class LightGBMObjective(TreeObjective):
+    """What :func:`objective` returns: called, it gives gradient and Hessian."""
 
     # LightGBM counts the parameters: four of them bring weights and lists.
     def __call__(
-        self,
-        y_true: NDArray[Any],
-        y_pred: Any,
-        weight: ArrayLike | None = None,
-        group: ArrayLike | None = None,
-    ) -> Any:
+        self, y_true: Any, y_pred: Any, weight: Any = None, group: Any = None
+    ) -> tuple[NDArray[Any], NDArray[Any]]:
         """Answer LightGBM, however it calls."""
-        return self._answer(*_read(y_true, y_pred, weight, group))
-
-    @abstractmethod
-    def _answer(self, scores: Any, y: Any, weight: Any, groups: Any) -> Any:
-        """What LightGBM asks for."""
+        return self.gradients(*_read(y_true, y_pred, weight, group))
 
 
-class LightGBMObjective(_CalledByLightGBM, TreeObjective):
-    """What :func:`objective` returns: called, it gives gradient and Hessian."""
-
-    def _answer(self, scores: Any, y: Any, weight: Any, groups: Any) -> Any:
-        return self.gradients(scores, y, weight, groups)
-
-
-class LightGBMMetric(_CalledByLightGBM, TreeMetric):
+class LightGBMMetric(TreeMetric):
     """What :func:`metric` returns: called, it gives name, value and whether more is better."""
 
-    def _answer(self, scores: Any, y: Any, weight: Any, groups: Any) -> Any:
-        return self.__name__, self.measure(scores, y, weight, groups), self.maximize
+    def __call__(
+        self, y_true: Any, y_pred: Any, weight: Any = None, group: Any = None
+    ) -> tuple[str, float, bool]:
+        """Answer LightGBM, however it calls; as for objectives."""
+        value = self.measure(*_read(y_true, y_pred, weight, group))
+        return self.__name__, value, self.maximize

@@ -17,7 +17,7 @@ Every term is positive. At the kink, τ_i = τ_k, the inner row stands behind: t
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import torch
 
@@ -30,19 +30,11 @@ if TYPE_CHECKING:
     from toprank.integrations.torch.batches import Side
 
 
-class _Heights(NamedTuple):
-    """Heights in some order of the rows, what each counts, and the weight of the inner rows."""
-
-    size: Tensor
-    amount: Tensor
-    weight: Tensor
-
-
 def root_power(sides: list[Side], constants: list[float], loss: str, p: float) -> Tensor:
     """(Σ_k c·w_k·u_k^p)^(1/p), at p = ∞ the largest; the sub-gradient is 0 where all are 0."""
-    heights = [_heights(side, loss) for side in sides]
-    size = torch.cat([each.size for each in heights])
-    amount = torch.cat([c * each.amount for c, each in zip(constants, heights, strict=True)])
+    sizes, amounts, _ = zip(*(_heights(side, loss) for side in sides), strict=True)
+    size = torch.cat(sizes)
+    amount = torch.cat([c * mine for c, mine in zip(constants, amounts, strict=True)])
     largest = torch.where(amount > 0, size.detach(), 0.0).amax()
     ratio = size / torch.where(largest > 0, largest, 1.0)
     if math.isinf(p):
@@ -68,9 +60,10 @@ def mean_of_pairs(side: Side, loss: str) -> Tensor:
     return (amount * size).sum() / torch.where(n_pairs > 0, n_pairs, 1.0)
 
 
-def _heights(side: Side, loss: str) -> _Heights:
+def _heights(side: Side, loss: str) -> tuple[Tensor, Tensor, Tensor]:
+    """Heights in some order of the rows, what each counts, and the weight of the inner rows."""
     if loss == "logistic":
-        return _Heights(*logistic_heights(side))
+        return logistic_heights(side)
     tau = side.t - side.inner.to(side.t.dtype)
     order = side.ascending(_tagged(tau.detach(), side.inner))
     # unlike that of tau[order], the derivative of gather needs no sort; it is a difference of
@@ -81,7 +74,7 @@ def _heights(side: Side, loss: str) -> _Heights:
     size = reach = side.prefix(gaps * before)
     if loss == "squared_hinge":
         size = side.prefix(gaps * (2.0 * reach - gaps * before))
-    return _Heights(size.clamp(min=0.0), amount, weight)
+    return size.clamp(min=0.0), amount, weight
 
 
 def _tagged(values: Tensor, flags: Tensor) -> Tensor:
