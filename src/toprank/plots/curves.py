@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.ticker import FuncFormatter
 from numpy.typing import ArrayLike, NDArray
 
-from toprank.inputs import SLACK, check_number
+from toprank.inputs import SLACK, check_budget, check_number, within_budget
 from toprank.plots.lists import Band, ranked_lists, resampled_hits
 from toprank.plots.style import GREY, axes_row, dress, one_axes, percent, series
 
@@ -229,26 +228,16 @@ def value_curve(
 def _places(max_k: float | None, lists: list[RankedList], *, default: float) -> NDArray[np.float64]:
     """Lengths of the shortlist at which the curves are drawn."""
     most = max(float(each.weights.sum()) for each in lists)
-    end = default if max_k is None else _checked_length(max_k, most)
+    end = default
+    if max_k is not None:
+        check_budget("max_k", max_k)
+        end = float(within_budget(max_k, most))
     shortest = min(1.0, end)
     if end <= _POINTS:
         # Thirty weights of 0.1 are three rows, however their sum is rounded.
         whole = np.arange(1.0, np.floor(end * (1.0 + SLACK)) + 1.0)
         return whole if whole.size else np.array([end])
     return np.unique(np.append(np.linspace(shortest, end, _POINTS).round(), end))
-
-
-def _checked_length(max_k: Any, most: float) -> float:
-    if isinstance(max_k, bool) or not isinstance(max_k, Real):
-        raise TypeError(f"max_k={max_k!r} must be a number of rows, a share of the list, or None.")
-    value = float(max_k)
-    if 0 < value < 1 and not isinstance(max_k, Integral):
-        return value * most
-    if not 1 <= value <= most * (1.0 + SLACK):
-        raise ValueError(
-            f"max_k={max_k} must be between 1 and the {most:g} rows of the list, or a share of it."
-        )
-    return value
 
 
 def _draw_curves(
