@@ -48,13 +48,13 @@ def test_both_interfaces_learn_the_same_model(rows):
 
 
 def test_the_first_tree_takes_newton_steps_on_our_gradients(rows):
-    X, y, _, sizes = rows()
+    X, y, weight, sizes = rows()
     data = xgboost.DMatrix(X, label=y, group=sizes)
-    push = objective("pnorm_push", p=2)
+    push = objective("pnorm_push", p=2, row_weight=weight)
     params = SMALL | {"max_depth": 1, "eta": 0.1, "lambda": 0.0}
     scores = xgboost.train(params, data, 1, obj=push).predict(data)
     g, h = TreeObjective(push.objective).gradients(
-        np.zeros(y.size), y, None, ids_of_lists(sizes, y.size)
+        np.zeros(y.size), y, weight, ids_of_lists(sizes, y.size)
     )
     for leaf in np.unique(scores):
         here = scores == leaf
@@ -123,10 +123,13 @@ def test_native_evaluation_sees_lists(rows):
 
 
 def test_weights_that_would_be_misread_are_refused(rows):
-    X, y, _, sizes = rows()
+    X, y, weight, sizes = rows()
     data = xgboost.DMatrix(X, label=y, group=sizes, weight=np.ones(sizes.size))
-    with pytest.raises(ValueError, match="one weight per list where there are lists"):
+    with pytest.raises(ValueError, match="pass one weight per row to objective"):
         xgboost.train(SMALL, data, 1, obj=objective("ir_push"))
+    model = xgboost.XGBRegressor(objective=objective("ir_push", row_weight=weight), **SKLEARN)
+    with pytest.raises(ValueError, match="in the data and in row_weight"):
+        model.fit(X, y, sample_weight=weight)
 
 
 def test_several_columns_of_labels_are_refused(rows):
@@ -136,9 +139,12 @@ def test_several_columns_of_labels_are_refused(rows):
         model.fit(X, np.column_stack([y, y]))
 
 
-def test_estimators_can_be_cloned():
-    model = xgboost.XGBRegressor(objective=objective("pnorm_push", p=4))
-    assert clone(model).objective == model.objective
+def test_estimators_can_be_cloned(rows):
+    _, _, weight, _ = rows()
+    model = xgboost.XGBRegressor(objective=objective("pnorm_push", p=4, row_weight=weight))
+    twin = clone(model)
+    assert twin.objective == model.objective
+    np.testing.assert_array_equal(twin.objective.row_weight, weight)
 
 
 def test_real_gamma_rays_come_first(real):

@@ -4,8 +4,8 @@ What comes back from :func:`objective` goes into ``obj=`` of ``xgboost.train`` o
 ``objective=`` of ``XGBRegressor``; what comes back from :func:`metric` into ``custom_metric=`` or
 ``eval_metric=``. Row weights are taken from XGBoost's own data, and so are lists (``group`` or
 ``qid`` of a ``DMatrix``), which may have any length. XGBoost cannot hold both at once: with lists
-it wants one weight per list, which is refused. How gradients are scaled is written in
-:mod:`toprank.integrations.trees`.
+it wants one weight per list. So row weights within lists are handed to :func:`objective` itself.
+How gradients are scaled is written in :mod:`toprank.integrations.trees`.
 """
 
 from __future__ import annotations
@@ -30,7 +30,11 @@ PARAMS: dict[str, Any] = {"base_score": 0.0, "disable_default_eval_metric": True
 
 
 def objective(
-    objective: str | Objective, *, n_jobs: int | None = None, **options: Any
+    objective: str | Objective,
+    *,
+    row_weight: ArrayLike | None = None,
+    n_jobs: int | None = None,
+    **options: Any,
 ) -> XGBoostObjective:
     """Objective for XGBoost.
 
@@ -38,6 +42,8 @@ def objective(
     ----------
     objective : {"pnorm_push", "ir_push", "precision_at_k", "soft_top"} or Objective
         Name of an objective, or an object from :mod:`toprank.objectives`.
+    row_weight : array-like of shape (n_rows,), optional
+        Weights of the training rows, for data with lists, where XGBoost has no place for them.
     n_jobs : int, optional
         Threads that compute the gradients of long lists, as in scikit-learn; the results are the
         same. By default as many as this process may use. XGBoost does not tell how many threads
@@ -64,7 +70,7 @@ def objective(
     >>> y[np.argsort(-model.predict(X))[:5]]
     array([1, 1, 1, 1, 1])
     """
-    return XGBoostObjective(objective_named(objective, options), n_jobs)
+    return XGBoostObjective(objective_named(objective, options), row_weight, n_jobs)
 
 
 def metric(name: str, **options: Any) -> XGBoostMetric:
@@ -92,26 +98,48 @@ def metric(name: str, **options: Any) -> XGBoostMetric:
 class XGBoostObjective(TreeObjective):
     """What :func:`objective` returns."""
 
+    def __init__(
+        self,
+        objective: Objective,
+        row_weight: ArrayLike | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        super().__init__(objective, n_jobs)
+        self.row_weight = None if row_weight is None else np.asarray(row_weight)
+
     def __call__(
         self, y_true: NDArray[Any], y_pred: Any, sample_weight: ArrayLike | None = None
     ) -> tuple[NDArray[Any], NDArray[Any]]:
         """Gradient and Hessian; natively called with (scores, DMatrix)."""
-        scores, labels, weight, groups = y_pred, y_true, sample_weight, None
-        if isinstance(y_pred, xgboost.DMatrix):
-            scores, labels, weight = y_true, y_pred.get_label(), y_pred.get_weight()
-            groups = _lists(y_pred)
-            if groups is not None and np.size(weight):
-                raise ValueError(
-                    "XGBoost holds one weight per list where there are lists, but this objective "
-                    "weighs rows; leave weight= of the DMatrix out, or use LightGBM, which holds "
-                    "both."
-                )
+        if not isinstance(y_pred, xgboost.DMatrix):
+            return self.gradients(*self._rows(y_pred, y_true, sample_weight, None))
+        scores, data = y_true, y_pred
+        groups = _lists(data)
+        weight = data.get_weight()
+        if groups is not None and weight.size:
+            raise ValueError(
+                "XGBoost holds one weight per list where there are lists, but this objective "
+                "weighs rows; leave weight= of the DMatrix out and pass one weight per row to "
+                "objective(..., row_weight=...)."
+            )
+        return self.gradients(*self._rows(scores, data.get_label(), weight, groups))
+
+    def _rows(self, scores: Any, y: Any, weight: Any, groups: Any) -> tuple[Any, Any, Any, Any]:
         if np.ndim(scores) != 1:
             raise ValueError(
                 f"XGBoost gave scores of shape {np.shape(scores)}; ranking needs one score per "
                 "row, so pass labels of two classes in one column."
             )
-        return self.gradients(scores, labels, weight, groups)
+        if self.row_weight is None:
+            return scores, y, weight, groups
+        if np.size(weight if weight is not None else ()):
+            raise ValueError(
+                "there are weights in the data and in row_weight; pass them in one place."
+            )
+        return scores, y, self.row_weight, groups
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**super().__getstate__(), "row_weight": self.row_weight}
 
 
 class XGBoostMetric(TreeMetric):

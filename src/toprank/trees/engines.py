@@ -9,6 +9,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from toprank.trees.binary import BinaryTrees
 from toprank.trees.foreign import ForeignModel, as_float32_thresholds, refusal, two_classes
@@ -195,13 +196,16 @@ def read_catboost(model: Any) -> ForeignModel:
     if len(np.atleast_1d(bias)) != 1:
         raise refusal(model, "it has several scores per row; a ranking needs one")
     columns = {each["feature_index"]: each for each in features["float_features"]}
-    if "oblivious_trees" not in found:
-        raise refusal(model, "its trees are not symmetric; fit it with grow_policy='SymmetricTree'")
-    trees, constant = _symmetric(found["oblivious_trees"], columns, float(scale))
-    asked = trees.bins(len(model.feature_names_)).thresholds
-    if any(mine.size > MOST_THRESHOLDS for mine in asked):
-        words = f"it has more than {MOST_THRESHOLDS} thresholds in a column (border_count)"
-        raise refusal(model, words)
+    trees: ObliviousTrees | BinaryTrees
+    if "oblivious_trees" in found:
+        trees, constant = _symmetric(found["oblivious_trees"], columns, float(scale))
+        if any(
+            mine.size > MOST_THRESHOLDS for mine in trees.bins(len(model.feature_names_)).thresholds
+        ):
+            words = f"it has more than {MOST_THRESHOLDS} thresholds in a column (border_count)"
+            raise refusal(model, words)
+    else:
+        trees, constant = _of_any_shape(found["trees"], columns, float(scale)), 0.0
     names, classes = list(model.feature_names_), np.asarray(getattr(model, "classes_", []))
     loss = found["model_info"]["params"]["loss_function"]["type"]
     return ForeignModel(
@@ -257,10 +261,41 @@ def _symmetric(
     return (
         ObliviousTrees(
             questions[..., 0].astype(np.int32),
-            as_float32_thresholds(questions[..., 1].astype(np.float32), equal_goes_left=True),
+            _catboost_thresholds(questions[..., 1]),
             questions[..., 2] != 0,
             scale * values,
             cover,
         ),
         constant,
+    )
+
+
+def _catboost_thresholds(borders: NDArray[np.float64]) -> NDArray[np.float64]:
+    return as_float32_thresholds(borders.astype(np.float32), equal_goes_left=True)
+
+
+def _of_any_shape(
+    trees: list[dict[str, Any]], columns: dict[int, Any], scale: float
+) -> BinaryTrees:
+    nodes: list[tuple[Any, ...]] = []
+    sizes = []
+    for tree in trees:
+        before, waiting = len(nodes), [tree]
+        for node in waiting:  # which grows: children come after their parents
+            if "split" in node:
+                children = len(waiting), len(waiting) + 1
+                nodes.append((*_question(node["split"], columns), *children, 0.0, 0.0))
+                waiting += [node["left"], node["right"]]
+            else:
+                nodes.append((0, 0.0, True, -1, -1, node["value"], node["weight"]))
+        sizes.append(len(nodes) - before)
+    fields = [np.array(field) for field in zip(*nodes, strict=True)]
+    return BinaryTrees.of_parts(
+        sizes,
+        np.column_stack(fields[3:5]),
+        columns=fields[0],
+        thresholds=_catboost_thresholds(fields[1]),
+        missing_left=fields[2],
+        values=scale * fields[5],
+        cover=fields[6],
     )
