@@ -20,8 +20,6 @@ collect_ignore = [
 ]
 # A program of its own, whose modules import each other by their bare names.
 collect_ignore += map(str, (HERE / "tests" / "fuzz_files").glob("[!t]*.py"))
-if find_spec("triton") is None:
-    collect_ignore += map(str, (HERE / "src/toprank/integrations/torch").glob("fused*.py"))
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:

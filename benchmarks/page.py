@@ -107,7 +107,7 @@ a budget on many data sets under equal tuning budgets.
   installed (`benchmarks/README.md` says how); AutoGluon without its networks.
 - **RankLib** was built from its sources (2.10.2); set the environment variable `RANKLIB` to its
   class path to measure it. **LibAUC** comes without its dependencies, of which its losses need few.
-- **GPUs**: the PyTorch losses have figures of their own in `benchmarks/torch_losses.md`.
+- **PyTorch**: the losses have figures of their own in the guide to PyTorch.
 """
 
 

@@ -87,8 +87,7 @@ INTRODUCTION = f"""\
 of 64), AdamW, {EPOCHS} passes in batches of {BATCH}; {ROWS // 2:,} rows for training,
 {ROWS // 2:,} others for testing; {SEEDS} seeds, each with other rows and other initial weights.
 All losses learn from the same batches, of which at least a tenth is positive; one row has
-cross-entropy on random batches instead. `benchmarks/torch_losses.md` compares on both kinds of
-batches after the same seconds. No option was tuned.
+cross-entropy on random batches instead. No option was tuned.
 
 The row of cross-entropy shows the metric itself, all others the difference from it with the same
 seed; ± is a 95 % interval over the seeds (Student's t). A difference larger than its interval is

@@ -109,10 +109,6 @@ def test_tilted_masses_are_computed_where_they_are_known_to_be():
 # Modules that no test of their folder names, each with a test that covers it.
 TESTED_THROUGH = {
     "export/sql_trees.py": "export/test_sql.py",
-    "integrations/onnx_encoder.py": "integrations/test_onnx.py",
-    "integrations/torch/fused_logistic.py": "integrations/torch/test_losses.py",
-    "integrations/torch/logistic.py": "integrations/torch/test_losses.py",
-    "integrations/torch/ndcg.py": "integrations/torch/test_losses.py",
     "integrations/torch/pairs.py": "integrations/torch/test_losses.py",
     "integrations/torch/precision.py": "integrations/torch/test_losses.py",
     "kernels/jit.py": "test_house.py",
@@ -139,7 +135,7 @@ TESTED_THROUGH = {
     "rankers/spooling.py": "rankers/test_block_fits.py",
     "rankers/survey.py": "rankers/test_block_fits.py",
     "solvers/label_boosting.py": "rankers/test_multilabel_boosting.py",
-    "trees/saved_models.py": "trees/test_foreign.py",
+    "trees/engines.py": "trees/test_foreign.py",
     "weak_rankers/base.py": "weak_rankers/test_designs.py",
 }
 

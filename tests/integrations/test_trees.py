@@ -167,15 +167,3 @@ def test_gradients_do_not_depend_on_the_number_of_threads(loss, monkeypatch):
         )
         np.testing.assert_array_equal(one, three)
     assert started == ([] if loss == "exponential" else [1, 3, 1, 3])
-
-
-@pytest.mark.parametrize(("n_jobs", "of_engine", "expected"), [(None, 1, 1), (2, 1, 2), (1, 4, 1)])
-def test_an_objective_takes_no_more_threads_than_it_is_told(
-    n_jobs, of_engine, expected, monkeypatch
-):
-    started = []
-    monkeypatch.setattr(trees, "Threads", lambda number: started.append(number) or Threads())
-    objective = TreeObjective(Push("hinge"), n_jobs)
-    y = np.arange(1 << 17) % 2
-    objective.gradients(np.zeros(y.size), y, None, None, of_engine)
-    assert started == [expected]

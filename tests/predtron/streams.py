@@ -1,7 +1,9 @@
 """Learners with labels for each, and what tests of streams ask of them."""
 
 import pickle
+from itertools import permutations
 
+import numpy as np
 import pytest
 
 from toprank.predtron import (
@@ -11,6 +13,7 @@ from toprank.predtron import (
     PredtronMultilabel,
     PredtronOrdinal,
 )
+from toprank.predtron.losses import discounts, gains
 
 N = 40
 LABEL_SETS = [PredtronMultilabel, PredtronLabelRanker]
@@ -47,3 +50,11 @@ def table(rng, n_rows=300, n_features=9, sparsity=0.6):
     X = rng.normal(size=(n_rows, n_features))
     X[rng.random(X.shape) < sparsity] = 0
     return X
+
+
+def ndcg_of_all(m, grades):
+    """Orders of m items, and 1 − NDCG of each from its formula."""
+    orders = np.array(list(permutations(range(m))))
+    reached = gains(grades)[orders] @ discounts(m)
+    ideal = reached.max()
+    return orders, np.zeros(len(orders)) if ideal == 0 else 1 - reached / ideal

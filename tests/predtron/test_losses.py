@@ -1,24 +1,14 @@
 """The extremes of a loss are those over all rankings."""
 
-from itertools import permutations
-
 import numpy as np
 import pytest
 
+from tests.predtron.streams import ndcg_of_all
 from toprank.predtron import (
     NDCGLoss,
     Positions,
     ShortlistLoss,
 )
-from toprank.predtron.losses import discounts, gains
-
-
-def ndcg_of_all(m, grades):
-    """Orders of m items, and 1 − NDCG of each from its formula."""
-    orders = np.array(list(permutations(range(m))))
-    reached = gains(grades)[orders] @ discounts(m)
-    ideal = reached.max()
-    return orders, np.zeros(len(orders)) if ideal == 0 else 1 - reached / ideal
 
 
 @pytest.mark.parametrize("m", [2, 3, 5, 6])

@@ -3,11 +3,12 @@
 Rounds are those of Algorithm 1, the surrogate is equation (2), the assignment that of Lemma 3.
 """
 
-from itertools import permutations, product
+from itertools import product
 
 import numpy as np
 import pytest
 
+from tests.predtron.streams import ndcg_of_all
 from toprank.kernels.permutations import best_first
 from toprank.kernels.rounds import TableRounds, play_round
 from toprank.predtron import (
@@ -51,14 +52,6 @@ def tied_scores(rng, size):
     """Scores of several sizes, some of them tied or zero."""
     scores = rng.normal(size=size) * rng.choice([0.01, 0.3, 1.0, 5.0])
     return np.round(scores, 1) if rng.random() < 0.3 else scores
-
-
-def ndcg_of_all(m, grades):
-    """Orders of m items, and 1 − NDCG of each from its formula."""
-    orders = np.array(list(permutations(range(m))))
-    reached = gains(grades)[orders] @ discounts(m)
-    ideal = reached.max()
-    return orders, np.zeros(len(orders)) if ideal == 0 else 1 - reached / ideal
 
 
 @pytest.mark.parametrize("profile", PROFILES)
@@ -181,18 +174,6 @@ def test_binary_surrogate_is_a_hinge_with_twice_the_score(rng):
     for t in rng.normal(size=50):
         found = surrogate(ZeroOne(), Signs([0, 1]), np.array([t]), 1, 1)
         assert found == pytest.approx(max(0.0, 1 - 2 * t))
-
-
-def by_enumeration(loss, representation, scores, label):
-    return Composed(loss, representation).margin(scores, label)
-
-
-def test_problems_know_their_margins(rng):
-    scores, grades = rng.normal(size=4), np.array([2, 0, 1, 1])
-    for loss in (NDCGLoss(), ShortlistLoss(2)):
-        problem = compose(loss, Positions("discount", 4))
-        expected = by_enumeration(loss, Positions("discount", 4), scores, grades)
-        assert problem.margin(scores, problem.prepare([grades])[0]) == pytest.approx(expected)
 
 
 def test_similarities_that_differ_by_rounding_are_tied():

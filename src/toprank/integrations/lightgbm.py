@@ -8,12 +8,11 @@ list may have any length. For the scale of gradients see :mod:`toprank.integrati
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any
 
 import lightgbm
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from toprank.integrations.trees import TreeMetric, TreeObjective, ids_of_lists
 from toprank.objectives import objective_named
@@ -35,9 +34,8 @@ def objective(
         Name of an objective, or an object from :mod:`toprank.objectives`.
     n_jobs : int, optional
         Threads that compute the gradients of long lists, as in scikit-learn; the results are the
-        same. By default as many as this process may use, at most ``num_threads`` where the
-        ``Dataset`` has it among its parameters. LightGBM does not tell its other settings, so pass
-        1 where it has one thread.
+        same. By default as many as this process may use. LightGBM does not tell how many threads
+        it has itself, so pass 1 where it has one.
     **options
         Options of the named objective, such as ``p=4``, ``loss="logistic"``, ``focus="both"`` or
         ``k=100``.
@@ -96,42 +94,23 @@ def _read(data: Any, scores: Any, weight: Any, group: Any) -> tuple[Any, Any, An
     return scores, labels, weight, ids_of_lists(group, np.size(labels))
 
 
-def _threads_of(data: Any) -> int | None:
-    """Threads among the parameters of a Dataset, under any of their names."""
-    params = data.get_params() if isinstance(data, lightgbm.Dataset) else {}
-    names = "num_threads", "num_thread", "nthread", "nthreads", "n_jobs"
-    return next((int(params[name]) for name in names if name in params), None)
-
-
-class _CalledByLightGBM(ABC):
-    """A function of labels and scores, natively called with (scores, Dataset)."""
+class LightGBMObjective(TreeObjective):
+    """What :func:`objective` returns: called, it gives gradient and Hessian."""
 
     # LightGBM counts the parameters: four of them bring weights and lists.
     def __call__(
-        self,
-        y_true: NDArray[Any],
-        y_pred: Any,
-        weight: ArrayLike | None = None,
-        group: ArrayLike | None = None,
-    ) -> Any:
+        self, y_true: Any, y_pred: Any, weight: Any = None, group: Any = None
+    ) -> tuple[NDArray[Any], NDArray[Any]]:
         """Answer LightGBM, however it calls."""
-        return self._answer(*_read(y_true, y_pred, weight, group), _threads_of(y_pred))
-
-    @abstractmethod
-    def _answer(self, scores: Any, y: Any, weight: Any, groups: Any, threads: int | None) -> Any:
-        """What LightGBM asks for, and how many threads it is known to have."""
+        return self.gradients(*_read(y_true, y_pred, weight, group))
 
 
-class LightGBMObjective(_CalledByLightGBM, TreeObjective):
-    """What :func:`objective` returns: called, it gives gradient and Hessian."""
-
-    def _answer(self, scores: Any, y: Any, weight: Any, groups: Any, threads: int | None) -> Any:
-        return self.gradients(scores, y, weight, groups, threads)
-
-
-class LightGBMMetric(_CalledByLightGBM, TreeMetric):
+class LightGBMMetric(TreeMetric):
     """What :func:`metric` returns: called, it gives name, value and whether more is better."""
 
-    def _answer(self, scores: Any, y: Any, weight: Any, groups: Any, threads: int | None) -> Any:
-        del threads
-        return self.__name__, self.measure(scores, y, weight, groups), self.maximize
+    def __call__(
+        self, y_true: Any, y_pred: Any, weight: Any = None, group: Any = None
+    ) -> tuple[str, float, bool]:
+        """Answer LightGBM, however it calls; as for objectives."""
+        value = self.measure(*_read(y_true, y_pred, weight, group))
+        return self.__name__, value, self.maximize

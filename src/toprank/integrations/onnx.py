@@ -1,14 +1,15 @@
 """Rankers as ONNX graphs, which score rows without Python.
 
-A linear ranker becomes X·coef + intercept; a ranker of stumps becomes comparisons, each with its
-weight; trees become comparisons and look-ups. Everything is computed in float64, so that the scores
-are those of ``decision_function``, ties included. A blend is the sum of its members. Preprocessing
-in a scikit-learn ``Pipeline`` is converted by skl2onnx, a ``TableEncoder`` by
-:mod:`toprank.integrations.onnx_encoder`.
+The graph computes the ranker's formula (:mod:`toprank.export.formula`): cells out of the columns of
+a table, then a term per member of a blend. A weighted sum becomes a product, a step function and
+the questions of trees become comparisons and look-ups. Everything is computed in float64, so that
+the scores are those of ``decision_function``, ties included. Preprocessing in a scikit-learn
+``Pipeline`` is converted by skl2onnx.
 """
 
 from __future__ import annotations
 
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,19 +20,24 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from toprank.integrations.onnx_encoder import encoder_graph
-from toprank.trees import BinaryTrees, ObliviousTrees
-from toprank.weak_rankers import Features, Stumps
+from toprank.export.formula import Cell, Formula, Step, Steps, Weights, formula_of
+from toprank.trees import BinaryTrees
 
 if TYPE_CHECKING:
+    from toprank.export.formula import Term
     from toprank.tables.columns import Encoding
-
-GraphParts = tuple[list[onnx.NodeProto], dict[str, NDArray[Any]]]
+    from toprank.trees import ObliviousTrees
 
 __all__ = ["to_onnx"]
 
 # Old enough for servers of 2022, new enough for all that is needed here and by skl2onnx.
 OPSET, ML_OPSET, IR = 17, 3, 8
+
+# Days from 1 March of the year 0 to 1970, in a calendar in which years begin with March.
+_SINCE_MARCH = 719_468
+_ERA = 146_097  # days of 400 years
+
+NOTHING = Steps([Step(0, [np.inf], [0.0, 0.0], 0.0)])  # 0 for every row
 
 
 def to_onnx(
@@ -45,9 +51,9 @@ def to_onnx(
     Parameters
     ----------
     model : fitted ranker or Pipeline
-        Any linear ranker (``coef_``) or ranker of stumps, features or trees, or a blend of these
-        (also a :class:`toprank.TopRanker`); before it in a pipeline, whatever skl2onnx converts
-        (scalers, imputers, encoders, column transformers).
+        What :func:`toprank.export.formula_of` takes: a linear ranker, one of stumps or trees, or a
+        blend of these (also a :class:`toprank.TopRanker`); before it in a pipeline, whatever
+        skl2onnx converts (scalers, imputers, encoders, column transformers).
     initial_types : list of (name, type), optional
         Inputs of a pipeline, as skl2onnx has them; by default one table ``X`` of float64 numbers.
         Needed where columns are text.
@@ -60,8 +66,8 @@ def to_onnx(
     Returns
     -------
     onnx.ModelProto
-        Graph with the input ``X`` (float64) and the output ``scores``, one number per row (one per
-        label for multilabel models). Save it with ``onnx.save``.
+        Graph with the input ``X`` (float64) and the output ``scores``, one number per row. Save it
+        with ``onnx.save``.
 
     Examples
     --------
@@ -77,30 +83,36 @@ def to_onnx(
     True
     """
     check_is_fitted(model)
-    if hasattr(model, "best_estimator_"):
-        return to_onnx(model.best_estimator_, encoder=encoder or model.encoder_)
-    if encoder is not None:
-        return _joined(encoder_graph(encoder, _opsets(), IR), _ranker(model, TensorProto.DOUBLE))
-    if not isinstance(model, Pipeline):
-        if initial_types is not None:
-            raise ValueError("initial_types describes the inputs of a pipeline; this is a ranker.")
-        return _ranker(model, TensorProto.DOUBLE)
-    steps = [step for _, step in model.steps[:-1] if step not in (None, "passthrough")]
-    if not steps:
-        return _ranker(model.steps[-1][1], TensorProto.DOUBLE)
-    before = _preprocessing(model[:-1], initial_types)
-    output = before.graph.output[0]
-    after = _ranker(model.steps[-1][1], output.type.tensor_type.elem_type)
-    return _joined(before, after)
+    if isinstance(model, Pipeline):
+        return _of_pipeline(model, initial_types)
+    if initial_types is not None:
+        raise ValueError("initial_types describes the inputs of a pipeline; this is a ranker.")
+    if encoder is None:
+        encoder = getattr(model, "encoder_", None)
+    formula, graph = formula_of(model, encoder), _Graph()
+    if encoder is None:
+        return graph.scores(formula, graph.table(formula))
+    return graph.scores(formula, graph.encoded(formula))
 
 
-def _joined(before: onnx.ModelProto, after: onnx.ModelProto) -> onnx.ModelProto:
+def _of_pipeline(
+    pipeline: Pipeline, initial_types: list[tuple[str, Any]] | None
+) -> onnx.ModelProto:
     """Preprocessing and the ranker, which takes its output, as one graph."""
-    before = compose.add_prefix(before, "preprocessing_", rename_inputs=False)
-    merged = compose.merge_models(
-        before, after, io_map=[(before.graph.output[0].name, "X")], producer_name="toprank"
+    steps = [step for _, step in pipeline.steps[:-1] if step not in (None, "passthrough")]
+    formula, graph = formula_of(pipeline.steps[-1][1]), _Graph()
+    if not steps:
+        return graph.scores(formula, graph.table(formula))
+    before = compose.add_prefix(
+        _preprocessing(pipeline[:-1], initial_types), "preprocessing_", rename_inputs=False
     )
-    return _checked(merged)
+    output = before.graph.output[0]
+    after = graph.scores(formula, graph.table(formula, output.type.tensor_type.elem_type))
+    merged: onnx.ModelProto = compose.merge_models(
+        before, after, io_map=[(output.name, "X")], producer_name="toprank"
+    )
+    onnx.checker.check_model(merged)
+    return merged
 
 
 def _preprocessing(
@@ -149,256 +161,192 @@ def _opsets() -> list[onnx.OperatorSetIdProto]:
     return [helper.make_opsetid("", OPSET), helper.make_opsetid("ai.onnx.ml", ML_OPSET)]
 
 
-def _ranker(model: Any, input_type: int) -> onnx.ModelProto:
-    """Graph of the ranker alone."""
-    check_is_fitted(model)
-    nodes, values = _columns(model)
-    n_scores = 1 if _is_compound(model) else len(_weights_of(model)[0])
-    nodes = [helper.make_node("Cast", ["X"], ["rows"], to=TensorProto.DOUBLE), *nodes]
-    shape: list[Any] = [None] if n_scores == 1 else [None, n_scores]
-    if n_scores == 1:
-        nodes.append(helper.make_node("Squeeze", ["columns", "last"], ["scores"]))
-        values["last"] = np.array([1])
-    else:
-        nodes.append(helper.make_node("Identity", ["columns"], ["scores"]))
-    graph = helper.make_graph(
-        nodes,
-        f"toprank_{type(model).__name__}",
-        [helper.make_tensor_value_info("X", input_type, [None, int(model.n_features_in_)])],
-        [helper.make_tensor_value_info("scores", TensorProto.DOUBLE, shape)],
-        [numpy_helper.from_array(value, name) for name, value in values.items()],
-    )
-    made = helper.make_model(graph, opset_imports=_opsets(), producer_name="toprank")
-    made.ir_version = IR
-    return _checked(made)
+class _Graph:
+    """Inputs, nodes and constants; what a method returns is the name of its result."""
 
+    def __init__(self) -> None:
+        self.inputs: list[onnx.ValueInfoProto] = []
+        self.nodes: list[onnx.NodeProto] = []
+        self.values: dict[str, NDArray[Any]] = {}
 
-def _is_compound(model: Any) -> bool:
-    """Whether its scores are those of other rankers: a blend, or trees of another library."""
-    return hasattr(model, "rankers_") or hasattr(model, "ranker_")
+    def input(self, name: str, kind: int, width: int) -> str:
+        """Add an input of that many columns."""
+        self.inputs.append(helper.make_tensor_value_info(name, kind, [None, width]))
+        return name
 
+    def node(self, kind: str, *sources: str, **options: Any) -> str:
+        """Add a node."""
+        result = f"{kind}_{len(self.nodes)}"
+        self.nodes.append(helper.make_node(kind, list(sources), [result], **options))
+        return result
 
-def _columns(model: Any) -> GraphParts:
-    """Nodes and constants that turn ``rows`` into ``columns``, one per score."""
-    if hasattr(model, "rankers_"):
-        return _blend(model)
-    if hasattr(model, "ranker_"):  # other libraries see numbers cut to float32
-        nodes, values = _renamed(_columns(model.ranker_), "trees_", source="cut")
-        cut = [
-            helper.make_node("Cast", ["rows"], ["narrow"], to=TensorProto.FLOAT),
-            helper.make_node("Cast", ["narrow"], ["cut"], to=TensorProto.DOUBLE),
+    def constant(self, value: Any) -> str:
+        """Add a constant."""
+        name = f"constant_{len(self.values)}"
+        self.values[name] = np.asarray(value)
+        return name
+
+    def cast(self, source: str, kind: int = TensorProto.DOUBLE) -> str:
+        """Convert numbers, by default to float64."""
+        return self.node("Cast", source, to=kind)
+
+    def with_number(self, kind: str, source: str, number: int) -> str:
+        """Combine every whole number with the same one."""
+        return self.node(kind, source, self.constant([number]))
+
+    # cells: (n_rows, n_cells) -------------------------------------------------------------
+
+    def table(self, formula: Formula, kind: int = TensorProto.DOUBLE) -> str:
+        """One input whose columns are the cells."""
+        return self.cast(self.input("X", kind, len(formula.cells)))
+
+    def encoded(self, formula: Formula) -> str:
+        """One input per column of the table."""
+        for name, kind in formula.kinds.items():
+            self.input(name, TensorProto.STRING if kind == "category" else TensorProto.DOUBLE, 1)
+        parts = []
+        for name, group in groupby(formula.cells, lambda cell: cell.column):
+            write = self._words if formula.kinds[name] == "category" else self._numbers
+            parts += write(name, list(group))
+        return self.node("Concat", *parts, axis=1)
+
+    def _words(self, name: str, cells: list[Cell]) -> list[str]:
+        """1 where the text is the value of a cell; all cells of a column at once."""
+        values = [cell.value for cell in cells if cell.kind == "value"]
+        codes = self.node(
+            "LabelEncoder",
+            name,
+            domain="ai.onnx.ml",
+            keys_strings=[*values, "", "?"],
+            values_int64s=[*range(len(values)), -2, -2],
+            default_int64=-1,
+        )
+        wanted = [*range(len(values)), *[-2 for cell in cells if cell.kind == "missing"]]
+        return [self.cast(self.node("Equal", codes, self.constant([wanted])))] if wanted else []
+
+    def _numbers(self, name: str, cells: list[Cell]) -> list[str]:
+        """The number, or days, month and weekday, filled where it is missing."""
+        is_missing = self.node("IsNaN", name)
+        parts = {"number": name, "boolean": name, "days": name}
+        if any(cell.kind == "month" for cell in cells):
+            parts |= self._month_and_weekday(name, is_missing)
+        return [
+            self.cast(is_missing)
+            if cell.kind == "missing"
+            else self.node("Where", is_missing, self.constant([cell.fill]), parts[cell.kind])
+            for cell in cells
         ]
-        return [*cut, *nodes, helper.make_node("Identity", ["trees_columns"], ["columns"])], values
-    family, trees = getattr(model, "weak_rankers_", None), getattr(model, "trees_", None)
-    weights, intercepts = _weights_of(model)
-    if isinstance(trees, ObliviousTrees) and trees.n_trees:
-        nodes, values = _oblivious_trees(trees, intercepts)
-    elif trees is not None:
-        nodes, values = _binary_trees(trees if trees.n_trees else _tree_of_zero(), intercepts)
-    elif hasattr(model, "coef_"):
-        nodes, values = _linear(np.asarray(model.coef_, np.float64), intercepts)
-    elif isinstance(family, Stumps):
-        nodes, values = _stumps(family, weights, intercepts)
-    elif isinstance(family, Features):
-        parts = [family.linear(mine) for mine in weights]
-        offsets = np.array([offset for _, offset in parts])
-        nodes, values = _linear(np.stack([coef for coef, _ in parts]), intercepts + offsets)
-    else:
-        raise _refusal(model)
-    return nodes, values
 
+    def _month_and_weekday(self, name: str, is_missing: str) -> dict[str, str]:
+        """From days since 1970; see Hinnant, "chrono-compatible low-level date algorithms"."""
+        number = self.with_number
+        known = self.node("Where", is_missing, self.constant([0.0]), name)
+        days = self.cast(self.node("Floor", known), TensorProto.INT64)
+        weekday = number("Add", number("Mod", number("Add", days, 3), 7), 1)
+        era = number("Mod", number("Add", days, _SINCE_MARCH), _ERA)
+        leap = self.node("Sub", number("Div", era, 36_524), number("Div", era, 1_460))
+        leap = self.node("Sub", leap, number("Div", era, 146_096))
+        year = number("Div", self.node("Add", era, leap), 365)
+        before = self.node("Sub", number("Div", year, 4), number("Div", year, 100))
+        before = self.node("Add", number("Mul", year, 365), before)
+        day = self.node("Sub", era, before)
+        march_is_0 = number("Div", number("Add", number("Mul", day, 5), 2), 153)
+        month = number("Add", number("Mod", number("Add", march_is_0, 2), 12), 1)
+        return {"month": self.cast(month), "weekday": self.cast(weekday)}
 
-def _blend(model: Any) -> GraphParts:
-    """The intercept and every member times its factor, added in the order of the members."""
-    values: dict[str, NDArray[Any]] = {"sum_0": np.asarray(model.intercept_, dtype=np.float64)}
-    nodes: list[onnx.NodeProto] = []
-    total = "sum_0"
-    for number, member in enumerate(model.rankers_):
-        mine, constants = _renamed(_columns(member), f"member_{number}_")
-        values |= constants
-        values[f"factor_{number}"] = np.array([float(model.factors_[number])])
-        product, total = f"product_{number}", f"sum_{number + 1}"
-        nodes += [
-            *mine,
-            helper.make_node("Mul", [f"member_{number}_columns", f"factor_{number}"], [product]),
-            helper.make_node("Add", [f"sum_{number}", product], [total]),
-        ]
-    return [*nodes, helper.make_node("Identity", [total], ["columns"])], values
+    # terms: (n_rows, 1) -------------------------------------------------------------------
 
+    def scores(self, formula: Formula, rows: str) -> onnx.ModelProto:
+        """The finished graph: intercept + Σ factor·(intercept + term)."""
+        total = self.constant([formula.intercept])
+        for member in formula.members:
+            part = self.node(
+                "Add", self._term(member.term, rows), self.constant([member.intercept])
+            )
+            part = self.node("Mul", part, self.constant([member.factor]))
+            total = self.node("Add", total, part)
+        self.nodes.append(helper.make_node("Squeeze", [total, self.constant([1])], ["scores"]))
+        graph = helper.make_graph(
+            self.nodes,
+            "toprank",
+            self.inputs,
+            [helper.make_tensor_value_info("scores", TensorProto.DOUBLE, [None])],
+            [numpy_helper.from_array(value, name) for name, value in self.values.items()],
+        )
+        made = helper.make_model(graph, opset_imports=_opsets(), producer_name="toprank")
+        made.ir_version = IR
+        onnx.checker.check_model(made)
+        return made
 
-def _renamed(parts: GraphParts, prefix: str, source: str = "rows") -> GraphParts:
-    """The same with a prefix before all names; ``rows`` are taken from ``source``."""
-    nodes, values = parts
-    for node in nodes:
-        node.input[:] = [source if name == "rows" else prefix + name for name in node.input]
-        node.output[:] = [prefix + name for name in node.output]
-    return nodes, {prefix + name: value for name, value in values.items()}
+    def _term(self, term: Term, rows: str) -> str:
+        if isinstance(term, Weights):
+            return self.node("MatMul", rows, self.constant(term.weights[:, None]))
+        if isinstance(term, Steps):
+            return self._steps(term if term.steps else NOTHING, rows)
+        if not term.n_trees:
+            return self._steps(NOTHING, rows)
+        if isinstance(term, BinaryTrees):
+            leaves = self._binary_leaves(term, rows)
+        else:
+            leaves = self._leaves(term, rows)
+        values = self.constant(term.values.ravel())
+        return self.node("ReduceSum", self.node("Gather", values, leaves), self.constant([1]))
 
+    def _steps(self, term: Steps, rows: str) -> str:
+        """How many thresholds a cell exceeds is the place of its level."""
+        steps, width = term.steps, max(len(step.thresholds) for step in term.steps)
+        thresholds = np.full((len(steps), width), np.inf)
+        levels = np.zeros((len(steps), width + 1))
+        for row, step in enumerate(steps):
+            thresholds[row, : len(step.thresholds)] = step.thresholds
+            levels[row, : len(step.levels)] = step.levels
+        cells = self.node("Gather", rows, self.constant([step.cell for step in steps]), axis=1)
+        above = self.node(
+            "Greater", self.node("Unsqueeze", cells, self.constant([2])), self.constant(thresholds)
+        )
+        counts = self.cast(above, TensorProto.INT64)
+        counts = self.node("ReduceSum", counts, self.constant([2]), keepdims=0)
+        places = self.node("Add", counts, self.constant(np.arange(len(steps)) * (width + 1)))
+        found = self.node("Gather", self.constant(levels.ravel()), places)
+        missing = self.constant([step.missing for step in steps])
+        found = self.node("Where", self.node("IsNaN", cells), missing, found)
+        return self.node("ReduceSum", found, self.constant([1]))
 
-def _weights_of(model: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Weights of the weak rankers and what is added to the scores, one row a score."""
-    if hasattr(model, "trees_") and not model.has_categories:
-        return np.ones((1, 1)), np.asarray(model.intercept_, dtype=np.float64)
-    if not hasattr(model, "coef_") and not hasattr(model, "weights_"):
-        raise _refusal(model)
-    given = model.coef_ if hasattr(model, "coef_") else model.weights_
-    weights = np.atleast_2d(np.asarray(given, dtype=np.float64))
-    if hasattr(model, "label_scores"):
-        intercepts = np.asarray(model.intercepts_, dtype=np.float64)
-        if model.decision_function(np.zeros((1, model.n_features_in_))).ndim == 1:
-            # two classes, each row in one: the score is the difference of both
-            return weights[1:] - weights[:1], intercepts[1:] - intercepts[:1]
-        return weights, intercepts
-    return weights, np.asarray(model.intercept_, dtype=np.float64).reshape(-1)
+    def _leaves(self, trees: ObliviousTrees, rows: str) -> str:
+        """All questions of all trees at once; the answers are the bits of the leaves' numbers."""
+        cells = self.node("Gather", rows, self.constant(trees.columns.ravel()), axis=1)
+        above = self.node("Greater", cells, self.constant(trees.thresholds.ravel()))
+        missing = self.constant(np.where(trees.missing_left, 0.0, 1.0).ravel())
+        answers = self.node("Where", self.node("IsNaN", cells), missing, self.cast(above))
+        by_tree = self.constant(np.array([-1, *trees.columns.shape]))
+        bits = self.constant(2.0 ** np.arange(trees.depth)[::-1])
+        numbers = self.node("MatMul", self.node("Reshape", answers, by_tree), bits)
+        first = self.constant(np.arange(trees.n_trees) << trees.depth)
+        return self.node("Add", self.cast(numbers, TensorProto.INT64), first)
 
+    def _binary_leaves(self, trees: BinaryTrees, rows: str) -> str:
+        """All trees go down one level at a time; a leaf is its own child.
 
-def _linear(coef: NDArray[np.float64], intercepts: NDArray[np.float64]) -> GraphParts:
-    nodes = [
-        helper.make_node("MatMul", ["rows", "coef"], ["products"]),
-        helper.make_node("Add", ["products", "intercepts"], ["columns"]),
-    ]
-    return nodes, {"coef": np.ascontiguousarray(coef.T), "intercepts": intercepts}
-
-
-def _stumps(
-    family: Stumps, weights: NDArray[np.float64], intercepts: NDArray[np.float64]
-) -> GraphParts:
-    """Only stumps with a weight: compare their columns with their thresholds, then weigh."""
-    used = np.flatnonzero((weights != 0).any(axis=0))
-    stumps = [family.stump(int(index)) for index in used]
-    values = {
-        "places": np.array([stump.column for stump in stumps], dtype=np.int64),
-        "thresholds": np.array([stump.threshold for stump in stumps], dtype=np.float64),
-        "missing": np.array([stump.missing for stump in stumps], dtype=np.float64),
-        "weights": np.ascontiguousarray(weights[:, used].T),
-        "intercepts": intercepts,
-    }
-    nodes = [
-        *_answers(),
-        helper.make_node("MatMul", ["answers", "weights"], ["products"]),
-        helper.make_node("Add", ["products", "intercepts"], ["columns"]),
-    ]
-    return nodes, values
-
-
-def _answers() -> list[onnx.NodeProto]:
-    """1 where a number of ``rows`` exceeds its threshold, ``missing`` where there is none, or 0."""
-    return [
-        helper.make_node("Gather", ["rows", "places"], ["cells"], axis=1),
-        helper.make_node("Greater", ["cells", "thresholds"], ["above"]),
-        helper.make_node("Cast", ["above"], ["sides"], to=TensorProto.DOUBLE),
-        helper.make_node("IsNaN", ["cells"], ["absent"]),
-        helper.make_node("Where", ["absent", "missing", "sides"], ["answers"]),
-    ]
-
-
-def _oblivious_trees(trees: ObliviousTrees, intercepts: NDArray[np.float64]) -> GraphParts:
-    """All questions of all trees at once; the answers are the bits of the leaves' numbers."""
-    n_trees, depth = trees.columns.shape
-    values = {
-        "places": trees.columns.ravel().astype(np.int64),
-        "thresholds": trees.thresholds.ravel(),
-        "missing": np.where(trees.missing_left, 0.0, 1.0).ravel(),
-        "by_tree": np.array([-1, n_trees, depth]),
-        "bits": 2.0 ** np.arange(depth)[::-1],
-        "first_leaves": np.arange(n_trees) << depth,
-        "leaf_values": trees.values.ravel(),
-    }
-    nodes = [
-        *_answers(),
-        helper.make_node("Reshape", ["answers", "by_tree"], ["questions"]),
-        helper.make_node("MatMul", ["questions", "bits"], ["numbers"]),
-        helper.make_node("Cast", ["numbers"], ["leaves_of_trees"], to=TensorProto.INT64),
-        helper.make_node("Add", ["leaves_of_trees", "first_leaves"], ["leaves"]),
-    ]
-    return _summed(nodes, values, intercepts)
-
-
-def _binary_trees(trees: BinaryTrees, intercepts: NDArray[np.float64]) -> GraphParts:
-    """All trees go down one level at a time; a leaf is its own child.
-
-    ``TreeEnsembleRegressor`` of the standard would give float32 scores.
-    """
-    own = np.arange(trees.values.size)
-    is_leaf = trees.children[:, 0] < 0
-    children = np.where(is_leaf[:, None], own[:, None], trees.children)
-    values = {
-        "roots": trees.roots[None, :].astype(np.int64),
-        "node_columns": trees.columns.astype(np.int64),
-        "node_thresholds": trees.thresholds,
-        "node_missing": (~trees.missing_left).astype(np.int64),
-        "children": children.astype(np.int64).ravel(),
-        "leaf_values": trees.values,
-        **{name: np.array([number]) for name, number in (("zero", 0), ("two", 2))},
-    }
-    nodes = [
-        helper.make_node("Gather", ["rows", "zero"], ["first_column"], axis=1),
-        helper.make_node("IsNaN", ["first_column"], ["anything"]),
-        helper.make_node("Cast", ["anything"], ["whole"], to=TensorProto.INT64),
-        helper.make_node("Mul", ["whole", "zero"], ["zeros"]),
-        helper.make_node("Add", ["zeros", "roots"], ["node_0"]),
-    ]
-    depth = trees.depth
-    for level in range(depth):
-        nodes += _one_level_down(level)
-    nodes.append(helper.make_node("Identity", [f"node_{depth}"], ["leaves"]))
-    return _summed(nodes, values, intercepts)
-
-
-def _tree_of_zero() -> BinaryTrees:
-    """A tree that adds nothing, for a ranker without trees."""
-    nothing = np.zeros(1)
-    return BinaryTrees.of_parts(
-        [1],
-        np.full((1, 2), -1),
-        columns=nothing,
-        thresholds=nothing,
-        missing_left=nothing,
-        values=nothing,
-        cover=nothing,
-    )
-
-
-def _one_level_down(level: int) -> list[onnx.NodeProto]:
-    def step(kind: str, sources: str, result: str, **options: Any) -> onnx.NodeProto:
-        names = [name.replace("*", f"_{level}") for name in sources.split()]
-        return helper.make_node(kind, names, [result.replace("*", f"_{level}")], **options)
-
-    return [
-        step("Gather", "node_columns node*", "column*"),
-        step("GatherElements", "rows column*", "cell*", axis=1),
-        step("Gather", "node_thresholds node*", "threshold*"),
-        step("Greater", "cell* threshold*", "above*"),
-        step("Cast", "above*", "side*", to=TensorProto.INT64),
-        step("IsNaN", "cell*", "absent*"),
-        step("Gather", "node_missing node*", "missing*"),
-        step("Where", "absent* missing* side*", "answer*"),
-        step("Mul", "node* two", "pair*"),
-        step("Add", "pair* answer*", "place*"),
-        helper.make_node("Gather", ["children", f"place_{level}"], [f"node_{level + 1}"]),
-    ]
-
-
-def _summed(
-    nodes: list[onnx.NodeProto], values: dict[str, NDArray[Any]], intercepts: NDArray[np.float64]
-) -> GraphParts:
-    """Sum of the values of ``leaves``, one per row and tree, and the intercept."""
-    nodes += [
-        helper.make_node("Gather", ["leaf_values", "leaves"], ["parts"]),
-        helper.make_node("ReduceSum", ["parts", "last"], ["sums"]),
-        helper.make_node("Add", ["sums", "intercepts"], ["columns"]),
-    ]
-    return nodes, values | {"intercepts": intercepts, "last": np.array([1])}
-
-
-def _refusal(model: Any) -> TypeError:
-    return TypeError(
-        f"{type(model).__name__} cannot become an ONNX graph: only linear rankers (coef_), "
-        "rankers of features, stumps or trees and blends of these can; kernels, weak rankers of "
-        "your own and trees on categories stay in Python."
-    )
-
-
-def _checked(made: onnx.ModelProto) -> onnx.ModelProto:
-    onnx.checker.check_model(made)
-    return made
+        ``TreeEnsembleRegressor`` of the standard would give float32 scores.
+        """
+        own = np.arange(trees.values.size)
+        children = np.where(trees.children < 0, own[:, None], trees.children)
+        columns, thresholds = map(self.constant, (trees.columns.astype(int), trees.thresholds))
+        missing_right = self.constant((~trees.missing_left).astype(int))
+        following = self.constant(children.astype(int).ravel())
+        anything = self.node("IsNaN", self.node("Gather", rows, self.constant([0]), axis=1))
+        zeros = self.with_number("Mul", self.cast(anything, TensorProto.INT64), 0)
+        nodes = self.node("Add", zeros, self.constant(trees.roots[None, :].astype(int)))
+        for _ in range(trees.depth):
+            asked = self.node("Gather", columns, nodes)
+            cells = self.node("GatherElements", rows, asked, axis=1)
+            above = self.node("Greater", cells, self.node("Gather", thresholds, nodes))
+            answers = self.node(
+                "Where",
+                self.node("IsNaN", cells),
+                self.node("Gather", missing_right, nodes),
+                self.cast(above, TensorProto.INT64),
+            )
+            places = self.node("Add", self.with_number("Mul", nodes, 2), answers)
+            nodes = self.node("Gather", following, places)
+        return nodes

@@ -68,18 +68,14 @@ class TreeObjective:
         y: ArrayLike,
         weight: ArrayLike | None,
         groups: ArrayLike | None,
-        engine_threads: int | None = None,
     ) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Scaled gradient and floored Hessian of every row, in the float32 that engines hold.
-
-        ``engine_threads`` is the number of threads of the engine, where it is known.
-        """
+        """Scaled gradient and floored Hessian of every row, in the float32 that engines hold."""
         labels: tuple[Any, ...] = np.asarray(y), _array(weight), _array(groups)
         with self._one_at_a_time:  # models that are trained in several threads may share it
             # reading all labels is cheap compared with a round of boosting
             if self._labels is None or not all(map(np.array_equal, self._labels, labels)):
                 self._bind(*labels)
-            gradient, hessian = self._on_threads(scores, engine_threads)
+            gradient, hessian = self._on_threads(scores)
             if self._scale is None:
                 self._scale = self._scale_at(scores, gradient)
             scale = self._scale
@@ -89,16 +85,11 @@ class TreeObjective:
         bounded_steps(gradient, hessian, scale, *steps)
         return steps[0], steps[1]
 
-    def _on_threads(
-        self, scores: NDArray[Any], engine_threads: int | None
-    ) -> tuple[NDArray[Any], NDArray[Any] | None]:
+    def _on_threads(self, scores: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any] | None]:
         if self._criterion.n_rows < self._criterion.few_rows:
             return self._derivatives(scores)
-        number = allowed_threads(self.n_jobs)
-        if self.n_jobs is None and engine_threads is not None and engine_threads > 0:
-            number = min(number, engine_threads)
         # for this round only: threads do not survive a fork, and would idle while trees grow
-        with Threads(number) as threads:
+        with Threads(allowed_threads(self.n_jobs)) as threads:
             self._criterion.spread_over(threads)
             return self._derivatives(scores)
 

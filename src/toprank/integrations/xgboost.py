@@ -46,8 +46,8 @@ def objective(
         Weights of the training rows, for data with lists, where XGBoost has no place for them.
     n_jobs : int, optional
         Threads that compute the gradients of long lists, as in scikit-learn; the results are the
-        same. By default as many as this process may use, at most ``nthread`` of the ``DMatrix``.
-        XGBoost does not tell its other settings, so pass 1 where it has one thread.
+        same. By default as many as this process may use. XGBoost does not tell how many threads
+        it has itself, so pass 1 where it has one.
     **options
         Options of the named objective, such as ``p=4``, ``loss="logistic"``, ``focus="both"`` or
         ``k=100``.
@@ -122,8 +122,7 @@ class XGBoostObjective(TreeObjective):
                 "weighs rows; leave weight= of the DMatrix out and pass one weight per row to "
                 "objective(..., row_weight=...)."
             )
-        rows = self._rows(scores, data.get_label(), weight, groups)
-        return self.gradients(*rows, getattr(data, "nthread", None))
+        return self.gradients(*self._rows(scores, data.get_label(), weight, groups))
 
     def _rows(self, scores: Any, y: Any, weight: Any, groups: Any) -> tuple[Any, Any, Any, Any]:
         if np.ndim(scores) != 1:

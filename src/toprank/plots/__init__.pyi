@@ -1,5 +1,4 @@
 from .contributions import pair_contributions as pair_contributions
-from .curves import gain_curve as gain_curve
 from .curves import precision_curve as precision_curve
 from .curves import roc_curve as roc_curve
 from .curves import value_curve as value_curve

@@ -1,16 +1,15 @@
-"""Curves of ranked lists: ROC, and what a budget buys in precision, recall and profit."""
+"""Curves of ranked lists: ROC, and what a budget buys in precision and profit."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.ticker import FuncFormatter
 from numpy.typing import ArrayLike, NDArray
 
-from toprank.inputs import SLACK, check_number
+from toprank.inputs import SLACK, check_budget, check_number, within_budget
 from toprank.plots.lists import Band, ranked_lists, resampled_hits
 from toprank.plots.style import GREY, axes_row, dress, one_axes, percent, series
 
@@ -118,15 +117,15 @@ def precision_curve(
     max_k: float | None = None,
     level: float = 0.95,
     n_resamples: int = 200,
-    stratified: bool = True,
     random_state: int | np.random.Generator | None = 0,
     ax: Axes | None = None,
 ) -> Axes:
     """Draw the share of positives among the k best rows against k, with bootstrap bands.
 
     The bands show how much the curve would vary on other rows of the same kind with the same
-    scores; they do not include the variation of the fit. Rows tied at k count by their share. One
-    resample costs O(k), not O(rows), without weights.
+    scores; they do not include the variation of the fit. Positives and negatives are resampled
+    apart, which keeps their numbers. Rows tied at k count by their share. One resample costs O(k),
+    not O(rows), without weights.
 
     Parameters
     ----------
@@ -146,8 +145,6 @@ def precision_curve(
     n_resamples : int, default=200
         Number of resamples; 0 draws no band. With 200 the edge of a band is accurate to about a
         tenth of its width.
-    stratified : bool, default=True
-        Resample positives and negatives apart, which keeps their numbers; otherwise all rows.
     random_state : int, Generator or None, default=0
         Seed of the bands; the default gives the same picture every time.
     ax : Axes or None
@@ -166,58 +163,12 @@ def precision_curve(
     """
     lists = ranked_lists(y_true, scores, sample_weight, pos_label)
     longest = max(float(each.weights[each.positives].sum()) for each in lists)
-    band = Band(level, n_resamples, stratified=stratified)
-    panel, _ = _draw_curves(
-        lists, max_k, longest, band, random_state, ax, lambda hits, _, k: hits / k
-    )
+    places, band = _places(max_k, lists, default=longest), Band(level, n_resamples, random_state)
+    panel = _draw_curves(lists, places, band, ax, lambda hits: hits / places)
     dress(panel, x="Rows in the shortlist", y="Positives among them")
     _add_legend(panel, lists, legend="lower left")
-    _in_percent(panel)
-    return panel
-
-
-def gain_curve(
-    y_true: ArrayLike | Mapping[str, ArrayLike],
-    scores: ArrayLike | Mapping[str, ArrayLike],
-    *,
-    sample_weight: ArrayLike | Mapping[str, ArrayLike] | None = None,
-    pos_label: Any = None,
-    max_k: float | None = None,
-    level: float = 0.95,
-    n_resamples: int = 200,
-    stratified: bool = True,
-    random_state: int | np.random.Generator | None = 0,
-    ax: Axes | None = None,
-) -> Axes:
-    """Draw the share of all positives that a budget finds, with bootstrap bands.
-
-    Two grey lines frame the curves: the perfect list above, a list in random order below (of the
-    first list, where the lists have different rows). Parameters are those of
-    :func:`precision_curve`; ``max_k`` is by default the whole list.
-
-    Returns
-    -------
-    Axes
-
-    Examples
-    --------
-    >>> from toprank.plots import gain_curve
-    >>> ax = gain_curve([1, 0, 1, 0], [4, 3, 2, 1])
-    >>> ax.lines[0].get_ydata().tolist()
-    [0.5, 0.5, 1.0, 1.0]
-    """
-    lists = ranked_lists(y_true, scores, sample_weight, pos_label)
-    longest = max(float(each.weights.sum()) for each in lists)
-    band = Band(level, n_resamples, stratified=stratified)
-    panel, places = _draw_curves(
-        lists, max_k, longest, band, random_state, ax, lambda hits, positives, _: hits / positives
-    )
-    positives, rows = float(lists[0].weights[lists[0].positives].sum()), lists[0].weights.sum()
-    for ideal in (np.minimum(places / positives, 1.0), np.minimum(places / rows, 1.0)):
-        panel.plot(np.append(0.0, places), np.append(0.0, ideal), color=GREY, linewidth=0.8)
-    dress(panel, x="Rows in the shortlist (the budget)", y="Positives found, of all positives")
-    _add_legend(panel, lists, legend="lower right")
-    _in_percent(panel)
+    panel.yaxis.set_major_formatter(FuncFormatter(percent))
+    panel.set_ylim(top=1.02)
     return panel
 
 
@@ -232,7 +183,6 @@ def value_curve(
     max_k: float | None = None,
     level: float = 0.95,
     n_resamples: int = 200,
-    stratified: bool = True,
     random_state: int | np.random.Generator | None = 0,
     ax: Axes | None = None,
 ) -> Axes:
@@ -264,12 +214,8 @@ def value_curve(
         check_number(name, amount, 0.0)
     lists = ranked_lists(y_true, scores, sample_weight, pos_label)
     longest = max(float(each.weights.sum()) for each in lists)
-    band = Band(level, n_resamples, stratified=stratified)
-
-    def profit(hits: Any, _all: Any, k: Any) -> Any:
-        return value * hits - cost * k
-
-    panel, _ = _draw_curves(lists, max_k, longest, band, random_state, ax, profit)
+    places, band = _places(max_k, lists, default=longest), Band(level, n_resamples, random_state)
+    panel = _draw_curves(lists, places, band, ax, lambda hits: value * hits - cost * places)
     for number, line in enumerate(list(panel.lines)[-len(lists) :]):
         xs, ys = (np.asarray(each, dtype=np.float64) for each in line.get_data())
         best = int(ys.argmax())
@@ -282,7 +228,10 @@ def value_curve(
 def _places(max_k: float | None, lists: list[RankedList], *, default: float) -> NDArray[np.float64]:
     """Lengths of the shortlist at which the curves are drawn."""
     most = max(float(each.weights.sum()) for each in lists)
-    end = default if max_k is None else _checked_length(max_k, most)
+    end = default
+    if max_k is not None:
+        check_budget("max_k", max_k)
+        end = float(within_budget(max_k, most))
     shortest = min(1.0, end)
     if end <= _POINTS:
         # Thirty weights of 0.1 are three rows, however their sum is rounded.
@@ -291,53 +240,27 @@ def _places(max_k: float | None, lists: list[RankedList], *, default: float) -> 
     return np.unique(np.append(np.linspace(shortest, end, _POINTS).round(), end))
 
 
-def _checked_length(max_k: Any, most: float) -> float:
-    if isinstance(max_k, bool) or not isinstance(max_k, Real):
-        raise TypeError(f"max_k={max_k!r} must be a number of rows, a share of the list, or None.")
-    value = float(max_k)
-    if 0 < value < 1 and not isinstance(max_k, Integral):
-        return value * most
-    if not 1 <= value <= most * (1.0 + SLACK):
-        raise ValueError(
-            f"max_k={max_k} must be between 1 and the {most:g} rows of the list, or a share of it."
-        )
-    return value
-
-
 def _draw_curves(
     lists: list[RankedList],
-    max_k: float | None,
-    longest: float,
+    places: NDArray[np.float64],
     band: Band,
-    random_state: int | np.random.Generator | None,
     ax: Axes | None,
-    measure: Callable[[Any, Any, Any], Any],
-) -> tuple[Axes, NDArray[np.float64]]:
-    """Draw what ``measure`` makes of the positives found, all positives and the places.
-
-    The places are up to ``max_k``, by default to ``longest``.
-    """
-    places, panel = _places(max_k, lists, default=longest), one_axes(ax)
+    measure: Callable[[NDArray[np.float64]], NDArray[np.float64]],
+) -> Axes:
+    """Draw what ``measure`` makes of the positives found at the places, with a band around it."""
+    panel = one_axes(ax)
     for number, each in enumerate(lists):
         look = series(number)
         hits = np.interp(places, *each.cumulative())
-        positives = float(each.weights[each.positives].sum())
-        panel.plot(places, measure(hits, positives, places), label=each.name, **look.line)
+        panel.plot(places, measure(hits), label=each.name, **look.line)
         if band.n_resamples:
-            rng = np.random.default_rng(random_state)
-            found, drawn = resampled_hits(each, places, band, rng)
-            edges = band.edges(measure(found, drawn[:, None], places))
+            edges = band.edges(measure(resampled_hits(each, places, band)))
             panel.fill_between(places, *edges, color=look.colour, alpha=0.15, linewidth=0)
 
     panel.set_xlim(0, float(places[-1]))
-    return panel, places
+    return panel
 
 
 def _add_legend(panel: Axes, lists: list[RankedList], *, legend: Any) -> None:
     if any(each.name for each in lists):
         panel.legend(loc=legend, frameon=False)
-
-
-def _in_percent(panel: Axes) -> None:
-    panel.yaxis.set_major_formatter(FuncFormatter(percent))
-    panel.set_ylim(top=1.02)

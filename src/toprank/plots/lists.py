@@ -92,7 +92,7 @@ class Band:
 
     level: float
     n_resamples: int
-    stratified: bool
+    random_state: int | np.random.Generator | None
 
     def __post_init__(self) -> None:
         check_number("level", self.level, 0.0, 1.0, inside=True)
@@ -106,18 +106,14 @@ class Band:
 
 
 def resampled_hits(
-    ranked: RankedList,
-    places: NDArray[np.float64],
-    band: Band,
-    rng: np.random.Generator,
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Positives among the first ``places`` of each resampled list, and all its positives.
+    ranked: RankedList, places: NDArray[np.float64], band: Band
+) -> NDArray[np.float64]:
+    """Positives among the first ``places`` of each resampled list.
 
     Rows that stand below every place are not drawn one by one: how many of the draws fall on them
     is a binomial number. A resample keeps the order of the scores, so nothing is sorted again.
     """
     # scores, descending:  [ + + - + - + - - | - + - - - - ... ]   the head ends at the bar
-    n_rows = ranked.positives.size
     end = _head_end(ranked, float(places[-1]))
     head = ranked._replace(
         positives=ranked.positives[:end],
@@ -125,27 +121,16 @@ def resampled_hits(
         tie_ends=ranked.tie_ends[ranked.tie_ends < end],
     )
     n_positives = int(np.count_nonzero(ranked.positives))
-    strata = (np.flatnonzero(head.positives), np.flatnonzero(~head.positives))
+    strata = (
+        (np.flatnonzero(head.positives), n_positives),
+        (np.flatnonzero(~head.positives), ranked.positives.size - n_positives),
+    )
+    rng = np.random.default_rng(band.random_state)
     found = np.empty((band.n_resamples, places.size))
-    positives = np.empty(band.n_resamples)
     for each in range(band.n_resamples):
-        # At least one positive, or recall has no meaning; the chance of none is e^-positives.
-        drawn = (
-            n_positives
-            if band.stratified
-            else max(1, int(rng.binomial(n_rows, n_positives / n_rows)))
-        )
-        copies = np.zeros(end)
-        for rows, sizes in zip(
-            strata, ((n_positives, drawn), (n_rows - n_positives, n_rows - drawn)), strict=True
-        ):
-            copies += _copies(rows, *sizes, end, rng)
-        weights = copies * head.weights
-        places_at, found_at = head.cumulative(weights)
-        found[each] = np.interp(places, places_at, found_at)
-        # With weights the head is the whole list, so its last value counts all positives.
-        positives[each] = found_at[-1] if ranked.is_weighted else drawn
-    return found, positives
+        copies = sum(_copies(rows, n_all, end, rng) for rows, n_all in strata)
+        found[each] = np.interp(places, *head.cumulative(copies * head.weights))
+    return found
 
 
 def _head_end(ranked: RankedList, longest: float) -> int:
@@ -158,10 +143,10 @@ def _head_end(ranked: RankedList, longest: float) -> int:
 
 
 def _copies(
-    rows: NDArray[np.intp], n_all: int, n_drawn: int, end: int, rng: np.random.Generator
+    rows: NDArray[np.intp], n_all: int, end: int, rng: np.random.Generator
 ) -> NDArray[np.int64]:
-    """How often each of a stratum's rows in the head is drawn."""
-    inside = int(rng.binomial(n_drawn, rows.size / n_all))
+    """How often each of the rows of a class in the head is drawn, of the class's n_all draws."""
+    inside = int(rng.binomial(n_all, rows.size / n_all))
     if not rows.size:
         return np.zeros(end, dtype=np.int64)
     return np.bincount(rows[rng.integers(0, rows.size, inside)], minlength=end)

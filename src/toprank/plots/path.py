@@ -34,7 +34,6 @@ def fit_push_path(
     p: Iterable[float] = (1, 2, 4, 8, 16, 64),
     measures: Mapping[str, Mapping[str, Any]] | None = None,
     cv: Any = 5,
-    n_jobs: int | None = None,
 ) -> dict[float, dict[str, NDArray[np.float64]]]:
     """Fit an estimator at each power p, on each split, and measure the rows that it did not see.
 
@@ -50,8 +49,6 @@ def fit_push_path(
         positives at the top, and the area under the ROC curve, which must pay for the others.
     cv : int or splitter, default=5
         As in scikit-learn.
-    n_jobs : int or None, default=None
-        Processes over the splits, as in scikit-learn.
 
     Returns
     -------
@@ -76,9 +73,7 @@ def fit_push_path(
     path: dict[float, dict[str, NDArray[np.float64]]] = {}
     for power in p:
         model = clone(estimator).set_params(p=power)
-        values = cross_validate(
-            model, X, y, scoring=scoring, cv=cv, n_jobs=n_jobs, error_score="raise"
-        )
+        values = cross_validate(model, X, y, scoring=scoring, cv=cv, error_score="raise")
         path[power] = {name: values[f"test_{name}"] for name in scoring}
     return path
 

@@ -169,7 +169,6 @@ class BasePredtron(OnlineEstimator):
     r: float | None = None
     kernel: Any = None
     kernel_params: dict[str, Any] | None = None
-    budget: int | None = None
     eta: float | Literal["auto"] = "auto"
 
     def _check_parameters(self) -> None:
@@ -180,9 +179,8 @@ class BasePredtron(OnlineEstimator):
             raise ValueError(
                 f"link={self.link!r} has no kernel form; pass kernel=None or link='none'."
             )
-        if self.kernel is None and (self.budget is not None or self.kernel_params is not None):
-            raise ValueError("budget and kernel_params belong to a kernel; pass kernel='rbf', say.")
-        check_number("budget", self.budget, 1, whole=True, optional=True)
+        if self.kernel is None and self.kernel_params is not None:
+            raise ValueError("kernel_params belong to a kernel; pass kernel='rbf', say.")
         eta: Any = self.eta
         is_step = isinstance(eta, Real) and 0 < float(eta) < np.inf
         if not is_step and not (isinstance(eta, str) and eta == "auto"):
@@ -210,7 +208,6 @@ class BasePredtron(OnlineEstimator):
                 self.kernel,
                 self.kernel_params,
                 intercept=intercept,
-                budget=self.budget,
                 average=bool(self.average),
             )
         self.n_rounds_ = 0

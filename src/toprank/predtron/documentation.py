@@ -32,9 +32,6 @@ kernel : str or callable, default=None
     None is linear; otherwise a name or function for scikit-learn's ``pairwise_kernels``.
 kernel_params : dict, default=None
     Parameters of the kernel, e.g. ``{"gamma": 0.1}``.
-budget : int, default=None
-    Largest number of support vectors of a kernel; None keeps all. When it is exceeded, the vector
-    that the others need least is removed, and from then on there is no average.
 eta : float or "auto", default="auto"
     Step size. "auto" is Theorem 1's c/(4R²), with c and R of the table (of the first batch, in a
     stream), and 1 for the loss-driven variant, whose predictions do not depend on it.

@@ -29,9 +29,6 @@ Floats = NDArray[np.float64]
 # Rows whose kernel is computed at once: a call costs as much as some hundred rows.
 ROWS_AT_ONCE = 256
 
-# Support vectors that are needed equally, but for this share, are equals.
-ROUNDING = 1e-9
-
 
 def _chunks(inputs: Any, order: NDArray[np.intp]) -> list[NDArray[np.intp]]:
     """The order in pieces of about ``ROWS_AT_ONCE`` rows."""
@@ -91,12 +88,9 @@ class LinearModel:
 
 
 class KernelModel:
-    """Σ_i g_i·k(x_i, ·) over support vectors x_i, at most ``budget`` of them.
+    """Σ_i g_i·k(x_i, ·) over support vectors x_i, the inputs of rounds with a loss.
 
-    When the budget is full, the support vector that the others need least makes room: the one
-    with the largest ⟨g_i, scores of x_i without it⟩, among equals the oldest (after Crammer,
-    Kandola and Singer 2004). What is forgotten leaves the average too, so from then on the model
-    predicts with its last coefficients. A row that errs again in a later pass adds to its own g.
+    A row that errs again in a later pass adds to its own g.
     """
 
     def __init__(
@@ -106,18 +100,15 @@ class KernelModel:
         kernel_params: dict[str, Any] | None,
         *,
         intercept: bool,
-        budget: int | None,
         average: bool,
     ) -> None:
         self._kernel = kernel
         self._kernel_params = kernel_params or {}
         self._intercept = float(intercept)
-        self._budget = budget
         self.average = average
         self.vectors = np.empty((0, shape[0]))
         self.coefficients = np.empty((0, shape[1]))
         self.drift = np.empty((0, shape[1]))
-        self._among = np.empty((0, 0))  # Gram matrix of the support vectors, for the budget
         self.offset = np.zeros(shape[1])
         self._numbers = np.empty(0, dtype=np.intp)
         self.forget_inputs()
@@ -171,39 +162,15 @@ class KernelModel:
         rows = self._rows[span]
         shares = step.reshape(rows.shape[0], -1)
         known = np.flatnonzero(self._numbers == number)
-        if known.size == rows.shape[0]:
+        if known.size:
             self.coefficients[known] += shares
             self.drift[known] += clock * shares
             return
-        old = self._cross[span]
         self.vectors = np.vstack([self.vectors, rows])
         self.coefficients = np.vstack([self.coefficients, shares])
         self.drift = np.vstack([self.drift, clock * shares])
         self._numbers = np.append(self._numbers, np.full(rows.shape[0], number))
         self._cross = np.hstack([self._cross, self._within[:, span]])
-        if self._budget is not None:
-            self._among = np.block([[self._among, old.T], [old, self._within[span, span]]])
-            while self.vectors.shape[0] > self._budget:
-                self._drop(self._least_needed())
-
-    def _least_needed(self) -> int:
-        own = np.diag(self._among)[:, None] * self.coefficients
-        without = self._among @ self.coefficients - own
-        lengths = np.linalg.norm(self.coefficients, axis=1)
-        needless = np.einsum("ij,ij->i", self.coefficients, without)
-        # a vector without any weight is not needed at all
-        needless = np.divide(needless, lengths, out=needless, where=lengths > 0)
-        slack = ROUNDING * float(np.abs(needless).max())
-        return int(np.flatnonzero(needless >= needless.max() - slack)[0])
-
-    def _drop(self, which: int) -> None:
-        self.vectors = np.delete(self.vectors, which, axis=0)
-        self.coefficients = np.delete(self.coefficients, which, axis=0)
-        self.drift = np.zeros_like(self.coefficients)
-        self.average = False
-        self._among = np.delete(np.delete(self._among, which, axis=0), which, axis=1)
-        self._numbers = np.delete(self._numbers, which)
-        self._cross = np.delete(self._cross, which, axis=1)
 
     def forget_inputs(self) -> None:
         """Forget the inputs, since those of the next call have the same numbers."""

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 # Module and name of the reader, by the package that a model's class comes from.
 READERS = {
     "sklearn": (__name__, "read_scikit_learn"),
-    "lightgbm": ("toprank.trees.saved_models", "read_lightgbm"),
-    "xgboost": ("toprank.trees.saved_models", "read_xgboost"),
-    "catboost": ("toprank.trees.saved_models", "read_catboost"),
+    "lightgbm": ("toprank.trees.engines", "read_lightgbm"),
+    "xgboost": ("toprank.trees.engines", "read_xgboost"),
+    "catboost": ("toprank.trees.engines", "read_catboost"),
 }
 
 

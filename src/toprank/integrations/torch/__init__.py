@@ -5,10 +5,11 @@ one label per row (positive where y > 0), row weights, and list ids. It computes
 the scores, in float32 (sums in float64) or float64, and gives a 0-D tensor. A batch that leaves no
 pair to compare costs 0 and has a gradient of 0.
 
-The losses are forward formulas under autograd, and can be differentiated twice. On a CUDA device
-the exponential pushes and the logistic loss of one list have kernels of their own.
+The losses are forward formulas in plain PyTorch, which autograd differentiates once or twice, on
+every device.
 """
 
+from toprank.integrations.torch.batches import ClassAwareBatchSampler
 from toprank.integrations.torch.losses import (
     IRPushLoss,
     NDCGHingeLoss,
@@ -16,7 +17,6 @@ from toprank.integrations.torch.losses import (
     PrecisionAtKLoss,
     PushLoss,
 )
-from toprank.integrations.torch.sampler import ClassAwareBatchSampler
 
 __all__ = [
     "ClassAwareBatchSampler",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import torch
 from torch import Tensor, nn
 
-from toprank.integrations.torch.ndcg import ndcg_hinge
+from toprank.integrations.torch.batches import check_batch
 from toprank.integrations.torch.pairs import (
     log_power,
     mean_log1p,
@@ -18,16 +18,12 @@ from toprank.integrations.torch.pairs import (
     root_power,
 )
 from toprank.integrations.torch.precision import precision_at_k
-from toprank.integrations.torch.rows import HAS_TRITON, check_batch
 from toprank.objectives.losses import LossName
 from toprank.objectives.precision import Surrogate, as_top
 from toprank.objectives.push import Focus, focus_constants
 
 if TYPE_CHECKING:
-    from toprank.integrations.torch.rows import Batch
-
-if HAS_TRITON:
-    from toprank.integrations.torch.fused import FusedIRPush, FusedPush
+    from toprank.integrations.torch.batches import Batch
 
 PairLossName = Literal["logistic", "hinge", "squared_hinge"]
 Gain = Literal["exponential", "linear"]
@@ -50,6 +46,10 @@ class _Loss(nn.Module):
     @abstractmethod
     def _value(self, batch: Batch) -> Tensor:
         """The formula itself."""
+
+    def _refuse_weights(self, batch: Batch) -> None:
+        if batch.weight is not None:
+            raise ValueError(f"{type(self).__name__} has no row weights; leave weight out.")
 
     def extra_repr(self) -> str:
         """Options, for print(model)."""
@@ -106,10 +106,6 @@ class PushLoss(_Loss):
 
     def _value(self, batch: Batch) -> Tensor:
         p, loss, focus, bottom_weight = self.options.values()
-        if loss == "exponential" and _has_kernel(batch):
-            scores, y, weight = batch.rows()
-            value: Tensor = FusedPush.apply(scores, y, weight, p, focus, bottom_weight)
-            return value
         constants = focus_constants(focus, bottom_weight)
         sides, counts = batch.sides(tuple(constants)), list(constants.values())
         if loss == "exponential":
@@ -143,9 +139,6 @@ class IRPushLoss(_Loss):
 
     def _value(self, batch: Batch) -> Tensor:
         loss = self.options["loss"]
-        if loss == "exponential" and _has_kernel(batch):
-            value: Tensor = FusedIRPush.apply(*batch.rows())
-            return value
         (side,) = batch.sides((-1,))
         return mean_softplus(side) if loss == "exponential" else mean_log1p(side, loss)
 
@@ -182,9 +175,9 @@ class PrecisionAtKLoss(_Loss):
     """A bound of the negatives among the k best rows, divided by k.
 
     The value is that of :class:`toprank.objectives.PrecisionAtK`, where the formulas are printed,
-    with row weights and lists as there; the gradient belongs to the smallest j that attains the
-    maximum, and rows tied at a cut share it. Time: the best k rows of each class are found, or
-    all are sorted where k is a share or rows have weights; memory O(rows).
+    with lists as there; the gradient belongs to the smallest j that attains the maximum, and rows
+    tied at a cut share it. It counts rows, so there are no row weights. Time: the best k rows of
+    each class are found, or all are sorted where k is a share; memory O(rows).
 
     Parameters
     ----------
@@ -212,19 +205,27 @@ class PrecisionAtKLoss(_Loss):
         super().__init__(k=k, surrogate=surrogate)
 
     def _value(self, batch: Batch) -> Tensor:
-        weight = batch.weight
-        whole = None if weight is None else (weight == weight.floor()).all()
+        self._refuse_weights(batch)
         k, surrogate = self.options.values()
-        return _mean([precision_at_k(one, k, surrogate, whole) for one in batch.lists()])
+        return _mean([precision_at_k(scores, y, k, surrogate) for scores, y in batch.lists()])
 
 
 class NDCGHingeLoss(_Loss):
     """Structured hinge of NDCG on graded or binary labels, a mean over the lists.
 
-    The formula is printed in :mod:`toprank.integrations.torch.ndcg`. The loss is at least
-    1 - NDCG of the ranking by the scores, 0 where every better grade leads by enough, and a
-    difference of convex functions. Row weights have no meaning here. Time: one sort of the scores
-    and two of the grades, which are quick where the labels are booleans or bytes; memory O(rows).
+    With gains G, discounts D_j = 1/log2(1 + j), N = Σ_j D_j·G of the best order and a ranking π
+    valued at Σ_j D_j·s_π(j), the margin-rescaled hinge over all n! rankings is ::
+
+        max_π [1 - NDCG(π) + Σ_j D_j·s_π(j)] - Σ_j D_j·s_π*(j)
+            = Σ_j D_j·(r sorted)_j - Σ_j D_j·r_π*(j),    r = s - G/N,
+
+    since the bracket is itself valued like a ranking, by the scores r: sorting does it. π* is the
+    best order, rows of one grade in the order of their scores.
+
+    The loss is at least 1 - NDCG of the ranking by the scores, 0 where every better grade leads by
+    enough, and a difference of convex functions. Row weights have no meaning here. Time: one sort
+    of the scores and two of the grades, which are quick where the labels are booleans or bytes;
+    memory O(rows).
 
     Parameters
     ----------
@@ -244,21 +245,36 @@ class NDCGHingeLoss(_Loss):
         super().__init__(gain=gain)
 
     def _value(self, batch: Batch) -> Tensor:
-        if batch.weight is not None:
-            raise ValueError("NDCGHingeLoss has no row weights; leave weight out.")
-        return _mean([ndcg_hinge(one, self.options["gain"]) for one in batch.lists()])
+        self._refuse_weights(batch)
+        return _mean([_ndcg_hinge(scores, y, self.options["gain"]) for scores, y in batch.lists()])
+
+
+def _ndcg_hinge(scores: Tensor, grades: Tensor, gain: str) -> tuple[Tensor, Tensor]:
+    """Value of one list, and whether any of its rows has a gain."""
+    places = torch.arange(scores.shape[0], device=scores.device, dtype=torch.float64) + 2.0
+    discounts = (1.0 / torch.log2(places)).to(scores.dtype)
+    best_grades = torch.sort(grades, descending=True).values
+    ideal = (discounts * _gains(best_grades, gain, scores.dtype)).sum(dtype=torch.float64)
+    found = ideal > 0
+    rate = (1.0 / torch.where(found, ideal, 1.0)).to(scores.dtype)
+    rivals = scores - _gains(grades, gain, scores.dtype) * rate
+    ranked, order = torch.sort(rivals, descending=True)
+    # rows of one grade stay in the order of their scores, which is that of the rivals
+    best = torch.argsort(grades[order], descending=True, stable=True)
+    # row by row: two long sums would lose the small number between them
+    value = (discounts * (ranked - ranked.gather(0, best))).sum(dtype=torch.float64)
+    return torch.where(found, value, 0.0), found
+
+
+def _gains(grades: Tensor, gain: str, dtype: torch.dtype) -> Tensor:
+    grades = grades.to(dtype).clamp(min=0.0)
+    return grades if gain == "linear" else 2.0**grades - 1.0
 
 
 def _mean(lists: list[tuple[Tensor, Tensor]]) -> Tensor:
     """Mean of the values over the lists that have one."""
     values, found = (torch.stack(part) for part in zip(*lists, strict=True))
     return values.sum() / found.sum().clamp(min=1)
-
-
-def _has_kernel(batch: Batch) -> bool:
-    """Whether the exponential losses have kernels of their own for a batch."""
-    scores, _, _, groups = batch
-    return HAS_TRITON and scores.is_cuda and scores.dtype == torch.float32 and groups is None
 
 
 def _check(name: str, value: object, choices: tuple[str, ...]) -> None:

@@ -1,4 +1,4 @@
-"""Trees of LightGBM, XGBoost and CatBoost as ours, out of the text or JSON of saved models."""
+"""Trees of LightGBM, XGBoost and CatBoost as ours, out of what models write of themselves."""
 
 from __future__ import annotations
 

@@ -1,19 +1,88 @@
-"""Rows of a batch, list by list: masks instead of selections.
+"""Batches: which rows they draw, how they are checked, and their rows list by list.
 
-No shape depends on what the tensors hold, so that no length must be read back from a device and a
-compiler sees one program.
+Rows of a class or a list are masked, not selected: no shape depends on what the tensors hold, so
+that no length must be read back from a device and a compiler sees one program.
 """
 
 from __future__ import annotations
 
-from importlib.util import find_spec
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
+from torch.utils.data import Sampler
 
-# Triton comes with PyTorch where there is a graphics card for it.
-HAS_TRITON = torch.cuda.is_available() and find_spec("triton") is not None
+
+class ClassAwareBatchSampler(Sampler[list[int]]):
+    """Row numbers of batches with a fixed number of positives.
+
+    A push compares positives with negatives *within* a batch, and its top is the top of the batch.
+    Random batches of a rare class hold few positives or none. Here every batch holds ``positives``
+    of them, and as many negatives as fill it; an epoch visits every negative once and goes round
+    the positives as often as needed, in a new order each time.
+
+    The share of positives changes what p and k mean, not what is learned from a pair: both sums of
+    a push are means over their class up to a constant. The larger the batch, the closer its top is
+    to that of the whole list.
+
+    Parameters
+    ----------
+    y : Tensor
+        Labels of all rows, positive where y > 0.
+    batch_size : int, default=512
+        Rows of a batch; the last negatives of an epoch wait for the next one.
+    positives : int or float, default=0.25
+        Positives of a batch: a number of rows, or a share of the batch.
+    seed : int, default=0
+        Where the random order starts; each epoch goes on from there.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from toprank.integrations.torch import ClassAwareBatchSampler
+    >>> y = torch.arange(100) % 20 == 0
+    >>> sampler = ClassAwareBatchSampler(y, batch_size=20, positives=4)
+    >>> len(sampler), [int(y[batch].sum()) for batch in sampler]
+    (5, [4, 4, 4, 4, 4])
+    """
+
+    def __init__(
+        self, y: Tensor, batch_size: int = 512, *, positives: float = 0.25, seed: int = 0
+    ) -> None:
+        labels = torch.as_tensor(y).reshape(-1) > 0
+        self.positive, self.negative = labels.nonzero()[:, 0], (~labels).nonzero()[:, 0]
+        if not self.positive.numel() or not self.negative.numel():
+            raise ValueError(
+                f"y has {self.positive.numel()} positive and {self.negative.numel()} negative "
+                "rows; a batch needs both."
+            )
+        count = positives if isinstance(positives, int) else round(positives * batch_size)
+        self.n_positives = max(1, int(count))
+        self.n_negatives = batch_size - self.n_positives
+        if not 0 < self.n_negatives <= self.negative.numel():
+            raise ValueError(
+                f"batch_size={batch_size} with {self.n_positives} positives leaves "
+                f"{self.n_negatives} places for negatives, of which there are "
+                f"{self.negative.numel()}; change batch_size or positives."
+            )
+        self._random = torch.Generator().manual_seed(seed)
+
+    def __len__(self) -> int:
+        return self.negative.numel() // self.n_negatives
+
+    def __iter__(self) -> Iterator[list[int]]:
+        down = self._shuffled(self.negative)
+        needed = len(self) * self.n_positives
+        rounds = -(-needed // self.positive.numel())
+        up = torch.cat([self._shuffled(self.positive) for _ in range(rounds)])
+        for batch in range(len(self)):
+            ups = up[batch * self.n_positives : (batch + 1) * self.n_positives]
+            downs = down[batch * self.n_negatives : (batch + 1) * self.n_negatives]
+            yield torch.cat([ups, downs]).tolist()
+
+    def _shuffled(self, rows: Tensor) -> Tensor:
+        return rows[torch.randperm(rows.numel(), generator=self._random)]
 
 
 class Batch(NamedTuple):
@@ -24,20 +93,14 @@ class Batch(NamedTuple):
     weight: Tensor | None
     groups: Tensor | None
 
-    def rows(self) -> tuple[Tensor, Tensor, Tensor | None]:
-        """Scores, labels and weights, each in one piece of memory."""
-        scores, y, weight, _ = self
-        return scores.contiguous(), y.contiguous(), None if weight is None else weight.contiguous()
-
-    def lists(self) -> list[Batch]:
-        """Cut the batch into its lists; their lengths are read back from the device."""
+    def lists(self) -> list[tuple[Tensor, Tensor]]:
+        """Scores and labels of each list; their lengths are read back from the device."""
         if self.groups is None:
-            return [self]
+            return [(self.scores, self.y)]
         order = torch.argsort(self.groups, stable=True)
         _, sizes = torch.unique_consecutive(self.groups[order], return_counts=True)
-        columns = [self.scores, self.y] + ([] if self.weight is None else [self.weight])
-        parts = zip(*(column[order].split(sizes.tolist()) for column in columns), strict=True)
-        return [Batch(part[0], part[1], part[2] if len(part) > 2 else None, None) for part in parts]
+        columns = (column[order].split(sizes.tolist()) for column in (self.scores, self.y))
+        return list(zip(*columns, strict=True))
 
     def sides(self, signs: tuple[int, ...]) -> list[Side]:
         """The top push (1), the bottom push (-1) with order and classes turned round, or both."""
@@ -88,8 +151,7 @@ class Side(NamedTuple):
         """Sum over the list, in float64: one number, or one per row where there are lists."""
         if self.first is None:
             return values.sum(dtype=torch.float64)
-        sums = running_sum(values, torch.float64)
-        sums = torch.cat([torch.zeros_like(sums[:1]), sums])
+        sums = with_zero(values.cumsum(0, dtype=torch.float64))
         return sums[self.last] - sums[self.first]
 
     def lowest(self, values: Tensor) -> Tensor:
@@ -112,11 +174,11 @@ class Side(NamedTuple):
         steps = ascending[1:] - ascending[:-1]
         if self.first is not None:
             steps = torch.where(self.first[1:] == self.first[:-1], steps, 0.0)
-        return torch.cat([torch.zeros_like(ascending[:1]), steps])
+        return with_zero(steps)
 
     def prefix(self, values: Tensor) -> Tensor:
         """Σ over this row and those before it in its list, in float64."""
-        sums = running_sum(values, torch.float64)
+        sums = values.cumsum(0, dtype=torch.float64)
         return sums if self.first is None else sums - (sums - values)[self.first]
 
     def amounts(self, order: Tensor) -> tuple[Tensor, Tensor]:
@@ -155,31 +217,6 @@ def _flat(name: str, values: Any) -> Tensor:
     return values
 
 
-def running_sum(values: Tensor, dtype: torch.dtype) -> Tensor:
-    """Sum up to each row.
-
-    What ``torch.compile`` makes of a running sum takes ten times as long as PyTorch's own kernel,
-    so the compiler sees a closed box.
-    """
-    values = values.to(dtype)
-    if torch.compiler.is_compiling():
-        boxed: Tensor = _boxed_sum(values)
-        return boxed
-    return torch.cumsum(values, 0)
-
-
-@torch.library.custom_op("toprank::running_sum", mutates_args=())
-def _boxed_sum(values: Tensor) -> Tensor:
-    return torch.cumsum(values, 0)
-
-
-@_boxed_sum.register_fake
-def _(values: Tensor) -> Tensor:
-    return torch.empty_like(values)
-
-
-def _sum_backward(_: Any, slopes: Tensor) -> Tensor:
-    return _boxed_sum(slopes.flip(0)).flip(0)
-
-
-_boxed_sum.register_autograd(_sum_backward)
+def with_zero(values: Tensor) -> Tensor:
+    """Values with a 0 before the first."""
+    return torch.cat([torch.zeros_like(values[:1]), values])
