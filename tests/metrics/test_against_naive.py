@@ -13,7 +13,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 
 from tests.metrics import naive
 from toprank import metrics
-from toprank.metrics.driver import METRICS
+from toprank.metrics.lists import METRICS
 
 N_CASES = 1000
 GRADED = ("dcg", "ndcg")
