@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -132,7 +133,7 @@ def _best_order(rows: ScoredRows) -> Ranked:
     """The same lists by falling gain."""
     gain = rows.gain.astype(np.float64)
     if not rows.is_plain:
-        return rank_rows(rows._replace(scores=gain))
+        return rank_rows(replace(rows, scores=gain))
     # The gains of one list of equal weights need no order but their own.
     grades, counts = np.unique(gain, return_counts=True)
     weight = counts[::-1].astype(np.float64)
@@ -158,10 +159,10 @@ def _discounted(
     if together:
         shares = weight * discount(through)
         if budget is not None:
-            shares[through > (1.0 + SLACK) * ranked.spread_over(budget, live)] = 0.0
+            shares[through > (1.0 + SLACK) * ranked.spread(budget)[live]] = 0.0
     else:
         if budget is not None:
-            limit = ranked.spread_over(budget, live)
+            limit = ranked.spread(budget)[live]
             above, through = np.minimum(above, limit), np.minimum(through, limit)
         shares = sum_over_places(discount, above, through)
     shares /= weight
@@ -257,7 +258,7 @@ def bedroc(
     live = ranked.gain > 0
     above, through, density = places_of_positives(ranked, live, ties)
     mass = np.zeros_like(ranked.gain)
-    mass[live] = density * _mass(ranked.spread_over(rate, live), above, through)
+    mass[live] = density * _mass(ranked.spread(rate)[live], above, through)
     # A geometric sum over unit places has the constant 1/(e^rate − 1), which cancels here.
     best = _mass(rate, np.zeros_like(rate), scaled.positives)
     worst = _mass(rate, scaled.negatives, scaled.totals)

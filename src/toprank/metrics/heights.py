@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from toprank.inputs import check_choice
 from toprank.metrics.lists import BOTH, WORST_FIRST, check_rows, metric, over_lists, ratio
@@ -28,7 +29,7 @@ from toprank.metrics.ranked import (
 
 if TYPE_CHECKING:
     from toprank.metrics.lists import Undefined
-    from toprank.metrics.ranked import Floats, ScoredRows, Sorted
+    from toprank.metrics.ranked import Floats, ScoredRows
 
 # A difference of two scores is known up to this share of their size.
 _ROUNDING = 4 * np.finfo(np.float64).eps
@@ -65,10 +66,9 @@ def height(
     >>> height([0, 1, 0, 1], [4, 3, 2, 1])
     array([2., 1.])
     """
-    rows, by_score, ranked = _rank_rows(y_true, scores, ties, sample_weight, groups, pos_label)
-    heights = by_score.for_each_row(_heights(ranked, SHARE_BELOW[ties]))
-    of_negatives: Floats = heights[~rows.gain]
-    return of_negatives
+    given = y_true, scores, sample_weight, groups, pos_label
+    heights, is_positive = _of_each_row(_heights, ties, *given)
+    return heights[~is_positive]
 
 
 def reverse_height(
@@ -101,10 +101,9 @@ def reverse_height(
     >>> reverse_height([0, 1, 0, 1], [4, 3, 2, 1])
     array([1., 2.])
     """
-    rows, by_score, ranked = _rank_rows(y_true, scores, ties, sample_weight, groups, pos_label)
-    heights = by_score.for_each_row(_reverse_heights(ranked, SHARE_BELOW[ties]))
-    of_positives: Floats = heights[rows.gain]
-    return of_positives
+    given = y_true, scores, sample_weight, groups, pos_label
+    heights, is_positive = _of_each_row(_reverse_heights, ties, *given)
+    return heights[is_positive]
 
 
 def ranks(
@@ -137,29 +136,23 @@ def ranks(
     >>> ranks([0, 1, 0, 1], [4, 3, 2, 1])
     array([2., 4.])
     """
-    rows, by_score, ranked = _rank_rows(y_true, scores, ties, sample_weight, groups, pos_label)
-    first = np.minimum(ranked.weight, 1.0)
-    places = ranked.above(ranked.weight) + first + SHARE_BELOW[ties] * (ranked.weight - first)
-    of_positives: Floats = by_score.for_each_row(places)[rows.gain]
-    return of_positives
+    given = y_true, scores, sample_weight, groups, pos_label
+    places, is_positive = _of_each_row(_ranks, ties, *given)
+    return places[is_positive]
 
 
-def _rank_rows(
-    y_true: ArrayLike,
-    scores: ArrayLike,
-    ties: str,
-    sample_weight: ArrayLike | None,
-    groups: ArrayLike | None,
-    pos_label: Any,
-) -> tuple[ScoredRows, Sorted, Ranked]:
-    """Checked rows, their order, and the ranked lists; every list has heights."""
+def _of_each_row(
+    formula: Callable[[Ranked, float], Floats], ties: str, *given: Any
+) -> tuple[Floats, NDArray[np.bool_]]:
+    """One value for each row, from a formula of ties, and which rows are positives."""
     check_choice("ties", ties, tuple(SHARE_BELOW))
     # Rows of weight 0 count in no height, yet they have a height of their own.
-    rows = check_rows(y_true, scores, sample_weight, groups, pos_label, keep_weightless=True)
+    rows = check_rows(*given, keep_weightless=True)
     if not rows.scores.size:
         raise ValueError("y_true is empty; there is no row to rank.")
     by_score = sort_rows(rows)
-    return rows, by_score, rank_sorted(rows, by_score)
+    values = formula(rank_sorted(rows, by_score), SHARE_BELOW[ties])
+    return by_score.for_each_row(values), rows.gain
 
 
 def _heights(ranked: Ranked, share: float) -> Floats:
@@ -174,8 +167,15 @@ def _heights(ranked: Ranked, share: float) -> Floats:
 
 
 def _reverse_heights(ranked: Ranked, share: float) -> Floats:
+    """Weight of the negatives above each tie, with this share of those inside it."""
     negatives = ranked.negatives_tied
     return ranked.above(negatives) + share * negatives
+
+
+def _ranks(ranked: Ranked, share: float) -> Floats:
+    """Rank of a row of each tie, from the first place of the tie to the last."""
+    first = np.minimum(ranked.weight, 1.0)
+    return ranked.above(ranked.weight) + first + share * (ranked.weight - first)
 
 
 @metric(needs=BOTH, ties=WORST_FIRST, returns="At least 0; smaller is better.")
@@ -251,7 +251,7 @@ def _won_by_margin(rows: ScoredRows, margin: float, ties: str) -> ScoredRows:
         raise ValueError(f"ties={ties!r} does not go with a margin; ties are errors there.")
     # A difference equal to the margin is an error, on whichever side the subtraction rounds it.
     slack = _ROUNDING * (np.abs(rows.scores) + margin)
-    return rows._replace(scores=rows.scores - (margin + slack) * rows.gain)
+    return replace(rows, scores=rows.scores - (margin + slack) * rows.gain)
 
 
 def _raw(rows: ScoredRows, ties: str, p: float) -> Floats:

@@ -18,7 +18,6 @@ from toprank.metrics.ranked import (
     PESSIMISTIC,
     TOGETHER,
     ScoredRows,
-    weight_per_list,
 )
 
 if TYPE_CHECKING:
@@ -156,16 +155,8 @@ def check_rows(
     codes = np.empty(0, np.intp) if n_lists == 0 else None
     if lists is not None and n_lists > 1:
         codes = lists.codes
-    is_positive: NDArray[np.bool_] = worth > 0
-    return ScoredRows(
-        checked,
-        worth,
-        weights,
-        codes,
-        positives=weight_per_list(is_positive, weights, codes, n_lists),
-        negatives=weight_per_list(~is_positive, weights, codes, n_lists),
-        names=None if lists is None else lists.names,
-    )
+    names = None if lists is None else lists.names
+    return ScoredRows(checked, worth, weights, codes, n_lists, names)
 
 
 def _check_sums(worth: NDArray[Any], weights: Floats | None) -> None:
@@ -212,12 +203,7 @@ def _gains(y_true: ArrayLike, pos_label: Any, n_rows: int, gain: str) -> NDArray
             f"y_true holds the grade {grades.max()}, whose gain 2^y − 1 is too large to sum; "
             "pass gain='linear'."
         )
-    whole = np.asarray(y_true)
-    worth: NDArray[Any]
-    if whole.dtype.kind in "iu":  # few different grades: a table of their gains
-        worth = (np.exp2(np.arange(int(grades.max()) + 1)) - 1.0)[whole]
-    else:
-        worth = np.exp2(grades) - 1.0
+    worth: Floats = np.exp2(grades) - 1.0
     return worth
 
 
@@ -254,7 +240,7 @@ def over_lists(
 def _defined_lists(rows: ScoredRows, needs: str) -> NDArray[np.bool_]:
     """Whether each list has what a metric needs."""
     if needs == ROW:
-        return np.ones(rows.positives.size, dtype=np.bool_)
+        return np.ones(rows.n_lists, dtype=np.bool_)
     has_positives = rows.positives > 0
     return has_positives & (rows.negatives > 0) if needs == BOTH else has_positives
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,20 +33,20 @@ _GAIN_RISES = {PESSIMISTIC: 1.0, OPTIMISTIC: -1.0}
 _LONGEST_TABLE = 2**27
 
 
-class ScoredRows(NamedTuple):
+@dataclass(frozen=True)
+class ScoredRows:
     """Checked rows of one or many lists, or of none; rows of weight 0 are gone.
 
     ``gain`` is a mask of the positives, or what each row is worth where labels are graded.
-    ``codes`` is the list of each row, ``None`` where there is one list only. ``positives`` and
-    ``negatives`` are the weights of both classes in each list, ``names`` the lists' own names.
+    ``codes`` is the list of each row, ``None`` where there is one list only; ``names`` are the
+    lists' own names.
     """
 
     scores: Floats
     gain: NDArray[Any]
     weights: Floats | None
     codes: NDArray[np.intp] | None
-    positives: Floats
-    negatives: Floats
+    n_lists: int
     names: NDArray[Any] | None = None
 
     @property
@@ -52,12 +54,22 @@ class ScoredRows(NamedTuple):
         """Whether this is one list without weights."""
         return self.codes is None and self.weights is None
 
+    @cached_property
+    def positives(self) -> Floats:
+        """Weight of the positives of each list."""
+        return self.per_list(self.gain > 0)
+
+    @cached_property
+    def negatives(self) -> Floats:
+        """Weight of the negatives of each list."""
+        return self.per_list(self.gain <= 0)
+
     @property
     def totals(self) -> Floats:
         """Weight of all rows of each list."""
         return self.positives + self.negatives
 
-    @property
+    @cached_property
     def are_whole(self) -> bool:
         """Whether weights are whole numbers, and few enough for sums of them to be exact."""
         weights = self.weights
@@ -66,8 +78,13 @@ class ScoredRows(NamedTuple):
         return bool(np.all(weights == np.rint(weights))) and float(weights.sum()) <= LONGEST
 
     def per_list(self, mask: NDArray[np.bool_]) -> Floats:
-        """Weight of the rows of the mask in each list."""
-        return weight_per_list(mask, self.weights, self.codes, self.positives.size)
+        """Weight of the rows of the mask in each list; their number where rows have no weights."""
+        if self.is_plain:
+            return np.array([np.count_nonzero(mask)], dtype=np.float64)
+        values = mask if self.weights is None else self.weights * mask
+        if self.codes is None:
+            return np.array([values.sum()])
+        return np.bincount(self.codes, weights=values, minlength=self.n_lists).astype(float)
 
     def scaled(self) -> ScoredRows:
         """The same lists with weights that are safe to multiply.
@@ -79,26 +96,7 @@ class ScoredRows(NamedTuple):
             return self
         exponents = -np.frexp(np.maximum(self.positives, self.negatives))[1]
         of_rows = exponents if self.codes is None else exponents[self.codes]
-        return self._replace(
-            weights=np.ldexp(self.weights, of_rows),
-            positives=np.ldexp(self.positives, exponents),
-            negatives=np.ldexp(self.negatives, exponents),
-        )
-
-
-def weight_per_list(
-    mask: NDArray[np.bool_],
-    weights: Floats | None,
-    codes: NDArray[np.intp] | None,
-    n_lists: int,
-) -> Floats:
-    """Weight of the rows of a mask in each list; the number of rows where they have no weights."""
-    if codes is None and weights is None:
-        return np.array([np.count_nonzero(mask)], dtype=np.float64)
-    values = mask if weights is None else weights * mask
-    if codes is None:
-        return np.array([values.sum()])
-    return np.bincount(codes, weights=values, minlength=n_lists).astype(float)
+        return replace(self, weights=np.ldexp(self.weights, of_rows))
 
 
 class Ranked(NamedTuple):
@@ -160,12 +158,8 @@ class Ranked(NamedTuple):
     def spread(self, values: NDArray[Any]) -> NDArray[Any]:
         """One value per list, as one value per tie."""
         if self.starts.size == 1:
-            return values
+            return np.broadcast_to(values, self.gain.shape)
         return np.repeat(values, np.diff(self.starts, append=self.gain.size))
-
-    def spread_over(self, values: NDArray[Any], live: NDArray[Any] | slice) -> NDArray[Any]:
-        """One value per list, as one value for each of some ties."""
-        return values if self.starts.size == 1 else self.spread(values)[live]
 
 
 def _sums_before(values: Floats) -> Floats:
@@ -233,7 +227,10 @@ def rank_sorted(rows: ScoredRows, by_score: Sorted) -> Ranked:
     if starts.size < order.size:
         gain, weight = np.add.reduceat(gain, starts), np.add.reduceat(weight, starts)
         others = None if others is None else np.add.reduceat(others, starts)
-    return Ranked(gain, weight, _list_starts(rows, order, starts), others)
+    list_starts = np.zeros(1, dtype=np.intp)
+    if rows.codes is not None:
+        list_starts = np.searchsorted(rows.codes[order][starts], np.arange(rows.n_lists))
+    return Ranked(gain, weight, list_starts, others)
 
 
 def _ties_of_two_classes(scores: Floats, positives: NDArray[np.bool_]) -> tuple[Floats, Floats]:
@@ -297,21 +294,17 @@ def sort_rows(rows: ScoredRows, *, split: str | None = None) -> Sorted:
 
     ``split`` "pessimistic" or "optimistic" splits each tie by gain, the least or the largest first.
     """
-    if rows.codes is None:
-        order = _order(rows.scores)[::-1]
-    else:
-        order = np.lexsort((-rows.scores, rows.codes))
-    is_first = _begins_tie(rows, order)
-    if split not in _GAIN_RISES or is_first.all():
-        return Sorted(order, is_first)
-    # Only rows inside ties are sorted again: ties are rare where lists are long.
-    tied = np.flatnonzero(~(is_first & np.append(is_first[1:], True)))
-    tie = np.cumsum(is_first)[tied]
-    inner = order[tied][np.lexsort((_GAIN_RISES[split] * rows.gain[order[tied]], tie))]
-    order = order.copy()
-    order[tied] = inner
-    gain = rows.gain[order]
-    is_first[1:] |= gain[1:] != gain[:-1]
+    keys: list[NDArray[Any]] = [-rows.scores]  # the last key counts first
+    if split in _GAIN_RISES:
+        keys.insert(0, _GAIN_RISES[split] * rows.gain)
+    if rows.codes is not None:
+        keys.append(rows.codes)
+    order = np.lexsort(keys) if len(keys) > 1 else _order(rows.scores)[::-1]
+    is_first = np.zeros(order.size, dtype=np.bool_)
+    is_first[:1] = True
+    for key in keys:
+        ordered = key[order]
+        is_first[1:] |= ordered[1:] != ordered[:-1]
     return Sorted(order, is_first)
 
 
@@ -327,7 +320,7 @@ def head(rows: ScoredRows, place: Floats, *, of_negatives: bool = False) -> Scor
     if k >= counted.size:
         return rows
     inside = np.flatnonzero(rows.scores >= kth_highest(counted, k))
-    return rows._replace(scores=rows.scores[inside], gain=rows.gain[inside])
+    return replace(rows, scores=rows.scores[inside], gain=rows.gain[inside])
 
 
 def kth_highest(scores: Floats, k: int) -> float:
@@ -345,26 +338,6 @@ def kth_highest(scores: Floats, k: int) -> float:
         contenders = scores[np.flatnonzero(scores >= bound)]
         scores = contenders if contenders.size >= k else scores
     return float(np.partition(scores, -k)[-k])
-
-
-def _begins_tie(rows: ScoredRows, order: NDArray[np.intp]) -> NDArray[np.bool_]:
-    is_first = np.ones(order.size, dtype=np.bool_)
-    scores = rows.scores[order]
-    np.not_equal(scores[1:], scores[:-1], out=is_first[1:])
-    if rows.codes is not None:
-        codes = rows.codes[order]
-        is_first[1:] |= codes[1:] != codes[:-1]
-    return is_first
-
-
-def _list_starts(
-    rows: ScoredRows, order: NDArray[np.intp], starts: NDArray[np.intp]
-) -> NDArray[np.intp]:
-    if rows.codes is None:
-        return np.zeros(1, dtype=np.intp)
-    return np.searchsorted(rows.codes[order][starts], np.arange(rows.positives.size)).astype(
-        np.intp
-    )
 
 
 def places_of_positives(

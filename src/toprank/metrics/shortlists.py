@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -350,7 +351,7 @@ def shortlist_overlap(
     if rows.scores.size < b.size:
         b = b[np.asarray(sample_weight) > 0]
     first = _shortlist(rows, k)
-    second = _shortlist(rows._replace(scores=b.astype(np.float64)), k)
+    second = _shortlist(replace(rows, scores=b.astype(np.float64)), k)
     common = _COMMON[ties](rows, first, second)
     share = common / first.budget
     return over_lists(share, rows, "shortlist_overlap", needs=ROW, undefined=undefined)
