@@ -294,17 +294,26 @@ def sort_rows(rows: ScoredRows, *, split: str | None = None) -> Sorted:
 
     ``split`` "pessimistic" or "optimistic" splits each tie by gain, the least or the largest first.
     """
-    keys: list[NDArray[Any]] = [-rows.scores]  # the last key counts first
-    if split in _GAIN_RISES:
-        keys.insert(0, _GAIN_RISES[split] * rows.gain)
+    if rows.codes is None:
+        order = _order(rows.scores)[::-1]
+    else:
+        order = np.lexsort((-rows.scores, rows.codes))
+    is_first = np.ones(order.size, dtype=np.bool_)
+    scores = rows.scores[order]
+    np.not_equal(scores[1:], scores[:-1], out=is_first[1:])
     if rows.codes is not None:
-        keys.append(rows.codes)
-    order = np.lexsort(keys) if len(keys) > 1 else _order(rows.scores)[::-1]
-    is_first = np.zeros(order.size, dtype=np.bool_)
-    is_first[:1] = True
-    for key in keys:
-        ordered = key[order]
-        is_first[1:] |= ordered[1:] != ordered[:-1]
+        codes = rows.codes[order]
+        is_first[1:] |= codes[1:] != codes[:-1]
+    if split not in _GAIN_RISES or is_first.all():
+        return Sorted(order, is_first)
+    # Only rows inside ties are sorted again: ties are rare where lists are long.
+    tied = np.flatnonzero(~(is_first & np.append(is_first[1:], True)))
+    tie = np.cumsum(is_first)[tied]
+    inner = order[tied][np.lexsort((_GAIN_RISES[split] * rows.gain[order[tied]], tie))]
+    order = order.copy()
+    order[tied] = inner
+    gain = rows.gain[order]
+    is_first[1:] |= gain[1:] != gain[:-1]
     return Sorted(order, is_first)
 
 
