@@ -22,16 +22,6 @@ def test_every_argument_is_documented(name):
         assert f"\n{parameter} : " in text
 
 
-@pytest.mark.parametrize("name", METRICS)
-def test_the_signature_is_what_a_caller_may_pass(name):
-    parameters = inspect.signature(getattr(metrics, name)).parameters
-    shared = {"y_true", "scores", "sample_weight", "groups", "pos_label", "ties", "undefined"}
-    assert shared <= parameters.keys()
-    assert "ranked" not in parameters
-    keyword_only = [p for p in parameters.values() if p.kind is p.KEYWORD_ONLY]
-    assert len(keyword_only) == len(parameters) - 2
-
-
 def test_importing_the_metrics_loads_nothing_heavy():
     code = (
         "import sys, toprank.metrics as m; m.roc_auc([0, 1], [0, 1]); "

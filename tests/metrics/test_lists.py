@@ -51,13 +51,6 @@ def test_scores_of_every_kind_mean_the_same(name):
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("ties", ["average", "pessimistic", "optimistic"])
-def test_one_list_under_one_name_is_no_groups_at_all(name, ties):
-    assert call(name, groups=["a"] * 6, ties=ties) == call(name, ties=ties)
-    assert call(name, sample_weight=np.ones(6), ties=ties) == pytest.approx(call(name, ties=ties))
-
-
-@pytest.mark.parametrize("name", NAMES)
 def test_input_is_left_as_it_was(name):
     y, s, w, g = Y.copy(), S.copy(), np.arange(6.0), np.zeros(6)
     call(name, y, s, sample_weight=w, groups=g)
@@ -246,20 +239,6 @@ def test_a_list_may_lack_the_positive_class():
     assert math.isnan(metrics.roc_auc([0, 0], [1, 2], pos_label=1, undefined=math.nan))
 
 
-def test_a_list_of_weight_zero_is_absent():
-    weights = [1] * 6 + [0, 0]
-    groups = ["a"] * 6 + ["b"] * 2
-    value = metrics.roc_auc(
-        [*Y, 1, 1], [*S, 1, 2], sample_weight=weights, groups=groups, undefined="error"
-    )
-    assert value == metrics.roc_auc(Y, S)
-
-
-def test_rows_of_weight_zero_keep_their_own_height():
-    heights = metrics.height([0, 1, 0], [3, 2, 1], sample_weight=[0, 2, 1])
-    np.testing.assert_array_equal(heights, [2, 0])
-
-
 def test_lists_shorter_than_k_are_judged_at_their_own_length():
     y, s, groups = [1, 0, 0, 1, 1], [5, 4, 3, 2, 1], [0, 0, 0, 1, 1]
     assert metrics.precision_at_k(y, s, k=3, groups=groups) == pytest.approx((1 / 3 + 1) / 2)
@@ -272,14 +251,6 @@ def test_a_fraction_is_rounded_up_to_a_whole_row():
     assert metrics.precision_at_k(y, -np.arange(100), k=0.07) == 1
     assert metrics.precision_at_k(y, -np.arange(100), k=0.071) == 7 / 8
     assert metrics.precision_at_k(y, -np.arange(100), k=0.07, sample_weight=0.1) == pytest.approx(1)
-
-
-def test_one_positive_among_all_ties():
-    y, s = np.arange(8) == 3, np.zeros(8)
-    assert metrics.roc_auc(y, s) == 0.5
-    assert metrics.precision_at_k(y, s, k=2) == 1 / 8
-    assert metrics.positives_at_top(y, s, ties="average") == 1 / 8
-    assert metrics.winner_take_all(y, s, ties="average") == 7 / 8
 
 
 def test_wrong_amounts_name_the_argument():
