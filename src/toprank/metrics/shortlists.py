@@ -248,7 +248,7 @@ def value_at_k(
     Parameters
     ----------
     value : float or array-like of shape (n_rows,), default=1
-        Value of a positive row. On Dask a number.
+        Value of a positive row.
     cost : float or array-like of shape (n_rows,), default=0
         Cost of looking at a row.
 
