@@ -173,6 +173,12 @@ def test_bad_budgets_are_named(name, k, error, message):
         ),
         ("ndcg", {"y": [0, 1, 2, 2000, 1, 0]}, r"grade 2000.0, .* pass gain='linear'"),
         ("bedroc", {"alpha": 0}, r"alpha=0 must be a positive number"),
+        (
+            "value_at_k",
+            {"value": [1, 2]},
+            r"value must be a number or one number for each of the 6",
+        ),
+        ("value_at_k", {"cost": -1}, r"cost must be finite and not negative, got -1"),
         ("enrichment_factor", {"fraction": 1}, r"fraction=1 must lie in \(0, 1\).* use lift"),
     ],
 )
@@ -251,10 +257,3 @@ def test_a_fraction_is_rounded_up_to_a_whole_row():
     assert metrics.precision_at_k(y, -np.arange(100), k=0.07) == 1
     assert metrics.precision_at_k(y, -np.arange(100), k=0.071) == 7 / 8
     assert metrics.precision_at_k(y, -np.arange(100), k=0.07, sample_weight=0.1) == pytest.approx(1)
-
-
-def test_wrong_amounts_name_the_argument():
-    with pytest.raises(ValueError, match="value must be a number or one number for each of the 6"):
-        call("value_at_k", value=[1, 2])
-    with pytest.raises(ValueError, match="cost must be finite and not negative, got -1"):
-        call("value_at_k", cost=-1)

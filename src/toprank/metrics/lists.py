@@ -232,7 +232,13 @@ def over_lists(
     if stands_in:
         return float(np.where(defined, values, given).mean()) if values.size else float(given)
     if not defined.any():
-        _warn_undefined(f"{name} needs {needs}, but {lacking}; the result is nan.")
+        # scikit-learn takes a second to import, and only this path needs it.
+        from sklearn.exceptions import UndefinedMetricWarning  # noqa: PLC0415
+
+        message = f"{name} needs {needs}, but {lacking}; the result is nan."
+        warnings.warn(
+            message, UndefinedMetricWarning, stacklevel=3
+        )  # points at the metric's caller
         return float("nan")
     return float(values[defined].mean())
 
@@ -252,11 +258,3 @@ def _lacking(defined: NDArray[np.bool_], names: NDArray[Any] | None) -> str:
         return "the list has none"
     bad = np.flatnonzero(~defined)
     return f"{bad.size} of {defined.size} lists (first: {names[bad[0]]!r}) have none"
-
-
-def _warn_undefined(message: str) -> None:
-    # scikit-learn takes a second to import, and only this path needs it.
-    from sklearn.exceptions import UndefinedMetricWarning  # noqa: PLC0415
-
-    # frames: this function, over_lists, the metric, the caller
-    warnings.warn(message, UndefinedMetricWarning, stacklevel=4)

@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     from toprank.metrics.lists import Undefined
     from toprank.metrics.ranked import Floats, ScoredRows
 
+# The share of the tied positives that count as above a negative.
+SHARE_ABOVE = {ties: 1.0 - below for ties, below in SHARE_BELOW.items()}
+
 _COUNT = "Between 0 (every positive on top) and the number of positives; smaller is better."
 _SHARE_LOST = "Between 0 and 1 (with lists: the share of lists lost); smaller is better."
 
@@ -75,15 +78,10 @@ def _share_of_won_pairs(rows: ScoredRows, ties: str) -> Floats:
     if wrong is not None:
         return ratio(n_pairs - sum(float(heights.sum()) for heights in wrong), n_pairs)
     ranked = rank_rows(rows)
-    beaten = _tied_share(ties) * ranked.gain
+    beaten = SHARE_ABOVE[ties] * ranked.gain
     beaten += ranked.above(ranked.gain)
     beaten *= ranked.negatives_tied
     return ratio(ranked.total(beaten), n_pairs)
-
-
-def _tied_share(ties: str) -> float:
-    """Share of the tied positives that are above a tied negative, on average."""
-    return 1.0 - SHARE_BELOW[ties]
 
 
 @metric(needs=BOTH)
@@ -138,7 +136,7 @@ def partial_auc(
         slope = np.divide(taken, negatives, out=np.zeros_like(taken), where=negatives > 0)
         tied = 0.5 * slope * ranked.gain
     else:
-        tied = _tied_share(ties) * ranked.gain
+        tied = SHARE_ABOVE[ties] * ranked.gain
     area = ranked.total(taken * (ranked.above(ranked.gain) + tied))
     area = ratio(area, scaled.positives * scaled.negatives)
     if standardize:
@@ -219,7 +217,7 @@ def _around_first_negative(rows: ScoredRows, ties: str) -> tuple[Floats, Floats]
     ranked = rank_rows(head(rows, np.ones(1), of_negatives=True))
     negatives = ranked.negatives_tied
     # The first of n tied negatives leaves p/(n + 1) of p positives above it, in the mean.
-    share = 1.0 / (negatives + 1.0) if ties == AVERAGE else _tied_share(ties)
+    share = 1.0 / (negatives + 1.0) if ties == AVERAGE else SHARE_ABOVE[ties]
     tied = share * ranked.gain
     # Ties are counted, which is exact; a sum of weights need not be 0 where there are none.
     holds = negatives > 0
