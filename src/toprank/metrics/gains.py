@@ -348,10 +348,10 @@ def harmonic_between(above: Floats, width: Floats) -> Floats:
     start = above.copy()
     start[near] += _FAR
     a = start + 0.5
-    ratio = np.log1p(width / a)
-    sums = ratio.copy()
+    log_ratio = np.log1p(width / a)
+    sums = log_ratio.copy()
     for n, coefficient in enumerate(_SERIES, start=1):
-        sums += coefficient * a ** (-2.0 * n) * np.expm1(-2.0 * n * ratio)
+        sums += coefficient * a ** (-2.0 * n) * np.expm1(-2.0 * n * log_ratio)
     a, w = above[near], width[near]
     for step in range(1, _FAR + 1):
         sums[near] += w / (a + step) / (a + w + step)
