@@ -54,15 +54,20 @@ class ScoredRows:
         """Whether this is one list without weights."""
         return self.codes is None and self.weights is None
 
+    @property
+    def is_positive(self) -> NDArray[np.bool_]:
+        """Mask of the positives, the rows that are worth something."""
+        return self.gain if self.gain.dtype == np.bool_ else self.gain > 0
+
     @cached_property
     def positives(self) -> Floats:
         """Weight of the positives of each list."""
-        return self.per_list(self.gain > 0)
+        return self.per_list(self.is_positive)
 
     @cached_property
     def negatives(self) -> Floats:
         """Weight of the negatives of each list."""
-        return self.per_list(self.gain <= 0)
+        return self.per_list(~self.is_positive)
 
     @property
     def totals(self) -> Floats:
@@ -324,29 +329,38 @@ def head(rows: ScoredRows, place: Floats, *, of_negatives: bool = False) -> Scor
     """
     if not rows.is_plain:
         return rows
-    counted = rows.scores[rows.gain <= 0] if of_negatives else rows.scores
+    counted = rows.scores[~rows.is_positive] if of_negatives else rows.scores
     k = max(math.ceil(place[0]), 1)
     if k >= counted.size:
         return rows
-    inside = np.flatnonzero(rows.scores >= kth_highest(counted, k))
+    if of_negatives:
+        inside = np.flatnonzero(rows.scores >= kth_highest(counted, k))
+    else:
+        inside = rows_down_to(counted, k)
     return replace(rows, scores=rows.scores[inside], gain=rows.gain[inside])
 
 
 def kth_highest(scores: Floats, k: int) -> float:
-    """Score at place k; where k is small, found among the few rows that can reach it.
+    """Score at place k."""
+    return float(scores[rows_down_to(scores, k)].min())
+
+
+def rows_down_to(scores: Floats, k: int) -> NDArray[np.intp]:
+    """Rows that score no less than that at place k; where k is small, few rows are partitioned.
 
     In a sample some 4 standard errors more rows than expected lie above the bound; where the rows
-    have an order that the sample does not see, all of them are looked at.
+    have an order that the sample does not see, all of them are partitioned.
     """
     step = min(max(1, scores.size // SAMPLE), WIDEST)
     sample = scores[::step]
     expected = k / step
     place = math.ceil(expected + 4.0 * math.sqrt(expected)) + 4
     if 2 * place < sample.size:
-        bound = np.partition(sample, -place)[-place]
-        contenders = scores[np.flatnonzero(scores >= bound)]
-        scores = contenders if contenders.size >= k else scores
-    return float(np.partition(scores, -k)[-k])
+        rows = np.flatnonzero(scores >= np.partition(sample, -place)[-place])
+        if rows.size >= k:
+            above = scores[rows]
+            return np.compress(above >= np.partition(above, -k)[-k], rows)
+    return np.flatnonzero(scores >= np.partition(scores, -k)[-k])
 
 
 def places_of_positives(
