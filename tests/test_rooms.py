@@ -121,8 +121,6 @@ TESTED_THROUGH = {
     "kernels/tree_scores.py": "trees/test_oblivious.py",
     "kernels/tree_shapley.py": "trees/test_binary.py",
     "kernels/tree_terms.py": "solvers/test_tree_leaves.py",
-    "metrics/places.py": "metrics/test_against_naive.py",
-    "metrics/ranked.py": "metrics/test_against_naive.py",
     "objectives/exponential.py": "objectives/test_battery.py",
     "objectives/heights.py": "objectives/test_battery.py",
     "objectives/losses.py": "objectives/test_battery.py",

@@ -51,13 +51,8 @@ _OPPOSITES = {
 }
 
 
-def as_scores(
-    scores: ArrayLike, *, name: str = "scores", finite: bool = True
-) -> NDArray[np.floating[Any]]:
-    """One finite score per row: float32 stays float32, everything else becomes float64.
-
-    Without ``finite`` the caller calls :func:`check_finite` when it reads the scores anyway.
-    """
+def as_scores(scores: ArrayLike, *, name: str = "scores") -> NDArray[np.floating[Any]]:
+    """One finite score per row: float32 stays float32, everything else becomes float64."""
     array = np.asarray(scores)
     if array.dtype.kind not in "biuf":
         raise TypeError(f"{name} must be numbers, got dtype {array.dtype}.")
@@ -70,22 +65,18 @@ def as_scores(
         )
     if array.dtype != np.float32:
         array = array.astype(np.float64, copy=False)
-    if finite:
-        check_finite(array, name)
+    _check_finite(array, name)
     return array
 
 
-def check_finite(
-    scores: NDArray[np.floating[Any]], name: str = "scores", total: float | None = None
-) -> None:
-    """Raise where a score is not finite; ``total`` is their sum, where it is known.
+def _check_finite(scores: NDArray[np.floating[Any]], name: str) -> None:
+    """Raise where a score is not finite.
 
     A sum is finite only if every term is, and it needs no temporary; only a sum that overflowed
     or met an infinity is worth the second look.
     """
-    if total is None:
-        with np.errstate(over="ignore", invalid="ignore"):
-            total = float(scores.sum())
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = float(scores.sum())
     if np.isfinite(total):
         return
     bad = np.flatnonzero(~np.isfinite(scores))

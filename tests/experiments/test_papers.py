@@ -1,9 +1,14 @@
-"""The page that says where each statement of the papers is."""
+"""The page that says where each statement of the papers is, and the examples of its code."""
+
+import doctest
 
 import pytest
 
 from experiments import papers
+from experiments.boosting import covers
 from experiments.cited import PAPERS, REASONS
+from experiments.online import bounds
+from experiments.push import chain, deviations
 
 
 def test_the_page_is_what_the_files_cite():
@@ -28,3 +33,10 @@ def test_citations_are_found_in_words_lists_and_names():
     expected = {("theorem", 2), ("theorem", 3), ("equation", 12), ("corollary", 13)}
     expected |= {("table", 1), ("table", 2), ("table", 3), ("op", 3), ("op", 4)}
     assert papers.citations(text) == expected
+
+
+@pytest.mark.parametrize("module", [bounds, chain, covers, deviations])
+def test_the_examples_are_true(module):
+    done = doctest.testmod(module, optionflags=doctest.NORMALIZE_WHITESPACE)
+    assert done.attempted > 0
+    assert done.failed == 0

@@ -13,7 +13,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 
 from tests.metrics import naive
 from toprank import metrics
-from toprank.metrics.driver import METRICS
+from toprank.metrics.lists import METRICS
 
 N_CASES = 1000
 GRADED = ("dcg", "ndcg")
@@ -263,8 +263,14 @@ def test_long_lists_pay_for_the_same_heights_as_rows_of_weight_1(ties, options, 
     assert found == pytest.approx(ranked, rel=1e-12)
 
 
-def test_a_long_list_whose_error_overflows_says_so():
-    y = np.arange(70_000) % 2
-    with pytest.warns(RuntimeWarning, match="overflows at p=100") as told:
-        assert metrics.pnorm_error(y, -y.astype(float), p=100) == math.inf
+@pytest.mark.parametrize("n_rows", [20_000, 70_000])
+@pytest.mark.parametrize("ties", ["pessimistic", "average"])
+def test_an_error_that_overflows_says_so_and_is_finite_if_normalised(n_rows, ties):
+    y, s = np.arange(n_rows) % 2, np.arange(n_rows)[::-1] // 5
+    with pytest.warns(RuntimeWarning, match=r"overflows at p=100; pass normalize=True") as told:
+        assert metrics.pnorm_error(y, s, p=100, ties=ties) == math.inf
     assert told[0].filename == __file__
+    exact = metrics.pnorm_error(y, s, p=math.inf, normalize=True)
+    for p in (64, 1e4, 1e300):
+        value = metrics.pnorm_error(y, s, p=p, normalize=True)
+        assert exact * 0.5 ** (1 / p) * 0.8 < value <= exact

@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike, NDArray
 from toprank.kernels.scratch import Scratch
 from toprank.kernels.threads import Threads, allowed_threads
 from toprank.kernels.tilts import bounded_steps
-from toprank.metrics.driver import METRICS
+from toprank.metrics.lists import METRICS
 from toprank.metrics.scoring import LOSSES, names
 
 if TYPE_CHECKING:

@@ -2,26 +2,59 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from toprank.inputs import SLACK
-from toprank.metrics.driver import AVERAGE, MEAN_FIRST, PESSIMISTIC, TOGETHER, metric
-from toprank.metrics.places import harmonic_between, places_of_positives, sum_over_places
-from toprank.metrics.shortlists import budgets, to_k
+from toprank.inputs import SLACK, check_choice
+from toprank.metrics.lists import (
+    BOTH,
+    MEAN_FIRST,
+    POSITIVE,
+    ROW,
+    check_rows,
+    metric,
+    over_lists,
+    ratio,
+)
+from toprank.metrics.ranked import (
+    AVERAGE,
+    PESSIMISTIC,
+    TOGETHER,
+    Ranked,
+    head,
+    places_of_positives,
+    rank_rows,
+    sum_over_places,
+    sum_over_ranks,
+)
+from toprank.metrics.shortlists import budgets
 
 if TYPE_CHECKING:
-    from toprank.metrics.ranked import Floats, Ranked
+    from toprank.metrics.lists import Undefined
+    from toprank.metrics.ranked import Floats, ScoredRows
 
 GAIN = "exponential"  # the default, 2^y − 1
+MEAN_OR_TOGETHER = *MEAN_FIRST, TOGETHER
+TOGETHER_FIRST = TOGETHER, *MEAN_FIRST
 
 
-@metric(needs="rows", ties=(*MEAN_FIRST, TOGETHER), graded=True, reach=to_k, returns="At least 0.")
+@metric(needs=ROW, ties=MEAN_OR_TOGETHER, returns="At least 0.")
 def dcg(
-    ranked: Ranked, *, ties: str, k: float | None = None, log_base: float = 2.0, gain: str = GAIN
-) -> Floats:
+    y_true: ArrayLike,
+    scores: ArrayLike,
+    *,
+    k: float | None = None,
+    log_base: float = 2.0,
+    gain: str = GAIN,
+    ties: str = AVERAGE,
+    undefined: Undefined = "skip",
+    sample_weight: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+    pos_label: Any = None,
+) -> float:
     """Discounted cumulative gain: the gains of the rows, discounted by their place in the list.
 
     ::
@@ -44,15 +77,28 @@ def dcg(
     >>> dcg([1, 0, 1], [3, 2, 1])
     1.5
     """
-    del gain  # the driver has turned grades into gains
-    budget = None if k is None else budgets(k, ranked.rows, whole=ranked.whole)
-    return _discounted(ranked, budget, log_base, together=ties == TOGETHER)
+    check_choice("ties", ties, MEAN_OR_TOGETHER)
+    rows = check_rows(y_true, scores, sample_weight, groups, pos_label, gain=gain)
+    budget = None if k is None else budgets(k, rows)
+    ranked = rank_rows(rows if budget is None else head(rows, budget), split=ties)
+    gains = _discounted(ranked, budget, log_base, together=ties == TOGETHER)
+    return over_lists(gains, rows, "dcg", needs=ROW, undefined=undefined)
 
 
-@metric(needs="positives", graded=True, reach=to_k)
+@metric(needs=POSITIVE)
 def ndcg(
-    ranked: Ranked, *, ties: str, k: float | None = None, log_base: float = 2.0, gain: str = GAIN
-) -> Floats:
+    y_true: ArrayLike,
+    scores: ArrayLike,
+    *,
+    k: float | None = None,
+    log_base: float = 2.0,
+    gain: str = GAIN,
+    ties: str = AVERAGE,
+    undefined: Undefined = "skip",
+    sample_weight: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+    pos_label: Any = None,
+) -> float:
     """DCG divided by the largest DCG of any order of the list.
 
     ::
@@ -74,14 +120,28 @@ def ndcg(
     >>> ndcg([3, 0, 1], [0.9, 0.2, 0.8])
     1.0
     """
-    del ties, gain  # the driver has split ties and turned grades into gains
-    budget = None if k is None else budgets(k, ranked.rows, whole=ranked.whole)
-    reached = _discounted(ranked, budget, log_base, together=False)
-    return reached / _discounted(ranked.best(), budget, log_base, together=False)
+    check_choice("ties", ties, MEAN_FIRST)
+    rows = check_rows(y_true, scores, sample_weight, groups, pos_label, gain=gain)
+    budget = None if k is None else budgets(k, rows)
+    ranked = rank_rows(rows if budget is None else head(rows, budget), split=ties)
+    reached = _discounted(ranked, budget, log_base)
+    share = ratio(reached, _discounted(_best_order(rows), budget, log_base))
+    return over_lists(share, rows, "ndcg", needs=POSITIVE, undefined=undefined)
+
+
+def _best_order(rows: ScoredRows) -> Ranked:
+    """The same lists by falling gain."""
+    gain = rows.gain.astype(np.float64)
+    if not rows.is_plain:
+        return rank_rows(replace(rows, scores=gain))
+    # The gains of one list of equal weights need no order but their own.
+    grades, counts = np.unique(gain, return_counts=True)
+    weight = counts[::-1].astype(np.float64)
+    return Ranked(grades[::-1] * weight, weight, np.zeros(1, np.intp))
 
 
 def _discounted(
-    ranked: Ranked, budget: Floats | None, log_base: float, *, together: bool
+    ranked: Ranked, budget: Floats | None, log_base: float, *, together: bool = False
 ) -> Floats:
     if not log_base > 1:
         raise ValueError(f"log_base={log_base} must be above 1.")
@@ -99,10 +159,10 @@ def _discounted(
     if together:
         shares = weight * discount(through)
         if budget is not None:
-            shares[through > (1.0 + SLACK) * ranked.spread_over(budget, live)] = 0.0
+            shares[through > (1.0 + SLACK) * ranked.spread(budget)[live]] = 0.0
     else:
         if budget is not None:
-            limit = ranked.spread_over(budget, live)
+            limit = ranked.spread(budget)[live]
             above, through = np.minimum(above, limit), np.minimum(through, limit)
         shares = sum_over_places(discount, above, through)
     shares /= weight
@@ -110,8 +170,18 @@ def _discounted(
     return ranked.total(shares) if isinstance(live, slice) else ranked.total_of(shares, live)
 
 
-@metric(needs="positives", ties=(TOGETHER, *MEAN_FIRST), returns="Above 0.")
-def average_reciprocal_rank(ranked: Ranked, *, ties: str, normalize: bool = False) -> Floats:
+@metric(needs=POSITIVE, ties=TOGETHER_FIRST, returns="Above 0.")
+def average_reciprocal_rank(
+    y_true: ArrayLike,
+    scores: ArrayLike,
+    *,
+    normalize: bool = False,
+    ties: str = TOGETHER,
+    undefined: Undefined = "skip",
+    sample_weight: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+    pos_label: Any = None,
+) -> float:
     """Sum of the reciprocal ranks of the positives, the AveR of Rudin (2009).
 
     ::
@@ -134,19 +204,29 @@ def average_reciprocal_rank(ranked: Ranked, *, ties: str, normalize: bool = Fals
     >>> average_reciprocal_rank([1, 0, 1, 0], [0.9, 0.8, 0.7, 0.1])
     1.3333333333333333
     """
-    live = ranked.gain > 0
-    worth = np.zeros_like(ranked.gain)
+    check_choice("ties", ties, TOGETHER_FIRST)
+    rows = check_rows(y_true, scores, sample_weight, groups, pos_label)
+    ranked = rank_rows(rows)
     if ties == TOGETHER:
-        worth[live] = ranked.gain[live] / (ranked.above(ranked.weight) + ranked.weight)[live]
+        total = ranked.total(ranked.gain / (ranked.above(ranked.weight) + ranked.weight))
     else:
-        above, through, density = places_of_positives(ranked, live, ties)
-        worth[live] = density * sum_over_places(np.reciprocal, above, through)
-    total = ranked.total(worth)
-    return total / ranked.positives if normalize else total
+        total = sum_over_ranks(ranked, np.reciprocal, ties)
+    total = ratio(total, rows.positives) if normalize else total
+    return over_lists(total, rows, "average_reciprocal_rank", needs=POSITIVE, undefined=undefined)
 
 
-@metric(needs="both")
-def bedroc(ranked: Ranked, *, ties: str, alpha: float = 20.0) -> Floats:
+@metric(needs=BOTH)
+def bedroc(
+    y_true: ArrayLike,
+    scores: ArrayLike,
+    *,
+    alpha: float = 20.0,
+    ties: str = AVERAGE,
+    undefined: Undefined = "skip",
+    sample_weight: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+    pos_label: Any = None,
+) -> float:
     """Boltzmann-enhanced discrimination of ROC: exponentially weighted early recognition.
 
     ::
@@ -169,18 +249,21 @@ def bedroc(ranked: Ranked, *, ties: str, alpha: float = 20.0) -> Floats:
     >>> bedroc([1, 0, 1, 0, 0], [5, 4, 3, 2, 1], alpha=20)
     0.98234...
     """
+    check_choice("ties", ties, MEAN_FIRST)
+    rows = check_rows(y_true, scores, sample_weight, groups, pos_label)
     if not 0 < alpha < np.inf:
         raise ValueError(f"alpha={alpha} must be a positive number.")
-    ranked = ranked.scaled()
-    rate = alpha / ranked.rows
+    scaled = rows.scaled()
+    ranked, rate = rank_rows(scaled), alpha / scaled.totals
     live = ranked.gain > 0
     above, through, density = places_of_positives(ranked, live, ties)
     mass = np.zeros_like(ranked.gain)
-    mass[live] = density * _mass(ranked.spread_over(rate, live), above, through)
+    mass[live] = density * _mass(ranked.spread(rate)[live], above, through)
     # A geometric sum over unit places has the constant 1/(e^rate − 1), which cancels here.
-    best = _mass(rate, np.zeros_like(rate), ranked.positives)
-    worst = _mass(rate, ranked.negatives, ranked.rows)
-    return (ranked.total(mass) - worst) / (best - worst)
+    best = _mass(rate, np.zeros_like(rate), scaled.positives)
+    worst = _mass(rate, scaled.negatives, scaled.totals)
+    share = ratio(ranked.total(mass) - worst, best - worst)
+    return over_lists(share, rows, "bedroc", needs=BOTH, undefined=undefined)
 
 
 def _mass(rate: Floats, above: Floats, through: Floats) -> Floats:
@@ -188,8 +271,17 @@ def _mass(rate: Floats, above: Floats, through: Floats) -> Floats:
     return np.exp(-rate * above) * -np.expm1(-rate * (through - above))
 
 
-@metric(needs="positives", ties=(TOGETHER, *MEAN_FIRST))
-def average_precision(ranked: Ranked, *, ties: str) -> Floats:
+@metric(needs=POSITIVE, ties=TOGETHER_FIRST)
+def average_precision(
+    y_true: ArrayLike,
+    scores: ArrayLike,
+    *,
+    ties: str = TOGETHER,
+    undefined: Undefined = "skip",
+    sample_weight: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+    pos_label: Any = None,
+) -> float:
     """Mean, over the positives, of the precision of the list that ends at each.
 
     ::
@@ -207,18 +299,22 @@ def average_precision(ranked: Ranked, *, ties: str) -> Floats:
     >>> average_precision([1, 0, 1, 0], [0.9, 0.8, 0.7, 0.1])
     0.8333333333333333
     """
+    check_choice("ties", ties, TOGETHER_FIRST)
+    rows = check_rows(y_true, scores, sample_weight, groups, pos_label)
+    ranked = rank_rows(rows)
     # Only ties with positives add to the sum; the others are left out of the harmonic sums.
     live = np.flatnonzero(ranked.gain)
-    found, rows = ranked.above(ranked.gain)[live], ranked.above(ranked.weight)[live]
+    found, place = ranked.above(ranked.gain)[live], ranked.above(ranked.weight)[live]
     gain, weight = ranked.gain[live], ranked.weight[live]
     if ties == TOGETHER:
-        sums = gain * ((found + gain) / (rows + weight))
+        sums = gain * ((found + gain) / (place + weight))
     elif ties == AVERAGE:
-        sums = _mean_of_orders(found, rows, gain, weight)
-    else:  # Σ_j (found + j) / (rows + j) over j = 1..gain, as Σ_j 1 − (rows − found) / (rows + j)
-        rows = rows + (weight - gain) if ties == PESSIMISTIC else rows
-        sums = gain - (rows - found) * harmonic_between(rows, gain)
-    return ranked.total_of(sums, live) / ranked.positives
+        sums = _mean_of_orders(found, place, gain, weight)
+    else:  # Σ_j (found + j)/(place + j) over j = 1..gain, as Σ_j 1 − (place − found)/(place + j)
+        place = place + (weight - gain) if ties == PESSIMISTIC else place
+        sums = gain - (place - found) * harmonic_between(place, gain)
+    mean = ratio(ranked.total_of(sums, live), rows.positives)
+    return over_lists(mean, rows, "average_precision", needs=POSITIVE, undefined=undefined)
 
 
 def _mean_of_orders(found: Floats, rows: Floats, gain: Floats, weight: Floats) -> Floats:
@@ -234,3 +330,29 @@ def _mean_of_orders(found: Floats, rows: Floats, gain: Floats, weight: Floats) -
     first = rows - found + negatives / 2 - slope * (rows + (weight + 1.0) / 2)
     sums = weight - slope * weight - first * harmonic_between(rows, weight)
     return (gain / weight) * sums
+
+
+# Coefficients of H(x) = ln y + γ + Σ c_n·y^(−2n), y = x + ½, enough for 1e-15 where x ≥ 16.
+_FAR = 16
+_SERIES = (1 / 24, -7 / 960, 31 / 8064, -127 / 30720, 511 / 67584)
+
+
+def harmonic_between(above: Floats, width: Floats) -> Floats:
+    """Harmonic sum Σ 1/r over the places r in ``(above, above + width]``, smooth in both.
+
+    To full relative precision for any width: near the top H(b) − H(a) is
+    Σ_j width / ((a + j)(b + j)) over 16 steps j down the list, and from there the difference of the
+    asymptotic series, without cancellation through a^(−m) − b^(−m) = −a^(−m)·expm1(−m·ln(b/a)).
+    """
+    near = np.flatnonzero(above < _FAR)
+    start = above.copy()
+    start[near] += _FAR
+    a = start + 0.5
+    log_ratio = np.log1p(width / a)
+    sums = log_ratio.copy()
+    for n, coefficient in enumerate(_SERIES, start=1):
+        sums += coefficient * a ** (-2.0 * n) * np.expm1(-2.0 * n * log_ratio)
+    a, w = above[near], width[near]
+    for step in range(1, _FAR + 1):
+        sums[near] += w / (a + step) / (a + w + step)
+    return sums

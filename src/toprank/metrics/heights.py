@@ -2,77 +2,49 @@
 
 from __future__ import annotations
 
-import functools
-import inspect
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
-from toprank.inputs import check_choice, check_finite
-from toprank.metrics.driver import (
+from toprank.inputs import check_choice
+from toprank.metrics.lists import BOTH, WORST_FIRST, check_rows, metric, over_lists, ratio
+from toprank.metrics.ranked import (
     AVERAGE,
     OPTIMISTIC,
     PESSIMISTIC,
     SHARE_BELOW,
     TOGETHER,
-    WORST_FIRST,
-    check_rows,
-    metric,
-    read_call,
-    shared_parameters,
+    Ranked,
+    heights_of_long_list,
+    rank_rows,
+    rank_sorted,
+    sort_rows,
+    sum_over_places,
+    sum_over_ranks,
 )
-from toprank.metrics.places import places_of_positives, sum_over_places
-from toprank.metrics.ranked import Ranked, heights_of_long_list, rank_sorted, sort_rows
 
 if TYPE_CHECKING:
+    from toprank.metrics.lists import Undefined
     from toprank.metrics.ranked import Floats, ScoredRows
 
 # A difference of two scores is known up to this share of their size.
 _ROUNDING = 4 * np.finfo(np.float64).eps
-
-# Ties that are taken at a time: the cache of a processor holds them.
-BLOCK = 1 << 14
+TOGETHER_OR_WORST = TOGETHER, *WORST_FIRST
 
 
-def _of_each_row(
-    *, of: str
-) -> Callable[[Callable[[Ranked, float], Floats]], Callable[..., Floats]]:
-    """Make a function of rows out of one of ties, with one value per positive or negative."""
-    # Every list has heights: none is undefined.
-    parameters = [p for p in shared_parameters(PESSIMISTIC) if p.name != "undefined"]
-    signature = inspect.Signature(parameters, return_annotation="Floats")
-
-    def decorate(judge: Callable[[Ranked, float], Floats]) -> Callable[..., Floats]:
-        @functools.wraps(judge)
-        def measured(*arguments: Any, **keywords: Any) -> Floats:
-            given, _ = read_call(signature, arguments, keywords)
-            ties = given.pop("ties")
-            check_choice("ties", ties, tuple(SHARE_BELOW))
-            # Rows of weight 0 count in no height, yet they have a height of their own.
-            rows, _ = check_rows(**given, keep_weightless=True)
-            if not rows.scores.size:
-                raise ValueError("y_true is empty; there is no row to rank.")
-            by_score = sort_rows(rows)
-            totals = rows.per_list(rows.gain), rows.per_list(~rows.gain)
-            values = by_score.for_each_row(
-                judge(rank_sorted(rows, by_score, *totals), SHARE_BELOW[ties])
-            )
-            of_class: Floats = values[rows.gain if of == "positives" else ~rows.gain]
-            return of_class
-
-        vars(measured)["__signature__"] = signature
-        text, _, examples = inspect.cleandoc(judge.__doc__ or "").partition("\nExamples\n")
-        returns = f"ndarray of shape (n_{of},)\n    One value per row of the {of}, in their order."
-        measured.__doc__ = f"{text}\nReturns\n-------\n{returns}\n\nExamples\n{examples}"
-        return measured
-
-    return decorate
-
-
-@_of_each_row(of="negatives")
-def height(ranked: Ranked, share: float) -> Floats:
+def height(
+    y_true: ArrayLike,
+    scores: ArrayLike,
+    *,
+    ties: str = PESSIMISTIC,
+    sample_weight: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+    pos_label: Any = None,
+) -> Floats:
     """Height of each negative: how many positives it is ranked above.
 
     ::
@@ -83,17 +55,31 @@ def height(ranked: Ranked, share: float) -> Floats:
     "average", not at all with "optimistic". With ``groups``, positives of the same list count;
     with ``sample_weight``, their weights. One sort: O(n log n) time, O(n) memory.
 
+    Returns
+    -------
+    ndarray of shape (n_negatives,)
+        One value per row of the negatives, in their order.
+
     Examples
     --------
     >>> from toprank.metrics import height
     >>> height([0, 1, 0, 1], [4, 3, 2, 1])
     array([2., 1.])
     """
-    return _heights(ranked, share)
+    given = y_true, scores, sample_weight, groups, pos_label
+    heights, is_positive = _of_each_row(_heights, ties, *given)
+    return heights[~is_positive]
 
 
-@_of_each_row(of="positives")
-def reverse_height(ranked: Ranked, share: float) -> Floats:
+def reverse_height(
+    y_true: ArrayLike,
+    scores: ArrayLike,
+    *,
+    ties: str = PESSIMISTIC,
+    sample_weight: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+    pos_label: Any = None,
+) -> Floats:
     """Reverse height of each positive: how many negatives are ranked above it.
 
     ::
@@ -104,17 +90,31 @@ def reverse_height(ranked: Ranked, share: float) -> Floats:
     "average", not at all with "optimistic". With ``groups``, negatives of the same list count;
     with ``sample_weight``, their weights. One sort: O(n log n) time, O(n) memory.
 
+    Returns
+    -------
+    ndarray of shape (n_positives,)
+        One value per row of the positives, in their order.
+
     Examples
     --------
     >>> from toprank.metrics import reverse_height
     >>> reverse_height([0, 1, 0, 1], [4, 3, 2, 1])
     array([1., 2.])
     """
-    return _reverse_heights(ranked, share)
+    given = y_true, scores, sample_weight, groups, pos_label
+    heights, is_positive = _of_each_row(_reverse_heights, ties, *given)
+    return heights[is_positive]
 
 
-@_of_each_row(of="positives")
-def ranks(ranked: Ranked, share: float) -> Floats:
+def ranks(
+    y_true: ArrayLike,
+    scores: ArrayLike,
+    *,
+    ties: str = PESSIMISTIC,
+    sample_weight: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+    pos_label: Any = None,
+) -> Floats:
     """Rank of each positive among all rows, 1 the best.
 
     ::
@@ -125,14 +125,34 @@ def ranks(ranked: Ranked, share: float) -> Floats:
     mean place with "average", the first with "optimistic". With ``groups``, rows of the same list
     count; with ``sample_weight``, their weights. One sort: O(n log n) time, O(n) memory.
 
+    Returns
+    -------
+    ndarray of shape (n_positives,)
+        One value per row of the positives, in their order.
+
     Examples
     --------
     >>> from toprank.metrics import ranks
     >>> ranks([0, 1, 0, 1], [4, 3, 2, 1])
     array([2., 4.])
     """
-    first = np.minimum(ranked.weight, 1.0)
-    return ranked.above(ranked.weight) + first + share * (ranked.weight - first)
+    given = y_true, scores, sample_weight, groups, pos_label
+    places, is_positive = _of_each_row(_ranks, ties, *given)
+    return places[is_positive]
+
+
+def _of_each_row(
+    formula: Callable[[Ranked, float], Floats], ties: str, *given: Any
+) -> tuple[Floats, NDArray[np.bool_]]:
+    """One value for each row, from a formula of ties, and which rows are positives."""
+    check_choice("ties", ties, tuple(SHARE_BELOW))
+    # Rows of weight 0 count in no height, yet they have a height of their own.
+    rows = check_rows(*given, keep_weightless=True)
+    if not rows.scores.size:
+        raise ValueError("y_true is empty; there is no row to rank.")
+    by_score = sort_rows(rows)
+    values = formula(rank_sorted(rows, by_score), SHARE_BELOW[ties])
+    return by_score.for_each_row(values), rows.gain
 
 
 def _heights(ranked: Ranked, share: float) -> Floats:
@@ -147,69 +167,31 @@ def _heights(ranked: Ranked, share: float) -> Floats:
 
 
 def _reverse_heights(ranked: Ranked, share: float) -> Floats:
+    """Weight of the negatives above each tie, with this share of those inside it."""
     negatives = ranked.negatives_tied
     return ranked.above(negatives) + share * negatives
 
 
-def _won_by_margin(
-    rows: ScoredRows, *, ties: str, p: float = 4.0, normalize: bool = False, margin: float = 0.0
-) -> ScoredRows:
-    """Positives lowered by the margin, so that a plain comparison finds s_i − margin ≤ s_k."""
-    if not p >= 1:
-        raise ValueError(f"p={p} must be at least 1.")
-    if np.isinf(p) and not normalize:
-        raise ValueError("p=inf has no raw sum; pass normalize=True, or use r_max.")
-    if not 0 <= margin < np.inf:
-        raise ValueError(f"margin={margin} must be a number of at least 0.")
-    if margin == 0:
-        return rows
-    if ties != PESSIMISTIC:
-        raise ValueError(f"ties={ties!r} does not go with a margin; ties are errors there.")
-    if not rows.are_finite:
-        check_finite(rows.scores)
-    # A difference equal to the margin is an error, on whichever side the subtraction rounds it.
-    slack = _ROUNDING * (np.abs(rows.scores) + margin)
-    return rows._replace(scores=rows.scores - (margin + slack) * rows.gain, are_finite=True)
+def _ranks(ranked: Ranked, share: float) -> Floats:
+    """Rank of a row of each tie, from the first place of the tie to the last."""
+    first = np.minimum(ranked.weight, 1.0)
+    return ranked.above(ranked.weight) + first + share * (ranked.weight - first)
 
 
-def _pnorm_error_of_long_list(
-    rows: ScoredRows, *, ties: str, p: float, normalize: bool, margin: float
-) -> Floats | None:
-    """The raw sum of a long list, whose heights need no sort of all rows at once."""
-    del margin  # the scores were shifted before
-    if normalize or ties == AVERAGE:
-        return None
-    of_buckets = heights_of_long_list(rows, SHARE_BELOW[ties])
-    if of_buckets is None:
-        return None
-    total = np.zeros(1)
-    with np.errstate(over="ignore"):
-        for heights in of_buckets:
-            for start in range(0, heights.size, BLOCK):
-                total += _power(heights[start : start + BLOCK], p).sum()
-    _warn_of_overflow(total, p)
-    return total
-
-
-def _warn_of_overflow(total: Floats, p: float) -> None:
-    if np.isinf(total).any():
-        warnings.warn(
-            f"The p-norm error overflows at p={p:g}; pass normalize=True.",
-            RuntimeWarning,
-            stacklevel=5,  # this function, its caller, _judge_lists, measured, the caller
-        )
-
-
-@metric(
-    needs="both",
-    ties=WORST_FIRST,
-    prepare=_won_by_margin,
-    shortcut=_pnorm_error_of_long_list,
-    returns="At least 0; smaller is better.",
-)
+@metric(needs=BOTH, ties=WORST_FIRST, returns="At least 0; smaller is better.")
 def pnorm_error(
-    ranked: Ranked, *, ties: str, p: float = 4.0, normalize: bool = False, margin: float = 0.0
-) -> Floats:
+    y_true: ArrayLike,
+    scores: ArrayLike,
+    *,
+    p: float = 4.0,
+    normalize: bool = False,
+    margin: float = 0.0,
+    ties: str = PESSIMISTIC,
+    undefined: Undefined = "skip",
+    sample_weight: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+    pos_label: Any = None,
+) -> float:
     """P-norm push error: the sum of the p-th powers of the heights of the negatives.
 
     ::
@@ -239,16 +221,53 @@ def pnorm_error(
     >>> pnorm_error([-1, 1, -1, 1, -1, -1, 1, 1], [1, 2, 3, 4, 5, 6, 7, 8], p=4)
     33.0
     """
-    del margin  # the scores were shifted before they were sorted
+    check_choice("ties", ties, WORST_FIRST)
+    rows = check_rows(y_true, scores, sample_weight, groups, pos_label)
+    if not p >= 1:
+        raise ValueError(f"p={p} must be at least 1.")
+    if np.isinf(p) and not normalize:
+        raise ValueError("p=inf has no raw sum; pass normalize=True, or use r_max.")
+    rows = _won_by_margin(rows, margin, ties)
     if normalize:
-        return _normalized(ranked, ties, p)
+        error = _normalized(rows, ties, p)
+    else:
+        error = _raw(rows, ties, p)
+        if np.isinf(error).any():
+            warnings.warn(
+                f"The p-norm error overflows at p={p:g}; pass normalize=True.",
+                RuntimeWarning,
+                stacklevel=2,
+            )
+    return over_lists(error, rows, "pnorm_error", needs=BOTH, undefined=undefined)
+
+
+def _won_by_margin(rows: ScoredRows, margin: float, ties: str) -> ScoredRows:
+    """Positives lowered by the margin, so that a plain comparison finds s_i − margin ≤ s_k."""
+    if not 0 <= margin < np.inf:
+        raise ValueError(f"margin={margin} must be a number of at least 0.")
+    if margin == 0:
+        return rows
+    if ties != PESSIMISTIC:
+        raise ValueError(f"ties={ties!r} does not go with a margin; ties are errors there.")
+    # A difference equal to the margin is an error, on whichever side the subtraction rounds it.
+    slack = _ROUNDING * (np.abs(rows.scores) + margin)
+    return replace(rows, scores=rows.scores - (margin + slack) * rows.gain)
+
+
+def _raw(rows: ScoredRows, ties: str, p: float) -> Floats:
+    """Σ_k height^p; the heights of one long list need no sort of all rows at once."""
+
+    def price(heights: Floats) -> Floats:
+        return _power(heights, p)
+
     with np.errstate(over="ignore"):
         if ties == AVERAGE and p > 1:
-            total = _expected_price(ranked, lambda heights: _power(heights, p), "height")
-        else:
-            total = _paid_by_height(ranked, lambda heights: _power(heights, p), SHARE_BELOW[ties])
-    _warn_of_overflow(total, p)
-    return total
+            return _expected_price(rows, price, "height")
+        some = heights_of_long_list(rows, SHARE_BELOW[ties]) if rows.is_plain else None
+        if some is not None:
+            return np.array([sum(float(price(heights).sum()) for heights in some)])
+        ranked = rank_rows(rows)
+        return _paid(ranked, price, _heights(ranked, SHARE_BELOW[ties]), ranked.negatives_tied)
 
 
 def _power(values: Floats, p: float) -> Floats:
@@ -260,29 +279,39 @@ def _power(values: Floats, p: float) -> Floats:
     return powers
 
 
-def _normalized(ranked: Ranked, ties: str, p: float) -> Floats:
+def _normalized(rows: ScoredRows, ties: str, p: float) -> Floats:
     """(1/K Σ_k (h_k/I)^p)^(1/p) with the largest height factored out, so nothing overflows."""
     if ties == AVERAGE and p > 1:
         raise ValueError(
             "ties='average' has no closed form for normalize=True with p > 1; "
             "choose 'pessimistic' or 'optimistic'."
         )
+    ranked = rank_rows(rows)
     heights, negatives = _heights(ranked, SHARE_BELOW[ties]), ranked.negatives_tied
     largest = ranked.largest(np.where(negatives > 0, heights, 0.0))
     if np.isinf(p):
-        return largest / ranked.positives
+        return ratio(largest, rows.positives)
     # A list without any error has largest height 0, and 0/1 is right for it.
     scale = np.where(largest > 0, largest, 1.0)
     shares = heights / ranked.spread(scale)
     powers = _paid(ranked, lambda shares: _power(shares, p), shares, negatives)
-    mean: Floats = (powers / ranked.negatives) ** (1.0 / p)
-    return (largest / ranked.positives) * mean
+    mean: Floats = ratio(powers, rows.negatives) ** (1.0 / p)
+    return ratio(largest, rows.positives) * mean
 
 
-@metric(needs="both", ties=(TOGETHER, *WORST_FIRST), returns="The sum of the prices.")
+@metric(needs=BOTH, ties=TOGETHER_OR_WORST, returns="The sum of the prices.")
 def price_of_heights(
-    ranked: Ranked, *, ties: str, price: Callable[[Floats], Floats], on: str = "height"
-) -> Floats:
+    y_true: ArrayLike,
+    scores: ArrayLike,
+    *,
+    price: Callable[[Floats], Floats],
+    on: str = "height",
+    ties: str = TOGETHER,
+    undefined: Undefined = "skip",
+    sample_weight: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+    pos_label: Any = None,
+) -> float:
     """Sum of the prices of all heights, reverse heights or ranks.
 
     ::
@@ -309,10 +338,13 @@ def price_of_heights(
     >>> price_of_heights([0, 1, 0, 1], [4, 3, 2, 1], price=np.square)
     5.0
     """
+    check_choice("ties", ties, TOGETHER_OR_WORST)
+    rows = check_rows(y_true, scores, sample_weight, groups, pos_label)
     check_choice("on", on, ("height", "reverse_height", "rank"))
 
     def checked(places: Floats) -> Floats:
-        prices = np.asarray(price(places), dtype=np.float64)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            prices = np.asarray(price(places), dtype=np.float64)
         if prices.shape != places.shape:
             raise ValueError(
                 f"price returned shape {prices.shape} for an array of shape {places.shape}; "
@@ -320,13 +352,22 @@ def price_of_heights(
             )
         return prices
 
+    total = _total_price(rows, checked, on, ties)
+    return over_lists(total, rows, "price_of_heights", needs=BOTH, undefined=undefined)
+
+
+def _total_price(rows: ScoredRows, price: Callable[[Floats], Floats], on: str, ties: str) -> Floats:
+    if ties == AVERAGE and on != "rank":
+        return _expected_price(rows, price, on)
+    ranked = rank_rows(rows)
+    if on == "rank" and ties != TOGETHER:
+        return sum_over_ranks(ranked, price, ties)
     if on == "rank":
-        return _price_of_ranks(ranked, checked, ties)
-    if ties == AVERAGE:
-        return _expected_price(ranked, checked, on)
+        return _paid(ranked, price, ranked.above(ranked.weight) + ranked.weight, ranked.gain)
+    share = float(ties != OPTIMISTIC)
     if on == "height":
-        return _paid_by_height(ranked, checked, float(ties != OPTIMISTIC))
-    return _paid(ranked, checked, _reverse_heights(ranked, float(ties != OPTIMISTIC)), ranked.gain)
+        return _paid(ranked, price, _heights(ranked, share), ranked.negatives_tied)
+    return _paid(ranked, price, _reverse_heights(ranked, share), ranked.gain)
 
 
 def _paid(
@@ -337,45 +378,18 @@ def _paid(
     return ranked.total_of(weight[live] * price(places[live]), live)
 
 
-def _paid_by_height(ranked: Ranked, price: Callable[[Floats], Floats], share: float) -> Floats:
-    """Σ price(height) over the negatives of each list.
-
-    One list is taken block by block from below, so that heights and prices never leave the
-    cache of the processor.
-    """
-    if ranked.starts.size > 1:
-        return _paid(ranked, price, _heights(ranked, share), ranked.negatives_tied)
-    below, total = 0.0, np.zeros(1)
-    for stop in range(ranked.gain.size, 0, -BLOCK):
-        block = ranked.between(max(stop - BLOCK, 0), stop)
-        heights = _heights(block, share)
-        heights += below
-        below += float(block.gain.sum())
-        total += _paid(block, price, heights, block.negatives_tied)
-    return total
-
-
-def _price_of_ranks(ranked: Ranked, price: Callable[[Floats], Floats], ties: str) -> Floats:
-    if ties == TOGETHER:
-        return _paid(ranked, price, ranked.above(ranked.weight) + ranked.weight, ranked.gain)
-    live = ranked.gain > 0
-    above, through, density = places_of_positives(ranked, live, ties)
-    prices = np.zeros_like(ranked.gain)
-    prices[live] = density * sum_over_places(price, above, through)
-    return ranked.total(prices)
-
-
-def _expected_price(ranked: Ranked, price: Callable[[Floats], Floats], on: str) -> Floats:
+def _expected_price(rows: ScoredRows, price: Callable[[Floats], Floats], on: str) -> Floats:
     """Mean over all orders of Σ price(height).
 
     In a random order of its tie, the number of the m tied opponents on the wrong side of a row is
     uniform on 0..m, so a row pays the mean of price(h), ..., price(h + m).
     """
-    if not ranked.whole:
+    if not rows.are_whole:
         raise ValueError(
             "ties='average' has no closed form here for sample_weight that is not whole; "
             "choose 'pessimistic' or 'optimistic'."
         )
+    ranked = rank_rows(rows)
     negatives = ranked.negatives_tied
     if on == "height":
         payers, opponents, least = negatives, ranked.gain, _heights(ranked, 0.0)

@@ -2,39 +2,53 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from toprank.metrics.driver import (
+from toprank.inputs import check_choice
+from toprank.metrics.lists import (
+    BOTH,
+    MEAN_FIRST,
+    WORST_FIRST,
+    check_rows,
+    metric,
+    over_lists,
+    ratio,
+)
+from toprank.metrics.ranked import (
     AVERAGE,
     OPTIMISTIC,
     PESSIMISTIC,
     SHARE_BELOW,
-    WORST_FIRST,
-    metric,
+    head,
+    heights_of_long_list,
+    rank_rows,
 )
-from toprank.metrics.ranked import FIRST, Reach, heights_of_long_list
 
 if TYPE_CHECKING:
-    from toprank.metrics.ranked import Floats, Ranked, ScoredRows
+    from toprank.metrics.lists import Undefined
+    from toprank.metrics.ranked import Floats, ScoredRows
+
+# The share of the tied positives that count as above a negative.
+SHARE_ABOVE = {ties: 1.0 - below for ties, below in SHARE_BELOW.items()}
 
 _COUNT = "Between 0 (every positive on top) and the number of positives; smaller is better."
 _SHARE_LOST = "Between 0 and 1 (with lists: the share of lists lost); smaller is better."
 
 
-def _roc_auc_of_long_list(rows: ScoredRows, *, ties: str) -> Floats | None:
-    """Count the wrong pairs bucket by bucket, without a sort of all rows at once."""
-    of_buckets = heights_of_long_list(rows, SHARE_BELOW[ties])
-    if of_buckets is None:
-        return None
-    n_positives = np.count_nonzero(rows.gain)
-    n_pairs = float(n_positives) * (rows.gain.size - n_positives)
-    return np.array([(n_pairs - sum(float(heights.sum()) for heights in of_buckets)) / n_pairs])
-
-
-@metric(needs="both", shortcut=_roc_auc_of_long_list)
-def roc_auc(ranked: Ranked, *, ties: str) -> Floats:
+@metric(needs=BOTH)
+def roc_auc(
+    y_true: ArrayLike,
+    scores: ArrayLike,
+    *,
+    ties: str = AVERAGE,
+    undefined: Undefined = "skip",
+    sample_weight: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+    pos_label: Any = None,
+) -> float:
     """Share of positive-negative pairs in which the positive scores higher.
 
     ::
@@ -51,30 +65,38 @@ def roc_auc(ranked: Ranked, *, ties: str) -> Floats:
     >>> roc_auc([1, 0, 1, 0], [0.9, 0.8, 0.7, 0.1])
     0.75
     """
-    ranked = ranked.scaled()
-    beaten = _tied_share(ties) * ranked.gain
+    check_choice("ties", ties, MEAN_FIRST)
+    rows = check_rows(y_true, scores, sample_weight, groups, pos_label)
+    share = _share_of_won_pairs(rows.scaled(), ties)
+    return over_lists(share, rows, "roc_auc", needs=BOTH, undefined=undefined)
+
+
+def _share_of_won_pairs(rows: ScoredRows, ties: str) -> Floats:
+    n_pairs = rows.positives * rows.negatives
+    # The wrong pairs of one long list are counted without a sort of all rows at once.
+    wrong = heights_of_long_list(rows, SHARE_BELOW[ties]) if rows.is_plain else None
+    if wrong is not None:
+        return ratio(n_pairs - sum(float(heights.sum()) for heights in wrong), n_pairs)
+    ranked = rank_rows(rows)
+    beaten = SHARE_ABOVE[ties] * ranked.gain
     beaten += ranked.above(ranked.gain)
     beaten *= ranked.negatives_tied
-    return ranked.total(beaten) / (ranked.positives * ranked.negatives)
+    return ratio(ranked.total(beaten), n_pairs)
 
 
-def _tied_share(ties: str) -> float:
-    """Share of the tied positives that are above a tied negative, on average."""
-    return 1.0 - SHARE_BELOW[ties]
-
-
-def _to_max_fpr(_: Floats, negatives: Floats, *, max_fpr: float, **__: object) -> Reach:
-    return Reach(max_fpr * negatives[0], of="negatives") if 0 < max_fpr < 0.5 else Reach()
-
-
-def _to_first_negative(*_: Floats) -> Reach:
-    return Reach(FIRST, of="negatives")
-
-
-@metric(needs="both", reach=_to_max_fpr)
+@metric(needs=BOTH)
 def partial_auc(
-    ranked: Ranked, *, ties: str, max_fpr: float = 0.1, standardize: bool = True
-) -> Floats:
+    y_true: ArrayLike,
+    scores: ArrayLike,
+    *,
+    max_fpr: float = 0.1,
+    standardize: bool = True,
+    ties: str = AVERAGE,
+    undefined: Undefined = "skip",
+    sample_weight: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+    pos_label: Any = None,
+) -> float:
     """Area under the left end of the ROC curve, up to a false positive rate.
 
     ::
@@ -101,44 +123,39 @@ def partial_auc(
     >>> partial_auc([1, 0, 1, 0], [0.9, 0.8, 0.7, 0.1], max_fpr=0.5, standardize=False)
     0.25
     """
+    check_choice("ties", ties, MEAN_FIRST)
+    rows = check_rows(y_true, scores, sample_weight, groups, pos_label)
     if not 0 < max_fpr <= 1:
         raise ValueError(f"max_fpr={max_fpr} must lie in (0, 1].")
-    ranked = ranked.scaled()
+    scaled = rows.scaled()
+    end = max_fpr * scaled.negatives
+    ranked = rank_rows(head(scaled, end, of_negatives=True) if max_fpr < 0.5 else scaled)
     negatives = ranked.negatives_tied
-    budget = ranked.spread(max_fpr * ranked.negatives)
-    taken = np.clip(budget - ranked.above(negatives), 0.0, negatives)
+    taken = np.clip(ranked.spread(end) - ranked.above(negatives), 0.0, negatives)
     if ties == AVERAGE:
         slope = np.divide(taken, negatives, out=np.zeros_like(taken), where=negatives > 0)
         tied = 0.5 * slope * ranked.gain
     else:
-        tied = _tied_share(ties) * ranked.gain
+        tied = SHARE_ABOVE[ties] * ranked.gain
     area = ranked.total(taken * (ranked.above(ranked.gain) + tied))
-    area /= ranked.positives * ranked.negatives
-    if not standardize:
-        return area
-    chance = 0.5 * max_fpr**2
-    standardized: Floats = 0.5 * (1.0 + (area - chance) / (max_fpr - chance))
-    return standardized
+    area = ratio(area, scaled.positives * scaled.negatives)
+    if standardize:
+        chance = 0.5 * max_fpr**2
+        area = 0.5 * (1.0 + (area - chance) / (max_fpr - chance))
+    return over_lists(area, rows, "partial_auc", needs=BOTH, undefined=undefined)
 
 
-def _around_first_negative(ranked: Ranked, ties: str) -> tuple[Floats, Floats]:
-    """Weight of the positives above and below the highest negative of each list."""
-    negatives = ranked.negatives_tied
-    # The first of n tied negatives leaves p/(n + 1) of p positives above it, in the mean.
-    share = 1.0 / (negatives + 1.0) if ties == AVERAGE else _tied_share(ties)
-    tied = share * ranked.gain
-    # Ties are counted, which is exact; a sum of weights need not be 0 where there are none.
-    holds = negatives > 0
-    is_first = holds & (ranked.above(holds.astype(np.float64)) == 0)
-    before = ranked.total(np.where(is_first, ranked.above(ranked.gain) + tied, 0.0))
-    if ranked.whole:  # exact, and only the head of the list may have been sorted
-        return before, ranked.positives - before
-    under = ranked.below(ranked.gain) + (ranked.gain - tied)
-    return before, ranked.total(np.where(is_first, under, 0.0))
-
-
-@metric(needs="both", ties=WORST_FIRST, reach=_to_first_negative)
-def positives_at_top(ranked: Ranked, *, ties: str) -> Floats:
+@metric(needs=BOTH, ties=WORST_FIRST)
+def positives_at_top(
+    y_true: ArrayLike,
+    scores: ArrayLike,
+    *,
+    ties: str = PESSIMISTIC,
+    undefined: Undefined = "skip",
+    sample_weight: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+    pos_label: Any = None,
+) -> float:
     """Share of the positives that score above every negative.
 
     ::
@@ -155,12 +172,24 @@ def positives_at_top(ranked: Ranked, *, ties: str) -> Floats:
     >>> positives_at_top([1, 1, 0, 1, 1], [5, 4, 3, 2, 1])
     0.5
     """
-    before, under = _around_first_negative(ranked, ties)
-    return before / (before + under)
+    check_choice("ties", ties, WORST_FIRST)
+    rows = check_rows(y_true, scores, sample_weight, groups, pos_label)
+    before, under = _around_first_negative(rows, ties)
+    share = ratio(before, before + under)
+    return over_lists(share, rows, "positives_at_top", needs=BOTH, undefined=undefined)
 
 
-@metric(needs="both", ties=WORST_FIRST, reach=_to_first_negative, returns=_COUNT)
-def r_max(ranked: Ranked, *, ties: str) -> Floats:
+@metric(needs=BOTH, ties=WORST_FIRST, returns=_COUNT)
+def r_max(
+    y_true: ArrayLike,
+    scores: ArrayLike,
+    *,
+    ties: str = PESSIMISTIC,
+    undefined: Undefined = "skip",
+    sample_weight: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+    pos_label: Any = None,
+) -> float:
     """Number of positives below the highest negative.
 
     ::
@@ -177,11 +206,40 @@ def r_max(ranked: Ranked, *, ties: str) -> Floats:
     >>> r_max([1, 1, 0, 1, 1], [5, 4, 3, 2, 1])
     2.0
     """
-    return _around_first_negative(ranked, ties)[1]
+    check_choice("ties", ties, WORST_FIRST)
+    rows = check_rows(y_true, scores, sample_weight, groups, pos_label)
+    _, under = _around_first_negative(rows, ties)
+    return over_lists(under, rows, "r_max", needs=BOTH, undefined=undefined)
 
 
-@metric(needs="both", ties=WORST_FIRST, reach=lambda *_: Reach(FIRST), returns=_SHARE_LOST)
-def winner_take_all(ranked: Ranked, *, ties: str) -> Floats:
+def _around_first_negative(rows: ScoredRows, ties: str) -> tuple[Floats, Floats]:
+    """Weight of the positives above and below the highest negative of each list."""
+    ranked = rank_rows(head(rows, np.ones(1), of_negatives=True))
+    negatives = ranked.negatives_tied
+    # The first of n tied negatives leaves p/(n + 1) of p positives above it, in the mean.
+    share = 1.0 / (negatives + 1.0) if ties == AVERAGE else SHARE_ABOVE[ties]
+    tied = share * ranked.gain
+    # Ties are counted, which is exact; a sum of weights need not be 0 where there are none.
+    holds = negatives > 0
+    is_first = holds & (ranked.above(holds.astype(np.float64)) == 0)
+    before = ranked.total(np.where(is_first, ranked.above(ranked.gain) + tied, 0.0))
+    if rows.are_whole:  # exact, and only the head of the list may have been sorted
+        return before, rows.positives - before
+    under = ranked.below(ranked.gain) + (ranked.gain - tied)
+    return before, ranked.total(np.where(is_first, under, 0.0))
+
+
+@metric(needs=BOTH, ties=WORST_FIRST, returns=_SHARE_LOST)
+def winner_take_all(
+    y_true: ArrayLike,
+    scores: ArrayLike,
+    *,
+    ties: str = PESSIMISTIC,
+    undefined: Undefined = "skip",
+    sample_weight: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+    pos_label: Any = None,
+) -> float:
     """Loss of the winner: 1 if a negative leads the list, 0 if a positive does.
 
     ::
@@ -197,9 +255,14 @@ def winner_take_all(ranked: Ranked, *, ties: str) -> Floats:
     >>> winner_take_all([0, 1, 1, 0], [9, 8, 9, 1], groups=["a", "a", "b", "b"])
     0.5
     """
-    gain, negatives = ranked.gain[ranked.starts], ranked.negatives_tied[ranked.starts]
+    check_choice("ties", ties, WORST_FIRST)
+    rows = check_rows(y_true, scores, sample_weight, groups, pos_label)
+    ranked = rank_rows(head(rows, np.ones(1)))
+    positives, negatives = ranked.gain[ranked.starts], ranked.negatives_tied[ranked.starts]
     if ties == PESSIMISTIC:
-        return np.asarray(negatives > 0, dtype=np.float64)
-    if ties == OPTIMISTIC:
-        return np.asarray(gain == 0, dtype=np.float64)
-    return negatives / ranked.weight[ranked.starts]
+        loss = (negatives > 0).astype(np.float64)
+    elif ties == OPTIMISTIC:
+        loss = (positives == 0).astype(np.float64)
+    else:
+        loss = negatives / ranked.weight[ranked.starts]
+    return over_lists(loss, rows, "winner_take_all", needs=BOTH, undefined=undefined)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from typing import Any, Literal, NamedTuple
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-
-from toprank.inputs import check_finite
 
 Floats = NDArray[np.float64]
 
@@ -18,19 +18,28 @@ MANY = 1 << 16
 # Whole numbers up to this one are added without rounding.
 LONGEST = 2.0**53
 
-# A weight that the first row reaches, whatever its own.
-FIRST = math.ulp(0.0)
-# Rows that are taken at a time, which the processor's cache holds; rows of a sample, and how far
-# these lie apart at most: their bound grows closer with a longer list.
-BLOCK, SAMPLE, WIDEST = 1 << 16, 1 << 14, 512
+# Rows of a sample, and how far they lie apart at most: the bound that they give grows closer with a
+# longer list.
+SAMPLE, WIDEST = 1 << 14, 512
+
+AVERAGE, PESSIMISTIC, OPTIMISTIC, TOGETHER = "average", "pessimistic", "optimistic", "together"
+# The share of the tied positives that count as below a negative.
+SHARE_BELOW = {PESSIMISTIC: 1.0, AVERAGE: 0.5, OPTIMISTIC: 0.0}
+
+# Splitting ties by gain: the sign with which gains rise down the tie.
+_GAIN_RISES = {PESSIMISTIC: 1.0, OPTIMISTIC: -1.0}
+
+# A table of prices up to this place (1 GiB) is built where ties span many places.
+_LONGEST_TABLE = 2**27
 
 
-class ScoredRows(NamedTuple):
-    """Checked rows of one or many lists; rows of weight 0 are gone.
+@dataclass(frozen=True)
+class ScoredRows:
+    """Checked rows of one or many lists, or of none; rows of weight 0 are gone.
 
     ``gain`` is a mask of the positives, or what each row is worth where labels are graded.
-    ``codes`` is the list of each row, ``None`` where there is one list only. ``are_finite`` says
-    that this was checked of the scores.
+    ``codes`` is the list of each row, ``None`` where there is one list only; ``names`` are the
+    lists' own names.
     """
 
     scores: Floats
@@ -38,37 +47,61 @@ class ScoredRows(NamedTuple):
     weights: Floats | None
     codes: NDArray[np.intp] | None
     n_lists: int
-    are_finite: bool = True
+    names: NDArray[Any] | None = None
 
-    def per_list(self, mask: NDArray[np.bool_] | None = None) -> Floats:
-        """Weight of the rows (of those in the mask) in each list."""
-        if self.codes is None and self.weights is None:
-            count = self.scores.size if mask is None else np.count_nonzero(mask)
-            return np.array([count], dtype=np.float64)
-        values = np.ones(self.scores.size) if self.weights is None else self.weights
-        if mask is not None:
-            values = values * mask
+    @property
+    def is_plain(self) -> bool:
+        """Whether this is one list without weights."""
+        return self.codes is None and self.weights is None
+
+    @property
+    def is_positive(self) -> NDArray[np.bool_]:
+        """Mask of the positives, the rows that are worth something."""
+        return self.gain if self.gain.dtype == np.bool_ else self.gain > 0
+
+    @cached_property
+    def positives(self) -> Floats:
+        """Weight of the positives of each list."""
+        return self.per_list(self.is_positive)
+
+    @cached_property
+    def negatives(self) -> Floats:
+        """Weight of the negatives of each list."""
+        return self.per_list(~self.is_positive)
+
+    @property
+    def totals(self) -> Floats:
+        """Weight of all rows of each list."""
+        return self.positives + self.negatives
+
+    @cached_property
+    def are_whole(self) -> bool:
+        """Whether weights are whole numbers, and few enough for sums of them to be exact."""
+        weights = self.weights
+        if weights is None:
+            return True
+        return bool(np.all(weights == np.rint(weights))) and float(weights.sum()) <= LONGEST
+
+    def per_list(self, mask: NDArray[np.bool_]) -> Floats:
+        """Weight of the rows of the mask in each list; their number where rows have no weights."""
+        if self.is_plain:
+            return np.array([np.count_nonzero(mask)], dtype=np.float64)
+        values = mask if self.weights is None else self.weights * mask
         if self.codes is None:
             return np.array([values.sum()])
         return np.bincount(self.codes, weights=values, minlength=self.n_lists).astype(float)
 
-    def totals(self) -> tuple[Floats, Floats]:
-        """Weight of the positives and of the negatives in each list."""
-        is_positive = self.gain if self.gain.dtype == np.bool_ else self.gain > 0
-        positives = self.per_list(is_positive)
-        if self.codes is None and self.weights is None:
-            return positives, self.scores.size - positives
-        return positives, self.per_list(~is_positive)
+    def scaled(self) -> ScoredRows:
+        """The same lists with weights that are safe to multiply.
 
-    def take(self, rows: NDArray[Any]) -> ScoredRows:
-        """Only these rows, by index or mask."""
-        return ScoredRows(
-            self.scores[rows],
-            self.gain[rows],
-            None if self.weights is None else self.weights[rows],
-            None if self.codes is None else self.codes[rows],
-            self.n_lists,
-        )
+        The weights of each list are multiplied by a power of two, exactly, so that its total lies
+        in [1/2, 2): for formulas that do not change when all weights are scaled.
+        """
+        if self.weights is None:
+            return self
+        exponents = -np.frexp(np.maximum(self.positives, self.negatives))[1]
+        of_rows = exponents if self.codes is None else exponents[self.codes]
+        return replace(self, weights=np.ldexp(self.weights, of_rows))
 
 
 class Ranked(NamedTuple):
@@ -81,38 +114,20 @@ class Ranked(NamedTuple):
         gain      1    1     1       weight of the positives of each tie
         weight    2    1     3       weight of its rows
         starts    0                  first tie of each list
-        positives 3,  negatives 3    totals of each list, also when only its head was sorted
 
-    ``whole`` says that all weights are whole numbers (:func:`are_whole`); ``source`` keeps all
-    rows, unsorted. ``others`` is the weight of the negatives of each tie where rows have weights:
-    ``weight - gain`` would lose a light negative that is tied with heavy positives.
+    ``others`` is the weight of the negatives of each tie where rows have weights: ``weight - gain``
+    would lose a light negative that is tied with heavy positives.
     """
 
     gain: Floats
     weight: Floats
     starts: NDArray[np.intp]
-    positives: Floats
-    negatives: Floats
-    whole: bool
-    source: ScoredRows
     others: Floats | None = None
 
     @property
     def negatives_tied(self) -> Floats:
         """Weight of the negatives of each tie."""
         return self.weight - self.gain if self.others is None else self.others
-
-    @property
-    def rows(self) -> Floats:
-        """Weight of all rows of each list."""
-        return self.positives + self.negatives
-
-    def between(self, start: int, stop: int) -> Ranked:
-        """Some ties of one list, as if there were no others."""
-        others = None if self.others is None else self.others[start:stop]
-        return self._replace(
-            gain=self.gain[start:stop], weight=self.weight[start:stop], others=others
-        )
 
     def above(self, values: Floats) -> Floats:
         """Sum over the higher ties of the same list."""
@@ -126,24 +141,6 @@ class Ranked(NamedTuple):
             return _sums_before(values[::-1])[::-1]
         ends = np.append(self.starts[1:], values.size)
         return _sums_before_in_lists(values[::-1], values.size - ends[::-1])[::-1]
-
-    def scaled(self) -> Ranked:
-        """The same lists with weights that are safe to multiply.
-
-        The weights of each list are multiplied by a power of two, exactly, so that its total lies
-        in [1/2, 2): for formulas that do not change when all weights are scaled.
-        """
-        if self.others is None:
-            return self
-        exponents = -np.frexp(np.maximum(self.positives, self.negatives))[1]
-        of_ties = self.spread(exponents)
-        return self._replace(
-            gain=np.ldexp(self.gain, of_ties),
-            weight=np.ldexp(self.weight, of_ties),
-            others=np.ldexp(self.others, of_ties),
-            positives=np.ldexp(self.positives, exponents),
-            negatives=np.ldexp(self.negatives, exponents),
-        )
 
     def total_of(self, values: Floats, live: NDArray[np.intp]) -> Floats:
         """Sum over some ties of each list."""
@@ -166,29 +163,8 @@ class Ranked(NamedTuple):
     def spread(self, values: NDArray[Any]) -> NDArray[Any]:
         """One value per list, as one value per tie."""
         if self.starts.size == 1:
-            return values
+            return np.broadcast_to(values, self.gain.shape)
         return np.repeat(values, np.diff(self.starts, append=self.gain.size))
-
-    def spread_over(self, values: NDArray[Any], live: NDArray[Any] | slice) -> NDArray[Any]:
-        """One value per list, as one value for each of some ties."""
-        return values if self.starts.size == 1 else self.spread(values)[live]
-
-    def best(self) -> Ranked:
-        """The same lists in their best order, by falling gain."""
-        rows = self.source
-        gain = rows.gain.astype(np.float64)
-        if rows.codes is not None or rows.weights is not None:
-            perfect = rows._replace(scores=gain)
-            return rank_rows(perfect, self.positives, self.negatives)
-        # The gains of one list of equal weights need no order but their own.
-        grades, counts = np.unique(gain, return_counts=True)
-        worth = (grades * counts)[::-1]
-        return self._replace(gain=worth, weight=counts[::-1].astype(np.float64))
-
-
-def are_whole(weights: Floats) -> bool:
-    """Whether weights are whole numbers, and few enough for sums of them to be exact."""
-    return bool(np.all(weights == np.rint(weights))) and float(weights.sum()) <= LONGEST
 
 
 def _sums_before(values: Floats) -> Floats:
@@ -236,43 +212,30 @@ class Sorted(NamedTuple):
         return result
 
 
-def rank_rows(
-    rows: ScoredRows, positives: Floats, negatives: Floats, *, gain_order: str | None = None
-) -> Ranked:
-    """Sort rows into ties, in O(n log n).
-
-    ``gain_order`` "ascending" or "descending" splits each tie by gain, in that order.
-    """
-    plain = rows.codes is None and rows.weights is None and gain_order is None
-    if plain and rows.gain.dtype == np.bool_:
-        gain, weight = _ties_of_two_classes(rows.scores, rows.gain)
-        start = np.zeros(1, dtype=np.intp)
-        return Ranked(gain, weight, start, positives, negatives, whole=True, source=rows)
-    return rank_sorted(rows, sort_rows(rows, gain_order=gain_order), positives, negatives)
+def rank_rows(rows: ScoredRows, *, split: str | None = None) -> Ranked:
+    """Sort rows into ties, in O(n log n); ``split`` is that of :func:`sort_rows`."""
+    if rows.is_plain and rows.gain.dtype == np.bool_ and split not in _GAIN_RISES:
+        return Ranked(*_ties_of_two_classes(rows.scores, rows.gain), np.zeros(1, dtype=np.intp))
+    return rank_sorted(rows, sort_rows(rows, split=split))
 
 
-def rank_sorted(rows: ScoredRows, by_score: Sorted, positives: Floats, negatives: Floats) -> Ranked:
+def rank_sorted(rows: ScoredRows, by_score: Sorted) -> Ranked:
     """Ties of rows that were sorted before."""
     order = by_score.order
     starts = np.flatnonzero(by_score.is_first)
     gain = rows.gain[order].astype(np.float64, copy=False)
-    weight = None if rows.weights is None else rows.weights[order]
-    others = None
-    if weight is not None:
+    weight, others = np.ones(order.size), None
+    if rows.weights is not None:
+        weight = rows.weights[order]
         others = weight * (gain <= 0)
         gain = gain * weight
     if starts.size < order.size:
-        gain = np.add.reduceat(gain, starts)
+        gain, weight = np.add.reduceat(gain, starts), np.add.reduceat(weight, starts)
         others = None if others is None else np.add.reduceat(others, starts)
-        if weight is None:
-            weight = np.diff(starts, append=order.size).astype(np.float64)
-        else:
-            weight = np.add.reduceat(weight, starts)
-    elif weight is None:
-        weight = np.ones(order.size)
-    whole = rows.weights is None or are_whole(rows.weights)
-    list_starts = _list_starts(rows, order, starts)
-    return Ranked(gain, weight, list_starts, positives, negatives, whole, rows, others)
+    list_starts = np.zeros(1, dtype=np.intp)
+    if rows.codes is not None:
+        list_starts = np.searchsorted(rows.codes[order][starts], np.arange(rows.n_lists))
+    return Ranked(gain, weight, list_starts, others)
 
 
 def _ties_of_two_classes(scores: Floats, positives: NDArray[np.bool_]) -> tuple[Floats, Floats]:
@@ -331,20 +294,27 @@ def _order(values: Floats) -> NDArray[np.intp]:
     return argsort_floats(values)
 
 
-def sort_rows(rows: ScoredRows, *, gain_order: str | None = None) -> Sorted:
-    """Order by list and falling score, ties split by gain where asked."""
+def sort_rows(rows: ScoredRows, *, split: str | None = None) -> Sorted:
+    """Order by list and falling score.
+
+    ``split`` "pessimistic" or "optimistic" splits each tie by gain, the least or the largest first.
+    """
     if rows.codes is None:
         order = _order(rows.scores)[::-1]
     else:
         order = np.lexsort((-rows.scores, rows.codes))
-    is_first = _begins_tie(rows, order)
-    if gain_order is None or is_first.all():
+    is_first = np.ones(order.size, dtype=np.bool_)
+    scores = rows.scores[order]
+    np.not_equal(scores[1:], scores[:-1], out=is_first[1:])
+    if rows.codes is not None:
+        codes = rows.codes[order]
+        is_first[1:] |= codes[1:] != codes[:-1]
+    if split not in _GAIN_RISES or is_first.all():
         return Sorted(order, is_first)
     # Only rows inside ties are sorted again: ties are rare where lists are long.
     tied = np.flatnonzero(~(is_first & np.append(is_first[1:], True)))
-    sign = 1.0 if gain_order == "ascending" else -1.0
     tie = np.cumsum(is_first)[tied]
-    inner = order[tied][np.lexsort((sign * rows.gain[order[tied]], tie))]
+    inner = order[tied][np.lexsort((_GAIN_RISES[split] * rows.gain[order[tied]], tie))]
     order = order.copy()
     order[tied] = inner
     gain = rows.gain[order]
@@ -352,102 +322,111 @@ def sort_rows(rows: ScoredRows, *, gain_order: str | None = None) -> Sorted:
     return Sorted(order, is_first)
 
 
-class Reach(NamedTuple):
-    """How far down a metric reads: until this much weight has passed, of all rows or negatives."""
+def head(rows: ScoredRows, place: Floats, *, of_negatives: bool = False) -> ScoredRows:
+    """Rows down to a place, or to the negative at that place, of one list without weights.
 
-    budget: float = math.inf
-    of: Literal["weight", "negatives"] = "weight"
-
-    def lowest_score(self, rows: ScoredRows) -> float:
-        """Score of the last row that is needed of one list without weights, -inf for all."""
-        if self.budget >= rows.scores.size:
-            return -math.inf
-        counted = rows.scores if self.of == "weight" else rows.scores[rows.gain <= 0]
-        place = self._place()
-        return kth_highest(counted, place) if place < counted.size else -math.inf
-
-    def head(self, rows: ScoredRows) -> ScoredRows:
-        """Rows that are needed of one list without weights; all of them are checked on the way."""
-        place = self._place()
-        if self.of == "weight" and place < rows.scores.size:
-            best, scores = _contenders(rows.scores, place, finite=rows.are_finite)
-            inside = scores >= np.partition(scores, -place)[-place]
-            return rows._replace(scores=scores[inside], gain=rows.gain[best[inside]])
-        if not rows.are_finite:
-            check_finite(rows.scores)
-        lowest = self.lowest_score(rows)
-        return rows if lowest == -math.inf else head_of(rows, lowest)
-
-    def _place(self) -> int:
-        return max(math.ceil(min(self.budget, LONGEST)), 1)
+    Of other lists all rows: a metric that reads no further gets the same value, only later.
+    """
+    if not rows.is_plain:
+        return rows
+    counted = rows.scores[~rows.is_positive] if of_negatives else rows.scores
+    k = max(math.ceil(place[0]), 1)
+    if k >= counted.size:
+        return rows
+    if of_negatives:
+        inside = np.flatnonzero(rows.scores >= kth_highest(counted, k))
+    else:
+        inside = rows_down_to(counted, k)
+    return replace(rows, scores=rows.scores[inside], gain=rows.gain[inside])
 
 
 def kth_highest(scores: Floats, k: int) -> float:
-    """Score at place k; where k is small, found among the few rows that can reach it."""
-    if k == 1:
-        return float(scores.max())
-    return float(np.partition(_contenders(scores, k)[1], -k)[-k])
+    """Score at place k."""
+    return float(scores[rows_down_to(scores, k)].min())
 
 
-def _contenders(scores: Floats, k: int, *, finite: bool = True) -> tuple[NDArray[np.intp], Floats]:
-    """Rows that hold the k highest scores, and these; few more where a sample gives their bound.
+def rows_down_to(scores: Floats, k: int) -> NDArray[np.intp]:
+    """Rows that score no less than that at place k; where k is small, few rows are partitioned.
 
     In a sample some 4 standard errors more rows than expected lie above the bound; where the rows
-    have an order that the sample does not see, all of them come back. Scores of which it is not
-    known that they are ``finite`` are checked.
+    have an order that the sample does not see, all of them are partitioned.
     """
     step = min(max(1, scores.size // SAMPLE), WIDEST)
     sample = scores[::step]
     expected = k / step
     place = math.ceil(expected + 4.0 * math.sqrt(expected)) + 4
     if 2 * place < sample.size:
-        found = _rows_from(scores, np.partition(sample, -place)[-place], finite=finite)
-        if found[0].size >= k:
-            return found
-    elif not finite:
-        check_finite(scores)
-    return np.arange(scores.size), scores
+        rows = np.flatnonzero(scores >= np.partition(sample, -place)[-place])
+        if rows.size >= k:
+            above = scores[rows]
+            return np.compress(above >= np.partition(above, -k)[-k], rows)
+    return np.flatnonzero(scores >= np.partition(scores, -k)[-k])
 
 
-def _rows_from(
-    scores: Floats, lowest: float, *, finite: bool = True
-) -> tuple[NDArray[np.intp], Floats]:
-    """Rows that score at least so much, and their scores.
+def places_of_positives(
+    ranked: Ranked, live: NDArray[np.bool_], ties: str
+) -> tuple[Floats, Floats, Floats]:
+    """Places of the positives of the live ties: ``(above, through]``, with a density.
 
-    Block by block: the cache holds all that is in between.
+    ::
+
+        tie of 2 positives and 3 negatives below 4 rows:   places 5 6 7 8 9
+        average       (4, 9], density 2/5                         ⅖ ⅖ ⅖ ⅖ ⅖
+        pessimistic   (7, 9], density 1                           . . . 1 1
+        optimistic    (4, 6], density 1                           1 1 . . .
     """
-    found, taken, total = [np.empty(0, np.intp)], [np.empty(0)], 0.0
-    for start in range(0, scores.size, BLOCK):
-        block = scores[start : start + BLOCK]
-        if not finite:
-            with np.errstate(over="ignore", invalid="ignore"):
-                total += float(block.sum())
-        rows = np.flatnonzero(block >= lowest)
-        taken.append(block[rows])
-        rows += start
-        found.append(rows)
-    check_finite(scores, total=total)
-    return np.concatenate(found), np.concatenate(taken)
+    above = ranked.above(ranked.weight)[live]
+    gain, weight = ranked.gain[live], ranked.weight[live]
+    if ties == AVERAGE:
+        return above, above + weight, gain / weight
+    ones = np.ones_like(above)
+    if ties == PESSIMISTIC:
+        end = above + weight
+        return end - gain, end, ones
+    return above, above + gain, ones
 
 
-def head_of(rows: ScoredRows, threshold: float) -> ScoredRows:
-    """The rows of one list that score at least the threshold."""
-    return rows.take(_rows_from(rows.scores, threshold)[0])
+def sum_over_ranks(ranked: Ranked, price: Callable[[Floats], Floats], ties: str) -> Floats:
+    """Σ price(rank) over the positives of each list, one after another where they are tied."""
+    live = ranked.gain > 0
+    above, through, density = places_of_positives(ranked, live, ties)
+    prices = np.zeros_like(ranked.gain)
+    prices[live] = density * sum_over_places(price, above, through)
+    return ranked.total(prices)
 
 
-def _begins_tie(rows: ScoredRows, order: NDArray[np.intp]) -> NDArray[np.bool_]:
-    is_first = np.ones(order.size, dtype=np.bool_)
-    scores = rows.scores[order]
-    np.not_equal(scores[1:], scores[:-1], out=is_first[1:])
-    if rows.codes is not None:
-        codes = rows.codes[order]
-        is_first[1:] |= codes[1:] != codes[:-1]
-    return is_first
+def sum_over_places(price: Callable[[Floats], Floats], above: Floats, through: Floats) -> Floats:
+    """Σ price(r) over the places r in ``(above, through]``, entry by entry.
+
+    A place that is only partly inside counts in part. O(n + longest list) time.
+    """
+    # No ties, which is how most long lists are: places 1, 2, 3, …
+    if np.all(through - above == 1.0) and np.array_equal(np.floor(above), above):
+        return price(through)
+    first = np.floor(above)
+    last = np.floor(through)
+    n_places = last - first
+    sums = np.zeros_like(first)
+    single = n_places == 1
+    sums[single] = price(last[single])
+    many = n_places > 1
+    if many.any():
+        sums[many] = _sum_of_ranges(price, first[many], last[many])
+    for edge, whole, sign in ((above, first, -1.0), (through, last, 1.0)):
+        part = np.flatnonzero(edge > whole)
+        if part.size:
+            sums[part] += sign * (edge[part] - whole[part]) * price(whole[part] + 1.0)
+    return sums
 
 
-def _list_starts(
-    rows: ScoredRows, order: NDArray[np.intp], starts: NDArray[np.intp]
-) -> NDArray[np.intp]:
-    if rows.codes is None:
-        return np.zeros(1, dtype=np.intp)
-    return np.searchsorted(rows.codes[order][starts], np.arange(rows.n_lists)).astype(np.intp)
+def _sum_of_ranges(price: Callable[[Floats], Floats], first: Floats, last: Floats) -> Floats:
+    lowest, longest = int(first.min()), int(last.max())
+    if longest - lowest > _LONGEST_TABLE:
+        raise ValueError(
+            f"sample_weight makes a list of {last.max():g} rows with ties, too long to sum over "
+            "its places; scale the weights down or pass ties='together' where it is offered."
+        )
+    table = np.append(price(np.arange(lowest + 1.0, longest + 1.0)), 0.0)
+    # reduceat sums table[a:b] at every even index of a, b, a, b, ...
+    ends = np.stack([first, last], axis=1).astype(np.intp).ravel() - lowest
+    return np.asarray(np.add.reduceat(table, ends)[::2], dtype=np.float64)

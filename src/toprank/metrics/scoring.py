@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from toprank.metrics.driver import METRICS
+from toprank.metrics.lists import METRICS
 
 # Losses, of which a smaller value is better: their scorers return the negative.
 LOSSES = frozenset({"pnorm_error", "r_max", "winner_take_all"})

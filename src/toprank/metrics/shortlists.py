@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -9,54 +10,56 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from toprank.inputs import SLACK, as_amounts, as_scores, check_choice, rounded_up
-from toprank.metrics.driver import (
-    AVERAGE,
+from toprank.metrics.lists import (
     MEAN_FIRST,
-    OPTIMISTIC,
-    PESSIMISTIC,
-    Undefined,
+    POSITIVE,
+    ROW,
     check_rows,
     metric,
-    settle,
+    over_lists,
+    ratio,
 )
-from toprank.metrics.ranked import Reach, ScoredRows, are_whole, rank_sorted, sort_rows
+from toprank.metrics.ranked import (
+    AVERAGE,
+    OPTIMISTIC,
+    PESSIMISTIC,
+    head,
+    kth_highest,
+    rank_rows,
+    rank_sorted,
+    sort_rows,
+)
 
 if TYPE_CHECKING:
-    from toprank.metrics.ranked import Floats, Ranked, ScoredRows
+    from toprank.metrics.lists import Undefined
+    from toprank.metrics.ranked import Floats, ScoredRows
 
 
-def budgets(k: Any, rows: Floats, *, whole: bool, name: str = "k") -> Floats:
+def budgets(k: Any, rows: ScoredRows) -> Floats:
     """Weight of the shortlist of each list, by the rules that every metric of k documents."""
     if isinstance(k, bool) or not isinstance(k, Real):
-        raise TypeError(f"{name}={k!r} must be a whole number of rows or a fraction in (0, 1).")
+        raise TypeError(f"k={k!r} must be a whole number of rows or a fraction in (0, 1).")
+    totals = rows.totals
     if isinstance(k, Integral):
         if k < 1:
-            raise ValueError(f"{name}={k} must be at least 1 row.")
+            raise ValueError(f"k={k} must be at least 1 row.")
         # Thirty weights of 0.1 hold three rows, however their sum is rounded.
-        if k > rows.max() * (1.0 + SLACK):
-            longest = "the list has" if rows.size == 1 else "the longest list has"
+        if totals.size and k > totals.max() * (1.0 + SLACK):
+            longest = "the list has" if totals.size == 1 else "the longest list has"
             raise ValueError(
-                f"{name}={k} is longer than the list: {longest} {rows.max():g} rows; pass a "
-                f"smaller {name}, or a fraction in (0, 1)."
+                f"k={k} is longer than the list: {longest} {totals.max():g} rows; pass a "
+                f"smaller k, or a fraction in (0, 1)."
             )
-        return np.minimum(float(k), rows)
+        return np.minimum(float(k), totals)
     if not 0 < float(k) < 1:
-        raise ValueError(
-            f"{name}={k} must be a whole number of rows (an int) or a fraction in (0, 1)."
-        )
-    share: Floats = float(k) * rows
-    return np.maximum(rounded_up(share), 1.0) if whole else share
+        raise ValueError(f"k={k} must be a whole number of rows (an int) or a fraction in (0, 1).")
+    share: Floats = float(k) * totals
+    return np.maximum(rounded_up(share), 1.0) if rows.are_whole else share
 
 
-def to_k(positives: Floats, negatives: Floats, *, k: float | None, **_: object) -> Reach:
-    """Look as far down as place k."""
-    if k is None:
-        return Reach()
-    return Reach(float(budgets(k, positives + negatives, whole=True)[0]))
-
-
-def _hits(ranked: Ranked, budget: Floats, ties: str) -> Floats:
+def _hits(rows: ScoredRows, budget: Floats, ties: str) -> Floats:
     """Weight of the positives among the first ``budget`` of each list."""
+    ranked = rank_rows(head(rows, budget))
     taken = np.clip(ranked.spread(budget) - ranked.above(ranked.weight), 0.0, ranked.weight)
     if ties == AVERAGE:
         hits = ranked.gain * (taken / ranked.weight)
@@ -67,8 +70,18 @@ def _hits(ranked: Ranked, budget: Floats, ties: str) -> Floats:
     return ranked.total(hits)
 
 
-@metric(needs="rows", reach=to_k)
-def precision_at_k(ranked: Ranked, *, ties: str, k: float) -> Floats:
+@metric(needs=ROW)
+def precision_at_k(
+    y_true: ArrayLike,
+    scores: ArrayLike,
+    *,
+    k: float,
+    ties: str = AVERAGE,
+    undefined: Undefined = "skip",
+    sample_weight: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+    pos_label: Any = None,
+) -> float:
     """Share of positives among the k best rows.
 
     ::
@@ -86,12 +99,25 @@ def precision_at_k(ranked: Ranked, *, ties: str, k: float) -> Floats:
     >>> precision_at_k([1, 0, 1, 0], [1, 1, 1, 0], k=2, ties="pessimistic")
     0.5
     """
-    budget = budgets(k, ranked.rows, whole=ranked.whole)
-    return _hits(ranked, budget, ties) / budget
+    check_choice("ties", ties, MEAN_FIRST)
+    rows = check_rows(y_true, scores, sample_weight, groups, pos_label)
+    budget = budgets(k, rows)
+    precision = _hits(rows, budget, ties) / budget
+    return over_lists(precision, rows, "precision_at_k", needs=ROW, undefined=undefined)
 
 
-@metric(needs="positives", reach=to_k)
-def recall_at_k(ranked: Ranked, *, ties: str, k: float) -> Floats:
+@metric(needs=POSITIVE)
+def recall_at_k(
+    y_true: ArrayLike,
+    scores: ArrayLike,
+    *,
+    k: float,
+    ties: str = AVERAGE,
+    undefined: Undefined = "skip",
+    sample_weight: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+    pos_label: Any = None,
+) -> float:
     """Share of all positives that are among the k best rows.
 
     ::
@@ -106,12 +132,24 @@ def recall_at_k(ranked: Ranked, *, ties: str, k: float) -> Floats:
     >>> recall_at_k([1, 0, 1, 0], [0.9, 0.8, 0.7, 0.1], k=3)
     1.0
     """
-    budget = budgets(k, ranked.rows, whole=ranked.whole)
-    return _hits(ranked, budget, ties) / ranked.positives
+    check_choice("ties", ties, MEAN_FIRST)
+    rows = check_rows(y_true, scores, sample_weight, groups, pos_label)
+    recall = ratio(_hits(rows, budgets(k, rows), ties), rows.positives)
+    return over_lists(recall, rows, "recall_at_k", needs=POSITIVE, undefined=undefined)
 
 
-@metric(needs="positives", reach=to_k, returns="1 for a random order.")
-def lift(ranked: Ranked, *, ties: str, k: float) -> Floats:
+@metric(needs=POSITIVE, returns="1 for a random order.")
+def lift(
+    y_true: ArrayLike,
+    scores: ArrayLike,
+    *,
+    k: float,
+    ties: str = AVERAGE,
+    undefined: Undefined = "skip",
+    sample_weight: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+    pos_label: Any = None,
+) -> float:
     """How many times more positives the k best rows contain than k random rows.
 
     ::
@@ -126,16 +164,24 @@ def lift(ranked: Ranked, *, ties: str, k: float) -> Floats:
     >>> lift([1, 0, 0, 0], [0.9, 0.8, 0.7, 0.1], k=1)
     4.0
     """
-    budget = budgets(k, ranked.rows, whole=ranked.whole)
-    return (_hits(ranked, budget, ties) / budget) * (ranked.rows / ranked.positives)
+    check_choice("ties", ties, MEAN_FIRST)
+    rows = check_rows(y_true, scores, sample_weight, groups, pos_label)
+    times = _lift(rows, k, ties)
+    return over_lists(times, rows, "lift", needs=POSITIVE, undefined=undefined)
 
 
-@metric(
-    needs="positives",
-    reach=lambda *totals, fraction: to_k(*totals, k=_checked_fraction(fraction)),
-    returns="1 for a random order, at most ``1 / fraction``.",
-)
-def enrichment_factor(ranked: Ranked, *, ties: str, fraction: float = 0.01) -> Floats:
+@metric(needs=POSITIVE, returns="1 for a random order, at most ``1 / fraction``.")
+def enrichment_factor(
+    y_true: ArrayLike,
+    scores: ArrayLike,
+    *,
+    fraction: float = 0.01,
+    ties: str = AVERAGE,
+    undefined: Undefined = "skip",
+    sample_weight: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+    pos_label: Any = None,
+) -> float:
     """Enrichment of actives in the best fraction of a screened list.
 
     ::
@@ -157,31 +203,38 @@ def enrichment_factor(ranked: Ranked, *, ties: str, fraction: float = 0.01) -> F
     >>> enrichment_factor([1, 0, 0, 0], [0.9, 0.8, 0.7, 0.1], fraction=0.25)
     4.0
     """
-    budget = budgets(_checked_fraction(fraction), ranked.rows, whole=ranked.whole, name="fraction")
-    return (_hits(ranked, budget, ties) / budget) * (ranked.rows / ranked.positives)
+    check_choice("ties", ties, MEAN_FIRST)
+    rows = check_rows(y_true, scores, sample_weight, groups, pos_label)
+    if isinstance(fraction, bool) or not 0 < fraction < 1:
+        raise ValueError(
+            f"fraction={fraction!r} must lie in (0, 1); for a number of rows use lift."
+        )
+    times = _lift(rows, fraction, ties)
+    return over_lists(times, rows, "enrichment_factor", needs=POSITIVE, undefined=undefined)
 
 
-def _checked_fraction(fraction: Any) -> float:
-    if not isinstance(fraction, bool) and 0 < fraction < 1:
-        return float(fraction)
-    raise ValueError(f"fraction={fraction!r} must lie in (0, 1); for a number of rows use lift.")
-
-
-def _net_worth(n_rows: int, *, value: Any, cost: Any, **_: object) -> Any:
-    """What each row brings, given which are positive; None where amounts are single numbers."""
-    worth, price = as_amounts(value, n_rows, name="value"), as_amounts(cost, n_rows, name="cost")
-    if np.ndim(value) == np.ndim(cost) == 0:
-        return None
-    return lambda positives: positives * worth - price
+def _lift(rows: ScoredRows, k: float, ties: str) -> Floats:
+    budget = budgets(k, rows)
+    return (_hits(rows, budget, ties) / budget) * ratio(rows.totals, rows.positives)
 
 
 @metric(
-    needs="rows",
-    reach=lambda *totals, k, **_: to_k(*totals, k=k),
-    worth=_net_worth,
+    needs=ROW,
     returns="In the unit of the amounts; below 0 where costs are higher than what was found.",
 )
-def value_at_k(ranked: Ranked, *, ties: str, k: float, value: Any = 1.0, cost: Any = 0.0) -> Floats:
+def value_at_k(
+    y_true: ArrayLike,
+    scores: ArrayLike,
+    *,
+    k: float,
+    value: Any = 1.0,
+    cost: Any = 0.0,
+    ties: str = AVERAGE,
+    undefined: Undefined = "skip",
+    sample_weight: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+    pos_label: Any = None,
+) -> float:
     """What the k best rows bring: the values of the positives minus the costs of all.
 
     ::
@@ -195,7 +248,7 @@ def value_at_k(ranked: Ranked, *, ties: str, k: float, value: Any = 1.0, cost: A
     Parameters
     ----------
     value : float or array-like of shape (n_rows,), default=1
-        Value of a positive row. On Dask a number.
+        Value of a positive row.
     cost : float or array-like of shape (n_rows,), default=0
         Cost of looking at a row.
 
@@ -207,16 +260,34 @@ def value_at_k(ranked: Ranked, *, ties: str, k: float, value: Any = 1.0, cost: A
     >>> value_at_k([1, 0, 1, 0], [0.9, 0.8, 0.7, 0.1], k=2, value=[5, 9, 9, 9])
     5.0
     """
-    budget = budgets(k, ranked.rows, whole=ranked.whole)
-    if np.ndim(value) or np.ndim(cost):
-        # gains are net worths, and the driver has sorted them within ties
+    check_choice("ties", ties, MEAN_FIRST)
+    n_rows = np.asarray(scores).size
+    values, costs = as_amounts(value, n_rows, name="value"), as_amounts(cost, n_rows, name="cost")
+    if np.ndim(value) == np.ndim(cost) == 0:
+        rows = check_rows(y_true, scores, sample_weight, groups, pos_label)
+        budget = budgets(k, rows)
+        net = float(value) * _hits(rows, budget, ties) - float(cost) * budget
+    else:  # the gain of a row is what it brings, by which ties are split
+        given = y_true, scores, sample_weight, groups, pos_label
+        rows = check_rows(*given, gain=lambda positives: positives * values - costs)
+        budget = budgets(k, rows)
+        ranked = rank_rows(head(rows, budget), split=ties)
         room = ranked.spread(budget) - ranked.above(ranked.weight)
-        return ranked.total(ranked.gain * np.clip(room / ranked.weight, 0.0, 1.0))
-    return float(value) * _hits(ranked, budget, ties) - float(cost) * budget
+        net = ranked.total(ranked.gain * np.clip(room / ranked.weight, 0.0, 1.0))
+    return over_lists(net, rows, "value_at_k", needs=ROW, undefined=undefined)
 
 
-@metric(needs="positives", reach=lambda positives, _: Reach(positives[0]))
-def prbep(ranked: Ranked, *, ties: str) -> Floats:
+@metric(needs=POSITIVE)
+def prbep(
+    y_true: ArrayLike,
+    scores: ArrayLike,
+    *,
+    ties: str = AVERAGE,
+    undefined: Undefined = "skip",
+    sample_weight: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+    pos_label: Any = None,
+) -> float:
     """Precision-recall break-even point: precision, and recall, at as many rows as positives.
 
     ::
@@ -231,7 +302,10 @@ def prbep(ranked: Ranked, *, ties: str) -> Floats:
     >>> prbep([1, 0, 1, 0], [0.9, 0.8, 0.7, 0.1])
     0.5
     """
-    return _hits(ranked, ranked.positives, ties) / ranked.positives
+    check_choice("ties", ties, MEAN_FIRST)
+    rows = check_rows(y_true, scores, sample_weight, groups, pos_label)
+    precision = ratio(_hits(rows, rows.positives, ties), rows.positives)
+    return over_lists(precision, rows, "prbep", needs=POSITIVE, undefined=undefined)
 
 
 def shortlist_overlap(
@@ -273,16 +347,14 @@ def shortlist_overlap(
         raise ValueError(
             f"scores_a has {a.size} rows, but scores_b has {b.size}; they must score the same rows."
         )
-    rows, names = check_rows(np.ones(a.size, np.bool_), a, sample_weight, groups)
+    rows = check_rows(np.ones(a.size, np.bool_), a, sample_weight, groups)
     if rows.scores.size < b.size:
         b = b[np.asarray(sample_weight) > 0]
-    if not rows.scores.size:
-        return settle("shortlist_overlap", "rows", np.empty(0), np.empty(0, bool), None, undefined)
     first = _shortlist(rows, k)
-    second = _shortlist(rows._replace(scores=b.astype(np.float64)), k)
+    second = _shortlist(replace(rows, scores=b.astype(np.float64)), k)
     common = _COMMON[ties](rows, first, second)
-    values = common / first.budget
-    return settle("shortlist_overlap", "rows", values, np.ones(values.size, bool), names, undefined)
+    share = common / first.budget
+    return over_lists(share, rows, "shortlist_overlap", needs=ROW, undefined=undefined)
 
 
 class _Shortlist(NamedTuple):
@@ -295,22 +367,19 @@ class _Shortlist(NamedTuple):
 
 
 def _shortlist(rows: ScoredRows, k: float) -> _Shortlist:
-    total = rows.per_list()
-    whole = rows.weights is None or are_whole(rows.weights)
-    budget = budgets(k, total, whole=whole)
-    cut = _scores_at_cut(rows, total, budget)
+    budget = budgets(k, rows)
+    cut = _scores_at_cut(rows, budget)
     cut_of_row = cut if rows.codes is None else cut[rows.codes]
     inside, tied = rows.scores > cut_of_row, rows.scores == cut_of_row
     return _Shortlist(inside, tied, budget - rows.per_list(inside), budget)
 
 
-def _scores_at_cut(rows: ScoredRows, total: Floats, budget: Floats) -> Floats:
+def _scores_at_cut(rows: ScoredRows, budget: Floats) -> Floats:
     """Score of the tie, in each list, in which the budget is spent."""
-    if rows.codes is None and rows.weights is None:
-        place = rows.scores.size - int(np.ceil(budget[0]))
-        return np.partition(rows.scores, place)[place : place + 1]
+    if rows.is_plain:
+        return np.array([kth_highest(rows.scores, int(np.ceil(budget[0])))])
     by_score = sort_rows(rows)
-    ranked = rank_sorted(rows, by_score, total, np.zeros_like(total))
+    ranked = rank_sorted(rows, by_score)
     # Ties that begin before the budget is spent come first in each list; the last one is cut.
     begun = ranked.above(ranked.weight) < ranked.spread(budget)
     last = ranked.starts + np.add.reduceat(begun, ranked.starts, dtype=np.intp) - 1

@@ -1,12 +1,10 @@
 """Covering numbers behind the margin bound of Rudin and Schapire (2009)."""
 
-import doctest
 import math
 
 import numpy as np
 import pytest
 
-from experiments.boosting import covers
 from experiments.boosting.covers import (
     convex_cover,
     convex_slack,
@@ -74,9 +72,3 @@ def test_the_share_of_crucial_pairs_is_that_of_all_pairs():
 def test_numbers_out_of_range_are_named(numbers, message):
     with pytest.raises(ValueError, match=message):
         convex_slack(*numbers)
-
-
-def test_the_examples_are_true():
-    done = doctest.testmod(covers, optionflags=doctest.NORMALIZE_WHITESPACE)
-    assert done.attempted > 0
-    assert done.failed == 0

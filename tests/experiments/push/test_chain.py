@@ -1,6 +1,5 @@
 """Theorem 1 of Rudin (2009) on generated lists."""
 
-import doctest
 import math
 
 import numpy as np
@@ -8,7 +7,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from experiments.push import chain
 from experiments.push.chain import push_chain
 from toprank import metrics
 from toprank.objectives import Price, Push, pnorm_push
@@ -98,9 +96,3 @@ def test_push_objects_and_the_chain_agree_for_the_exponential_price():
     chain = push_chain(y, scores, price="exponential", loss="hinge")
     value = Push(loss="hinge", price="exponential").value(scores, y)
     assert chain.log_surrogate == pytest.approx(value)
-
-
-def test_the_examples_are_true():
-    done = doctest.testmod(chain, optionflags=doctest.NORMALIZE_WHITESPACE)
-    assert done.attempted > 0
-    assert done.failed == 0

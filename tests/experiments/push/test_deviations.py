@@ -1,6 +1,5 @@
 """Theorems 2 and 3 of Rudin (2009): bounds on new rows."""
 
-import doctest
 import math
 
 import numpy as np
@@ -8,7 +7,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from experiments.push import deviations
 from experiments.push.deviations import (
     linear_log_covering,
     push_deviation,
@@ -145,12 +143,6 @@ def test_bad_classes_and_confidences_are_named():
         linear_log_covering(0)
     with pytest.raises(ValueError, match="delta=1"):
         push_deviation(p=1, margin=1, n_positives=1, n_negatives=1, log_covering=0.0, delta=1)
-
-
-def test_the_examples_are_true():
-    done = doctest.testmod(deviations, optionflags=doctest.NORMALIZE_WHITESPACE)
-    assert done.attempted > 0
-    assert done.failed == 0
 
 
 # Lemmas 5, 6 and 9, on distributions of a few atoms, of which everything true is known --------

@@ -5,7 +5,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toprank import metrics
 from toprank.metrics import ranked
 from toprank.metrics.ranked import kth_highest
 
@@ -33,29 +32,11 @@ def test_a_short_shortlist_looks_at_few_rows_twice(monkeypatch):
 @pytest.mark.parametrize("in_the_sample", [100.0, -100.0])
 def test_an_order_that_a_sample_does_not_see_changes_nothing(monkeypatch, k, in_the_sample):
     monkeypatch.setattr(ranked, "SAMPLE", 100)
-    monkeypatch.setattr(ranked, "BLOCK", 128)
     at = np.arange(5_000)
     scores = np.where(at % 50 == 0, in_the_sample, at / 5_000)
     lowest = np.sort(scores)[-k]
-    head = ranked.Reach(float(k)).head(ranked.ScoredRows(scores, at % 2 > 0, None, None, 1))
+    rows = ranked.ScoredRows(scores, at % 2 > 0, None, None, 1)
+    head = ranked.head(rows, np.array([k]))
     assert kth_highest(scores, k) == lowest
     np.testing.assert_array_equal(head.scores, scores[scores >= lowest])
     np.testing.assert_array_equal(head.gain, (at % 2 > 0)[scores >= lowest])
-
-
-@pytest.mark.parametrize("worst", [np.nan, np.inf, -np.inf])
-@pytest.mark.parametrize("k", [3, 0.01, 0.9])
-@pytest.mark.parametrize("labels", ["mixed", "one class"])
-def test_scores_that_are_not_finite_are_refused_wherever_they_lie(worst, k, labels, monkeypatch):
-    monkeypatch.setattr(ranked, "SAMPLE", 100)
-    monkeypatch.setattr(ranked, "BLOCK", 128)
-    scores = np.random.default_rng(0).normal(size=1000)
-    y = np.arange(1000) % 2 if labels == "mixed" else np.ones(1000)
-    for place in (0, 500, 999):
-        bad = scores.copy()
-        bad[place] = worst
-        for measure in (metrics.precision_at_k, metrics.recall_at_k):
-            with pytest.raises(
-                ValueError, match=rf"scores must be finite, but scores\[{place}\] is"
-            ):
-                measure(y, bad, k=k, undefined="skip")
