@@ -256,8 +256,8 @@ def test_the_cut_between_blocks_does_not_matter(size, seed, weighted):
 
 
 def test_the_intercept_by_selection_is_exact_beyond_what_is_gathered(monkeypatch):
-    monkeypatch.setattr("toprank.rankers.cuts.GATHERED", 10)
-    monkeypatch.setattr("toprank.rankers.cuts.BINS", 7)
+    monkeypatch.setattr("toprank.solvers.cuts.GATHERED", 10)
+    monkeypatch.setattr("toprank.solvers.cuts.BINS", 7)
     X, y, _ = rows(2000, 3)
     X = X.round()  # ties
     whole = IRPush(tol=1e-12).fit(X, y)

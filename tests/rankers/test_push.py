@@ -1,10 +1,8 @@
 """What the push rankers learn and what people do with it."""
 
-import sys
 import time
 import tracemalloc
 import warnings
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -15,7 +13,6 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.preprocessing import SplineTransformer
 
-import toprank
 from toprank import IRPush, PNormPush
 from toprank.blocks import ArrayBlocks
 from toprank.datasets import load_digits_eights
@@ -506,25 +503,3 @@ def test_a_fit_needs_13_bytes_per_row_above_a_float32_table():
     finally:
         tracemalloc.stop()
     assert peak <= 13 * len(X) + 2_000_000
-
-
-def test_a_fit_passes_through_few_files():
-    # estimator → truth → design → solver ↔ objective → stored solution
-    X, y = data()
-    files = set()
-
-    def note(frame, event, _):
-        code = frame.f_code
-        if event == "call" and code.co_name != "<module>":
-            files.add(code.co_filename)
-
-    PNormPush(p=8).fit(X, y)  # imports and compiles
-    before = sys.getprofile()
-    sys.setprofile(note)
-    try:
-        PNormPush(p=8).fit(X, y)
-    finally:
-        sys.setprofile(before)
-    package = str(Path(toprank.__file__).parent)
-    ours = sorted(name for name in files if name.startswith(package))
-    assert 0 < len(ours) <= 12, ours

@@ -3,13 +3,14 @@ import pytest
 from scipy import optimize
 
 from experiments.datasets import load_housing, load_ionosphere, load_magic
+from toprank.kernels.threads import Threads
 from toprank.objectives import ExponentialIRPush, ExponentialPush
 from toprank.solvers import (
     Penalty,
-    minimize_by_continuation,
     minimize_by_coordinates,
     minimize_by_lbfgs,
 )
+from toprank.solvers.push import ScoredProblem, minimize_by_continuation
 from toprank.truth import Truth
 from toprank.weak_rankers import Features, Stumps
 
@@ -167,14 +168,8 @@ def test_continuation_reaches_the_optimum_at_infinity():
         options={"ftol": 1e-12, "maxiter": 500},
     )
 
-    class Problem:
-        def minimize(self, power, penalty, **options):
-            criterion = ExponentialPush(np.inf).bound_at(power, Truth.of_labels(y))
-            return minimize_by_lbfgs(design, criterion, penalty, **options)
-
-        def largest_term(self, weights):
-            return ExponentialPush(np.inf).value(design.scores(weights), y)
-
-    solution = minimize_by_continuation(Problem(), Penalty(alpha), max_iter=1000, tol=1e-8)
+    truth, threads = Truth.of_labels(y), Threads(1)
+    push = ScoredProblem(design, truth, ExponentialPush(np.inf), "lbfgs", threads)
+    solution = minimize_by_continuation(push, Penalty(alpha), max_iter=1000, tol=1e-8)
     assert solution.converged
     assert direct.fun - 1e-6 <= solution.path[-1] <= direct.fun + 1e-4

@@ -6,7 +6,7 @@ import pytest
 from toprank import PNormPush
 from toprank.objectives import ExponentialPush
 from toprank.solvers import Penalty, minimize_by_lbfgs
-from toprank.solvers.row_space import RowSpace, minimize_in_row_space
+from toprank.solvers.push import RowSpace, minimize_in_row_space
 from toprank.weak_rankers import Features
 
 

@@ -14,9 +14,9 @@ from toprank.app.column_survey import profile_of
 from toprank.app.model import RankingModel, contributions, mean_and_spread
 from toprank.guarantees import PushCertificate
 from toprank.inputs import within_budget
-from toprank.rankers.cuts import cut_above
 from toprank.selection import TopRanker
 from toprank.shortlists.calibration import Calibration
+from toprank.solvers.cuts import cut_above
 from toprank.tables import TableEncoder
 from toprank.tables.encoder import learned_encoding
 from toprank.tables.table import BestRows

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from toprank.inputs import as_lists, as_positives, as_scores, as_weights, check_choice, check_finite
+from toprank.inputs import as_lists, as_scores, as_weights, check_choice, check_finite
+from toprank.labels import as_positives
 from toprank.metrics.ranked import ScoredRows, rank_rows
 
 if TYPE_CHECKING:

@@ -16,14 +16,9 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 from toprank.inputs import check_choice, check_number
 from toprank.kernels.threads import Threads, joblib_threads
 from toprank.rankers.base import documented
+from toprank.rankers.callbacks import Watch, with_callbacks
 from toprank.rankers.held_out import HeldOut, HeldOutRows, hold_out
-from toprank.rankers.supervised import (
-    LinearRanker,
-    Watch,
-    check_stopping,
-    check_table,
-    with_callbacks,
-)
+from toprank.rankers.supervised import LinearRanker, check_stopping, check_table
 from toprank.solvers.base import Progress
 from toprank.solvers.boosting import boost, state_on
 from toprank.weak_rankers import Stumps, weak_rankers_from

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toprank.kernels.tree_rows import leaf_of_rows
-from toprank.rankers.cuts import matching_intercept_on_blocks
 from toprank.solvers.boosting_passes import fit_stumps
+from toprank.solvers.cuts import matching_intercept_on_blocks
 from toprank.solvers.tree_blocks import TreeBlocks, binned_rows, scored_rows
 from toprank.solvers.tree_boosting import NO_CODE, BinnedColumns
 from toprank.solvers.tree_leaves import summed_objective

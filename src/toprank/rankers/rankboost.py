@@ -20,7 +20,7 @@ from toprank.rankers.boosting import (
     shared_docs,
     warn_if_equal,
 )
-from toprank.rankers.supervised import with_callbacks
+from toprank.rankers.callbacks import with_callbacks
 from toprank.rankers.survey import classes_of_one_list, survey
 from toprank.solvers.boosting import POSITIVE, boost, state_on
 from toprank.solvers.boosting_passes import PassState, fit_stumps

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from toprank.guarantees.ranking_margins import SoftMarginCertificate
 from toprank.inputs import check_number
 from toprank.rankers.boosting import BoostedPairsMixin, BoostedRanker, OneListMixin, shared_docs
-from toprank.rankers.cuts import matching_intercept
 from toprank.solvers.boosting_columns import ColumnState
+from toprank.solvers.cuts import matching_intercept
 from toprank.solvers.soft_boosting import CappedClasses, CappedPairs, SoftBoosted, soft_boost
 
 if TYPE_CHECKING:

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any, Self
 from numpy.typing import NDArray
 
 from toprank.kernels.memory import available_memory
+from toprank.labels import binary_labels
 from toprank.rankers.base import keep_columns
-from toprank.rankers.supervised import LinearRanker, binary_labels, with_callbacks
+from toprank.rankers.callbacks import with_callbacks
+from toprank.rankers.supervised import LinearRanker
 from toprank.rankers.survey import survey
 from toprank.spool import spool_type, spooled
 from toprank.truth import Truth

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toprank.blocks import Blocks
-from toprank.rankers.supervised import binary_labels, check_known
+from toprank.labels import binary_labels, check_known
 
 if TYPE_CHECKING:
     from toprank.blocks import Block

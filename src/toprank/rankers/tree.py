@@ -21,7 +21,7 @@ from toprank.kernels.threads import threads_for
 from toprank.objectives import ExponentialPush, LogLoss, objective_named
 from toprank.rankers.base import keep_columns
 from toprank.rankers.boosting import BoostedListsMixin
-from toprank.rankers.cuts import matching_intercept
+from toprank.rankers.callbacks import Watch, with_callbacks
 from toprank.rankers.growing_trees import (
     GrownTrees,
     bins_of_blocks,
@@ -33,9 +33,10 @@ from toprank.rankers.growing_trees import (
     matching_cut,
 )
 from toprank.rankers.held_out import HeldOut, hold_out
-from toprank.rankers.supervised import SupervisedRanker, Watch, check_table, with_callbacks
+from toprank.rankers.supervised import SupervisedRanker, check_table
 from toprank.rankers.survey import classes_of_one_list, survey
 from toprank.solvers.base import Progress
+from toprank.solvers.cuts import matching_intercept
 from toprank.solvers.tree_boosting import Boosting, boost_trees
 from toprank.solvers.tree_leaves import leaf_objective
 from toprank.trees import Bins, ObliviousTrees

@@ -22,9 +22,9 @@ from threadpoolctl import threadpool_limits
 
 from toprank.kernels.threads import joblib_threads
 from toprank.rankers.base import BaseRanker
-from toprank.rankers.cuts import matching_intercept
 from toprank.selection.candidates import Candidate
 from toprank.selection.judging import Fold, LabelledRows, ListOrder, RankerComparison
+from toprank.solvers.cuts import matching_intercept
 
 if TYPE_CHECKING:
     from toprank.blocks import Blocks

@@ -18,8 +18,8 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from toprank.inputs import as_frame, as_lists, as_weights, check_budget, check_choice, check_number
+from toprank.labels import binary_labels, check_length
 from toprank.rankers.base import BaseRanker, keep_columns
-from toprank.rankers.supervised import binary_labels, check_length
 from toprank.selection.blending import (
     Blend,
     CrossFit,

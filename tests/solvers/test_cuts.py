@@ -7,14 +7,8 @@ import numpy as np
 import pytest
 
 from toprank.blocks import ArrayBlocks
-from toprank.rankers.cuts import (
-    best_rows,
-    cut_above,
-    matching_intercept,
-    matching_intercept_on_blocks,
-    midway,
-    places_of,
-)
+from toprank.rankers.places import best_rows, places_of
+from toprank.solvers.cuts import cut_above, matching_intercept, matching_intercept_on_blocks, midway
 from toprank.solvers.passes import block_scores
 from toprank.weak_rankers import Features
 
@@ -39,8 +33,8 @@ def test_a_weight_cuts_like_repeated_rows_at_any_scale():
 
 
 def test_a_cut_on_blocks_is_that_of_memory(monkeypatch):
-    monkeypatch.setattr("toprank.rankers.cuts.GATHERED", 2)
-    monkeypatch.setattr("toprank.rankers.cuts.BINS", 3)
+    monkeypatch.setattr("toprank.solvers.cuts.GATHERED", 2)
+    monkeypatch.setattr("toprank.solvers.cuts.BINS", 3)
     family = Features().fit(np.array([[0.0], [1.0]]))
     scored = partial(block_scores, family=family, positive=True, weights=np.ones(1))
     for seed in range(60):
