@@ -29,10 +29,9 @@ from toprank.weak_rankers import Features, Stumps, WeakLearner, weak_rankers_fro
 from toprank.weak_rankers.features import check_spans
 
 if TYPE_CHECKING:
-    from toprank.blocks import Blocks
+    from toprank.blocks import Blocks, Survey
     from toprank.guarantees import PushCertificate
     from toprank.objectives.losses import LossName
-    from toprank.rankers.survey import Survey
     from toprank.solvers import Solution
     from toprank.solvers.push import PushProblem
     from toprank.truth import Truth

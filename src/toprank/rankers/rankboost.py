@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from toprank.blocks import classes_of_one_list, survey
 from toprank.guarantees.ranking_margins import MarginCertificate
 from toprank.inputs import check_choice
 from toprank.rankers.base import keep_columns
@@ -21,7 +22,6 @@ from toprank.rankers.boosting import (
     warn_if_equal,
 )
 from toprank.rankers.callbacks import with_callbacks
-from toprank.rankers.survey import classes_of_one_list, survey
 from toprank.solvers.boosting import POSITIVE, boost, state_on
 from toprank.solvers.boosting_passes import PassState, fit_stumps
 from toprank.weak_rankers import Stumps, WeakLearner
@@ -112,7 +112,7 @@ class RankBoost(BoostedListsMixin, ExponentialRanker):
         seen = survey(blocks, accepts_missing=True)
         classes = classes_of_one_list(seen)
         keep_columns(self, seen.low.size, blocks.feature_names)
-        fit_stumps(family, blocks, seen.starts, seen.n_rows)
+        fit_stumps(family, blocks, seen)
         family.has_missing_ = seen.missing
         state = PassState.on(blocks, family, classes[1], seen.largest_weight)
         monitor = RoundMonitor(self, family, None, None, {})

@@ -7,18 +7,17 @@ from typing import TYPE_CHECKING, Any, Self
 
 from numpy.typing import NDArray
 
+from toprank.blocks import survey
 from toprank.kernels.memory import available_memory
 from toprank.labels import binary_labels
 from toprank.rankers.base import keep_columns
 from toprank.rankers.callbacks import with_callbacks
 from toprank.rankers.supervised import LinearRanker
-from toprank.rankers.survey import survey
 from toprank.spool import spool_type, spooled
 from toprank.truth import Truth
 
 if TYPE_CHECKING:
-    from toprank.blocks import Blocks
-    from toprank.rankers.survey import Survey
+    from toprank.blocks import Blocks, Survey
 
 # Measured at most, without lists and with them: scores, their moves and slopes, labels, weights,
 # and what an evaluation sorts.

@@ -22,14 +22,14 @@ from toprank.solvers.passes import Moments
 from toprank.weak_rankers.stumps import SAMPLE, StumpDesign
 
 if TYPE_CHECKING:
-    from toprank.blocks import Blocks
+    from toprank.blocks import Blocks, Survey
     from toprank.weak_rankers import Stumps
 
 
-def fit_stumps(family: Stumps, blocks: Blocks, starts: NDArray[np.int64], n_rows: int) -> None:
+def fit_stumps(family: Stumps, blocks: Blocks, seen: Survey) -> None:
     """Find thresholds as :meth:`Stumps.fit` does: on the rows that it would take of the table."""
-    step = max(1, -(-n_rows // SAMPLE))
-    family.fit(np.concatenate(blocks.collect(rows_for_thresholds, starts, step)))
+    step = max(1, -(-seen.n_rows // SAMPLE))
+    family.fit(np.concatenate(blocks.collect(rows_for_thresholds, seen.starts, step)))
 
 
 def rows_for_thresholds(block: Block, starts: NDArray[np.int64], step: int) -> NDArray[Any]:

@@ -16,6 +16,7 @@ from __future__ import annotations
 import math
 import weakref
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
@@ -25,6 +26,7 @@ from toprank.blocks import Block, Least, Sums
 from toprank.kernels.memory import available_memory
 from toprank.kernels.threads import Threads
 from toprank.kernels.tree_terms import weight_scale, whole_weights
+from toprank.solvers.cuts import matching_intercept_on_blocks
 from toprank.solvers.tree_boosting import GrowingRows
 from toprank.solvers.tree_table import TreeTable
 
@@ -281,7 +283,6 @@ class TreeBlocks(GrowingRows):
         self._trees = trees
 
     def close(self) -> None:
-        """Release the codes."""
         self.blocks.close()
 
     def set_gradients(self, terms: Terms, factors: tuple[float, float]) -> None:
@@ -324,9 +325,9 @@ class TreeBlocks(GrowingRows):
     def sum_losses(self, terms: Terms) -> float:
         return float(self._ask("sum_losses", terms))
 
-    def to_score(self) -> Question:
-        """Give the question of :func:`scored_rows`."""
-        return self._question(0, "scored")
+    def matching_cut(self) -> float:
+        scored = partial(scored_rows, question=self._question(0, "scored"))
+        return matching_intercept_on_blocks(self.blocks, scored)
 
     def _question(self, first: int, name: str, *arguments: Any) -> Question:
         log = Log(first, self._trees[first:], self._steps)
