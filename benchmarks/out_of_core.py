@@ -23,7 +23,7 @@ from benchmarks.measure import in_turns, peak_bytes
 from toprank import PNormPush, RankBoost
 from toprank.blocks import classes_of_one_list, survey
 from toprank.objectives.exponential import PushFormula
-from toprank.solvers.boosting_passes import PassState, binned, fit_stumps
+from toprank.solvers.boosting_classes import PassState, binned, fit_stumps
 from toprank.solvers.passes import PushPasses
 from toprank.solvers.tree_blocks import binned_rows
 from toprank.solvers.tree_problem import bins_of_blocks

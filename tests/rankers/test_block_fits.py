@@ -376,7 +376,7 @@ def test_a_missing_value_is_a_fault_for_features_only():
 @pytest.mark.parametrize("weighted", [False, True])
 def test_long_lists_are_sampled_for_thresholds_as_in_memory(monkeypatch, weighted):
     monkeypatch.setattr("toprank.weak_rankers.stumps.SAMPLE", 100)
-    monkeypatch.setattr("toprank.solvers.boosting_passes.SAMPLE", 100)
+    monkeypatch.setattr("toprank.solvers.boosting_classes.SAMPLE", 100)
     X, y, weights = rows(weighted=weighted)
     whole = RankBoost(max_iter=2).fit(X, y, weights).weak_rankers_
     parts = RankBoost(max_iter=2).fit_blocks(ArrayBlocks.cut(X, y, weights, size=611)).weak_rankers_

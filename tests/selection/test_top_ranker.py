@@ -164,7 +164,8 @@ def test_many_rows_are_chosen_on_a_part_and_fitted_on_all(rings):
     X, y = rings
     model = TopRanker(60, max_rows=60, **QUICK).fit(X, y)
     assert model.comparison_.rows.n_rows == 600  # ten times as many are judged
-    folds = model._cross_fit(model._labelled(X, y, None, None), 0.0).folds
+    data = model._labelled(X, y, None, None)
+    folds = model._cross_fit(data, model._candidates(data), 0.0).folds
     assert [fold.train.size for fold in folds[:4]] == [45] * 4
     assert sum(fold.test.size for fold in folds[:4]) == 600
     assert not any(np.isin(fold.train, fold.test).any() for fold in folds)
@@ -266,7 +267,7 @@ def test_members_that_take_too_long_are_fitted_as_on_folds_and_then_on_fewer_row
     X, y = rings
     model = TopRanker(50, candidates=["logistic", "random-forest"], time_limit=1e9).fit(X, y)
     data = model._labelled(X, y, None, None)
-    cross = model._cross_fit(data, 0.0)
+    cross = model._cross_fit(data, model._candidates(data), 0.0)
     weights = np.ones(len(cross.members))
     n_folds, least = len(cross.folds), cross.folds[0].train.size
     forest = cross.members[-1].candidate

@@ -6,7 +6,7 @@ import pytest
 from tests.solvers.boosting_problems import labels, problem
 from toprank.objectives import pnorm_push
 from toprank.solvers.boosting import boost, state_on
-from toprank.solvers.boosting_states import ClassState
+from toprank.solvers.boosting_classes import ClassState
 from toprank.weak_rankers import Stumps
 
 

@@ -15,10 +15,10 @@ from toprank.solvers.mini_batch import (
     Stream,
     ball_of_optimum,
     perceptron_aim,
+    projection_on,
     sgd_aim,
     steps_of,
 )
-from toprank.solvers.projections import projection_on
 
 SURROGATES = ("avg", "max", "ramp", "struct")
 FIXED = {"whole": True, "average": False}

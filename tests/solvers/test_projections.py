@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from toprank.solvers.projections import SETS, projection_on
+from toprank.solvers.mini_batch import SETS, projection_on
 
 RADIUS = 0.8
 HOLDS = {

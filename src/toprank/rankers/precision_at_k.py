@@ -34,12 +34,13 @@ from toprank.solvers.mini_batch import (
     Patience,
     Stream,
     ball_of_optimum,
+    check_feasible_set,
     check_steps,
     perceptron_aim,
+    projection_on,
     sgd_aim,
     steps_of,
 )
-from toprank.solvers.projections import check_feasible_set, projection_on
 from toprank.truth import Truth
 from toprank.weak_rankers.features import StandardFeatures
 

@@ -20,9 +20,14 @@ from toprank.kernels.ladder import Ladder
 from toprank.kernels.steps import FLAT, LONGEST, pick
 from toprank.objectives import pnorm_push
 from toprank.solvers.base import SEPARATED
+from toprank.solvers.boosting_classes import ClassState
 from toprank.solvers.boosting_columns import ColumnState
-from toprank.solvers.boosting_pairs import LadderState, PairState
-from toprank.solvers.boosting_states import BoostingState, ClassificationLoss, ClassState
+from toprank.solvers.boosting_states import (
+    BoostingState,
+    ClassificationLoss,
+    LadderState,
+    PairState,
+)
 from toprank.weak_rankers import Stumps
 
 if TYPE_CHECKING:

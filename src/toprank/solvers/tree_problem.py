@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from toprank.solvers.boosting_passes import fit_stumps
+from toprank.solvers.boosting_classes import fit_stumps
 from toprank.solvers.tree_blocks import TreeBlocks, binned_rows
 from toprank.solvers.tree_boosting import NO_CODE, BinnedColumns, boost_trees
 from toprank.solvers.tree_leaves import leaf_objective, summed_objective
