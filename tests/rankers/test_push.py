@@ -10,7 +10,7 @@ import pytest
 from scipy import sparse
 from scipy.special import expit
 from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import SplineTransformer
 
 from toprank import IRPush, PNormPush
@@ -51,15 +51,6 @@ def test_a_larger_push_trades_the_whole_list_for_its_top():
     )
     assert roc_auc(y, hard) < roc_auc(y, gentle)
     assert pnorm_error(y, hard, p=16) < pnorm_error(y, gentle, p=16)
-
-
-def test_weight_two_is_the_row_twice_and_weight_zero_no_row():
-    X, y = data()
-    weights = np.random.default_rng(3).integers(0, 3, len(y))
-    weighted = PNormPush().fit(X, y, sample_weight=weights)
-    repeated = PNormPush().fit(np.repeat(X, weights, axis=0), np.repeat(y, weights))
-    np.testing.assert_allclose(weighted.coef_, repeated.coef_, rtol=1e-5)
-    np.testing.assert_allclose(weighted.intercept_, repeated.intercept_, rtol=1e-5)
 
 
 def test_lists_are_compared_within_themselves_only():
@@ -171,12 +162,6 @@ def test_warm_start_goes_on_from_the_last_weights():
     assert values[-1] < values[0]
 
 
-def test_verbose_prints_the_path(capsys):
-    X, y = data()
-    PNormPush(verbose=2, tol=1e-3).fit(X, y)
-    assert "iteration     1   objective" in capsys.readouterr().out
-
-
 def test_rounds_of_coordinate_descent_are_a_budget():
     X, y = data()
     model = PNormPush(weak_rankers="stumps").fit(X, y)
@@ -213,11 +198,6 @@ def test_an_interrupt_leaves_fit_and_the_old_model_stays():
     with pytest.raises(KeyboardInterrupt):
         model.fit(X, y)
     np.testing.assert_array_equal(model.coef_, before)
-
-
-def test_an_unfitted_ranker_says_so():
-    with pytest.raises(NotFittedError):
-        PNormPush().rank([[1.0]])
 
 
 @pytest.mark.parametrize("p", [1, 64, 1e4, np.inf])
@@ -272,15 +252,6 @@ def test_grades_and_pairs_name_no_classes():
     with pytest.raises(AttributeError, match="no classes"):
         model.predict_proba(X)
     assert model.rank(X).max() == 300
-
-
-def test_more_grades_give_more_order():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(300, 3))
-    grades = np.digitize(X[:, 0] + 0.3 * rng.normal(size=300), [-1, 0, 1])
-    model = IRPush().fit_grades(X, grades, groups=np.arange(300) % 5)
-    scores = model.decision_function(X)
-    assert np.corrcoef(scores, grades)[0, 1] > 0.85
 
 
 def test_circular_pairs_are_taken_as_they_are():

@@ -230,20 +230,6 @@ def test_too_few_rows_to_divide_give_the_simplest():
     assert model.rank([[1.0], [3.0]]).tolist() == [2, 1]
 
 
-def test_lists_of_one_class_on_a_fold_leave_nothing_to_choose_from():
-    groups = np.array([0, 0, 0, 1, 1, 2, 3, 4])
-    y = np.array([1, 0, 0, 1, 1, 0, 0, 1], dtype=bool)
-    model = TopRanker(1, **QUICK).fit(np.arange(8.0)[:, None], y, groups=groups)
-    assert model.best_candidate_ == "logistic"
-    assert model.hits_ is None
-
-
-def test_the_digits_that_come_first_are_eights():
-    X, y = load_digits_eights(return_X_y=True)
-    model = TopRanker(50, **QUICK).fit(X[:1000], y[:1000])
-    assert y[1000:][model.top(X[1000:], 40)].mean() > 0.9
-
-
 @pytest.mark.parametrize(
     "ranker",
     [LogisticRanker(), ForestRanker(n_trees=20), TopRanker(10, **QUICK)],

@@ -16,8 +16,7 @@ from toprank.kernels.pair_blocks import PairBlocks, active_products
 from toprank.kernels.threads import threads_for
 from toprank.objectives import Push, Relative
 from toprank.rankers.callbacks import Watch
-from toprank.rankers.spooling import SpoolingRanker
-from toprank.rankers.supervised import GradesAndPairsMixin, check_stopping
+from toprank.rankers.supervised import GradesAndPairsMixin, SpoolingRanker, check_stopping
 from toprank.solvers import Penalty, minimize_by_lbfgs
 from toprank.solvers.base import ROUNDING
 from toprank.solvers.cuts import matching_intercept

@@ -24,8 +24,7 @@ from toprank.objectives.precision import PrecisionAtK, PrecisionCriterion, are_w
 from toprank.rankers.base import forget_calibration
 from toprank.rankers.callbacks import Watch
 from toprank.rankers.held_out import split_rows
-from toprank.rankers.spooling import SpoolingRanker
-from toprank.rankers.supervised import check_table
+from toprank.rankers.supervised import SpoolingRanker, check_table
 from toprank.solvers.cuts import matching_intercept
 from toprank.solvers.cutting_plane import minimize_by_cutting_planes
 from toprank.solvers.mini_batch import (

@@ -20,9 +20,8 @@ from toprank.objectives import ir_push, pnorm_push
 from toprank.objectives.exponential import PushFormula
 from toprank.objectives.push import focus_constants
 from toprank.rankers.base import documented
-from toprank.rankers.callbacks import Watch, with_callbacks
-from toprank.rankers.spooling import SpoolingRanker
-from toprank.rankers.supervised import GradesAndPairsMixin
+from toprank.rankers.callbacks import Watch
+from toprank.rankers.supervised import GradesAndPairsMixin, SpoolingRanker
 from toprank.solvers import Penalty
 from toprank.solvers.push import ScoredProblem, SummedProblem, minimize_by_continuation
 from toprank.weak_rankers import Features, Stumps, WeakLearner, weak_rankers_from
@@ -127,42 +126,6 @@ class PushRanker(GradesAndPairsMixin, SpoolingRanker):
                 scores = design.scores(self.weights_)
                 self._training_list = truth.positives, scores, truth.weights, codes
         return self
-
-    @with_callbacks
-    def fit_blocks(self, blocks: Blocks, *, grades: bool = False) -> Self:
-        """Fit on labelled rows in blocks, such as a table larger than memory or on a cluster.
-
-        One pass finds the ranges of the features. With ``loss="exponential"``, no ``price`` and
-        labels in one list, the objective is a sum over rows: each iteration, a Newton step where
-        there are up to 512 features, takes one more pass (two with :class:`IRPush`), memory does
-        not grow with the rows, and the model is that of :meth:`fit`.
-
-        Other losses, prices, lists and grades compare the scores of all rows. One more pass writes
-        the features, four bytes per cell, into a file in the folder for temporary files
-        (``scratch=`` of the blocks names another), which is gone when the fit ends, however it
-        ends. The fit is that of :meth:`fit` on this file, which it reads twice per iteration, with
-        150 bytes of memory per row (260 with lists) for any number of features. Not on clusters.
-
-        Parameters
-        ----------
-        blocks : Blocks
-            Such as ``toprank.tables.ParquetBlocks`` (a file larger than memory) or
-            ``toprank.integrations.dask.DaskBlocks`` (a cluster). Blocks with ``groups`` contain
-            rows of several lists, each of which may be spread over blocks.
-        grades : bool, default=False
-            Whether the labels are grades, as in :meth:`fit_grades`.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from toprank import PNormPush
-        >>> from toprank.blocks import ArrayBlocks
-        >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([0, 1, 0, 1])
-        >>> model = PNormPush().fit_blocks(ArrayBlocks.cut(X, y, size=2))
-        >>> model.rank([[0.0], [3.0]])
-        array([2, 1])
-        """
-        return self._fit_blocks(blocks, grades=grades)
 
     def _fit_surveyed(self, blocks: Blocks, seen: Survey, classes: NDArray[Any] | None) -> Self:
         self._objective().check_largest_weight(seen.largest_weight)

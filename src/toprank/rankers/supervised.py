@@ -1,7 +1,8 @@
 """Learning from a table: what rankers share from the call of ``fit`` to the stored model.
 
 Labels, grades or pairs become one truth, and every ranker fits that. Scores of most are a weighted
-sum of weak rankers (:class:`LinearRanker`).
+sum of weak rankers (:class:`LinearRanker`); where these read the table in order, it may be larger
+than memory (:class:`SpoolingRanker`): blocks of rows go to a file, then as in memory.
 """
 
 from __future__ import annotations
@@ -15,12 +16,14 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from toprank.blocks import survey
 from toprank.inputs import check_columns, check_number, is_mapped
+from toprank.kernels.memory import available_memory
 from toprank.kernels.threads import linear_scores
 from toprank.labels import binary_labels, check_length
-from toprank.rankers.base import BaseRanker
+from toprank.rankers.base import BaseRanker, keep_columns
 from toprank.rankers.callbacks import CallbackSupportMixin, with_callbacks
-from toprank.spool import check_room
+from toprank.spool import check_room, spool_type, spooled
 from toprank.truth import Truth
 from toprank.weak_rankers import Features
 from toprank.weak_rankers.features import check_spans
@@ -28,6 +31,7 @@ from toprank.weak_rankers.features import check_spans
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
+    from toprank.blocks import Blocks, Survey
     from toprank.kernels.threads import Threads
     from toprank.solvers import Solution
     from toprank.weak_rankers import WeakRankers
@@ -35,6 +39,9 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 Given = ArrayLike | None
 
+# Measured at most, without lists and with them: scores, their moves and slopes, labels, weights,
+# and what an evaluation sorts.
+BYTES_PER_ROW = {False: 150, True: 260}
 # What an earlier fit may have stored that the new one does not have.
 STALE = (
     "weights_",
@@ -237,6 +244,77 @@ class LinearRanker(SupervisedRanker):
         return tags
 
 
+class SpoolingRanker(LinearRanker):
+    """``fit_blocks`` for a linear ranker that reads its table some rows at a time, in order."""
+
+    @abstractmethod
+    def _not_in_order(self) -> str:
+        """Say which parameter asks for rows or columns in another order, if one does."""
+
+    @with_callbacks
+    def fit_blocks(self, blocks: Blocks, *, grades: bool = False) -> Self:
+        """Fit on labelled rows in blocks, such as a table larger than memory or on a cluster.
+
+        One pass finds the ranges of the features. For :class:`PNormPush` and :class:`IRPush` with
+        ``loss="exponential"``, no ``price`` and labels in one list, the objective is a sum over
+        rows: each iteration, a Newton step where there are up to 512 features, takes one more pass
+        (two with :class:`IRPush`), memory does not grow with the rows, and the model is that of
+        :meth:`fit`.
+
+        All other fits compare the scores of all rows. One more pass writes the features, four bytes
+        per cell, into a file in the folder for temporary files (``scratch=`` of the blocks names
+        another), which is gone when the fit ends, however it ends. The fit is that of :meth:`fit`
+        on this file, which it reads twice per iteration, with 150 bytes of memory per row (260 with
+        lists) for any number of features. Not on clusters.
+
+        Parameters
+        ----------
+        blocks : Blocks
+            Such as ``toprank.tables.ParquetBlocks`` (a file larger than memory) or
+            ``toprank.integrations.dask.DaskBlocks`` (a cluster). Blocks with ``groups`` contain
+            rows of several lists, each of which may be spread over blocks.
+        grades : bool, default=False
+            Whether the labels are grades: higher ones belong above lower ones.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from toprank import PNormPush
+        >>> from toprank.blocks import ArrayBlocks
+        >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([0, 1, 0, 1])
+        >>> model = PNormPush().fit_blocks(ArrayBlocks.cut(X, y, size=2))
+        >>> model.rank([[0.0], [3.0]])
+        array([2, 1])
+        """
+        self._check_parameters()
+        problem = self._not_in_order()
+        if problem:
+            raise ValueError(f"rows in blocks are read in their order, but {problem}.")
+        seen = survey(blocks, accepts_missing=False)
+        classes = None if grades else binary_labels(seen.labels)[0]
+        keep_columns(self, seen.low.size, blocks.feature_names)
+        return self._fit_surveyed(blocks, seen, classes)
+
+    def _fit_surveyed(self, blocks: Blocks, seen: Survey, classes: NDArray[Any] | None) -> Self:
+        """Learn from blocks that were looked at; without classes their labels are grades."""
+        check_on_this_machine(blocks)
+        check_memory(seen)
+        shape, dtype = (seen.n_rows, seen.low.size), spool_type(seen.low, seen.high, seen.dtype)
+        positive = None if classes is None else classes[1]
+        with spooled(blocks, seen.starts, shape, dtype, positive) as rows:
+            given: dict[str, Any] = {"sample_weight": rows.weights, "groups": rows.groups}
+            if classes is None:
+                truth = Truth.of_grades(rows.y, **given)
+            else:
+                truth = Truth.of_labels(rows.y, classes=classes, **given)
+            return self._fit(rows.X, truth, {}, scratch=blocks.scratch)
+
+    def _check_mapped(self, table: Any) -> None:
+        """Refuse a mapped table that is read in another order and has no room in memory."""
+        if self._not_in_order():
+            super()._check_mapped(table)
+
+
 def check_table(estimator: BaseEstimator, X: Any, family: WeakRankers, *, reset: bool) -> Any:
     """Return the table as a float array (or CSR), with frames' columns looked at first."""
     check_columns(X)
@@ -263,3 +341,26 @@ def _given(X: Any, y: Any, **metadata: Any) -> dict[str, Any]:
     """The arguments of a fit as callbacks receive them."""
     present = {name: value for name, value in metadata.items() if value is not None}
     return {"X": X, "y": y, "metadata": present or None}
+
+
+def check_on_this_machine(blocks: Blocks) -> None:
+    """Refuse blocks on a cluster, where only sums over rows are taken."""
+    if blocks.is_remote:
+        raise ValueError(
+            "this fit compares the rows with each other, which a cluster does not do: write the "
+            "collection as Parquet and fit it on one machine (toprank.tables.ParquetBlocks), or "
+            "take PNormPush or IRPush with the exponential loss in one list, RankBoost or "
+            "TreeRanker."
+        )
+
+
+def check_memory(seen: Survey) -> None:
+    """Raise where the numbers that are kept per row do not fit into memory."""
+    per_row, free = BYTES_PER_ROW[seen.has_groups], available_memory()
+    if free is None or seen.n_rows * per_row <= free:
+        return
+    raise ValueError(
+        f"the scores of {seen.n_rows:,} rows need some {seen.n_rows * per_row / 1e9:.3g} GB of "
+        f"memory, but {free / 1e9:.3g} are free; fit on a sample of at most {free // per_row:,} "
+        "rows, or use PNormPush with loss='exponential' and without lists, which keeps no scores."
+    )

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from toprank.inputs import check_choice, check_number
 from toprank.labels import binary_labels
 from toprank.rankers.base import BaseRanker
-from toprank.rankers.spooling import SpoolingRanker
+from toprank.rankers.supervised import SpoolingRanker
 from toprank.rankers.tree import TreeRanker
 from toprank.spool import check_room, scaled_copy
 from toprank.trees.foreign import exact_step

@@ -96,13 +96,8 @@ class ClassificationLoss:
     def __init__(
         self, positives: NDArray[np.bool_], weights: NDArray[np.float64] | None = None
     ) -> None:
-        self._positives, self._weights = positives, weights
+        self._positives = positives
         self._push = ExponentialCriterion(PushFormula(1.0, {1: 1.0}), positives, weights)
-
-    def part(self, rows: NDArray[np.intp]) -> ClassificationLoss:
-        """The loss of some rows, in that order."""
-        weights = None if self._weights is None else self._weights[rows]
-        return ClassificationLoss(self._positives[rows], weights)
 
     def class_losses(self, scores: NDArray[Any]) -> tuple[float, float]:
         """ln F₊ and ln F₋."""
