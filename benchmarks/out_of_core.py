@@ -104,7 +104,7 @@ def passes(path):
     stumps = Stumps()
     fit_stumps(stumps, blocks, seen)
     stumps.has_missing_ = seen.missing
-    state = PassState.on(blocks, stumps, classes[1])
+    state = PassState(blocks, stumps, classes[1])
     tree_bins = bins_of_blocks(blocks, seen, 255)
     work = binned, stumps.thresholds_, classes[1], 1.0
     return {

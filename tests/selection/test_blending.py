@@ -73,7 +73,7 @@ def test_rows_are_promised_by_weights_chosen_without_their_fold(crossed):
         assert scores.shape[1] == rows.n_rows
         return np.eye(len(scores))[len(seen) % len(scores)]
 
-    found = unseen_scores(crossed, crossed.scores, choose)
+    found = unseen_scores(crossed, choose)
     assert seen == [700 - part.size for part in crossed.parts()]
     first = crossed.parts()[0]
     assert np.array_equal(found[first], crossed.scores[1, first])

@@ -124,7 +124,7 @@ class RankBoost(BoostedListsMixin, ExponentialRanker):
         keep_columns(self, seen.low.size, blocks.feature_names)
         fit_stumps(family, blocks, seen)
         family.has_missing_ = seen.missing
-        state = PassState.on(blocks, family, classes[1], seen.largest_weight)
+        state = PassState(blocks, family, classes[1], seen.largest_weight)
         monitor = RoundMonitor(self, family, None, None, {})
         try:
             run = self._boost(state, monitor)

@@ -247,9 +247,9 @@ class LinearRanker(SupervisedRanker):
 class SpoolingRanker(LinearRanker):
     """``fit_blocks`` for a linear ranker that reads its table some rows at a time, in order."""
 
-    @abstractmethod
     def _not_in_order(self) -> str:
         """Say which parameter asks for rows or columns in another order, if one does."""
+        return ""
 
     @with_callbacks
     def fit_blocks(self, blocks: Blocks, *, grades: bool = False) -> Self:

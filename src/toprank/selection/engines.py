@@ -97,9 +97,6 @@ class LogisticRanker(SpoolingRanker):
         self.n_iter_ = int(model.n_iter_[0])
         return self
 
-    def _not_in_order(self) -> str:
-        return ""
-
     def predict_proba(self, X: Any) -> NDArray[Any]:
         """Give the probability of each class."""
         return self._probabilities(X, 1.0)

@@ -289,7 +289,7 @@ class TopRanker(BaseRanker):
         names = [name for name in choices if name not in self.compared]
         self.comparison_: RankerComparison | None = RankerComparison(
             rows=cross.data,
-            scores={n: unseen_scores(cross, cross.scores, c) for n, c in choices.items()},
+            scores={n: unseen_scores(cross, c) for n, c in choices.items()},
             budget=self.budget,
             list_size=self._size,
             n_folds=len(cross.parts()),

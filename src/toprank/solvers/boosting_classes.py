@@ -289,21 +289,18 @@ def weights_by_bin(block: Block, tables: NDArray[np.float64]) -> Sums:
 
 
 class PassState(StumpState):
-    """Fitted stumps on two classes in one list, on blocks of rows as :func:`binned` gives them."""
+    """Fitted stumps on two classes in one list of rows in blocks, of which the bins are kept.
 
-    def __init__(self, blocks: Blocks, family: Stumps) -> None:
+    ``largest`` is the largest weight of all rows.
+    """
+
+    def __init__(self, blocks: Blocks, family: Stumps, positive: Any, largest: float = 1.0) -> None:
         sizes = family.sizes()
         super().__init__(StumpDesign(np.empty((sizes.size, 0), np.uint8), sizes, family.doubled()))
-        self._blocks = blocks
+        self._blocks = blocks.kept(binned, family.thresholds_, positive, largest)
+        self.log_unit = 2 * log_scale(np.array([largest]), scaled_weights(np.array([largest])))
         self._coefficients = np.zeros(self.n_weak)
         self._set_weights()
-
-    @classmethod
-    def on(cls, blocks: Blocks, family: Stumps, positive: Any, largest: float = 1.0) -> PassState:
-        """Bin the rows and keep the bins; ``largest`` is the largest weight of all rows."""
-        state = cls(blocks.kept(binned, family.thresholds_, positive, largest), family)
-        state.log_unit = 2 * log_scale(np.array([largest]), scaled_weights(np.array([largest])))
-        return state
 
     def _set_weights(self) -> None:
         tables = np.array(

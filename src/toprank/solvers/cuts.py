@@ -118,7 +118,7 @@ def matching_intercept_on_blocks(blocks: Blocks, scored: Scored) -> float:
     Each pass counts the rows in parts of the window that holds the cut, which becomes one of its
     parts, until the rows in it are few.
     """
-    lowest, highest, target, count = blocks.total(on_scores, scored, score_ends).parts
+    lowest, highest, target, count = blocks.total(score_ends, scored).parts
     low, high = lowest.value, math.nextafter(-highest.value, math.inf)
     above, goal = 0.0, float(target) * (1 - SLACK)
     while count > GATHERED:
@@ -126,32 +126,29 @@ def matching_intercept_on_blocks(blocks: Blocks, scored: Scored) -> float:
         edges = np.unique(2 * np.linspace(low / 2, high / 2, BINS + 1))
         if edges.size <= 2:  # all rows of the window have one score
             break
-        masses, counts = blocks.total(on_scores, scored, masses_between, edges).parts
+        masses, counts = blocks.total(masses_between, scored, edges).parts
         reached = above + np.cumsum(masses[::-1])
         part = min(int(np.searchsorted(reached, goal)), masses.size - 1)
         above = reached[part - 1] if part else above
         place = masses.size - 1 - part
         low, high, count = edges[place], edges[place + 1], counts[place]
     else:
-        rows = blocks.total(on_scores, scored, rows_between, low, high)
+        rows = blocks.total(rows_between, scored, low, high)
         scores, masses = (np.concatenate(part) for part in zip(*rows, strict=True))
         low = _score_at(scores, masses, goal, above)
-    return -_cut(blocks.total(on_scores, scored, around_cut, low), float(target))
+    return -_cut(blocks.total(around_cut, scored, low), float(target))
 
 
-def on_scores(block: Block, scored: Scored, work: Callable[..., Any], *given: Any) -> Any:
-    """``work`` on scores, labels and weights of the rows of a block that count."""
-    return work(*scored(block), *given)
-
-
-def score_ends(scores: Floats, positives: NDArray[np.bool_], masses: Floats) -> Sums:
+def score_ends(block: Block, scored: Scored) -> Sums:
     """Lowest and highest score, weight of the positives, and how many rows there are."""
+    scores, positives, masses = scored(block)
     ends = [Least(float(side.min(initial=math.inf))) for side in (scores, -scores)]
     return Sums([*ends, masses[positives].sum(), scores.size])
 
 
-def masses_between(scores: Floats, _: NDArray[np.bool_], masses: Floats, edges: Floats) -> Sums:
+def masses_between(block: Block, scored: Scored, edges: Floats) -> Sums:
     """Weight and number of the rows from each edge up to, not including, the next."""
+    scores, _, masses = scored(block)
     inside = (scores >= edges[0]) & (scores < edges[-1])
     places = np.searchsorted(edges, scores[inside], side="right") - 1
     size = edges.size - 1
@@ -159,13 +156,15 @@ def masses_between(scores: Floats, _: NDArray[np.bool_], masses: Floats, edges: 
 
 
 def rows_between(
-    scores: Floats, _: NDArray[np.bool_], masses: Floats, low: float, high: float
+    block: Block, scored: Scored, low: float, high: float
 ) -> list[tuple[Floats, Floats]]:
     """Scores and weights of the rows in a window."""
+    scores, _, masses = scored(block)
     inside = (scores >= low) & (scores < high)
     return [(scores[inside], masses[inside])]
 
 
-def around_cut(scores: Floats, _: NDArray[np.bool_], masses: Floats, score: float) -> Sums:
-    """Give :func:`around_score`, whatever the labels."""
+def around_cut(block: Block, scored: Scored, score: float) -> Sums:
+    """Give :func:`around_score` of the rows of a block."""
+    scores, _, masses = scored(block)
     return around_score(scores, masses, score)
