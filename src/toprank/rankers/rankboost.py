@@ -276,9 +276,9 @@ class SoftRankBoost(BoostedPairsMixin, OneListMixin, BoostedRanker):
     margins, a share ν of them). A row never weighs more than 1/(ν⁺p) or 1/(ν⁻n) of its class. The
     fit ends when the soft margin is within a share ``delta`` of the best possible, after at most
     ln(1/ν)/(delta·ρ*)² rounds; then at least (1 - ν⁺)(1 - ν⁻) of the pairs, (1 - √ν)² with the
-    default ν⁺, have that margin (Corollary 4 of Suehiro, Hatano and Takimoto 2018). The proof
-    is in the documentation of :mod:`toprank.solvers.soft_boosting`. A round costs some sorts and
-    a pass over the table.
+    default ν⁺, have that margin (Suehiro, Hatano and Takimoto 2018). The proof is in the
+    documentation of :mod:`toprank.solvers.soft_boosting`. A round costs some sorts and a pass over
+    the table.
 
     Parameters
     ----------
