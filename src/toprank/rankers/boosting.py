@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import warnings
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Self
 
@@ -185,11 +186,8 @@ class BoostedRanker(LinearRanker):
         table, truth, held_out = hold_out(self, table, truth, given["y"], validation)
         with Threads(joblib_threads(self.n_jobs)) as threads:
             family = self._fitted_family(table, threads)
-            monitor = RoundMonitor(self, family, held_out, truth.classes, given)
-            try:
+            with closing(RoundMonitor(self, family, held_out, truth.classes, given)) as monitor:
                 run = self._boost(self._state(family, table, truth, threads), monitor)
-            finally:
-                monitor.close()
         if monitor.held_out is not None:
             run.truncate(monitor.held_out.best)
         self._store_run(family, truth.classes, run)

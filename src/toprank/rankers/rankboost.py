@@ -7,6 +7,7 @@ bounded weights are for labels that are partly wrong.
 from __future__ import annotations
 
 import math
+from contextlib import closing
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, Self
@@ -124,13 +125,11 @@ class RankBoost(BoostedListsMixin, ExponentialRanker):
         keep_columns(self, seen.low.size, blocks.feature_names)
         fit_stumps(family, blocks, seen)
         family.has_missing_ = seen.missing
-        state = PassState(blocks, family, classes[1], seen.largest_weight)
-        monitor = RoundMonitor(self, family, None, None, {})
-        try:
+        with (
+            closing(PassState(blocks, family, classes[1], seen.largest_weight)) as state,
+            closing(RoundMonitor(self, family, None, None, {})) as monitor,
+        ):
             run = self._boost(state, monitor)
-        finally:
-            monitor.close()
-            state.close()
         self._store_run(family, classes, run)
         warn_if_equal(self, stacklevel=4)
         return self
