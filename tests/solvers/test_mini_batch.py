@@ -8,6 +8,7 @@ from toprank.kernels.mini_batches import Batches
 from toprank.objectives import PrecisionAtK
 from toprank.solvers import mini_batch
 from toprank.solvers.mini_batch import (
+    SETS,
     BatchRows,
     MiniBatches,
     Patience,
@@ -258,3 +259,32 @@ def test_the_model_stays_in_the_ball_and_the_average_is_exact(alpha, radius):
     models = np.concatenate(ensemble)
     assert np.linalg.norm(models, axis=1).max() <= limit * (1 + 1e-9)
     assert np.allclose(solution.weights, models.mean(axis=0), rtol=1e-9, atol=1e-12)
+
+
+# Sets of weights --------------------------------------------------------------------------
+
+RADIUS = 0.8
+HOLDS = {
+    "ball": lambda w: np.linalg.norm(w) <= RADIUS + 1e-12,
+    "box": lambda w: np.abs(w).max() <= RADIUS + 1e-12,
+    "nonnegative": lambda w: w.min() >= 0 and np.linalg.norm(w) <= RADIUS + 1e-12,
+    "simplex": lambda w: w.min() >= 0 and abs(w.sum() - RADIUS) < 1e-12,
+}
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_projections_are_the_nearest_points_of_their_sets(name):
+    rng = np.random.default_rng(0)
+    project = projection_on(name, RADIUS)
+    inside = [project(w) for w in rng.normal(size=(50, 4))]
+    for w in rng.normal(size=(50, 4)):
+        nearest = project(w)
+        assert HOLDS[name](nearest)
+        assert np.allclose(project(nearest), nearest, atol=1e-12)
+        # of a convex set no other point lies on the side of w: (w - Πw)·(u - Πw) ≤ 0
+        assert max((w - nearest) @ (u - nearest) for u in inside) <= 1e-12
+
+
+def test_ties_and_extreme_weights_have_a_projection():
+    assert np.allclose(projection_on("simplex", 1.0)(np.zeros(4)), 0.25)
+    assert projection_on("simplex", 1.0)(np.array([1e300, 0.0])).tolist() == [1.0, 0.0]

@@ -3,15 +3,12 @@ import pytest
 from scipy import optimize
 
 from experiments.datasets import load_housing, load_ionosphere, load_magic
-from toprank.kernels.threads import Threads
 from toprank.objectives import ExponentialIRPush, ExponentialPush
 from toprank.solvers import (
     Penalty,
     minimize_by_coordinates,
     minimize_by_lbfgs,
 )
-from toprank.solvers.push import ScoredProblem, minimize_by_continuation
-from toprank.truth import Truth
 from toprank.weak_rankers import Features
 
 SOLVERS = [minimize_by_lbfgs, minimize_by_coordinates]
@@ -116,23 +113,3 @@ def test_sampled_curvature_leads_to_the_same_optimum_as_the_exact_one():
     )
     assert lbfgs.path[-1] == pytest.approx(newton.fun, rel=1e-12)
     np.testing.assert_allclose(lbfgs.weights, newton.x, atol=1e-5)
-
-
-def test_continuation_reaches_the_optimum_at_infinity():
-    # p = ∞ as a smooth problem with constraints: min LSE(-s⁺) + t  s.t.  s_k ≤ t
-    design, y = problem(n=40, d=3)
-    H = np.column_stack([design.column(j) for j in range(3)])
-    alpha = 1e-2
-    direct = optimize.minimize(
-        lambda v: np.logaddexp.reduce(-H[y] @ v[:3]) + v[3] + 0.5 * alpha * v[:3] @ v[:3],
-        np.zeros(4),
-        constraints=optimize.LinearConstraint(np.c_[-H[~y], np.ones((~y).sum())], 0, np.inf),
-        method="SLSQP",
-        options={"ftol": 1e-12, "maxiter": 500},
-    )
-
-    truth, threads = Truth.of_labels(y), Threads(1)
-    push = ScoredProblem(design, truth, ExponentialPush(np.inf), "lbfgs", threads)
-    solution = minimize_by_continuation(push, Penalty(alpha), max_iter=1000, tol=1e-8)
-    assert solution.converged
-    assert direct.fun - 1e-6 <= solution.path[-1] <= direct.fun + 1e-4
