@@ -21,12 +21,12 @@ import pyarrow.parquet as pq
 from benchmarks.between import machine_text, table, write_between
 from benchmarks.measure import in_turns, peak_bytes
 from toprank import PNormPush, RankBoost
+from toprank.blocks import classes_of_one_list, survey
 from toprank.objectives.exponential import PushFormula
-from toprank.rankers.growing_trees import bins_of_blocks
-from toprank.rankers.survey import survey
-from toprank.solvers.boosting_passes import PassState, binned, fit_stumps
+from toprank.solvers.boosting_classes import PassState, binned, fit_stumps
 from toprank.solvers.passes import PushPasses
 from toprank.solvers.tree_blocks import binned_rows
+from toprank.solvers.tree_problem import bins_of_blocks
 from toprank.tables import ParquetBlocks
 from toprank.tables.parquet_stream import BUFFER
 from toprank.weak_rankers import Features, Stumps
@@ -95,15 +95,16 @@ def passes(path):
         ParquetBlocks(path, target="y"),
         ParquetBlocks(path, target="y", scratch=FOLDER),
     )
-    seen, classes = survey(blocks, accepts_missing=True)
+    seen = survey(blocks, accepts_missing=True)
+    classes = classes_of_one_list(seen)
     features = Features()
     features.low_, features.span_ = seen.low, seen.span
     push = PushPasses(blocks, features, classes[1], PushFormula(4.0, {1: 1.0}))
     weights = np.linspace(-1, 1, FEATURES)
     stumps = Stumps()
-    fit_stumps(stumps, blocks, seen.starts, seen.n_rows)
+    fit_stumps(stumps, blocks, seen)
     stumps.has_missing_ = seen.missing
-    state = PassState.on(blocks, stumps, classes[1])
+    state = PassState(blocks, stumps, classes[1])
     tree_bins = bins_of_blocks(blocks, seen, 255)
     work = binned, stumps.thresholds_, classes[1], 1.0
     return {

@@ -221,7 +221,7 @@ PLACES = {
             "src/toprank/objectives/precision.py", "src/toprank/rankers/precision_at_k.py",
             "src/toprank/solvers/mini_batch.py", "src/toprank/guarantees/precision.py",
             "src/toprank/kernels/mini_batches.py", "src/toprank/kernels/top*.py",
-            "src/toprank/solvers/projections.py", "experiments/top/*.py",
+            "experiments/top/*.py",
             "experiments/precision_*.py",
         ],
         "test": [

@@ -1,13 +1,9 @@
-"""Labels, weights and lists are checked once, and scaled where a formula allows it."""
-
-import warnings
+"""Weights and numbers are checked once, and scaled where a formula allows it."""
 
 import numpy as np
 import pytest
 
-from toprank import PNormPush
 from toprank.inputs import check_number, scaled_weights
-from toprank.metrics import roc_auc
 
 
 @pytest.mark.parametrize("exponent", [-1074, -900, -3, 0, 1, 700, 1022])
@@ -31,25 +27,6 @@ def test_scaled_weights_leave_the_given_array_alone():
     weights = np.array([8.0, 2.0])
     np.testing.assert_array_equal(scaled_weights(weights), [1, 0.25])
     np.testing.assert_array_equal(weights, [8, 2])
-
-
-@pytest.mark.parametrize(
-    ("labels", "doubtful"),
-    [(["fraud", "legit"], True), (["ja", "nein"], True), (["no", "yes"], False), ([0, 7], False)],
-)
-def test_a_positive_class_by_the_alphabet_alone_is_warned_of(labels, doubtful):
-    y = np.array(labels)[[0, 1, 0, 1]]
-    X = [[1.0], [2.0], [1.5], [3.0]]
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        model = PNormPush().fit(X, y)
-        roc_auc(y, [1.0, 2.0, 1.5, 3.0])
-    assert model.classes_[1] == labels[1]
-    remedies = [
-        f"pass {name} == '{labels[0]}'" in str(each.message)
-        for name, each in zip(("y", "y_true"), caught, strict=False)
-    ]
-    assert remedies == [True, True] * doubtful
 
 
 def test_a_parameter_that_may_be_none_says_so():

@@ -128,11 +128,9 @@ TESTED_THROUGH = {
     "plots/lists.py": "plots/test_curves.py",
     "plots/style.py": "plots/test_curves.py",
     "rankers/base.py": "rankers/test_scikit_learn.py",
-    "rankers/growing_trees.py": "rankers/test_tree_blocks.py",
-    "rankers/push_blocks.py": "rankers/test_block_fits.py",
-    "rankers/spooling.py": "rankers/test_block_fits.py",
-    "rankers/survey.py": "rankers/test_block_fits.py",
+    "rankers/supervised.py": "rankers/test_scikit_learn.py",
     "solvers/label_boosting.py": "rankers/test_multilabel_boosting.py",
+    "solvers/tree_problem.py": "rankers/test_tree_blocks.py",
     "trees/engines.py": "trees/test_foreign.py",
     "weak_rankers/base.py": "weak_rankers/test_designs.py",
 }

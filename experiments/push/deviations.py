@@ -19,7 +19,8 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from toprank.inputs import as_positives, as_scores
+from toprank.inputs import as_scores
+from toprank.labels import as_positives
 from toprank.metrics import pnorm_error
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Checks of what users pass: scores, labels, weights, lists, numbers and columns.
+"""Checks of what users pass: scores, weights, lists, numbers and columns.
 
 Every check raises a ``ValueError`` or ``TypeError`` that names the argument, the value and the
 remedy. What comes back is plain numpy, which no other module checks again.
@@ -7,7 +7,6 @@ remedy. What comes back is plain numpy, which no other module checks again.
 from __future__ import annotations
 
 import math
-import warnings
 from mmap import mmap
 from numbers import Integral, Real
 from typing import Any, NamedTuple
@@ -18,37 +17,6 @@ from numpy.typing import ArrayLike, NDArray
 
 # Relative rounding error of a sum of weights, at the most.
 SLACK = 1e-9
-# Rows that are read together: they fit into the cache of a processor.
-BLOCK = 1 << 16
-# Labels whose meaning is known: what is positive, and what its opposites are.
-_OPPOSITES = {
-    "yes": ("no",),
-    "y": ("n",),
-    "true": ("false",),
-    "t": ("f",),
-    "positive": ("negative",),
-    "pos": ("neg",),
-    "+": ("-",),
-    "on": ("off",),
-    "ja": ("nein", "nee"),
-    "j": ("n",),
-    "oui": ("non",),
-    "o": ("n",),
-    "vrai": ("faux",),
-    "si": ("no",),
-    "sí": ("no",),
-    "s": ("n",),
-    "sim": ("não", "nao"),
-    "verdadero": ("falso",),
-    "vero": ("falso",),
-    "wahr": ("falsch",),
-    "tak": ("nie",),
-    "ano": ("ne",),
-    "evet": ("hayır",),
-    "да": ("нет",),
-    "はい": ("いいえ",),
-    "是": ("否",),
-}
 
 
 def as_scores(scores: ArrayLike, *, name: str = "scores") -> NDArray[np.floating[Any]]:
@@ -87,93 +55,7 @@ def _check_finite(scores: NDArray[np.floating[Any]], name: str) -> None:
         )
 
 
-def as_positives(
-    y: ArrayLike, *, pos_label: Any = None, n_rows: int | None = None, name: str = "y_true"
-) -> NDArray[np.bool_]:
-    """Mask of the positive rows.
-
-    Labels may be booleans, {0, 1}, {-1, 1} or any two values (the larger one is the positive,
-    as in scikit-learn's ``classes_[1]``); ``pos_label`` names the positive one instead.
-    """
-    array = np.asarray(y)
-    if array.ndim == 2 and array.shape[1] == 1:
-        array = array[:, 0]
-    if array.ndim != 1:
-        raise ValueError(f"{name} must hold one label per row, got shape {array.shape}.")
-    if n_rows is not None and array.shape[0] != n_rows:
-        raise ValueError(
-            f"{name} has {array.shape[0]} rows, but the scores have {n_rows}; "
-            "they must belong to the same list."
-        )
-    if pos_label is not None:
-        return _equal_to(array, pos_label, name)
-    if array.dtype == np.bool_:
-        return array
-    if array.dtype.kind in "iuf":
-        positives = _ones_among_zeros(array)
-        if positives is not None:
-            return positives
-    return _larger_of_two(array, name)
-
-
-def positive_of(first: str, second: str) -> str | None:
-    """The positive one of two labels, if their meaning is known; of two numbers the larger.
-
-    Examples
-    --------
-    >>> positive_of("ja", "nein"), positive_of("No", "Yes"), positive_of("1", "2")
-    ('ja', 'Yes', '2')
-    >>> positive_of("fraud", "legit") is None
-    True
-    """
-    try:
-        return max(first, second, key=float)
-    except ValueError:
-        words = {label.strip().casefold(): label for label in (first, second)}
-        if len(words) == 1:
-            return None
-        for word, other in (tuple(words), tuple(words)[::-1]):
-            if other in _OPPOSITES.get(word, ()):
-                return words[word]
-        return None
-
-
-def warn_if_doubtful(classes: NDArray[Any], name: str = "y") -> None:
-    """Warn where the larger of two texts is the positive class and nothing says that it is."""
-    labels = classes.tolist()
-    if not all(isinstance(label, str) for label in labels):
-        return
-    first, second = labels
-    if positive_of(first, second) != second:
-        warnings.warn(
-            f"{name} holds {first!r} and {second!r}; {second!r}, the last by the alphabet, is "
-            f"taken as the positive class. If {first!r} is the positive one, pass {name} == "
-            f"{first!r}; if not, {name} == {second!r}.",
-            UserWarning,
-            stacklevel=4,
-        )
-
-
-def _equal_to(array: NDArray[Any], pos_label: Any, name: str) -> NDArray[np.bool_]:
-    _check_none_missing(array, name, "drop the rows without a label")
-    positives = np.asarray(array == pos_label)
-    if positives.shape != array.shape:
-        raise ValueError(
-            f"pos_label={pos_label!r} cannot be compared with {name}; pass one of its labels."
-        )
-    if not positives.any():
-        # A list of one class may lack its positives; of two classes one must be positive.
-        labels = np.unique(array)
-        if labels.size > 1:
-            shown = ", ".join(repr(label) for label in labels[:4].tolist())
-            raise ValueError(
-                f"pos_label={pos_label!r} does not occur in {name}, which holds {shown}"
-                f"{', ...' if labels.size > 4 else ''}; pass one of its labels."
-            )
-    return positives.astype(np.bool_, copy=False)
-
-
-def _check_none_missing(array: NDArray[Any], name: str, remedy: str) -> None:
+def check_none_missing(array: NDArray[Any], name: str, remedy: str) -> None:
     """Raise where a value is NaN, NaT, None or pandas' NA."""
     missing = _missing(array)
     if missing.size:
@@ -201,45 +83,6 @@ def _differs_from_itself(value: Any) -> bool:
         return bool(value != value)  # noqa: PLR0124
     except TypeError:
         return True
-
-
-def _ones_among_zeros(array: NDArray[Any]) -> NDArray[np.bool_] | None:
-    """Where the ones are, if labels are {0, 1} or {-1, 1}; block by block, without a sort."""
-    is_one = np.empty(array.size, dtype=np.bool_)
-    n_ones = n_zeros = n_minus = 0
-    for start in range(0, array.size, BLOCK):
-        part, mine = array[start : start + BLOCK], is_one[start : start + BLOCK]
-        np.equal(part, 1, out=mine)
-        ones, zeros = int(np.count_nonzero(mine)), part.size - int(np.count_nonzero(part))
-        n_ones, n_zeros = n_ones + ones, n_zeros + zeros
-        if ones + zeros < part.size:
-            n_minus += int(np.count_nonzero(part == -1))
-        if array.size > n_ones + max(n_zeros, n_minus) + (array.size - start - part.size):
-            return None
-    return is_one
-
-
-def _larger_of_two(array: NDArray[Any], name: str) -> NDArray[np.bool_]:
-    _check_none_missing(array, name, "drop the rows without a label")
-    try:
-        values = np.unique(array)
-    except TypeError as error:
-        raise TypeError(f"{name} mixes types that cannot be compared: {error}.") from None
-    if values.size > 2:
-        shown = ", ".join(repr(v) for v in values[:4].tolist())
-        raise ValueError(
-            f"{name} must have two classes, got {values.size} values ({shown}, ...); "
-            f"say which is positive with pos_label, or pass a comparison such as y >= 1."
-        )
-    if values.size == 1 and array.dtype.kind not in "iuf":
-        raise ValueError(
-            f"{name} holds only {values[0]!r}, so the positive class is unknown; pass pos_label."
-        )
-    if values.size == 1:
-        return np.asarray(array > 0)
-    warn_if_doubtful(values, name)
-    positives: NDArray[np.bool_] = array == values[-1]
-    return positives
 
 
 def as_weights(
@@ -353,7 +196,7 @@ def as_lists(groups: ArrayLike | None, n_rows: int, *, name: str = "groups") -> 
             f"{name} has shape {ids.shape}, but there are {n_rows} rows; pass one list id per row "
             "(not the sizes of the lists)."
         )
-    _check_none_missing(ids, name, "every row must name its list")
+    check_none_missing(ids, name, "every row must name its list")
     try:
         names, codes = np.unique(ids, return_inverse=True)
     except TypeError as error:

@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from toprank.inputs import as_lists, as_positives, as_weights, log_scale, scaled_weights
+from toprank.inputs import as_lists, as_weights, log_scale, scaled_weights
+from toprank.labels import as_positives
 
 if TYPE_CHECKING:
     from toprank.inputs import Lists
@@ -226,6 +227,12 @@ class Truth:
         if self.pairs is None:
             return replace(self, weights=weights), log_scale(given, weights)
         return replace(self, pair_weights=weights), log_scale(given, weights)
+
+    def normalized(self) -> Truth:
+        """Truth whose largest weight is 1, for objectives that do not depend on their size."""
+        scaled, _ = self.scaled()
+        weights = scaled.weights
+        return scaled if weights is None else replace(scaled, weights=weights / weights.max())
 
     def part(self, rows: NDArray[np.intp]) -> Truth:
         """Truth about some of the rows, numbered as they are here; not for pairs."""

@@ -27,8 +27,8 @@ def test_a_journal_saves_what_is_done(tmp_path, monkeypatch):
     path, found = tmp_path / "journal", []
     for resume in (False, True):
         model = TopRanker(20, candidates=["logistic", "ir-push"])
-        with Journal(path, "x", resume=resume) as model._journal:
-            found.append(model.fit(X, y).comparison_)
+        with Journal(path, "x", resume=resume) as journal:
+            found.append(model._fit_table(X, y, journal=journal).comparison_)
     with Journal(path, "x", resume=True) as journal:
         assert len(fits) == len(journal)
     assert found[0].names == found[1].names

@@ -256,8 +256,8 @@ def test_the_cut_between_blocks_does_not_matter(size, seed, weighted):
 
 
 def test_the_intercept_by_selection_is_exact_beyond_what_is_gathered(monkeypatch):
-    monkeypatch.setattr("toprank.rankers.cuts.GATHERED", 10)
-    monkeypatch.setattr("toprank.rankers.cuts.BINS", 7)
+    monkeypatch.setattr("toprank.solvers.cuts.GATHERED", 10)
+    monkeypatch.setattr("toprank.solvers.cuts.BINS", 7)
     X, y, _ = rows(2000, 3)
     X = X.round()  # ties
     whole = IRPush(tol=1e-12).fit(X, y)
@@ -376,7 +376,7 @@ def test_a_missing_value_is_a_fault_for_features_only():
 @pytest.mark.parametrize("weighted", [False, True])
 def test_long_lists_are_sampled_for_thresholds_as_in_memory(monkeypatch, weighted):
     monkeypatch.setattr("toprank.weak_rankers.stumps.SAMPLE", 100)
-    monkeypatch.setattr("toprank.solvers.boosting_passes.SAMPLE", 100)
+    monkeypatch.setattr("toprank.solvers.boosting_classes.SAMPLE", 100)
     X, y, weights = rows(weighted=weighted)
     whole = RankBoost(max_iter=2).fit(X, y, weights).weak_rankers_
     parts = RankBoost(max_iter=2).fit_blocks(ArrayBlocks.cut(X, y, weights, size=611)).weak_rankers_

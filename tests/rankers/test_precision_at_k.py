@@ -12,7 +12,6 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from experiments.datasets import load_letter
 from toprank import PrecisionAtKRanker
-from toprank.datasets import load_digits_eights
 from toprank.guarantees import GapCertificate, StreamCertificate
 from toprank.metrics import precision_at_k
 from toprank.objectives import PrecisionAtK
@@ -240,33 +239,6 @@ def test_planes_say_when_nothing_beats_zero():
         PrecisionAtKRanker(solver="cutting_plane", max_iter=2).fit(*table())
 
 
-def test_callbacks_see_every_pass_and_may_stop():
-    callback = pytest.importorskip("sklearn.callback", reason="scikit-learn 1.9 has callbacks")
-    assert callback
-    seen = []
-
-    class Stop:
-        def setup(self, estimator, context):
-            pass
-
-        def teardown(self, estimator, context):
-            pass
-
-        def on_fit_task_begin(self, estimator, context):
-            pass
-
-        def on_fit_task_end(self, estimator, context, *, fitted_estimator):
-            if fitted_estimator is not None:
-                seen.append(fitted_estimator.decision_function(X[:5]))
-            return len(seen) == 3
-
-    X, y = table()
-    model = PrecisionAtKRanker(random_state=0, tol=None)
-    model.set_callbacks(Stop())
-    model.fit(X, y)
-    assert model.n_iter_ == 3
-
-
 def test_a_fitted_ranker_can_be_pickled_and_learn_on():
     X, y = table()
     fitted = PrecisionAtKRanker(random_state=0).fit(X, y)
@@ -359,13 +331,6 @@ def test_bad_streams_are_named():
         PrecisionAtKRanker().fit(X, y, sample_weight=y)
     with pytest.raises(AttributeError, match="partial_fit"):
         PrecisionAtKRanker(solver="cutting_plane").partial_fit  # noqa: B018
-
-
-def test_small_shortlists_of_digits():
-    X, y = load_digits_eights(return_X_y=True)
-    for way in STREAMED[:3]:
-        model = ranker(way, k=40).fit(X[:1000], y[:1000])
-        assert y[1000:][model.top(X[1000:], 30)].mean() > 0.9
 
 
 def test_letter_has_a_perfect_top(real):

@@ -2,10 +2,7 @@
 
 import numpy as np
 import pytest
-import sklearn
 from sklearn.base import clone
-from sklearn.calibration import CalibratedClassifierCV
-from sklearn.model_selection import GridSearchCV
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from toprank import LinearRankSVM, RankSVM
@@ -33,15 +30,6 @@ def draw(n_rows=60):
     rng = np.random.default_rng(0)
     X = rng.uniform(-1, 1, size=(n_rows, 4))
     return X, (X[:, 0] + 0.1 * rng.normal(size=n_rows) > 0).astype(int)
-
-
-def test_grid_search_and_calibration_work():
-    X, y = draw()
-    search = GridSearchCV(RankSVM(), {"norm": [1, 2], "nu": [0.1, 0.3]}, cv=3).fit(X, y)
-    assert search.best_score_ > 0.9
-    for ranker in (RankSVM(), RankSVM(norm=2, kernel="rbf"), LinearRankSVM()):
-        probabilities = CalibratedClassifierCV(ranker, cv=3).fit(X, y).predict_proba(X)
-        np.testing.assert_allclose(probabilities.sum(axis=1), 1)
 
 
 def test_the_same_input_gives_the_same_model_bit_for_bit():
@@ -85,12 +73,6 @@ def test_one_weight_for_all_rows_changes_nothing(ranker, weight):
         np.testing.assert_allclose(
             model.decision_function(X), plain.decision_function(X), rtol=1e-3, atol=1e-4
         )
-
-
-def test_groups_are_routed():
-    with sklearn.config_context(enable_metadata_routing=True):
-        ranker = RankSVM().set_fit_request(groups=True)
-        assert ranker.get_metadata_routing().fit.requests["groups"] is True
 
 
 @pytest.mark.parametrize(
@@ -175,27 +157,6 @@ def test_a_column_of_one_value_and_rounding_gets_no_weight(ranker):
     X[:, 2] = 7.0 + noise * np.spacing(7.0)
     X[:, 3] = noise * np.spacing(0.0)
     assert not clone(ranker).fit(X, y).coef_[0, 2:].any()
-
-
-@pytest.mark.parametrize("ranker", [RankSVM(), RankSVM(norm=2), LinearRankSVM()])
-def test_bad_rows_are_named(ranker):
-    X, y = draw(20)
-    with pytest.raises(ValueError, match="one class only"):
-        ranker.fit(X, np.ones(20))
-    with pytest.raises(ValueError, match="11 positive and 0 negative rows of weight above 0"):
-        ranker.fit(X, y, sample_weight=y)
-    with pytest.raises(ValueError, match="must not be negative"):
-        ranker.fit(X, y, sample_weight=-np.ones(20))
-    with pytest.raises(ValueError, match="grades has 19 rows, but X has 20"):
-        ranker.fit_grades(X, y[:-1])
-    with pytest.raises(ValueError, match="no positive row in one list with a negative"):
-        ranker.fit(X, y, groups=np.arange(20))
-    with pytest.raises(ValueError, match="pairs is empty"):
-        ranker.fit_pairs(X, np.empty((0, 2), dtype=int))
-    with pytest.raises(ValueError, match=r"pairs\[0\] is \[0, 20\], but there are 20 rows"):
-        ranker.fit_pairs(X, [[0, 20]])
-    with pytest.raises(ValueError, match="NaN"):
-        ranker.fit(np.where(X > 0.9, np.nan, X), y)
 
 
 @pytest.mark.parametrize("form", ["exact", "product"])

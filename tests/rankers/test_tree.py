@@ -195,12 +195,6 @@ def test_a_forest_of_another_library_ranks_as_it_did():
     )
 
 
-def test_constant_columns_give_equal_scores_and_a_warning():
-    with pytest.warns(UserWarning, match="columns of X are constant"):
-        model = TreeRanker(n_trees=5).fit(np.ones((10, 2)), [0, 1] * 5)
-    assert np.ptp(model.decision_function(np.ones((3, 2)))) == 0
-
-
 @pytest.mark.parametrize(
     ("settings", "message"),
     [

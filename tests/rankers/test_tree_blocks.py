@@ -49,7 +49,7 @@ def test_blocks_without_a_row_that_counts_change_nothing():
 
 def test_thresholds_of_long_tables_come_from_the_same_rows(monkeypatch):
     monkeypatch.setattr("toprank.weak_rankers.stumps.SAMPLE", 100)
-    monkeypatch.setattr("toprank.solvers.boosting_passes.SAMPLE", 100)
+    monkeypatch.setattr("toprank.solvers.boosting_classes.SAMPLE", 100)
     expected = TreeRanker(**FEW).fit(X, Y, WEIGHTS)
     assert_same_trees(TreeRanker(**FEW).fit_blocks(blocks(333, WEIGHTS)), expected)
 

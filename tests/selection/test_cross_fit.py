@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator
 
-from toprank.selection import Candidate, LabelledRows, family
+from toprank.selection import Candidate, LabelledRows
 from toprank.selection.blending import cross_fit
 
 
@@ -83,17 +83,6 @@ def test_a_candidate_whose_scores_are_not_finite_is_left_out():
     cross = cross_fit(data, candidates, data.folds(4, 1, 0))
     assert [member.candidate.name for member in cross.members] == ["good"]
     assert cross.problems == {"lost": "lost gives scores that are not finite."}
-
-
-def test_threads_change_nothing(rings):
-    X, y = rings
-    data = LabelledRows(X, y)
-    folds, candidates = data.folds(4, 1, 0), family(["logistic", "rankboost", "random-forest"])
-    for each in candidates:
-        if "n_trees" in each.estimator.get_params():
-            each.estimator.set_params(n_trees=20)
-    one, two = (cross_fit(data, candidates, folds, n_jobs=n).scores for n in (1, 2))
-    assert np.allclose(one, two, rtol=0, atol=1e-10)
 
 
 def test_a_member_that_would_not_finish_is_not_begun():

@@ -164,7 +164,8 @@ def test_many_rows_are_chosen_on_a_part_and_fitted_on_all(rings):
     X, y = rings
     model = TopRanker(60, max_rows=60, **QUICK).fit(X, y)
     assert model.comparison_.rows.n_rows == 600  # ten times as many are judged
-    folds = model._cross_fit(model._labelled(X, y, None, None), 0.0).folds
+    data = model._labelled(X, y, None, None)
+    folds = model._cross_fit(data, model._candidates(data), 0.0).folds
     assert [fold.train.size for fold in folds[:4]] == [45] * 4
     assert sum(fold.test.size for fold in folds[:4]) == 600
     assert not any(np.isin(fold.train, fold.test).any() for fold in folds)
@@ -229,20 +230,6 @@ def test_too_few_rows_to_divide_give_the_simplest():
     assert model.rank([[1.0], [3.0]]).tolist() == [2, 1]
 
 
-def test_lists_of_one_class_on_a_fold_leave_nothing_to_choose_from():
-    groups = np.array([0, 0, 0, 1, 1, 2, 3, 4])
-    y = np.array([1, 0, 0, 1, 1, 0, 0, 1], dtype=bool)
-    model = TopRanker(1, **QUICK).fit(np.arange(8.0)[:, None], y, groups=groups)
-    assert model.best_candidate_ == "logistic"
-    assert model.hits_ is None
-
-
-def test_the_digits_that_come_first_are_eights():
-    X, y = load_digits_eights(return_X_y=True)
-    model = TopRanker(50, **QUICK).fit(X[:1000], y[:1000])
-    assert y[1000:][model.top(X[1000:], 40)].mean() > 0.9
-
-
 @pytest.mark.parametrize(
     "ranker",
     [LogisticRanker(), ForestRanker(n_trees=20), TopRanker(10, **QUICK)],
@@ -266,7 +253,7 @@ def test_members_that_take_too_long_are_fitted_as_on_folds_and_then_on_fewer_row
     X, y = rings
     model = TopRanker(50, candidates=["logistic", "random-forest"], time_limit=1e9).fit(X, y)
     data = model._labelled(X, y, None, None)
-    cross = model._cross_fit(data, 0.0)
+    cross = model._cross_fit(data, model._candidates(data), 0.0)
     weights = np.ones(len(cross.members))
     n_folds, least = len(cross.folds), cross.folds[0].train.size
     forest = cross.members[-1].candidate

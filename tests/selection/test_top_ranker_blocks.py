@@ -8,8 +8,7 @@ from sklearn.base import clone
 
 from experiments.datasets import load_magic
 from toprank import TopRanker
-from toprank.blocks import ArrayBlocks
-from toprank.rankers.survey import Survey
+from toprank.blocks import ArrayBlocks, Survey
 from toprank.selection import Blend, LogisticRanker
 from toprank.selection.sampling import sample_rows
 from toprank.tables import ParquetBlocks

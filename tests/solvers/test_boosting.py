@@ -69,9 +69,3 @@ def test_the_same_model_whatever_the_number_of_threads(truth):
 def test_ranges_cover_everything_once():
     assert [n for start, stop in spans(10, 4) for n in range(start, stop)] == list(range(10))
     assert spans(2, 5) == [(0, 1), (1, 2)]
-
-
-def test_no_weak_ranker_is_no_reason_to_fail():
-    X, y = np.ones((6, 2)), np.array([True, False] * 3)
-    state = state_on(Stumps().fit(X), X, labels(y))
-    assert boost(state).n_iter == 0

@@ -48,7 +48,7 @@ def test_steps_of_real_valued_weak_rankers_are_best_along_the_line(ascent):
     X += 0.2 * y[:, None]  # separable, so that the smooth margin gets positive
     state = state_on(Features().fit(X), X, labels(y))
     run = boost(state, selection="steepest", ascent=ascent, max_iter=40, tol=None)
-    weights = run.weights(2, run.n_iter - 1)
+    weights = np.bincount(run.indices[:-1], run.steps[:-1], 2)
     length = np.abs(run.steps[:-1]).sum()
     smooth_margin = run.smooth_margins[-2]
     design, criterion = Features().fit(X).design(X), pnorm_push(1.0).on(y)

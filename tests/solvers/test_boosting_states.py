@@ -1,43 +1,41 @@
-"""Weights and histograms that follow the rounds."""
+"""Boosting on graded lists and on explicit pairs."""
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from tests.solvers.boosting_problems import labels, problem
-from toprank.objectives import pnorm_push
+from tests.kernels.boosting_twins import ladder_pairs_naive
+from tests.solvers.boosting_problems import SEEDS, explicit, grades_of, problem
 from toprank.solvers.boosting import boost, state_on
-from toprank.solvers.boosting_states import ClassState
 from toprank.weak_rankers import Stumps
 
-
-def test_histograms_by_differences_stay_those_of_new_sums():
-    _, X, y, weights = problem(0, 500)
-    state = state_on(Stumps().fit(X), X, labels(y, weights))
-    boost(state, max_iter=300, tol=None)
-    kept, loss = state._sums.copy(), state.log_loss
-    totals = kept.sum(axis=2, keepdims=True)
-    state._renew()
-    renewed = state._sums / state._sums.sum(axis=2, keepdims=True)
-    np.testing.assert_allclose(kept / totals, renewed, atol=1e-12)
-    assert state.log_loss == pytest.approx(loss, rel=1e-12)
+ROUNDS = 25
 
 
-def test_separable_rows_lose_weight_without_losing_digits():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(200, 4))
-    y = X[:, 0] + X[:, 1] > 0
-    state = state_on(Stumps().fit(X), X, labels(y))
-    run = boost(state, max_iter=3000, tol=None)
-    scores = state.scores()
-    criterion = pnorm_push(1.0).on(np.sort(y)[::-1])  # positives first
-    assert run.path[-1] < -50
-    assert criterion.value(scores) == pytest.approx(state.log_loss, rel=1e-10)
+@settings(deadline=None, max_examples=25)
+@given(SEEDS, st.sampled_from(["abstain", "learned"]))
+def test_graded_lists_boost_as_their_pairs_do(seed, missing):
+    rng, X, _, weights = problem(seed, missing=0.15)
+    grades, groups = rng.integers(0, 4, 40), rng.integers(0, 5, 40)
+    grades[:2], groups[:2] = (0, 1), 0
+    family = Stumps(missing=missing).fit(X)
+    pairs = ladder_pairs_naive(grades, groups)
+    runs = []
+    for truth in (
+        grades_of(grades, weights, groups),
+        explicit(pairs, 40, weights[pairs].prod(axis=1)),
+    ):
+        state = state_on(family, X, truth)
+        runs.append(boost(state, max_iter=ROUNDS, tol=1e-4))
+    assert runs[0].indices == runs[1].indices
+    np.testing.assert_allclose(runs[0].steps, runs[1].steps, atol=1e-9)
 
 
-def test_states_keep_their_memory_linear():
-    _, X, y, _ = problem(0, 2000)
-    state = state_on(Stumps().fit(X), X, labels(y))
-    assert isinstance(state, ClassState)
-    held = [part for part in vars(state).values() if isinstance(part, np.ndarray)]
-    per_row = sum(part.nbytes for part in held if part.size >= 2000 and part.ndim == 1)
-    assert per_row < 100 * 2000
+def test_explicit_pairs_may_be_non_transitive():
+    X = np.eye(3)
+    circle = np.array([[0, 1], [1, 2], [2, 0]])
+    state = state_on(Stumps().fit(X), X, explicit(circle, 3))
+    run = boost(state, max_iter=50)
+    assert run.status == "converged"
+    assert state.log_loss == pytest.approx(np.log(3.0))

@@ -2,23 +2,23 @@
 
 import numpy as np
 import pytest
-from scipy import sparse
 
 from toprank.inputs import as_lists
 from toprank.kernels.mini_batches import Batches
 from toprank.objectives import PrecisionAtK
 from toprank.solvers import mini_batch
 from toprank.solvers.mini_batch import (
+    SETS,
     BatchRows,
     MiniBatches,
     Patience,
     Stream,
     ball_of_optimum,
     perceptron_aim,
+    projection_on,
     sgd_aim,
     steps_of,
 )
-from toprank.solvers.projections import projection_on
 
 SURROGATES = ("avg", "max", "ramp", "struct")
 FIXED = {"whole": True, "average": False}
@@ -130,23 +130,9 @@ def test_perceptrons_with_equal_steps_rank_alike():
     assert np.allclose(2 * halved.weights, plain.weights, rtol=1e-9)
 
 
-@pytest.mark.parametrize(
-    "aim",
-    [*map(sgd, SURROGATES), *(perceptron_aim(0.25, name, **FIXED) for name in ("avg", "max"))],
-)
-def test_sparse_and_dense_tables_give_the_same_model(aim):
-    rows = problem()
-    X = np.where(np.abs(rows.X) > 0.7, rows.X, 0.0)
-    dense = rows._replace(X=X)
-    table = rows._replace(X=sparse.csr_array(X))
-    low, span = X.mean(axis=0), X.std(axis=0)
-    weights = [run(aim, r, low=low, span=span)[1].weights for r in (dense, table)]
-    assert np.allclose(*weights, rtol=1e-9, atol=1e-12)
-
-
-def naive_perceptron(rows, surrogate, batches, k):
+def naive_perceptron(rows, surrogate, batches, k, w=0.0):
     """Algorithms 1 and 2 for scores without ties."""
-    w, mistakes = np.zeros(rows.X.shape[1]), 0
+    w, mistakes = np.zeros(rows.X.shape[1]) + w, 0
     for first, last in zip(batches.starts[:-1], batches.starts[1:], strict=True):
         x, y = rows.X[batches.order[first:last]], rows.positives[batches.order[first:last]]
         if not w.any():  # all rows are tied: negatives come first and all share
@@ -178,26 +164,11 @@ def test_updates_are_those_of_algorithm_2():
     rows = problem(seed=2)
     aim = perceptron_aim(5, "max", **FIXED)
     stream, first = run(aim, rows._replace(X=rows.X[:100], positives=rows.positives[:100]), 100, 1)
-    batches = MiniBatches(rows, 100, 3)
     # from w = 0 the best false negatives are tied as well, so begin with a model
-    batch = next(batches.passes())
+    batch = next(MiniBatches(rows, 100, 3).passes())
     stream.learn(rows, batch, 100)
-    w = first.weights
-    plain = rows._replace(X=rows.X)
-    for start, end in zip(batch.starts[:-1], batch.starts[1:], strict=True):
-        one = batch._replace(starts=np.array([start, end]))
-        w = w + naive_step(plain, one, w, 5)
-    assert np.allclose(stream.weights, w)
-
-
-def naive_step(rows, batch, w, k):
-    chosen = batch.order[batch.starts[0] : batch.starts[1]]
-    x, y = rows.X[chosen], rows.positives[chosen]
-    order = np.argsort(-(x @ w))
-    top = np.isin(np.arange(y.size), order[:k])
-    delta = int((top & ~y).sum())
-    best = [i for i in order if y[i] and not top[i]][:delta]
-    return x[best].sum(axis=0) - x[top & ~y].sum(axis=0)
+    expected, _ = naive_perceptron(rows, "max", batch, 5, first.weights)
+    assert np.allclose(stream.weights, expected)
 
 
 @pytest.mark.parametrize("surrogate", ["avg", "max"])
@@ -232,20 +203,6 @@ def test_a_row_beside_the_origin_is_the_classical_perceptron_too(surrogate):
     aim = perceptron_aim(1, surrogate, **FIXED)
     _, solution = run(aim, rows, passes=1, seed=None)
     assert np.allclose(solution.weights, w)
-
-
-def test_weights_in_a_batch_are_repetitions():
-    rows = problem(n=80)
-    counts = np.arange(80) % 3 + 1.0
-    repeated = BatchRows(
-        np.repeat(rows.X, counts.astype(int), axis=0),
-        np.repeat(rows.positives, counts.astype(int)),
-        None,
-        None,
-    )
-    _, weighted = run(sgd(), rows._replace(weights=counts), batch_size=80)
-    _, plain = run(sgd(), repeated, batch_size=1000)
-    assert np.allclose(weighted.weights, plain.weights, rtol=1e-9)
 
 
 def test_batches_without_a_class_are_passed_over():
@@ -302,3 +259,32 @@ def test_the_model_stays_in_the_ball_and_the_average_is_exact(alpha, radius):
     models = np.concatenate(ensemble)
     assert np.linalg.norm(models, axis=1).max() <= limit * (1 + 1e-9)
     assert np.allclose(solution.weights, models.mean(axis=0), rtol=1e-9, atol=1e-12)
+
+
+# Sets of weights --------------------------------------------------------------------------
+
+RADIUS = 0.8
+HOLDS = {
+    "ball": lambda w: np.linalg.norm(w) <= RADIUS + 1e-12,
+    "box": lambda w: np.abs(w).max() <= RADIUS + 1e-12,
+    "nonnegative": lambda w: w.min() >= 0 and np.linalg.norm(w) <= RADIUS + 1e-12,
+    "simplex": lambda w: w.min() >= 0 and abs(w.sum() - RADIUS) < 1e-12,
+}
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_projections_are_the_nearest_points_of_their_sets(name):
+    rng = np.random.default_rng(0)
+    project = projection_on(name, RADIUS)
+    inside = [project(w) for w in rng.normal(size=(50, 4))]
+    for w in rng.normal(size=(50, 4)):
+        nearest = project(w)
+        assert HOLDS[name](nearest)
+        assert np.allclose(project(nearest), nearest, atol=1e-12)
+        # of a convex set no other point lies on the side of w: (w - Πw)·(u - Πw) ≤ 0
+        assert max((w - nearest) @ (u - nearest) for u in inside) <= 1e-12
+
+
+def test_ties_and_extreme_weights_have_a_projection():
+    assert np.allclose(projection_on("simplex", 1.0)(np.zeros(4)), 0.25)
+    assert projection_on("simplex", 1.0)(np.array([1e300, 0.0])).tolist() == [1.0, 0.0]

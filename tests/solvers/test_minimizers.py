@@ -6,12 +6,10 @@ from experiments.datasets import load_housing, load_ionosphere, load_magic
 from toprank.objectives import ExponentialIRPush, ExponentialPush
 from toprank.solvers import (
     Penalty,
-    minimize_by_continuation,
     minimize_by_coordinates,
     minimize_by_lbfgs,
 )
-from toprank.truth import Truth
-from toprank.weak_rankers import Features, Stumps
+from toprank.weak_rankers import Features
 
 SOLVERS = [minimize_by_lbfgs, minimize_by_coordinates]
 
@@ -91,30 +89,6 @@ def test_separable_data_without_a_penalty_end_with_a_word_not_an_overflow(solver
     assert "ranked without a mistake" in solution.complaint()
 
 
-@pytest.mark.parametrize("solver", SOLVERS)
-def test_a_budget_of_iterations_is_kept_and_said(solver):
-    design, y = problem()
-    solution = solver(design, ExponentialPush(p=8).on(y), Penalty(), max_iter=2, tol=None)
-    assert solution.n_iter == 2
-    assert "max_iter=2" in solution.complaint()
-
-
-@pytest.mark.parametrize("solver", SOLVERS)
-def test_a_monitor_can_stop_a_fit_with_the_model_it_has(solver):
-    design, y = problem()
-    seen = []
-
-    def monitor(progress):
-        seen.append(progress)
-        return progress.n_iter == 3
-
-    criterion = ExponentialPush(p=8).on(y)
-    solution = solver(design, criterion, Penalty(1e-3), monitor=monitor)
-    assert solution.status == "stopped"
-    assert [progress.n_iter for progress in seen] == [1, 2, 3]
-    np.testing.assert_array_equal(solution.weights, seen[-1].weights)
-
-
 def test_a_warm_start_at_the_optimum_is_done_at_once():
     design, y = problem()
     criterion = ExponentialPush(p=4).on(y)
@@ -139,42 +113,3 @@ def test_sampled_curvature_leads_to_the_same_optimum_as_the_exact_one():
     )
     assert lbfgs.path[-1] == pytest.approx(newton.fun, rel=1e-12)
     np.testing.assert_allclose(lbfgs.weights, newton.x, atol=1e-5)
-
-
-def test_stumps_are_fitted_by_both_solvers_alike():
-    rng = np.random.default_rng(0)
-    X = np.round(rng.normal(size=(100, 2)), 1)
-    y = np.abs(X[:, 0]) + rng.normal(size=100) > 1.0
-    design = Stumps(n_bins=6).fit(X).design(X)
-    criterion = ExponentialPush(p=2).on(y)
-    values = [
-        solver(design, criterion, Penalty(1e-2), max_iter=20_000, tol=1e-7).path[-1]
-        for solver in SOLVERS
-    ]
-    assert values[0] == pytest.approx(values[1], rel=1e-10)
-
-
-def test_continuation_reaches_the_optimum_at_infinity():
-    # p = ∞ as a smooth problem with constraints: min LSE(-s⁺) + t  s.t.  s_k ≤ t
-    design, y = problem(n=40, d=3)
-    H = np.column_stack([design.column(j) for j in range(3)])
-    alpha = 1e-2
-    direct = optimize.minimize(
-        lambda v: np.logaddexp.reduce(-H[y] @ v[:3]) + v[3] + 0.5 * alpha * v[:3] @ v[:3],
-        np.zeros(4),
-        constraints=optimize.LinearConstraint(np.c_[-H[~y], np.ones((~y).sum())], 0, np.inf),
-        method="SLSQP",
-        options={"ftol": 1e-12, "maxiter": 500},
-    )
-
-    class Problem:
-        def minimize(self, power, penalty, **options):
-            criterion = ExponentialPush(np.inf).bound_at(power, Truth.of_labels(y))
-            return minimize_by_lbfgs(design, criterion, penalty, **options)
-
-        def largest_term(self, weights):
-            return ExponentialPush(np.inf).value(design.scores(weights), y)
-
-    solution = minimize_by_continuation(Problem(), Penalty(alpha), max_iter=1000, tol=1e-8)
-    assert solution.converged
-    assert direct.fun - 1e-6 <= solution.path[-1] <= direct.fun + 1e-4

@@ -97,8 +97,7 @@ def test_a_block_that_is_ahead_of_a_pass_begins_anew():
     states = BlockStates(30)
 
     def scores(first, trees):
-        log = tree_blocks.Log(first, trees, [])
-        question = tree_blocks.Question(states, whole, log, "scored")
+        question = tree_blocks.Question(states, whole, first, trees, [], "scored")
         answer = tree_blocks.ask_block(block, question).value
         return None if answer is None else answer[0].tolist()
 

@@ -20,7 +20,7 @@ from toprank.metrics import (
     shortlist_overlap,
 )
 from toprank.plots.lists import RankedList
-from toprank.rankers.cuts import places_of
+from toprank.rankers.places import places_of
 from toprank.selection.judging import Interval, LabelledRows, RankerComparison
 
 if TYPE_CHECKING:

@@ -14,9 +14,9 @@ from toprank.app.column_survey import profile_of
 from toprank.app.model import RankingModel, contributions, mean_and_spread
 from toprank.guarantees import PushCertificate
 from toprank.inputs import within_budget
-from toprank.rankers.cuts import cut_above
 from toprank.selection import TopRanker
 from toprank.shortlists.calibration import Calibration
+from toprank.solvers.cuts import cut_above
 from toprank.tables import TableEncoder
 from toprank.tables.encoder import learned_encoding
 from toprank.tables.table import BestRows
@@ -45,15 +45,16 @@ def fit_model(
     name: str,
     held_out: LabelledFeatures | None = None,
     scratch: str | os.PathLike[str] | None = None,
+    choosing: dict[str, Any] | None = None,
 ) -> RankingModel:
     """Learn the encoder and fit the ranker, in place; on a stream one that has ``fit_blocks``.
 
     A :class:`toprank.TopRanker` encodes the table itself; its blend becomes the model's ranker.
     ``name`` is the ranker's on the command line; ``held_out`` are rows to calibrate with, without
     which the out-of-fold scores of a TopRanker are kept; ``scratch`` is the folder for what a fit
-    on a stream keeps on disk.
+    on a stream keeps on disk; ``choosing`` holds a TopRanker's candidates and its watch, if any.
     """
-    encoder, fitted = _fitted(data, ranker, scratch)
+    encoder, fitted = _fitted(data, ranker, scratch, choosing or {})
     chosen: dict[str, Any] = {}
     if isinstance(ranker, TopRanker):
         promise = ranker.promise_
@@ -102,16 +103,20 @@ def _n_nodes(ranker: Any) -> int:
     return len(own) + sum(_n_nodes(member) for member in members if member is not None)
 
 
-def _fitted(data: TrainingData, ranker: Any, scratch: Any) -> tuple[Encoding, Any]:
+def _fitted(
+    data: TrainingData, ranker: Any, scratch: Any, choosing: dict[str, Any]
+) -> tuple[Encoding, Any]:
     if data.whole is None:
         learned = data.fit_encoder(TableEncoder())
-        fitted = ranker.fit_blocks(data.blocks(learned, scratch))
-        return learned, fitted.best_estimator_ if isinstance(ranker, TopRanker) else fitted
+        blocks = data.blocks(learned, scratch)
+        if isinstance(ranker, TopRanker):
+            return learned, ranker._fit_blocks(blocks, **choosing).best_estimator_  # noqa: SLF001
+        return learned, ranker.fit_blocks(blocks)
     rows = data.whole
     labels = rows.positives.astype(int)
     try:
         if isinstance(ranker, TopRanker):
-            ranker.fit(rows.features, labels, **rows.metadata())
+            ranker._fit_table(rows.features, labels, **rows.metadata(), **choosing)  # noqa: SLF001
             return ranker.encoder_, ranker.best_estimator_  # type: ignore[return-value]
         encoder = learned_encoding(rows.features)
         return encoder, ranker.fit(encoder.transform(rows.features), labels, **rows.metadata())

@@ -254,7 +254,7 @@ CLASSES = {
     "RankBoost": StorableClass("toprank.rankers.rankboost", _BOOSTED),
     "SmoothMarginRanker": StorableClass("toprank.rankers.rankboost", _BOOSTED),
     "AdaBoostRanker": StorableClass("toprank.rankers.rankboost", _BOOSTED),
-    "SoftRankBoost": StorableClass("toprank.rankers.soft_rankboost", _BOOSTED),
+    "SoftRankBoost": StorableClass("toprank.rankers.rankboost", _BOOSTED),
     "TreeRanker": StorableClass("toprank.rankers.tree", ((*_SCORED[:3], "trees_"),)),
     "ForestRanker": StorableClass("toprank.selection.engines", _FOREIGN),
     "EngineRanker": StorableClass("toprank.selection.engines", _FOREIGN),

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from toprank.app.formats import GROUP, LABEL
 from toprank.app.model import Roles, lists_of
 from toprank.blocks import Block
-from toprank.inputs import positive_of, rounded_up
+from toprank.inputs import rounded_up
+from toprank.labels import positive_of
 from toprank.tables import Table
 from toprank.tables.columns import as_row_weights, coded_words, counted_words
 from toprank.tables.parquet_blocks import StreamBlocks

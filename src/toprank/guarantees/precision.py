@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from toprank.inputs import as_lists, as_positives, as_scores, is_sparse
+from toprank.inputs import as_lists, as_scores, is_sparse
 from toprank.kernels.top_k import k_of, surrogate_of_lists
+from toprank.labels import as_positives
 from toprank.objectives.precision import as_top
 
 if TYPE_CHECKING:

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from toprank.inputs import as_lists, as_positives, as_scores, as_weights
+from toprank.inputs import as_lists, as_scores, as_weights
 from toprank.kernels.ladder import Ladder
+from toprank.labels import as_positives
 from toprank.metrics import height
 from toprank.objectives import Push
 from toprank.objectives.base import exponential

@@ -18,9 +18,10 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.optimize import linprog
 
-from toprank.inputs import as_positives, as_scores, as_weights, check_choice
+from toprank.inputs import as_scores, as_weights, check_choice
 from toprank.kernels.ladder import Ladder
 from toprank.kernels.pair_blocks import PairBlocks, weight_below
+from toprank.labels import as_positives
 from toprank.objectives import pnorm_push
 from toprank.objectives.exponential import ExponentialCriterion, PushFormula
 from toprank.truth import Truth

@@ -26,8 +26,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from toprank.inputs import as_positives, as_scores, check_number
+from toprank.inputs import as_scores, check_number
 from toprank.kernels.pair_blocks import PairBlocks, weight_below
+from toprank.labels import as_positives
 from toprank.truth import Truth
 
 # What rounding may take from a share of pairs.

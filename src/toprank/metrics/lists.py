@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, Literal, ParamSpec
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from toprank.inputs import as_lists, as_positives, as_scores, as_weights, check_choice
+from toprank.inputs import as_lists, as_scores, as_weights, check_choice
+from toprank.labels import as_positives
 from toprank.metrics.ranked import (
     AVERAGE,
     OPTIMISTIC,

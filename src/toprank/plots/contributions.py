@@ -11,7 +11,8 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import logsumexp, softmax
 
-from toprank.inputs import as_positives, as_scores
+from toprank.inputs import as_scores
+from toprank.labels import as_positives
 from toprank.objectives import pnorm_push
 from toprank.plots.style import axes_row, percent
 

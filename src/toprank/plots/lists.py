@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from toprank.inputs import as_positives, as_scores, as_weights, check_number
+from toprank.inputs import as_scores, as_weights, check_number
+from toprank.labels import as_positives
 
 
 class RankedList(NamedTuple):

@@ -9,11 +9,11 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from toprank.labels import check_given, check_length
 from toprank.predtron.base import RowPredtron
 from toprank.predtron.documentation import documented
 from toprank.predtron.problem import compose
 from toprank.predtron.representations import Representation, Vectors
-from toprank.rankers.supervised import check_given, check_length
 
 
 @documented()

@@ -16,7 +16,7 @@ from sklearn.utils.validation import column_or_1d
 from toprank.inputs import as_dense, as_lists, is_sparse
 from toprank.kernels.rounds import add_rows, score_rows
 from toprank.kernels.rows import rows_of
-from toprank.rankers.supervised import check_given, check_length
+from toprank.labels import check_given, check_length
 
 if TYPE_CHECKING:
     from toprank.predtron.links import Link

@@ -9,5 +9,5 @@ from .rank_svm import RankSVM as RankSVM
 from .rankboost import AdaBoostRanker as AdaBoostRanker
 from .rankboost import RankBoost as RankBoost
 from .rankboost import SmoothMarginRanker as SmoothMarginRanker
-from .soft_rankboost import SoftRankBoost as SoftRankBoost
+from .rankboost import SoftRankBoost as SoftRankBoost
 from .tree import TreeRanker as TreeRanker

@@ -13,7 +13,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from toprank.inputs import rows_within_budget
-from toprank.rankers.cuts import best_rows, cut_above, places_of
+from toprank.rankers.places import best_rows, places_of
+from toprank.solvers.cuts import cut_above
 
 if TYPE_CHECKING:
     from toprank.shortlists import Calibration, Cap, Quota, Shortlist

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import warnings
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Self
 
@@ -16,14 +17,9 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 from toprank.inputs import check_choice, check_number
 from toprank.kernels.threads import Threads, joblib_threads
 from toprank.rankers.base import documented
+from toprank.rankers.callbacks import Watch, with_callbacks
 from toprank.rankers.held_out import HeldOut, HeldOutRows, hold_out
-from toprank.rankers.supervised import (
-    LinearRanker,
-    Watch,
-    check_stopping,
-    check_table,
-    with_callbacks,
-)
+from toprank.rankers.supervised import LinearRanker, check_stopping, check_table
 from toprank.solvers.base import Progress
 from toprank.solvers.boosting import boost, state_on
 from toprank.weak_rankers import Stumps, weak_rankers_from
@@ -190,11 +186,8 @@ class BoostedRanker(LinearRanker):
         table, truth, held_out = hold_out(self, table, truth, given["y"], validation)
         with Threads(joblib_threads(self.n_jobs)) as threads:
             family = self._fitted_family(table, threads)
-            monitor = RoundMonitor(self, family, held_out, truth.classes, given)
-            try:
+            with closing(RoundMonitor(self, family, held_out, truth.classes, given)) as monitor:
                 run = self._boost(self._state(family, table, truth, threads), monitor)
-            finally:
-                monitor.close()
         if monitor.held_out is not None:
             run.truncate(monitor.held_out.best)
         self._store_run(family, truth.classes, run)

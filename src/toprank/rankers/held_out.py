@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 
+from toprank.labels import check_length
 from toprank.metrics import scorer as scorer_named
-from toprank.rankers.supervised import check_length
 from toprank.truth import Truth
 
 if TYPE_CHECKING:

@@ -15,15 +15,11 @@ from toprank.inputs import check_choice, check_number
 from toprank.kernels.pair_blocks import PairBlocks, active_products
 from toprank.kernels.threads import threads_for
 from toprank.objectives import Push, Relative
-from toprank.rankers.cuts import matching_intercept
-from toprank.rankers.spooling import SpoolingRanker
-from toprank.rankers.supervised import (
-    GradesAndPairsMixin,
-    Watch,
-    check_stopping,
-)
+from toprank.rankers.callbacks import Watch
+from toprank.rankers.supervised import GradesAndPairsMixin, SpoolingRanker, check_stopping
 from toprank.solvers import Penalty, minimize_by_lbfgs
 from toprank.solvers.base import ROUNDING
+from toprank.solvers.cuts import matching_intercept
 from toprank.solvers.cutting_plane import minimize_by_cutting_planes
 from toprank.solvers.descent import Curvature
 from toprank.weak_rankers.features import SymmetricFeatures, check_ranges, ranges_of

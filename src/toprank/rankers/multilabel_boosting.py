@@ -12,11 +12,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from toprank.inputs import as_weights, check_choice, check_number, log_scale, scaled_weights
 from toprank.kernels.threads import Threads, joblib_threads
+from toprank.labels import LabelSets
 from toprank.rankers.base import documented
 from toprank.rankers.boosting import warn_if_equal
-from toprank.rankers.cuts import matching_intercept, places_in_rows
-from toprank.rankers.supervised import LabelSets, check_stopping, check_table
+from toprank.rankers.places import places_in_rows
+from toprank.rankers.supervised import check_stopping, check_table
 from toprank.solvers.boosting import boost
+from toprank.solvers.cuts import matching_intercept
 from toprank.solvers.label_boosting import LabelState
 from toprank.weak_rankers import Stumps
 

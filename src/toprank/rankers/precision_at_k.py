@@ -18,22 +18,14 @@ from sklearn.utils.metaestimators import available_if
 from toprank.guarantees.precision import StreamCertificate, certify_mistakes, reach_of
 from toprank.guarantees.ranking_margins import GapCertificate
 from toprank.inputs import check_choice, check_number
+from toprank.labels import binary_labels, check_length, class_codes, class_labels, classes_of_stream
 from toprank.objectives.base import are_ordinary
 from toprank.objectives.precision import PrecisionAtK, PrecisionCriterion, are_whole, as_top
 from toprank.rankers.base import forget_calibration
-from toprank.rankers.cuts import matching_intercept
+from toprank.rankers.callbacks import Watch
 from toprank.rankers.held_out import split_rows
-from toprank.rankers.spooling import SpoolingRanker
-from toprank.rankers.supervised import (
-    Watch,
-    binary_labels,
-    check_length,
-    check_table,
-    class_codes,
-    class_labels,
-    classes_of_stream,
-    normalize_weights,
-)
+from toprank.rankers.supervised import SpoolingRanker, check_table
+from toprank.solvers.cuts import matching_intercept
 from toprank.solvers.cutting_plane import minimize_by_cutting_planes
 from toprank.solvers.mini_batch import (
     BatchRows,
@@ -41,12 +33,13 @@ from toprank.solvers.mini_batch import (
     Patience,
     Stream,
     ball_of_optimum,
+    check_feasible_set,
     check_steps,
     perceptron_aim,
+    projection_on,
     sgd_aim,
     steps_of,
 )
-from toprank.solvers.projections import check_feasible_set, projection_on
 from toprank.truth import Truth
 from toprank.weak_rankers.features import StandardFeatures
 
@@ -475,4 +468,4 @@ def with_ordinary_weights(truth: Truth, k: float) -> Truth:
             f"sample_weight reaches {weights.max():g}, and k={k} counts weight; divide the weights "
             "by one number, so that they are near 1, or pass k as a share of the positives."
         )
-    return normalize_weights(truth)
+    return truth.normalized()

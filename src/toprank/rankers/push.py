@@ -7,7 +7,6 @@ import warnings
 from abc import abstractmethod
 from contextlib import closing
 from dataclasses import KW_ONLY, dataclass
-from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
@@ -18,39 +17,24 @@ from toprank.guarantees import push_certificate
 from toprank.inputs import check_choice, check_number
 from toprank.kernels.threads import threads_for
 from toprank.objectives import ir_push, pnorm_push
-from toprank.objectives.base import Relative
-from toprank.objectives.exponential import ExponentialCriterion, PushFormula
+from toprank.objectives.exponential import PushFormula
 from toprank.objectives.push import focus_constants
 from toprank.rankers.base import documented
-from toprank.rankers.cuts import matching_intercept
-from toprank.rankers.push_blocks import SummedProblem
-from toprank.rankers.spooling import SpoolingRanker
-from toprank.rankers.supervised import (
-    GradesAndPairsMixin,
-    Watch,
-    normalize_weights,
-    with_callbacks,
-)
-from toprank.solvers import (
-    Penalty,
-    minimize_by_continuation,
-    minimize_by_coordinates,
-    minimize_by_lbfgs,
-)
-from toprank.solvers.row_space import RowSpace, minimize_in_row_space
+from toprank.rankers.callbacks import Watch
+from toprank.rankers.supervised import GradesAndPairsMixin, SpoolingRanker
+from toprank.solvers import Penalty
+from toprank.solvers.push import ScoredProblem, SummedProblem, minimize_by_continuation
 from toprank.weak_rankers import Features, Stumps, WeakLearner, weak_rankers_from
-from toprank.weak_rankers.features import FeatureDesign, check_spans
+from toprank.weak_rankers.features import check_spans
 
 if TYPE_CHECKING:
-    from toprank.blocks import Blocks
+    from toprank.blocks import Blocks, Survey
     from toprank.guarantees import PushCertificate
-    from toprank.kernels.threads import Threads
-    from toprank.objectives.base import Criterion
     from toprank.objectives.losses import LossName
-    from toprank.rankers.survey import Survey
     from toprank.solvers import Solution
+    from toprank.solvers.push import PushProblem
     from toprank.truth import Truth
-    from toprank.weak_rankers import Design, WeakRankers
+    from toprank.weak_rankers import WeakRankers
 
 Floats = NDArray[np.float64]
 Given = ArrayLike | None
@@ -89,80 +73,6 @@ n_jobs : int or None, default=None
 verbose : int, default=0
     1 prints every tenth iteration, 2 every one.
 """
-
-SOLVERS = {"lbfgs": minimize_by_lbfgs, "coordinate": minimize_by_coordinates}
-
-
-class ScoredProblem:
-    """A push on a table, all of whose scores are in memory.
-
-    Objectives that are no logarithm are taken in units of their value where all rows tie, so that
-    a penalty means the same on tables of every size.
-    """
-
-    def __init__(
-        self,
-        family: WeakRankers,
-        design: Design,
-        truth: Truth,
-        objective: Any,
-        solver: str,
-        threads: Threads,
-        dtype: Any,
-    ) -> None:
-        self.family, self.classes, self.dtype = family, truth.classes, dtype
-        self.design = design
-        self.n_weak = self.design.n_weak
-        self._solver, self._objective = SOLVERS[solver], objective
-        self._threads = threads
-        is_kept = objective.is_logarithm() or objective.weight_degrees() is None
-        self._truth = truth if is_kept else normalize_weights(truth)
-        self._criterion: Criterion = objective.criterion(self._truth)
-        self._unit = 1.0
-        if not objective.is_logarithm():
-            self._unit = self._criterion.value(np.zeros(truth.n_rows))
-
-    def minimize(self, power: float | None, penalty: Penalty, **options: Any) -> Solution:
-        """Run the solver; a power stands for the mean of that power, which bounds p = ∞."""
-        criterion = self._criterion
-        if power is not None:
-            criterion = self._objective.bound_at(power, self._truth)
-        if self._unit != 1.0:
-            criterion = Relative(criterion, self._unit)
-        criterion.spread_over(self._threads)
-        if self._solver is minimize_by_lbfgs and penalty.l2 and not penalty.l1 and self._row_space:
-            return minimize_in_row_space(
-                self.design, self._row_space, criterion, penalty, **options
-            )
-        return self._solver(self.design, criterion, penalty, **options)
-
-    @cached_property
-    def _row_space(self) -> RowSpace | None:
-        """What takes the place of a table with far more features than rows."""
-        gram = self.design.gram() if isinstance(self.design, FeatureDesign) else None
-        return None if gram is None else RowSpace(self.design, gram)
-
-    def largest_term(self, weights: Floats) -> float:
-        """Value of the objective itself."""
-        return self._criterion.value(self.design.scores(weights)) / self._unit
-
-    def matching_cut(self, weights: Floats) -> float:
-        """Cut the list where the rows above weigh as much as the positives."""
-        scores = self.design.scores(weights)
-        return matching_intercept(scores, self._truth.positives, self._truth.weights)
-
-    def probability_cut(self, weights: Floats, formula: PushFormula) -> float:
-        """Cut the list where the probability is 1/2."""
-        truth, _ = self._truth.scaled()  # which moves no cut
-        criterion = ExponentialCriterion(formula, truth.positives, truth.weights)
-        return formula.intercept(criterion.masses(self.design.scores(weights)))
-
-    def is_constant(self) -> bool:
-        """Whether no weak ranker tells any two rows apart."""
-        return all(np.ptp(self.design.column(index)) == 0 for index in range(self.n_weak))
-
-
-Problem = ScoredProblem | SummedProblem
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -206,52 +116,16 @@ class PushRanker(GradesAndPairsMixin, SpoolingRanker):
         with threads_for(self.n_jobs) as threads:
             family = self._fitted_family(table, threads)
             design = family.design(table, threads=threads)
-            objective, solver = self._objective(), self._solver_name()
-            problem = ScoredProblem(family, design, truth, objective, solver, threads, table.dtype)
-            self._solve(problem, given)
+            solver = self._solver_name()
+            problem = ScoredProblem(design, truth, self._objective(), solver, threads)
+            self._solve(problem, family, truth.classes, table.dtype, given)
             if not self.weights_.any() and problem.is_constant():
                 self._warn_of_ties()
             if truth.is_labels and truth.n_rows <= CERTIFIED_ROWS:
                 codes = None if truth.lists is None else truth.lists.codes
-                scores = problem.design.scores(self.weights_)
+                scores = design.scores(self.weights_)
                 self._training_list = truth.positives, scores, truth.weights, codes
         return self
-
-    @with_callbacks
-    def fit_blocks(self, blocks: Blocks, *, grades: bool = False) -> Self:
-        """Fit on labelled rows in blocks, such as a table larger than memory or on a cluster.
-
-        One pass finds the ranges of the features. With ``loss="exponential"``, no ``price`` and
-        labels in one list, the objective is a sum over rows: each iteration, a Newton step where
-        there are up to 512 features, takes one more pass (two with :class:`IRPush`), memory does
-        not grow with the rows, and the model is that of :meth:`fit`.
-
-        Other losses, prices, lists and grades compare the scores of all rows. One more pass writes
-        the features, four bytes per cell, into a file in the folder for temporary files
-        (``scratch=`` of the blocks names another), which is gone when the fit ends, however it
-        ends. The fit is that of :meth:`fit` on this file, which it reads twice per iteration, with
-        150 bytes of memory per row (260 with lists) for any number of features. Not on clusters.
-
-        Parameters
-        ----------
-        blocks : Blocks
-            Such as ``toprank.tables.ParquetBlocks`` (a file larger than memory) or
-            ``toprank.integrations.dask.DaskBlocks`` (a cluster). Blocks with ``groups`` contain
-            rows of several lists, each of which may be spread over blocks.
-        grades : bool, default=False
-            Whether the labels are grades, as in :meth:`fit_grades`.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from toprank import PNormPush
-        >>> from toprank.blocks import ArrayBlocks
-        >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([0, 1, 0, 1])
-        >>> model = PNormPush().fit_blocks(ArrayBlocks.cut(X, y, size=2))
-        >>> model.rank([[0.0], [3.0]])
-        array([2, 1])
-        """
-        return self._fit_blocks(blocks, grades=grades)
 
     def _fit_surveyed(self, blocks: Blocks, seen: Survey, classes: NDArray[Any] | None) -> Self:
         self._objective().check_largest_weight(seen.largest_weight)
@@ -265,7 +139,8 @@ class PushRanker(GradesAndPairsMixin, SpoolingRanker):
             self._warn_of_ties()
         family = Features()
         family.low_, family.span_ = seen.low, seen.span
-        self._solve(SummedProblem(family, blocks, seen, classes, self._formula()), {})
+        problem = SummedProblem(family, blocks, classes[1], self._formula(), seen.largest_weight)
+        self._solve(problem, family, classes, seen.dtype, {})
         return self
 
     def _not_in_order(self) -> str:
@@ -278,9 +153,20 @@ class PushRanker(GradesAndPairsMixin, SpoolingRanker):
             return "solver='coordinate' reads columns; use solver='auto' or 'lbfgs'"
         return ""
 
-    def _solve(self, problem: Problem, given: dict[str, Any]) -> None:
+    def _solve(
+        self,
+        problem: PushProblem,
+        family: WeakRankers,
+        classes: NDArray[Any] | None,
+        dtype: Any,
+        given: dict[str, Any],
+    ) -> None:
         """Find the weights, by growing powers where the power is infinite, and store the model."""
-        learned = partial(self._learned, problem)
+
+        def learned(weights: Floats) -> dict[str, Any]:
+            cut = 0.0 if classes is None else self._cut(problem, weights)
+            return self._attributes(family, weights, cut, classes, dtype)
+
         watch = Watch(self, self._rounds(), self.verbose, learned, given)
         options: dict[str, Any] = {
             "weights": self._start_weights(problem.n_weak),
@@ -297,16 +183,12 @@ class PushRanker(GradesAndPairsMixin, SpoolingRanker):
         self._store_solution(solution, learned(solution.weights))
         self._warn_of(solution)
 
-    def _learned(self, problem: Problem, weights: Floats) -> dict[str, Any]:
-        """Fitted attributes that belong to some weights."""
-        cut = 0.0
-        if problem.classes is not None:
-            formula = self._probability_formula()
-            if formula is None:
-                cut = problem.matching_cut(weights)
-            else:
-                cut = problem.probability_cut(weights, formula)
-        return self._attributes(problem.family, weights, cut, problem.classes, problem.dtype)
+    def _cut(self, problem: PushProblem, weights: Floats) -> float:
+        """Cut at probability 1/2 where theory knows it, else at as many rows as positives."""
+        formula = self._probability_formula()
+        if formula is None:
+            return problem.matching_cut(weights)
+        return problem.probability_cut(weights, formula)
 
     def _warn_of(self, solution: Solution) -> None:
         # rounds of boosting are a budget, kept as asked for

@@ -14,7 +14,7 @@ from threadpoolctl import threadpool_limits
 
 from toprank.guarantees.svm import SvmCertificate, margin_slack, ranking_bound, share_at_margin
 from toprank.inputs import as_dense
-from toprank.rankers.cuts import matching_intercept
+from toprank.rankers.callbacks import Watch
 from toprank.rankers.rank_svm_problem import (
     Solved,
     SvmProblem,
@@ -22,7 +22,8 @@ from toprank.rankers.rank_svm_problem import (
     check_form,
     check_parameters,
 )
-from toprank.rankers.supervised import GradesAndPairsMixin, LinearRanker, Watch
+from toprank.rankers.supervised import GradesAndPairsMixin, LinearRanker
+from toprank.solvers.cuts import matching_intercept
 from toprank.solvers.nearest_point import GramRows
 from toprank.weak_rankers.features import SymmetricFeatures, check_ranges, ranges_of
 

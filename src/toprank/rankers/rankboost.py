@@ -1,29 +1,40 @@
-"""RankBoost, smooth margin ranking and AdaBoost (Rudin and Schapire 2009)."""
+"""Boosted rankers of one list or several.
+
+RankBoost, smooth margin ranking and AdaBoost (Rudin and Schapire 2009), and SoftRankBoost, whose
+bounded weights are for labels that are partly wrong.
+"""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from contextlib import closing
+from dataclasses import KW_ONLY, dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from toprank.guarantees.ranking_margins import MarginCertificate
-from toprank.inputs import check_choice
+from toprank.blocks import classes_of_one_list, survey
+from toprank.guarantees.ranking_margins import MarginCertificate, SoftMarginCertificate
+from toprank.inputs import check_choice, check_number
 from toprank.rankers.base import keep_columns
 from toprank.rankers.boosting import (
     BoostedListsMixin,
+    BoostedPairsMixin,
+    BoostedRanker,
     ExponentialRanker,
     OneListMixin,
     RoundMonitor,
     shared_docs,
     warn_if_equal,
 )
-from toprank.rankers.supervised import with_callbacks
-from toprank.rankers.survey import classes_of_one_list, survey
+from toprank.rankers.callbacks import with_callbacks
 from toprank.solvers.boosting import POSITIVE, boost, state_on
-from toprank.solvers.boosting_passes import PassState, fit_stumps
+from toprank.solvers.boosting_classes import PassState, fit_stumps
+from toprank.solvers.boosting_columns import ColumnState
+from toprank.solvers.cuts import matching_intercept
+from toprank.solvers.soft_boosting import CappedClasses, CappedPairs, SoftBoosted, soft_boost
 from toprank.weak_rankers import Stumps, WeakLearner
 
 if TYPE_CHECKING:
@@ -112,15 +123,13 @@ class RankBoost(BoostedListsMixin, ExponentialRanker):
         seen = survey(blocks, accepts_missing=True)
         classes = classes_of_one_list(seen)
         keep_columns(self, seen.low.size, blocks.feature_names)
-        fit_stumps(family, blocks, seen.starts, seen.n_rows)
+        fit_stumps(family, blocks, seen)
         family.has_missing_ = seen.missing
-        state = PassState.on(blocks, family, classes[1], seen.largest_weight)
-        monitor = RoundMonitor(self, family, None, None, {})
-        try:
+        with (
+            closing(PassState(blocks, family, classes[1], seen.largest_weight)) as state,
+            closing(RoundMonitor(self, family, None, None, {})) as monitor,
+        ):
             run = self._boost(state, monitor)
-        finally:
-            monitor.close()
-            state.close()
         self._store_run(family, classes, run)
         warn_if_equal(self, stacklevel=4)
         return self
@@ -254,3 +263,99 @@ number of weak rankers in a round of the constant, and the path is of ln F
         skews = [np.exp(positives) - np.exp(negatives) for positives, negatives in run.class_losses]
         with np.errstate(over="ignore"):  # in the units of the weights that were given
             self.f_skew_path_ = np.ldexp(skews, round(run.log_unit / math.log(2.0)))
+
+
+@shared_docs(patience=200)
+@dataclass(eq=False, repr=False)
+class SoftRankBoost(BoostedPairsMixin, OneListMixin, BoostedRanker):
+    """Ranks by boosting with bounded row weights, so that wrong labels cannot dominate.
+
+    Maximises the soft margin of f/‖λ‖₁: the mean of the lowest ν⁺·p positives minus that of the
+    highest ν⁻·n negatives, with ν⁺·ν⁻ = ν (after ``fit_pairs``: the mean of the smallest pair
+    margins, a share ν of them). A row never weighs more than 1/(ν⁺p) or 1/(ν⁻n) of its class. The
+    fit ends when the soft margin is within a share ``delta`` of the best possible, after at most
+    ln(1/ν)/(delta·ρ*)² rounds; then at least (1 - ν⁺)(1 - ν⁻) of the pairs, (1 - √ν)² with the
+    default ν⁺, have that margin (Suehiro, Hatano and Takimoto 2018). The proof is in the
+    documentation of :mod:`toprank.solvers.soft_boosting`. A round costs some sorts and a pass over
+    the table.
+
+    Parameters
+    ----------
+    nu : float, default=0.2
+        Share of the pairs that may be wrong, above 0 and at most 1: about twice the share of
+        wrong labels. The smaller, the closer to RankBoost.
+    nu_plus : float or None, default=None
+        ν⁺, the share of positives to average over, from ν to 1; None is √ν, the same for both
+        classes.
+    delta : float, default=0.1
+        How close to the best soft margin to go; rounds grow like 1/delta².
+    {weak_rankers}
+    max_iter : int, default=1000
+        Most rounds.
+    tol : float, default=1e-8
+        Stop when no weak ranker has an edge above it: then the best soft margin is 0.
+    {early_stopping}
+
+    Attributes
+    ----------
+    certificate_ : SoftMarginCertificate(soft_margin, ceiling, share)
+    soft_margin_path_ : soft margin of f/‖λ‖₁ after each round
+    classes_, weak_rankers_, weights_, intercept_, selected_, steps_, intercepts_, n_iter_, \
+converged_, objective_path_, validation_path_ : as in :class:`RankBoost`; the path is of S
+
+    Examples
+    --------
+    >>> from toprank import SoftRankBoost
+    >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1]
+    >>> SoftRankBoost(nu=0.5).fit(X, y).rank([[0.0], [3.0]])
+    array([2, 1])
+    """
+
+    nu: float = 0.2
+    _: KW_ONLY
+    nu_plus: float | None = None
+    delta: float = 0.1
+    max_iter: int = 1000
+    n_iter_no_change: int = 200
+
+    def _nus(self) -> tuple[float, float]:
+        plus = float(np.sqrt(self.nu)) if self.nu_plus is None else float(self.nu_plus)
+        return plus, float(self.nu) / plus
+
+    def _state(self, family: WeakRankers, table: Any, truth: Truth, threads: Threads) -> Any:
+        truth, _ = truth.scaled()  # the criterion does not depend on the size of the weights
+        criterion: CappedClasses | CappedPairs
+        if truth.pairs is None:
+            criterion = CappedClasses(truth.positives, truth.weights, *self._nus())
+        else:
+            criterion = CappedPairs(truth.pairs, truth.pair_weights, float(self.nu), truth.n_rows)
+        return ColumnState(family.design(table, threads=threads), criterion)
+
+    def _boost(self, state: Any, monitor: BoostMonitor) -> Boosted:
+        intercept = None
+        if isinstance(state.criterion, CappedClasses):
+            intercept = partial(
+                matching_intercept,
+                positives=state.criterion.positives,
+                weights=state.criterion.weights,
+            )
+        return soft_boost(
+            state, delta=float(self.delta), intercept=intercept, monitor=monitor, **self._rules()
+        )
+
+    def _store_run(self, family: WeakRankers, classes: NDArray[Any] | None, run: Boosted) -> None:
+        super()._store_run(family, classes, run)
+        assert isinstance(run, SoftBoosted)  # noqa: S101  (what _boost gives)
+        plus, minus = self._nus()
+        share = 1.0 - float(self.nu) if classes is None else (1.0 - plus) * (1.0 - minus)
+        self.soft_margin_path_ = np.array(run.soft_margins)
+        reached = float(self.soft_margin_path_[-1]) if run.n_iter else 0.0
+        self.certificate_ = SoftMarginCertificate(reached, run.ceiling, share)
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_number("nu", self.nu, 0.0, 1.0)
+        if not self.nu > 0:
+            raise ValueError(f"nu must be above 0, got {self.nu!r}; for no bound use RankBoost.")
+        check_number("nu_plus", self.nu_plus, float(self.nu), 1.0, optional=True)
+        check_number("delta", self.delta, 0.0, 1.0, inside=True)

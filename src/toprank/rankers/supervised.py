@@ -1,35 +1,29 @@
 """Learning from a table: what rankers share from the call of ``fit`` to the stored model.
 
 Labels, grades or pairs become one truth, and every ranker fits that. Scores of most are a weighted
-sum of weak rankers (:class:`LinearRanker`). scikit-learn's callbacks are served where the installed
-version has them (1.9 and later).
+sum of weak rankers (:class:`LinearRanker`); where these read the table in order, it may be larger
+than memory (:class:`SpoolingRanker`): blocks of rows go to a file, then as in memory.
 """
 
 from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
-from collections.abc import Callable
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.multiclass import check_classification_targets, type_of_target
-from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
-from toprank.inputs import (
-    as_dense,
-    check_columns,
-    check_number,
-    is_mapped,
-    is_sparse,
-    warn_if_doubtful,
-)
+from toprank.blocks import survey
+from toprank.inputs import check_columns, check_number, is_mapped
+from toprank.kernels.memory import available_memory
 from toprank.kernels.threads import linear_scores
-from toprank.rankers.base import BaseRanker
-from toprank.spool import check_room
+from toprank.labels import binary_labels, check_length
+from toprank.rankers.base import BaseRanker, keep_columns
+from toprank.rankers.callbacks import CallbackSupportMixin, with_callbacks
+from toprank.spool import check_room, spool_type, spooled
 from toprank.truth import Truth
 from toprank.weak_rankers import Features
 from toprank.weak_rankers.features import check_spans
@@ -37,28 +31,17 @@ from toprank.weak_rankers.features import check_spans
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
+    from toprank.blocks import Blocks, Survey
     from toprank.kernels.threads import Threads
-    from toprank.solvers import Progress, Solution
+    from toprank.solvers import Solution
     from toprank.weak_rankers import WeakRankers
 
 Floats = NDArray[np.float64]
 Given = ArrayLike | None
 
-try:
-    from sklearn import callback
-except ImportError:
-
-    class CallbackSupportMixin:
-        """Stands in where scikit-learn has no callbacks; there is nothing to set."""
-
-    def with_callbacks(method: Any) -> Any:
-        """Stand in for the decorator."""
-        return method
-else:
-    CallbackSupportMixin = callback.CallbackSupportMixin  # type: ignore[misc]
-    with_callbacks = callback.with_callbacks
-
-
+# Measured at most, without lists and with them: scores, their moves and slopes, labels, weights,
+# and what an evaluation sorts.
+BYTES_PER_ROW = {False: 150, True: 260}
 # What an earlier fit may have stored that the new one does not have.
 STALE = (
     "weights_",
@@ -261,57 +244,75 @@ class LinearRanker(SupervisedRanker):
         return tags
 
 
-@dataclass(eq=False)
-class Watch:
-    """Tells callbacks and the terminal how a fit goes on, and asks whether to stop.
+class SpoolingRanker(LinearRanker):
+    """``fit_blocks`` for a linear ranker that reads its table some rows at a time, in order."""
 
-    ``learned(weights)`` gives the fitted attributes that belong to the weights of an iteration,
-    so that a callback can look at the model as if the fit had ended there.
-    """
+    def _not_in_order(self) -> str:
+        """Say which parameter asks for rows or columns in another order, if one does."""
+        return ""
 
-    estimator: Any
-    max_iter: int
-    verbose: int
-    learned: Callable[[Any], dict[str, Any]]
-    data: dict[str, Any]
+    @with_callbacks
+    def fit_blocks(self, blocks: Blocks, *, grades: bool = False) -> Self:
+        """Fit on labelled rows in blocks, such as a table larger than memory or on a cluster.
 
-    def __post_init__(self) -> None:
-        self._context: Any = None
-        estimator, data = self.estimator, self.data
-        if getattr(estimator, "_skl_callbacks", None):
-            self._context = estimator._init_callback_context(max_subtasks=self.max_iter)  # noqa: SLF001
-            self._context.call_on_fit_task_begin(estimator=estimator, **data)
-            self._begin()
+        One pass finds the ranges of the features. For :class:`PNormPush` and :class:`IRPush` with
+        ``loss="exponential"``, no ``price`` and labels in one list, the objective is a sum over
+        rows: each iteration, a Newton step where there are up to 512 features, takes one more pass
+        (two with :class:`IRPush`), memory does not grow with the rows, and the model is that of
+        :meth:`fit`.
 
-    def _begin(self) -> None:
-        self._task = self._context.subcontext(task_name="iteration")
-        self._task.call_on_fit_task_begin(estimator=self.estimator, **self.data)
+        All other fits compare the scores of all rows. One more pass writes the features, four bytes
+        per cell, into a file in the folder for temporary files (``scratch=`` of the blocks names
+        another), which is gone when the fit ends, however it ends. The fit is that of :meth:`fit`
+        on this file, which it reads twice per iteration, with 150 bytes of memory per row (260 with
+        lists) for any number of features. Not on clusters.
 
-    def __call__(self, progress: Progress) -> bool:
-        """Report an iteration; true asks the solver to stop with what it has."""
-        n_iter = progress.n_iter
-        if self.verbose and (self.verbose > 1 or n_iter % 10 == 0):
-            print(f"iteration {n_iter:>5}   objective {progress.value:.10g}")  # noqa: T201
-        if self._context is None:
-            return False
-        stop = self._task.call_on_fit_task_end(
-            estimator=self.estimator,
-            reconstruction_attributes=lambda: self.learned(progress.weights),
-            **self.data,
-        )
-        if not stop and n_iter < self.max_iter:
-            self._begin()
-        else:
-            self._task = None
-        return bool(stop)
+        Parameters
+        ----------
+        blocks : Blocks
+            Such as ``toprank.tables.ParquetBlocks`` (a file larger than memory) or
+            ``toprank.integrations.dask.DaskBlocks`` (a cluster). Blocks with ``groups`` contain
+            rows of several lists, each of which may be spread over blocks.
+        grades : bool, default=False
+            Whether the labels are grades: higher ones belong above lower ones.
 
-    def close(self) -> None:
-        """End the task that never ran, and the fit."""
-        if self._context is None:
-            return
-        if self._task is not None:
-            self._task.call_on_fit_task_end(estimator=self.estimator)
-        self._context.call_on_fit_task_end(estimator=self.estimator, **self.data)
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from toprank import PNormPush
+        >>> from toprank.blocks import ArrayBlocks
+        >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([0, 1, 0, 1])
+        >>> model = PNormPush().fit_blocks(ArrayBlocks.cut(X, y, size=2))
+        >>> model.rank([[0.0], [3.0]])
+        array([2, 1])
+        """
+        self._check_parameters()
+        problem = self._not_in_order()
+        if problem:
+            raise ValueError(f"rows in blocks are read in their order, but {problem}.")
+        seen = survey(blocks, accepts_missing=False)
+        classes = None if grades else binary_labels(seen.labels)[0]
+        keep_columns(self, seen.low.size, blocks.feature_names)
+        return self._fit_surveyed(blocks, seen, classes)
+
+    def _fit_surveyed(self, blocks: Blocks, seen: Survey, classes: NDArray[Any] | None) -> Self:
+        """Learn from blocks that were looked at; without classes their labels are grades."""
+        check_on_this_machine(blocks)
+        check_memory(seen)
+        shape, dtype = (seen.n_rows, seen.low.size), spool_type(seen.low, seen.high, seen.dtype)
+        positive = None if classes is None else classes[1]
+        with spooled(blocks, seen.starts, shape, dtype, positive) as rows:
+            given: dict[str, Any] = {"sample_weight": rows.weights, "groups": rows.groups}
+            if classes is None:
+                truth = Truth.of_grades(rows.y, **given)
+            else:
+                truth = Truth.of_labels(rows.y, classes=classes, **given)
+            return self._fit(rows.X, truth, {}, scratch=blocks.scratch)
+
+    def _check_mapped(self, table: Any) -> None:
+        """Refuse a mapped table that is read in another order and has no room in memory."""
+        if self._not_in_order():
+            super()._check_mapped(table)
 
 
 def check_table(estimator: BaseEstimator, X: Any, family: WeakRankers, *, reset: bool) -> Any:
@@ -330,142 +331,36 @@ def check_table(estimator: BaseEstimator, X: Any, family: WeakRankers, *, reset:
         )
 
 
-def binary_labels(y: ArrayLike | None) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-    """Classes, and a mask of the rows of ``classes[1]``, the positive one."""
-    labels = class_labels(y)
-    kind = type_of_target(labels, input_name="y")
-    if kind != "binary":
-        raise ValueError(
-            f"Only binary classification is supported. The type of the target is {kind}. "
-            "For one class against the rest pass y == that class; grades are learned by "
-            "fit_grades of PNormPush, RankBoost or LinearRankSVM."
-        )
-    classes = np.unique(labels)
-    if classes.size < 2:
-        raise ValueError(
-            f"y has one class only ({classes.tolist()[0]!r}); ranking needs positive and negative "
-            "rows."
-        )
-    warn_if_doubtful(classes)
-    return classes, labels == classes[1]
-
-
-def class_labels(y: ArrayLike | None) -> NDArray[Any]:
-    """One class per row."""
-    check_given(y)
-    labels = column_or_1d(y, warn=True)
-    check_known(labels)
-    check_classification_targets(labels)
-    return np.asarray(labels)
-
-
-def class_codes(labels: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.intp]:
-    """Number of each label among the sorted classes; a label that is not one of them is refused."""
-    try:
-        codes = np.searchsorted(classes, labels)
-    except TypeError:  # texts where the classes are numbers, which have no common order
-        codes = np.zeros(labels.shape, dtype=np.intp)
-    codes[codes == classes.size] = 0
-    strange = classes[codes] != labels
-    if strange.any():
-        raise ValueError(
-            f"y holds the label {labels[strange][:1].tolist()[0]!r}, which is none of the classes "
-            f"{classes.tolist()}; name all classes at the first partial_fit (classes=...), "
-            "or fit again."
-        )
-    return codes.astype(np.intp, copy=False)
-
-
-def classes_of_stream(known: NDArray[Any] | None, named: ArrayLike | None) -> Any:
-    """Classes of a stream: those that it has, or those named in its first call, or None."""
-    if named is None:
-        return known
-    found = np.unique(column_or_1d(named))
-    if known is not None and not np.array_equal(found, known):
-        raise ValueError(
-            f"classes={found.tolist()} is not the same as on the last call to partial_fit, was: "
-            f"{known.tolist()}; leave it out, or begin anew for other classes."
-        )
-    return found
-
-
-class LabelSets:
-    """Rows with any number of labels: a matrix of indicators.
-
-    A vector of classes is one label per row; then predictions are classes, too.
-    """
-
-    classes_: NDArray[Any]
-    _one_class_per_row: bool
-
-    def _check_labels(self, y: Any, table: Any) -> NDArray[Any]:
-        """A mask with one column for each label, or a vector of classes."""
-        check_given(y)
-        matrix = np.asarray(as_dense(y))
-        is_matrix = is_sparse(y) or (matrix.ndim == 2 and matrix.shape[1] != 1)
-        labels = matrix if is_matrix else class_labels(y)
-        check_length("y", len(labels), table.shape[0])
-        if is_matrix and not np.isin(matrix, (0, 1)).all():
-            raise ValueError(
-                "y must be an indicator matrix of 0 and 1 with one column for each label, or a "
-                f"vector of classes; got shape {matrix.shape} and dtype {matrix.dtype}."
-            )
-        return labels.astype(np.bool_) if is_matrix else labels
-
-    def _set_classes(self, labels: NDArray[Any], classes: Any = None) -> None:
-        """Learn what labels there are, from the first ones or from ``classes``."""
-        self._one_class_per_row = labels.ndim == 1
-        if not self._one_class_per_row:
-            self.classes_ = np.arange(labels.shape[1])
-            return
-        self.classes_ = np.unique(labels if classes is None else np.asarray(classes))
-        if self.classes_.size < 2:
-            raise ValueError(
-                f"y has one class only ({self.classes_.tolist()}); pass two or more, "
-                "or a matrix with one column for each label."
-            )
-
-    def _decisions(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Scores of the labels; with two classes, how much higher the second one is."""
-        if self._one_class_per_row and scores.shape[1] == 2:
-            return np.asarray(scores[:, 1] - scores[:, 0])
-        return scores
-
-
-def check_given(y: Any) -> None:
-    """Refuse a fit without labels."""
-    if y is None:
-        raise ValueError(
-            "requires y to be passed, but the target y is None; pass one label per row."
-        )
-
-
-def check_known(labels: NDArray[Any]) -> None:
-    """Refuse labels of which some are missing."""
-    if labels.dtype.kind == "f" and not np.isfinite(labels).all():
-        raise ValueError("y contains NaN or infinity; drop the rows without a label.")
-
-
 def check_stopping(tol: Any, max_iter: Any) -> None:
     """Raise where a fit would not know when to stop."""
     check_number("tol", tol, 0, optional=True)
     check_number("max_iter", max_iter, 1, whole=True)
 
 
-def check_length(name: str, n_given: int, n_rows: int) -> None:
-    """Refuse labels of another number of rows than the table has."""
-    if n_given != n_rows:
-        raise ValueError(f"{name} has {n_given} rows, but X has {n_rows}; they must match.")
-
-
-def normalize_weights(truth: Truth) -> Truth:
-    """Truth whose largest weight is 1, for objectives that do not depend on their size."""
-    scaled, _ = truth.scaled()
-    weights = scaled.weights
-    return scaled if weights is None else replace(scaled, weights=weights / weights.max())
-
-
 def _given(X: Any, y: Any, **metadata: Any) -> dict[str, Any]:
     """The arguments of a fit as callbacks receive them."""
     present = {name: value for name, value in metadata.items() if value is not None}
     return {"X": X, "y": y, "metadata": present or None}
+
+
+def check_on_this_machine(blocks: Blocks) -> None:
+    """Refuse blocks on a cluster, where only sums over rows are taken."""
+    if blocks.is_remote:
+        raise ValueError(
+            "this fit compares the rows with each other, which a cluster does not do: write the "
+            "collection as Parquet and fit it on one machine (toprank.tables.ParquetBlocks), or "
+            "take PNormPush or IRPush with the exponential loss in one list, RankBoost or "
+            "TreeRanker."
+        )
+
+
+def check_memory(seen: Survey) -> None:
+    """Raise where the numbers that are kept per row do not fit into memory."""
+    per_row, free = BYTES_PER_ROW[seen.has_groups], available_memory()
+    if free is None or seen.n_rows * per_row <= free:
+        return
+    raise ValueError(
+        f"the scores of {seen.n_rows:,} rows need some {seen.n_rows * per_row / 1e9:.3g} GB of "
+        f"memory, but {free / 1e9:.3g} are free; fit on a sample of at most {free // per_row:,} "
+        "rows, or use PNormPush with loss='exponential' and without lists, which keeps no scores."
+    )

@@ -16,29 +16,19 @@ from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from toprank.blocks import classes_of_one_list, survey
 from toprank.inputs import check_choice, check_number
 from toprank.kernels.threads import threads_for
 from toprank.objectives import ExponentialPush, LogLoss, objective_named
 from toprank.rankers.base import keep_columns
 from toprank.rankers.boosting import BoostedListsMixin
-from toprank.rankers.cuts import matching_intercept
-from toprank.rankers.growing_trees import (
-    GrownTrees,
-    bins_of_blocks,
-    block_objective,
-    check_tree_weights,
-    coded_trees,
-    growing_blocks,
-    growing_rows,
-    matching_cut,
-)
+from toprank.rankers.callbacks import Watch, with_callbacks
 from toprank.rankers.held_out import HeldOut, hold_out
-from toprank.rankers.supervised import SupervisedRanker, Watch, check_table, with_callbacks
-from toprank.rankers.survey import classes_of_one_list, survey
+from toprank.rankers.supervised import SupervisedRanker, check_table
 from toprank.solvers.base import Progress
-from toprank.solvers.tree_boosting import Boosting, boost_trees
-from toprank.solvers.tree_leaves import leaf_objective
-from toprank.trees import Bins, ObliviousTrees
+from toprank.solvers.tree_boosting import Boosting
+from toprank.solvers.tree_problem import block_objective, problem_in_blocks, problem_in_memory
+from toprank.trees import ObliviousTrees
 from toprank.trees.categories import Categories, column_directions
 from toprank.trees.foreign import read_model
 
@@ -46,8 +36,8 @@ if TYPE_CHECKING:
     from toprank.blocks import Blocks
     from toprank.kernels.threads import Threads
     from toprank.objectives import Objective
-    from toprank.solvers.tree_boosting import GrowingRows, GrownTree
-    from toprank.solvers.tree_leaves import LeafObjective
+    from toprank.solvers.tree_boosting import GrownTree
+    from toprank.solvers.tree_problem import TreeProblem
     from toprank.truth import Truth
 
 Floats = NDArray[np.float64]
@@ -232,43 +222,33 @@ class TreeRanker(BoostedListsMixin, SupervisedRanker):
         objective = self._objective()
         validation = options.get("validation")
         table, truth, held = hold_out(self, table, truth, given["y"], validation)
-        if truth.weights is not None:
-            check_tree_weights(float(truth.weights.min()), truth.total_weight)
         seed = self._seed()
         self.categories_, table = self.categories_.fitted(table, truth, seed)
-        if held is not None:
-            held = held._replace(X=self.categories_.encoded(held.X))
         with threads_for(self.n_jobs) as threads:
-            bins = Bins.of_table(table, self.max_bins, threads)
-            grown = GrownTrees(bins, self._trees_to_keep(table.shape[1]))
-            leaves = leaf_objective(objective, truth)
-            start = leaves.start if grown.kept is None else self._start
-            directions = self._directions(table.shape[1])
-            rows = growing_rows(bins, table, truth, directions, threads)
-            rows.scores[:] = grown.kept_scores(table, threads, start)
-            held_out = None
-            if held is not None:
-                grown.hold_out(held.X, threads)
-                begin = grown.kept_scores(held.X, threads, start)
-                held_out = HeldOut(self, held, truth.classes, objective=objective, start=begin)
-
-            def learned(trees: GrownTrees) -> dict[str, Any]:
-                return self._learned(
-                    trees,
-                    start,
-                    truth.classes,
-                    lambda: leaves.cut(rows),
-                    lambda: matching_intercept(rows.scores, truth.positives, truth.weights),
-                )
-
+            problem = problem_in_memory(
+                table,
+                truth,
+                objective,
+                max_bins=self.max_bins,
+                directions=self._directions(table.shape[1]),
+                kept=self._trees_to_keep(table.shape[1]),
+                threads=threads,
+            )
             rules = self._rules(truth.n_rows, seed)
-            self._boost(rows, leaves, rules, grown, threads, learned, given, held_out)
-            if held_out is not None:
-                if grown.keep(held_out.best):
-                    trees = grown.arrays(self.depth)
-                    rows.scores[:] = trees.scores(table, threads, start)
-                    self._store(learned(grown))
-                self.validation_path_ = np.array(held_out.path)
+            if held is None:
+                self._boost(problem, truth.classes, rules, threads, given)
+                return self
+            X = self.categories_.encoded(held.X)
+            codes, begin = problem.bins.by_row(X, threads), problem.kept_scores(X, threads)
+            held_out = HeldOut(self, held, truth.classes, objective=objective, start=begin)
+
+            def is_over(tree: GrownTree) -> bool:
+                return held_out.after(tree.scores(codes))
+
+            self._boost(problem, truth.classes, rules, threads, given, is_over)
+            if problem.truncate(held_out.best, self.depth, table, threads):
+                self._store(self._learned(problem, truth.classes))
+            self.validation_path_ = np.array(held_out.path)
         return self
 
     @with_callbacks
@@ -302,56 +282,50 @@ class TreeRanker(BoostedListsMixin, SupervisedRanker):
         classes = classes_of_one_list(seen)
         n_columns = seen.low.size
         keep_columns(self, n_columns, blocks.feature_names)
-        directions = self._directions(n_columns)
-        bins = bins_of_blocks(blocks, seen, self.max_bins)
-        grown = GrownTrees(bins, self._trees_to_keep(n_columns))
         with threads_for(self.n_jobs) as threads:
-            rows = growing_blocks(blocks, seen, bins, classes[1], directions, threads)
-            with closing(rows):
-                check_tree_weights(rows.smallest_weight, rows.total_weight)
-                leaves = block_objective(objective, rows.positive_weight, rows.total_weight)
-                start = leaves.start if grown.kept is None else self._start
-                kept = [] if grown.kept is None else coded_trees(grown.kept, bins, rows.columns)
-                rows.begin(start, kept)
-
-                def learned(trees: GrownTrees) -> dict[str, Any]:
-                    return self._learned(
-                        trees, start, classes, lambda: leaves.cut(rows), lambda: matching_cut(rows)
-                    )
-
-                rules = self._rules(rows.n_rows, self._seed())
-                self._boost(rows, leaves, rules, grown, threads, learned, {})
+            problem = problem_in_blocks(
+                blocks,
+                seen,
+                objective,
+                positive=classes[1],
+                max_bins=self.max_bins,
+                directions=self._directions(n_columns),
+                kept=self._trees_to_keep(n_columns),
+                threads=threads,
+            )
+            with closing(problem.rows):
+                rules = self._rules(problem.rows.n_rows, self._seed())
+                self._boost(problem, classes, rules, threads, {})
         return self
 
     def _boost(
         self,
-        rows: GrowingRows,
-        leaves: LeafObjective,
+        problem: TreeProblem,
+        classes: NDArray[Any] | None,
         rules: Boosting,
-        grown: GrownTrees,
         threads: Threads,
-        learned: Callable[[Any], dict[str, Any]],
         given: dict[str, Any],
-        held_out: HeldOut | None = None,
+        is_over: Callable[[GrownTree], bool] | None = None,
     ) -> None:
-        """Grow trees and store them; ``learned`` gives the fitted attributes."""
-        watch = Watch(
-            self, max_iter=self.n_trees, verbose=self.verbose, learned=learned, data=given
-        )
+        """Grow trees, until ``is_over`` of one says that it is enough, and store them."""
+
+        def learned(_: Any) -> dict[str, Any]:  # the trees are in the problem
+            return self._learned(problem, classes)
+
+        watch = Watch(self, self.n_trees, self.verbose, learned, given)
 
         def monitor(tree: GrownTree) -> bool:
-            grown.trees.append(tree)
-            value = leaves.value(rows) if self.verbose else math.nan
-            stop = held_out is not None and held_out.after(grown.change(tree))
-            return watch(Progress(grown.n_trees, value, grown)) or stop  # type: ignore[arg-type]
+            value = problem.value() if self.verbose else math.nan
+            stop = is_over is not None and is_over(tree)
+            return watch(Progress(problem.n_trees, value, np.empty(0))) or stop
 
         with closing(watch):
-            if rows.columns.table[:, 0].any():
-                boost_trees(rows, leaves, rules, threads, monitor, grown.n_trees)
+            problem.minimize(rules, threads, monitor)
         self.learning_rate_ = rules.learning_rate
-        self._store(learned(grown))
+        self._store(self._learned(problem, classes))
 
-    def _trees_to_keep(self, n_columns: int) -> ObliviousTrees | None:
+    def _trees_to_keep(self, n_columns: int) -> tuple[ObliviousTrees, float] | None:
+        """Trees of the last fit and their start, if ``warm_start`` asks for them and they fit."""
         kept = getattr(self, "trees_", None) if self.warm_start else None
         if not isinstance(kept, ObliviousTrees):
             return None
@@ -359,7 +333,7 @@ class TreeRanker(BoostedListsMixin, SupervisedRanker):
             return None
         if self._layout != self.categories_.layout:
             return None
-        return kept.part(0, self.n_trees)
+        return kept.part(0, self.n_trees), self._start
 
     def _directions(self, n_columns: int) -> NDArray[np.int64]:
         names = getattr(self, "feature_names_in_", None)
@@ -394,23 +368,17 @@ class TreeRanker(BoostedListsMixin, SupervisedRanker):
             seed=seed,
         )
 
-    def _learned(
-        self,
-        grown: GrownTrees,
-        start: float,
-        classes: NDArray[Any] | None,
-        *cuts: Callable[[], float | None],
-    ) -> dict[str, Any]:
-        """Fitted attributes; the first cut that there is tells the predicted classes apart."""
+    def _learned(self, problem: TreeProblem, classes: NDArray[Any] | None) -> dict[str, Any]:
+        """Fitted attributes."""
         attributes = {
-            "trees_": grown.arrays(self.depth),
-            "_start": start,
+            "trees_": problem.trees(self.depth),
+            "_start": problem.start,
             "_layout": self.categories_.layout,
         }
         if classes is None:
-            return attributes | {"intercept_": np.array([start])}
-        cut = next(found for found in (cut() for cut in cuts) if found is not None)
-        return attributes | {"intercept_": np.array([start + cut]), "classes_": classes}
+            return attributes | {"intercept_": np.array([problem.start])}
+        cut = problem.cut()
+        return attributes | {"intercept_": np.array([problem.start + cut]), "classes_": classes}
 
     def _store(self, attributes: dict[str, Any]) -> None:
         for name in ("classes_", "link_", "validation_path_"):

@@ -22,9 +22,9 @@ from threadpoolctl import threadpool_limits
 
 from toprank.kernels.threads import joblib_threads
 from toprank.rankers.base import BaseRanker
-from toprank.rankers.cuts import matching_intercept
 from toprank.selection.candidates import Candidate
 from toprank.selection.judging import Fold, LabelledRows, ListOrder, RankerComparison
+from toprank.solvers.cuts import matching_intercept
 
 if TYPE_CHECKING:
     from toprank.blocks import Blocks
@@ -351,13 +351,13 @@ def single_best(scores: Floats, data: LabelledRows, allowed: Floats) -> Floats:
     return np.asarray(np.eye(len(scores))[int(np.argmax(tried))])
 
 
-def unseen_scores(cross: CrossFit, scores: Floats, choose: Choose) -> Floats:
+def unseen_scores(cross: CrossFit, choose: Choose) -> Floats:
     """Scores of rows by weights that were chosen without their fold, for estimating hits.
 
     No fit is repeated. The members' scores of a row come from models that did not see it, and the
     weights from rows of the other folds.
     """
-    found = np.empty(cross.data.n_rows)
+    scores, found = cross.scores, np.empty(cross.data.n_rows)
     for part in cross.parts():
         others = np.setdiff1d(np.arange(cross.data.n_rows), part)
         weights = choose(scores[:, others], cross.data.rows(others))

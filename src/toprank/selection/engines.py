@@ -14,9 +14,9 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from toprank.inputs import check_choice, check_number
+from toprank.labels import binary_labels
 from toprank.rankers.base import BaseRanker
-from toprank.rankers.spooling import SpoolingRanker
-from toprank.rankers.supervised import binary_labels
+from toprank.rankers.supervised import SpoolingRanker
 from toprank.rankers.tree import TreeRanker
 from toprank.spool import check_room, scaled_copy
 from toprank.trees.foreign import exact_step
@@ -96,9 +96,6 @@ class LogisticRanker(SpoolingRanker):
             setattr(self, name, value)
         self.n_iter_ = int(model.n_iter_[0])
         return self
-
-    def _not_in_order(self) -> str:
-        return ""
 
     def predict_proba(self, X: Any) -> NDArray[Any]:
         """Give the probability of each class."""

@@ -23,6 +23,8 @@ Floats = NDArray[np.float64]
 AROUND = 1.5
 # Lengths of the list for which a promise is kept; in between it is interpolated.
 LENGTHS = 30
+# Chance with which a new list keeps a promise.
+LEVEL = 0.95
 # Scores are on the logit scale: what is closer may be equal on another machine.
 DIGITS = 9
 
@@ -336,22 +338,21 @@ class Hits:
         """Variance of one term."""
         return float(self.masses @ self.terms**2) / max(float(self.masses.sum()) - 1.0, 0.5)
 
-    def promise(self, level: float = 0.95) -> Interval:
+    def promise(self) -> Interval:
         """Hits that one new list will have within the budget."""
         return promised_hits(
             self.share,
             judged=self.judged,
             budget=self.budget,
             variance=self.spread * (1.0 / float(self.masses.sum()) + 1.0 / self.n_new),
-            level=level,
         )
 
-    def gained_over(self, other: Hits, level: float = 0.95) -> Interval:
+    def gained_over(self, other: Hits) -> Interval:
         """More hits in a list than another ranker has on the same rows."""
         gap = self.terms - other.terms
         total = self.masses.sum()
         error = np.sqrt(self.masses @ gap**2 / max(total - 1.0, 0.5) / total)
-        reach = float(NormalDist().inv_cdf(0.5 + level / 2.0) * error)
+        reach = float(NormalDist().inv_cdf(0.5 + LEVEL / 2.0) * error)
         mean = self.share - other.share
         return Interval(*(self.budget * each for each in (mean, mean - reach, mean + reach)))
 
@@ -474,9 +475,7 @@ class Interval(NamedTuple):
         return self.low <= 0.0 <= self.high
 
 
-def promised_hits(
-    share: float, *, judged: float, budget: float, variance: float, level: float = 0.95
-) -> Interval:
+def promised_hits(share: float, *, judged: float, budget: float, variance: float) -> Interval:
     """Hits among ``budget`` rows of a new list, of which a ``share`` was measured.
 
     A beta distribution with the mean and the variance of the share; half a hit and half a miss are
@@ -492,7 +491,7 @@ def promised_hits(
     mean = (share * judged + 0.5) / (judged + 1.0)
     least = mean * (1.0 - mean) * (1.0 / (judged + 1.0) + 1.0 / max(budget, 1.0))
     size = max(mean * (1.0 - mean) / max(variance, least) - 1.0, 0.5)
-    tail = 0.5 - level / 2.0
+    tail = 0.5 - LEVEL / 2.0
     ends = _beta_quantiles(mean * size, (1.0 - mean) * size, [tail, 1.0 - tail])
     hits = budget * share
     low = math.floor(budget * float(ends[0]) + 1e-9)

@@ -10,8 +10,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from toprank.blocks import Block, Blocks, Sums
-from toprank.rankers.survey import (
+from toprank.blocks import (
+    Block,
+    Blocks,
+    Sums,
     check_blocks,
     check_survey,
     classes_of_one_list,
@@ -21,8 +23,7 @@ from toprank.selection.judging import fewest_of_class
 from toprank.tables import Table
 
 if TYPE_CHECKING:
-    from toprank.blocks import Total
-    from toprank.rankers.survey import Survey
+    from toprank.blocks import Survey, Total
     from toprank.tables.columns import Encoding
 
 # Most cells of a sample, and fewest rows, however wide they are.

@@ -18,8 +18,8 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from toprank.inputs import as_frame, as_lists, as_weights, check_budget, check_choice, check_number
+from toprank.labels import binary_labels, check_length
 from toprank.rankers.base import BaseRanker, keep_columns
-from toprank.rankers.supervised import binary_labels, check_length
 from toprank.selection.blending import (
     Blend,
     CrossFit,
@@ -43,6 +43,7 @@ from toprank.tables.encoder import learned_encoding, needs_encoding
 
 if TYPE_CHECKING:
     from toprank.blocks import Blocks
+    from toprank.selection.blending import Journal, Watch
     from toprank.tables.columns import Encoding
 
 Floats = NDArray[np.float64]
@@ -190,11 +191,22 @@ class TopRanker(BaseRanker):
         groups : array-like of shape (n_rows,), optional
             List ids: rows compete within their list, and lists are never split.
         """
+        return self._fit_table(X, y, sample_weight, groups)
+
+    def _fit_table(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+        **choosing: Any,
+    ) -> Self:
+        """Fit; ``choosing`` goes through to :meth:`_fit_rows`."""
         started = time.monotonic()
         self._begin()
         data = self._labelled(X, y, sample_weight, groups)
         self.sampled_rows_: int | None = None
-        return self._fit_rows(data, data.size, started)
+        return self._fit_rows(data, data.size, started, **choosing)
 
     def fit_blocks(self, blocks: Blocks) -> Self:
         """Choose the blend on a random sample, then fit on all rows what can be fitted in passes.
@@ -226,6 +238,10 @@ class TopRanker(BaseRanker):
         >>> model.fitted_rows_
         {'ir-push alpha=0.01': 1797}
         """
+        return self._fit_blocks(blocks)
+
+    def _fit_blocks(self, blocks: Blocks, **choosing: Any) -> Self:
+        """Fit on blocks; ``choosing`` goes through to :meth:`_fit_rows`."""
         started = time.monotonic()
         self._begin()
         taken = sample_rows(blocks, _SAMPLED * self.max_rows, int(self.random_state))
@@ -241,16 +257,30 @@ class TopRanker(BaseRanker):
             self.sampled_rows_ = int(taken.y.size)
             members = MemberBlocks(blocks, self.classes_[1], self.encoder_, names)
             stream = RowStream(members, taken.seen.n_rows, per_pass)
-        return self._fit_rows(data, taken.size, started, stream)
+        return self._fit_rows(data, taken.size, started, stream, **choosing)
 
     def _fit_rows(
-        self, data: LabelledRows, size: float, started: float, stream: RowStream | None = None
+        self,
+        data: LabelledRows,
+        size: float,
+        started: float,
+        stream: RowStream | None = None,
+        *,
+        candidates: Sequence[Candidate] | None = None,
+        watch: Watch | None = None,
+        journal: Journal | None = None,
     ) -> Self:
-        """Choose on rows in memory, which stand for ``size``, and fit on them or on a stream."""
+        """Choose on rows in memory, which stand for ``size``, and fit on them or on a stream.
+
+        ``candidates`` take the place of those that the parameters name; ``watch`` is called after
+        each fit on a fold. With a ``journal``, which keeps these fits, the candidates are compared
+        and no model is fitted.
+        """
         self._size = float(self.list_size or size)
-        cross = self._cross_fit(data, started)
+        tried = self._candidates(data) if candidates is None else list(candidates)
+        cross = self._cross_fit(data, tried, started, watch=watch, journal=journal)
         if cross is None:
-            self._keep_simplest(data)
+            self._keep_simplest(data, tried[0])
             return self
         own = np.array([member.candidate.name not in self.compared for member in cross.members])
         if not own.any():
@@ -259,14 +289,16 @@ class TopRanker(BaseRanker):
         names = [name for name in choices if name not in self.compared]
         self.comparison_: RankerComparison | None = RankerComparison(
             rows=cross.data,
-            scores={n: unseen_scores(cross, cross.scores, c) for n, c in choices.items()},
+            scores={n: unseen_scores(cross, c) for n, c in choices.items()},
             budget=self.budget,
             list_size=self._size,
             n_folds=len(cross.parts()),
         )
         self.best_candidate_ = self._preferred(self.comparison_, names)
         weights = choices[self.best_candidate_](cross.scores, cross.data)
-        self._store_choice(cross, weights, data, started, stream)
+        self._store_choice(cross, weights)
+        if journal is None:
+            self._fit_choice(cross, weights, data, started, stream)
         return self
 
     def _begin(self) -> None:
@@ -357,8 +389,6 @@ class TopRanker(BaseRanker):
     def _candidates(self, data: LabelledRows) -> list[Candidate]:
         positives = float(data.masses[data.positives].sum())
         rows = float(data.allowed(self.budget, self._size).sum())
-        if hasattr(self, "_fixed"):  # one setting, which the command line was given
-            return list(self._fixed)
         named = None if self.candidates is None else list(self.candidates)
         if named is None and not isinstance(data.X, np.ndarray):  # sparse rows
             named = [name for name in DEFAULT if name in LINEAR]
@@ -383,7 +413,9 @@ class TopRanker(BaseRanker):
         """Name of the choice among all candidates in comparisons."""
         return BLEND if self.blend else SINGLE
 
-    def _cross_fit(self, data: LabelledRows, started: float) -> CrossFit | None:
+    def _cross_fit(
+        self, data: LabelledRows, candidates: list[Candidate], started: float, **calls: Any
+    ) -> CrossFit | None:
         """Fit all candidates on the folds; None where the rows are too few to divide."""
         pool = data.sample(_JUDGED * self.max_rows, self.random_state)
         repeats = min(_MOST_REPEATS, math.ceil(_ROWS_OF_REPEATS / pool.n_rows))
@@ -395,21 +427,12 @@ class TopRanker(BaseRanker):
             learned = self.max_rows - self.max_rows // self.n_folds
             folds = [pool.thinned(fold, learned, self.random_state) for fold in folds]
         self.learned_rows_ = max(fold.train.size for fold in folds)
-        candidates = self._candidates(data)
         deadline = None
         if self.time_limit is not None:
             # the rest is for the fits on all rows
             share = 0.7 if data.n_rows <= self.max_rows else 0.5
             deadline = started + share * self.time_limit
-        return cross_fit(
-            pool,
-            candidates,
-            folds,
-            n_jobs=self.n_jobs,
-            deadline=deadline,
-            journal=getattr(self, "_journal", None),
-            watch=getattr(self, "_watch", None),
-        )
+        return cross_fit(pool, candidates, folds, n_jobs=self.n_jobs, deadline=deadline, **calls)
 
     def _choices(self, cross: CrossFit, own: NDArray[np.bool_]) -> dict[str, Any]:
         """Functions that choose weights, for the blend (or the single best) and for each ranker."""
@@ -441,16 +464,8 @@ class TopRanker(BaseRanker):
             return next((n for n in RANKERS if shares.get(n, -1.0) >= floor), self._name_of_choice)
         return self._name_of_choice
 
-    def _store_choice(
-        self,
-        cross: CrossFit,
-        weights: Floats,
-        data: LabelledRows,
-        started: float,
-        stream: RowStream | None,
-    ) -> None:
-        """Fit the chosen members and store the model and its results."""
-        chosen = [cross.members[at] for at in np.flatnonzero(weights)]
+    def _store_choice(self, cross: CrossFit, weights: Floats) -> None:
+        """Store what was chosen and the hits to expect of it."""
         self.weights_ = {
             member.candidate.label: float(weight)
             for member, weight in zip(cross.members, weights, strict=True)
@@ -458,18 +473,24 @@ class TopRanker(BaseRanker):
         }
         self.cv_results_ = cross.results(weights, cross.data.allowed(self.budget, self._size))
         self._promise()
-        unseen = self.comparison_.scores[self.best_candidate_]  # type: ignore[union-attr]
-        is_single = self.best_candidate_ != BLEND
-        if is_single:
-            self.best_candidate_ = chosen[0].candidate.name
-        if hasattr(self, "_journal"):
-            return  # a comparison was asked for, not a model
+        if self.best_candidate_ != BLEND:
+            self.best_candidate_ = cross.members[int(np.argmax(weights))].candidate.name
+
+    def _fit_choice(
+        self,
+        cross: CrossFit,
+        weights: Floats,
+        data: LabelledRows,
+        started: float,
+        stream: RowStream | None,
+    ) -> None:
+        """Fit the chosen members and store the model."""
         if self.time_limit is not None:
             seconds = self._seconds_left(started)
             cross, n_rows = cross.fits_within(seconds, weights, data.n_rows, self.n_jobs)
             data = data.sample(n_rows, self.random_state)
         blend = Blend.of(cross, weights, self.n_jobs)
-        rows = dict.fromkeys(range(len(chosen)), data.n_rows)
+        rows = dict.fromkeys(range(len(self.weights_)), data.n_rows)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # as in the fits on folds
             if stream is None:
@@ -477,8 +498,9 @@ class TopRanker(BaseRanker):
             else:
                 self._fit_on_stream(blend, stream, data, started)
                 rows |= dict.fromkeys(blend.by_passes_, stream.n_rows)
-        self.best_estimator_ = blend.rankers_[0] if is_single else blend
+        self.best_estimator_ = blend if self.best_candidate_ == BLEND else blend.rankers_[0]
         self.fitted_rows_ = dict(zip(self.weights_, rows.values(), strict=True))
+        unseen = self.comparison_.scores[self._judged_as]  # type: ignore[union-attr]
         if stream is not None:
             for place in blend.by_passes_:
                 at = int(np.flatnonzero(weights)[place])
@@ -545,9 +567,8 @@ class TopRanker(BaseRanker):
         limit = math.inf if self.time_limit is None else float(self.time_limit)
         return limit - (time.monotonic() - started)
 
-    def _keep_simplest(self, data: LabelledRows) -> None:
+    def _keep_simplest(self, data: LabelledRows, first: Candidate) -> None:
         """Fit the first candidate where there are too few rows to choose."""
-        first = self._candidates(data)[0]
         self.best_candidate_, self.weights_ = first.name, {first.label: 1.0}
         self.comparison_ = None
         self._promise()

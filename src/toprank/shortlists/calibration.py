@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from toprank.inputs import as_positives, as_scores, as_weights, check_number
+from toprank.inputs import as_scores, as_weights, check_number
+from toprank.labels import as_positives
 
 Floats = NDArray[np.float64]
 

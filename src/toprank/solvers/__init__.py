@@ -1,7 +1,6 @@
 """How the scores are moved: each solver takes a design, a criterion and a penalty."""
 
 from toprank.solvers.base import Penalty, Progress, Solution
-from toprank.solvers.continuation import minimize_by_continuation
 from toprank.solvers.coordinate import minimize_by_coordinates
 from toprank.solvers.descent import minimize_by_lbfgs
 
@@ -9,7 +8,6 @@ __all__ = [
     "Penalty",
     "Progress",
     "Solution",
-    "minimize_by_continuation",
     "minimize_by_coordinates",
     "minimize_by_lbfgs",
 ]

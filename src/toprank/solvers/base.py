@@ -79,22 +79,6 @@ Monitor = Callable[[Progress], bool]
 """Called after every iteration; where it returns true the solver stops with what it has."""
 
 
-def monitor_after(
-    n_before: int,
-    monitor: Monitor | None,
-    expand: Callable[[NDArray[np.float64]], NDArray[np.float64]] | None = None,
-) -> Monitor | None:
-    """Monitor of a later stage: iterations count from the first stage, weights are expanded."""
-    if monitor is None:
-        return None
-
-    def monitor_stage(progress: Progress) -> bool:
-        weights = progress.weights if expand is None else expand(progress.weights)
-        return monitor(Progress(n_before + progress.n_iter, progress.value, weights))
-
-    return monitor_stage
-
-
 @dataclass(frozen=True)
 class Run:
     """Where a solver starts and when it stops.

@@ -20,9 +20,14 @@ from toprank.kernels.ladder import Ladder
 from toprank.kernels.steps import FLAT, LONGEST, pick
 from toprank.objectives import pnorm_push
 from toprank.solvers.base import SEPARATED
+from toprank.solvers.boosting_classes import ClassState
 from toprank.solvers.boosting_columns import ColumnState
-from toprank.solvers.boosting_pairs import LadderState, PairState
-from toprank.solvers.boosting_states import BoostingState, ClassificationLoss, ClassState
+from toprank.solvers.boosting_states import (
+    BoostingState,
+    ClassificationLoss,
+    LadderState,
+    PairState,
+)
 from toprank.weak_rankers import Stumps
 
 if TYPE_CHECKING:
@@ -60,10 +65,10 @@ class Boosted:
         """How many rounds were taken."""
         return len(self.indices)
 
-    def weights(self, n_weak: int, n_rounds: int | None = None) -> NDArray[np.float64]:
-        """Add up the steps of the first rounds, weak ranker by weak ranker."""
+    def weights(self, n_weak: int) -> NDArray[np.float64]:
+        """Add up the steps, weak ranker by weak ranker."""
         weights = np.zeros(n_weak)
-        np.add.at(weights, self.indices[:n_rounds], self.steps[:n_rounds])
+        np.add.at(weights, self.indices, self.steps)
         return weights
 
     def truncate(self, n_rounds: int) -> None:
@@ -179,8 +184,8 @@ def state_on(
 def _state_of(
     family: WeakRankers, X: Any, truth: Truth, *, classify: bool, threads: Threads | None
 ) -> BoostingState:
-    by_class = ClassificationLoss(truth.positives, truth.weights) if truth.is_labels else None
     if not isinstance(family, Stumps):
+        by_class = ClassificationLoss(truth.positives, truth.weights) if truth.is_labels else None
         design = family.design(X, threads=threads)
         if classify and by_class is not None:
             return ColumnState(design, by_class, by_class)
@@ -195,8 +200,10 @@ def _state_of(
         stumps = family.design(X, rows, threads)
         return ClassState(stumps, n_positives, weights, classify=classify)
     ladder = _ladder(truth)
-    if by_class is not None:
-        by_class = by_class.part(ladder.rows)
+    by_class = None
+    if truth.is_labels:
+        weights = None if truth.weights is None else ladder.weights
+        by_class = ClassificationLoss(truth.positives[ladder.rows], weights)
     return LadderState(family.design(X, ladder.rows, threads), ladder, by_class)
 
 

@@ -18,7 +18,8 @@ which is ln Σ e^{-m}/n, RankBoost's loss, without the bound. Three facts give t
 A round takes the weak ranker of edge γ_t and goes where its edge has fallen to the target
 γ̂ = (1 - δ)·min γ, which lowers S + γ̂·‖λ‖₁ by at least (γ_t - γ̂)²/(4c²·classes). It starts at 0,
 so after ln(1/ν)/(δρ*)² rounds (twice that for pairs) the soft margin of f/‖λ‖₁ is at least γ̂,
-hence at least (1 - δ)·ρ*. The run ends as soon as that is seen to hold.
+hence at least (1 - δ)·ρ*. The run ends as soon as that is seen to hold. Then at least
+(1 - ν⁺)(1 - ν⁻) of the pairs have that margin (Corollary 4 of Suehiro, Hatano and Takimoto 2018).
 """
 
 from __future__ import annotations

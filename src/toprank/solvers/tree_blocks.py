@@ -16,6 +16,7 @@ from __future__ import annotations
 import math
 import weakref
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
@@ -25,6 +26,7 @@ from toprank.blocks import Block, Least, Sums
 from toprank.kernels.memory import available_memory
 from toprank.kernels.threads import Threads
 from toprank.kernels.tree_terms import weight_scale, whole_weights
+from toprank.solvers.cuts import matching_intercept_on_blocks
 from toprank.solvers.tree_boosting import GrowingRows
 from toprank.solvers.tree_table import TreeTable
 
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Tree = tuple[Integers, Floats]
+Step = tuple[str, Any]
 
 # Bytes per row of the state of a block, and of its scores alone.
 STATE_BYTES = 30
@@ -67,19 +70,6 @@ class WholeTable(NamedTuple):
     start: float
 
 
-class Log:
-    """The end of what was done: trees from number ``first`` on, and steps of the present tree."""
-
-    def __init__(self, first: int, trees: list[Tree], steps: list[tuple[str, Any]]) -> None:
-        self.first, self.trees, self.steps = first, trees, steps
-        self.n_trees = first + len(trees)
-
-    def follows(self, table: BlockTable) -> bool:
-        """Whether the log goes on from the state of a block."""
-        here = table.n_trees, table.n_steps
-        return (self.first, 0) <= here <= (self.n_trees, len(self.steps))
-
-
 class BlockTable(TreeTable):
     """The state of a block, which stays where it is while the rows come and go."""
 
@@ -99,17 +89,22 @@ class BlockTable(TreeTable):
         self.n_trees, self.n_steps = n_trees, 0
         self._is_settled = False
 
-    def catch_up(self, log: Log) -> None:
+    def is_ahead_or_behind(self, question: Question) -> bool:
+        """Whether the trees and steps of a question do not go on from here."""
+        here, end = (self.n_trees, self.n_steps), question.first + len(question.trees)
+        return not (question.first, 0) <= here <= (end, len(question.steps))
+
+    def catch_up(self, question: Question) -> None:
         """Take the steps that are new."""
-        for splits, values in log.trees[self.n_trees - log.first :]:
+        for splits, values in question.trees[self.n_trees - question.first :]:
             if not self._is_settled:
                 self.find_leaves(splits)
             self.add(values)
             self.n_trees, self.n_steps, self._is_settled = self.n_trees + 1, 0, False
-        for name, argument in log.steps[self.n_steps :]:
+        for name, argument in question.steps[self.n_steps :]:
             getattr(self, name)(*argument)
             self._is_settled = name == "find_leaves"
-        self.n_steps = len(log.steps)
+        self.n_steps = len(question.steps)
 
     def leave_rows(self) -> None:
         """Release the rows, which are stored elsewhere."""
@@ -195,12 +190,23 @@ def states_of_worker() -> BlockStates:
 
 
 class Question:
-    """One pass: the states of blocks, the log since then, and a method of :class:`BlockTable`."""
+    """One pass: states of blocks, what was done since, and a method of :class:`BlockTable`.
+
+    ``trees`` are those from number ``first`` on, ``steps`` those of the present tree.
+    """
 
     def __init__(
-        self, states: BlockStates, whole: WholeTable, log: Log, name: str, *arguments: Any
+        self,
+        states: BlockStates,
+        whole: WholeTable,
+        first: int,
+        trees: list[Tree],
+        steps: list[Step],
+        name: str,
+        *arguments: Any,
     ) -> None:
-        self.states, self.whole, self.log = states, whole, log
+        self.states, self.whole = states, whole
+        self.first, self.trees, self.steps = first, trees, steps
         self.name, self.arguments = name, arguments
 
 
@@ -219,17 +225,16 @@ class Answer:
 
 def ask_block(block: Block, question: Question) -> Answer:
     """Let a block take the steps that are new to it, then answer."""
-    log, states = question.log, question.states
-    table = states.take(block, question.whole)
-    if table is None or not log.follows(table):
-        if log.first > 0:
+    table = question.states.take(block, question.whole)
+    if table is None or table.is_ahead_or_behind(question):
+        if question.first > 0:
             return Answer(None)
         table = BlockTable(block, question.whole)
     table.set_rows(block.X, block.y, block.weights)
-    table.catch_up(log)
+    table.catch_up(question)
     value = getattr(table, question.name)(*question.arguments)
     table.leave_rows()
-    states.put(block, table)
+    question.states.put(block, table)
     return Answer(value)
 
 
@@ -273,7 +278,7 @@ class TreeBlocks(GrowingRows):
         self._states = BlockStates.for_rows(n_rows)
         self._whole = WholeTable(columns, first_rows, self.total_weight, 0.0)
         self._trees: list[Tree] = []
-        self._steps: list[tuple[str, Any]] = []
+        self._steps: list[Step] = []
 
     def begin(self, start: float, trees: list[Tree]) -> None:
         """Set the score that rows begin with, and trees that there are already."""
@@ -281,7 +286,6 @@ class TreeBlocks(GrowingRows):
         self._trees = trees
 
     def close(self) -> None:
-        """Release the codes."""
         self.blocks.close()
 
     def set_gradients(self, terms: Terms, factors: tuple[float, float]) -> None:
@@ -324,13 +328,13 @@ class TreeBlocks(GrowingRows):
     def sum_losses(self, terms: Terms) -> float:
         return float(self._ask("sum_losses", terms))
 
-    def to_score(self) -> Question:
-        """Give the question of :func:`scored_rows`."""
-        return self._question(0, "scored")
+    def matching_cut(self) -> float:
+        scored = partial(scored_rows, question=self._question(0, "scored"))
+        return matching_intercept_on_blocks(self.blocks, scored)
 
     def _question(self, first: int, name: str, *arguments: Any) -> Question:
-        log = Log(first, self._trees[first:], self._steps)
-        return Question(self._states, self._whole, log, name, *arguments)
+        trees, steps = self._trees[first:], self._steps
+        return Question(self._states, self._whole, first, trees, steps, name, *arguments)
 
     def _ask(self, name: str, *arguments: Any) -> Any:
         """Ask all blocks, with the end of the log first and the whole log if that is not enough."""

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from toprank.kernels.tree_rows import LARGEST_DRAW, mixed
+from toprank.kernels.tree_rows import LARGEST_DRAW, leaf_of_rows, mixed
 from toprank.kernels.tree_splits import score_columns, subtract, sums_after_split
 from toprank.kernels.tree_terms import power_below
 
@@ -144,6 +144,13 @@ class GrowingRows(ABC):
     def sum_losses(self, terms: Terms) -> float:
         """Losses ln(1 + e^x) of the log loss or of the IR push, added up."""
 
+    @abstractmethod
+    def matching_cut(self) -> float:
+        """Cut where the rows above weigh as much as the positives; labels only."""
+
+    def close(self) -> None:  # noqa: B027  (a table in memory holds nothing else)
+        """Release what the rows hold outside of memory."""
+
     def edges(self) -> tuple[float, float]:
         """Lowest score of the positives and highest of the negatives."""
         lowest, highest = self.least_edges().parts
@@ -215,6 +222,12 @@ class GrownTree(NamedTuple):
     splits: Integers
     values: Floats
     cover: Floats
+
+    def scores(self, codes: NDArray[np.uint8]) -> Floats:
+        """What the tree adds to the scores of rows of these codes."""
+        leaves = np.empty(codes.shape[0], dtype=np.uint16)
+        leaf_of_rows(codes, self.splits, leaves, 0, leaves.size)
+        return self.values[leaves]
 
 
 def boost_trees(

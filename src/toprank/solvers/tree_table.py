@@ -21,6 +21,7 @@ from toprank.kernels.tree_rows import (
     sum_squares,
 )
 from toprank.kernels.tree_terms import Terms, class_weights, fill_gradients, sum_losses, sum_terms
+from toprank.solvers.cuts import matching_intercept
 from toprank.solvers.tree_boosting import GrowingRows
 
 if TYPE_CHECKING:
@@ -182,6 +183,10 @@ class TreeTable(GrowingRows):
 
     def add(self, values: Floats) -> None:
         self._over(lambda a, b: add_leaf_values(self.scores, self.leaves, values, a, b))
+
+    def matching_cut(self) -> float:
+        weights = self._weights if self._weights.size else None
+        return matching_intercept(self.scores, self._positives, weights)
 
     def _over(self, work: Callable[[int, int], Part]) -> list[Part]:
         return self._threads.chunks(self.n_rows, CHUNK, lambda part: work(part.start, part.stop))

@@ -132,8 +132,8 @@ def compare_rankers(
     """Fit every ranker on every fold, except what the journal already has."""
     rows = data.in_memory()
     with notes, console.progress("comparing") as step:
-        chooser._watch, chooser._journal = step, notes  # noqa: SLF001
-        chooser.fit(rows.features, rows.positives, **rows.metadata())
+        given = rows.metadata() | {"watch": step, "journal": notes}
+        chooser._fit_table(rows.features, rows.positives, **given)  # noqa: SLF001
     if chooser.comparison_ is None:
         raise ValueError("the table has too few rows of one class, or too few lists, to compare.")
     return chooser.comparison_

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from toprank import TopRanker
     from toprank.app.model import RankingModel
     from toprank.app.training_data import TrainingData
+    from toprank.selection.candidates import Candidate
     from toprank.tables.parquet_stream import ParquetStream
     from toprank.tables.table import Table
 
@@ -100,12 +101,11 @@ class ChoiceOptions:
     def chooser(self, budget: float) -> Any:
         """What is fitted: without folds the one ranker, else what chooses it or a blend."""
         from toprank import TopRanker
-        from toprank.selection.candidates import Candidate, make_ranker
+        from toprank.selection.candidates import make_ranker
 
-        given = parse_settings(self.settings or ())
         if not self.folds:
-            return make_ranker(self.name, given, seed=self.seed)
-        chooser = TopRanker(
+            return make_ranker(self.name, parse_settings(self.settings or ()), seed=self.seed)
+        return TopRanker(
             budget,
             candidates=self.ranker,
             blend=self.name == "blend",
@@ -116,10 +116,15 @@ class ChoiceOptions:
             n_jobs=self.jobs,
             random_state=self.seed,
         )
-        if given:
-            made = make_ranker(self.name, given, seed=self.seed)
-            chooser._fixed = [Candidate(self.name, given, made)]  # noqa: SLF001
-        return chooser
+
+    def candidates(self) -> list[Candidate] | None:
+        """The one setting that is judged where --set gives it."""
+        from toprank.selection.candidates import Candidate, make_ranker
+
+        given = parse_settings(self.settings or ())
+        if not given:
+            return None
+        return [Candidate(self.name, given, make_ranker(self.name, given, seed=self.seed))]
 
 
 @command
@@ -207,7 +212,8 @@ def learn(
     with console.passes(data.source), console.warnings_as_notes(), ExitStack() as shown:
         if choice.folds:
             doing = "choosing a blend" if name == "blend" else f"judging {name}"
-            chooser._watch = shown.enter_context(console.progress(doing))  # noqa: SLF001
+            watch = shown.enter_context(console.progress(doing))
+            places["choosing"] = {"candidates": choice.candidates(), "watch": watch}
         model = fit_model(data, chooser, budget=budget, name=name, **places)
     if choice.folds and chooser.sampled_rows_ is not None:
         console.note(in_sample_words(chooser, chooser.sampled_rows_))

@@ -15,7 +15,7 @@ from toprank.app.report.comparison_page import ShortlistTable
 from toprank.app.report.picture import draw_picture, draw_push_path
 from toprank.inputs import as_amounts, within_budget
 from toprank.plots.style import COLOURS, GREY
-from toprank.rankers.cuts import places_of
+from toprank.rankers.places import places_of
 from toprank.tables.columns import as_row_weights, coded_words
 from toprank.tables.table import listing
 

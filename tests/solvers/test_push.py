@@ -1,12 +1,20 @@
-"""A table with more features than rows has the optimum that a longer descent finds."""
+"""A table with more features than rows, and p = ∞, have the optimum that other solvers find."""
 
 import numpy as np
 import pytest
+from scipy import optimize
 
 from toprank import PNormPush
+from toprank.kernels.threads import Threads
 from toprank.objectives import ExponentialPush
 from toprank.solvers import Penalty, minimize_by_lbfgs
-from toprank.solvers.row_space import RowSpace, minimize_in_row_space
+from toprank.solvers.push import (
+    RowSpace,
+    ScoredProblem,
+    minimize_by_continuation,
+    minimize_in_row_space,
+)
+from toprank.truth import Truth
 from toprank.weak_rankers import Features
 
 
@@ -54,3 +62,26 @@ def test_a_monitor_can_stop_it(wide):
 def test_the_push_takes_a_dozen_iterations_on_a_wide_table(wide):
     X, y = wide
     assert PNormPush(alpha=1e-2).fit(X, y).n_iter_ <= 12
+
+
+def test_continuation_reaches_the_optimum_at_infinity():
+    # p = ∞ as a smooth problem with constraints: min LSE(-s⁺) + t  s.t.  s_k ≤ t
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 3))
+    y = X[:, 0] - 0.5 * X[:, 1] + 1.5 * rng.normal(size=40) > 0.5
+    design = Features().fit(X).design(X)
+    H = np.column_stack([design.column(j) for j in range(3)])
+    alpha = 1e-2
+    direct = optimize.minimize(
+        lambda v: np.logaddexp.reduce(-H[y] @ v[:3]) + v[3] + 0.5 * alpha * v[:3] @ v[:3],
+        np.zeros(4),
+        constraints=optimize.LinearConstraint(np.c_[-H[~y], np.ones((~y).sum())], 0, np.inf),
+        method="SLSQP",
+        options={"ftol": 1e-12, "maxiter": 500},
+    )
+
+    truth, threads = Truth.of_labels(y), Threads(1)
+    push = ScoredProblem(design, truth, ExponentialPush(np.inf), "lbfgs", threads)
+    solution = minimize_by_continuation(push, Penalty(alpha), max_iter=1000, tol=1e-8)
+    assert solution.converged
+    assert direct.fun - 1e-6 <= solution.path[-1] <= direct.fun + 1e-4

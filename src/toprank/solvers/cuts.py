@@ -1,18 +1,16 @@
-"""Where rows stand in their lists, and where to cut a list of scores."""
+"""Where to cut a list of scores: in memory, and exactly in a few passes over blocks."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from toprank.blocks import Least, Sums
-from toprank.inputs import SLACK, as_lists, scaled_weights
-from toprank.kernels.radix import argsort_floats
-from toprank.metrics.ranked import kth_highest
+from toprank.inputs import SLACK, scaled_weights
 
 Floats = NDArray[np.float64]
 
@@ -120,7 +118,7 @@ def matching_intercept_on_blocks(blocks: Blocks, scored: Scored) -> float:
     Each pass counts the rows in parts of the window that holds the cut, which becomes one of its
     parts, until the rows in it are few.
     """
-    lowest, highest, target, count = blocks.total(on_scores, scored, score_ends).parts
+    lowest, highest, target, count = blocks.total(score_ends, scored).parts
     low, high = lowest.value, math.nextafter(-highest.value, math.inf)
     above, goal = 0.0, float(target) * (1 - SLACK)
     while count > GATHERED:
@@ -128,32 +126,29 @@ def matching_intercept_on_blocks(blocks: Blocks, scored: Scored) -> float:
         edges = np.unique(2 * np.linspace(low / 2, high / 2, BINS + 1))
         if edges.size <= 2:  # all rows of the window have one score
             break
-        masses, counts = blocks.total(on_scores, scored, masses_between, edges).parts
+        masses, counts = blocks.total(masses_between, scored, edges).parts
         reached = above + np.cumsum(masses[::-1])
         part = min(int(np.searchsorted(reached, goal)), masses.size - 1)
         above = reached[part - 1] if part else above
         place = masses.size - 1 - part
         low, high, count = edges[place], edges[place + 1], counts[place]
     else:
-        rows = blocks.total(on_scores, scored, rows_between, low, high)
+        rows = blocks.total(rows_between, scored, low, high)
         scores, masses = (np.concatenate(part) for part in zip(*rows, strict=True))
         low = _score_at(scores, masses, goal, above)
-    return -_cut(blocks.total(on_scores, scored, around_cut, low), float(target))
+    return -_cut(blocks.total(around_cut, scored, low), float(target))
 
 
-def on_scores(block: Block, scored: Scored, work: Callable[..., Any], *given: Any) -> Any:
-    """``work`` on scores, labels and weights of the rows of a block that count."""
-    return work(*scored(block), *given)
-
-
-def score_ends(scores: Floats, positives: NDArray[np.bool_], masses: Floats) -> Sums:
+def score_ends(block: Block, scored: Scored) -> Sums:
     """Lowest and highest score, weight of the positives, and how many rows there are."""
+    scores, positives, masses = scored(block)
     ends = [Least(float(side.min(initial=math.inf))) for side in (scores, -scores)]
     return Sums([*ends, masses[positives].sum(), scores.size])
 
 
-def masses_between(scores: Floats, _: NDArray[np.bool_], masses: Floats, edges: Floats) -> Sums:
+def masses_between(block: Block, scored: Scored, edges: Floats) -> Sums:
     """Weight and number of the rows from each edge up to, not including, the next."""
+    scores, _, masses = scored(block)
     inside = (scores >= edges[0]) & (scores < edges[-1])
     places = np.searchsorted(edges, scores[inside], side="right") - 1
     size = edges.size - 1
@@ -161,81 +156,15 @@ def masses_between(scores: Floats, _: NDArray[np.bool_], masses: Floats, edges: 
 
 
 def rows_between(
-    scores: Floats, _: NDArray[np.bool_], masses: Floats, low: float, high: float
+    block: Block, scored: Scored, low: float, high: float
 ) -> list[tuple[Floats, Floats]]:
     """Scores and weights of the rows in a window."""
+    scores, _, masses = scored(block)
     inside = (scores >= low) & (scores < high)
     return [(scores[inside], masses[inside])]
 
 
-def around_cut(scores: Floats, _: NDArray[np.bool_], masses: Floats, score: float) -> Sums:
-    """Give :func:`around_score`, whatever the labels."""
+def around_cut(block: Block, scored: Scored, score: float) -> Sums:
+    """Give :func:`around_score` of the rows of a block."""
+    scores, _, masses = scored(block)
     return around_score(scores, masses, score)
-
-
-def places_in_rows(scores: NDArray[Any]) -> NDArray[np.intp]:
-    """Place of every entry in its row, from 1 for the highest; tied ones keep their order."""
-    order = np.argsort(-scores, axis=1, kind="stable")
-    return np.argsort(order, axis=1, kind="stable") + 1
-
-
-def best_rows(scores: NDArray[Any], k: int) -> NDArray[np.intp]:
-    """Rows of the k highest scores, best first; tied rows keep the order of the table.
-
-    O(n + k log k) time, where few rows are tied with the last one.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from toprank.rankers.cuts import best_rows
-    >>> best_rows(np.array([1.0, 3.0, 2.0, 3.0]), 2)
-    array([1, 3])
-    """
-    rows = np.arange(scores.size)
-    if 0 < k < scores.size:
-        rows = np.flatnonzero(scores >= kth_highest(scores, k))
-    return rows[argsort_floats(-scores[rows])[:k]]
-
-
-class Places(NamedTuple):
-    """Rows list after list, best first; the list of each of these, and its place there from 0.
-
-    ::
-
-        scores  1 3 2        rows    1 | 2 0
-        groups  b a b        lists   0 | 1 1
-                             places  0 | 0 1
-    """
-
-    rows: NDArray[np.intp]
-    lists: NDArray[np.intp]
-    places: NDArray[np.intp]
-
-    @property
-    def sizes(self) -> NDArray[np.intp]:
-        """Rows of each list."""
-        return np.bincount(self.lists)
-
-    def first(self, counts: Any) -> NDArray[np.intp]:
-        """The rows among the first ``counts`` of their list: one count for all, or one per list."""
-        allowed = np.broadcast_to(counts, self.sizes.shape)
-        return self.rows[self.places < allowed[self.lists]]
-
-
-def places_of(scores: NDArray[Any], groups: ArrayLike | None) -> Places:
-    """Sort rows within their lists, or as one list; tied rows keep the order of the table.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from toprank.rankers.cuts import places_of
-    >>> places_of(np.array([1.0, 3.0, 2.0]), np.array(["b", "a", "b"]))
-    Places(rows=array([1, 2, 0]), lists=array([0, 1, 1]), places=array([0, 0, 1]))
-    """
-    known = as_lists(groups, scores.size)
-    if known is None:
-        rows = argsort_floats(-scores)
-        return Places(rows, np.zeros(rows.size, dtype=np.intp), np.arange(rows.size))
-    rows = np.lexsort((-scores, known.codes))
-    lists = known.codes[rows]
-    return Places(rows, lists, np.arange(rows.size) - known.starts[lists])

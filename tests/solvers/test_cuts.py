@@ -7,14 +7,7 @@ import numpy as np
 import pytest
 
 from toprank.blocks import ArrayBlocks
-from toprank.rankers.cuts import (
-    best_rows,
-    cut_above,
-    matching_intercept,
-    matching_intercept_on_blocks,
-    midway,
-    places_of,
-)
+from toprank.solvers.cuts import cut_above, matching_intercept, matching_intercept_on_blocks, midway
 from toprank.solvers.passes import block_scores
 from toprank.weak_rankers import Features
 
@@ -39,8 +32,8 @@ def test_a_weight_cuts_like_repeated_rows_at_any_scale():
 
 
 def test_a_cut_on_blocks_is_that_of_memory(monkeypatch):
-    monkeypatch.setattr("toprank.rankers.cuts.GATHERED", 2)
-    monkeypatch.setattr("toprank.rankers.cuts.BINS", 3)
+    monkeypatch.setattr("toprank.solvers.cuts.GATHERED", 2)
+    monkeypatch.setattr("toprank.solvers.cuts.BINS", 3)
     family = Features().fit(np.array([[0.0], [1.0]]))
     scored = partial(block_scores, family=family, positive=True, weights=np.ones(1))
     for seed in range(60):
@@ -79,17 +72,3 @@ def test_at_most_the_budget_lies_above_a_cut(inside):
     scores = np.array([3.0, 1.0, 2.0, 2.0])
     above = int(np.sum(scores > cut_above(scores, inside)))
     assert above == {1: 1, 2: 1, 3: 3, 4: 4}[inside]
-
-
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_the_best_rows_are_those_of_the_whole_order(dtype):
-    rng = np.random.default_rng(0)
-    for _ in range(200):
-        n_rows = int(rng.integers(1, 60))
-        scores = rng.integers(0, rng.integers(1, 30), n_rows).astype(dtype)
-        scores[rng.random(n_rows) < 0.2] *= -0.0
-        for k in (1, n_rows // 2, n_rows, n_rows + 1):
-            np.testing.assert_array_equal(best_rows(scores, k), places_of(scores, None).rows[:k])
-    scores = rng.normal(size=200_000).round(3).astype(dtype)
-    for k in (1, 100, 150_000):
-        np.testing.assert_array_equal(best_rows(scores, k), places_of(scores, None).rows[:k])
