@@ -92,7 +92,7 @@ class TreeObjective:
     def _on_threads(
         self, scores: NDArray[Any], engine_threads: int | None
     ) -> tuple[NDArray[Any], NDArray[Any] | None]:
-        if self._criterion.n_rows < self._criterion.few_rows:
+        if self._criterion.n_rows < self._criterion.min_rows_for_threads:
             return self._derivatives(scores)
         number = allowed_threads(self.n_jobs)
         if self.n_jobs is None and engine_threads is not None and engine_threads > 0:

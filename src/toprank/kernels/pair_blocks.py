@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from toprank.kernels.jit import compiled
 from toprank.kernels.ladder import Ladder
-from toprank.kernels.radix import argsort_floats
+from toprank.kernels.sweeps import sorted_rows
 
 if TYPE_CHECKING:
     from toprank.inputs import Lists
@@ -158,8 +158,10 @@ def _ranges(first: Integers, last: Integers) -> tuple[Integers, Integers]:
 
 def _sorted(scores: NDArray[Any], block: Integers) -> tuple[Floats, Integers]:
     wide = scores.astype(np.float64, copy=False)
-    one_block = block[0] == block[-1]
-    order = argsort_floats(wide) if one_block else np.lexsort((wide, block))
+    if block[0] == block[-1]:
+        order, ordered = sorted_rows(wide)
+        return ordered, order
+    order = np.lexsort((wide, block))
     return wide[order], order
 
 
@@ -300,39 +302,4 @@ def pair_shares(
                 tied_mass += upper_weights[tied]
                 tied += 1
             of_lower[j] = lower_weights[j] * (strict_mass + tied_share * (tied_mass - strict_mass))
-    return of_upper, of_lower
-
-
-@compiled
-def active_products(
-    blocks: SortedBlocks,
-    upper_moves: Floats,
-    lower_moves: Floats,
-) -> tuple[Floats, Floats]:
-    """w_i·Σ_j w_j·(v_i - v_j) over the partners with a margin below 1, for all rows i.
-
-    But for a constant this is the product of the squared hinge's Hessian with v. O(rows).
-    """
-    upper, lower, upper_weights, lower_weights, upper_starts, lower_starts = blocks
-    of_upper = np.zeros(upper.size)
-    of_lower = np.zeros(lower.size)
-    for g in range(upper_starts.size - 1):
-        first = lower_starts[g]
-        source = lower_starts[g + 1] - 1
-        mass = moves = 0.0
-        for i in range(upper_starts[g + 1] - 1, upper_starts[g] - 1, -1):
-            while source >= first and 1.0 - (upper[i] - lower[source]) > 0.0:
-                mass += lower_weights[source]
-                moves += lower_weights[source] * lower_moves[source]
-                source -= 1
-            of_upper[i] = upper_weights[i] * (mass * upper_moves[i] - moves)
-        last = upper_starts[g + 1]
-        source = upper_starts[g]
-        mass = moves = 0.0
-        for j in range(lower_starts[g], lower_starts[g + 1]):
-            while source < last and 1.0 - (upper[source] - lower[j]) > 0.0:
-                mass += upper_weights[source]
-                moves += upper_weights[source] * upper_moves[source]
-                source += 1
-            of_lower[j] = lower_weights[j] * (mass * lower_moves[j] - moves)
     return of_upper, of_lower

@@ -175,18 +175,17 @@ def _won_by_margin(
 def _pnorm_error_of_long_list(
     rows: ScoredRows, *, ties: str, p: float, normalize: bool, margin: float
 ) -> Floats | None:
-    """The raw sum of a long list, whose heights need no sort of all rows at once."""
+    """The raw sum of a long list, whose heights need no more than a sort of each class."""
     del margin  # the scores were shifted before
     if normalize or ties == AVERAGE:
         return None
-    of_buckets = heights_of_long_list(rows, SHARE_BELOW[ties])
-    if of_buckets is None:
+    heights = heights_of_long_list(rows, SHARE_BELOW[ties])
+    if heights is None:
         return None
     total = np.zeros(1)
     with np.errstate(over="ignore"):
-        for heights in of_buckets:
-            for start in range(0, heights.size, BLOCK):
-                total += _power(heights[start : start + BLOCK], p).sum()
+        for start in range(0, heights.size, BLOCK):
+            total += _power(heights[start : start + BLOCK], p).sum()
     _warn_of_overflow(total, p)
     return total
 

@@ -24,13 +24,13 @@ _SHARE_LOST = "Between 0 and 1 (with lists: the share of lists lost); smaller is
 
 
 def _roc_auc_of_long_list(rows: ScoredRows, *, ties: str) -> Floats | None:
-    """Count the wrong pairs bucket by bucket, without a sort of all rows at once."""
-    of_buckets = heights_of_long_list(rows, SHARE_BELOW[ties])
-    if of_buckets is None:
+    """Count the wrong pairs of a long list by a sort of each class."""
+    heights = heights_of_long_list(rows, SHARE_BELOW[ties])
+    if heights is None:
         return None
     n_positives = np.count_nonzero(rows.gain)
     n_pairs = float(n_positives) * (rows.gain.size - n_positives)
-    return np.array([(n_pairs - sum(float(heights.sum()) for heights in of_buckets)) / n_pairs])
+    return np.array([(n_pairs - float(heights.sum())) / n_pairs])
 
 
 @metric(needs="both", shortcut=_roc_auc_of_long_list)
