@@ -119,7 +119,6 @@ TESTED_THROUGH = {
     "kernels/memory.py": "app/test_reading.py",
     "kernels/mini_batches.py": "solvers/test_mini_batch.py",
     "kernels/rows.py": "predtron/test_base.py",
-    "kernels/top_k.py": "objectives/test_precision.py",
     "kernels/tree_scores.py": "trees/test_oblivious.py",
     "kernels/tree_shapley.py": "trees/test_binary.py",
     "kernels/tree_terms.py": "solvers/test_tree_leaves.py",

@@ -113,14 +113,11 @@ class Ladder:
         lengths[self.first_rungs[1:] - 1] = 0  # the highest rung of each list
         return np.repeat(per_rung, lengths)
 
-    def lowest_above(self, laid_out: Floats) -> Floats:
-        """Lowest score above each outer row."""
-        return self.outer_of_rungs(_lowest_above(laid_out, self.rungs, self.first_rungs))
-
     def narrowest_gap(self, scores: NDArray[Any]) -> float:
         """How far the closest pair is from a tie, negative where a pair is in wrong order."""
         laid_out = scores[self.rows].astype(np.float64, copy=False)
-        gaps = self.lowest_above(laid_out) - laid_out[self.outer]
+        lowest, _ = exponential_mass(laid_out, self.weights, self.rungs, self.first_rungs)
+        gaps = self.outer_of_rungs(lowest) - laid_out[self.outer]
         return float(gaps.min(initial=np.inf))
 
 
@@ -145,17 +142,6 @@ def write_rows(rows: Integers, values: Floats, out: Floats) -> None:
     """Write values to their rows, faster than ``out[rows] = values``."""
     for place in range(rows.size):
         out[np.uint64(rows[place])] = values[place]
-
-
-@compiled
-def _lowest_above(scores: Floats, rungs: Integers, first_rungs: Integers) -> Floats:
-    """Lowest score above each rung; inf where there is no row."""
-    lowest = np.full(rungs.size - 1, np.inf)
-    for g in range(first_rungs.size - 1):
-        for rung in range(first_rungs[g + 1] - 2, first_rungs[g] - 1, -1):
-            next_rung = scores[rungs[rung + 1] : rungs[rung + 2]]
-            lowest[rung] = min(lowest[rung + 1], next_rung.min())
-    return lowest
 
 
 @compiled
