@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toprank.kernels.jit import compiled
-from toprank.kernels.sweeps import sorted_rows
+from toprank.kernels.sweeps import order_of_keys, sorted_rows
 
 if TYPE_CHECKING:
     from toprank.inputs import Lists
@@ -45,7 +45,7 @@ class Ladder:
         n_grades = int(keys.max()) + 1
         if lists is not None:
             keys = keys.astype(np.intp) + lists.codes[kept] * n_grades
-        order = _order_of_keys(keys)
+        order = order_of_keys(keys)
         keys = keys[order]
         self.rows = order if isinstance(kept, slice) else kept[order]
         self.row_weights = weights
@@ -95,11 +95,7 @@ class Ladder:
 
     def sort(self, scores: NDArray[Any]) -> tuple[Integers, NDArray[Any]]:
         """Order of the laid-out scores, ascending within each list, and the scores in it."""
-        order, ordered = sorted_rows(scores)
-        if self.n_rungs.size > 1:
-            order = order[_order_of_keys(self._list_of[order])]
-            ordered = scores[order]
-        return order, ordered
+        return sorted_rows(scores, self._list_of if self.n_rungs.size > 1 else None)
 
     def to_rows(self, laid_out: Floats) -> Floats:
         """Values of the laid-out rows at their rows, 0 at those that are left out."""
@@ -119,14 +115,6 @@ class Ladder:
         lowest, _ = exponential_mass(laid_out, self.weights, self.rungs, self.first_rungs)
         gaps = self.outer_of_rungs(lowest) - laid_out[self.outer]
         return float(gaps.min(initial=np.inf))
-
-
-def _order_of_keys(keys: NDArray[np.integer]) -> Integers:
-    """Places of rising keys, equal ones as they came, in linear time up to 65,536 keys."""
-    highest = int(keys.max())
-    if highest == 1:
-        return np.concatenate([np.flatnonzero(keys == 0), np.flatnonzero(keys == 1)])
-    return np.argsort(keys.astype(np.min_scalar_type(highest)), kind="stable")
 
 
 def _runs(keys: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[Any]]:

@@ -118,8 +118,11 @@ class PairBlocks:
 
     def sort(self, scores: NDArray[Any]) -> tuple[SortedBlocks, Integers, Integers]:
         """Scores in ascending order within each block, and the rows they belong to."""
-        upper, upper_order = _sorted(scores[self.upper_rows], self._upper_block)
-        lower, lower_order = _sorted(scores[self.lower_rows], self._lower_block)
+        wide = scores.astype(np.float64, copy=False)
+        is_one = self.upper_starts.size == 2
+        of_upper, of_lower = (None, None) if is_one else (self._upper_block, self._lower_block)
+        upper_order, upper = sorted_rows(wide[self.upper_rows], of_upper)
+        lower_order, lower = sorted_rows(wide[self.lower_rows], of_lower)
         blocks = SortedBlocks(
             upper,
             lower,
@@ -154,15 +157,6 @@ def _ranges(first: Integers, last: Integers) -> tuple[Integers, Integers]:
     starts = np.zeros(first.size + 1, dtype=np.intp)
     np.cumsum(lengths, out=starts[1:])
     return np.arange(starts[-1]) + np.repeat(first - starts[:-1], lengths), starts
-
-
-def _sorted(scores: NDArray[Any], block: Integers) -> tuple[Floats, Integers]:
-    wide = scores.astype(np.float64, copy=False)
-    if block[0] == block[-1]:
-        order, ordered = sorted_rows(wide)
-        return ordered, order
-    order = np.lexsort((wide, block))
-    return wide[order], order
 
 
 @compiled
