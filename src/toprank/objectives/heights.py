@@ -18,14 +18,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from toprank.kernels.cells import (
-    Cells,
-    lowest_of,
-    moments_of,
-    series_of,
-    smooth_sums,
-    values_of,
-)
+from toprank.kernels.cells import Cells, moments_of, series_of, smooth_sums, values_of
 from toprank.kernels.ladder import Ladder, exponential_adjoint, exponential_mass, write_rows
 from toprank.kernels.scratch import Scratch
 from toprank.kernels.sweeps import (
@@ -249,7 +242,7 @@ def logistic_cells(
         return None
     mine = scores if ladder.rows.size == scores.size else scores[ladder.rows]
     high = float(mine.max())
-    lowest_upper = float(lowest_of(scores, ladder.rows[ladder.rungs[1] :]))
+    lowest_upper = float(scores[ladder.rows[ladder.rungs[1] :]].min())
     floor = lowest_upper - FAR
     low = max(float(mine.min()), floor)
     if not high - low < MOST_CELLS:
