@@ -74,8 +74,8 @@ as here, and is faster so than a sort by digits, whose time grows with its rows.
 
 What the memory allows, `python -m benchmarks roofline`: bytes that the work moves, over the
 bandwidth of a triad measured in the same run ({bandwidths}), beside the time
-it takes. For `roc_auc` the bytes are those of sorting all rows in NumPy; its present form counts
-wrong pairs bucket by bucket and moves a quarter of them.
+it takes. For `roc_auc` the bytes are those of sorting all rows in NumPy; its present form sorts
+each class by itself and moves fewer.
 
 {limits}
 

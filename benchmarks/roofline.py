@@ -104,7 +104,7 @@ def metric_limits(rate):
     scores, y = rng.normal(size=LIST), rng.random(LIST) < 0.1
     # What a sort of all rows would move: labels; scores negated; partitions until the parts fit
     # into the cache; neighbours compared; rows and positives of each tie, their running sum, and
-    # products of these. Ours counts wrong pairs bucket by bucket, which moves a quarter of it.
+    # products of these. Ours sorts each class by itself, which moves less.
     sorting = LIST * (1 + 16 + PARTITIONS * 16 + 9 + 8 + 24 + 16 + 16 + 24 + 32)
     for name, call, n_bytes in (
         (f"roc_auc of {LIST:,} rows", lambda: metrics.roc_auc(y, scores), sorting),

@@ -6,7 +6,7 @@ from scipy.special import expit
 
 from tests.objectives.naive import Truth, push_risk
 from toprank.kernels.cells import Cells, smooth_sums
-from toprank.objectives import Push, two_classes
+from toprank.objectives import Push, heights
 
 FUNCTIONS = {
     "softplus": lambda x: np.logaddexp(0.0, x),
@@ -59,7 +59,7 @@ def test_a_logistic_push_is_the_same_with_and_without_a_sort(monkeypatch, spread
     weights = weights if weighted else None
     criterion = Push("logistic", 2.0).on(labels, sample_weight=weights)
     sorted_ = criterion.value_and_gradient(scores), criterion.gradient_and_hessian(scores)
-    monkeypatch.setattr(two_classes, "MANY_ROWS", 0)
+    monkeypatch.setattr(heights, "MANY_ROWS", 0)
     value, gradient = criterion.value_and_gradient(scores)
     assert value == pytest.approx(sorted_[0][0], rel=1e-12)
     np.testing.assert_allclose(gradient, sorted_[0][1], rtol=1e-9, atol=1e-300)
@@ -71,6 +71,6 @@ def test_a_logistic_push_is_the_same_with_and_without_a_sort(monkeypatch, spread
 
 
 def test_scores_too_far_apart_for_cells_are_sorted():
-    scores = np.linspace(-1e8, 1e8, two_classes.MANY_ROWS)
+    scores = np.linspace(-1e8, 1e8, heights.MANY_ROWS)
     labels = np.arange(scores.size) % 2
     assert np.isfinite(Push("logistic", 2.0).on(labels).value(scores))

@@ -9,7 +9,6 @@ from hypothesis.extra import numpy as hnp
 from toprank.inputs import as_lists
 from toprank.kernels.pair_blocks import (
     PairBlocks,
-    active_products,
     pair_shares,
     pair_threshold,
     weight_below,
@@ -97,21 +96,6 @@ def test_scores_without_ties_of_a_thousand_rows_give_the_exact_order_statistic()
     margins = np.sort((scores[positives][:, None] - scores[~positives][None, :]).ravel())
     for place in (1, 2, 777, margins.size // 2, margins.size - 1, margins.size):
         assert pair_threshold(laid_out, float(place)) == margins[place - 1]
-
-
-@settings(deadline=None, max_examples=100)  # the first call compiles
-@given(tables(), st.integers(0, 1000))
-def test_products_with_the_curvature_are_those_of_all_pairs(table, seed):
-    scores, *_ = table
-    blocks = blocks_of(table)
-    moves = np.random.default_rng(seed).normal(size=scores.size)
-    laid_out, upper_rows, lower_rows = blocks.sort(scores)
-    upper, lower, mass = naive_pairs(blocks)
-    bent = mass * (scores[upper] - scores[lower] < 1) * (moves[upper] - moves[lower])
-    expected = np.bincount(upper, bent, scores.size) - np.bincount(lower, bent, scores.size)
-    products = active_products(laid_out, moves[upper_rows], moves[lower_rows])
-    found = blocks.to_rows(upper_rows, products[0], lower_rows, products[1])
-    np.testing.assert_allclose(found, expected, atol=1e-9)
 
 
 def test_explicit_pairs_may_go_in_a_circle():

@@ -8,27 +8,22 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 from scipy.special import expit
 
 from toprank.inputs import as_lists
-from toprank.kernels import ladder
-from toprank.kernels.ladder import (
-    HINGE,
-    LOGISTIC,
-    SQUARED_HINGE,
-    Ladder,
-    exponential_adjoint,
-    exponential_mass,
-    pair_derivatives,
-    pair_heights,
-)
+from toprank.kernels.ladder import Ladder, exponential_adjoint, exponential_mass
 from toprank.kernels.sweeps import (
     FAR,
     TailKernel,
+    heights_of_lower,
     held_back,
     hinge_moments,
+    sorted_rows,
     tail_sums,
 )
+from toprank.metrics import average_precision, pnorm_error, ranked, ranks, roc_auc
+from toprank.objectives import Push
 
 
 def naive_sums(scores, grades, weights, lists, kernel, *, adjoint):
@@ -80,15 +75,18 @@ def sorted_problems(draw):
     groups = as_lists(rng.integers(0, 3, n), n) if draw(st.booleans()) else None
     ladder = Ladder(rng.integers(0, draw(st.integers(1, 4)), n), rng.random(n), groups)
     laid_out = scores[ladder.rows]
-    order = ladder.sort(laid_out)
-    return ladder, laid_out[order], ladder.grades[order], ladder.weights[order]
+    order, ordered = ladder.sort(laid_out)
+    in_lists = np.repeat(np.arange(ladder.n_rungs.size), np.diff(ladder.lists))
+    np.testing.assert_array_equal(order, np.lexsort((laid_out, in_lists)))
+    return ladder, ordered, ladder.grades[order], ladder.weights[order]
 
 
 @given(problem=sorted_problems(), adjoint=st.booleans())
 @settings(max_examples=300, deadline=None)
 def test_hinge_moments(problem, adjoint):
     ladder, scores, grades, weights = problem
-    sums = hinge_moments(scores, grades, weights, ladder.lists, ladder.n_rungs, adjoint)
+    sums = np.empty((3, scores.size))
+    hinge_moments(scores, grades, weights, ladder.lists, ladder.n_rungs, adjoint, 1.0, sums)
     for fast, kernel in zip(sums, HINGES, strict=True):
         naive = naive_sums(scores, grades, weights, ladder.lists, kernel, adjoint=adjoint)
         assert np.allclose(fast, naive, rtol=1e-12, atol=0.0)
@@ -156,58 +154,76 @@ def test_ladders_lay_rows_out_by_list_and_grade():
     assert ladder.narrowest_gap(np.array([3.0, 1.0, 0.0, 0.0, 7.0, 99.0])) == 2.0
 
 
-# value, slope and bend of each loss
-PAIR_LOSSES = {
-    LOGISTIC: (lambda x: np.logaddexp(0.0, x), expit, lambda x: expit(x) * expit(-x)),
-    HINGE: (HINGES[1], HINGES[0], np.zeros_like),
-    SQUARED_HINGE: (HINGES[2], lambda x: 2.0 * HINGES[1](x), lambda x: 2.0 * HINGES[0](x)),
-}
+def test_a_pair_exactly_at_the_margin_has_no_hinge():
+    scores = np.array([-0.3, 0.7, 0.0, 1.0])  # 0.7 - 1 lies below -0.3, their difference is 1
+    _, gradient = Push("hinge", 1.0).on([0, 1, 0, 1]).value_and_gradient(scores)
+    assert gradient.tolist() == [0.0, -1.0, 1.0, 0.0]
 
 
-@given(problem=sorted_problems(), loss=st.sampled_from(sorted(PAIR_LOSSES)))
-@settings(max_examples=150, deadline=None)
-def test_pairs_of_short_lists_are_added_up_one_by_one(problem, loss):
-    rows, _, _, _ = problem
-    rng = np.random.default_rng(rows.rows.size)
-    scores = np.round(rng.normal(size=rows.rows.size) * 2, 1)
-    pairs = scores[rows.is_outer], scores, rows.weights, rows.rungs, rows.first_rungs, loss
-    sizes, slopes = np.empty((2, np.count_nonzero(rows.is_outer)))
-    pair_heights(*pairs, sizes, slopes)
-
-    def sums(weights, kernel, *, adjoint):
-        return naive_sums(scores, rows.grades, weights, rows.lists, kernel, adjoint=adjoint)
-
-    def spread(per_outer):
-        values = np.zeros(scores.size)
-        values[rows.is_outer] = per_outer
-        return values
-
-    value, slope, bend = PAIR_LOSSES[loss]
-    for found, kernel in (sizes, value), (slopes, slope):
-        expected = sums(rows.weights, kernel, adjoint=False)[rows.is_outer]
-        np.testing.assert_allclose(found, expected, rtol=1e-12)
-
-    first, second = rng.random((2, sizes.size))
-    pulls = spread(first * slopes)
-    pulls -= rows.weights * sums(spread(first), slope, adjoint=True)
-    gradient, hessian = pair_derivatives(*pairs, slopes, first, second[:0])
-    np.testing.assert_allclose(gradient, pulls, rtol=1e-11, atol=1e-12)
-    assert hessian.size == (0 if sizes.size else scores.size)
-
-    bends = spread(second * slopes**2)
-    bends += spread(first) * sums(rows.weights, bend, adjoint=False)
-    squares = sums(spread(second), lambda x: slope(x) ** 2, adjoint=True)
-    bends += rows.weights**2 * squares
-    bends += rows.weights * sums(spread(first), bend, adjoint=True)
-    gradient, found = pair_derivatives(*pairs, slopes, first, second)
-    np.testing.assert_allclose(gradient, pulls, rtol=1e-11, atol=1e-12)
-    np.testing.assert_allclose(found, bends, rtol=1e-11, atol=1e-12)
+@pytest.mark.parametrize("scores", [[0.0, np.nan], [np.inf, -np.inf], [1e300, -1e300], [0.0, 0.0]])
+def test_hinges_of_any_size_keep_to_their_rows(scores):
+    sums = np.empty((3, 2))
+    rows = np.array(scores), np.array([0, 1]), np.ones(2), np.array([0, 2]), np.array([2])
+    hinge_moments(*rows, False, 1.0, sums)
+    assert not sums[:, 1].any()  # the higher rung has no rows above it
 
 
-def test_short_lists_are_sorted_as_long_ones_are(monkeypatch):
+VALUES = arrays(
+    np.float64,
+    st.integers(0, 60),
+    elements=st.one_of(
+        st.floats(allow_nan=False), st.sampled_from([0.0, -0.0, 1.0, -1.0, np.inf, -np.inf])
+    ),
+)
+
+
+@given(VALUES)
+def test_equal_values_keep_their_order(values):
+    given_ = values.copy()
+    order, ordered = sorted_rows(values)
+    np.testing.assert_array_equal(order, np.argsort(values, kind="stable"))
+    np.testing.assert_array_equal(ordered, np.sort(values))
+    assert values.tobytes() == given_.tobytes()
+
+
+@pytest.mark.parametrize("digits", [1, 16])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_many_values_are_sorted_as_by_a_stable_sort(dtype, digits):
+    table = np.random.default_rng(0).normal(size=(20_000, 3)).round(digits).astype(dtype)
+    column = table[::2, 1]
+    order, ordered = sorted_rows(column)
+    np.testing.assert_array_equal(order, np.argsort(column, kind="stable"))
+    np.testing.assert_array_equal(ordered, np.sort(column))
+
+
+def test_missing_values_come_last():
+    order, _ = sorted_rows(np.array([np.nan, 1.0, -np.inf, 1.0, 0.0]))
+    np.testing.assert_array_equal(order, [2, 4, 1, 3, 0])
+
+
+@given(values=VALUES.filter(lambda values: values.size > 1), data=st.data())
+@pytest.mark.parametrize("tied_share", [0.0, 0.5, 1.0])
+@settings(deadline=None)  # the first one compiles
+def test_heights_count_the_upper_rows_below(tied_share, values, data):
+    size = values.size - 2
+    is_upper = np.array(
+        [True, False, *data.draw(st.lists(st.booleans(), min_size=size, max_size=size))]
+    )
+    found = heights_of_lower(values, is_upper, tied_share=tied_share)
+    if not np.isfinite(values).all():
+        assert found is None
+        return
+    lower, upper = np.sort(values[~is_upper]), values[is_upper]
+    below = (upper < lower[:, None]) + tied_share * (upper == lower[:, None])
+    np.testing.assert_array_equal(found, below.sum(axis=1))
+
+
+@pytest.mark.parametrize("ties", ["average", "pessimistic", "optimistic"])
+def test_long_lists_are_judged_as_short_ones_are(monkeypatch, ties):
     rng = np.random.default_rng(0)
-    grades, groups = rng.integers(0, 2, 300), as_lists(rng.integers(0, 20, 300), 300)
-    scores = np.round(rng.normal(size=300), 1)
-    one_by_one = Ladder(grades, None, groups).sort(scores)
-    monkeypatch.setattr(ladder, "SHORT", 0)
-    np.testing.assert_array_equal(one_by_one, Ladder(grades, None, groups).sort(scores))
+    scores, y = np.round(rng.normal(size=2_000), 2), rng.random(2_000) < 0.1
+    metrics = {average_precision, pnorm_error, ranks, roc_auc}
+    of_short = {metric: metric(y, scores, ties=ties) for metric in metrics}
+    monkeypatch.setattr(ranked, "MANY", 0)
+    for metric in metrics:
+        np.testing.assert_allclose(metric(y, scores, ties=ties), of_short[metric], rtol=1e-14)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -11,7 +10,6 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from tests.objectives.naive import Truth
-from toprank.kernels import ladder
 from toprank.objectives import ExponentialPush, Push, Relative, SoftTop
 
 LOSSES = ("exponential", "logistic", "hinge", "squared_hinge")
@@ -72,46 +70,38 @@ def pairs_of(truth):
     return np.stack([better, worse], axis=1)
 
 
-# Rows up to which pairs are told one by one; where these are none, the lists are sorted.
-SHORT = st.sampled_from([0, ladder.SHORT])
-
-
-@given(problem=problems(), offset=st.sampled_from(OFFSETS), short=SHORT)
+@given(problem=problems(), offset=st.sampled_from(OFFSETS))
 @settings(max_examples=80, deadline=None)
-def test_risk_and_value_equal_the_naive_formula(case, problem, offset, short):
+def test_risk_and_value_equal_the_naive_formula(case, problem, offset):
     scores, truth = problem
     scores = scores * case.reach + offset
     expected = case.naive_risk(scores, truth)
     assume(math.isfinite(expected) and 1e-290 < expected < 1e290)
     arguments = {"sample_weight": truth.weights, "groups": truth.groups}
-    with patch.object(ladder, "SHORT", short):
-        risk = case.objective.risk(scores, truth.grades == 1, **arguments)
-        value = case.objective.value(scores, truth.grades == 1, **arguments)
+    risk = case.objective.risk(scores, truth.grades == 1, **arguments)
+    value = case.objective.value(scores, truth.grades == 1, **arguments)
     assert risk == pytest.approx(expected, rel=1e-10)
     assert value == pytest.approx(case.value_of(expected, truth), rel=1e-10, abs=1e-10)
 
 
-@given(problem=problems(grades=4), offset=st.sampled_from(OFFSETS), short=SHORT)
+@given(problem=problems(grades=4), offset=st.sampled_from(OFFSETS))
 @settings(max_examples=40, deadline=None)
-def test_grades_equal_the_naive_formula(case, problem, offset, short):
+def test_grades_equal_the_naive_formula(case, problem, offset):
     scores, truth = problem
     scores = scores * case.reach + offset
     expected = case.naive_risk(scores, truth)
     assume(math.isfinite(expected) and 1e-290 < expected < 1e290)
-    with patch.object(ladder, "SHORT", short):
-        assert on(case, truth).risk(scores) == pytest.approx(expected, rel=1e-10)
+    assert on(case, truth).risk(scores) == pytest.approx(expected, rel=1e-10)
 
 
-@given(problem=problems(grades=3), spread=st.sampled_from([0.01, 1.0, 1e4, 1e8]), short=SHORT)
+@given(problem=problems(grades=3), spread=st.sampled_from([0.01, 1.0, 1e4, 1e8]))
 @settings(max_examples=40, deadline=None)
-def test_grades_and_explicit_pairs_agree(case, problem, spread, short):
+def test_grades_and_explicit_pairs_agree(case, problem, spread):
     scores, truth = problem
     if not case.is_power and case.price != "log1p":
         spread = case.reach
     scores = np.round(scores * spread * 1024) / 1024  # so that every difference is exact
-    with patch.object(ladder, "SHORT", short):
-        graded = on(case, truth)
-        graded.value(scores)  # how lists are summed is settled here
+    graded = on(case, truth)
     paired = case.objective.on_pairs(pairs_of(truth), scores.size, sample_weight=truth.weights)
     assert graded.value(scores) == pytest.approx(paired.value(scores), rel=1e-10, abs=1e-10)
     assert graded.separates(scores, 0.5) == paired.separates(scores, 0.5)
@@ -370,24 +360,3 @@ def test_a_rounded_hinge_is_smooth_and_just_below_the_hinge(kind):
             lambda s, row=row: criterion.value_and_gradient(s)[1][row], moved, row, 1e-5
         )
         assert hessian[row] == pytest.approx(max(by_slope, 0.0), rel=1e-4, abs=1e-5)
-
-
-@pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "logistic"])
-@pytest.mark.parametrize("in_lists", [False, True])
-@pytest.mark.parametrize("reach", [1.0, 1000.0])
-def test_losses_are_the_same_pair_by_pair_and_along_sorted_lists(
-    monkeypatch, loss, in_lists, reach
-):
-    rng = np.random.default_rng(0)
-    grades, scores = rng.integers(0, 4, 60), reach * np.round(rng.normal(size=60), 1)
-    given_ = {"sample_weight": rng.integers(0, 3, 60).astype(float)}
-    if in_lists:
-        given_["groups"] = rng.integers(0, 5, 60)
-    criterion = Push(loss).on_grades(grades, **given_)
-    short = criterion.value_and_gradient(scores), criterion.gradient_and_hessian(scores)
-    monkeypatch.setattr(ladder, "SHORT", 0)
-    criterion = Push(loss).on_grades(grades, **given_)
-    long = criterion.value_and_gradient(scores), criterion.gradient_and_hessian(scores)
-    for (a, b), (c, d) in zip(short, long, strict=True):
-        np.testing.assert_allclose(a, c, rtol=1e-11, atol=1e-15)
-        np.testing.assert_allclose(b, d, rtol=1e-11, atol=1e-15)

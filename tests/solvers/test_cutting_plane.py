@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 from scipy import optimize
 
-from toprank.kernels.simplex import minimize_on_simplex
 from toprank.objectives import PrecisionAtK
 from toprank.solvers import cutting_plane
-from toprank.solvers.cutting_plane import minimize_by_cutting_planes
+from toprank.solvers.cutting_plane import minimize_by_cutting_planes, minimize_on_simplex
 from toprank.weak_rankers import Features
 
 

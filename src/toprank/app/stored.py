@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from toprank.kernels import few_rows
+from toprank.kernels import numpy_scores
 
 
 @dataclass(frozen=True)
@@ -458,16 +458,16 @@ def _tree_scores(known: dict[str, Any], X: Any, _threads: Any, start: float) -> 
     columns, *others = (known[name] for name in ("columns", "thresholds", "missing_left"))
     if "roots" in known:
         questions = (known["roots"], columns, *others, known["children"])
-        few_rows.add_binary_trees(X, questions, known["values"], scores)
+        numpy_scores.add_binary_trees(X, questions, known["values"], scores)
     elif columns.size:
-        few_rows.add_oblivious_trees(X, (columns, *others), known["values"], scores)
+        numpy_scores.add_oblivious_trees(X, (columns, *others), known["values"], scores)
     return scores
 
 
 def _stump_scores(known: dict[str, Any], X: Any, weights: Any) -> Any:
     scores = np.zeros(len(X))
     twice = known["has_missing_"] & (known.get("missing") == "learned")
-    few_rows.add_stumps(X, known["thresholds_"], twice, weights, scores)
+    numpy_scores.add_stumps(X, known["thresholds_"], twice, weights, scores)
     return scores
 
 

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from toprank.kernels.few_rows import stump_levels
+from toprank.kernels.numpy_scores import stump_levels
 from toprank.trees import BinaryTrees, ObliviousTrees
 from toprank.trees.foreign import as_float32_thresholds
 from toprank.weak_rankers import Features, Stumps

@@ -86,7 +86,7 @@ class TreeObjective:
         return steps[0], steps[1]
 
     def _on_threads(self, scores: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any] | None]:
-        if self._criterion.n_rows < self._criterion.few_rows:
+        if self._criterion.n_rows < self._criterion.min_rows_for_threads:
             return self._derivatives(scores)
         # for this round only: threads do not survive a fork, and would idle while trees grow
         with Threads(allowed_threads(self.n_jobs)) as threads:

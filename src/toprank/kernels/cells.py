@@ -213,12 +213,3 @@ def values_of(targets: Cells, series: Floats) -> Floats:
 
     targets.threads.chunks(values.size, PIECE, evaluate)
     return values
-
-
-@compiled
-def lowest_of(scores: NDArray[Any], rows: Integers) -> float:
-    """Lowest score of some rows."""
-    lowest = np.inf
-    for row in rows:
-        lowest = min(lowest, scores[row])
-    return lowest

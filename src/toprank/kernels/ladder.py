@@ -20,18 +20,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from toprank.kernels.hinge_line import RowsOfClasses
 from toprank.kernels.jit import compiled
-from toprank.kernels.radix import argsort_floats
+from toprank.kernels.sweeps import order_of_keys, sorted_rows
 
 if TYPE_CHECKING:
     from toprank.inputs import Lists
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.intp]
-
-# Rows up to which a list is short: it is sorted row by row, and its pairs are added up one by one.
-SHORT = 64
 
 
 class Ladder:
@@ -49,7 +45,7 @@ class Ladder:
         n_grades = int(keys.max()) + 1
         if lists is not None:
             keys = keys.astype(np.intp) + lists.codes[kept] * n_grades
-        order = _order_of_keys(keys)
+        order = order_of_keys(keys)
         keys = keys[order]
         self.rows = order if isinstance(kept, slice) else kept[order]
         self.row_weights = weights
@@ -92,37 +88,14 @@ class Ladder:
             return slice(0, int(self.rungs[-2]))
         return np.flatnonzero(self.is_outer)
 
-    @cached_property
-    def has_short_lists(self) -> bool:
-        """Whether all lists are so short that their pairs are best added up one by one."""
-        return bool(np.diff(self.lists).max(initial=0) <= SHORT)
-
-    @cached_property
-    def rising_rows(self) -> Integers | None:
-        """Rows that are not left out, rising; None where that is all of them."""
-        return None if self.rows.size == self.n_rows else np.sort(self.rows)
-
-    @cached_property
-    def two_classes(self) -> RowsOfClasses:
-        """Lower and upper ones of the rising rows, for rows on two rungs."""
-        lower, upper = np.split(self.rows, self.rungs[1:2])
-        is_upper = np.zeros(self.n_rows, dtype=np.bool_)
-        is_upper[upper] = True
-        if self.rising_rows is None:
-            return RowsOfClasses(is_upper, lower, upper)
-        return RowsOfClasses.of(is_upper[self.rising_rows])
-
     @property
     def is_two_classes(self) -> bool:
         """Whether all rows are in one list, on two rungs."""
         return bool(self.n_rungs.size == 1 and self.n_rungs[0] == 2)
 
-    def sort(self, scores: NDArray[Any]) -> NDArray[np.intp]:
-        """Order the laid-out scores ascending within each list."""
-        if self.has_short_lists:
-            return _sort_short_lists(scores, self.lists)
-        order = argsort_floats(scores)
-        return order if self.n_rungs.size == 1 else _to_lists(order, self._list_of, self.lists)
+    def sort(self, scores: NDArray[Any]) -> tuple[Integers, NDArray[Any]]:
+        """Order of the laid-out scores, ascending within each list, and the scores in it."""
+        return sorted_rows(scores, self._list_of if self.n_rungs.size > 1 else None)
 
     def to_rows(self, laid_out: Floats) -> Floats:
         """Values of the laid-out rows at their rows, 0 at those that are left out."""
@@ -136,23 +109,12 @@ class Ladder:
         lengths[self.first_rungs[1:] - 1] = 0  # the highest rung of each list
         return np.repeat(per_rung, lengths)
 
-    def lowest_above(self, laid_out: Floats) -> Floats:
-        """Lowest score above each outer row."""
-        return self.outer_of_rungs(_lowest_above(laid_out, self.rungs, self.first_rungs))
-
     def narrowest_gap(self, scores: NDArray[Any]) -> float:
         """How far the closest pair is from a tie, negative where a pair is in wrong order."""
         laid_out = scores[self.rows].astype(np.float64, copy=False)
-        gaps = self.lowest_above(laid_out) - laid_out[self.outer]
+        lowest, _ = exponential_mass(laid_out, self.weights, self.rungs, self.first_rungs)
+        gaps = self.outer_of_rungs(lowest) - laid_out[self.outer]
         return float(gaps.min(initial=np.inf))
-
-
-def _order_of_keys(keys: NDArray[np.integer]) -> Integers:
-    """Places of rising keys, equal ones as they came, in linear time."""
-    highest = int(keys.max())
-    if highest == 1:
-        return np.concatenate([np.flatnonzero(keys == 0), np.flatnonzero(keys == 1)])
-    return np.argsort(keys.astype(np.min_scalar_type(highest)), kind="stable")
 
 
 def _runs(keys: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[Any]]:
@@ -168,44 +130,6 @@ def write_rows(rows: Integers, values: Floats, out: Floats) -> None:
     """Write values to their rows, faster than ``out[rows] = values``."""
     for place in range(rows.size):
         out[np.uint64(rows[place])] = values[place]
-
-
-@compiled
-def _sort_short_lists(scores: NDArray[Any], lists: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Sort each list by itself, every row moving past the higher ones before it."""
-    order = np.empty(scores.size, np.intp)
-    for g in range(lists.size - 1):
-        for row in range(lists[g], lists[g + 1]):
-            at, score = row, scores[row]
-            while at > lists[g] and scores[order[at - 1]] > score:
-                order[at] = order[at - 1]
-                at -= 1
-            order[at] = row
-    return order
-
-
-@compiled
-def _to_lists(
-    order: NDArray[np.intp], list_of: NDArray[np.intp], lists: NDArray[np.intp]
-) -> NDArray[np.intp]:
-    """Distribute rows that are in order to their lists, which leaves each list in order."""
-    by_list = np.empty_like(order)
-    next_places = lists[:-1].copy()
-    for row in order:
-        by_list[next_places[list_of[row]]] = row
-        next_places[list_of[row]] += 1
-    return by_list
-
-
-@compiled
-def _lowest_above(scores: Floats, rungs: Integers, first_rungs: Integers) -> Floats:
-    """Lowest score above each rung; inf where there is no row."""
-    lowest = np.full(rungs.size - 1, np.inf)
-    for g in range(first_rungs.size - 1):
-        for rung in range(first_rungs[g + 1] - 2, first_rungs[g] - 1, -1):
-            next_rung = scores[rungs[rung + 1] : rungs[rung + 2]]
-            lowest[rung] = min(lowest[rung + 1], next_rung.min())
-    return lowest
 
 
 @compiled
@@ -258,88 +182,3 @@ def exponential_adjoint(
             for row in range(rungs[rung + 1], rungs[rung + 2]):
                 sums[row] = total * np.exp(power * (lowest[rung] - scores[row]))
     return sums
-
-
-# What a pair costs, in the loops over pairs: a hinge to the power of 1 or 2, or ln(1 + e^x).
-LOGISTIC, HINGE, SQUARED_HINGE = 0, 1, 2
-
-
-@compiled
-def _cost(lead: float, weight: float, loss: int) -> tuple[float, float, float]:
-    """weight·ℓ(lead), and its first two derivatives by the lead."""
-    if loss == LOGISTIC:
-        tail = np.exp(-abs(lead))
-        share = 1.0 / (1.0 + tail)
-        slope = share if lead > 0.0 else tail * share
-        size = max(lead, 0.0) + np.log1p(tail)
-        return weight * size, weight * slope, weight * tail * share * share
-    hinge = max(1.0 + lead, 0.0)
-    weight = weight if hinge > 0.0 else 0.0
-    if loss == SQUARED_HINGE:
-        return weight * hinge * hinge, 2.0 * weight * hinge, 2.0 * weight
-    return weight * hinge, weight, 0.0
-
-
-@compiled
-def pair_heights(
-    outer_scores: Floats,
-    scores: Floats,
-    weights: Floats,
-    rungs: Integers,
-    first_rungs: Integers,
-    loss: int,
-    sizes: Floats,
-    slopes: Floats,
-) -> None:
-    """Σ_i w_i·ℓ(s_k - s_i) of every outer row k, and its slope; O(pairs)."""
-    place = 0
-    for g in range(first_rungs.size - 1):
-        last = rungs[first_rungs[g + 1]]
-        for rung in range(first_rungs[g], first_rungs[g + 1] - 1):
-            for _ in range(rungs[rung], rungs[rung + 1]):
-                size = slope = 0.0
-                for inner in range(rungs[rung + 1], last):
-                    lead = outer_scores[place] - scores[inner]
-                    cost, steep, _ = _cost(lead, weights[inner], loss)
-                    size += cost
-                    slope += steep
-                sizes[place], slopes[place] = size, slope
-                place += 1
-
-
-@compiled
-def pair_derivatives(
-    outer_scores: Floats,
-    scores: Floats,
-    weights: Floats,
-    rungs: Integers,
-    first_rungs: Integers,
-    loss: int,
-    slopes: Floats,
-    first: Floats,
-    second: Floats,
-) -> tuple[Floats, Floats]:
-    """Σ_k first_k·∂size_k of every row, and Σ_k second_k·(∂size_k)² + first_k·∂²size_k.
-
-    Sizes and slopes are those of :func:`pair_heights`. Without ``second`` the latter is left out.
-    """
-    gradient = np.zeros(scores.size)
-    hessian = np.zeros(scores.size if second.size == first.size else 0)
-    place = 0
-    for g in range(first_rungs.size - 1):
-        last = rungs[first_rungs[g + 1]]
-        for rung in range(first_rungs[g], first_rungs[g + 1] - 1):
-            for outer in range(rungs[rung], rungs[rung + 1]):
-                bends = 0.0
-                gradient[outer] += first[place] * slopes[place]
-                for inner in range(rungs[rung + 1], last):
-                    lead = outer_scores[place] - scores[inner]
-                    _, slope, bend = _cost(lead, weights[inner], loss)
-                    gradient[inner] -= first[place] * slope
-                    if second.size:
-                        bends += bend
-                        hessian[inner] += second[place] * slope * slope + first[place] * bend
-                if second.size:
-                    hessian[outer] += second[place] * slopes[place] ** 2 + first[place] * bends
-                place += 1
-    return gradient, hessian

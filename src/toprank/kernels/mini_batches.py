@@ -145,7 +145,7 @@ def run_pass(
     ``reference`` holds coefficients at which the ramp is linearised. Where ``ensemble`` has rows,
     row t takes the coefficients after batch t.
     """
-    fold(model)  # a norm kept up to date by differences drifts; once a pass is enough
+    fold(model)  # a norm kept up to date by differences drifts; once per pass is enough
     for batch in range(batches.starts.size - 1):
         first, size = batches.starts[batch], batches.starts[batch + 1] - batches.starts[batch]
         scores, chosen = scratch.scores[:size], scratch.positives[:size]

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from toprank.kernels.jit import compiled
 from toprank.kernels.ladder import Ladder
-from toprank.kernels.radix import argsort_floats
+from toprank.kernels.sweeps import sorted_rows
 
 if TYPE_CHECKING:
     from toprank.inputs import Lists
@@ -118,8 +118,11 @@ class PairBlocks:
 
     def sort(self, scores: NDArray[Any]) -> tuple[SortedBlocks, Integers, Integers]:
         """Scores in ascending order within each block, and the rows they belong to."""
-        upper, upper_order = _sorted(scores[self.upper_rows], self._upper_block)
-        lower, lower_order = _sorted(scores[self.lower_rows], self._lower_block)
+        wide = scores.astype(np.float64, copy=False)
+        is_one = self.upper_starts.size == 2
+        of_upper, of_lower = (None, None) if is_one else (self._upper_block, self._lower_block)
+        upper_order, upper = sorted_rows(wide[self.upper_rows], of_upper)
+        lower_order, lower = sorted_rows(wide[self.lower_rows], of_lower)
         blocks = SortedBlocks(
             upper,
             lower,
@@ -154,13 +157,6 @@ def _ranges(first: Integers, last: Integers) -> tuple[Integers, Integers]:
     starts = np.zeros(first.size + 1, dtype=np.intp)
     np.cumsum(lengths, out=starts[1:])
     return np.arange(starts[-1]) + np.repeat(first - starts[:-1], lengths), starts
-
-
-def _sorted(scores: NDArray[Any], block: Integers) -> tuple[Floats, Integers]:
-    wide = scores.astype(np.float64, copy=False)
-    one_block = block[0] == block[-1]
-    order = argsort_floats(wide) if one_block else np.lexsort((wide, block))
-    return wide[order], order
 
 
 @compiled
@@ -300,39 +296,4 @@ def pair_shares(
                 tied_mass += upper_weights[tied]
                 tied += 1
             of_lower[j] = lower_weights[j] * (strict_mass + tied_share * (tied_mass - strict_mass))
-    return of_upper, of_lower
-
-
-@compiled
-def active_products(
-    blocks: SortedBlocks,
-    upper_moves: Floats,
-    lower_moves: Floats,
-) -> tuple[Floats, Floats]:
-    """w_i·Σ_j w_j·(v_i - v_j) over the partners with a margin below 1, for all rows i.
-
-    But for a constant this is the product of the squared hinge's Hessian with v. O(rows).
-    """
-    upper, lower, upper_weights, lower_weights, upper_starts, lower_starts = blocks
-    of_upper = np.zeros(upper.size)
-    of_lower = np.zeros(lower.size)
-    for g in range(upper_starts.size - 1):
-        first = lower_starts[g]
-        source = lower_starts[g + 1] - 1
-        mass = moves = 0.0
-        for i in range(upper_starts[g + 1] - 1, upper_starts[g] - 1, -1):
-            while source >= first and 1.0 - (upper[i] - lower[source]) > 0.0:
-                mass += lower_weights[source]
-                moves += lower_weights[source] * lower_moves[source]
-                source -= 1
-            of_upper[i] = upper_weights[i] * (mass * upper_moves[i] - moves)
-        last = upper_starts[g + 1]
-        source = upper_starts[g]
-        mass = moves = 0.0
-        for j in range(lower_starts[g], lower_starts[g + 1]):
-            while source < last and 1.0 - (upper[source] - lower[j]) > 0.0:
-                mass += upper_weights[source]
-                moves += upper_weights[source] * upper_moves[source]
-                source += 1
-            of_lower[j] = lower_weights[j] * (mass * lower_moves[j] - moves)
     return of_upper, of_lower

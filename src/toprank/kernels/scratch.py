@@ -60,6 +60,11 @@ class Scratch:
         """Array of the same shape and dtype."""
         return self.empty(array.shape, array.dtype)
 
+    def take(self, values: NDArray[Any], rows: NDArray[np.intp]) -> NDArray[Any]:
+        """``values[rows]``."""
+        # "clip" as numpy would write to a copy first if it had to raise
+        return values.take(rows, out=self.empty(rows.size, values.dtype), mode="clip")
+
     def take_back(self, memory: NDArray[np.uint8]) -> None:
         """Keep memory that is used no more."""
         if self.n_bytes + memory.size <= self._most_bytes:

@@ -160,18 +160,6 @@ def pulled_rows(
 
 
 @compiled
-def pulled_bends(
-    slopes: NDArray[Any], positives: Booleans, pull: float, bend: float, out: NDArray[Any]
-) -> None:
-    """Of negatives with share r write pull·r(1 - r) + bend·r², and turn r into pull·r."""
-    for row in range(slopes.size):
-        share = slopes[row]
-        bent = share * (pull + (bend - pull) * share)
-        out[row] = out[row] if positives[row] else bent
-        slopes[row] = share if positives[row] else pull * share
-
-
-@compiled
 def floor_bends(slopes: NDArray[Any], bends: NDArray[Any], bend: float) -> None:
     """Add bend·slope² to each bend, and let none be below 0."""
     for row in range(slopes.size):

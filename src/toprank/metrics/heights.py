@@ -263,9 +263,9 @@ def _raw(rows: ScoredRows, ties: str, p: float) -> Floats:
     with np.errstate(over="ignore"):
         if ties == AVERAGE and p > 1:
             return _expected_price(rows, price, "height")
-        some = heights_of_long_list(rows, SHARE_BELOW[ties]) if rows.is_plain else None
-        if some is not None:
-            return np.array([sum(float(price(heights).sum()) for heights in some)])
+        heights = heights_of_long_list(rows, SHARE_BELOW[ties]) if rows.is_plain else None
+        if heights is not None:
+            return np.array([float(price(heights).sum())])
         ranked = rank_rows(rows)
         return _paid(ranked, price, _heights(ranked, SHARE_BELOW[ties]), ranked.negatives_tied)
 

@@ -76,7 +76,7 @@ def _share_of_won_pairs(rows: ScoredRows, ties: str) -> Floats:
     # The wrong pairs of one long list are counted without a sort of all rows at once.
     wrong = heights_of_long_list(rows, SHARE_BELOW[ties]) if rows.is_plain else None
     if wrong is not None:
-        return ratio(n_pairs - sum(float(heights.sum()) for heights in wrong), n_pairs)
+        return ratio(n_pairs - float(wrong.sum()), n_pairs)
     ranked = rank_rows(rows)
     beaten = SHARE_ABOVE[ties] * ranked.gain
     beaten += ranked.above(ranked.gain)

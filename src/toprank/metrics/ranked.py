@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -266,32 +266,21 @@ def _found(ordered: Floats, keys: Floats) -> Floats:
         counts = np.zeros(ordered.size)
         np.add.at(counts, np.searchsorted(ordered, keys), 1.0)
         return counts
-    from toprank.kernels.radix import occurrences  # noqa: PLC0415, loads numba
+    from toprank.kernels.sweeps import occurrences  # noqa: PLC0415, loads numba
 
     return occurrences(ordered, keys)
 
 
-def heights_of_long_list(rows: ScoredRows, tied_share: float) -> Iterator[Floats] | None:
-    """For every negative of a long list the positives below it, some negatives at a time.
+def heights_of_long_list(rows: ScoredRows, tied_share: float) -> Floats | None:
+    """For every negative of a long list the positives below it, from the lowest negative on.
 
     A share of the tied ones counts. None where the list is short, or a score is not finite.
     """
     if rows.scores.size < MANY:
         return None
-    from toprank.kernels import radix  # noqa: PLC0415, loads numba
+    from toprank.kernels.sweeps import heights_of_lower  # noqa: PLC0415, loads numba
 
-    if rows.scores.size < radix.MIN_ROWS:
-        return None
-    return radix.heights_of_lower(rows.scores, rows.gain, tied_share=tied_share)
-
-
-def _order(values: Floats) -> NDArray[np.intp]:
-    """Rows by rising value; equal ones in any order."""
-    if values.size < MANY:
-        return np.argsort(values)
-    from toprank.kernels.radix import argsort_floats  # noqa: PLC0415, loads numba
-
-    return argsort_floats(values)
+    return heights_of_lower(rows.scores, rows.gain, tied_share=tied_share)
 
 
 def sort_rows(rows: ScoredRows, *, split: str | None = None) -> Sorted:
@@ -300,7 +289,7 @@ def sort_rows(rows: ScoredRows, *, split: str | None = None) -> Sorted:
     ``split`` "pessimistic" or "optimistic" splits each tie by gain, the least or the largest first.
     """
     if rows.codes is None:
-        order = _order(rows.scores)[::-1]
+        order = np.argsort(rows.scores)[::-1]
     else:
         order = np.lexsort((-rows.scores, rows.codes))
     is_first = np.ones(order.size, dtype=np.bool_)

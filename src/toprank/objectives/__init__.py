@@ -7,7 +7,7 @@ from typing import Any
 
 from toprank.objectives.base import Criterion, Objective, Relative
 from toprank.objectives.log_loss import LogLoss
-from toprank.objectives.precision import PrecisionAtK, precision_at_k
+from toprank.objectives.precision import PrecisionAtK
 from toprank.objectives.prices import Price
 from toprank.objectives.push import ExponentialIRPush, ExponentialPush, Push, ir_push, pnorm_push
 from toprank.objectives.top import SoftTop
@@ -27,7 +27,6 @@ __all__ = [
     "ir_push",
     "objective_named",
     "pnorm_push",
-    "precision_at_k",
 ]
 
 # by name, for engines and rankers that boost trees on any of them

@@ -33,7 +33,7 @@ class Criterion(ABC):
     log_priced_weight: float = 0.0
     threads: Threads = Threads()
     # rows below which threads that are started for one evaluation take longer than they save
-    few_rows: int = 1 << 20
+    min_rows_for_threads: int = 1 << 20
 
     def spread_over(self, threads: Threads) -> None:
         """Share passes over the scores among ``threads``; the results are the same."""
@@ -155,7 +155,7 @@ class Adapted(Criterion):
     ) -> None:
         self.n_rows = criterion.n_rows if truth is None else truth.n_given
         self.log_priced_weight = criterion.log_priced_weight
-        self.few_rows = criterion.few_rows
+        self.min_rows_for_threads = criterion.min_rows_for_threads
         self._criterion = criterion
         self._scale, self._offset, self._risk_scale = scale, offset, risk_scale
         self._kept = None if truth is None else truth.kept

@@ -35,7 +35,6 @@ from toprank.kernels.tilts import (
     class_edges,
     collect,
     pull_sums,
-    pulled_bends,
     pulled_rows,
     spread,
 )
@@ -397,7 +396,10 @@ class IRCriterion(Criterion):
         _, pull, bend = self._pulls(scores, tilted, gradient, hessian)
         pull, bend = pull / self._weight, bend / self._weight
         self._scale_negatives(gradient, tilted, 1.0)
-        pulled_bends(gradient, self._classes.positives, pull, bend, hessian)
+        negatives = ~self._classes.positives
+        share = gradient[negatives]
+        hessian[negatives] = share * (pull + (bend - pull) * share)
+        gradient[negatives] = pull * share
         return gradient, hessian
 
     def separates(self, scores: NDArray[Any], margin: float) -> bool:

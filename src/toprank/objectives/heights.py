@@ -12,22 +12,14 @@ without forming more pairs than it was given:
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from toprank.kernels.ladder import (
-    HINGE,
-    LOGISTIC,
-    SQUARED_HINGE,
-    Ladder,
-    exponential_adjoint,
-    exponential_mass,
-    pair_derivatives,
-    pair_heights,
-    write_rows,
-)
+from toprank.kernels.cells import Cells, moments_of, series_of, smooth_sums, values_of
+from toprank.kernels.ladder import Ladder, exponential_adjoint, exponential_mass, write_rows
 from toprank.kernels.scratch import Scratch
 from toprank.kernels.sweeps import (
     FAR,
@@ -36,20 +28,23 @@ from toprank.kernels.sweeps import (
     hinge_moments,
     tail_sums,
 )
-from toprank.kernels.tilts import floor_bends
-from toprank.objectives.base import Criterion
-from toprank.objectives.losses import RoundedHinge
+from toprank.objectives.losses import LOSSES
 from toprank.objectives.prices import Heights, Snapshot
-from toprank.objectives.two_classes import HingeOfTwoClasses, logistic_cells
 
 if TYPE_CHECKING:
     from toprank.kernels.threads import Threads
     from toprank.objectives.losses import Loss
-    from toprank.objectives.prices import Aggregate
     from toprank.truth import Truth
 
 Floats = NDArray[np.float64]
 Kind = Literal["value", "slope", "slope_squared", "bend"]
+
+# Rows of a list from which on, and cells up to which, sums over cells beat a sort.
+MANY_ROWS, MOST_CELLS = 4096, 128
+# Rows whose values are written at a time: the cache holds them.
+CHUNK = 1 << 15
+
+_LOGISTIC = LOSSES["logistic"]
 
 
 class PairComparison(ABC):
@@ -84,23 +79,14 @@ class RungComparison(PairComparison):
     def __init__(self, ladder: Ladder, loss: Loss) -> None:
         self.ladder = ladder
         self.loss = loss
-        self._scratch = Scratch()
+        self.scratch = Scratch()
 
     def at(self, scores: NDArray[Any], threads: Threads | None = None) -> Snapshot:
-        work = self._scratch, threads
-        if self.loss.name == "exponential":
-            return _ExponentialSnapshot(self.ladder, scores)
-        if isinstance(self.loss, RoundedHinge):
-            return _RoundedHingeSnapshot(self.ladder, scores, self.loss.length)
-        if self.ladder.has_short_lists:
-            return _ShortLists(self.ladder, scores, self.loss.name)
         if self.loss.name == "logistic":
-            cells = logistic_cells(self.ladder, scores, *work)
-            return cells or _LogisticSnapshot(self.ladder, scores)
-        squared = self.loss.name == "squared_hinge"
-        if self.ladder.is_two_classes:
-            return HingeOfTwoClasses(self.ladder, scores, *work, squared=squared)
-        return _HingeSnapshot(self.ladder, scores, squared=squared)
+            cells = logistic_cells(self.ladder, scores, self.scratch, threads)
+            if cells is not None:
+                return cells
+        return _SNAPSHOTS[self.loss.name](self, scores)
 
     def narrowest_gap(self, scores: NDArray[Any]) -> float:
         return self.ladder.narrowest_gap(scores)
@@ -113,8 +99,8 @@ class RungComparison(PairComparison):
 class _ExponentialSnapshot(Snapshot):
     """u_k = e^{s_k - lowest}·mass, where lowest and mass are shared by all rows of a rung."""
 
-    def __init__(self, ladder: Ladder, scores: NDArray[Any]) -> None:
-        self._ladder = ladder
+    def __init__(self, comparison: RungComparison, scores: NDArray[Any]) -> None:
+        self._ladder = ladder = comparison.ladder
         self._scores = scores[ladder.rows].astype(np.float64, copy=False)
         self._lowest, mass = exponential_mass(
             self._scores, ladder.weights, ladder.rungs, ladder.first_rungs
@@ -171,15 +157,18 @@ class _SortedSnapshot(Snapshot):
 
     _slope: Floats  # of the heights' sizes, with respect to the outer row's score
 
-    def __init__(self, ladder: Ladder, scores: NDArray[Any]) -> None:
-        laid_out = scores[ladder.rows]
-        order = ladder.sort(laid_out)
-        self._ladder = ladder
-        self._rows = ladder.rows[order]
-        self._scores = laid_out[order].astype(np.float64, copy=False)
-        self._grades = ladder.grades[order]
-        self._weights = ladder.weights[order]
-        self._outer = np.flatnonzero(ladder.is_outer[order])
+    def __init__(self, comparison: RungComparison, scores: NDArray[Any]) -> None:
+        self._ladder = ladder = comparison.ladder
+        self._scratch = scratch = comparison.scratch
+        laid_out = scratch.take(scores, ladder.rows)
+        order, ordered = ladder.sort(laid_out)
+        self._rows = scratch.take(ladder.rows, order)
+        self._scores = ordered.astype(np.float64, copy=False)
+        self._grades = scratch.take(ladder.grades, order)
+        self._weights = ladder.weights  # without any each row counts 1, in any order
+        if ladder.row_weights is not None:
+            self._weights = scratch.take(ladder.weights, order)
+        self._outer = np.flatnonzero(scratch.take(ladder.is_outer, order))
 
     @abstractmethod
     def _bend(self) -> Floats:
@@ -204,7 +193,8 @@ class _SortedSnapshot(Snapshot):
         return gradient, self._to_rows(second * self._slope**2 + first * self._bend(), squared)
 
     def _spread(self, per_height: Floats) -> Floats:
-        rows = np.zeros(self._scores.size)
+        rows = self._scratch.empty(self._scores.size)
+        rows[:] = 0.0
         rows[self._outer] = per_height
         return rows
 
@@ -218,10 +208,11 @@ class _SortedSnapshot(Snapshot):
 class _LogisticSnapshot(_SortedSnapshot):
     """Sizes are the heights of rows held at most FAR below the inner ones; shift is the rest."""
 
-    def __init__(self, ladder: Ladder, scores: NDArray[Any]) -> None:
-        super().__init__(ladder, scores)
+    def __init__(self, comparison: RungComparison, scores: NDArray[Any]) -> None:
+        super().__init__(comparison, scores)
         size, self._slope = self._outer_sums([_SOFTPLUS, _SIGMOID])
-        shift = held_back(self._scores, self._grades, ladder.lists, ladder.n_rungs)
+        lists, n_rungs = self._ladder.lists, self._ladder.n_rungs
+        shift = held_back(self._scores, self._grades, lists, n_rungs)
         self.heights = Heights(shift[self._outer], size, self._weights[self._outer])
 
     def _bend(self) -> Floats:
@@ -243,24 +234,119 @@ class _LogisticSnapshot(_SortedSnapshot):
         )
 
 
+def logistic_cells(
+    ladder: Ladder, scores: NDArray[Any], scratch: Scratch, threads: Threads | None
+) -> _LogisticCells | None:
+    """Heights of two classes in one list without a sort, where that pays."""
+    if not ladder.is_two_classes or ladder.rows.size < MANY_ROWS:
+        return None
+    mine = scores if ladder.rows.size == scores.size else scores[ladder.rows]
+    high = float(mine.max())
+    lowest_upper = float(scores[ladder.rows[ladder.rungs[1] :]].min())
+    floor = lowest_upper - FAR
+    low = max(float(mine.min()), floor)
+    if not high - low < MOST_CELLS:
+        return None
+    return _LogisticCells(ladder, scores, (floor, low, int(high - low) + 1), scratch, threads)
+
+
+class _LogisticCells(Snapshot):
+    """The logistic loss on two classes in one list: sums over cells of scores.
+
+    Sizes are the heights of rows that are held at ``floor`` or above.
+    """
+
+    def __init__(
+        self,
+        ladder: Ladder,
+        scores: NDArray[Any],
+        where: tuple[float, float, int],
+        scratch: Scratch,
+        threads: Threads | None,
+    ) -> None:
+        cut, (floor, low, _) = ladder.rungs[1], where
+        self._ladder, self._scratch = ladder, scratch
+        self._lower = Cells(scores, ladder.rows[:cut], *where, scratch, threads)
+        self._upper = Cells(scores, ladder.rows[cut:], *where, scratch, threads)
+        weights = ladder.row_weights
+        if weights is None:
+            self._moments = moments_of(self._upper, np.empty(0))
+            self._weights = np.broadcast_to(1.0, self._upper.rows.shape)
+        else:
+            self._weights = weights[self._upper.rows]
+            self._moments = moments_of(self._upper, self._weights)
+        size, self._slope = self._forward(_LOGISTIC.value, _LOGISTIC.slope)
+        shift = np.broadcast_to(0.0, size.shape)
+        if low == floor:  # some rows may be held there
+            shift = np.minimum(scores[self._lower.rows] - floor, 0.0)
+        counted = np.broadcast_to(1.0, size.shape)
+        if weights is not None:
+            counted = weights[self._lower.rows]
+        self.heights = Heights(shift, size, counted, scratch)
+
+    def gradient(self, first: Floats) -> Floats:
+        (slope,) = self._backward(first, _LOGISTIC.slope)
+        gradient = self._of_rows()
+        self._write(self._lower, lambda some: first[some] * self._slope[some], gradient)
+        self._write(self._upper, lambda some: -self._weights[some] * slope[some], gradient)
+        return gradient
+
+    def gradient_and_hessian(self, first: Floats, second: Floats) -> tuple[Floats, Floats]:
+        (bend_of_lower,) = self._forward(_LOGISTIC.bend)
+        slope, bend = self._backward(first, _LOGISTIC.slope, _LOGISTIC.bend)
+        (squared,) = self._backward(second, lambda x: _LOGISTIC.slope(x) ** 2)
+
+        def of_lower(some: slice) -> Floats:
+            return second[some] * self._slope[some] ** 2 + first[some] * bend_of_lower[some]
+
+        def of_upper(some: slice) -> Floats:
+            weight = self._weights[some]
+            return weight * (weight * squared[some] + bend[some])
+
+        gradient, hessian = self._of_rows(), self._of_rows()
+        self._write(self._lower, lambda some: first[some] * self._slope[some], gradient)
+        self._write(self._upper, lambda some: -self._weights[some] * slope[some], gradient)
+        self._write(self._lower, of_lower, hessian)
+        self._write(self._upper, of_upper, hessian)
+        return gradient, hessian
+
+    def _forward(self, *functions: Any) -> list[Floats]:
+        series = series_of(functions, self._moments, adjoint=False)
+        return [values_of(self._lower, one) for one in series]
+
+    def _backward(self, per_height: Floats, *functions: Any) -> list[Floats]:
+        return smooth_sums(functions, self._upper, self._lower, per_height, adjoint=True)
+
+    def _write(self, cells: Cells, values: Callable[[slice], Floats], rows: Floats) -> None:
+        """Write values of the rows of cells to their rows, some at a time."""
+        size = cells.rows.size
+        cells.threads.chunks(
+            size, CHUNK, lambda some: write_rows(cells.rows[some], values(some), rows)
+        )
+
+    def _of_rows(self) -> Floats:
+        """Room for one number per row, 0 for those that are left out."""
+        rows = self._scratch.empty(self._ladder.n_rows)
+        if self._ladder.rows.size < rows.size:
+            rows[:] = 0.0
+        return rows
+
+
 class _HingeSnapshot(_SortedSnapshot):
     """Sizes are the heights themselves, picked from the moments M_n = Σ w·max(0, 1 + x)^n.
 
     ::
 
-    ℓ       value  slope  slope²  bend
-    hinge   M_1    M_0    M_0     0
-    squared M_2    2·M_1  4·M_2   2·M_0
+        value  M_1    slope  M_0    slope²  M_0    bend  0
     """
 
-    _TABLE: ClassVar[dict[bool, dict[str, tuple[float, int]]]] = {
-        False: {"value": (1, 1), "slope": (1, 0), "slope_squared": (1, 0), "bend": (0, 0)},
-        True: {"value": (1, 2), "slope": (2, 1), "slope_squared": (4, 2), "bend": (2, 0)},
-    }
+    # what each is a multiple of, and the n of that moment
+    _TABLE: ClassVar[dict[Kind, tuple[float, int]]] = {
+        "value": (1, 1), "slope": (1, 0), "slope_squared": (1, 0), "bend": (0, 0)
+    }  # fmt: skip
 
-    def __init__(self, ladder: Ladder, scores: NDArray[Any], *, squared: bool) -> None:
-        super().__init__(ladder, scores)
-        self._table = self._TABLE[squared]
+    def __init__(self, comparison: RungComparison, scores: NDArray[Any]) -> None:
+        super().__init__(comparison, scores)
         self._moments = self._sweep(self._weights, adjoint=False)
         size, self._slope = self._of_outer("value"), self._of_outer("slope")
         self.heights = Heights(np.zeros_like(size), size, self._weights[self._outer])
@@ -270,10 +356,10 @@ class _HingeSnapshot(_SortedSnapshot):
 
     def _adjoint(self, per_row: Floats, *kinds: Kind) -> list[Floats]:
         moments = self._sweep(per_row, adjoint=True)
-        return [factor * moments[n] for factor, n in (self._table[kind] for kind in kinds)]
+        return [factor * moments[n] for factor, n in (self._TABLE[kind] for kind in kinds)]
 
     def _of_outer(self, kind: Kind) -> Floats:
-        factor, n = self._table[kind]
+        factor, n = self._TABLE[kind]
         return np.asarray(factor * self._moments[n][self._outer])
 
     def _sweep(self, per_row: Floats, *, adjoint: bool) -> Floats:
@@ -281,39 +367,18 @@ class _HingeSnapshot(_SortedSnapshot):
 
     def _moments_at(self, margin: float, per_row: Floats, *, adjoint: bool) -> Floats:
         lists, n_rungs = self._ladder.lists, self._ladder.n_rungs
-        return hinge_moments(self._scores, self._grades, per_row, lists, n_rungs, adjoint, margin)
+        sums = self._scratch.empty((3, self._scores.size))
+        order = self._scores, self._grades
+        hinge_moments(*order, per_row, lists, n_rungs, adjoint, margin, sums)
+        return sums
 
 
-class _ShortLists(Snapshot):
-    """Lists so short that their pairs are added up one by one, without a sort."""
+class _SquaredHingeSnapshot(_HingeSnapshot):
+    """Value M_2, slope 2·M_1, slope² 4·M_2, bend 2·M_0."""
 
-    _LOSSES: ClassVar[dict[str, int]] = {
-        "logistic": LOGISTIC,
-        "hinge": HINGE,
-        "squared_hinge": SQUARED_HINGE,
-    }
-
-    def __init__(self, ladder: Ladder, scores: NDArray[Any], loss: str) -> None:
-        self._ladder = ladder
-        laid_out = scores[ladder.rows].astype(np.float64, copy=False)
-        outer, weight = laid_out[ladder.outer], ladder.weights[ladder.outer]
-        shift: Floats = np.broadcast_to(0.0, outer.shape)
-        if loss == "logistic":  # rows far below all others are held there, which keeps their digits
-            held = np.maximum(outer, ladder.lowest_above(laid_out) - FAR)
-            outer, shift = held, outer - held
-        rows = laid_out, ladder.weights, ladder.rungs, ladder.first_rungs
-        self._pairs = outer, *rows, self._LOSSES[loss]
-        size, self._slope = np.empty((2, weight.size))
-        pair_heights(*self._pairs, size, self._slope)
-        self.heights = Heights(shift, size, weight)
-
-    def gradient(self, first: Floats) -> Floats:
-        gradient, _ = pair_derivatives(*self._pairs, self._slope, first, first[:0])
-        return self._ladder.to_rows(gradient)
-
-    def gradient_and_hessian(self, first: Floats, second: Floats) -> tuple[Floats, Floats]:
-        gradient, hessian = pair_derivatives(*self._pairs, self._slope, first, second)
-        return self._ladder.to_rows(gradient), self._ladder.to_rows(hessian)
+    _TABLE: ClassVar[dict[Kind, tuple[float, int]]] = {
+        "value": (1, 2), "slope": (2, 1), "slope_squared": (4, 2), "bend": (2, 0)
+    }  # fmt: skip
 
 
 class _RoundedHingeSnapshot(_HingeSnapshot):
@@ -325,13 +390,14 @@ class _RoundedHingeSnapshot(_HingeSnapshot):
         slope²  (M_2 - N_2 - 2d·N_1)/d²       bend    (M_0 - N_0)/d
     """
 
-    _TABLE: ClassVar[dict[bool, dict[str, tuple[float, int]]]] = {
-        False: {"slope": (1, 0), "value": (1, 1), "slope_squared": (1, 2), "bend": (1, 3)}
-    }
+    # the sums of a sweep are these themselves
+    _TABLE: ClassVar[dict[Kind, tuple[float, int]]] = {
+        "slope": (1, 0), "value": (1, 1), "slope_squared": (1, 2), "bend": (1, 3)
+    }  # fmt: skip
 
-    def __init__(self, ladder: Ladder, scores: NDArray[Any], length: float) -> None:
-        self._length = length
-        super().__init__(ladder, scores, squared=False)
+    def __init__(self, comparison: RungComparison, scores: NDArray[Any]) -> None:
+        self._length = comparison.loss.length
+        super().__init__(comparison, scores)
 
     def _sweep(self, per_row: Floats, *, adjoint: bool) -> Floats:
         d = self._length
@@ -341,6 +407,15 @@ class _RoundedHingeSnapshot(_HingeSnapshot):
         squared = (area - 2.0 * d * n[1]) / (d * d)
         sums = np.stack([(m[1] - n[1]) / d, area / (2.0 * d), squared, (m[0] - n[0]) / d])
         return np.asarray(np.maximum(sums, 0.0))
+
+
+_SNAPSHOTS: dict[str, Callable[[RungComparison, NDArray[Any]], Snapshot]] = {
+    "exponential": _ExponentialSnapshot,
+    "logistic": _LogisticSnapshot,
+    "hinge": _HingeSnapshot,
+    "squared_hinge": _SquaredHingeSnapshot,
+    "rounded_hinge": _RoundedHingeSnapshot,
+}
 
 
 class ExplicitPairs(PairComparison):
@@ -414,93 +489,3 @@ class _PairSnapshot(Snapshot):
         rows: Any = np.bincount(self._pairs.better, weights=inner, minlength=self._pairs.n_rows)
         rows[self._pairs.outer] += outer
         return np.asarray(rows)
-
-
-class PushSide(NamedTuple):
-    """One push: ``sign`` +1 prices worse rows, -1 better rows (on negated scores)."""
-
-    sign: int
-    constant: float
-    comparison: PairComparison
-
-    def oriented(self, scores: NDArray[Any]) -> NDArray[Any]:
-        """Scores, negated where better rows are priced."""
-        return scores if self.sign > 0 else -scores
-
-
-class PushCriterion(Criterion):
-    """Push on given labels, grades or pairs."""
-
-    few_rows = 1 << 17
-
-    def __init__(self, aggregate: Aggregate, sides: tuple[PushSide, ...], n_rows: int) -> None:
-        self.n_rows = n_rows
-        self._aggregate = aggregate
-        self._sides = sides
-        priced = sum(side.constant * side.comparison.outer_weight.sum() for side in sides)
-        self.log_priced_weight = float(np.log(priced))
-
-    def value(self, scores: NDArray[Any]) -> float:
-        return self._aggregate.value(self._heights(self._snapshots(scores)))
-
-    def risk(self, scores: NDArray[Any]) -> float:
-        return self._aggregate.risk(self._heights(self._snapshots(scores)))
-
-    def value_and_gradient(self, scores: NDArray[Any]) -> tuple[float, NDArray[Any]]:
-        snapshots = self._snapshots(scores)
-        value, first = self._aggregate.value_and_first(self._heights(snapshots))
-        return value, self._gradient(snapshots, first).astype(scores.dtype, copy=False)
-
-    def gradient_and_hessian(self, scores: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Gradient and Hessian diagonal of ``value``; p = ∞ and a Price may have none."""
-        snapshots = self._snapshots(scores)
-        first, second, bend = self._aggregate.curvature(self._heights(snapshots))
-        ends = self._ends(snapshots)
-        gradient, hessian = np.empty(0), np.empty(0)
-        for side, snapshot, a, b in zip(
-            self._sides, snapshots, np.split(first, ends), np.split(second, ends), strict=True
-        ):
-            slopes, bends = snapshot.gradient_and_hessian(a, b)
-            if side.sign < 0:
-                np.negative(slopes, out=slopes)
-            gradient = gradient + slopes if gradient.size else slopes
-            hessian = hessian + bends if hessian.size else bends
-        floor_bends(gradient, hessian, bend)  # boosted trees divide by them
-        return (
-            gradient.astype(scores.dtype, copy=False),
-            hessian.astype(scores.dtype, copy=False),
-        )
-
-    def separates(self, scores: NDArray[Any], margin: float) -> bool:
-        side = self._sides[0]
-        return side.comparison.narrowest_gap(side.oriented(scores)) >= margin
-
-    def _snapshots(self, scores: NDArray[Any]) -> list[Snapshot]:
-        return [side.comparison.at(side.oriented(scores), self.threads) for side in self._sides]
-
-    def _heights(self, snapshots: list[Snapshot]) -> Heights:
-        """All heights that are priced, both sides in one row."""
-        parts = [
-            snapshot.heights
-            if side.constant == 1.0
-            else snapshot.heights._replace(weight=side.constant * snapshot.heights.weight)
-            for side, snapshot in zip(self._sides, snapshots, strict=True)
-        ]
-        if len(parts) == 1:
-            return parts[0]
-        shift, size, weight = map(np.concatenate, zip(*(part[:3] for part in parts), strict=True))
-        return Heights(shift, size, weight)
-
-    def _gradient(self, snapshots: list[Snapshot], first: NDArray[np.float64]) -> NDArray[Any]:
-        if len(snapshots) == 1:
-            gradient = snapshots[0].gradient(first)
-            return gradient if self._sides[0].sign > 0 else np.negative(gradient, out=gradient)
-        parts = np.split(first, self._ends(snapshots))
-        gradient = np.zeros(self.n_rows)
-        for side, snapshot, part in zip(self._sides, snapshots, parts, strict=True):
-            gradient += side.sign * snapshot.gradient(part)
-        return gradient
-
-    @staticmethod
-    def _ends(snapshots: list[Snapshot]) -> NDArray[np.intp]:
-        return np.cumsum([snapshot.heights.size.size for snapshot in snapshots])[:-1]

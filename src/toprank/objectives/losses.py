@@ -28,7 +28,8 @@ LossName = Literal["exponential", "logistic", "hinge", "squared_hinge"]
 class Loss(ABC):
     """One loss, elementwise, with two derivatives with respect to x."""
 
-    name: LossName
+    name: str
+    length: float = 0.0  # over which the kink of a hinge is rounded off
 
     @abstractmethod
     def value(self, x: NDArray[Any]) -> NDArray[Any]:
@@ -108,7 +109,7 @@ class _SquaredHinge(Loss):
 class RoundedHinge(Loss):
     """The hinge with a parabola over ``length`` at its kink: smooth, at most length/2 below it."""
 
-    name = "hinge"
+    name = "rounded_hinge"
 
     def __init__(self, length: float) -> None:
         self.length = length

@@ -97,18 +97,6 @@ class PrecisionAtK(Objective):
         )
 
 
-def precision_at_k(k: float = 0.25, *, surrogate: Surrogate = "avg") -> PrecisionAtK:
-    """Precision at k, bounded by a surrogate.
-
-    Examples
-    --------
-    >>> from toprank.objectives import precision_at_k
-    >>> precision_at_k(100)
-    PrecisionAtK(k=100, surrogate='avg')
-    """
-    return PrecisionAtK(k, surrogate)
-
-
 class PrecisionCriterion(Criterion):
     """A surrogate of precision at k on given labels."""
 

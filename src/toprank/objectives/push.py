@@ -16,17 +16,18 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple, TypedDict, Unpack, get_args
+from typing import Any, Literal, NamedTuple, TypedDict, Unpack, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from toprank.inputs import check_choice
+from toprank.kernels.tilts import floor_bends
 from toprank.objectives.base import Adapted, Criterion, Degrees, Objective, Relative, RowOptions
 from toprank.objectives.exponential import ExponentialCriterion, IRCriterion, PushFormula
-from toprank.objectives.heights import PushCriterion, PushSide, compare
+from toprank.objectives.heights import PairComparison, compare
 from toprank.objectives.losses import LOSSES, Loss, LossName, RoundedHinge, largest_score
-from toprank.objectives.prices import Price, aggregate
+from toprank.objectives.prices import Aggregate, Heights, Price, Snapshot, aggregate
 from toprank.objectives.top import SoftTop, TopCriterion
 from toprank.truth import Truth
 
@@ -363,3 +364,93 @@ def _check_focus(focus: object, bottom_weight: float) -> None:
     check_choice("focus", focus, get_args(Focus))
     if not 0 < bottom_weight < math.inf:
         raise ValueError(f"bottom_weight must be above 0 and finite, got {bottom_weight}.")
+
+
+class PushSide(NamedTuple):
+    """One push: ``sign`` +1 prices worse rows, -1 better rows (on negated scores)."""
+
+    sign: int
+    constant: float
+    comparison: PairComparison
+
+    def oriented(self, scores: NDArray[Any]) -> NDArray[Any]:
+        """Scores, negated where better rows are priced."""
+        return scores if self.sign > 0 else -scores
+
+
+class PushCriterion(Criterion):
+    """Push on given labels, grades or pairs."""
+
+    min_rows_for_threads = 1 << 17
+
+    def __init__(self, aggregate: Aggregate, sides: tuple[PushSide, ...], n_rows: int) -> None:
+        self.n_rows = n_rows
+        self._aggregate = aggregate
+        self._sides = sides
+        priced = sum(side.constant * side.comparison.outer_weight.sum() for side in sides)
+        self.log_priced_weight = float(np.log(priced))
+
+    def value(self, scores: NDArray[Any]) -> float:
+        return self._aggregate.value(self._heights(self._snapshots(scores)))
+
+    def risk(self, scores: NDArray[Any]) -> float:
+        return self._aggregate.risk(self._heights(self._snapshots(scores)))
+
+    def value_and_gradient(self, scores: NDArray[Any]) -> tuple[float, NDArray[Any]]:
+        snapshots = self._snapshots(scores)
+        value, first = self._aggregate.value_and_first(self._heights(snapshots))
+        return value, self._gradient(snapshots, first).astype(scores.dtype, copy=False)
+
+    def gradient_and_hessian(self, scores: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Gradient and Hessian diagonal of ``value``; p = ∞ and a Price may have none."""
+        snapshots = self._snapshots(scores)
+        first, second, bend = self._aggregate.curvature(self._heights(snapshots))
+        ends = self._ends(snapshots)
+        gradient, hessian = np.empty(0), np.empty(0)
+        for side, snapshot, a, b in zip(
+            self._sides, snapshots, np.split(first, ends), np.split(second, ends), strict=True
+        ):
+            slopes, bends = snapshot.gradient_and_hessian(a, b)
+            if side.sign < 0:
+                np.negative(slopes, out=slopes)
+            gradient = gradient + slopes if gradient.size else slopes
+            hessian = hessian + bends if hessian.size else bends
+        floor_bends(gradient, hessian, bend)  # boosted trees divide by them
+        return (
+            gradient.astype(scores.dtype, copy=False),
+            hessian.astype(scores.dtype, copy=False),
+        )
+
+    def separates(self, scores: NDArray[Any], margin: float) -> bool:
+        side = self._sides[0]
+        return side.comparison.narrowest_gap(side.oriented(scores)) >= margin
+
+    def _snapshots(self, scores: NDArray[Any]) -> list[Snapshot]:
+        return [side.comparison.at(side.oriented(scores), self.threads) for side in self._sides]
+
+    def _heights(self, snapshots: list[Snapshot]) -> Heights:
+        """All heights that are priced, both sides in one row."""
+        parts = [
+            snapshot.heights
+            if side.constant == 1.0
+            else snapshot.heights._replace(weight=side.constant * snapshot.heights.weight)
+            for side, snapshot in zip(self._sides, snapshots, strict=True)
+        ]
+        if len(parts) == 1:
+            return parts[0]
+        shift, size, weight = map(np.concatenate, zip(*(part[:3] for part in parts), strict=True))
+        return Heights(shift, size, weight)
+
+    def _gradient(self, snapshots: list[Snapshot], first: NDArray[np.float64]) -> NDArray[Any]:
+        if len(snapshots) == 1:
+            gradient = snapshots[0].gradient(first)
+            return gradient if self._sides[0].sign > 0 else np.negative(gradient, out=gradient)
+        parts = np.split(first, self._ends(snapshots))
+        gradient = np.zeros(self.n_rows)
+        for side, snapshot, part in zip(self._sides, snapshots, parts, strict=True):
+            gradient += side.sign * snapshot.gradient(part)
+        return gradient
+
+    @staticmethod
+    def _ends(snapshots: list[Snapshot]) -> NDArray[np.intp]:
+        return np.cumsum([snapshot.heights.size.size for snapshot in snapshots])[:-1]

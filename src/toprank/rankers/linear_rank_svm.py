@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from contextlib import closing
 from dataclasses import KW_ONLY, dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
@@ -12,7 +11,6 @@ from numpy.typing import NDArray
 
 from toprank.guarantees.ranking_margins import GapCertificate
 from toprank.inputs import check_choice, check_number
-from toprank.kernels.pair_blocks import PairBlocks, active_products
 from toprank.kernels.threads import threads_for
 from toprank.objectives import Push, Relative
 from toprank.rankers.callbacks import Watch
@@ -21,12 +19,10 @@ from toprank.solvers import Penalty, minimize_by_lbfgs
 from toprank.solvers.base import ROUNDING
 from toprank.solvers.cuts import matching_intercept
 from toprank.solvers.cutting_plane import minimize_by_cutting_planes
-from toprank.solvers.descent import Curvature
 from toprank.weak_rankers.features import SymmetricFeatures, check_ranges, ranges_of
 
 if TYPE_CHECKING:
     from toprank.solvers import Solution
-    from toprank.solvers.descent import ScoredIterate
     from toprank.truth import Truth
     from toprank.weak_rankers import Design
 
@@ -34,9 +30,6 @@ Floats = NDArray[np.float64]
 
 # Largest values that unscaled tables may have: beyond them squares overflow or vanish.
 UNSCALED = (1e-100, 1e100)
-# Up to this many rows the Hessian of all pairs costs little; then a fit ends within rounding of the
-# optimum, whatever the order of the rows.
-FEW_ROWS = 2000
 
 
 @dataclass(eq=False, repr=False)
@@ -163,33 +156,8 @@ class LinearRankSVM(GradesAndPairsMixin, SpoolingRanker):
 
         steepest = float(np.abs(slopes(np.zeros(design.n_weak))).max(initial=0.0))
         tol = None if self.tol is None else self.tol * steepest
-        curvature = None
-        if design.n_rows <= FEW_ROWS:
-            values = design.rows(np.arange(design.n_rows))
-            if values is not None:
-                curvature = partial(PairCurvature, values, PairBlocks.of_truth(truth), alpha)
-        solution = minimize_by_lbfgs(
-            design, criterion, Penalty(alpha), curvature=curvature, tol=tol, **stopping
-        )
+        solution = minimize_by_lbfgs(design, criterion, Penalty(alpha), tol=tol, **stopping)
         if solution.status == "stalled" and solution.slope <= ROUNDING * steepest:
             solution.status = "converged"
         slope, height = slopes(solution.weights), solution.path[-1]
         return solution, GapCertificate(height - float(slope @ slope) / (2.0 * alpha), height)
-
-
-class PairCurvature(Curvature):
-    """The Hessian itself, from all pairs of a few rows: then a step is Newton's own."""
-
-    def __init__(self, values: Floats, pairs: PairBlocks, l2: float, at: ScoredIterate) -> None:
-        super().__init__()
-        self._values, self._pairs, self._l2, self._iterate = values, pairs, l2, at
-
-    def refresh(self, n_iter: int) -> None:  # noqa: ARG002
-        values, pairs = self._values, self._pairs
-        blocks, upper, lower = pairs.sort(self._iterate.scores)
-        bent = np.empty_like(values)
-        for column, moves in enumerate(values.T):
-            of_upper, of_lower = active_products(blocks, moves[upper], moves[lower])
-            bent[:, column] = pairs.to_rows(upper, of_upper, lower, of_lower)
-        hessian = 2.0 / pairs.pair_weight * (values.T @ bent)
-        self._set(hessian + self._l2 * np.eye(values.shape[1]))

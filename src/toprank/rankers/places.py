@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from toprank.inputs import as_lists
-from toprank.kernels.radix import argsort_floats
+from toprank.kernels.sweeps import sorted_rows
 from toprank.metrics.ranked import kth_highest
 
 
@@ -33,7 +33,7 @@ def best_rows(scores: NDArray[Any], k: int) -> NDArray[np.intp]:
     rows = np.arange(scores.size)
     if 0 < k < scores.size:
         rows = np.flatnonzero(scores >= kth_highest(scores, k))
-    return rows[argsort_floats(-scores[rows])[:k]]
+    return rows[sorted_rows(-scores[rows])[0][:k]]
 
 
 class Places(NamedTuple):
@@ -73,7 +73,7 @@ def places_of(scores: NDArray[Any], groups: ArrayLike | None) -> Places:
     """
     known = as_lists(groups, scores.size)
     if known is None:
-        rows = argsort_floats(-scores)
+        rows, _ = sorted_rows(-scores)
         return Places(rows, np.zeros(rows.size, dtype=np.intp), np.arange(rows.size))
     rows = np.lexsort((-scores, known.codes))
     lists = known.codes[rows]

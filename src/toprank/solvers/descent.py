@@ -42,22 +42,16 @@ def minimize_by_lbfgs(
     design: Design,
     criterion: Criterion,
     penalty: Penalty,
-    *,
-    curvature: Callable[[ScoredIterate], Curvature] | None = None,
     **options: Any,
 ) -> Solution:
-    """Minimise; ``options`` are those of a :class:`~toprank.solvers.base.Run`.
-
-    ``curvature`` makes the one of the iterates; None is the curvature of the criterion on a sample.
-    """
+    """Minimise; ``options`` are those of a :class:`~toprank.solvers.base.Run`."""
     run = Run(**options)
     start = run.start(design.n_weak)
     if penalty.l1 > 0:
         return minimize_with_l1(partial(_smooth_part, design, criterion), penalty, start, run)
     iterate = ScoredIterate(design, criterion, penalty, start)
-    if curvature is None:
-        curvature = partial(_SampledCurvature, design, criterion, penalty.l2)
-    return descend(iterate, curvature(iterate), penalty, run)
+    curvature = _SampledCurvature(design, criterion, penalty.l2, iterate)
+    return descend(iterate, curvature, penalty, run)
 
 
 def _smooth_part(

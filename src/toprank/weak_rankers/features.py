@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toprank.inputs import as_dense, is_sparse
-from toprank.kernels.jit import IS_COMPILED
-from toprank.kernels.products import add_rows, dot_rows
+from toprank.kernels.jit import IS_COMPILED, compiled, side_by_side
 from toprank.kernels.threads import CHUNK, Threads, one_blas_thread, rows_times, sum_of_rows
 from toprank.weak_rankers.base import Design, WeakRankers
 
@@ -21,6 +20,8 @@ CHUNK_OF_COLUMNS = 1024
 # Columns of a table that compiled loops multiply faster than BLAS: from 8 on for its scores, from
 # 24 on for sums of its rows. It has as many cells that loading the loops pays.
 MOST_LOOPED, MANY_CELLS = 2048, 1 << 18
+# Rows whose sums are added up in the table's own precision before they go to float64.
+PIECE = 1 << 10
 
 
 class Features(WeakRankers):
@@ -161,6 +162,34 @@ class FeatureDesign(Design):
                 part = (self._X[:, some] - self._low[some]) / self._span[some]
                 found += part @ part.T
         return found
+
+
+# Products of a chunk of row-major rows, float32 or float64, summed in that precision: they read
+# tables of some dozen columns at the memory's bandwidth, where BLAS does not.
+
+
+@side_by_side
+def dot_rows(X: NDArray[Any], coef: NDArray[Any], offset: float, scores: NDArray[Any]) -> None:
+    """Write X·coef + offset."""
+    for row in range(X.shape[0]):
+        cells, total = X[row], X.dtype.type(0)
+        for column in range(coef.size):
+            total += cells[column] * coef[column]
+        scores[row] = total + offset
+
+
+@compiled
+def add_rows(X: NDArray[Any], weights: NDArray[Any], sums: NDArray[np.float64]) -> None:
+    """Add Xᵀ·weights to the sums."""
+    part = np.empty(sums.size, X.dtype)
+    for start in range(0, X.shape[0], PIECE):
+        part[:] = 0
+        for row in range(start, min(start + PIECE, X.shape[0])):
+            cells, weight = X[row], weights[row]
+            for column in range(part.size):
+                part[column] += cells[column] * weight
+        for column in range(part.size):
+            sums[column] += part[column]
 
 
 def ranges_of(X: Any, threads: Threads | None = None) -> tuple[NDArray[Any], NDArray[Any]]:

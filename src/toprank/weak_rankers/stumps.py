@@ -21,7 +21,7 @@ from toprank.kernels.bins import (
     correlate_stumps,
     padded,
 )
-from toprank.kernels.few_rows import stump_levels
+from toprank.kernels.numpy_scores import stump_levels
 from toprank.kernels.threads import Threads
 from toprank.weak_rankers.base import Design, WeakRankers
 

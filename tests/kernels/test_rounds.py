@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from toprank.kernels.subsets import augmented_flips
+from toprank.kernels.rounds import augmented_flips
 from toprank.predtron import (
     ErrorSetSize,
     Hamming,

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from toprank.kernels import heads as kernel
-from toprank.kernels.heads import cut, sort_head
+from toprank.kernels import top_k as kernel
+from toprank.kernels.top_k import cut, sort_head
 
 
 def naive_head(values, weights, amount):
