@@ -59,7 +59,7 @@ class LinearRankSVM(GradesAndPairsMixin, SpoolingRanker):
         Number of threads for the products with the table. None uses as many as this process may use
         and respects limits of ``threadpoolctl``; numbers have the same meaning as in scikit-learn.
         The model does not depend on it.
-    tol : float or None, default=1e-5
+    tol : float or None, default=1e-6
         Stop when the largest derivative has fallen to this share of that at w = 0 (an error of
         about its square); for the plain hinge, at this relative duality gap. None never stops
         before ``max_iter``.
@@ -93,7 +93,7 @@ class LinearRankSVM(GradesAndPairsMixin, SpoolingRanker):
     scale: bool = True
     warm_start: bool = False
     n_jobs: int | None = None
-    tol: float | None = 1e-5
+    tol: float | None = 1e-6
     max_iter: int = 1000
     verbose: int = 0
 
