@@ -10,7 +10,7 @@ ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "toprank"
 SOURCES = sorted(PACKAGE.rglob("*.py"))
 GUIDE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-MOST_FILES = 230  # more would want a merge first
+MOST_FILES = 212  # more would want a merge first
 LONGEST_FUNCTION = 60  # lines of code, without its docstring: what fits on a screen
 
 
