@@ -1,15 +1,11 @@
 """Boosted rankers as their users meet them."""
 
-import pickle
-
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.model_selection import cross_val_score
 from sklearn.preprocessing import PolynomialFeatures
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from tests.rankers.boosting_problems import RANKERS, all_pairs, data
 from toprank import (
@@ -21,7 +17,6 @@ from toprank import (
     SoftRankBoost,
 )
 from toprank.blocks import ArrayBlocks
-from toprank.metrics import scorer
 from toprank.weak_rankers import Stumps
 
 FITS = {
@@ -50,22 +45,6 @@ FITS = {
     ),
     "AdaBoostMR global": lambda X, y, w: AdaBoostMR("global", max_iter=15).fit(X, y, w),
 }
-
-
-@parametrize_with_checks(
-    [
-        RankBoost(),
-        RankBoost("steepest", weak_rankers="features", max_iter=20),
-        SmoothMarginRanker(max_iter=10),
-        AdaBoostRanker(),
-        SoftRankBoost(max_iter=30),
-        AdaBoostMH(max_iter=50),
-        AdaBoostMR(max_iter=30),
-        AdaBoostMR("global", max_iter=50),
-    ]
-)
-def test_scikit_learns_conventions(estimator, check):
-    check(estimator)
 
 
 @pytest.mark.parametrize("name", FITS)
@@ -287,14 +266,6 @@ def test_probabilities_belong_to_predictions(kind):
     np.testing.assert_array_equal(model.predict(X), model.classes_[shares.argmax(axis=1)])
     assert abs(shares[:, 1].mean() - y.mean()) < 0.02
     np.testing.assert_allclose(shares[:, 1], 1 / (1 + np.exp(-2 * model.decision_function(X))))
-
-
-def test_cross_validation_and_pickling():
-    X, y = data()
-    model = RankBoost(max_iter=10)
-    assert cross_val_score(model, X, y, scoring=scorer("roc_auc"), cv=3).min() > 0.6
-    again = pickle.loads(pickle.dumps(model.fit(X, y)))  # noqa: S301
-    np.testing.assert_array_equal(again.decision_function(X), model.decision_function(X))
 
 
 def test_a_fit_never_writes_into_the_weak_rankers_it_was_given():
