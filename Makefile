@@ -37,7 +37,7 @@ test: setup ## run the tests and the doctests
 	$(BIN)/python -m pytest -n $(JOBS) -q
 
 test-variants: setup ## run scikit-learn's checks on further settings of the estimators
-	$(BIN)/python -m pytest -n $(JOBS) -q -m variants tests/test_scikit_learn.py
+	$(BIN)/python -m pytest -n $(JOBS) -q -m variants tests/rankers/test_scikit_learn.py
 
 test-torch: setup-torch ## run the tests of the PyTorch losses on the pinned CPU build
 	$(BIN)/python -m pytest -n $(JOBS) -q tests/integrations/torch src/toprank/integrations/torch

@@ -133,7 +133,7 @@ TESTED_THROUGH = {
     "objectives/two_classes.py": "objectives/test_battery.py",
     "plots/lists.py": "plots/test_curves.py",
     "plots/style.py": "plots/test_curves.py",
-    "rankers/base.py": "test_scikit_learn.py",
+    "rankers/base.py": "rankers/test_scikit_learn.py",
     "rankers/growing_trees.py": "rankers/test_tree_blocks.py",
     "rankers/push_blocks.py": "rankers/test_places_of_rows.py",
     "rankers/spooling.py": "rankers/test_places_of_rows.py",
