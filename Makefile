@@ -14,8 +14,8 @@ SEED ?= 0
 FUZZ_JOBS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-torch demo test test-torch test-elsewhere test-elsewhere-quick test-oldest \
-	fuzz fuzz-files lint types docs bench reproduce clean
+.PHONY: help setup setup-torch demo test test-variants test-torch test-elsewhere test-elsewhere-quick \
+	test-oldest fuzz fuzz-files lint types docs bench reproduce clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-20s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -35,6 +35,9 @@ demo: setup ## rank the embedded data set, compare precision at the top, write t
 
 test: setup ## run the tests and the doctests
 	$(BIN)/python -m pytest -n $(JOBS) -q
+
+test-variants: setup ## run scikit-learn's checks on further settings of the estimators
+	$(BIN)/python -m pytest -n $(JOBS) -q -m variants tests/rankers/test_scikit_learn.py
 
 test-torch: setup-torch ## run the tests of the PyTorch losses on the pinned CPU build
 	$(BIN)/python -m pytest -n $(JOBS) -q tests/integrations/torch src/toprank/integrations/torch
@@ -58,7 +61,7 @@ test-oldest: ## run the tests on the oldest supported dependencies, in .venv-old
 	$(PYTHON) -m venv .venv-oldest
 	$(OLDEST)/python -m pip install --quiet --disable-pip-version-check \
 		-c tests/oldest-requirements.txt -e ".[test]"
-	$(OLDEST)/python -m pytest -n $(JOBS) -q -o filterwarnings=default
+	$(OLDEST)/python -m pytest -n $(JOBS) -q -m "" -o filterwarnings=default
 
 lint: setup ## check style, formatting and import directions
 	$(BIN)/ruff check .

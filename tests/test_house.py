@@ -10,8 +10,6 @@ import sys
 import tomllib
 from pathlib import Path
 
-import pytest
-
 import toprank
 
 ROOT = Path(__file__).parents[1]
@@ -66,11 +64,10 @@ print([m for m in {HEAVY} if m in sys.modules])
     assert python(code) == "[]"
 
 
-@pytest.mark.parametrize("name", stub_names())
-def test_every_name_of_the_stub_resolves(name):
-    assert getattr(toprank, name) is not None
-    assert name in dir(toprank)
-    assert name in toprank.__all__
+def test_every_name_of_the_stub_resolves():
+    names = set(stub_names())
+    assert names <= set(dir(toprank)) & set(toprank.__all__)
+    assert [name for name in names if getattr(toprank, name) is None] == []
 
 
 def test_a_fit_works_where_neither_install_nor_home_can_be_written(tmp_path):
@@ -92,11 +89,7 @@ import numpy as np, toprank
 rng = np.random.default_rng(0)
 X = rng.normal(size=(60, 3))
 y = X[:, 0] + rng.normal(size=60) > 0.5
-for ranker in (
-    toprank.PNormPush(),
-    toprank.RankBoost(),
-):
-    assert np.isfinite(ranker.fit(X, y).decision_function(X)).all()
+assert np.isfinite(toprank.PNormPush().fit(X, y).decision_function(X)).all()
 print(toprank.__file__)
 """
     loaded_from = python(code, PYTHONPATH=str(site), **homes)
@@ -138,9 +131,9 @@ def test_the_oldest_requirements_are_the_lower_bounds():
 # How things are written -------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.relative_to(PACKAGE).as_posix())
-def test_every_module_says_what_it_is(path):
-    assert ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
+def test_every_module_says_what_it_is():
+    modules = {path: ast.parse(path.read_text(encoding="utf-8")) for path in SOURCES}
+    assert [str(path) for path, tree in modules.items() if not ast.get_docstring(tree)] == []
 
 
 def written_files():

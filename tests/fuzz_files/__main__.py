@@ -211,29 +211,6 @@ class Suite:
                 what = f"{number.name} after {delay:.3f} s:"
                 self.fail("signal", command, content, allowed, what, signals=[(delay, number)])
 
-    def interrupt_processes(self, n_each):
-        """Signals to processes of their own, from the first import on."""
-        rng = np.random.default_rng([self.seed, 1 << 42])
-        commands = faults.writing_commands(self.model, self.table)
-        ways = [signal.SIGINT, signal.SIGKILL, signal.SIGTERM]
-        for turn in range(n_each):
-            command, content = commands[turn % len(commands)]
-            set_up(self.folder, command, content)
-            way, delay = ways[turn % len(ways)], float(rng.uniform(1.0, 4.0))
-            code, said, seconds = faults.started(command.arguments, self.folder, delay, way)
-            again = run(command.arguments, self.folder)
-            problems = problems_of(self.folder, command, content, again)
-            # before the first line of ours, Python itself says that it was interrupted
-            if code not in (0, 130, -int(way)) or (code == 130 and "Traceback" in said):
-                problems.append("traceback")
-            if seconds > 5 * (1 + os.getloadavg()[0]):
-                problems.append("hang")
-            words = " ".join(map(str, command.arguments))
-            what = (
-                f"{way.name} after {delay:.2f} s, left after {seconds:.1f} s with {code}: {words}"
-            )
-            self.tally.add("own process", again, problems, what)
-
     def resume(self, n_each):
         """Comparisons that are killed, and go on where they were."""
         compare = ["compare", self.table, "--target", "t", "--budget", "5", "--json"]
@@ -282,8 +259,6 @@ def run_faults(suite, *, is_short):
     suite.kill(1 if is_short else 12)
     suite.interrupt(1 if is_short else 12)
     suite.resume(1 if is_short else 6)
-    if not is_short:
-        suite.interrupt_processes(12)
     suite.attack(every=40 if is_short else 1)
 
 

@@ -3,9 +3,7 @@
 import os
 import resource
 import signal
-import subprocess
 import sys
-import time
 
 from cases import Command, problems_of, set_up
 from server import run
@@ -81,25 +79,3 @@ def check_fault(folder, command, content, allowed, **fault):
     if again.code or later:
         found.append(f"not the next time ({', '.join(later) or again.said.strip()})")
     return done, found
-
-
-def started(arguments, folder, delay, number):
-    """A command in a process of its own that gets a signal after some seconds."""
-    heeding = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
-    code = f"{heeding}from toprank.app.cli import main; main()"
-    with subprocess.Popen(
-        [sys.executable, "-c", code, *map(str, arguments)],
-        cwd=folder,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as process:
-        time.sleep(delay)
-        process.send_signal(number)
-        begun = time.monotonic()
-        try:
-            _, said = process.communicate(timeout=30)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            return None, "", 30.0
-        return process.returncode, said, time.monotonic() - begun

@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 
-from experiments import datasets
 from toprank.integrations.catboost import metric, objective
 from toprank.metrics import precision_at_k, roc_auc
 from toprank.objectives import ExponentialPush
@@ -111,12 +110,3 @@ def test_what_is_impossible_says_why():
 def test_far_scores_stay_finite():
     found = objective("pnorm_push", p=8).calc_ders_range([1e3, -1e3], [0, 1], None)
     assert np.isfinite(found).all()
-
-
-def test_real_gamma_rays_come_first(real):
-    table = real(datasets.load_magic)
-    X, y = np.asarray(table.X)[::4], np.asarray(table.y)[::4].astype(int)
-    push = objective("pnorm_push", p=2)
-    model = catboost.CatBoost(SMALL | {"loss_function": push, "eval_metric": "AUC"})
-    model.fit(X[::2], y[::2])
-    assert precision_at_k(y[1::2], model.predict(X[1::2]), k=100) > 0.9

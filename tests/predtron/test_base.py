@@ -1,4 +1,4 @@
-"""What all learners share: scikit-learn's checks, streams, batches, refused input."""
+"""What all learners share: streams, batches, refused input."""
 
 import numpy as np
 import pandas as pd
@@ -6,7 +6,6 @@ import polars as pl
 import pytest
 from scipy import sparse
 from sklearn.model_selection import cross_val_score
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from tests.predtron.streams import LABEL_SETS, LEARNERS, N, labels_for, refuses, state, table
 from toprank.predtron import (
@@ -15,7 +14,6 @@ from toprank.predtron import (
     Predtron,
     PredtronClassifier,
     PredtronLabelRanker,
-    PredtronMultilabel,
     PredtronOrdinal,
     PredtronSubsetRanker,
     ZeroOne,
@@ -121,23 +119,6 @@ def test_weights_and_support_vectors_exist_where_they_make_sense(rng, X):
     assert not hasattr(PredtronClassifier().fit(X, y), "support_vectors_")
     assert not hasattr(PredtronClassifier(kernel="rbf").fit(X, y), "coef_")
     assert not hasattr(PredtronClassifier(), "coef_")
-
-
-@parametrize_with_checks(
-    [
-        PredtronClassifier(),
-        PredtronClassifier(link="group", variant="loss_driven"),
-        PredtronClassifier(kernel="rbf"),
-        PredtronOrdinal(),
-        PRank(),
-        PredtronMultilabel(),
-        PredtronMultilabel(loss="subset"),
-        PredtronLabelRanker(),
-        PredtronSubsetRanker(),
-    ]
-)
-def test_scikit_learns_checks(estimator, check):
-    check(estimator)
 
 
 @pytest.fixture

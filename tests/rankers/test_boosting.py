@@ -6,7 +6,6 @@ import polars as pl
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import PolynomialFeatures
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from tests.rankers.boosting_problems import RANKERS, all_pairs, data
 from toprank import (
@@ -46,22 +45,6 @@ FITS = {
     ),
     "AdaBoostMR global": lambda X, y, w: AdaBoostMR("global", max_iter=15).fit(X, y, w),
 }
-
-
-@parametrize_with_checks(
-    [
-        RankBoost(),
-        RankBoost("steepest", weak_rankers="features", max_iter=20),
-        SmoothMarginRanker(max_iter=10),
-        AdaBoostRanker(),
-        SoftRankBoost(max_iter=30),
-        AdaBoostMH(max_iter=50),
-        AdaBoostMR(max_iter=30),
-        AdaBoostMR("global", max_iter=50),
-    ]
-)
-def test_scikit_learns_conventions(estimator, check):
-    check(estimator)
 
 
 @pytest.mark.parametrize("name", FITS)

@@ -8,7 +8,6 @@ import pytest
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from experiments.datasets import load_letter
 from toprank import PrecisionAtKRanker
@@ -41,16 +40,6 @@ def table(n=2000, d=6, seed=0, noise=0.5):
     X = rng.normal(size=(n, d)) * np.logspace(-1, 2, d) + np.arange(d)
     y = (X[:, 0] - X[:, 0].mean()) / X[:, 0].std() + noise * rng.normal(size=n) > 1
     return X, y
-
-
-@parametrize_with_checks(
-    [PrecisionAtKRanker(random_state=0, **way) for way in (WAYS[0], *WAYS[2:])]
-)
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
-def test_scikit_learns_own_checks(estimator, check):
-    # nothing needs to be expected to fail here: the checks' tables make a single batch
-    check(estimator)
 
 
 @every_way

@@ -1,44 +1,16 @@
-"""Ranking SVMs under scikit-learn's conventions, and bad input answered by name."""
+"""Ranking SVMs: weights of any size, and bad input answered by name."""
 
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from toprank import LinearRankSVM, RankSVM
-
-
-# scikit-learn's checks hold rows with random labels, for which w = 0 is the optimum, and said so
-@pytest.mark.filterwarnings("ignore:RankSVM. no weights:UserWarning")
-@parametrize_with_checks(
-    [
-        RankSVM(),
-        RankSVM(form="product"),
-        RankSVM(form="classification", nu=0.1),
-        RankSVM(norm=2),
-        RankSVM(norm=2, form="product"),
-        RankSVM(norm=2, kernel="rbf"),
-        # on fifteen separable rows seventeen steps let rounding grow: at 1e-5 weights and repeated
-        # rows end 1e-7 of a score apart, which is what scikit-learn allows
-        LinearRankSVM(),
-        LinearRankSVM("hinge"),
-    ]
-)
-def test_scikit_learn_accepts_the_estimator(estimator, check):
-    check(estimator)
 
 
 def draw(n_rows=60):
     rng = np.random.default_rng(0)
     X = rng.uniform(-1, 1, size=(n_rows, 4))
     return X, (X[:, 0] + 0.1 * rng.normal(size=n_rows) > 0).astype(int)
-
-
-def test_the_same_input_gives_the_same_model_bit_for_bit():
-    X, y = draw()
-    for ranker in (RankSVM(), RankSVM(form="product"), RankSVM(norm=2), LinearRankSVM()):
-        first, second = (clone(ranker).fit(X, y).coef_ for _ in range(2))
-        np.testing.assert_array_equal(first, second)
 
 
 @pytest.mark.parametrize("weight", [1e-300, 1e-170, 3.0, 1e170, 1e300])

@@ -7,11 +7,10 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 from sklearn.exceptions import NotFittedError
-from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from toprank import TopRanker
 from toprank.datasets import load_digits_eights
-from toprank.selection import Blend, ForestRanker, LogisticRanker
+from toprank.selection import Blend, LogisticRanker
 
 NAMES = ("logistic", "ir-push")
 QUICK = {"candidates": NAMES}
@@ -228,25 +227,6 @@ def test_too_few_rows_to_divide_give_the_simplest():
     assert model.hits_ is None
     assert "too few rows" in model.verdict()
     assert model.rank([[1.0], [3.0]]).tolist() == [2, 1]
-
-
-@pytest.mark.parametrize(
-    "ranker",
-    [LogisticRanker(), ForestRanker(n_trees=20), TopRanker(10, **QUICK)],
-    ids=["log", "forest", "top"],
-)
-def test_scikit_learn_checks_pass(ranker):
-    bootstrap = "check_sample_weight_equivalence_on_dense_data"  # weights change what is drawn
-    failed = []
-    for estimator, check in estimator_checks_generator(ranker):
-        name = getattr(check, "func", check).__name__
-        try:
-            check(estimator)
-        except Exception as error:  # noqa: BLE001 (told below, all at once)
-            is_drawn = name == bootstrap and isinstance(ranker, ForestRanker)
-            if type(error).__name__ != "SkipTest" and not is_drawn:
-                failed.append(f"{name}: {error}")
-    assert failed == []
 
 
 def test_members_that_take_too_long_are_fitted_as_on_folds_and_then_on_fewer_rows(rings):

@@ -34,12 +34,13 @@ def blocks(X, y, weights=None, size=700):
     return ArrayBlocks.cut(X, y, weights, size=size)
 
 
-@pytest.mark.parametrize("case", ["plain", "weighted", "missing"])
-def test_few_rows_give_the_model_of_memory(case):
+@pytest.mark.parametrize("is_plain", [True, False])
+def test_few_rows_give_the_model_of_memory(is_plain):
     X, y, weights = table(1500)
-    if case == "missing":
+    if is_plain:
+        weights = None
+    else:
         X[::7, 2] = np.nan
-    weights = weights if case == "weighted" else None
     known = TopRanker(50, **QUICK).fit(X, y, weights)
     found = TopRanker(50, **QUICK).fit_blocks(blocks(X, y, weights, 400))
     np.testing.assert_array_equal(found.decision_function(X), known.decision_function(X))
@@ -85,19 +86,14 @@ def test_a_single_ranker_is_fitted_on_all_rows_if_it_can_be(name):
     assert isinstance(simple.fit_blocks(blocks(X, y)).best_estimator_, LogisticRanker)
 
 
-def test_a_list_size_and_a_share_are_budgets_as_in_memory():
+def test_list_sizes_shares_and_time_limits_are_heeded():
     X, y, _ = table(2000)
-    fits = {"candidates": ["logistic"], "max_rows": 60}
-    assert TopRanker(50, list_size=9000, **fits).fit_blocks(blocks(X, y)).comparison_.in_list == 50
-    assert TopRanker(0.1, **fits).fit_blocks(blocks(X, y)).comparison_.in_list == 200
-
-
-def test_without_time_members_learn_from_the_sample_alone():
-    X, y, _ = table(2000)
-    options = {"candidates": ["pnorm-push"], "max_rows": 60}
-    hasty = TopRanker(50, time_limit=0.0, **options).fit_blocks(blocks(X, y))
+    fits = {"candidates": ["pnorm-push"], "max_rows": 60}
+    hasty = TopRanker(50, list_size=9000, time_limit=0.0, **fits).fit_blocks(blocks(X, y))
+    assert hasty.comparison_.in_list == 50
     assert max(hasty.fitted_rows_.values()) <= hasty.sampled_rows_
-    model = TopRanker(50, time_limit=1e6, **options).fit_blocks(blocks(X, y))
+    model = TopRanker(0.1, time_limit=1e6, **fits).fit_blocks(blocks(X, y))
+    assert model.comparison_.in_list == 200
     assert set(model.fitted_rows_.values()) == {2000}
 
 
@@ -192,18 +188,15 @@ def test_rows_of_the_sample_are_counted_before_copies_are_merged():
     assert max(model.fitted_rows_.values()) < 480  # copies count once
 
 
-@pytest.mark.parametrize(
-    ("change", "words"),
-    [
-        (lambda X, y: (X, np.zeros(len(y))), "class"),
-        (lambda X, y: (np.where(X > 2, np.inf, X), y), "infinite"),
-        (lambda X, y: (X.astype(int), y), "astype"),
-    ],
-)
-def test_rows_that_cannot_be_fitted_are_refused(change, words):
+def test_rows_that_cannot_be_fitted_are_refused():
     X, y, _ = table(500)
-    with pytest.raises((ValueError, TypeError), match=words):
-        TopRanker(20, **QUICK).fit_blocks(blocks(*change(X, y)))
+    for rows, words in (
+        ((X, np.zeros(500)), "class"),
+        ((np.where(X > 2, np.inf, X), y), "infinite"),
+        ((X.astype(int), y), "astype"),
+    ):
+        with pytest.raises((ValueError, TypeError), match=words):
+            TopRanker(20, **QUICK).fit_blocks(blocks(*rows))
 
 
 def test_parquet_files_of_showers_keep_names_and_promise_hits(real, tmp_path):

@@ -1,4 +1,7 @@
-"""Parquet files in blocks: the models of the table in memory, in the memory of a few batches."""
+"""Parquet files in blocks: their columns in order, in the memory of a few batches.
+
+Rankers are fitted on them in tests/rankers/test_places_of_rows.py.
+"""
 
 import subprocess
 import sys
@@ -11,50 +14,26 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.tables.parquet_files import rows, table_of, write
-from toprank import LinearRankSVM, PNormPush, RankBoost, TreeRanker
 from toprank.tables import ParquetBlocks
 
 
-@pytest.mark.parametrize("n_jobs", [1, 3])
-def test_trees_on_a_file_are_those_of_memory_for_any_number_of_threads(n_jobs, tmp_path):
-    X, y = rows()
-    X[::7, 1] = np.nan
-    weights = np.random.default_rng(1).exponential(size=y.size)
-    path = write(tmp_path / "rows.parquet", X, y, heavy=weights)
-    model = TreeRanker("ir_push", n_trees=4, depth=4, random_state=0)
-    blocks = ParquetBlocks(path, target="y", weight="heavy", batch_rows=256, n_jobs=n_jobs)
-    found = model.fit_blocks(blocks)
-    trees = [array.copy() for array in found.trees_.arrays]
-    for mine, theirs in zip(trees, model.fit(X, y, weights).trees_.arrays, strict=True):
-        np.testing.assert_array_equal(mine, theirs)
-
-
-def test_weights_and_chosen_columns(tmp_path):
-    X, y = rows()
-    weights = np.random.default_rng(1).integers(0, 3, y.size)
-    path = write(tmp_path / "rows.parquet", X, y, heavy=weights, text=y.astype(str))
-    blocks = ParquetBlocks(path, target="y", weight="heavy", features=["x2", "x0"])
-    found = RankBoost(max_iter=5).fit_blocks(blocks)
-    expected = RankBoost(max_iter=5).fit(X[:, [2, 0]], y, weights)
-    np.testing.assert_array_equal(found.selected_, expected.selected_)
-    numbers = ParquetBlocks(path, target="y", weight="heavy")
-    assert numbers.feature_names == ["x0", "x1", "x2", "x3"]
-
-
-@pytest.mark.parametrize("ranker", [PNormPush(loss="hinge", alpha=0.1), LinearRankSVM()])
-def test_lists_of_a_file_are_those_of_a_table(tmp_path, ranker):
+def test_columns_come_by_their_roles_as_chosen_and_a_file_named_twice_is_read_twice(tmp_path):
     X, y = rows(600)
     groups = np.array([f"day {number % 5}" for number in range(600)])
-    path = write(tmp_path / "rows.parquet", X, y, day=groups)
-    blocks = ParquetBlocks(path, target="y", group="day", batch_rows=130)
+    columns = {"heavy": np.arange(600) % 3, "day": groups, "text": y.astype(str)}
+    path = write(tmp_path / "rows.parquet", X, y, **columns)
+    blocks = ParquetBlocks(path, target="y", weight="heavy", group="day", batch_rows=130)
     assert blocks.feature_names == ["x0", "x1", "x2", "x3"]
-    expected = ranker.fit(X, y, groups=groups).coef_.copy()
-    found = ranker.fit_blocks(blocks)
-    np.testing.assert_array_equal(found.coef_, expected)
-    assert list(found.feature_names_in_) == blocks.feature_names
-    holes = write(tmp_path / "holes.parquet", X, y, day=pa.array([None, "a"] * 300))
-    with pytest.raises(ValueError, match=r"'day', is missing in .* or give these rows a group\.$"):
-        ranker.fit_blocks(ParquetBlocks(holes, target="y", group="day"))
+    parts = blocks.total(lambda block: [block])
+    found = [np.concatenate([part[place] for part in parts]) for place in (0, 1, 2, 4)]
+    for column, expected in zip(found, (X, y, columns["heavy"], groups), strict=True):
+        np.testing.assert_array_equal(column, expected)
+    (whole, *_, last) = ParquetBlocks([path, path], target="y", features=["x2", "x0"]).total(
+        lambda block: [block]
+    )
+    np.testing.assert_array_equal(whole.X, X[: len(whole.y), [2, 0]])
+    np.testing.assert_array_equal(last.X, X[-len(last.y) :, [2, 0]])
+    assert (last.weights, last.groups, last.number > 0) == (None, None, True)
 
 
 @pytest.mark.parametrize(
@@ -76,21 +55,12 @@ def test_numbers_are_floats_and_missing_values_nan(tmp_path, columns, dtype):
     np.testing.assert_array_equal(X, expected)
 
 
-def test_a_file_named_twice_is_read_twice(file):
-    X, y = rows()
-    model = TreeRanker(n_trees=2, random_state=0)
-    found = model.fit_blocks(ParquetBlocks([file, file], target="y")).trees_.values.copy()
-    expected = model.fit(np.r_[X, X], np.r_[y, y]).trees_.values
-    np.testing.assert_array_equal(found, expected)
-
-
-def test_text_and_decimal_labels_are_labels(tmp_path):
-    X, y = rows(400)
-    decimals = write(tmp_path / "d.parquet", X, pa.array([Decimal(int(label)) for label in y]))
-    assert list(PNormPush().fit_blocks(ParquetBlocks(decimals, target="y")).classes_) == [0, 1]
-    path = write(tmp_path / "t.parquet", X, np.where(y, "yes", "no"))
-    model = PNormPush().fit_blocks(ParquetBlocks(path, target="y"))
-    assert list(model.classes_) == ["no", "yes"]
+@pytest.mark.parametrize("labels", [pa.array([Decimal(0), Decimal(1)]), ["no", "yes"]])
+def test_text_and_decimal_labels_are_labels(tmp_path, labels):
+    path = write(tmp_path / "t.parquet", np.eye(2), labels)
+    (found,) = ParquetBlocks(path, target="y").total(lambda block: [block.y])
+    assert found.dtype.kind in "fU"
+    assert found.tolist() == (labels if isinstance(labels, list) else [0.0, 1.0])
 
 
 def test_faults_are_named(tmp_path, file):
@@ -142,6 +112,8 @@ def test_faults_are_named(tmp_path, file):
     assert "double.parquet has it as double" in refused([file, other])
     holes = write(tmp_path / "holes.parquet", X, pa.array([None, 1] * 25))
     assert "missing in some rows; write the file without them, or use toprank fit" in refused(holes)
+    holes = write(tmp_path / "lists.parquet", X, y, day=pa.array([None, "a"] * 25))
+    assert refused(holes, group="day").endswith("or give these rows a group.")
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="ru_maxrss is in KiB on Linux")

@@ -53,34 +53,36 @@ rng = np.random.default_rng(0)
 X = da.from_array(rng.normal(size=(40, 2)), chunks=(20, 2))
 X = X.map_blocks(waits, folder, meta=np.empty((0, 2)))
 y = da.from_array(np.arange(40) % 2, chunks=20)
-try:
-    if sys.argv[3] == "fit":
-        PNormPush().fit(X, y)
-    elif sys.argv[3] == "score":
-        model = PNormPush()
-        vars(model).update(vars(LocalPush().fit([[0.0, 0.0], [1.0, 1.0]], [0, 1])))
-        model.score(X, y)
-    else:
-        top(LocalPush().fit([[0.0, 0.0], [1.0, 1.0]], [0, 1]), X, 3)
-except RuntimeError as error:
-    print(error)
-    print(repr(error.__cause__), flush=True)
+model = PNormPush()
+vars(model).update(vars(LocalPush().fit([[0.0, 0.0], [1.0, 1.0]], [0, 1])))
+calls = {
+    "fit": lambda: PNormPush().fit(X, y),
+    "score": lambda: model.score(X, y),
+    "top": lambda: top(model.to_local(), X, 3),
+}
+for call in sys.argv[3:]:
+    try:
+        calls[call]()
+    except RuntimeError as error:
+        print(error)
+        print(repr(error.__cause__), flush=True)
 os._exit(0)
 """
 
 
 @pytest.mark.parametrize(
-    ("call", "fault", "words"),
+    ("calls", "fault", "words"),
     [
-        ("fit", "restart", "was restarted"),
-        ("score", "loss", "cannot be reached any more"),
-        ("top", "loss", "cannot be reached any more"),
+        (["fit"], "restart", "was restarted"),
+        (["score", "top"], "loss", "cannot be reached any more"),
     ],
 )
-def test_a_lost_or_restarted_scheduler_is_one_sentence(start_cluster, tmp_path, call, fault, words):
+def test_a_lost_or_restarted_scheduler_is_one_sentence(
+    start_cluster, tmp_path, calls, fault, words
+):
     cluster = start_cluster(1)
     log = tmp_path / "caller.txt"
-    with start_python(CALLER, cluster.address, tmp_path, call, log=log) as caller:
+    with start_python(CALLER, cluster.address, tmp_path, *calls, log=log) as caller:
         while not (tmp_path / "running").exists():
             assert caller.poll() is None, log.read_text()
             time.sleep(0.05)
@@ -92,9 +94,11 @@ def test_a_lost_or_restarted_scheduler_is_one_sentence(start_cluster, tmp_path, 
         (tmp_path / "go on").touch()
         said, _ = caller.communicate()
     assert said, log.read_text()
-    error, cause = said.splitlines()
-    assert error.startswith(f"the Dask scheduler {words}, and what it held is lost; connect")
-    assert "cancelled" in cause.lower()
+    errors, causes = said.splitlines()[::2], said.splitlines()[1::2]
+    assert len(errors) == len(causes) == len(calls)
+    for error in errors:
+        assert error.startswith(f"the Dask scheduler {words}, and what it held is lost; connect")
+    assert "cancelled" in causes[0].lower()
 
 
 @pytest.mark.usefixtures("quiet")

@@ -110,20 +110,19 @@ def test_worker_processes_give_the_shortlist_of_one_machine():
 
 @pytest.mark.usefixtures("at_once")
 @pytest.mark.parametrize(
-    ("k", "message"), [(0, "k must be a number of rows"), (121, "more than the 120 rows")]
+    ("table", "k", "error", "message"),
+    [
+        (da.from_array(X, chunks=50), 0, ValueError, "k must be a number of rows"),
+        (da.from_array(X, chunks=50), 121, ValueError, "more than the 120 rows"),
+        (da.zeros((0, 3)), 1, ValueError, "X has no rows"),
+        (X, 1, TypeError, "X must be a Dask dataframe or a Dask array"),
+        (da.zeros(4), 1, TypeError, "X must be a Dask dataframe or a Dask array"),
+    ],
 )
-def test_a_bad_k_is_named(k, message):
-    with pytest.raises(ValueError, match=message):
-        top(PNormPush().fit(X, Y), da.from_array(X, chunks=50), k)
-
-
-@pytest.mark.usefixtures("at_once")
-def test_a_table_without_rows_has_no_shortlist():
-    with pytest.raises(ValueError, match="X has no rows"):
-        top(PNormPush().fit(X, Y), da.zeros((0, 3)), 1)
-
-
-@pytest.mark.parametrize("table", [X, da.zeros(4)])
-def test_what_is_no_table_on_a_cluster_is_refused(table):
-    with pytest.raises(TypeError, match="X must be a Dask dataframe or a Dask array"):
-        decision_function(PNormPush().fit(X, Y), table)
+def test_what_has_no_shortlist_is_refused(table, k, error, message):
+    model = PNormPush().fit(X, Y)
+    with pytest.raises(error, match=message):
+        top(model, table, k)
+    if error is TypeError:
+        with pytest.raises(error, match=message):
+            decision_function(model, table)

@@ -1,4 +1,7 @@
-"""Fits on a real cluster of worker processes: the models of one machine."""
+"""Fits on a real cluster of worker processes, and what collections may be.
+
+tests/rankers/test_places_of_rows.py compares every fit with that of one machine.
+"""
 
 import os
 import signal
@@ -18,6 +21,7 @@ import dask.dataframe as dd
 import pandas as pd
 import polars as pl
 import scipy.sparse
+from distributed import Client
 from sklearn.base import clone
 
 import toprank
@@ -32,12 +36,6 @@ from toprank.integrations.dask import (
 from toprank.integrations.dask.chunks import DaskBlocks
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # workers cannot import tests
-RANKERS = {
-    "PNormPush": (PNormPush, {"tol": 1e-8}),
-    "IRPush": (IRPush, {"tol": 1e-8}),
-    "RankBoost": (RankBoost, {"max_iter": 5}),
-    "TreeRanker": (TreeRanker, {"n_trees": 3, "random_state": 0}),
-}
 N_FEATURES = 20
 DIFFERENT_ROWS = 2_000  # of a chunk
 
@@ -123,33 +121,27 @@ class _Deadly(DaskBlocks):
         return blocks
 
 
-@pytest.mark.parametrize(
-    "ranker", [toprank.PNormPush(tol=1e-11), toprank.RankBoost(max_iter=5)], ids=repr
-)
-def test_a_killed_worker_changes_nothing_but_time(own_client, ranker):
-    X, y = (column.persist() for column in long_table(4, copies=1))
-    whole = vars(ranker.fit_blocks(DaskBlocks(X, y))).copy()
-    blocks = _Deadly(X, y)
-    blocks.victim = next(iter(own_client.run(os.getpid).values()))
-    survived = vars(ranker.fit_blocks(blocks))
-    assert blocks.victim not in own_client.run(os.getpid).values()
-    np.testing.assert_array_equal(survived["weights_"], whole["weights_"])
-    np.testing.assert_array_equal(survived["objective_path_"], whole["objective_path_"])
-
-
-def test_trees_of_two_workers_are_those_of_one_machine_also_where_one_is_killed(own_client):
+def test_killed_workers_change_nothing_but_time(start_cluster):
     rows = np.concatenate([different_rows(number) for number in range(4)])
+    in_memory = ArrayBlocks.cut(rows[:, :-1], rows[:, -1], size=DIFFERENT_ROWS)
     settings = {"n_trees": 3, "depth": 3, "random_state": 0}
-    expected = toprank.TreeRanker(**settings).fit(rows[:, :-1], rows[:, -1])
-    X, y = (column.persist() for column in long_table(4, copies=1))
-    blocks = _Deadly(X, y)
-    blocks.victim = next(iter(own_client.run(os.getpid).values()))
-    blocks.last_pass = 18  # in the midst of the third tree
-    for found in (TreeRanker(**settings).fit(X, y), TreeRanker(**settings).fit_blocks(blocks)):
-        for mine, theirs in zip(found.trees_.arrays, expected.trees_.arrays, strict=True):
-            np.testing.assert_array_equal(mine, theirs)
-        assert found.intercept_ == expected.intercept_
-    assert blocks.victim not in own_client.run(os.getpid).values()
+    with Client(start_cluster(4).address, timeout=300) as client:  # one is killed per ranker
+        X, y = (column.persist() for column in long_table(4, copies=1))
+        for ranker, last_pass in (
+            (toprank.PNormPush(tol=1e-11), 3),
+            (toprank.RankBoost(max_iter=5), 3),
+            (toprank.TreeRanker(**settings), 18),  # in the midst of the third tree
+        ):
+            expected = vars(clone(ranker).fit_blocks(in_memory))
+            blocks = _Deadly(X, y)
+            blocks.victim, blocks.last_pass = next(iter(client.run(os.getpid).values())), last_pass
+            found = vars(ranker.fit_blocks(blocks))
+            assert blocks.victim not in client.run(os.getpid).values()
+            for name in {"weights_", "objective_path_"} & expected.keys():
+                np.testing.assert_array_equal(found[name], expected[name])
+            trees = [fitted["trees_"].arrays for fitted in (found, expected) if "trees_" in fitted]
+            for mine, theirs in zip(*trees, strict=True) if trees else ():
+                np.testing.assert_array_equal(mine, theirs)
 
 
 @pytest.mark.usefixtures("client")
@@ -201,30 +193,6 @@ def test_fits_in_two_threads_at_once_are_those_of_one():
 
 
 @pytest.mark.usefixtures("one_process")
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("name", RANKERS)
-def test_collections_of_any_kind_are_taken(name, weighted):
-    X, y, weights = short_table()
-    weights = weights if weighted else None
-    there, options = RANKERS[name]
-    here = getattr(toprank, name)(**options).fit(X, y, weights)
-    frame = pd.DataFrame(X, columns=list("abcde")).assign(y=y, w=short_table()[2])
-    frames = dd.from_pandas(frame, npartitions=4)
-    weight_column = frames["w"] if weighted else None
-    fits = [
-        there(**options).fit(
-            da.from_array(X, chunks=(700, 2)), da.from_array(y, chunks=999), weights
-        ),
-        there(**options).fit(da.from_array(X, chunks=(3000, 5)), y, weights),
-        there(**options).fit(frames[list("abcde")], frames["y"], weight_column),
-    ]
-    scores = here.decision_function(X)
-    for model, table in zip(fits, (X, X, frame[list("abcde")]), strict=True):
-        np.testing.assert_allclose(model.decision_function(table), scores, atol=1e-6)
-    assert list(fits[-1].feature_names_in_) == list("abcde")
-
-
-@pytest.mark.usefixtures("one_process")
 @pytest.mark.parametrize("few", [1, 64])
 def test_results_are_added_up_in_the_order_of_the_chunks_whichever_way_work_is_sent(
     monkeypatch, few
@@ -240,9 +208,16 @@ def test_results_are_added_up_in_the_order_of_the_chunks_whichever_way_work_is_s
 
 @pytest.mark.usefixtures("one_process")
 def test_dask_in_is_dask_out_and_a_local_twin_needs_none_of_it():
-    X, y, _ = short_table()
-    collection, labels = da.from_array(X, chunks=(700, 5)), da.from_array(y, chunks=700)
-    model = PNormPush().fit(collection, labels)
+    X, y, weights = short_table()
+    collection, labels = da.from_array(X, chunks=(700, 2)), da.from_array(y, chunks=999)
+    model = PNormPush(tol=1e-8).fit(collection, labels, weights)
+    expected = toprank.PNormPush(tol=1e-8).fit(X, y, weights)
+    np.testing.assert_allclose(model.coef_, expected.coef_, atol=1e-6)
+    frame = pd.DataFrame(X, columns=list("abcde")).assign(y=y, w=weights)
+    frames = dd.from_pandas(frame, npartitions=4)
+    of_frame = PNormPush(tol=1e-8).fit(frames[list("abcde")], frames["y"], frames["w"])
+    np.testing.assert_allclose(of_frame.coef_, expected.coef_, atol=1e-6)
+    assert list(of_frame.feature_names_in_) == list("abcde")
     local = model.to_local()
     assert type(local) is toprank.PNormPush
     np.testing.assert_array_equal(model.decision_function(collection), local.decision_function(X))

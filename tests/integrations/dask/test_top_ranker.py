@@ -5,10 +5,7 @@ import pytest
 
 pytest.importorskip("distributed")
 
-import dask
 import dask.array as da
-import dask.dataframe as dd
-import pandas as pd
 
 import toprank
 from toprank.blocks import ArrayBlocks
@@ -46,17 +43,5 @@ def test_a_cluster_gives_the_blend_of_blocks_with_weights_and_missing_values(cli
     local = model.to_local()
     assert type(local) is toprank.TopRanker
     np.testing.assert_array_equal(local.top(X, 50), model.top(X, 50))
-
-
-def test_frames_of_few_rows_give_the_model_of_memory():
-    X, y, _ = table(800)
-    frame = pd.DataFrame(X, columns=list("abcd"))
-    known = toprank.TopRanker(50, **OPTIONS | {"max_rows": 80}).fit(frame, y)
-    with dask.config.set(scheduler="synchronous"):
-        frames = dd.from_pandas(frame, npartitions=3)
-        model = TopRanker(50, **OPTIONS | {"max_rows": 80}).fit(frames, y)
-        found = model.decision_function(frames).compute()
-    np.testing.assert_allclose(found, known.decision_function(frame), atol=1e-12)
-    assert model.summary() == known.summary()
     with pytest.raises(ValueError, match="groups are compared on one machine"):
-        TopRanker(50, **OPTIONS).fit(frames, y, groups=np.arange(800) % 3)
+        TopRanker(50, **OPTIONS).fit(collection, y, groups=np.arange(len(y)) % 3)
