@@ -64,7 +64,7 @@ def test_control_characters_are_spelled_out(capfd):
     assert not {"\x1b", "\x9b", "\x07"} & {*found.out, *found.err}
 
 
-BUSY = "from concurrent.futures import ThreadPoolExecutor; ThreadPoolExecutor().submit(wait)"
+BUSY = "with ThreadPoolExecutor(1) as pool: pool.submit(wait)"
 # Python can raise nothing through the C code that calls back.
 SWALLOWED = "import ctypes; ctypes.CFUNCTYPE(None)(lambda: signal.raise_signal(2))(); wait()"
 
@@ -73,7 +73,7 @@ SWALLOWED = "import ctypes; ctypes.CFUNCTYPE(None)(lambda: signal.raise_signal(2
 @pytest.mark.parametrize("work", [BUSY, SWALLOWED])
 def test_an_interrupt_ends_busy_threads_and_comes_through_callbacks(start, work):
     code = (
-        "import time, typer\n"
+        "import time, typer; from concurrent.futures import ThreadPoolExecutor\n"
         "from toprank.app.console import in_one_line, leaving_at_once\n"
         "def wait(): print('busy', flush=True); time.sleep(60)\n"
         "def compiles():\n"

@@ -84,7 +84,7 @@ VARIANTS = [
     PrecisionAtKRanker(solver="cutting_plane", alpha=1e-2, tol=1e-8, random_state=0),
     PrecisionAtKRanker("struct", solver="cutting_plane", alpha=1e-2, tol=1e-8, random_state=0),
     PredtronClassifier(link="group", variant="loss_driven"),
-    PredtronClassifier(kernel="rbf", budget=200),
+    PredtronClassifier(kernel="rbf"),
     PredtronMultilabel(loss="subset"),
     RankBoost("steepest", weak_rankers="features", max_iter=20),
     RankSVM(form="product"),
