@@ -82,7 +82,9 @@ VARIANTS = [
     PrecisionAtKRanker(solver="perceptron", random_state=0),
     PrecisionAtKRanker(surrogate="max", solver="perceptron", random_state=0),
     PrecisionAtKRanker(solver="cutting_plane", alpha=1e-2, tol=1e-8, random_state=0),
-    PrecisionAtKRanker("struct", solver="cutting_plane", alpha=1e-2, tol=1e-8, random_state=0),
+    PrecisionAtKRanker(
+        surrogate="struct", solver="cutting_plane", alpha=1e-2, tol=1e-8, random_state=0
+    ),
     PredtronClassifier(link="group", variant="loss_driven"),
     PredtronClassifier(kernel="rbf"),
     PredtronMultilabel(loss="subset"),
