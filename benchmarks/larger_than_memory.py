@@ -23,7 +23,7 @@ import pyarrow.parquet as pq
 
 from benchmarks.between import machine_text, table, write_between
 from toprank import PNormPush, TopRanker, TreeRanker
-from toprank.rankers import spooling
+from toprank.rankers import supervised
 from toprank.tables import ParquetBlocks
 from toprank.weak_rankers.features import FeatureDesign
 
@@ -93,7 +93,7 @@ def _count_passes(passes, begun):
             return original(*arguments)
 
         setattr(FeatureDesign, method, counted)
-    write_spool = spooling.spooled
+    write_spool = supervised.spooled
 
     @contextmanager
     def noted(*arguments):
@@ -101,7 +101,7 @@ def _count_passes(passes, begun):
             begun.append(time.perf_counter())
             yield rows
 
-    spooling.spooled = noted
+    supervised.spooled = noted
 
 
 def _read_seconds(n_bytes):
