@@ -1,4 +1,4 @@
-"""The kinds of columns that become numbers, and how each kind does.
+"""A column of a table as the numbers or words that its cells say, and how these are encoded.
 
 :class:`Encoding` is what a model file keeps of an encoder, and needs no scikit-learn.
 """
@@ -8,149 +8,195 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from toprank.tables.table import Table, as_table, did_you_mean, is_text_view, listing
+from toprank.tables import notation
+from toprank.tables.cells import (
+    distinct_texts,
+    float_cells,
+    n_cells,
+    plain_numbers,
+    type_of_cells,
+)
+from toprank.tables.notation import ColumnSchema
+
+if TYPE_CHECKING:
+    from toprank.tables.schema import Schema
+    from toprank.tables.table import Table
 
 DATE_PARTS = ("", ": month", ": weekday")
-_UNKNOWN = pa.array(["", "?"])
-_FLOATS = pa.float64()
+_NOTHING = np.zeros(0, dtype=np.intp)
 
 
-def kind_of_type(kind: pa.DataType, name: str, remedy: str = "drop it") -> str:
-    """What a column of this type holds, if it holds anything; a ``remedy`` ends the error."""
-    if pa.types.is_dictionary(kind):
-        kind = kind.value_type
-    if pa.types.is_null(kind):
-        return "empty"
-    if pa.types.is_boolean(kind):
-        return "boolean"
-    if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
-        return "number"
-    if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
-        return "date"
-    if pa.types.is_string(kind) or pa.types.is_large_string(kind) or is_text_view(kind):
-        return "category"
-    raise ValueError(
-        f"the column {name!r} holds {kind}, which is not a number, date, boolean or text; {remedy}."
-    )
+@dataclass(frozen=True, eq=False)
+class Column:
+    """What the cells of a column say.
+
+    Attributes
+    ----------
+    kind : one of ``notation.KINDS``
+    values : array
+        Numbers, NaN where missing: days since 1970 of dates, hours of times and durations. Of a
+        category the places of its words, -1 where missing.
+    words : list of str
+        The different words of a category, in the order of their first row.
+    misread : array of int
+        Rows whose cell does not fit the kind and counts as missing.
+    """
+
+    kind: str
+    values: NDArray[Any]
+    words: list[str] = field(default_factory=list)
+    misread: NDArray[np.intp] = field(default_factory=lambda: _NOTHING)
+
+    def __len__(self) -> int:
+        return int(self.values.size)
+
+    @property
+    def is_category(self) -> bool:
+        """Whether it has words, not numbers."""
+        return self.kind == "category"
+
+    @property
+    def is_missing(self) -> NDArray[np.bool_]:
+        """Which rows have no value."""
+        return self.values < 0 if self.is_category else np.isnan(self.values)
+
+    def taken(self, index: NDArray[Any]) -> Column:
+        """The values of these rows."""
+        return Column(self.kind, self.values[index], self.words)
+
+    def parts(self) -> tuple[NDArray[np.float64], ...]:
+        """The numbers of a column: of a date days, month and day of the week (Monday is 1)."""
+        return _date_parts(self.values) if self.kind == "date" else (self.values,)
+
+    def counted(self) -> Counter[str]:
+        """How often each word occurs."""
+        counts = np.bincount(self.values[self.values >= 0], minlength=len(self.words))
+        pairs = zip(self.words, counts.tolist(), strict=True)
+        return Counter({word: count for word, count in pairs if count})
+
+    def texts(self) -> NDArray[Any]:
+        """The word of each row, None where missing."""
+        return np.array([*self.words, None], dtype=object)[self.values]
 
 
-def as_numbers(column: pa.ChunkedArray, name: str) -> NDArray[np.float64]:
-    """Floats, NaN where missing."""
-    floats = column if column.type == _FLOATS else _plain(column)
-    if pa.types.is_string(floats.type) or pa.types.is_large_string(floats.type):
-        floats = as_words(floats)
-    if pa.types.is_timestamp(floats.type) or pa.types.is_date(floats.type):
-        raise ValueError(f"the column {name!r} holds dates, where the model expects numbers.")
-    try:
-        if floats.type != _FLOATS:  # whole numbers beyond 2^53 are rounded, as everywhere
-            floats = floats.cast(_FLOATS, safe=not pa.types.is_integer(floats.type))
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-        raise ValueError(
-            f"the column {name!r} holds text or other values, where the model expects numbers "
-            f"({_reason(error)})."
-        ) from error
-    values = np.asarray(floats.to_numpy(), dtype=np.float64)
-    if not np.isfinite(values).all() and np.isinf(values).any():
-        raise ValueError(
-            f"the column {name!r} holds an infinite value; replace it, or leave it empty."
-        )
-    return values
+def _date_parts(days: NDArray[np.float64]) -> tuple[NDArray[np.float64], ...]:
+    is_known = ~np.isnan(days)
+    whole = np.where(is_known, np.floor(days), 0).astype(np.int64)
+    month = whole.astype("M8[D]").astype("M8[M]").astype(np.int64) % 12 + 1
+    weekday = (whole + 3) % 7 + 1  # 1970 began on a Thursday
+    return days, np.where(is_known, month, np.nan), np.where(is_known, weekday, np.nan)
 
 
-def as_row_weights(
-    column: pa.ChunkedArray, name: str, *, role: str = "weight"
-) -> NDArray[np.float64]:
+def read_cells(cells: Any, how: ColumnSchema) -> Column:
+    """Read the given cells of a column as its schema says."""
+    if how.kind == "category":
+        return read_words(cells)
+    given = type_of_cells(cells, how.name)
+    if how.kind == "empty" or given == "empty":
+        is_given = np.zeros(0, np.intp) if given == "empty" else _given_rows(cells)
+        return Column(how.kind, np.full(n_cells(cells), np.nan), misread=is_given)
+    if given in ("text", "category"):
+        return _read_texts(cells, how)
+    values = float_cells(cells, how.name)
+    numbers = ("number", "boolean", "duration", "time")
+    if given != how.kind and not (given in numbers and how.kind in numbers):
+        misread = np.flatnonzero(~np.isnan(values))
+        return Column(how.kind, np.full(values.size, np.nan), misread=misread)
+    return _known(values, how, np.isinf(values))
+
+
+def _given_rows(cells: Any) -> NDArray[np.intp]:
+    texts, codes = distinct_texts(cells)
+    is_text = np.array([*(not notation.is_missing_word(text) for text in texts), False])
+    return np.flatnonzero(is_text[codes])
+
+
+def _known(
+    values: NDArray[np.float64], how: ColumnSchema, is_misread: NDArray[np.bool_]
+) -> Column:
+    """Values without those that do not fit, and without numbers that stand for missing."""
+    is_nothing = is_misread | np.isin(values, how.codes) if how.codes else is_misread
+    if is_nothing.any():
+        values = np.where(is_nothing, np.nan, values)
+    return Column(how.kind, values, misread=np.flatnonzero(is_misread))
+
+
+def _read_texts(cells: Any, how: ColumnSchema) -> Column:
+    """Plain numbers all at once; other texts one by one, each as often as it differs."""
+    values = None
+    if how.kind == "number" and how.decimal == ".":
+        values = plain_numbers(cells)
+    if values is None:
+        rows: Any = slice(None)
+        values = np.full(n_cells(cells), np.nan)
+    else:
+        rows = np.flatnonzero(np.isnan(values))
+        cells = cells[rows] if rows.size else cells[:0]
+    texts, codes = distinct_texts(cells)
+    found, is_misread = notation.read(texts, how)
+    values = np.array(values)
+    values[rows] = np.append(found, np.nan)[codes]
+    misread = np.zeros(values.size, dtype=bool)
+    misread[rows] = np.append(is_misread, False)[codes]
+    return _known(values, how, misread)
+
+
+def read_words(cells: Any) -> Column:
+    """Cells as words, whatever they are: without surrounding blanks; missing if blank or ``?``."""
+    texts, codes = distinct_texts(cells)
+    places: dict[str, int] = {}
+    moved = [
+        -1 if notation.is_missing_word(text) else places.setdefault(text.strip(), len(places))
+        for text in texts
+    ]
+    codes = np.array([*moved, -1], dtype=np.intp)[codes]
+    return Column("category", codes, list(places))
+
+
+def read_keys(cells: Any) -> Column:
+    """Cells as words by which rows are matched: as :func:`read_words`, but 1.0 is 1.
+
+    Numbers with leading zeros, and those of more than 15 digits, stay as they are written.
+    """
+    found = read_words(cells)
+    plain = [_key(word) for word in found.words]
+    if plain == found.words:
+        return found
+    places = {word: at for at, word in enumerate(dict.fromkeys(plain))}
+    codes = np.array([*(places[word] for word in plain), -1], dtype=np.intp)[found.values]
+    return Column("category", codes, list(places))
+
+
+def _key(word: str) -> str:
+    whole, point, rest = word.partition(".")
+    digits = whole.removeprefix("-")
+    is_plain = digits.isdecimal() and len(digits) < 16 and (digits == "0" or digits[0] != "0")
+    return whole if point and is_plain and not rest.strip("0") else word
+
+
+def as_numbers(column: Column, name: str) -> NDArray[np.float64]:
+    """The numbers of a column; raises where it holds words."""
+    if column.is_category:
+        raise ValueError(f"the column {name!r} holds text, where numbers are expected.")
+    return column.values
+
+
+def as_row_weights(column: Column, name: str, *, role: str = "weight") -> NDArray[np.float64]:
     """Row weights, or amounts of another role: finite numbers, none below 0."""
-    try:
-        values = np.asarray(column.cast(pa.float64()).to_numpy(), dtype=np.float64)
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-        found = "text" if pa.types.is_string(column.type) else str(column.type)
-        raise ValueError(f"the {role} {name!r} holds {found}; {role}s are numbers ≥ 0.") from error
-    if not np.isfinite(values).all() or (values < 0).any():
+    if column.is_category or column.kind == "date":
+        found = "text" if column.is_category else "dates"
+        raise ValueError(f"the {role} {name!r} holds {found}; {role}s are numbers ≥ 0.")
+    if not np.isfinite(column.values).all() or (column.values < 0).any():
         raise ValueError(
             f"the {role} {name!r} has a missing, infinite or negative value; {role}s are ≥ 0."
         )
-    return values
-
-
-def as_words(column: pa.ChunkedArray | pa.Array) -> pa.Array:
-    """Texts without surrounding space; null where missing, empty or ``?``.
-
-    Whole numbers are written alike whether a file held them as 1 or 1.0.
-    """
-    plain = _plain(column)
-    if pa.types.is_floating(plain.type):
-        values = plain.to_numpy(zero_copy_only=False)
-        words = [None if np.isnan(value) else f"{value:.12g}" for value in values]
-        return pa.array(words, type=pa.string())
-    try:
-        text = plain.cast(pa.string())
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-        raise ValueError(f"a column of type {plain.type} cannot be read as text.") from error
-    text = pc.utf8_trim_whitespace(text)
-    is_unknown = pc.is_in(text, value_set=_UNKNOWN)
-    cleared = pc.if_else(is_unknown, pa.scalar(None, pa.string()), text)
-    return cleared.combine_chunks() if isinstance(cleared, pa.ChunkedArray) else cleared
-
-
-def coded_words(column: pa.ChunkedArray) -> tuple[list[str | None], NDArray[np.intp]]:
-    """The different texts of a column, None at the end, and for each row the place of its own.
-
-    Each value is read as text once, however many rows have it.
-    """
-    plain = column.combine_chunks()
-    if isinstance(plain, pa.ChunkedArray):  # nothing to combine
-        plain = pa.concat_arrays(plain.chunks) if plain.num_chunks else pa.array([], plain.type)
-    if not pa.types.is_dictionary(plain.type):
-        plain = _plain(plain).dictionary_encode()
-    words = as_words(plain.dictionary).to_pylist()
-    codes = plain.indices.cast(pa.int64()).fill_null(len(words)).to_numpy(zero_copy_only=False)
-    return [*words, None], codes
-
-
-def counted_words(column: pa.ChunkedArray) -> Counter[str]:
-    """How often each text occurs."""
-    words, codes = coded_words(column)
-    counts: Counter[str] = Counter()
-    for word, size in zip(words, np.bincount(codes, minlength=len(words)), strict=True):
-        if word is not None and size:
-            counts[word] += int(size)
-    return counts
-
-
-def as_dates(column: pa.ChunkedArray, name: str) -> tuple[NDArray[np.float64], ...]:
-    """Days since 1970, month and day of the week (Monday is 1), NaN where missing."""
-    plain = _plain(column)
-    try:
-        # a thousandth of a microsecond may get lost, a date beyond the range must not
-        is_fine = getattr(plain.type, "unit", "") == "ns"
-        times = plain.cast(pa.timestamp("us", tz=getattr(plain.type, "tz", None)), safe=not is_fine)
-        days = times.cast(pa.int64()).to_numpy().astype(np.float64) / 86_400e6
-        month = pc.month(times).to_numpy().astype(np.float64)
-        weekday = pc.day_of_week(times).to_numpy().astype(np.float64) + 1.0
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, ValueError) as error:
-        raise ValueError(
-            f"the column {name!r} holds values that are not dates, where the model expects dates "
-            f"({_reason(error)})."
-        ) from error
-    return days, month, weekday
-
-
-def _plain(column: pa.ChunkedArray | pa.Array) -> Any:
-    if pa.types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
-    return column
-
-
-def _reason(error: Exception) -> str:
-    return " ".join(str(error).split())[:100]
+    return column.values
 
 
 class Encoding:
@@ -161,6 +207,7 @@ class Encoding:
     """
 
     is_sparse = False
+    schema_: Schema
     columns_: list[tuple[str, str]]
     categories_: dict[str, list[str]]
     medians_: dict[str, list[float]]
@@ -185,8 +232,9 @@ class Encoding:
 
     def transform(self, X: Any) -> Any:
         """Give the numbers, one column for each of ``feature_names_out_``."""
+        from toprank.tables.table import as_table  # noqa: PLC0415 (which reads columns by this)
+
         table = as_table(X)
-        self.check_columns(table)
         # Written column by column, so column-major; rankers take either order.
         out = np.empty((table.n_rows, len(self.owners_)), order="F")
         for place, values in enumerate(self.encoded(table)):
@@ -194,30 +242,30 @@ class Encoding:
         return out
 
     def encoded(self, table: Table) -> Iterator[NDArray[np.float64]]:
-        """The columns of the output one after the other."""
+        """The columns of the output one after the other; a table is read by the own schema."""
+        self.check_columns(table)
+        table = table.read_by(self.schema_)
         for name, kind in self.columns_:
             column = table.column(name)
             if kind == "category":
                 yield from self._indicators(name, column)
             else:
-                yield from self._numbers(name, kind, column)
+                yield from self._numbers(name, column)
 
-    def _indicators(self, name: str, column: pa.ChunkedArray) -> Iterator[NDArray[np.float64]]:
-        words = as_words(column)
-        places = pc.index_in(words, value_set=pa.array(self.categories_[name], pa.string()))
-        codes = pc.fill_null(places, -1).to_numpy()
-        for code in range(len(self.categories_[name])):
+    def _indicators(self, name: str, column: Column) -> Iterator[NDArray[np.float64]]:
+        known = {word: place for place, word in enumerate(self.categories_[name])}
+        places = np.array([*(known.get(word, -1) for word in column.words), -1], dtype=np.intp)
+        codes = places[column.values]
+        for code in range(len(known)):
             yield (codes == code).astype(np.float64)
         if self.has_missing_[name]:
-            yield words.is_null().to_numpy(zero_copy_only=False).astype(np.float64)
+            yield column.is_missing.astype(np.float64)
 
-    def _numbers(
-        self, name: str, kind: str, column: pa.ChunkedArray
-    ) -> Iterator[NDArray[np.float64]]:
-        parts = number_parts(name, kind, column)
+    def _numbers(self, name: str, column: Column) -> Iterator[NDArray[np.float64]]:
+        parts = column.parts()
         is_missing = None
-        if column.null_count or np.isnan(parts[0].min(initial=0.0)):  # NaN is the least of all
-            is_missing = np.isnan(parts[0])
+        if np.isnan(parts[0].min(initial=0.0)):  # NaN is the least of all
+            is_missing = column.is_missing
             for part, median in zip(parts, self.medians_[name], strict=True):
                 yield np.where(is_missing, median, part)
         else:
@@ -226,28 +274,39 @@ class Encoding:
             yield np.zeros(parts[0].size) if is_missing is None else is_missing.astype(np.float64)
 
     def check_columns(self, table: Table) -> None:
-        """Raise, naming them, if columns that the model needs are not in a table."""
-        present = set(table.names)
-        absent = [name for name, _ in self.columns_ if name not in present]
-        if absent and not table.is_sparse:
+        """Raise if a table has none of the columns that the model needs; one is missing cells."""
+        from toprank.tables.table import did_you_mean, listing  # noqa: PLC0415
+
+        absent = self.absent_columns(table)
+        if absent and len(absent) == len(self.columns_):
             raise ValueError(
-                f"{table.name} lacks {len(absent)} of the {len(self.columns_)} columns that the "
-                f"model needs: {listing(absent)}{did_you_mean(absent[0], table.names)}; it has "
+                f"{table.name} has none of the {len(self.columns_)} columns that the model needs: "
+                f"{listing(absent)}{did_you_mean(absent[0], table.names)}; it has "
                 f"{listing(table.names)}."
             )
+
+    def absent_columns(self, table: Table) -> list[str]:
+        """Columns that the model needs and a table does not have."""
+        if table.is_sparse:
+            return []
+        present = set(table.names)
+        return [name for name, _ in self.columns_ if name not in present]
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:  # noqa: ARG002
         """Names of the output's columns."""
         return np.array(self.feature_names_out_, dtype=object)
 
 
-def number_parts(name: str, kind: str, column: pa.ChunkedArray) -> tuple[NDArray[np.float64], ...]:
-    """The numbers of a column: of a date days, month and weekday."""
-    return as_dates(column, name) if kind == "date" else (as_numbers(column, name),)
-
-
-def median(values: NDArray[np.float64]) -> float:
-    """The median of numbers in memory: of an even number the middle of two."""
+def median(values: NDArray[np.float64], weights: NDArray[np.float64] | None = None) -> float:
+    """The median of numbers in memory: where half of the weight lies below, the middle of two."""
+    if weights is not None:
+        order = np.argsort(values, kind="stable")
+        below = np.cumsum(weights[order])
+        half = below[-1] / 2
+        # sums of weights that are counts are exact; others differ by rounding alone
+        low, high = np.searchsorted(below, [half * (1 - 1e-12), half * (1 + 1e-12)], side="left")
+        ordered = values[order]
+        return middle_of(float(ordered[low]), float(ordered[min(high, values.size - 1)]))
     places = [(values.size - 1) // 2, values.size // 2]
     low, high = np.partition(values, places)[places]
     return middle_of(float(low), float(high))

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
+
+from toprank.tables.cells import as_series, distinct_texts, frame_cells, n_cells, taken
+from toprank.tables.columns import Column, read_cells, read_keys
+from toprank.tables.schema import Schema
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    import polars as pl
 
     from toprank.blocks import Total
 
@@ -23,62 +28,135 @@ WAITING = 1 << 17
 FEATURES = "features"
 
 
-@dataclass(frozen=True)
 class Table:
-    """Columns with unique names, and where they came from.
+    """Named columns of given cells, and the schema by which they are read.
 
-    ``is_sparse`` marks a format in which a feature that is not written is 0; such a file has
-    its target in the column ``label`` and, where it holds lists, their ids in ``qid``;
-    ``is_held_sparse`` says whether its features are a sparse matrix. ``notes``
-    say what a reader had to find out, and ``read_as`` holds it: decimal mark and order of dates.
+    Parameters
+    ----------
+    cells : mapping of name to given cells
+        See :mod:`toprank.tables.cells`; they are never changed.
+    name : str
+        What messages call the table.
+    schema : Schema, optional
+        How the cells are read; by default it is inferred from them.
+    is_sparse : bool
+        A format in which a feature that is not written is 0; such a file has its target in the
+        column ``label`` and, where it holds lists, their ids in ``qid``. ``is_held_sparse`` says
+        whether its features are a sparse matrix.
+    notes : sequence of str
+        What a reader has to tell the user.
     """
 
-    columns: pa.Table
-    name: str = "the table"
-    is_sparse: bool = False
-    notes: tuple[str, ...] = ()
-    read_as: dict[str, str] = field(default_factory=dict)
-
     is_held_sparse = False
+
+    def __init__(
+        self,
+        cells: Mapping[str, Any],
+        name: str = "the table",
+        *,
+        schema: Schema | None = None,
+        is_sparse: bool = False,
+        notes: Sequence[str] = (),
+    ) -> None:
+        self.cells, self.name, self.is_sparse = dict(cells), name, is_sparse
+        self.notes = tuple(notes)
+        self._schema = schema
+        self._columns: dict[str, Column] = {}
 
     @property
     def n_rows(self) -> int:
         """Number of rows."""
-        return int(self.columns.num_rows)
+        return next((n_cells(cells) for cells in self.cells.values()), 0)
 
     @property
     def names(self) -> list[str]:
         """Names of the columns, in order."""
-        return list(self.columns.column_names)
+        return list(self.cells)
 
     @property
-    def schema(self) -> pa.Schema:
-        """Names and types of the columns."""
-        return self.columns.schema
+    def schema(self) -> Schema:
+        """How the cells are read."""
+        if self._schema is None:
+            self._schema = Schema.infer(self.cells)
+        return self._schema
 
-    def column(self, name: str) -> pa.ChunkedArray:
-        """One column; of a sparse table 0 where the feature is not written."""
-        if self.is_sparse and self.columns.schema.get_field_index(name) < 0:
-            return pa.chunked_array([pa.nulls(self.n_rows, pa.float64()).fill_null(0.0)])
-        return self.columns.column(name)
+    def read_by(self, schema: Schema) -> Table:
+        """The same cells, read by another schema."""
+        if schema is self._schema:
+            return self
+        return self._like(self.cells, schema)
+
+    def _like(self, cells: Mapping[str, Any], schema: Schema | None) -> Table:
+        return Table(cells, self.name, schema=schema, is_sparse=self.is_sparse, notes=self.notes)
+
+    def column(self, name: str) -> Column:
+        """What the cells of a column say.
+
+        A column that the table does not have is missing in every row if the schema has it; of a
+        sparse table it is 0, for a feature that is not written is that.
+        """
+        if name not in self._columns:
+            self._columns[name] = self._read(name)
+        return self._columns[name]
+
+    def _read(self, name: str) -> Column:
+        if name in self.cells:
+            how = self.schema.columns.get(name)
+            if how is None:
+                how = Schema.infer({name: self.cells[name]})[name]
+            return read_cells(self.cells[name], how)
+        if self.is_sparse:
+            return Column("number", np.zeros(self.n_rows))
+        how = self.schema[name]
+        if how.kind == "category":
+            return Column("category", np.full(self.n_rows, -1, dtype=np.intp))
+        return Column(how.kind, np.full(self.n_rows, np.nan))
+
+    def keys(self, name: str) -> Column:
+        """The cells of a column as words, whatever its kind: labels, lists, groups."""
+        return read_keys(self.cells[name])
 
     def rows(self, index: Any) -> Table:
         """These rows alone, in this order."""
-        return Table(self.columns.take(pa.array(index)), self.name, self.is_sparse)
+        kept = np.asarray(index)
+        if kept.dtype != bool:
+            kept = kept.astype(np.intp)  # an empty list is of floats
+        found = self._like({key: taken(each, kept) for key, each in self.cells.items()}, self._schema)
+        found._columns = {key: each.taken(kept) for key, each in self._columns.items()}
+        return found
 
     def select(self, names: Sequence[str]) -> Table:
         """These columns alone, in this order; of a sparse table those that are there."""
-        present = set(self.names)
-        kept = [name for name in names if not self.is_sparse or name in present]
-        return Table(self.columns.select(kept), self.name, self.is_sparse)
+        kept = [name for name in names if not self.is_sparse or name in self.cells]
+        found = self._like({name: self.cells[name] for name in kept}, self._schema)
+        found._columns = {name: self._columns[name] for name in kept if name in self._columns}
+        return found
 
     def total(self, work: Callable[[RowBatch], Total], columns: Sequence[str]) -> Total:
         """Do ``work`` on the rows, which are one batch."""
-        return work(RowBatch(self.select(columns), 0, 0))
+        return work(RowBatch(self.select([name for name in columns if name in self.cells]), 0, 0))
 
-    def take(self, rows: NDArray[np.int64]) -> pa.Table:
-        """These rows with all their columns."""
-        return self.rows(rows).columns
+    def take(self, rows: NDArray[np.int64]) -> pl.DataFrame:
+        """The given cells of these rows with all their columns."""
+        return self.rows(rows).given()
+
+    def given(self) -> pl.DataFrame:
+        """All given cells, to be written."""
+        import polars as pl  # noqa: PLC0415 (frames in Python are read without it)
+
+        return pl.DataFrame([as_series(cells, name) for name, cells in self.cells.items()])
+
+    def misread(self) -> dict[str, tuple[int, list[int], str]]:
+        """By column how many cells did not fit, the first rows (from 0), and the first cell.
+
+        Only columns that have been looked at are named.
+        """
+        found = {}
+        for name, column in self._columns.items():
+            if column.misread.size:
+                texts, codes = distinct_texts(taken(self.cells[name], column.misread[:1]))
+                found[name] = column.misread.size, column.misread[:3].tolist(), texts[codes[0]]
+        return found
 
 
 class RowBatch(NamedTuple):
@@ -152,48 +230,14 @@ def _first(scores: NDArray[np.float64], count: int) -> NDArray[np.intp]:
 
 
 def as_table(X: Any, *, name: str = "X") -> Table:
-    """Any frame (pandas, polars, pyarrow) as a table, with its column names checked."""
+    """Any frame (pandas, polars, pyarrow) as a table, without its index, column by column."""
     if isinstance(X, Table):
         return X
-    if isinstance(X, pa.Table):
-        columns = X
-    else:
-        import narwhals as nw  # noqa: PLC0415 (files are read without it)
+    import narwhals as nw  # noqa: PLC0415 (files are read without it)
 
-        try:
-            columns = nw.from_native(X, eager_only=True).to_arrow()
-        except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
-            raise ValueError(f"{name} holds a column of mixed types: {error}") from error
-    check_names(list(columns.column_names), name)
-    return Table(with_plain_texts(columns, name), name)
-
-
-def with_plain_texts(columns: pa.Table, where: str) -> pa.Table:
-    """Texts in the common layout, which every function takes; raises where they are no UTF-8."""
-    found = {}
-    for place, each in enumerate(columns.schema):
-        kind = each.type.value_type if pa.types.is_dictionary(each.type) else each.type
-        if not (pa.types.is_string(kind) or pa.types.is_large_string(kind) or is_text_view(kind)):
-            continue
-        column = columns.column(place)
-        if is_text_view(column.type):
-            found[place] = column = column.cast(pa.string())
-        try:
-            column.validate(full=True)
-        except pa.ArrowInvalid as error:
-            raise ValueError(
-                f"the column {each.name!r} of {where} holds text that is not UTF-8; write it as "
-                "UTF-8 (for instance from Latin-1)."
-            ) from error
-    if not found:
-        return columns
-    changed = [found.get(place, column) for place, column in enumerate(columns.columns)]
-    return pa.table(changed, columns.column_names)
-
-
-def is_text_view(kind: pa.DataType) -> bool:
-    """Whether this is the layout of texts that few functions take; older pyarrow has none."""
-    return bool(getattr(pa.types, "is_string_view", lambda _: False)(kind))
+    frame = nw.from_native(X, eager_only=True)
+    check_names([str(column) for column in frame.columns], name)
+    return Table(frame_cells(frame, name), name)
 
 
 def check_names(names: list[str], where: str) -> None:

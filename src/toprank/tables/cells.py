@@ -1,0 +1,230 @@
+"""Given cells: one column of a file or a frame, as it is, before anything is read into it.
+
+They are a polars Series (files), a NumPy array (frames in Python, column by column), or a
+:class:`Coded` column of categories. This module alone knows which.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+_DAY, _HOUR = 86_400e6, 3_600e6  # microseconds
+
+
+class Coded(NamedTuple):
+    """Categories of a frame: their texts, and for each row the number of its own, -1 if missing."""
+
+    words: list[str]
+    codes: NDArray[np.intp]
+
+
+def n_cells(cells: Any) -> int:
+    """Number of rows."""
+    return len(cells.codes if isinstance(cells, Coded) else cells)
+
+
+def taken(cells: Any, index: NDArray[Any]) -> Any:
+    """The cells of these rows."""
+    if isinstance(cells, Coded):
+        return Coded(cells.words, cells.codes[index])
+    return cells[index]
+
+
+def type_of_cells(cells: Any, name: str) -> str:
+    """``text``, or the kind of typed cells; raises where they hold nothing that can be read."""
+    if isinstance(cells, Coded):
+        return "category"
+    if isinstance(cells, np.ndarray):
+        kind = _NUMPY_KINDS.get(cells.dtype.kind)
+        what: Any = cells.dtype
+    else:
+        kind, what = _kind_of_series(cells), cells.dtype
+    if kind is None:
+        raise ValueError(
+            f"the column {name!r} holds {what}, which is not a number, date, boolean or text; "
+            f"exclude it with --ignore {name!r}, or drop it."
+        )
+    return kind
+
+
+_NUMPY_KINDS = {
+    "i": "number", "u": "number", "f": "number", "b": "boolean", "M": "date", "m": "duration",
+    "O": "text", "U": "text", "T": "text",
+}  # fmt: skip
+
+
+def _kind_of_series(series: Any) -> str | None:
+    import polars as pl  # noqa: PLC0415 (frames in Python are read without it)
+
+    kind = series.dtype
+    if kind.is_numeric():
+        return "number"
+    named = {
+        pl.Boolean: "boolean", pl.Date: "date", pl.Datetime: "date", pl.Time: "time",
+        pl.Duration: "duration", pl.String: "text", pl.Categorical: "text", pl.Enum: "text",
+        pl.Null: "empty",
+    }  # fmt: skip
+    return named.get(kind.base_type())
+
+
+def float_cells(cells: Any, name: str) -> NDArray[np.float64]:
+    """Typed cells as floats, NaN where missing: days of dates, hours of times and durations."""
+    if isinstance(cells, np.ndarray):
+        return _floats_of_array(cells)
+    if type_of_cells(cells, name) == "empty":
+        return np.full(len(cells), np.nan)
+    return _floats_of_series(cells)
+
+
+def _floats_of_array(cells: NDArray[Any]) -> NDArray[np.float64]:
+    if cells.dtype.kind not in "mM":
+        return np.asarray(cells, dtype=np.float64)
+    unit = _DAY if cells.dtype.kind == "M" else _HOUR
+    fine = cells.astype(f"{cells.dtype.kind}8[us]")
+    return np.where(np.isnat(fine), np.nan, fine.astype(np.int64) / unit)
+
+
+def _floats_of_series(series: Any) -> NDArray[np.float64]:
+    import polars as pl  # noqa: PLC0415
+
+    kind, unit = series.dtype, 1.0
+    if kind == pl.Datetime:
+        # the clock of the table's own zone says the hour, the weekday and the month
+        series = series.dt.replace_time_zone(None).dt.cast_time_unit("us").cast(pl.Int64)
+        unit = _DAY
+    elif kind == pl.Date:
+        series = series.cast(pl.Int64)
+    elif kind == pl.Time:
+        series, unit = series.cast(pl.Int64), 1e3 * _HOUR  # nanoseconds
+    elif kind == pl.Duration:
+        series, unit = series.dt.cast_time_unit("us").cast(pl.Int64), _HOUR
+    floats = series.cast(pl.Float64).to_numpy()
+    return np.asarray(floats if unit == 1.0 else floats / unit, dtype=np.float64)
+
+
+def plain_numbers(cells: Any) -> NDArray[np.float64] | None:
+    """Texts of a file that are numbers as computers write them; NaN where a text is not.
+
+    None for other cells, which are read text by text. An infinite number is no plain one.
+    """
+    if isinstance(cells, (np.ndarray, Coded)):
+        return None
+    import polars as pl  # noqa: PLC0415
+
+    values = cells.cast(pl.Float64, strict=False).to_numpy()
+    return np.where(np.isfinite(values), values, np.nan)
+
+
+def distinct_texts(cells: Any) -> tuple[list[str], NDArray[np.intp]]:
+    """The different texts in order of their first row, and for each row the place of its own.
+
+    -1 where there is no cell. Numbers are written as short as they can be: 1 and 1.0 alike.
+    """
+    if isinstance(cells, Coded):
+        return cells.words, cells.codes
+    if isinstance(cells, np.ndarray):
+        return _distinct_of_array(cells)
+    return _distinct_of_series(cells)
+
+
+def _distinct_of_series(series: Any) -> tuple[list[str], NDArray[np.intp]]:
+    import polars as pl  # noqa: PLC0415
+
+    series = series.rename("text")
+    if series.dtype.is_float():
+        series = series.fill_nan(None)
+    words = series.unique(maintain_order=True).drop_nulls()
+    known = words.to_frame().with_row_index("place")
+    places = series.to_frame().join(known, on="text", how="left", maintain_order="left")["place"]
+    codes = places.cast(pl.Int64).fill_null(-1).to_numpy()
+    return [text_of(value) for value in words.to_list()], codes.astype(np.intp)
+
+
+def _distinct_of_array(cells: NDArray[Any]) -> tuple[list[str], NDArray[np.intp]]:
+    places: dict[Any, int] = {}
+    codes = np.empty(cells.size, dtype=np.intp)
+    for row, value in enumerate(cells.tolist()):
+        codes[row] = -1 if _is_missing(value) else places.setdefault(value, len(places))
+    texts = list(map(text_of, places))
+    if len(set(texts)) < len(texts):  # values such as 1 and "1"
+        first = {text: at for at, text in reversed(list(enumerate(texts)))}
+        order = list(dict.fromkeys(texts))
+        again = {text: at for at, text in enumerate(order)}
+        moved = np.array([again[texts[first[text]]] for text in texts], dtype=np.intp)
+        codes = np.where(codes < 0, -1, moved[codes])
+        texts = order
+    return texts, codes
+
+
+def text_of(value: Any) -> str:
+    """A cell in words: whole numbers alike, whether a file held them as 1 or 1.0."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return f"{value:.12g}" if isinstance(value, float) else str(value)
+
+
+def as_series(cells: Any, name: str) -> Any:
+    """Cells as a polars Series, to be written."""
+    import polars as pl  # noqa: PLC0415
+
+    if isinstance(cells, Coded):
+        words = np.array([*cells.words, None], dtype=object)
+        return pl.Series(name, words[cells.codes].tolist(), dtype=pl.String)
+    if isinstance(cells, np.ndarray):
+        return pl.Series(name, cells.tolist() if cells.dtype == object else cells, strict=False)
+    return cells.rename(name)
+
+
+def frame_cells(frame: Any, name: str) -> dict[str, Any]:
+    """The columns of a narwhals frame as NumPy arrays, one after the other, without the index."""
+    return {column: _frame_column(frame[column], f"{name}[{column!r}]") for column in frame.columns}
+
+
+def _frame_column(column: Any, where: str) -> Any:
+    import narwhals as nw  # noqa: PLC0415
+
+    kind = column.dtype
+    if kind in (nw.Categorical, nw.Enum):
+        words = [each for each in column.cat.get_categories().to_list() if each is not None]
+        places = {word: at for at, word in enumerate(words)}
+        codes = [places.get(value, -1) for value in column.to_list()]
+        return Coded([text_of(word) for word in words], np.array(codes, dtype=np.intp))
+    if kind == nw.Datetime:
+        return column.dt.replace_time_zone(None).to_numpy().astype("M8[us]")
+    if kind == nw.Date:
+        return np.array(column.to_list(), dtype="M8[D]")
+    if kind == nw.Duration:
+        return column.to_numpy().astype("m8[us]")
+    if kind.is_numeric() and not kind.is_decimal():
+        has_missing = column.null_count() and not kind.is_float()
+        numbers = column.cast(nw.Float64) if has_missing else column
+        return np.asarray(numbers.to_numpy())
+    if kind == nw.Boolean and not column.null_count():
+        return np.asarray(column.to_numpy(), dtype=bool)
+    values: Sequence[Any] = column.to_list()
+    plain = np.empty(len(values), dtype=object)
+    plain[:] = [None if _is_missing(value) else _checked(value, where) for value in values]
+    return plain
+
+
+def _is_missing(value: Any) -> bool:
+    is_nan = isinstance(value, float) and value != value  # noqa: PLR0124
+    return value is None or is_nan or type(value).__name__ in ("NAType", "NaTType")
+
+
+def _checked(value: Any, where: str) -> Any:
+    if isinstance(value, (list, dict, set, tuple, bytes)):
+        raise ValueError(
+            f"{where} holds a {type(value).__name__}, which is not a number, date, boolean or "
+            "text; drop the column, or make it plain values."
+        )
+    return value

@@ -1,0 +1,260 @@
+"""The one description of a table: for each column its kind and how its cells are written.
+
+A schema is inferred from a table once, kept in the model, and every later table is read by it.
+"""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields, replace
+from typing import Any
+
+import numpy as np
+
+from toprank.tables.cells import distinct_texts, float_cells, type_of_cells
+from toprank.tables.notation import KINDS, ColumnSchema, Hints, Inferred, infer, infer_codes
+
+@dataclass(frozen=True)
+class ColumnReport:
+    """What was counted where a column's schema was inferred."""
+
+    n_cells: int
+    n_missing: int
+    n_misread: int
+    n_distinct: int
+    example: str
+
+
+@dataclass(frozen=True)
+class Schema:
+    """Descriptions of columns by name, in the order of the table.
+
+    ``reports`` and ``notes`` are there where it was inferred: what was counted, and sentences on
+    what was assumed or counts as missing.
+
+    Examples
+    --------
+    >>> found = Schema.infer({"price": np.array(["1,5 EUR", "2,25 EUR"], dtype=object)})
+    >>> found["price"].kind, found["price"].decimal
+    ('number', ',')
+    """
+
+    columns: Mapping[str, ColumnSchema]
+    reports: Mapping[str, ColumnReport] = field(default_factory=dict, compare=False)
+    notes: tuple[str, ...] = field(default=(), compare=False)
+
+    def __getitem__(self, name: str) -> ColumnSchema:
+        return self.columns[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.columns
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.columns)
+
+    def __len__(self) -> int:
+        return len(self.columns)
+
+    def select(self, names: Sequence[str]) -> Schema:
+        """The descriptions of these columns, as far as there are any."""
+        return Schema({name: self.columns[name] for name in names if name in self.columns})
+
+    def changed(self, **columns: ColumnSchema) -> Schema:
+        """The same with other descriptions of some columns."""
+        return replace(self, columns={**self.columns, **columns})
+
+    # Inference ------------------------------------------------------------------------------------
+
+    @classmethod
+    def infer(
+        cls,
+        cells: Mapping[str, Any],
+        hints: Mapping[str, Hints] | None = None,
+        *,
+        seeks_codes: bool = True,
+    ) -> Schema:
+        """Describe columns of given cells; a decimal mark that is unclear is that of the others.
+
+        ``hints`` are by column. Without ``seeks_codes`` typed numbers are taken as they are: -999
+        is a number then.
+        """
+        given = hints or {}
+        found = {
+            name: _infer_column(name, values, given.get(name, Hints()), seeks_codes=seeks_codes)
+            for name, values in cells.items()
+        }
+        marks = {
+            inferred.column.decimal
+            for name, (inferred, _) in found.items()
+            if inferred.column.kind == "number" and not inferred.is_unclear
+            if _has_mark(cells[name], inferred.column.decimal)
+        }
+        if len(marks) == 1:
+            (mark,) = marks
+            for name, (inferred, _) in found.items():
+                if inferred.is_unclear and inferred.column.kind == "number":
+                    hint = replace(given.get(name, Hints()), decimal=mark)
+                    again = _infer_column(name, cells[name], hint, seeks_codes=seeks_codes)
+                    found[name] = again
+        notes = [note for name, each in found.items() for note in _notes(name, *each)]
+        columns = {name: inferred.column for name, (inferred, _) in found.items()}
+        return cls(columns, {name: report for name, (_, report) in found.items()}, tuple(notes))
+
+    # Files ----------------------------------------------------------------------------------------
+
+    def as_values(self) -> list[dict[str, Any]]:
+        """Plain values: what differs from the defaults of each column."""
+        return [_plain(column) for column in self.columns.values()]
+
+    @classmethod
+    def of_values(cls, values: Any) -> Schema:
+        """The schema of plain values; raises a ValueError where they describe none."""
+        if not isinstance(values, list) or not all(isinstance(each, dict) for each in values):
+            raise ValueError("a schema is a list of columns, each with a name and a kind.")
+        columns = [_column_of(each) for each in values]
+        names = [column.name for column in columns]
+        if len(set(names)) < len(names):
+            raise ValueError("a schema names a column twice.")
+        return cls({column.name: column for column in columns})
+
+    def to_toml(self) -> str:
+        """The schema as TOML, one table per column, to be edited and given back."""
+        lines: list[str] = []
+        for column in self.columns.values():
+            lines.append("[[column]]")
+            lines += [f"{key} = {_toml(value)}" for key, value in _plain(column).items()]
+            lines.append("")
+        return "\n".join(lines)
+
+    @classmethod
+    def of_toml(cls, text: str) -> Schema:
+        """The schema of a TOML text; raises a ValueError that says what is wrong."""
+        try:
+            found = tomllib.loads(text)
+        except tomllib.TOMLDecodeError as error:
+            raise ValueError(f"it is not valid TOML: {error}") from error
+        return cls.of_values(found.get("column", []))
+
+
+def _has_mark(cells: Any, mark: str) -> bool:
+    """Whether a column of texts has a decimal mark at all."""
+    texts = distinct_texts(cells)[0] if type_of_cells(cells, "") == "text" else []
+    return any(mark in text for text in texts)
+
+
+def _infer_column(
+    name: str, cells: Any, hints: Hints, *, seeks_codes: bool
+) -> tuple[Inferred, ColumnReport]:
+    """The schema of one column and what was counted; typed cells have the kind of their type."""
+    kind, size = type_of_cells(cells, name), len(cells)
+    if kind != "text":
+        return _infer_typed(name, kind, cells, hints, seeks_codes=seeks_codes)
+    texts, codes = distinct_texts(cells)
+    counts = np.bincount(codes[codes >= 0], minlength=len(texts))
+    found = infer(name, texts, counts, hints)
+    n_missing = found.n_missing + int(np.count_nonzero(codes < 0))
+    example = next((text for text in texts if text.strip() and text != found.misread), "")
+    return found, ColumnReport(size, n_missing, found.n_misread, len(texts), example)
+
+
+def _infer_typed(
+    name: str, kind: str, cells: Any, hints: Hints, *, seeks_codes: bool
+) -> tuple[Inferred, ColumnReport]:
+    kind = hints.kind or kind
+    size, column = len(cells), ColumnSchema(name, kind)
+    if kind in ("category", "empty"):
+        texts, codes = distinct_texts(cells)
+        n_missing, example = int(np.count_nonzero(codes < 0)), texts[0] if texts else ""
+        inferred = Inferred(column, n_missing, 0, "", is_unclear=False, notes=())
+        return inferred, ColumnReport(size, n_missing, 0, len(texts), example)
+    values = float_cells(cells, name)
+    known = values[np.isfinite(values)]
+    n_infinite = int(np.isinf(values).sum())
+    notes: tuple[str, ...] = ()
+    if kind == "number" and seeks_codes:
+        different, counts = np.unique(known, return_counts=True)
+        found = infer_codes(different, counts)
+        if found:
+            column = replace(column, codes=found)
+            words = ", ".join(f"{code:g}" for code in found)
+            n_coded = int(np.isin(known, found).sum())
+            notes = (f"{words} in {n_coded:,} of {size:,} cells counts as missing.",)
+    n_missing = size - known.size - n_infinite
+    example = f"{known[0]:.12g}" if known.size else ""
+    n_distinct = np.unique(known).size
+    inferred = Inferred(
+        column, n_missing, n_infinite, "inf" if n_infinite else "", is_unclear=False, notes=notes
+    )
+    return inferred, ColumnReport(size, n_missing, n_infinite, n_distinct, example)
+
+
+def _notes(name: str, found: Inferred, report: ColumnReport) -> list[str]:
+    """What the user is told of one column."""
+    notes = [f"{name}: {note}" for note in found.notes]
+    if found.n_misread:
+        known = report.n_cells - report.n_missing
+        one = found.n_misread == 1
+        notes.append(
+            f"{name}: {known - found.n_misread:,} of {known:,} cells are {_PLURAL[found.column.kind]}"
+            f"; {found.n_misread:,} {'is' if one else 'are'} not ({found.misread!r}) and "
+            f"count{'s' if one else ''} as missing."
+        )
+    return notes
+
+
+_PLURAL = {
+    "number": "numbers", "boolean": "true or false", "date": "dates", "time": "times",
+    "duration": "durations", "category": "categories", "empty": "empty",
+}  # fmt: skip
+
+
+def _plain(column: ColumnSchema) -> dict[str, Any]:
+    """What is not the default."""
+    defaults = ColumnSchema("", "")
+    return {
+        key: list(value) if isinstance(value, tuple) else value
+        for key, value in asdict(column).items()
+        if key in ("name", "kind") or value != getattr(defaults, key)
+    }
+
+
+def _toml(value: Any) -> str:
+    """A text, a number or a list of such; JSON writes them as TOML does."""
+    return json.dumps(value, ensure_ascii=False)
+
+
+_FIELDS = {each.name: each for each in fields(ColumnSchema)}
+
+
+def _column_of(values: dict[str, Any]) -> ColumnSchema:
+    unknown = values.keys() - _FIELDS.keys()
+    if unknown or not isinstance(values.get("name"), str):
+        what = f"an unknown key {min(unknown)!r}" if unknown else "no name"
+        raise ValueError(f"a column of the schema has {what}; keys are {', '.join(_FIELDS)}.")
+    name, kind = values["name"], values.get("kind")
+    if kind not in KINDS:
+        raise ValueError(f"the column {name!r} has the kind {kind!r}, not one of {', '.join(KINDS)}.")
+    made: dict[str, Any] = {}
+    for key, value in values.items():
+        if key in ("units", "missing"):
+            is_right = isinstance(value, list) and all(isinstance(each, str) for each in value)
+        elif key == "codes":
+            is_right = isinstance(value, list) and all(_is_finite(each) for each in value)
+        else:
+            is_right = isinstance(value, str)
+        if not is_right:
+            raise ValueError(f"the column {name!r} of the schema has {key} = {value!r}.")
+        made[key] = tuple(value) if isinstance(value, list) else value
+    if made.get("decimal", ".") not in (".", ","):
+        raise ValueError(f"the column {name!r} has decimal {made['decimal']!r}, neither . nor ,")
+    if made.get("order", "") not in ("", "day-first", "month-first"):
+        raise ValueError(f"the column {name!r} has order {made['order']!r}: day-first or month-first.")
+    if "codes" in made:
+        made["codes"] = tuple(map(float, made["codes"]))
+    return ColumnSchema(**made)
+
+
+def _is_finite(value: Any) -> bool:
+    return type(value) in (int, float) and bool(np.isfinite(value))
