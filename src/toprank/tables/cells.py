@@ -118,8 +118,32 @@ def plain_numbers(cells: Any) -> NDArray[np.float64] | None:
         return None
     import polars as pl  # noqa: PLC0415
 
-    values = cells.cast(pl.Float64, strict=False).to_numpy()
+    values = cells.cast(pl.String).cast(pl.Float64, strict=False).to_numpy()
     return np.where(np.isfinite(values), values, np.nan)
+
+
+# Digits that may be an account, a postcode or a day (20240301), and not a number.
+_NO_NUMBER = r"^\s*[-+]?0\d|\d{16}"
+_FIRST_DAY, _LAST_DAY = 19_000_101, 21_001_231
+
+
+def sure_numbers(cells: Any) -> NDArray[np.float64] | None:
+    """The numbers of texts that can be nothing else, NaN where a cell is blank; else None.
+
+    Most columns of most files are such, and need no look at each text.
+    """
+    values = plain_numbers(cells)
+    if values is None:
+        return None
+    import polars as pl  # noqa: PLC0415
+
+    n_known = np.count_nonzero(~np.isnan(values))
+    cells = cells.cast(pl.String)
+    n_blank = cells.null_count() + int((cells == "").sum())
+    if not n_known or n_known + n_blank < values.size or cells.str.contains(_NO_NUMBER).any():
+        return None
+    is_day = (values >= _FIRST_DAY) & (values <= _LAST_DAY)
+    return None if is_day[~np.isnan(values)].all() else values
 
 
 def distinct_texts(cells: Any) -> tuple[list[str], NDArray[np.intp]]:
@@ -140,6 +164,8 @@ def _distinct_of_series(series: Any) -> tuple[list[str], NDArray[np.intp]]:
     series = series.rename("text")
     if series.dtype.is_float():
         series = series.fill_nan(None)
+    elif series.dtype in (pl.Categorical, pl.Enum):
+        series = series.cast(pl.String)
     words = series.unique(maintain_order=True).drop_nulls()
     known = words.to_frame().with_row_index("place")
     places = series.to_frame().join(known, on="text", how="left", maintain_order="left")["place"]
@@ -198,12 +224,10 @@ def _frame_column(column: Any, where: str) -> Any:
         places = {word: at for at, word in enumerate(words)}
         codes = [places.get(value, -1) for value in column.to_list()]
         return Coded([text_of(word) for word in words], np.array(codes, dtype=np.intp))
-    if kind == nw.Datetime:
-        return column.dt.replace_time_zone(None).to_numpy().astype("M8[us]")
-    if kind == nw.Date:
-        return np.array(column.to_list(), dtype="M8[D]")
-    if kind == nw.Duration:
-        return column.to_numpy().astype("m8[us]")
+    if kind.is_temporal() and kind != nw.Time:
+        plain = column.dt.replace_time_zone(None) if kind == nw.Datetime else column
+        letter = "m" if kind == nw.Duration else "M"
+        return np.array(plain.to_list(), dtype=f"{letter}8[us]")
     if kind.is_numeric() and not kind.is_decimal():
         has_missing = column.null_count() and not kind.is_float()
         numbers = column.cast(nw.Float64) if has_missing else column
@@ -223,7 +247,7 @@ def _is_missing(value: Any) -> bool:
 
 def _checked(value: Any, where: str) -> Any:
     if isinstance(value, (list, dict, set, tuple, bytes)):
-        raise ValueError(
+        raise TypeError(
             f"{where} holds a {type(value).__name__}, which is not a number, date, boolean or "
             "text; drop the column, or make it plain values."
         )

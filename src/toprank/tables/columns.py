@@ -22,9 +22,9 @@ from toprank.tables.cells import (
     plain_numbers,
     type_of_cells,
 )
-from toprank.tables.notation import ColumnSchema
 
 if TYPE_CHECKING:
+    from toprank.tables.notation import ColumnSchema
     from toprank.tables.schema import Schema
     from toprank.tables.table import Table
 
@@ -117,9 +117,7 @@ def _given_rows(cells: Any) -> NDArray[np.intp]:
     return np.flatnonzero(is_text[codes])
 
 
-def _known(
-    values: NDArray[np.float64], how: ColumnSchema, is_misread: NDArray[np.bool_]
-) -> Column:
+def _known(values: NDArray[np.float64], how: ColumnSchema, is_misread: NDArray[np.bool_]) -> Column:
     """Values without those that do not fit, and without numbers that stand for missing."""
     is_nothing = is_misread | np.isin(values, how.codes) if how.codes else is_misread
     if is_nothing.any():

@@ -12,19 +12,32 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from toprank.tables.cells import distinct_texts, float_cells, type_of_cells
+from toprank.tables.cells import (
+    distinct_texts,
+    float_cells,
+    n_cells,
+    sure_numbers,
+    type_of_cells,
+)
 from toprank.tables.notation import KINDS, ColumnSchema, Hints, Inferred, infer, infer_codes
+
 
 @dataclass(frozen=True)
 class ColumnReport:
-    """What was counted where a column's schema was inferred."""
+    """What was counted where a column's schema was inferred.
+
+    ``misread`` is the first cell that does not fit, and ``misread_row`` its row, counted from 1.
+    """
 
     n_cells: int
     n_missing: int
     n_misread: int
     n_distinct: int
     example: str
+    misread: str = ""
+    misread_row: int = 0
 
 
 @dataclass(frozen=True)
@@ -148,57 +161,84 @@ def _infer_column(
     name: str, cells: Any, hints: Hints, *, seeks_codes: bool
 ) -> tuple[Inferred, ColumnReport]:
     """The schema of one column and what was counted; typed cells have the kind of their type."""
-    kind, size = type_of_cells(cells, name), len(cells)
+    kind, size = type_of_cells(cells, name), n_cells(cells)
     if kind != "text":
         return _infer_typed(name, kind, cells, hints, seeks_codes=seeks_codes)
+    values = sure_numbers(cells) if hints == Hints() else None
+    if values is not None:
+        return _infer_values(ColumnSchema(name, "number"), values, seeks_codes=True)
     texts, codes = distinct_texts(cells)
     counts = np.bincount(codes[codes >= 0], minlength=len(texts))
     found = infer(name, texts, counts, hints)
     n_missing = found.n_missing + int(np.count_nonzero(codes < 0))
     example = next((text for text in texts if text.strip() and text != found.misread), "")
-    return found, ColumnReport(size, n_missing, found.n_misread, len(texts), example)
+    row = 0
+    if found.n_misread:
+        row = int(np.argmax(codes == texts.index(found.misread))) + 1
+    return found, ColumnReport(
+        size, n_missing, found.n_misread, len(texts), example, found.misread, row
+    )
 
 
 def _infer_typed(
     name: str, kind: str, cells: Any, hints: Hints, *, seeks_codes: bool
 ) -> tuple[Inferred, ColumnReport]:
     kind = hints.kind or kind
-    size, column = len(cells), ColumnSchema(name, kind)
+    size, column = n_cells(cells), ColumnSchema(name, kind)
     if kind in ("category", "empty"):
         texts, codes = distinct_texts(cells)
         n_missing, example = int(np.count_nonzero(codes < 0)), texts[0] if texts else ""
         inferred = Inferred(column, n_missing, 0, "", is_unclear=False, notes=())
         return inferred, ColumnReport(size, n_missing, 0, len(texts), example)
     values = float_cells(cells, name)
+    return _infer_values(column, values, seeks_codes=seeks_codes and kind == "number")
+
+
+def _infer_values(
+    column: ColumnSchema, values: NDArray[np.float64], *, seeks_codes: bool
+) -> tuple[Inferred, ColumnReport]:
+    """The schema of numbers that are known, and the codes for missing among them."""
     known = values[np.isfinite(values)]
-    n_infinite = int(np.isinf(values).sum())
-    notes: tuple[str, ...] = ()
-    if kind == "number" and seeks_codes:
-        different, counts = np.unique(known, return_counts=True)
-        found = infer_codes(different, counts)
-        if found:
-            column = replace(column, codes=found)
-            words = ", ".join(f"{code:g}" for code in found)
-            n_coded = int(np.isin(known, found).sum())
-            notes = (f"{words} in {n_coded:,} of {size:,} cells counts as missing.",)
-    n_missing = size - known.size - n_infinite
-    example = f"{known[0]:.12g}" if known.size else ""
-    n_distinct = np.unique(known).size
+    n_infinite, notes = int(np.isinf(values).sum()), []
+    different, counts = np.unique(known, return_counts=True)
+    codes = infer_codes(different, counts) if seeks_codes else ()
+    if codes:
+        column = replace(column, codes=codes)
+        words = ", ".join(f"{code:g}" for code in codes)
+        n_coded = int(counts[np.isin(different, codes)].sum())
+        notes.append(f"{words} in {n_coded:,} of {values.size:,} cells counts as missing.")
     inferred = Inferred(
-        column, n_missing, n_infinite, "inf" if n_infinite else "", is_unclear=False, notes=notes
+        column,
+        n_missing=values.size - known.size - n_infinite,
+        n_misread=n_infinite,
+        misread="inf" if n_infinite else "",
+        is_unclear=False,
+        notes=tuple(notes),
     )
-    return inferred, ColumnReport(size, n_missing, n_infinite, n_distinct, example)
+    example = f"{known[0]:.12g}" if known.size else ""
+    row = int(np.argmax(np.isinf(values))) + 1 if n_infinite else 0
+    report = ColumnReport(
+        values.size,
+        inferred.n_missing,
+        n_infinite,
+        different.size,
+        example,
+        inferred.misread,
+        row,
+    )
+    return inferred, report
 
 
 def _notes(name: str, found: Inferred, report: ColumnReport) -> list[str]:
     """What the user is told of one column."""
     notes = [f"{name}: {note}" for note in found.notes]
-    if found.n_misread:
-        known = report.n_cells - report.n_missing
-        one = found.n_misread == 1
+    if report.n_misread:
+        known, wrong = report.n_cells - report.n_missing, report.n_misread
+        what, one = _PLURAL[found.column.kind], wrong == 1
+        where = f", row {report.misread_row:,}" if report.misread_row else ""
         notes.append(
-            f"{name}: {known - found.n_misread:,} of {known:,} cells are {_PLURAL[found.column.kind]}"
-            f"; {found.n_misread:,} {'is' if one else 'are'} not ({found.misread!r}) and "
+            f"{name}: {known - wrong:,} of {known:,} cells are {what}; {wrong:,} "
+            f"{'is' if one else 'are'} not ({report.misread!r}{where}) and "
             f"count{'s' if one else ''} as missing."
         )
     return notes
@@ -225,32 +265,29 @@ def _toml(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-_FIELDS = {each.name: each for each in fields(ColumnSchema)}
+_KEYS = [each.name for each in fields(ColumnSchema)]
+_CHOICES = {"kind": KINDS, "decimal": (".", ","), "order": ("", "day-first", "month-first")}
 
 
 def _column_of(values: dict[str, Any]) -> ColumnSchema:
-    unknown = values.keys() - _FIELDS.keys()
-    if unknown or not isinstance(values.get("name"), str):
-        what = f"an unknown key {min(unknown)!r}" if unknown else "no name"
-        raise ValueError(f"a column of the schema has {what}; keys are {', '.join(_FIELDS)}.")
-    name, kind = values["name"], values.get("kind")
-    if kind not in KINDS:
-        raise ValueError(f"the column {name!r} has the kind {kind!r}, not one of {', '.join(KINDS)}.")
+    unknown = sorted(values.keys() - set(_KEYS))
+    if unknown or not isinstance(values.get("name"), str) or "kind" not in values:
+        what = f"an unknown key {unknown[0]!r}" if unknown else "no name or no kind"
+        raise ValueError(f"a column of the schema has {what}; its keys are {', '.join(_KEYS)}.")
     made: dict[str, Any] = {}
     for key, value in values.items():
+        made[key] = tuple(value) if isinstance(value, list) else value
         if key in ("units", "missing"):
             is_right = isinstance(value, list) and all(isinstance(each, str) for each in value)
         elif key == "codes":
             is_right = isinstance(value, list) and all(_is_finite(each) for each in value)
         else:
-            is_right = isinstance(value, str)
+            is_right = isinstance(value, str) and value in _CHOICES.get(key, (value,))
         if not is_right:
-            raise ValueError(f"the column {name!r} of the schema has {key} = {value!r}.")
-        made[key] = tuple(value) if isinstance(value, list) else value
-    if made.get("decimal", ".") not in (".", ","):
-        raise ValueError(f"the column {name!r} has decimal {made['decimal']!r}, neither . nor ,")
-    if made.get("order", "") not in ("", "day-first", "month-first"):
-        raise ValueError(f"the column {name!r} has order {made['order']!r}: day-first or month-first.")
+            choices = f", which is not one of {', '.join(_CHOICES[key])}" if key in _CHOICES else ""
+            raise ValueError(
+                f"the column {values['name']!r} of the schema has {key} = {value!r}{choices}."
+            )
     if "codes" in made:
         made["codes"] = tuple(map(float, made["codes"]))
     return ColumnSchema(**made)

@@ -86,8 +86,16 @@ class Table:
             return self
         return self._like(self.cells, schema)
 
-    def _like(self, cells: Mapping[str, Any], schema: Schema | None) -> Table:
-        return Table(cells, self.name, schema=schema, is_sparse=self.is_sparse, notes=self.notes)
+    def _like(
+        self,
+        cells: Mapping[str, Any],
+        schema: Schema | None,
+        columns: Mapping[str, Column] | None = None,
+    ) -> Table:
+        """The same with other cells, of which these columns are known."""
+        found = Table(cells, self.name, schema=schema, is_sparse=self.is_sparse, notes=self.notes)
+        vars(found)["_columns"] = dict(columns or {})
+        return found
 
     def column(self, name: str) -> Column:
         """What the cells of a column say.
@@ -119,18 +127,18 @@ class Table:
     def rows(self, index: Any) -> Table:
         """These rows alone, in this order."""
         kept = np.asarray(index)
-        if kept.dtype != bool:
-            kept = kept.astype(np.intp)  # an empty list is of floats
-        found = self._like({key: taken(each, kept) for key, each in self.cells.items()}, self._schema)
-        found._columns = {key: each.taken(kept) for key, each in self._columns.items()}
-        return found
+        kept = np.flatnonzero(kept) if kept.dtype == bool else kept.astype(np.intp)
+        return self._like(
+            {name: taken(cells, kept) for name, cells in self.cells.items()},
+            self._schema,
+            {name: column.taken(kept) for name, column in self._columns.items()},
+        )
 
     def select(self, names: Sequence[str]) -> Table:
         """These columns alone, in this order; of a sparse table those that are there."""
         kept = [name for name in names if not self.is_sparse or name in self.cells]
-        found = self._like({name: self.cells[name] for name in kept}, self._schema)
-        found._columns = {name: self._columns[name] for name in kept if name in self._columns}
-        return found
+        known = {name: self._columns[name] for name in kept if name in self._columns}
+        return self._like({name: self.cells[name] for name in kept}, self._schema, known)
 
     def total(self, work: Callable[[RowBatch], Total], columns: Sequence[str]) -> Total:
         """Do ``work`` on the rows, which are one batch."""
