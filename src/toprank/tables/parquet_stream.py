@@ -2,56 +2,56 @@
 
 from __future__ import annotations
 
-import functools
-import operator
+import copy
 import os
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from threading import Lock
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import joblib
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
+import polars as pl
 from numpy.typing import NDArray
 
 from toprank.blocks import Stopped, add_up
 from toprank.inputs import check_number
 from toprank.kernels.memory import available_memory
 from toprank.kernels.threads import check_n_jobs
+from toprank.tables.schema import Schema
 from toprank.tables.table import (
     RowBatch,
     Table,
     check_names,
     check_unchanged,
     file_state,
-    with_plain_texts,
+    joined_misreads,
 )
 
 if TYPE_CHECKING:
     from threading import Event
 
     from toprank.blocks import Total
+    from toprank.tables.table import Misreads
 
 # Numbers of a batch: enough to be worth a call, few enough for the cache of a core.
 CELLS = 1 << 21
-# Bytes read ahead in every column; a whole row group would be as large as its writer liked.
-BUFFER = 1 << 18
+# Rows and cells, at the most, that tell how columns are read, and in how many pieces they lie.
+_SAMPLED_ROWS, _SAMPLED_CELLS, _PIECES = 100_000, 1 << 23, 16
 
 
-class _Group(NamedTuple):
-    """A row group, and what comes before it."""
+class _Slice(NamedTuple):
+    """Rows of a file that are read at once, and what comes before them."""
 
     path: Path
-    metadata: pq.FileMetaData
-    number: int
+    start: int
     n_rows: int
-    first_batch: int
+    number: int
     first_row: int
 
 
 class ParquetStream:
-    """Rows of Parquet files, in batches, in threads that each read row groups of their own.
+    """Rows of Parquet files, in batches, in threads that each read batches of their own.
 
     Parameters
     ----------
@@ -59,14 +59,15 @@ class ParquetStream:
         A file, several with the same columns, or a folder, of which all ``.parquet`` files are
         taken in the order of their names.
     batch_rows : int, optional
-        Rows of a batch; by default about two million cells. A row group ends its last batch.
+        Rows of a batch; by default about two million cells. A file ends its last batch.
     n_jobs : int, default=-1
         Threads; -1 takes all cores.
 
     Attributes
     ----------
     name : str, the file or folder, for messages
-    schema : pyarrow.Schema
+    names : list of str
+    types : dict of column to its polars type
     n_rows : int
     watch : function of the rows seen so far and of all, or None
         Called during every pass.
@@ -84,50 +85,77 @@ class ParquetStream:
         check_number("batch_rows", batch_rows, 1, whole=True, optional=True)
         check_n_jobs(n_jobs, optional=False)
         files, self.name = _files(paths)
-        footers = [_footer(file) for file in files]
-        schema = footers[0].schema.to_arrow_schema().remove_metadata()
-        self.schema = with_plain_texts(schema.empty_table(), self.name).schema
-        check_names(list(self.schema.names), files[0].name)
-        for file, footer in zip(files, footers, strict=True):
-            _check_same(schema, files[0].name, footer.schema.to_arrow_schema(), file.name)
-        self.n_rows = sum(footer.num_rows for footer in footers)
+        self._sizes: dict[Path, int] = {}
+        kinds = [_footer(file, self._sizes) for file in files]
+        self.types = kinds[0]
+        check_names(self.names, files[0].name)
+        for file, other in zip(files, kinds, strict=True):
+            _check_same(self.types, files[0].name, other, file.name)
+        self._files = files
+        self.n_rows = sum(self._sizes[file] for file in files)
         if not self.n_rows:
             raise ValueError(f"{self.name} has columns but no rows; there is nothing to rank.")
         self.n_jobs = n_jobs if n_jobs > 0 else max(1, joblib.cpu_count() + 1 + n_jobs)
-        self._footers = list(zip(files, footers, strict=True))
         self._states = {file: file_state(file) for file in files}
-        self.set_batch_rows(batch_rows or max(1024, CELLS // len(self.schema.names)))
+        self.set_batch_rows(batch_rows or max(1024, CELLS // len(self.names)))
         self.watch: Callable[[int, int], None] | None = None
+        self.notes: tuple[str, ...] = ()
+        self._schema: Schema | None = None
+        self._text_bytes: float | None = None
+        self._misread: dict[int, Misreads] = {}
+        self._guard = Lock()
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the columns, in order."""
+        return list(self.types)
+
+    @property
+    def schema(self) -> Schema:
+        """How the cells are read; unless it was given, what a sample of rows says."""
+        if self._schema is None:
+            rows = self._sample(self.names)
+            self._schema = Schema.infer({name: rows[name] for name in self.names})
+            if rows.height < self.n_rows:
+                note = (
+                    f"how the columns of {self.name} are read is inferred from {rows.height:,} of "
+                    f"its {self.n_rows:,} rows, from all parts of it."
+                )
+                self.notes = (note,)
+        return self._schema
+
+    def read_by(self, schema: Schema) -> Self:
+        """The same cells, read by another schema."""
+        if schema is self._schema:
+            return self
+        found = copy.copy(self)
+        vars(found).update(_schema=schema, _misread={}, notes=())
+        return found
 
     def set_batch_rows(self, batch_rows: int) -> None:
         """Read batches of so many rows from now on."""
         self.batch_rows = batch_rows
-        self._groups = list(self._row_groups())
-
-    def _row_groups(self) -> Iterator[_Group]:
-        n_batches, n_rows = 0, 0
-        for file, footer in self._footers:
-            for number in range(footer.num_row_groups):
-                size = footer.row_group(number).num_rows
-                if size:
-                    yield _Group(file, footer, number, size, n_batches, n_rows)
-                n_batches += -(-size // self.batch_rows)
+        self._slices: list[_Slice] = []
+        n_rows = 0
+        for file in self._files:
+            for start in range(0, self._sizes[file], batch_rows):
+                size = min(batch_rows, self._sizes[file] - start)
+                self._slices.append(_Slice(file, start, size, len(self._slices), n_rows))
                 n_rows += size
 
     def decoded_bytes(self) -> int:
-        """Bytes of all columns in memory, as far as the files tell: texts as if they were plain."""
-        total = 0
-        for _, footer in self._footers:
-            for group in map(footer.row_group, range(footer.num_row_groups)):
-                for column in map(group.column, range(group.num_columns)):
-                    width = _WIDTHS.get(column.physical_type)
-                    total += width * group.num_rows if width else column.total_uncompressed_size
-        return total
+        """Bytes of all columns in memory, texts by a sample of them."""
+        widths = [_WIDTHS.get(kind.base_type()) for kind in self.types.values()]
+        texts = [name for name, width in zip(self.names, widths, strict=True) if width is None]
+        if self._text_bytes is None:
+            rows = self._sample(texts) if texts else None
+            self._text_bytes = 0.0 if rows is None else rows.estimated_size() / rows.height
+        return int(self.n_rows * (sum(width or 0 for width in widths) + self._text_bytes))
 
     def rows_in_memory(self) -> int | None:
         """Rows of the table that fill half of the free memory; None if the system does not say."""
         free = available_memory()
-        per_row = max(self.decoded_bytes() / self.n_rows, 8.0 * len(self.schema.names))
+        per_row = max(self.decoded_bytes() / self.n_rows, 8.0 * len(self.names))
         return None if free is None else int(free / 2 / per_row)
 
     def total(self, work: Callable[[RowBatch], Total], columns: Sequence[str]) -> Total:
@@ -135,61 +163,88 @@ class ParquetStream:
 
         Only ``columns`` are read. The sum does not depend on the number of threads.
         """
+        names, schema = [name for name in columns if name in self.types], self.schema
 
-        def of_group(group: _Group, stop: Event) -> Total:
-            results = (work(batch) for batch in self._batches(group, list(columns), stop))
-            return functools.reduce(operator.add, results)
+        def of_slice(part: _Slice, stop: Event) -> Total:
+            if stop.is_set():
+                raise Stopped
+            rows = self._read(part, names)
+            table = Table({name: rows[name] for name in names}, self.name, schema=schema)
+            result = work(RowBatch(table, part.number, part.first_row))
+            found = table.misread()
+            if found:
+                with self._guard:
+                    before = self._misread.setdefault(part.number, {})
+                    before |= joined_misreads([(part.first_row, found)])
+            return result
 
-        def seen(group: _Group) -> None:
+        def seen(part: _Slice) -> None:
             if self.watch is not None:
-                self.watch(group.first_row + group.n_rows, self.n_rows)
+                self.watch(part.first_row + part.n_rows, self.n_rows)
 
-        return add_up(of_group, self._groups, self.n_jobs, seen)
+        return add_up(of_slice, self._slices, self.n_jobs, seen)
 
-    def take(self, rows: NDArray[np.int64]) -> pa.Table:
-        """These rows with all their columns, in the order of the file; ``rows`` is sorted."""
-        ends = np.array([group.first_row + group.n_rows for group in self._groups])
-        wanted = [self._groups[place] for place in np.unique(np.searchsorted(ends, rows, "right"))]
-        if not wanted:
-            return self.schema.empty_table()
+    def misread(self) -> Misreads:
+        """By column how many cells did not fit in the batches that were looked at so far."""
+        return joined_misreads([(0, self._misread[number]) for number in sorted(self._misread)])
 
-        def of_group(group: _Group, stop: Event) -> list[pa.Table]:
-            found = []
-            for batch in self._batches(group, list(self.schema.names), stop):
-                last = batch.first_row + batch.table.n_rows
-                start, end = np.searchsorted(rows, [batch.first_row, last])
-                if end > start:
-                    found.append(batch.table.take(rows[start:end] - batch.first_row))
-            return found
+    def take(self, rows: NDArray[np.int64]) -> pl.DataFrame:
+        """The given cells of these rows with all columns; ``rows`` is sorted."""
+        parts = []
+        for part, places in self._places(rows):
+            narrow = part._replace(
+                start=part.start + int(places[0]), n_rows=int(places[-1] - places[0]) + 1
+            )
+            parts.append((narrow, places - places[0]))
+        if not parts:
+            return pl.DataFrame(schema=self.types)
 
-        return pa.concat_tables(add_up(of_group, wanted, self.n_jobs))
+        def of_part(part: tuple[_Slice, NDArray[np.int64]], stop: Event) -> list[pl.DataFrame]:
+            if stop.is_set():
+                raise Stopped
+            return [self._read(part[0], self.names)[part[1]]]
 
-    def _batches(self, group: _Group, columns: list[str], stop: Event) -> Iterator[RowBatch]:
-        number, first_row = group.first_batch, group.first_row
+        return pl.concat(add_up(of_part, parts, self.n_jobs))
+
+    def _places(self, rows: NDArray[np.int64]) -> Iterator[tuple[_Slice, NDArray[np.int64]]]:
+        """Slices that hold some of the sorted rows, and where these lie in them."""
+        ends = np.array([part.first_row + part.n_rows for part in self._slices])
+        homes = np.searchsorted(ends, rows, side="right")
+        for home in np.unique(homes):
+            part = self._slices[home]
+            yield part, rows[homes == home] - part.first_row
+
+    def _sample(self, names: list[str]) -> pl.DataFrame:
+        """Rows from all parts of the files; all rows where these are few."""
+        n_rows = max(_PIECES, min(_SAMPLED_ROWS, _SAMPLED_CELLS // len(names)))
+        if n_rows >= self.n_rows:
+            parts = [_Slice(file, 0, self._sizes[file], 0, 0) for file in self._files]
+        else:
+            starts = np.linspace(0, self.n_rows - n_rows // _PIECES, _PIECES).astype(np.int64)
+            parts = [
+                part._replace(start=part.start + int(places[0]), n_rows=n_rows // _PIECES)
+                for part, places in self._places(starts)
+                for places in np.split(places, places.size)
+            ]
+        return pl.concat([self._read(part, names) for part in parts])
+
+    def _read(self, part: _Slice, names: list[str]) -> pl.DataFrame:
+        """Cells of some rows; less than asked for where the file ends."""
+        check_unchanged(part.path, self._states[part.path])
         try:
-            with pq.ParquetFile(
-                group.path, metadata=group.metadata, pre_buffer=False, buffer_size=BUFFER
-            ) as file:
-                # where row groups are too few for the threads, columns are decoded side by side
-                for batch in file.iter_batches(
-                    self.batch_rows,
-                    row_groups=[group.number],
-                    columns=columns,
-                    use_threads=len(self._groups) < self.n_jobs,
-                ):
-                    if stop.is_set():
-                        raise Stopped
-                    rows = pa.Table.from_batches([batch]).select(columns)
-                    table = Table(with_plain_texts(rows, self.name), self.name)
-                    yield RowBatch(table, number, first_row)
-                    number, first_row = number + 1, first_row + batch.num_rows
-        except (pa.ArrowException, OSError) as error:
-            check_unchanged(group.path, self._states[group.path])
-            raise unreadable(group.path, error) from error
-        check_unchanged(group.path, self._states[group.path])
+            rows = _scan(part.path).slice(part.start, part.n_rows).select(names).collect()
+        except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
+            check_unchanged(part.path, self._states[part.path])
+            raise unreadable(part.path, error) from error
+        check_unchanged(part.path, self._states[part.path])
+        return rows
 
 
-_WIDTHS = {"BOOLEAN": 1, "INT32": 4, "INT64": 8, "INT96": 8, "FLOAT": 4, "DOUBLE": 8}
+_WIDTHS: dict[Any, int] = {
+    pl.Boolean: 1, pl.Int8: 1, pl.UInt8: 1, pl.Int16: 2, pl.UInt16: 2, pl.Int32: 4, pl.UInt32: 4,
+    pl.Int64: 8, pl.UInt64: 8, pl.Float32: 4, pl.Float64: 8, pl.Date: 4, pl.Datetime: 8,
+    pl.Time: 8, pl.Duration: 8, pl.Decimal: 16, pl.Categorical: 4, pl.Enum: 4, pl.Null: 1,
+}  # fmt: skip
 
 
 def _files(paths: Any) -> tuple[list[Path], str]:
@@ -211,14 +266,20 @@ def _files(paths: Any) -> tuple[list[Path], str]:
     return files, path.name
 
 
-def _footer(path: Path) -> pq.FileMetaData:
+def _scan(path: Path) -> pl.LazyFrame:
+    return pl.scan_parquet(path, glob=False, hive_partitioning=False)
+
+
+def _footer(path: Path, sizes: dict[Path, int]) -> dict[str, pl.DataType]:
+    """Columns of a file with their types; its rows go to ``sizes``."""
     if not path.exists():
         raise FileNotFoundError(f"there is no file {str(path)!r}; check the name and the folder.")
     if not path.stat().st_size:
         raise ValueError(f"{path.name} is empty; it should be a Parquet file.")
     try:
-        return pq.read_metadata(path)
-    except (pa.ArrowException, OSError) as error:
+        sizes[path] = int(_scan(path).select(pl.len()).collect().item())
+        return dict(_scan(path).collect_schema())
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
         raise unreadable(path, error) from error
 
 
@@ -233,12 +294,13 @@ def unreadable(path: Path, error: Exception) -> Exception:
     )
 
 
-def _check_same(first: pa.Schema, first_name: str, other: pa.Schema, name: str) -> None:
-    for field in first:
-        place = other.get_field_index(field.name)
-        found = f"has it as {other.field(place).type}" if place >= 0 else "does not have it"
-        if place < 0 or other.field(place).type != field.type:
+def _check_same(
+    first: dict[str, pl.DataType], first_name: str, other: dict[str, pl.DataType], name: str
+) -> None:
+    for column, kind in first.items():
+        if other.get(column) != kind:
+            found = f"has it as {other[column]}" if column in other else "does not have it"
             raise ValueError(
-                f"files must have the same columns: {first_name} has {field.name!r} as "
-                f"{field.type}, {name} {found}; write them alike."
+                f"files must have the same columns: {first_name} has {column!r} as {kind}, {name} "
+                f"{found}; write them alike."
             )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     import polars as pl
 
     from toprank.blocks import Total
+    from toprank.tables.notation import ColumnSchema
+
+# By column how many cells did not fit, the first rows, and the first cell.
+Misreads = dict[str, tuple[int, list[int], str]]
 
 # Rows beyond those kept that are collected before the next sorting.
 WAITING = 1 << 17
@@ -61,7 +65,8 @@ class Table:
         self.cells, self.name, self.is_sparse = dict(cells), name, is_sparse
         self.notes = tuple(notes)
         self._schema = schema
-        self._columns: dict[str, Column] = {}
+        # What was read, by how: tables of the same rows share it.
+        self._read: dict[tuple[str, ColumnSchema | None], Column] = {}
 
     @property
     def n_rows(self) -> int:
@@ -84,17 +89,17 @@ class Table:
         """The same cells, read by another schema."""
         if schema is self._schema:
             return self
-        return self._like(self.cells, schema)
+        return self._like(self.cells, schema, self._read)
 
     def _like(
         self,
         cells: Mapping[str, Any],
         schema: Schema | None,
-        columns: Mapping[str, Column] | None = None,
+        read: dict[tuple[str, ColumnSchema | None], Column],
     ) -> Table:
-        """The same with other cells, of which these columns are known."""
+        """The same with other cells, and what was read of them."""
         found = Table(cells, self.name, schema=schema, is_sparse=self.is_sparse, notes=self.notes)
-        vars(found)["_columns"] = dict(columns or {})
+        vars(found)["_read"] = read
         return found
 
     def column(self, name: str) -> Column:
@@ -103,19 +108,19 @@ class Table:
         A column that the table does not have is missing in every row if the schema has it; of a
         sparse table it is 0, for a feature that is not written is that.
         """
-        if name not in self._columns:
-            self._columns[name] = self._read(name)
-        return self._columns[name]
+        how = self.schema.columns.get(name)
+        if name not in self.cells:
+            return self._absent(how, name)
+        if (name, how) not in self._read:
+            cells = self.cells[name]
+            self._read[name, how] = read_cells(cells, how or Schema.infer({name: cells})[name])
+        return self._read[name, how]
 
-    def _read(self, name: str) -> Column:
-        if name in self.cells:
-            how = self.schema.columns.get(name)
-            if how is None:
-                how = Schema.infer({name: self.cells[name]})[name]
-            return read_cells(self.cells[name], how)
+    def _absent(self, how: ColumnSchema | None, name: str) -> Column:
         if self.is_sparse:
             return Column("number", np.zeros(self.n_rows))
-        how = self.schema[name]
+        if how is None:
+            raise KeyError(name)
         if how.kind == "category":
             return Column("category", np.full(self.n_rows, -1, dtype=np.intp))
         return Column(how.kind, np.full(self.n_rows, np.nan))
@@ -131,14 +136,13 @@ class Table:
         return self._like(
             {name: taken(cells, kept) for name, cells in self.cells.items()},
             self._schema,
-            {name: column.taken(kept) for name, column in self._columns.items()},
+            {key: column.taken(kept) for key, column in self._read.items()},
         )
 
     def select(self, names: Sequence[str]) -> Table:
         """These columns alone, in this order; of a sparse table those that are there."""
         kept = [name for name in names if not self.is_sparse or name in self.cells]
-        known = {name: self._columns[name] for name in kept if name in self._columns}
-        return self._like({name: self.cells[name] for name in kept}, self._schema, known)
+        return self._like({name: self.cells[name] for name in kept}, self._schema, self._read)
 
     def total(self, work: Callable[[RowBatch], Total], columns: Sequence[str]) -> Total:
         """Do ``work`` on the rows, which are one batch."""
@@ -154,17 +158,30 @@ class Table:
 
         return pl.DataFrame([as_series(cells, name) for name, cells in self.cells.items()])
 
-    def misread(self) -> dict[str, tuple[int, list[int], str]]:
+    def misread(self) -> Misreads:
         """By column how many cells did not fit, the first rows (from 0), and the first cell.
 
-        Only columns that have been looked at are named.
+        Only columns that have been looked at, in this table or in a part of its columns, are named.
         """
         found = {}
-        for name, column in self._columns.items():
-            if column.misread.size:
+        for name in self.names:
+            how = None if self._schema is None else self._schema.columns.get(name)
+            column = self._read.get((name, how))
+            if column is not None and column.misread.size:
                 texts, codes = distinct_texts(taken(self.cells[name], column.misread[:1]))
                 found[name] = column.misread.size, column.misread[:3].tolist(), texts[codes[0]]
         return found
+
+
+def joined_misreads(parts: Iterable[tuple[int, Misreads]]) -> Misreads:
+    """What :meth:`Table.misread` says of parts of a table, each with the rows before it."""
+    total: Misreads = {}
+    for first_row, part in parts:
+        for name, (size, rows, cell) in part.items():
+            before, known, first = total.get(name, (0, [], cell))
+            moved = [first_row + row for row in rows]
+            total[name] = before + size, [*known, *moved][:3], first
+    return total
 
 
 class RowBatch(NamedTuple):
