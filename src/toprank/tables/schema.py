@@ -206,7 +206,10 @@ def _infer_values(
         column = replace(column, codes=codes)
         words = ", ".join(f"{code:g}" for code in codes)
         n_coded = int(counts[np.isin(different, codes)].sum())
-        notes.append(f"{words} in {n_coded:,} of {values.size:,} cells counts as missing.")
+        notes.append(
+            f"{column.name}: {words} (in {n_coded:,} of {values.size:,} cells) is far from all other "
+            "values and counts as missing; take it out of the codes of a schema to keep it."
+        )
     inferred = Inferred(
         column,
         n_missing=values.size - known.size - n_infinite,
@@ -231,7 +234,7 @@ def _infer_values(
 
 def _notes(name: str, found: Inferred, report: ColumnReport) -> list[str]:
     """What the user is told of one column."""
-    notes = [f"{name}: {note}" for note in found.notes]
+    notes = list(found.notes)
     if report.n_misread:
         known, wrong = report.n_cells - report.n_missing, report.n_misread
         what, one = _PLURAL[found.column.kind], wrong == 1
@@ -266,7 +269,11 @@ def _toml(value: Any) -> str:
 
 
 _KEYS = [each.name for each in fields(ColumnSchema)]
-_CHOICES = {"kind": KINDS, "decimal": (".", ","), "order": ("", "day-first", "month-first")}
+_CHOICES = {
+    "kind": KINDS,
+    "decimal": (".", ","),
+    "order": ("", "day-first", "month-first", "mixed"),
+}
 
 
 def _column_of(values: dict[str, Any]) -> ColumnSchema:
