@@ -124,6 +124,7 @@ def plain_numbers(cells: Any) -> NDArray[np.float64] | None:
 
 # Digits that may be an account, a postcode or a day (20240301), and not a number.
 _NO_NUMBER = r"^\s*[-+]?0\d|\d{16}"
+_THOUSANDS = r"^\s*[-+]?\d{1,3}\.\d{3}\s*$"
 _FIRST_DAY, _LAST_DAY = 19_000_101, 21_001_231
 
 
@@ -142,6 +143,9 @@ def sure_numbers(cells: Any) -> NDArray[np.float64] | None:
     n_blank = cells.null_count() + int((cells == "").sum())
     if not n_known or n_known + n_blank < values.size or cells.str.contains(_NO_NUMBER).any():
         return None
+    has_point = cells.str.contains(".", literal=True)
+    if has_point.any() and cells.filter(has_point).str.contains(_THOUSANDS).all():
+        return None  # 1.250 beside 980
     is_day = (values >= _FIRST_DAY) & (values <= _LAST_DAY)
     return None if is_day[~np.isnan(values)].all() else values
 

@@ -207,8 +207,8 @@ def _infer_values(
         words = ", ".join(f"{code:g}" for code in codes)
         n_coded = int(counts[np.isin(different, codes)].sum())
         notes.append(
-            f"{column.name}: {words} (in {n_coded:,} of {values.size:,} cells) is far from all other "
-            "values and counts as missing; take it out of the codes of a schema to keep it."
+            f"{column.name}: {words} (in {n_coded:,} of {values.size:,} cells) is far from all "
+            "other values and counts as missing; take it out of the codes of a schema to keep it."
         )
     inferred = Inferred(
         column,
