@@ -173,6 +173,14 @@ class Table:
         return found
 
 
+def joined(tables: Sequence[Table]) -> Table:
+    """The rows of tables with the same columns, one after the other."""
+    import polars as pl  # noqa: PLC0415
+
+    rows, first = pl.concat([table.given() for table in tables]), tables[0]
+    return Table({name: rows[name] for name in first.names}, first.name, schema=first.schema)
+
+
 def joined_misreads(parts: Iterable[tuple[int, Misreads]]) -> Misreads:
     """What :meth:`Table.misread` says of parts of a table, each with the rows before it."""
     total: Misreads = {}
@@ -261,7 +269,13 @@ def as_table(X: Any, *, name: str = "X") -> Table:
     import narwhals as nw  # noqa: PLC0415 (files are read without it)
 
     frame = nw.from_native(X, eager_only=True)
-    check_names([str(column) for column in frame.columns], name)
+    kinds = {type(column) for column in frame.columns}
+    if kinds > {str}:
+        raise TypeError(f"{name} has column names that are texts and others; make all of them str.")
+    if kinds and str not in kinds:  # as scikit-learn: numbers of columns are no names
+        numbered = [f"x{at}" for at in range(len(frame.columns))]
+        frame = nw.from_native(X.set_axis(numbered, axis=1), eager_only=True)
+    check_names(frame.columns, name)
     return Table(frame_cells(frame, name), name)
 
 
