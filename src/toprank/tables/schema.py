@@ -74,7 +74,7 @@ class Schema:
         """The descriptions of these columns, as far as there are any."""
         return Schema({name: self.columns[name] for name in names if name in self.columns})
 
-    def changed(self, **columns: ColumnSchema) -> Schema:
+    def changed(self, /, **columns: ColumnSchema) -> Schema:
         """The same with other descriptions of some columns."""
         return replace(self, columns={**self.columns, **columns})
 
