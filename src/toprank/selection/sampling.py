@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from toprank.blocks import (
@@ -21,6 +20,8 @@ from toprank.blocks import (
 )
 from toprank.selection.judging import fewest_of_class
 from toprank.tables import Table
+from toprank.tables.notation import ColumnSchema
+from toprank.tables.schema import Schema
 
 if TYPE_CHECKING:
     from toprank.blocks import Survey, Total
@@ -152,5 +153,6 @@ def _work(
 
 
 def named_columns(X: NDArray[Any], names: list[str]) -> Table:
-    """An array as a table, for an encoder."""
-    return Table(pa.table(dict(zip(names, X.T, strict=True))), "X")
+    """An array as a table of plain numbers, for an encoder."""
+    schema = Schema({name: ColumnSchema(name, "number") for name in names})
+    return Table(dict(zip(names, X.T, strict=True)), "X", schema=schema)

@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 from sklearn.base import clone
@@ -331,7 +330,9 @@ class TopRanker(BaseRanker):
         if isinstance(checked, np.ndarray) and np.isnan(checked).any():
             checked = self._with_names(checked)
         if isinstance(checked, Table):
-            self.encoder_ = learned_encoding(checked)
+            self.encoder_ = learned_encoding(checked, weights)
+            if not isinstance(X, Table):  # whoever has a table tells of it
+                _warn(checked.schema.notes)
             checked = self.encoder_.transform(checked)
         return LabelledRows(checked, positives, weights, lists, numbers).merged()
 
@@ -341,11 +342,13 @@ class TopRanker(BaseRanker):
             return self._checked_csr(X, reset=reset)
         if reset:
             self._is_sparse = False
-        if isinstance(X, Table | pa.Table) or as_frame(X) is not None:
+        frame = None if isinstance(X, Table) else as_frame(X)
+        if frame is not None or isinstance(X, Table):
             table = as_table(X)
-            if reset and (isinstance(X, Table) or needs_encoding(table)):
+            if reset and (frame is None or needs_encoding(table)):
                 if not table.is_held_sparse:
-                    keep_columns(self, len(table.names), table.names)
+                    is_named = frame is None or table.names == frame.columns
+                    keep_columns(self, len(table.names), table.names if is_named else None)
                 return table
             if not reset and self.encoder_ is not None:
                 return table
@@ -371,8 +374,13 @@ class TopRanker(BaseRanker):
         checked = self._checked(X, reset=False)
         if self.encoder_ is None or issparse(checked):
             return checked
-        table = checked if isinstance(checked, Table) else self._with_names(checked)
-        return self.encoder_.transform(table)
+        if not isinstance(checked, Table):
+            return self.encoder_.transform(self._with_names(checked))
+        table = checked.read_by(self.encoder_.schema_)
+        numbers = self.encoder_.transform(table)
+        if not isinstance(X, Table):
+            _warn(_what_is_missing(table, self.encoder_))
+        return numbers
 
     def _checked_csr(self, X: Any, *, reset: bool) -> Any:
         """A sparse table checked; as a dense one where it is small, so that trees can take part."""
@@ -656,6 +664,23 @@ class TopRanker(BaseRanker):
         tags.input_tags.allow_nan = True
         tags.input_tags.sparse = True
         return tags
+
+
+def _what_is_missing(table: Table, encoder: Encoding) -> Iterator[str]:
+    """Sentences on columns and cells that count as missing in new rows."""
+    for name in encoder.absent_columns(table):
+        yield f"{table.name} has no column {name!r}: it counts as missing in every row."
+    for name, (size, rows, cell) in table.misread().items():
+        kind = encoder.schema_[name].kind
+        yield (
+            f"{name}: {size:,} of {table.n_rows:,} cells cannot be read as a {kind} ({cell!r} in "
+            f"row {rows[0]:,}, counted from 0) and count as missing."
+        )
+
+
+def _warn(notes: Iterable[str]) -> None:
+    for note in notes:
+        warnings.warn(note, UserWarning, stacklevel=3)
 
 
 def _numbered(n_columns: int) -> list[str]:

@@ -11,14 +11,17 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import pyarrow as pa
+import polars as pl
 from numpy.typing import NDArray
 
 from toprank.blocks import Block, Blocks, Stopped, add_up
 from toprank.kernels.memory import available_memory
 from toprank.spool import ScratchFile, check_scratch
-from toprank.tables.columns import as_row_weights
+from toprank.tables.cells import type_of_cells
+from toprank.tables.columns import as_row_weights, read_cells
+from toprank.tables.notation import ColumnSchema
 from toprank.tables.parquet_stream import ParquetStream
+from toprank.tables.schema import Schema
 from toprank.tables.table import check_has_column, listing
 
 if TYPE_CHECKING:
@@ -179,10 +182,10 @@ class StreamBlocks(SpillingBlocks):
 class ParquetBlocks(StreamBlocks):
     """Rows of Parquet files, streamed: for ``fit_blocks`` of pushes, boosted stumps and trees.
 
-    Every pass reads the needed columns of the files again, in threads that read different row
-    groups; results are added up in order, so a model does not depend on the number of threads. The
-    memory needed is that of a few batches, for any number of rows and size of row groups. A table
-    of float32 columns stays float32; missing values become NaN.
+    Every pass reads the needed columns of the files again, in threads that read different rows;
+    results are added up in order, so a model does not depend on the number of threads. The memory
+    needed is that of a few batches, for any number of rows and size of row groups. A table of
+    float32 columns stays float32; missing values become NaN.
 
     Parameters
     ----------
@@ -209,16 +212,16 @@ class ParquetBlocks(StreamBlocks):
 
     Examples
     --------
-    >>> import pyarrow as pa, pyarrow.parquet as pq
+    >>> import polars as pl
     >>> from toprank import PNormPush
     >>> from toprank.tables import ParquetBlocks
     >>> folder = getfixture("tmp_path")
-    >>> table = pa.table({"age": [30.0, 40.0, 50.0, 60.0], "ill": [0, 1, 0, 1]})
-    >>> pq.write_table(table, folder / "patients.parquet")
+    >>> table = pl.DataFrame({"age": [30.0, 40.0, 50.0, 60.0], "ill": [0, 1, 0, 1]})
+    >>> table.write_parquet(folder / "patients.parquet")
     >>> rows = ParquetBlocks(folder / "patients.parquet", target="ill")
     >>> rows.feature_names
     ['age']
-    >>> PNormPush().fit_blocks(rows).rank(table.select(["age"]))
+    >>> PNormPush().fit_blocks(rows).rank(table.select("age"))
     array([4, 3, 2, 1])
     """
 
@@ -237,18 +240,16 @@ class ParquetBlocks(StreamBlocks):
         if not isinstance(target, str):
             raise TypeError(f"target must be the name of a column, got {target!r}.")
         stream = ParquetStream(path, batch_rows=batch_rows, n_jobs=n_jobs)
+        stream = stream.read_by(Schema({}))  # cells are taken as they are
         roles = {"target": target, "weight": weight, "group": group}
         given = [name for name in roles.values() if name is not None]
         for what, name in roles.items():
             if name is not None:
-                check_has_column(stream.name, stream.schema.names, name, f"the {what}")
+                check_has_column(stream.name, stream.names, name, f"the {what}")
         _check_once(given, "target, weight and group")
         if features is None:
-            names = [
-                field.name
-                for field in stream.schema
-                if field.name not in given and _is_number(field.type)
-            ]
+            kinds = stream.types.items()
+            names = [name for name, kind in kinds if name not in given and _is_number(kind)]
         else:
             if isinstance(features, str):
                 raise TypeError(f"features must be a list of column names; pass [{features!r}].")
@@ -257,36 +258,24 @@ class ParquetBlocks(StreamBlocks):
         if not names:
             raise ValueError(f"{stream.name} has no column of numbers besides {listing(given)}.")
         self._target, self._weight, self._group = target, weight, group
-        self._dtype = _common_type([stream.schema.field(name).type for name in names])
+        self._dtype = _common_type([stream.types[name] for name in names])
         super().__init__(stream, [*names, *given], self._block, names, scratch)
 
     def _block(self, batch: RowBatch) -> Block:
-        columns, weights, groups = batch.table.columns, None, None
+        cells, weights, groups = batch.table.cells, None, None
         if self._weight is not None:
-            weights = as_row_weights(columns.column(self._weight), self._weight)
+            weights = _weights(cells[self._weight], self._weight)
         if self._group is not None:
             remedy = "give these rows a group"
-            groups = _known(columns, self._group, f"the group of {self._stream.name}", remedy)
+            groups = _known(cells[self._group], f"the group of {self._stream.name}", remedy)
         remedy = "use toprank fit, which leaves them out"
-        labels = _known(columns, self._target, f"the target of {self._stream.name}", remedy)
-        if pa.types.is_decimal(columns.column(self._target).type):
-            labels = labels.astype(np.float64)
-        return Block(
-            _numbers(columns, self.feature_names or [], self._dtype),
-            labels,
-            weights,
-            batch.number,
-            groups,
-        )
+        labels = _known(cells[self._target], f"the target of {self._stream.name}", remedy)
+        numbers = _numbers([cells[name] for name in self.feature_names or []], self._dtype)
+        return Block(numbers, labels, weights, batch.number, groups)
 
 
-def _is_number(kind: pa.DataType) -> bool:
-    return bool(
-        pa.types.is_integer(kind)
-        or pa.types.is_floating(kind)
-        or pa.types.is_boolean(kind)
-        or pa.types.is_decimal(kind)
-    )
+def _is_number(kind: pl.DataType) -> bool:
+    return kind.is_numeric() or kind == pl.Boolean
 
 
 def _check_once(names: list[str], what: str) -> None:
@@ -298,8 +287,8 @@ def _check_once(names: list[str], what: str) -> None:
 def _check_features(stream: ParquetStream, names: list[str], given: list[str]) -> None:
     _check_once(names, "features")
     for name in names:
-        check_has_column(stream.name, stream.schema.names, name, "the features")
-        kind = stream.schema.field(name).type
+        check_has_column(stream.name, stream.names, name, "the features")
+        kind = stream.types[name]
         if name in given:
             raise ValueError(
                 f"features name {name!r}, which is the target, the weight or the group."
@@ -311,38 +300,39 @@ def _check_features(stream: ParquetStream, names: list[str], given: list[str]) -
             )
 
 
-def _common_type(kinds: list[pa.DataType]) -> Any:
+def _common_type(kinds: list[pl.DataType]) -> Any:
     """The type that the columns would have in one array: float32 only where nothing is lost."""
     plain = [
-        np.dtype(np.float64) if pa.types.is_decimal(kind) else np.dtype(kind.to_pandas_dtype())
+        np.dtype(np.float64) if kind.is_decimal() else pl.Series(dtype=kind).to_numpy().dtype
         for kind in kinds
     ]
     common = np.result_type(*plain)
     return common if common == np.float32 else np.dtype(np.float64)
 
 
-def _numbers(columns: pa.Table, names: list[str], dtype: Any) -> NDArray[Any]:
+def _numbers(columns: list[pl.Series], dtype: Any) -> NDArray[Any]:
     """One array, column by column in memory, as Parquet has them and as passes want them."""
-    out = np.empty((len(names), columns.num_rows), dtype=dtype)
-    for values, name in zip(out, names, strict=True):
-        column = columns.column(name)
-        if column.null_count or not pa.types.is_floating(column.type):
-            column = column.cast(pa.from_numpy_dtype(dtype), safe=False)
-        start = 0
-        for chunk in column.chunks:
-            values[start : start + len(chunk)] = chunk.to_numpy(zero_copy_only=False)
-            start += len(chunk)
+    out = np.empty((len(columns), len(columns[0])), dtype=dtype)
+    kind = pl.Float32 if dtype == np.float32 else pl.Float64
+    for values, column in zip(out, columns, strict=True):
+        values[:] = column.cast(kind).to_numpy()
     return out.T
 
 
-def _known(columns: pa.Table, name: str, what: str, remedy: str) -> NDArray[Any]:
+def _weights(column: pl.Series, name: str) -> NDArray[np.float64]:
+    kind = type_of_cells(column, name)
+    schema = ColumnSchema(name, "category" if kind == "text" else kind)
+    return as_row_weights(read_cells(column, schema), name)
+
+
+def _known(column: pl.Series, what: str, remedy: str) -> NDArray[Any]:
     """Labels or lists, which every row must have."""
-    column = columns.column(name)
-    if column.null_count:
+    name, kind = column.name, column.dtype
+    if column.null_count():
         raise ValueError(
             f"{what}, {name!r}, is missing in some rows; write the file without them, or {remedy}."
         )
-    if pa.types.is_nested(column.type):
-        raise ValueError(f"{what}, {name!r}, holds {column.type}; name a column of plain values.")
-    values = column.to_numpy()
+    if kind.is_nested():
+        raise ValueError(f"{what}, {name!r}, holds {kind}; name a column of plain values.")
+    values = (column.cast(pl.Float64) if kind.is_decimal() else column).to_numpy()
     return values if values.dtype != object else np.array(values.tolist())

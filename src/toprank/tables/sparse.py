@@ -2,32 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 from scipy import sparse
 
-from toprank.tables.columns import Encoding, as_numbers
+from toprank.tables.cells import distinct_texts, taken
+from toprank.tables.columns import Column, Encoding
+from toprank.tables.notation import ColumnSchema
+from toprank.tables.schema import Schema
 from toprank.tables.table import FEATURES, RowBatch, Table, as_table
 
+if TYPE_CHECKING:
+    import polars as pl
 
-@dataclass(frozen=True)
+
 class SparseTable(Table):
-    """Rows whose features are a CSR matrix; target and lists stay columns.
+    """Rows whose features are a CSR matrix; target and lists stay columns of given cells.
 
     ``numbers`` are the numbers of the features, ascending, one for each column of ``matrix``.
     """
 
-    is_sparse: bool = True
-    numbers: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
-    matrix: Any = None
     is_held_sparse = True
+
+    def __init__(
+        self,
+        cells: Mapping[str, Any],
+        name: str = "the table",
+        *,
+        numbers: NDArray[np.int64],
+        matrix: Any,
+        schema: Schema | None = None,
+        notes: Sequence[str] = (),
+    ) -> None:
+        super().__init__(cells, name, schema=schema, is_sparse=True, notes=notes)
+        self.numbers, self.matrix = numbers, matrix
 
     @property
     def n_rows(self) -> int:
@@ -35,65 +48,82 @@ class SparseTable(Table):
         return int(self.matrix.shape[0])
 
     @cached_property
-    def names(self) -> list[str]:
+    def names(self) -> list[str]:  # type: ignore[override]
         """Names of the columns, then numbers of the features."""
-        return [*self.columns.column_names, *map(str, self.numbers.tolist())]
+        return [*self.cells, *map(str, self.numbers.tolist())]
 
     @cached_property
     def _by_column(self) -> Any:
         return self.matrix.tocsc()
 
-    def column(self, name: str) -> pa.ChunkedArray:
-        """One column, dense."""
-        if self.columns.schema.get_field_index(name) >= 0:
-            return self.columns.column(name)
+    def column(self, name: str) -> Column:
+        """What the cells of a column say, or a feature, dense."""
+        if name in self.cells:
+            return super().column(name)
         values = np.zeros(self.n_rows)
         place = _places(self.numbers, [name])[0]
         if place >= 0:
             start, end = self._by_column.indptr[place : place + 2]
             values[self._by_column.indices[start:end]] = self._by_column.data[start:end]
-        return pa.chunked_array([pa.array(values)])
+        return Column("number", values)
+
+    def _like(
+        self,
+        cells: Mapping[str, Any],
+        schema: Schema | None,
+        read: dict[Any, Column],
+        *,
+        features: tuple[NDArray[np.int64], Any] | None = None,
+    ) -> SparseTable:
+        numbers, matrix = features or (self.numbers, self.matrix)
+        found = SparseTable(
+            cells, self.name, numbers=numbers, matrix=matrix, schema=schema, notes=self.notes
+        )
+        vars(found)["_read"] = read
+        return found
 
     def rows(self, index: Any) -> SparseTable:
         """These rows alone, in this order."""
-        kept = np.asarray(index, dtype=np.intp)
-        has_columns = bool(self.columns.num_columns)
-        columns = self.columns.take(pa.array(kept)) if has_columns else self.columns
-        return replace(self, columns=columns, matrix=self.matrix[kept])
+        kept = np.asarray(index)
+        kept = np.flatnonzero(kept) if kept.dtype == bool else kept.astype(np.intp)
+        cells = {name: taken(each, kept) for name, each in self.cells.items()}
+        return self._like(cells, self._schema, {}, features=(self.numbers, self.matrix[kept]))
 
     def select(self, names: Sequence[str]) -> SparseTable:
         """These columns and features alone; columns in this order, features in their own."""
-        own, wanted = set(self.columns.column_names), set(names)
-        columns = self.columns.select([name for name in names if name in own])
-        features = self.names[self.columns.num_columns :]
-        kept = np.array([name in wanted for name in features], dtype=bool)
+        wanted = set(names)
+        cells = {name: self.cells[name] for name in names if name in self.cells}
+        kept = np.array([name in wanted for name in self.names[len(self.cells) :]], dtype=bool)
         if kept.all():
-            return replace(self, columns=columns)
-        matrix, numbers = self.matrix[:, np.flatnonzero(kept)], self.numbers[kept]
-        return replace(self, columns=columns, matrix=matrix, numbers=numbers)
+            return self._like(cells, self._schema, self._read)
+        features = self.numbers[kept], self.matrix[:, np.flatnonzero(kept)]
+        return self._like(cells, self._schema, self._read, features=features)
 
     def total(self, work: Callable[[RowBatch], Any], columns: Sequence[str]) -> Any:  # noqa: ARG002
         """Do ``work`` on the rows, which are one batch; whoever needs features takes their own."""
         return work(RowBatch(self, 0, 0))
 
-    def take(self, rows: NDArray[np.int64]) -> pa.Table:
-        """These rows with their columns, and their features as text in one more."""
-        found = self.rows(rows)
-        numbers = self.numbers[found.matrix.indices].tolist()
+    def given(self) -> pl.DataFrame:
+        """The given cells, and the features of each row as text in one more column."""
+        import polars as pl  # noqa: PLC0415 (frames in Python are read without it)
+
+        numbers = self.numbers[self.matrix.indices].tolist()
         pairs = [
             f"{number}:{_short(value)}"
-            for number, value in zip(numbers, found.matrix.data.tolist(), strict=True)
+            for number, value in zip(numbers, self.matrix.data.tolist(), strict=True)
         ]
-        ends = pairwise(found.matrix.indptr.tolist())
+        ends = pairwise(self.matrix.indptr.tolist())
         texts = [" ".join(pairs[start:end]) for start, end in ends]
-        return found.columns.append_column(FEATURES, pa.array(texts, pa.string()))
+        return super().given().with_columns(pl.Series(FEATURES, texts, dtype=pl.String))
 
     @classmethod
     def of_texts(cls, table: Table) -> SparseTable:
         """Rows of a shortlist, whose features stand as text in one column."""
         numbers, values, counts = [], [], []
-        for row, text in enumerate(table.columns.column(FEATURES).to_pylist(), start=1):
-            pairs = [word.split(":") for word in (text or "").split()]
+        texts, codes = distinct_texts(table.cells[FEATURES])
+        for row, code in enumerate(codes.tolist(), start=1):
+            text = "" if code < 0 else texts[code]
+            pairs = [word.split(":") for word in text.split()]
             try:
                 numbers += [int(number) for number, _ in pairs]
                 values += [float(value) for _, value in pairs]
@@ -104,7 +134,7 @@ class SparseTable(Table):
                 ) from None
             counts.append(len(pairs))
         known, matrix = rows_of(np.array(numbers, dtype=np.int64), np.array(values), counts)
-        return cls(table.columns, table.name, numbers=known, matrix=matrix)
+        return cls(table.cells, table.name, numbers=known, matrix=matrix)
 
 
 def _short(value: float) -> str:
@@ -163,6 +193,11 @@ class SparseEncoding(Encoding):
         return self.owners_
 
     @cached_property
+    def schema_(self) -> Schema:  # type: ignore[override]
+        """All are numbers."""
+        return Schema({name: ColumnSchema(name, "number") for name in self.owners_})
+
+    @cached_property
     def columns_(self) -> list[tuple[str, str]]:  # type: ignore[override]
         """The same with their kind."""
         return [(name, "number") for name in self.owners_]
@@ -197,16 +232,17 @@ class SparseEncoding(Encoding):
         return sparse.csr_matrix(parts, shape=(table.n_rows, self.numbers_.size))
 
     def check_columns(self, table: Table) -> None:
-        """Raise, naming them, if columns that the model needs are not in a table."""
+        """Raise if a table has none of the columns that the model needs."""
         if not table.is_sparse:
             super().check_columns(table)
 
     def _of_columns(self, table: Table) -> Any:
         """The same of a table that holds features as dense columns."""
         present = [name for name in table.names if name in self.has_missing_]
+        table = table.read_by(self.schema_)
         values = np.zeros((table.n_rows, len(present)))
         for at, name in enumerate(present):
-            values[:, at] = np.nan_to_num(as_numbers(table.columns.column(name), name))
+            values[:, at] = np.nan_to_num(table.column(name).values)
         found = sparse.coo_matrix(values)
         columns = _places(self.numbers_, present)[found.col] if present else found.col
         shape = (table.n_rows, self.numbers_.size)
