@@ -6,6 +6,7 @@ They are a polars Series (files), a NumPy array (frames in Python, column by col
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -224,20 +225,26 @@ def _frame_column(column: Any, where: str) -> Any:
 
     kind = column.dtype
     if kind in (nw.Categorical, nw.Enum):
-        words = [each for each in column.cat.get_categories().to_list() if each is not None]
-        places = {word: at for at, word in enumerate(words)}
-        codes = [places.get(value, -1) for value in column.to_list()]
-        return Coded([text_of(word) for word in words], np.array(codes, dtype=np.intp))
+        return Coded(*_distinct_of_array(_values(column, where)))
     if kind.is_temporal() and kind != nw.Time:
         plain = column.dt.replace_time_zone(None) if kind == nw.Datetime else column
-        letter = "m" if kind == nw.Duration else "M"
-        return np.array(plain.to_list(), dtype=f"{letter}8[us]")
+        times = plain.to_numpy()
+        if times.dtype == object:
+            times = _values(plain, where)
+        return times.astype(f"{'m' if kind == nw.Duration else 'M'}8[us]")
     if kind.is_numeric() and not kind.is_decimal():
         has_missing = column.null_count() and not kind.is_float()
         numbers = column.cast(nw.Float64) if has_missing else column
         return np.asarray(numbers.to_numpy())
     if kind == nw.Boolean and not column.null_count():
         return np.asarray(column.to_numpy(), dtype=bool)
+    values = _values(column, where)
+    kinds = {type(value) for value in values} - {type(None)}
+    return values.astype("m8[us]") if kinds == {timedelta} else values
+
+
+def _values(column: Any, where: str) -> NDArray[Any]:
+    """Python values, None where there is none."""
     values: Sequence[Any] = column.to_list()
     plain = np.empty(len(values), dtype=object)
     plain[:] = [None if _is_missing(value) else _checked(value, where) for value in values]
@@ -250,7 +257,7 @@ def _is_missing(value: Any) -> bool:
 
 
 def _checked(value: Any, where: str) -> Any:
-    if isinstance(value, (list, dict, set, tuple, bytes)):
+    if isinstance(value, (list, dict, set, tuple, bytes, complex)):
         raise TypeError(
             f"{where} holds a {type(value).__name__}, which is not a number, date, boolean or "
             "text; drop the column, or make it plain values."
