@@ -16,6 +16,7 @@ from toprank.inputs import as_dense, check_none_missing, is_sparse
 
 # Labels whose meaning is known: what is positive, and what its opposites are.
 _OPPOSITES = {
+    "1": ("0", "-1"),
     "yes": ("no",),
     "y": ("n",),
     "true": ("false",),
@@ -75,25 +76,36 @@ def as_positives(
 
 
 def positive_of(first: str, second: str) -> str | None:
-    """The positive one of two labels, if their meaning is known; of two numbers the larger.
+    """The positive one of two labels, if their meaning is known: 1 beside 0 or -1, yes beside no.
 
     Examples
     --------
-    >>> positive_of("ja", "nein"), positive_of("No", "Yes"), positive_of("1", "2")
-    ('ja', 'Yes', '2')
-    >>> positive_of("fraud", "legit") is None
-    True
+    >>> positive_of("ja", "nein"), positive_of("No", "Yes"), positive_of("-1", "+1")
+    ('ja', 'Yes', '+1')
+    >>> positive_of("fraud", "legit"), positive_of("1", "2")
+    (None, None)
     """
+    words = {plain_label(label): label for label in (first, second)}
+    for word, other in (tuple(words), tuple(words)[::-1]) if len(words) == 2 else ():
+        if other in _OPPOSITES.get(word, ()):
+            return words[word]
+    return None
+
+
+def plain_label(label: str) -> str:
+    """A label without case and blanks, and whole numbers alike.
+
+    Examples
+    --------
+    >>> plain_label(" Yes"), plain_label("+1"), plain_label("2.0")
+    ('yes', '1', '2')
+    """
+    word = label.strip().casefold()
     try:
-        return max(first, second, key=float)
+        number = float(word)
     except ValueError:
-        words = {label.strip().casefold(): label for label in (first, second)}
-        if len(words) == 1:
-            return None
-        for word, other in (tuple(words), tuple(words)[::-1]):
-            if other in _OPPOSITES.get(word, ()):
-                return words[word]
-        return None
+        return word
+    return f"{number:.0f}" if number.is_integer() and abs(number) < 1e15 else word
 
 
 def warn_if_doubtful(classes: NDArray[Any], name: str = "y") -> None:

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from toprank.tables.columns import as_numbers, coded_words, kind_of_type, number_parts
 from toprank.tables.table import listing
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from toprank.app.console import Console
     from toprank.app.training_data import LabelledFeatures, TrainingData
-    from toprank.tables.columns import Encoding
+    from toprank.tables.columns import Column, Encoding
+    from toprank.tables.schema import Schema
     from toprank.tables.table import Table
 
 # Rows and cells, spread over the table, that the warnings are drawn from.
@@ -29,10 +28,14 @@ LEAK, FEWEST = 0.99, 10
 FEWEST_ROWS = 30
 # Columns of numbers that are looked at together.
 AT_ONCE = 256
-_MOST_WARNINGS = 10
+# Notes of one sort that are printed.
+MOST_NOTES = 10
 _TENTHS = np.linspace(0.1, 0.9, 9)
 _ID = re.compile(r"(^|[^a-z])(id|ids|key|uuid|guid|nr|no|num|number|code|index)$", re.IGNORECASE)
-_PLURAL = {"number": "numbers", "boolean": "yes or no", "date": "dates", "category": "categories"}
+_PLURAL = {
+    "number": "numbers", "boolean": "yes or no", "date": "dates", "time": "times of day",
+    "duration": "durations", "category": "categories",
+}  # fmt: skip
 
 
 @dataclass
@@ -67,15 +70,10 @@ def choose_columns(
 ) -> tuple[TrainingData, list[str]]:
     """Leave out columns of no use, and print notes; gives the rows, and lines to print later."""
     survey = survey_columns(data, keep)
-    for note in (*getattr(data.source, "notes", ()), data.chosen.note):
-        if note:
-            console.note(note)
-    if data.n_left_out:
-        console.note(f"{data.n_left_out:,} rows without a target are left out.")
-    for warning in survey.warnings[:_MOST_WARNINGS]:
-        console.note(warning)
-    if len(survey.warnings) > _MOST_WARNINGS:
-        console.note(f"{len(survey.warnings) - _MOST_WARNINGS} more columns have such warnings.")
+    for note in (*data.source.notes, *notes_on_target(data)):
+        console.note(note)
+    note_some(console, notes_on_cells(data), "such notes; toprank look shows every column")
+    note_some(console, survey.warnings, "columns have such warnings")
     rows = (
         f"{data.n_rows:,} rows of {data.source.name}, {data.n_positives:,} of them positive "
         f"({data.roles.positive})."
@@ -84,8 +82,32 @@ def choose_columns(
     return without_columns(data, survey.left_out), lines
 
 
+def note_some(console: Console, notes: list[str], others: str) -> None:
+    """Print the first notes, and how many there are besides."""
+    for note in notes[:MOST_NOTES]:
+        console.note(note)
+    if len(notes) > MOST_NOTES:
+        console.note(f"{len(notes) - MOST_NOTES:,} more {others}.")
+
+
+def notes_on_target(data: TrainingData) -> list[str]:
+    """Say how the target was read, and which rows have none."""
+    notes = list(data.chosen.notes)
+    if data.n_left_out:
+        counted = [f"{word!r} in {n:,}" for word, n in list(data.chosen.missing.items())[:MOST_NOTES]]
+        words = f" ({', '.join(counted)})" if counted else ""
+        notes.append(f"{data.n_left_out:,} rows without a target are left out{words}.")
+    return notes
+
+
+def notes_on_cells(data: TrainingData) -> list[str]:
+    """What was assumed, or counts as missing, in the columns that are not ignored."""
+    unread = [f"{name}: " for name in (data.roles.target, *data.roles.ignored)]
+    return [note for note in data.source.schema.notes if not note.startswith(tuple(unread))]
+
+
 def survey_columns(data: TrainingData, keep: tuple[str, ...] = ()) -> ColumnSurvey:
-    """Classify every feature; of a stream a sample is examined, and nothing is left out.
+    """Classify every feature; of a stream a sample is examined, and nothing is left out by it.
 
     ``keep`` are columns that are used although they look like row numbers.
     """
@@ -94,14 +116,13 @@ def survey_columns(data: TrainingData, keep: tuple[str, ...] = ()) -> ColumnSurv
     if rows.features.is_held_sparse:  # all are numbers
         survey.used["number"] = data.features
         return survey
+    kept = data.features if data.whole is None else keep
+    known = data.source.schema.select([name for name in data.features if name not in keep])
+    survey.left_out = reasons_to_leave_out(rows.features, rows.numbers, known, kept)
     for name in data.features:
-        column = rows.features.columns.column(name)
-        kind = kind_of_type(column.type, name, f"exclude it with --ignore {name!r}")
-        reason = _reason(name, kind, column, rows) if data.whole and name not in keep else ""
-        if reason:
-            survey.left_out[name] = reason
-        elif kind in survey.used:
-            survey.used[kind].append(name)
+        if name not in survey.left_out:
+            kind = rows.features.column(name).kind
+            survey.used.get(kind, []).append(name)  # in a stream, others may yet have values
     if not any(survey.used.values()):
         raise ValueError(
             f"{rows.features.name} has no column that a ranker could use: "
@@ -111,8 +132,9 @@ def survey_columns(data: TrainingData, keep: tuple[str, ...] = ()) -> ColumnSurv
     for kind, names in survey.used.items():
         if kind == "category":
             for name in names:
-                column = few.features.columns.column(name)
-                survey.warnings += _warnings_of_texts(name, column, few.positives)
+                survey.warnings += _warnings_of_texts(
+                    name, few.features.column(name), few.positives
+                )
         else:
             survey.warnings += _warnings_of_numbers(names, kind, few)
     return survey
@@ -127,52 +149,59 @@ def without_columns(data: TrainingData, names: dict[str, str]) -> TrainingData:
     return replace(data, features=features, whole=whole, left_out=names)
 
 
-def _reason(name: str, kind: str, column: pa.ChunkedArray, rows: LabelledFeatures) -> str:
+def reasons_to_leave_out(
+    table: Table, numbers: NDArray[np.intp], known: Schema, keep: Sequence[str] = ()
+) -> dict[str, str]:
+    """Columns of no use, with the reason: that of a schema, or what all of their cells say.
+
+    ``numbers`` are the places of the rows; columns of ``keep`` are used whatever they say.
+    """
+    found = {}
+    for name in table.names:
+        reason = known[name].left_out if name in known else ""
+        if not reason and name not in keep:
+            reason = _reason(table.column(name), numbers)
+        if reason:
+            found[name] = reason
+    return found
+
+
+def _reason(column: Column, numbers: NDArray[np.intp]) -> str:
     """The reason to leave a column out; empty if there is none."""
-    if kind == "empty" or column.null_count == len(column):
+    if column.is_missing.all():
         return "empty"
-    if kind == "category":
-        return _reason_of_texts(column)
-    values = as_numbers(column, name) if kind != "date" else np.array([np.nan])
-    if np.isnan(values).any():
+    if column.is_missing.any():  # whether a value is missing may say something
         return ""
-    counted = values - rows.numbers
+    if column.is_category:
+        counts = np.bincount(column.values)
+        if np.count_nonzero(counts) == 1:
+            return "constant"
+        return "unique text" if counts.max() == 1 else ""
+    values = column.values
+    if column.kind == "date":
+        return ""
+    counted = values - numbers
     if (values == values[0]).all():
         return "constant"
     is_row_number = values.size >= FEWEST_ROWS and (counted == counted[0]).all()
     return "row number" if is_row_number else ""
 
 
-def _reason_of_texts(column: pa.ChunkedArray) -> str:
-    words, codes = coded_words(column)
-    counts = np.bincount(codes, minlength=len(words))
-    if not counts[:-1].any():
-        return "empty"
-    if counts[-1]:
-        return ""  # whether a text is missing may say something
-    if np.count_nonzero(counts) == 1:
-        return "constant"
-    return "unique text" if counts.max() == 1 else ""
-
-
-def _warnings_of_texts(
-    name: str, column: pa.ChunkedArray, positives: NDArray[np.bool_]
-) -> list[str]:
-    words, codes = coded_words(column)
-    counts = np.bincount(codes, minlength=len(words))
-    is_new = np.flatnonzero(counts[:-1])
+def _warnings_of_texts(name: str, column: Column, positives: NDArray[np.bool_]) -> list[str]:
+    counts = column.counted()
     found = []
-    texts = [str(words[at]) for at in is_new]
-    folded = Counter(text.casefold() for text in texts)
-    alike = [text for text in texts if folded[text.casefold()] > 1]
+    folded = Counter(word.casefold() for word in counts)
+    alike = [word for word in counts if folded[word.casefold()] > 1]
     if alike:
-        alike = [text for text in alike if text.casefold() == alike[0].casefold()][:2]
+        alike = [word for word in alike if word.casefold() == alike[0].casefold()][:2]
         found.append(f"{name} has {listing(alike)}, which differ in case only: two values.")
-    hits = np.bincount(codes, positives, minlength=len(words))
+    codes = np.where(column.values < 0, len(column.words), column.values)
+    sizes = np.bincount(codes, minlength=len(column.words) + 1)
+    hits = np.bincount(codes, positives, minlength=sizes.size)
     # a value that comes once says nothing of others, so it counts as an average one
-    rates = np.where(counts >= 2, hits / np.maximum(counts, 1), positives.mean())
+    rates = np.where(sizes >= 2, hits / np.maximum(sizes, 1), positives.mean())
     area = float(_areas(rates[codes][:, None], positives)[0])
-    return found + _warned(name, is_new.size, int(counts[:-1].sum()), area, is_whole=True)
+    return found + _warned(name, len(counts), counts.total(), area, is_whole=True)
 
 
 def _warnings_of_numbers(names: list[str], kind: str, rows: LabelledFeatures) -> list[str]:
@@ -180,8 +209,7 @@ def _warnings_of_numbers(names: list[str], kind: str, rows: LabelledFeatures) ->
     found: list[str] = []
     for start in range(0, len(names), AT_ONCE):
         some = names[start : start + AT_ONCE]
-        columns = {name: rows.features.column(name) for name in some}
-        values = np.column_stack([number_parts(name, kind, columns[name])[0] for name in some])
+        values = np.column_stack([rows.features.column(name).values for name in some])
         is_known = ~np.isnan(values)
         ordered = np.sort(values, axis=0)  # NaN comes last
         n_known = is_known.sum(axis=0)
@@ -236,8 +264,9 @@ def _areas(values: NDArray[np.float64], positives: NDArray[np.bool_]) -> NDArray
 class ColumnProfile:
     """The values of a column in training.
 
-    ``edges`` separate bins of numbers, of dates in days. ``counts`` are the rows of each bin or
-    category, of other values and of missing ones.
+    ``edges`` separate bins of numbers between ``low`` and ``high``; of dates these are whole days
+    before the newest date of the column, because time goes on. ``counts`` are the rows of each bin
+    or category, of other values and of missing ones.
     """
 
     edges: list[float]
@@ -248,18 +277,24 @@ class ColumnProfile:
 
 def profile_of(encoder: Encoding, table: Table) -> list[ColumnProfile]:
     """Describe the columns that a model uses, in their order; of sparse rows nothing."""
-    found: list[ColumnProfile] = []
     if encoder.is_sparse:
-        return found
+        return []
+    nothing = ColumnProfile([], 0.0, 0.0, [])
+    found = []
     for name, kind in encoder.columns_:
         column = table.column(name)
         if kind == "category":
-            nothing = ColumnProfile([], 0.0, 0.0, [])
-            seen = count_column(encoder, name, kind, column, nothing)
+            seen = count_column(encoder, name, column, nothing)
             found.append(replace(nothing, counts=seen.counts.tolist()))
         else:
-            found.append(_profile_of_numbers(number_parts(name, kind, column)[0]))
+            found.append(_profile_of_numbers(_ages(column) if kind == "date" else column.values))
     return found
+
+
+def _ages(column: Column) -> NDArray[np.float64]:
+    """Whole days before the newest date of a column."""
+    newest = np.floor(np.fmax.reduce(column.values, initial=-np.inf))
+    return np.asarray(newest - np.floor(column.values))
 
 
 def _profile_of_numbers(values: NDArray[np.float64]) -> ColumnProfile:
@@ -276,37 +311,62 @@ def _profile_of_numbers(values: NDArray[np.float64]) -> ColumnProfile:
 
 @dataclass
 class SeenValues:
-    """Rows of each bin, values that are new, and how many values are out of range."""
+    """Rows of each bin, values that are new, and how many values are out of range.
+
+    Of dates all known ones are in ``days``, whose newest one is known when all rows are seen.
+    """
 
     counts: NDArray[np.int64]
     new: Counter[str]
     beyond: int
+    days: Counter[float] = field(default_factory=Counter)
 
     def __add__(self, other: SeenValues) -> SeenValues:
-        counts, new = self.counts + other.counts, self.new + other.new
-        return SeenValues(counts, new, self.beyond + other.beyond)
+        return SeenValues(
+            self.counts + other.counts,
+            self.new + other.new,
+            self.beyond + other.beyond,
+            self.days + other.days,
+        )
+
+    def in_bins(self, known: ColumnProfile) -> SeenValues:
+        """The same with dates in the bins of their distances to the newest of them."""
+        if not self.days:
+            return self
+        days, sizes = (np.array(list(each)) for each in (self.days.keys(), self.days.values()))
+        counted = _binned(days.max() - days, known, sizes)
+        return replace(counted, counts=counted.counts + self.counts)
 
 
-def count_column(
-    encoder: Encoding, name: str, kind: str, column: Any, known: ColumnProfile
-) -> SeenValues:
+def count_column(encoder: Encoding, name: str, column: Column, known: ColumnProfile) -> SeenValues:
     """Count the values of a column of new rows."""
-    if kind == "category":
-        words, codes = coded_words(column)
+    n_missing = int(np.count_nonzero(column.is_missing))
+    if column.is_category:
         places = {word: at for at, word in enumerate(encoder.categories_[name])}
-        other, missing = len(places), len(places) + 1
-        counts = np.zeros(missing + 1, dtype=np.int64)
+        counts = np.zeros(len(places) + 2, dtype=np.int64)
+        counts[-1] = n_missing
         new: Counter[str] = Counter()
-        for word, size in zip(words, np.bincount(codes, minlength=len(words)), strict=True):
-            counts[missing if word is None else places.get(word, other)] += size
-            if word is not None and word not in places and size:
-                new[word] += int(size)
+        for word, size in column.counted().items():
+            counts[places.get(word, -2)] += size
+            if word not in places:
+                new[word] += size
         return SeenValues(counts, new, 0)
-    values = number_parts(name, kind, column)[0]
-    is_known = ~np.isnan(values)
-    numbers = values[is_known]
-    bins = np.searchsorted(known.edges, numbers, side="left")
-    counts = np.bincount(bins, minlength=len(known.edges) + 3).astype(np.int64)
-    counts[-1] = values.size - numbers.size
-    beyond = int(np.count_nonzero((numbers < known.low) | (numbers > known.high)))
-    return SeenValues(counts, Counter(), beyond)
+    values = column.values[~column.is_missing]
+    if column.kind == "date":
+        days, sizes = np.unique(np.floor(values), return_counts=True)
+        seen = _binned(days[:0], known, sizes[:0])
+        seen.days = Counter(dict(zip(days.tolist(), sizes.tolist(), strict=True)))
+    else:
+        seen = _binned(values, known)
+    seen.counts[-1] = n_missing
+    return seen
+
+
+def _binned(
+    values: NDArray[np.float64], known: ColumnProfile, sizes: NDArray[np.int64] | None = None
+) -> SeenValues:
+    """Numbers in bins, each of them as often as ``sizes`` says."""
+    bins = np.searchsorted(known.edges, values, side="left")
+    counts = np.bincount(bins, sizes, minlength=len(known.edges) + 3).astype(np.int64)
+    beyond = (values < known.low) | (values > known.high)
+    return SeenValues(counts, Counter(), int(np.sum(beyond if sizes is None else sizes[beyond])))

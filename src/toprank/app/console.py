@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 import typer
 
 if TYPE_CHECKING:
-    import pyarrow as pa
+    import polars as pl
 
     from toprank.selection.judging import Interval
 
@@ -87,13 +87,13 @@ class Console:
         for line in zip(*columns, strict=True):
             _echo("  ".join(line).rstrip())
 
-    def rows(self, columns: pa.Table) -> None:
+    def rows(self, columns: pl.DataFrame) -> None:
         """Print rows of a table, as many of its columns as fit on the screen."""
         width, used = shutil.get_terminal_size((100, 24)).columns, 0
         names: list[str] = []
         cells: list[list[str]] = []
-        for name, column in zip(columns.column_names, columns.columns, strict=True):
-            texts = [_cell(value) for value in column.to_pylist()]
+        for name in columns.columns:
+            texts = [_cell(value) for value in columns[name].to_list()]
             used += 2 + max(map(len, (name, *texts)))
             if used > width + 2 and len(names) > 2:
                 break
@@ -193,7 +193,9 @@ def json_value(value: Any) -> Any:
 def _cell(value: Any) -> str:
     if value is None:
         return ""
-    return f"{value:.6g}" if isinstance(value, float) else " ".join(str(value).split())
+    if isinstance(value, float):
+        return f"{value:.0f}" if value.is_integer() and abs(value) < 1e15 else f"{value:.6g}"
+    return " ".join(str(value).split())
 
 
 def _terminal() -> Any:

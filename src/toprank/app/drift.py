@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from toprank.app.column_survey import count_column
 from toprank.blocks import Sums
-from toprank.tables.table import Table, listing
+from toprank.tables.table import Table, did_you_mean, listing
 
 if TYPE_CHECKING:
     from toprank.app.column_survey import ColumnProfile, SeenValues
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from toprank.tables.parquet_stream import ParquetStream
     from toprank.tables.table import RowBatch
 
+    Source = Table | ParquetStream | TextStream
+
 # A population stability index above this is called a major shift; sampling alone adds to it.
 MOVED = 0.25
 # Share of values beyond the training range that is worth a note.
@@ -28,6 +30,38 @@ BEYOND = 0.01
 # Rows, spread over the table, that are looked at.
 SAMPLE = 50_000
 _MOST_NOTES = 8
+
+
+def misfits(model: RankingModel, source: Source) -> list[str]:
+    """Columns of the model that a table does not have, and cells that are not what they should be.
+
+    Of a stream the cells of the rows that a pass has read.
+    """
+    absent = model.encoder.absent_columns(source)
+    found = []
+    if absent:
+        hint = did_you_mean(absent[0], source.names) if len(absent) == 1 else ""
+        what = f"column {absent[0]!r}{hint}" if len(absent) == 1 else f"columns {listing(absent)}"
+        they = "it counts" if len(absent) == 1 else "they count"
+        found.append(f"{source.name} has no {what}: {they} as missing in every row.")
+    kinds = dict(model.encoder.columns_)
+    for name, (size, rows, cell) in source.misread().items():
+        if name in kinds:
+            one, many = _CALLED[kinds[name]]
+            is_not = f"is not {one}" if size == 1 else f"are not {many}"
+            counts, more = ("counts", "") if size == 1 else ("count", ", …")
+            found.append(
+                f"{name}: {size:,} of {source.n_rows:,} cells {is_not} "
+                f"({cell!r} in row {rows[0] + 1:,}{more}) and {counts} as missing."
+            )
+    return found
+
+
+_CALLED = {
+    "number": ("a number", "numbers"), "boolean": ("true or false", "true or false"),
+    "date": ("a date", "dates"), "time": ("a time of day", "times of day"),
+    "duration": ("a duration", "durations"),
+}  # fmt: skip
 
 
 def count_values(
@@ -38,22 +72,29 @@ def count_values(
     rows = table.rows(np.arange(0, table.n_rows, step)) if step > 1 else table
     return Sums(
         [
-            count_column(encoder, name, kind, rows.column(name), known)
-            for (name, kind), known in zip(encoder.columns_, profiles, strict=True)
+            count_column(encoder, name, rows.column(name), known)
+            for (name, _), known in zip(encoder.columns_, profiles, strict=True)
         ]
     )
 
 
-def changes_in(model: RankingModel, source: Table | ParquetStream | TextStream) -> list[str]:
-    """What differs from training in a table, or in a pass over a stream."""
-    model.encoder.check_columns(Table(source.schema.empty_table(), source.name, source.is_sparse))
+def changes_in(model: RankingModel, source: Source) -> list[str]:
+    """What differs from training in a table, or in a pass over a stream; misfits come first.
+
+    Dates are judged by their distances to the newest one of their column in the same table: older
+    ones are a change, and time that goes on is none.
+    """
+    model.encoder.check_columns(source)
+    if isinstance(source, Table):
+        for name in model.columns:  # each is read once, and all of its cells
+            source.column(name)
     if not model.profile:
-        return []
+        return misfits(model, source)
     seen = source.total(
         lambda batch: count_values(model.encoder, model.profile, batch.table, source.n_rows),
         model.columns,
     )
-    return what_changed(model.encoder, model.profile, seen)
+    return what_changed(model, source, seen)
 
 
 class WatchedStream:
@@ -83,7 +124,7 @@ class WatchedStream:
     def changes(self) -> list[str]:
         """What differs from training, once a pass has been done."""
         model, seen = self._model, self._seen
-        return [] if seen is None else what_changed(model.encoder, model.profile, seen)
+        return misfits(model, self._source) if seen is None else what_changed(model, self._source, seen)
 
 
 def notes_on(changes: list[str]) -> list[str]:
@@ -101,16 +142,20 @@ def note_changes(console: Console, changes: list[str]) -> None:
         console.note("the expected hits assume rows like the training rows.")
 
 
-def what_changed(encoder: Encoding, profiles: Iterable[ColumnProfile], seen: Sums) -> list[str]:
-    """Say for each column what is different from training, the largest change first."""
-    notes = []
-    for (name, kind), known, new in zip(encoder.columns_, profiles, seen.parts, strict=True):
-        before = np.array(known.counts)
-        if new.counts.sum() and before.sum():
-            shift = _stability(before, new.counts)
-            text = _change(kind, known, new, encoder.categories_.get(name, []), shift)
+def what_changed(model: RankingModel, source: Source, seen: Sums) -> list[str]:
+    """Say what does not fit, and for each column what is different, the largest change first."""
+    encoder, notes = model.encoder, []
+    absent = set(encoder.absent_columns(source))
+    for (name, kind), known, new in zip(encoder.columns_, model.profile, seen.parts, strict=True):
+        before, now = np.array(known.counts), new.in_bins(known)
+        if kind == "date":
+            now.counts = _unless_older(before, now.counts)
+        if name not in absent and now.counts.sum() and before.sum():
+            shift = _stability(before, now.counts)
+            text = _change(kind, known, now, encoder.categories_.get(name, []), shift)
             notes += [(shift, f"{name} {text}.")] if text else []
-    return [text for _, text in sorted(notes, key=lambda note: -note[0])]
+    found = [text for _, text in sorted(notes, key=lambda note: -note[0])]
+    return misfits(model, source) + found
 
 
 def _change(
@@ -128,13 +173,23 @@ def _change(
     noise = 2.0 * (counts.size - 1) * (1.0 / before.sum() + 1.0 / n_rows)
     moved, change = _largest_change(known, counts, kind, words)
     has_moved, beyond = shift > MOVED + noise, seen.beyond / n_rows
-    span = f"{_value(kind, known.low)} to {_value(kind, known.high)}"
+    where = f"outside the training range {_value(kind, known.low)} to {_value(kind, known.high)}"
+    if kind == "date":
+        where = f"more than {_value(kind, known.high)} before the newest date, as none in training"
     if beyond > BEYOND and not (has_moved and change > beyond):
-        return f"is outside the training range {span} in {_percent(beyond)} of the rows"
+        return f"is {where} in {_percent(beyond)} of the rows"
     if not has_moved:
         return ""
-    outside = f"; {_percent(beyond)} of them are outside the training range {span}"
-    return f"has moved: {moved}{outside if beyond > BEYOND else ''}"
+    return f"has moved: {moved}{f'; {_percent(beyond)} of them are {where}' * (beyond > BEYOND)}"
+
+
+def _unless_older(before: NDArray[Any], counts: NDArray[Any]) -> NDArray[Any]:
+    """Dates as in training where they are no older: a table of one week is no change."""
+    (*old, _), (*new, n_missing) = before.tolist(), counts.tolist()
+    places = range(len(old))
+    if not sum(old) or np.dot(places, new) * sum(old) > np.dot(places, old) * sum(new):
+        return counts
+    return np.array([*(sum(new) * size / sum(old) for size in old), n_missing])
 
 
 def _stability(before: NDArray[Any], now: NDArray[Any]) -> float:
@@ -168,5 +223,5 @@ def _percent(share: float) -> str:
 
 def _value(kind: str, value: float) -> str:
     if kind == "date":
-        return str(np.datetime64("1970-01-01") + np.timedelta64(round(value * 86_400), "s"))[:10]
-    return f"{value:,.6g}"
+        return f"{value:,.0f} days"
+    return f"{value:,.6g}{' hours' if kind in ('time', 'duration') else ''}"

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from toprank.app.training_data import LabelledFeatures, TrainingData
     from toprank.tables import Table
     from toprank.tables.columns import Encoding
+    from toprank.tables.schema import Schema
 
 # Rows from which mean and spread of contributions are taken: enough for two digits.
 SAMPLE = 20_000
@@ -74,8 +75,6 @@ def fit_model(
             "n_positives": data.n_positives,
             "table": data.source.name,
             "assumption": data.chosen.assumption,
-            "left_out": data.left_out,
-            "read_as": getattr(data.source, "read_as", {}),
             **chosen,
             "class": type(fitted).__name__,
             "parameters": _plain_parameters(fitted),
@@ -83,6 +82,7 @@ def fit_model(
         profile=profile_of(encoder, data.whole.features if data.whole else sample),
         baseline=baseline,
         spread=spread,
+        schema=_schema_of(data, encoder),
     )
     head = _head_of_list(data, model)
     model.facts["certificate"] = _certificate_in_words(model, data, head.above.size)
@@ -94,6 +94,14 @@ def fit_model(
     best = head.best.best()
     cutoff = cut_above(best.scores, max(1, best.inside().rows.size))
     return replace(model, cutoff=cutoff, calibration=calibration)
+
+
+def _schema_of(data: TrainingData, encoder: Encoding) -> Schema:
+    """How the columns were read, and why some of them are not used."""
+    found, used = data.schema, {name for name, _ in encoder.columns_}
+    idle = [name for name in data.features if name in found and name not in used]
+    changes = {name: replace(found[name], left_out="no value twice") for name in idle}
+    return found if encoder.is_sparse else found.changed(**changes)
 
 
 def _n_nodes(ranker: Any) -> int:
@@ -118,7 +126,7 @@ def _fitted(
         if isinstance(ranker, TopRanker):
             ranker._fit_table(rows.features, labels, **rows.metadata(), **choosing)  # noqa: SLF001
             return ranker.encoder_, ranker.best_estimator_  # type: ignore[return-value]
-        encoder = learned_encoding(rows.features)
+        encoder = learned_encoding(rows.features, rows.weights)
         return encoder, ranker.fit(encoder.transform(rows.features), labels, **rows.metadata())
     except ValueError as error:
         _check_sizes(rows.features, error)

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toprank.inputs import rows_within_budget
-from toprank.tables.columns import Encoding, as_words
+from toprank.tables.columns import Encoding
+from toprank.tables.schema import Schema
 from toprank.tables.table import FEATURES, as_table
 
 if TYPE_CHECKING:
@@ -26,13 +27,18 @@ FEW_ROWS = 5000
 
 @dataclass(frozen=True)
 class Roles:
-    """Which column is what. ``positives`` are the target's values that belong at the top."""
+    """Which column is what.
+
+    ``positives`` are the target's values that belong at the top, ``unlabelled`` those of rows that
+    were left out of learning.
+    """
 
     target: str
     positives: tuple[str, ...] = ()
     group: str | None = None
     weight: str | None = None
     ignored: tuple[str, ...] = ()
+    unlabelled: tuple[str, ...] = ()
 
     @property
     def positive(self) -> str:
@@ -78,7 +84,7 @@ class RankingModel:
     ranker : fitted ranker
         Out of a file :class:`toprank.app.stored.StoredRanker`, which acts like it.
     roles : Roles
-        Target, positive values, group, weight and ignored columns of the training table.
+        Target, its values, group, weight and ignored columns of the training table.
     budget : int or float
         Rows of the list that count, or below 1 the share of them.
     cutoff : float or None
@@ -94,6 +100,9 @@ class RankingModel:
         Standard deviation of the same.
     calibration : Calibration or None
         Scores and labels of rows that the ranker did not learn from, on which promises rest.
+    schema : Schema
+        How all columns of the training table were read, and why some were left out; later tables
+        are read by it.
     """
 
     encoder: Encoding
@@ -106,16 +115,22 @@ class RankingModel:
     baseline: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
     spread: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
     calibration: Calibration | None = None
+    schema: Schema = field(default_factory=lambda: Schema({}))
 
     @property
     def columns(self) -> list[str]:
-        """The columns that a table must have to be ranked."""
+        """The columns that rows are ranked by."""
         return [name for name, _ in self.encoder.columns_]
 
     @property
     def assumption(self) -> str:
         """What was assumed about the target, which every output must say; mostly nothing."""
         return str(self.facts.get("assumption", ""))
+
+    @property
+    def left_out(self) -> dict[str, str]:
+        """Columns of the training table that are not used, with the reason."""
+        return {each.name: each.left_out for each in self.schema.columns.values() if each.left_out}
 
     def scores(self, X: Any, first_row: int | None = None) -> NDArray[np.float64]:
         """Score every row of a table or frame; a row without a finite score raises.
@@ -133,7 +148,7 @@ class RankingModel:
 
     def with_sparse_features(self, table: Table) -> Table:
         """A shortlist of sparse rows with its features, which stand there as text in one column."""
-        if table.schema.get_field_index(FEATURES) < 0 or FEATURES in self.encoder.owners_:
+        if FEATURES not in table.names or FEATURES in self.encoder.owners_:
             return table
         from toprank.tables.sparse import SparseTable
 
@@ -393,9 +408,10 @@ def lists_of(table: Table, group: str | None) -> NDArray[Any] | None:
     """List ids, one per row."""
     if group is None:
         return None
-    column = table.column(group)
-    if column.null_count:
+    column = table.keys(group)
+    n_missing = int(np.count_nonzero(column.is_missing))
+    if n_missing:
         raise ValueError(
-            f"the group {group!r} is missing in {column.null_count} rows; every row needs a list."
+            f"the group {group!r} is missing in {n_missing} rows; every row needs a list."
         )
-    return np.array(as_words(column).to_pylist(), dtype=str)
+    return np.array(column.words, dtype=str)[column.values]

@@ -2,10 +2,10 @@ r"""Model files: a header, a SHA-256, a description in JSON and plain arrays; ne
 
 ::
 
-    toprank model 2\n           what this is, and the version of this layout
+    toprank model 3\n           what this is, and the version of this layout
     9f86d081…\n                 SHA-256 of everything below, in hexadecimal
     8 bytes                     length of the description, little-endian
-    description                 JSON: encoder, ranker, roles, budget, facts of the training
+    description                 JSON: schema, encoder, ranker, roles, budget, facts of the training
     arrays                      little-endian, not compressed, in the order of their mention
 
 In the description ``{"$array": ["<f8", 1, 6]}`` is an array of that dtype and shape, and
@@ -34,12 +34,13 @@ from toprank.app.stored import ArraySpec, Stored, StoredRanker, check_stored, st
 from toprank.app.writing import write_atomically
 from toprank.shortlists.calibration import MOST_ROWS, Calibration
 from toprank.tables.columns import DATE_PARTS, Encoding
+from toprank.tables.schema import Schema
 
 if TYPE_CHECKING:
     import os
 
 _MAGIC = b"toprank model "
-_LAYOUT = 2
+_LAYOUT = 3
 _LENGTH = struct.Struct("<Q")
 _DTYPES = ("|b1", "|u1", "<u2", "<u4", "<i4", "<i8", "<f4", "<f8")
 # Beyond these no model of ours goes; a hostile file could fill the memory.
@@ -66,11 +67,12 @@ def save_model(path: str | os.PathLike[str], model: RankingModel) -> Path:
     arrays: list[bytes] = []
     encoder, roles = model.encoder, model.roles
     description = {
+        "schema": model.schema.as_values(),
         "encoder": _columns_of(encoder, arrays),
         "ranker": _written(stored_ranker(model.ranker), arrays),
         "baseline": _written(model.baseline, arrays),
         "spread": _written(model.spread, arrays),
-        "roles": [roles.target, roles.positives, roles.group, roles.weight, roles.ignored],
+        "roles": list(vars(roles).values()),
         "budget": model.budget,
         "cutoff": model.cutoff,
         "profile": [[each.edges, each.low, each.high, each.counts] for each in model.profile],
@@ -196,16 +198,17 @@ def _read(payload: bytes) -> RankingModel:
         raise ValueError("its description is too long.")
     reader = _Reader(memoryview(payload)[start + length :])
     known = reader.value(_parsed(text))
-    encoder = _encoder(known["encoder"])
+    schema = Schema.of_values(known["schema"])
+    encoder = _encoder(known["encoder"], schema)
     ranker, n_outputs = known["ranker"], len(encoder.owners_)
     check_stored(ranker, n_outputs)
     for name in ("baseline", "spread"):
         ArraySpec("n").check(name, known[name], {"n": n_outputs})
     _check_facts(known["facts"], ranker.class_name)
-    target, positives, group, weight, ignored = known["roles"]
+    target, positives, group, weight, ignored, unlabelled = known["roles"]
     named = [target, *(name for name in (group, weight) if name is not None)]
-    if not (_are(str, named) and _are(str, positives) and _are(str, ignored)):
-        raise ValueError("its target, positives, group, weight or ignored columns are not names.")
+    if not all(_are(str, each) for each in (named, positives, ignored, unlabelled)):
+        raise ValueError("its target, group, weight, ignored columns or values are not names.")
     budget, cutoff = known["budget"], known["cutoff"]
     is_count = type(budget) is int and budget >= 1
     if not is_count and not (type(budget) is float and 0 < budget < 1):
@@ -217,7 +220,7 @@ def _read(payload: bytes) -> RankingModel:
     return RankingModel(
         encoder=encoder,
         ranker=StoredRanker(ranker),
-        roles=Roles(target, tuple(positives), group, weight, tuple(ignored)),
+        roles=Roles(target, tuple(positives), group, weight, tuple(ignored), tuple(unlabelled)),
         budget=budget,
         cutoff=cutoff,
         facts=known["facts"],
@@ -225,6 +228,7 @@ def _read(payload: bytes) -> RankingModel:
         baseline=known["baseline"],
         spread=known["spread"],
         calibration=_checked_calibration(known["calibration"]),
+        schema=schema,
     )
 
 
@@ -249,7 +253,7 @@ def _columns_of(encoder: Encoding, arrays: list[bytes]) -> Any:
     ]
 
 
-def _encoder(columns: Any) -> Encoding:
+def _encoder(columns: Any, schema: Schema) -> Encoding:
     if isinstance(columns, np.ndarray):
         from toprank.tables.sparse import SparseEncoding
 
@@ -260,7 +264,7 @@ def _encoder(columns: Any) -> Encoding:
     made = Encoding()
     made.columns_ = [(name, kind) for name, kind, *_ in columns]
     made.categories_, made.medians_, made.has_missing_ = {}, {}, {}
-    sizes = {"number": 1, "boolean": 1, "date": len(DATE_PARTS)}
+    sizes = dict.fromkeys(("number", "boolean", "time", "duration"), 1) | {"date": len(DATE_PARTS)}
     for name, kind, values, has_missing in columns:
         if kind == "category":
             is_right = _are(str, values) and len(set(values)) == len(values)
@@ -269,12 +273,14 @@ def _encoder(columns: Any) -> Encoding:
             is_right = _are(float, values) and len(values) == sizes.get(kind)
             is_right = is_right and all(map(math.isfinite, values))
             made.medians_[name] = values
-        if type(name) is not str or type(has_missing) is not bool or not is_right:
+        is_read = type(name) is str and name in schema and schema[name].kind == kind
+        if not is_read or type(has_missing) is not bool or not is_right:
             raise ValueError(f"its column {name!r} is not described as a {kind!r} should be.")
         made.has_missing_[name] = has_missing
     if len(made.has_missing_) < len(columns):
         raise ValueError("it names a column twice.")
     made.name_outputs()
+    made.schema_ = schema.select([name for name, _ in made.columns_])
     return made
 
 

@@ -251,27 +251,34 @@ class TargetOptions:
         "[default: yes, true, 1 and the like, else the rarer of two]."
     )
 
+    unlabelled: list[str] | None = option(
+        "Value of the target of rows whose outcome is not known yet: they are left out; may be "
+        "repeated."
+    )
+
     def label_as(self, model: RankingModel, table: Table, console: Console) -> LabelledFeatures:
         """The labelled rows of a table, by default as in the model's own training.
 
-        A note says what is negative, if these are several values and the user has named none.
+        Notes say which rows have no target, and what is negative, if these are several values.
         """
-        from toprank.app.training_data import label_rows, note_on_negatives
+        from toprank.app.column_survey import notes_on_target
+        from toprank.app.training_data import label_rows
 
         roles = model.roles
         target = self.target or roles.target
-        own = () if self.positive or target != roles.target else roles.positives
-        rows = label_rows(
+        is_same = target == roles.target
+        own = roles.positives if is_same and not self.positive else ()
+        data = label_rows(
             table,
             target=target,
             positives=tuple(self.positive or own),
             group=roles.group if roles.group in table.names else None,
             weight=roles.weight if roles.weight in table.names else None,
-        ).in_memory()
-        note = note_on_negatives(table, target, own) if own else ""
-        if note:
+            unlabelled=tuple(self.unlabelled or ()) or (roles.unlabelled if is_same else ()),
+        )
+        for note in notes_on_target(data):
             console.note(note)
-        return rows
+        return data.in_memory()
 
 
 @dataclass(frozen=True)
@@ -298,6 +305,7 @@ class RoleOptions(TargetOptions):
             group=self.group,
             weight=self.weight,
             ignored=tuple(self.ignore or ()),
+            unlabelled=tuple(self.unlabelled or ()),
         )
 
 

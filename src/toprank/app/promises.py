@@ -12,8 +12,9 @@ from toprank.app.options import parse_share
 from toprank.app.ranking import RankedRows, take_ranked
 from toprank.blocks import Sums
 from toprank.shortlists import Cap, DailyBudget, Quota, audit_rows, make_shortlist
-from toprank.tables.columns import as_row_weights, as_words
-from toprank.tables.table import check_has_column, listing
+from toprank.tables.columns import as_row_weights
+from toprank.tables.schema import Schema
+from toprank.tables.table import Table, check_has_column, listing
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,9 +22,12 @@ if TYPE_CHECKING:
     from toprank.app.model import RankingModel
     from toprank.app.options import RuleOptions
     from toprank.tables.parquet_stream import ParquetStream
-    from toprank.tables.table import RowBatch, Table
+    from toprank.tables.table import RowBatch
 
 Floats = NDArray[np.float64]
+
+# Rows that tell how a column of amounts is written that the model does not have.
+_SAMPLE = 10_000
 
 
 @dataclass(frozen=True)
@@ -133,6 +137,7 @@ def rank_by_rules(
 ) -> RankedRows:
     """Rank a table by the rules; all scores are held in memory, 8 bytes per row."""
     _check_possible(model, source, top, rules)
+    source = _with_amounts(source, rules)
     scores, *others = (
         np.concatenate(pieces)
         for pieces in source.total(
@@ -183,7 +188,7 @@ def rank_by_rules(
 def _check_possible(
     model: RankingModel, source: Table | ParquetStream, top: int | None, rules: ListRules
 ) -> None:
-    names = source.schema.names
+    names = source.names
     if model.roles.group in names:
         raise ValueError(
             f"the model ranks within the lists of {model.roles.group!r}, but promises, limits, "
@@ -205,17 +210,28 @@ def _check_possible(
         raise ValueError(f"--top {top} is more than the {source.n_rows} rows of {source.name}.")
 
 
+def _with_amounts(source: Table | ParquetStream, rules: ListRules) -> Table | ParquetStream:
+    """Rows whose amounts are read by one schema in all batches, if the model knows none."""
+    amounts = [name for name in (rules.value, rules.cost) if isinstance(name, str)]
+    new = [name for name in amounts if name not in source.schema]
+    if not new or isinstance(source, Table):
+        return source
+    some = source.take(np.arange(min(source.n_rows, _SAMPLE)))
+    found = Schema.infer({name: some[name] for name in new})
+    return source.read_by(source.schema.changed(**found.columns))
+
+
 def _gather(model: RankingModel, rules: ListRules, batch: RowBatch) -> Sums:
     """Scores of the rows of a batch, and the columns that rules are about."""
     roles = {rules.cost: "cost", rules.value: "value"}
     found: list[list[NDArray[Any]]] = [[model.scores(batch.table, batch.first_row)]]
     for name in rules.columns:
-        column = batch.table.columns.column(name)
         if name in roles:
+            column = batch.table.column(name)
             found.append([as_row_weights(column, name, role=roles[name])])
         else:
-            words = as_words(column).to_pylist()
-            found.append([np.array(["" if word is None else word for word in words])])
+            keys = batch.table.keys(name)
+            found.append([np.array([*keys.words, ""])[keys.values]])
     return Sums(found)
 
 

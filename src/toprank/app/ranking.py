@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from toprank.app.model import lists_of
@@ -17,6 +16,8 @@ from toprank.kernels.memory import available_memory
 from toprank.tables.table import BestRows, Table
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from toprank.app.model import RankingModel
     from toprank.app.text_stream import TextStream
     from toprank.tables.parquet_stream import ParquetStream
@@ -27,11 +28,12 @@ if TYPE_CHECKING:
 class RankedRows:
     """The best rows with all their columns, ``rank`` and ``score`` before them.
 
-    With lists, rows come list after list and ranks are within their list. ``words`` and ``facts``
-    say what is promised about them.
+    ``rows`` are their places in the table. With lists, rows come list after list and ranks are
+    within their list. ``words`` and ``facts`` say what is promised about them.
     """
 
-    columns: pa.Table
+    columns: pl.DataFrame
+    rows: NDArray[np.intp]
     n_rows: int
     last_score: float | None
     n_lists: int = 1
@@ -46,8 +48,8 @@ def rank_rows(
     cutoff: float | None,
 ) -> RankedRows:
     """The ``top`` best rows, by default those of the budget, or all above a cutoff."""
-    model.encoder.check_columns(Table(source.schema.empty_table(), source.name, source.is_sparse))
-    group = model.roles.group if model.roles.group in source.schema.names else None
+    model.encoder.check_columns(source)
+    group = model.roles.group if model.roles.group in source.names else None
     if top is not None and top > source.n_rows:
         raise ValueError(f"--top {top} is more than the {source.n_rows} rows of {source.name}.")
     if group is not None:
@@ -84,8 +86,9 @@ def take_ranked(
     order = np.argsort(rows)
     places = np.empty_like(order)
     places[order] = np.arange(order.size)
-    found = source.take(rows[order]).take(pa.array(places))
-    return _with_places(found, scores, np.arange(1, order.size + 1), source.n_rows, more)
+    found = source.take(rows[order])[places]
+    added = {"rank": np.arange(1, order.size + 1), "score": scores, **more}
+    return _ranked(with_columns(found, 0, added), rows, scores, source.n_rows)
 
 
 def _ranked_lists(
@@ -101,26 +104,25 @@ def _ranked_lists(
         counts = within_budget(model.budget if top is None else top, found.sizes)
         chosen = found.places < counts[found.lists]
     rows = found.rows[chosen]
-    ranked = _with_places(table.take(rows), scores[rows], found.places[chosen] + 1, table.n_rows)
+    added = {"rank": found.places[chosen] + 1, "score": scores[rows]}
+    ranked = _ranked(with_columns(table.take(rows), 0, added), rows, scores[rows], table.n_rows)
     return replace(ranked, n_lists=int(found.sizes.size))
 
 
-def _with_places(
-    rows: pa.Table,
-    scores: NDArray[np.float64],
-    places: NDArray[Any],
-    n_rows: int,
-    more: Mapping[str, NDArray[Any]] | None = None,
+def _ranked(
+    columns: pl.DataFrame, rows: NDArray[Any], scores: NDArray[np.float64], n_rows: int
 ) -> RankedRows:
-    added = {"rank": places, "score": scores, **(more or {})}
-    for name, values in reversed(added.items()):
-        rows = rows.add_column(0, free_name(name, rows), pa.array(values))
-    return RankedRows(rows, n_rows, float(scores[-1]) if scores.size else None)
+    return RankedRows(columns, rows, n_rows, float(scores[-1]) if scores.size else None)
 
 
-def free_name(name: str, rows: pa.Table) -> str:
-    """The name of a new column, with ``toprank_`` before it where the table has one like it."""
-    return name if name not in rows.column_names else f"toprank_{name}"
+def with_columns(rows: pl.DataFrame, place: int, added: Mapping[str, Any]) -> pl.DataFrame:
+    """Rows with further columns from a place on, ``toprank_`` before names that there are."""
+    import polars as pl
+
+    own = rows.get_columns()
+    names = [name if name not in rows.columns else f"toprank_{name}" for name in added]
+    new = [pl.Series(name, values) for name, values in zip(names, added.values(), strict=True)]
+    return pl.DataFrame([*own[:place], *new, *own[place:]])
 
 
 def _check_memory(source: Table | ParquetStream | TextStream, count: int) -> None:

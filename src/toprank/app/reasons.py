@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from toprank.tables.cells import distinct_texts
+
 if TYPE_CHECKING:
     from toprank.app.model import RankingModel
     from toprank.tables import Table
@@ -67,9 +69,7 @@ def reasons_of(model: RankingModel, chosen: Table, everything: Table) -> list[Ex
         moved = _places(rivals[key], score - parts[ordered]) - above
         row = chosen.rows([at])
         reasons = [
-            Reason(
-                names[n], _in_words(row.column(names[n])[0].as_py()), float(parts[n]), int(moves)
-            )
+            Reason(names[n], _in_words(row, names[n]), float(parts[n]), int(moves))
             for n, moves in zip(ordered, moved, strict=True)
         ]
         found.append(ExplainedRow(int(above) + 1, rivals[key].size, score, reasons))
@@ -111,14 +111,13 @@ def _places(ascending: NDArray[Any], scores: Any) -> Any:
     return ascending.size - np.searchsorted(ascending, scores + slack, side="right")
 
 
-def _in_words(value: Any) -> str:
-    if value is None or value != value or str(value).strip() in ("", "?"):  # noqa: PLR0124
-        return "is missing"
-    if isinstance(value, bool):
-        return "is true" if value else "is false"
-    if isinstance(value, int):
-        return f"is {value:,}" if abs(value) >= 10_000 else f"is {value}"
-    if isinstance(value, float):
-        return f"is {value:,.6g}"
-    text = str(value).strip().removesuffix(" 00:00:00")
-    return f"is {text if len(text) <= 40 else f'{text[:39]}…'}"
+def _in_words(row: Table, name: str) -> str:
+    """The given cell of a single row; what a sparse row does not have is 0."""
+    column = row.column(name)
+    if name not in row.cells:
+        return "is missing" if column.is_missing[0] else f"is {column.values[0]:g}"
+    text = " ".join("".join(distinct_texts(row.cells[name])[0]).split())
+    text = text if len(text) <= 40 else f"{text[:39]}…"
+    if not column.is_missing[0]:
+        return f"is {text.removesuffix(' 00:00:00')}"
+    return f"is missing ({text})" if text else "is missing"

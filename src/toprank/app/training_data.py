@@ -8,40 +8,28 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from toprank.app.formats import GROUP, LABEL
 from toprank.app.model import Roles, lists_of
+from toprank.app.targets import TargetValues, choose_positives
 from toprank.blocks import Block
 from toprank.inputs import rounded_up
-from toprank.labels import positive_of
 from toprank.tables import Table
-from toprank.tables.columns import as_row_weights, coded_words, counted_words
+from toprank.tables.columns import as_row_weights
 from toprank.tables.parquet_blocks import StreamBlocks
 from toprank.tables.parquet_stream import ParquetStream
-from toprank.tables.table import RowBatch, check_has_column, listing
+from toprank.tables.table import RowBatch, check_has_column, joined, listing
 
 if TYPE_CHECKING:
     import os
 
     from toprank.blocks import Total
     from toprank.tables import TableEncoder
+    from toprank.tables.schema import Schema
 
 # A target with more values is no target; remembering them all would fill the memory.
 MOST_VALUES = 100_000
-# Of two texts whose meaning is not known the rarer is the positive one, if it is clearly rarer.
-RARE = 0.4
-# Values of a target that can be named one by one.
-MOST_NAMED = 20
-
-
-class PositiveValues(NamedTuple):
-    """The values that belong at the top; what was assumed, if anything; what else to know."""
-
-    values: tuple[str, ...]
-    assumption: str = ""
-    note: str = ""
 
 
 class LabelledFeatures(NamedTuple):
@@ -76,11 +64,11 @@ class LabelledFeatures(NamedTuple):
 
 @dataclass
 class _TargetSeen:
-    """Rows by value of the target, rows with one by batch, and the weight of these."""
+    """By value of the target the rows, their weight, and the rows of each batch."""
 
     counts: Counter[str]
-    known: list[int]
-    weight: float
+    weights: Counter[str]
+    batches: list[Counter[str]]
 
     def __add__(self, other: _TargetSeen) -> _TargetSeen:
         counts = self.counts + other.counts
@@ -88,7 +76,8 @@ class _TargetSeen:
             raise ValueError(
                 f"the target has more than {MOST_VALUES:,} different values; give one with fewer."
             )
-        return _TargetSeen(counts, self.known + other.known, self.weight + other.weight)
+        weights = self.weights + other.weights
+        return _TargetSeen(counts, weights, self.batches + other.batches)
 
 
 @dataclass(frozen=True)
@@ -113,6 +102,15 @@ class TrainingData:
     left_out: dict[str, str] = field(default_factory=dict)
 
     @property
+    def schema(self) -> Schema:
+        """How the columns are read, and which are not used and why."""
+        found = self.source.schema
+        reasons = dict.fromkeys(self.features, "") if not self.source.is_sparse else {}
+        reasons |= dict.fromkeys(self.roles.ignored, "ignored") | self.left_out
+        changes = {name: replace(found[name], left_out=reasons[name]) for name in reasons}
+        return found.changed(**changes)
+
+    @property
     def n_left_out(self) -> int:
         """Rows without a target, and rows that are held out."""
         return int(self.source.n_rows - self.n_rows)
@@ -129,7 +127,7 @@ class TrainingData:
     def rows(self, batch: RowBatch) -> LabelledFeatures:
         """The labelled rows of a batch."""
         table = batch.table
-        is_known, is_positive = _labels(table, self.roles.target, self.roles.positives)
+        is_known, is_positive = _labels(table, self.roles.target, self.chosen)
         numbers = np.flatnonzero(is_known)
         if numbers.size < table.n_rows:
             table, is_positive = table.rows(numbers), is_positive[numbers]
@@ -191,7 +189,7 @@ class TrainingData:
         """Let an encoder learn from the features of all rows."""
         if self.whole is not None:
             return encoder.fit(self.whole.features)
-        schema = pa.schema([self.source.schema.field(name) for name in self.features])
+        schema = self.source.schema.select(self.features)
         return encoder.fit_passes(
             lambda work: self.total(lambda rows: work(rows.features)), schema, self.source.name
         )
@@ -223,11 +221,9 @@ class TrainingData:
         found = self.total(taken)
         if len(found) == 1:
             return found[0]._replace(groups=None, first_row=0)
-        tables = [rows.features.columns for rows in found]
         weights = [rows.weights for rows in found if rows.weights is not None]
-        first = found[0].features
         return LabelledFeatures(
-            Table(pa.concat_tables(tables).combine_chunks(), first.name, first.is_sparse),
+            joined([rows.features for rows in found]),
             np.concatenate([rows.positives for rows in found]),
             np.concatenate(weights) if weights else None,
             None,
@@ -243,14 +239,16 @@ def label_rows(
     group: str | None = None,
     weight: str | None = None,
     ignored: tuple[str, ...] = (),
+    unlabelled: tuple[str, ...] = (),
 ) -> TrainingData:
     """Name the columns that are features, labels, lists and weights, and check the labels.
 
-    Where ``positives`` is empty, :func:`choose_positives` chooses.
+    Where ``positives`` is empty, :func:`choose_positives` chooses; rows whose target is one of
+    ``unlabelled`` are left out as those without one.
     LIBSVM and LETOR files name their target and lists. Of a stream it takes one pass over the
     columns of the target and the weights.
     """
-    names = source.names if isinstance(source, Table) else list(source.schema.names)
+    names = source.names
     if target is None and source.is_sparse:
         target = LABEL
     if target is None:
@@ -268,18 +266,20 @@ def label_rows(
             f"{name!r} is named more than once as target, group or weight; name different columns."
         )
     seen = _look_at_target(source, target, weight)
-    chosen = choose_positives(seen.counts, target, positives)
-    n_rows = sum(seen.known)
-    n_positives = sum(seen.counts[value] for value in set(chosen.values))
-    if not seen.weight:
+    chosen = choose_positives(seen.counts, target, positives, unlabelled)
+    known = [_sum_of_known(counts, chosen) for counts in seen.batches]
+    n_positives = sum(seen.counts[value] for value in chosen.values)
+    total = float(_sum_of_known(seen.weights, chosen))
+    if not total:
         raise ValueError(f"the weight {weight!r} is 0 in every row; some rows must count.")
-    roles = Roles(target, chosen.values, group, weight, ignored)
+    roles = Roles(target, chosen.values, group, weight, ignored, unlabelled)
     others = {target, group, weight, *ignored}
     features = [name for name in names if name not in others]
     if not features:
         raise ValueError(f"{source.name} has no column left to learn from besides {target!r}.")
-    starts = np.concatenate([[0], np.cumsum(seen.known)[:-1]]).astype(np.int64)
-    data = TrainingData(source, roles, features, n_rows, n_positives, seen.weight, starts, chosen)
+    starts = np.concatenate([[0], np.cumsum(known)[:-1]]).astype(np.int64)
+    n_rows = sum(known)
+    data = TrainingData(source, roles, features, n_rows, n_positives, total, starts, chosen)
     if isinstance(source, Table):
         return replace(data, whole=data.rows(RowBatch(source.select(data.columns), 0, 0)))
     return data
@@ -287,11 +287,14 @@ def label_rows(
 
 def _look_at_target(source: Table | ParquetStream, target: str, weight: str | None) -> _TargetSeen:
     def look(batch: RowBatch) -> _TargetSeen:
-        is_known, _ = _labels(batch.table, target, ())
-        weights = _weights(batch.table, weight)
-        total = float(is_known.sum() if weights is None else weights[is_known].sum())
-        counts = counted_words(batch.table.column(target))
-        return _TargetSeen(counts, [int(is_known.sum())], total)
+        found = batch.table.keys(target)
+        counts, weights = found.counted(), _weights(batch.table, weight)
+        if weights is None:
+            return _TargetSeen(counts, counts, [counts])
+        # the first place is that of rows without a value, whose code is -1
+        sums = np.bincount(found.values + 1, weights, len(found.words) + 1)[1:].tolist()
+        by_word = Counter(dict(zip(found.words, sums, strict=True)))
+        return _TargetSeen(counts, by_word, [counts])  # type: ignore[arg-type]
 
     seen = source.total(look, [target] if weight is None else [target, weight])
     if not seen.counts:
@@ -299,89 +302,19 @@ def _look_at_target(source: Table | ParquetStream, target: str, weight: str | No
     return seen
 
 
-def choose_positives(
-    counts: Mapping[str, int], target: str, named: tuple[str, ...] = ()
-) -> PositiveValues:
-    """Choose among the values of a target, which are counted; ``named`` are the user's own.
-
-    Of two numbers the larger is positive, of words such as yes and no the known one. Of two other
-    texts it is the rarer, which is an assumption and must be said; where both are common the user
-    is asked. Values that differ in case only are one value.
-
-    Examples
-    --------
-    >>> choose_positives({"no": 90, "yes": 10}, "bought")
-    PositiveValues(values=('yes',), assumption='', note='')
-    >>> choose_positives({"legit": 990, "fraud": 10}, "kind").values
-    ('fraud',)
-    """
-    if named:
-        unknown = [value for value in named if value not in counts]
-        if unknown:
-            raise ValueError(
-                f"the target {target!r} is never {unknown[0]!r}; its values are "
-                f"{listing(sorted(counts))}."
-            )
-        if set(counts) <= set(named):
-            raise ValueError(
-                f"every known row of the target {target!r} is positive; "
-                "ranking needs positive and negative rows."
-            )
-        return PositiveValues(named)
-    spellings: dict[str, list[str]] = {}
-    for value in sorted(counts):
-        spellings.setdefault(value.casefold(), []).append(value)
-    if len(spellings) != 2:
-        few = listing(sorted(counts), most=5)
-        found = "only one value" if len(spellings) == 1 else f"{len(counts):,} different values"
-        remedy = "name the positive ones with --positive VALUE"
-        if len(spellings) > MOST_NAMED:
-            remedy = "add a column of yes and no, e.g. whether it is above a limit"
-        raise ValueError(
-            f"the target {target!r} has {found} ({few}), but ranking needs two; {remedy}."
-        )
-    rows = {word: sum(counts[value] for value in same) for word, same in spellings.items()}
-    note = ""
-    if len(counts) > 2:
-        alike = next(same for same in spellings.values() if len(same) > 1)
-        note = f"{listing(alike)} of the target {target!r} differ in case only: taken as one value."
-    known = positive_of(*rows)
-    if known is not None:
-        return PositiveValues(tuple(spellings[known]), note=note)
-    rare, common = sorted(rows, key=lambda word: (rows[word], word))
-    if rows[rare] > RARE * sum(rows.values()):
-        both = [spellings[word][0] for word in (rare, common)]
-        raise ValueError(
-            f"the target {target!r} is {both[0]!r} in {rows[rare]:,} rows and {both[1]!r} in "
-            f"{rows[common]:,}: which of them belongs at the top? Name it with "
-            f"--positive {both[0]!r} or --positive {both[1]!r}."
-        )
-    first, other = spellings[rare][0], spellings[common][0]
-    assumption = (
-        f"ASSUMED: {target} = {first} belongs at the top, because it is the rarer value "
-        f"({rows[rare]:,} rows). If it is {other}, fit with --positive {other!r}."
-    )
-    return PositiveValues(tuple(spellings[rare]), assumption, note)
-
-
-def note_on_negatives(table: Table, target: str, positives: tuple[str, ...]) -> str:
-    """Name the values that count as negative, where they are more than one."""
-    negatives = sorted(set(counted_words(table.column(target))) - set(positives))
-    if len({value.casefold() for value in negatives}) < 2:
-        return ""
-    return (
-        f"the values {listing(negatives)} of the target {target!r} count as negative, because the "
-        f"model was fitted with {listing(positives)} as positive; --positive VALUE names others."
-    )
+def _sum_of_known(counts: Counter[str], chosen: TargetValues) -> float:
+    """What belongs to rows that have a target."""
+    return sum(count for word, count in counts.items() if word not in chosen.missing)
 
 
 def _labels(
-    table: Table, target: str, positives: tuple[str, ...]
+    table: Table, target: str, chosen: TargetValues
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Which rows have a target, and which are positive."""
-    words, codes = coded_words(table.column(target))
-    is_known = np.array([word is not None for word in words])[codes]
-    return is_known, np.array([word in positives for word in words])[codes]
+    found = table.keys(target)
+    is_known = [word not in chosen.missing for word in found.words]
+    is_positive = [word in chosen.values for word in found.words]
+    return np.array([*is_known, False])[found.values], np.array([*is_positive, False])[found.values]
 
 
 def _weights(table: Table, weight: str | None) -> NDArray[np.float64] | None:

@@ -140,20 +140,17 @@ def compare_rankers(
 
 
 def fingerprint(table: Table, settings: list[Any]) -> str:
-    """A digest of what is compared: all columns of the table and every option."""
+    """A digest of what is compared: all given cells, how they are read, and every option."""
     import hashlib
 
-    import pyarrow as pa
-
     import toprank
+    from toprank.tables.cells import distinct_texts
 
-    digest = hashlib.sha256(repr([toprank.__version__, settings]).encode())
-
-    for batch in table.columns.combine_chunks().to_batches(max_chunksize=1 << 16):
-        content = pa.BufferOutputStream()
-        with pa.ipc.new_stream(content, batch.schema) as writer:
-            writer.write_batch(batch)
-        digest.update(content.getvalue())
+    digest = hashlib.sha256(repr([toprank.__version__, settings, table.schema.columns]).encode())
+    for name, cells in table.cells.items():
+        texts, codes = distinct_texts(cells)
+        digest.update(repr([name, *texts]).encode())
+        digest.update(codes.tobytes())
     return digest.hexdigest()
 
 

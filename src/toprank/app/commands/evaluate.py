@@ -104,8 +104,8 @@ def weight_by_propensity(
     from toprank.tables.table import check_has_column
 
     check_has_column(table.name, table.names, propensity, "--propensity")
-    labelled = table.rows(rows.numbers).columns.column(propensity)
-    weights = inverse_weights(as_row_weights(labelled, propensity, role="chance"))
+    opened = table.column(propensity).taken(rows.numbers)
+    weights = inverse_weights(as_row_weights(opened, propensity, role="chance"))
     effective = weights.sum() ** 2 / np.square(weights).sum()
     console.say(
         f"{weights.size:,} opened rows represent {weights.sum():,.0f} rows; estimates are as "

@@ -255,4 +255,5 @@ def print_summary(console: Console, model: RankingModel, path: Path) -> None:
         f"Budget: {budget}; in a stream, shortlist the rows that score above {model.cutoff:.4g}."
     )
     console.say(f"Model: {path}")
-    console.result({"model": str(path), "budget": model.budget, "cutoff": model.cutoff, **facts})
+    known = {"budget": model.budget, "cutoff": model.cutoff, "left_out": model.left_out}
+    console.result({"model": str(path), **known, **facts})

@@ -62,7 +62,7 @@ class OutputOptions:
         """Write the list, or print it."""
         from toprank.app.writing import write_table
 
-        rows = f"{found.columns.num_rows:,} of {found.n_rows:,} rows"
+        rows = f"{found.columns.height:,} of {found.n_rows:,} rows"
         if self.output is not None:
             path = write_table(self.output, found.columns, raw=self.raw)
             console.say(f"{rows}: {'standard output' if self.is_stdout else path}")
@@ -93,7 +93,7 @@ class ListOptions:
 
     def check_rows(self, source: Any) -> None:
         """Raise where reasons are asked for rows that are not in memory."""
-        if self.reasons is not None and not hasattr(source, "columns"):
+        if self.reasons is not None and not hasattr(source, "rows"):
             raise ValueError(
                 f"--reasons needs all rows in memory, but {source.name} is read in pieces; add "
                 "--in-memory, or leave --reasons out."
@@ -192,8 +192,8 @@ def print_list(
     path = destination.output
     console.result(
         {
-            "shortlist": found.columns.to_pylist() if path is None else str(path),
-            "rows": found.columns.num_rows,
+            "shortlist": found.columns.to_dicts() if path is None else str(path),
+            "rows": found.columns.height,
             "of": found.n_rows,
             "last_score": found.last_score,
             **found.facts,
@@ -228,27 +228,23 @@ def checked_for_changes(
 
 def with_reasons(model: RankingModel, source: Table, found: RankedRows, most: int) -> RankedRows:
     """The list with a column of reasons behind rank and score."""
-    import pyarrow as pa
-
-    from toprank.app.ranking import free_name
+    from toprank.app.ranking import with_columns
     from toprank.app.reasons import format_reasons, reasons_of
-    from toprank.tables.table import Table
 
-    chosen = Table(found.columns, source.name, source.is_sparse)
-    texts = [format_reasons(each.reasons, most) for each in reasons_of(model, chosen, source)]
-    name, column = free_name("reasons", found.columns), pa.array(texts, pa.string())
-    return replace(found, columns=found.columns.add_column(2, name, column))
+    explained = reasons_of(model, source.rows(found.rows), source)
+    texts = [format_reasons(each.reasons, most) for each in explained]
+    return replace(found, columns=with_columns(found.columns, 2, {"reasons": texts}))
 
 
 def print_expected(
     console: Console, model: RankingModel, found: RankedRows, border: float | None
 ) -> None:
     """Say how many hits to expect, and where the list ends."""
-    expected = model.expected_hits(found.columns.num_rows, found.n_rows, found.n_lists)
+    expected = model.expected_hits(found.columns.height, found.n_rows, found.n_lists)
     if expected is not None:
         mean, low, high = (f"{each:,.0f}" for each in expected)
         console.say(f"Expect {mean} of them ({low} to {high}) to be {model.roles.positive}.")
     if border is not None:
         console.say(f"The list holds all rows with a score above {border:.6g}.")
-    elif model.roles.group not in found.columns.column_names:
+    elif model.roles.group not in found.columns.columns:
         console.say(f"The last row has the score {found.last_score:.6g}.")

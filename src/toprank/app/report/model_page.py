@@ -16,7 +16,8 @@ from toprank.app.report.picture import draw_picture, draw_push_path
 from toprank.inputs import as_amounts, within_budget
 from toprank.plots.style import COLOURS, GREY
 from toprank.rankers.places import places_of
-from toprank.tables.columns import as_row_weights, coded_words
+from toprank.tables.cells import as_series
+from toprank.tables.columns import as_row_weights
 from toprank.tables.table import listing
 
 if TYPE_CHECKING:
@@ -181,7 +182,7 @@ def _shortlist_table(
     rows: Table, places: NDArray[np.intp], scores: NDArray[np.float64], caption: str
 ) -> ShortlistTable:
     names = rows.names[:_MOST_COLUMNS]
-    cells = (map(_cell, rows.columns.column(name).to_pylist()) for name in names)
+    cells = (_given(rows, name) for name in names)
     rounded = [float(f"{score:.6g}") for score in scores]
     return ShortlistTable(
         caption,
@@ -211,16 +212,13 @@ def _settings(model: RankingModel) -> dict[str, str]:
 def _row_drivers(model: RankingModel, table: Table, rows: NDArray[np.intp]) -> tuple[Any, ...]:
     chosen = table.rows(rows)
     names, parts = model.row_drivers(chosen)
-    values = {
-        name: chosen.columns.column(name).to_pylist() if name in chosen.names else [0] * rows.size
-        for name in names
-    }
+    values = {name: _given(chosen, name) for name in names}
     found = []
     for place in range(rows.size):
         order = np.argsort(-np.abs(parts[place]), kind="stable")[:_DRIVERS_PER_ROW]
         found.append(
             tuple(
-                (names[at], str(_cell(values[names[at]][place])), float(f"{parts[place, at]:.4g}"))
+                (names[at], values[names[at]][place], float(f"{parts[place, at]:.4g}"))
                 for at in order
             )
         )
@@ -286,10 +284,13 @@ def segments_of(
     """The shortlist by the values of the columns of few values that move scores most."""
     kinds = dict(model.encoder.columns_)
     ordered = [driver.column for driver in model.drivers()]
-    chosen = [name for name in ordered if kinds.get(name) in ("category", "boolean")]
+    few = ("category", "boolean")
+    chosen = [name for name in ordered if name in rows.features.cells and kinds.get(name) in few]
     found = []
     for name in chosen[:_MOST_SEGMENTED]:
-        words, codes = coded_words(rows.features.columns.column(name))
+        column, keys = rows.features.column(name), rows.features.keys(name)
+        words = [*keys.words, None]
+        codes = np.where(column.is_missing, len(keys.words), keys.values)
         sizes = np.bincount(codes, minlength=len(words))
         for at in np.argsort(-sizes, kind="stable")[:_MOST_VALUES]:
             mine = codes == at
@@ -353,7 +354,7 @@ def _amount(table: Table, text: str | None, option: str) -> Any:
                 f"{option} {text!r} is neither a number nor a column; {table.name} has "
                 f"{listing(table.names)}."
             ) from None
-        return as_row_weights(table.columns.column(text), text)
+        return as_row_weights(table.column(text), text)
     return as_amounts(number, table.n_rows, name=option)
 
 
@@ -386,14 +387,15 @@ def draw_calibration(tenths: Any) -> Picture | None:
     )
 
 
-def _cell(value: Any) -> Any:
-    """A number, or a text: what JSON and a reader can take."""
-    if value is None:
-        return ""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, int) and abs(value) < 2**53:
-        return value
-    if isinstance(value, float):
-        return float(f"{value:.8g}") if np.isfinite(value) else str(value)
-    return str(value)
+def _given(table: Table, name: str) -> list[str]:
+    """The given cells of a column as texts, with all digits of numbers."""
+    if name not in table.cells:
+        return ["0" if table.is_sparse else ""] * table.n_rows
+    cells = as_series(table.cells[name], name).to_list()
+    return ["" if cell is None else _text(cell) for cell in cells]
+
+
+def _text(cell: Any) -> str:
+    if isinstance(cell, bool):
+        return "true" if cell else "false"
+    return str(cell).removesuffix(".0") if isinstance(cell, float) else str(cell)

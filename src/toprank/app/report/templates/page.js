@@ -150,7 +150,8 @@
 
   // Sorting --------------------------------------------------------------------------------
   const collator = new Intl.Collator("en", { numeric: true });
-  const compare = (one, two) => typeof one === "number" && typeof two === "number" ? one - two : collator.compare(String(one), String(two));
+  const isNumber = (cell) => String(cell).trim() !== "" && !Number.isNaN(Number(cell));
+  const compare = (one, two) => isNumber(one) && isNumber(two) ? one - two : collator.compare(String(one), String(two));
 
   // Headings become buttons; arrange(column, down) puts the rows in order.
   function sortable(heads, arrange, sorted) {
@@ -252,7 +253,7 @@
   // As toprank rank writes it: an apostrophe keeps a spreadsheet from running a text.
   byId("download").addEventListener("click", () => {
     const cell = (value) => {
-      const text = typeof value === "number" ? String(value) : String(value).replace(/^('*[=+\-@\t\r])/, "'$1");
+      const text = isNumber(value) ? String(value) : String(value).replace(/^('*[=+\-@\t\r])/, "'$1");
       return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
     };
     const lines = [heads.map((head) => head.textContent), ...order.map((at) => data.rows[at])];
