@@ -97,9 +97,8 @@ def _floats_of_series(series: Any) -> NDArray[np.float64]:
 
     kind, unit = series.dtype, 1.0
     if kind == pl.Datetime:
-        # the clock of the table's own zone says the hour, the weekday and the month
-        series = series.dt.replace_time_zone(None).dt.cast_time_unit("us").cast(pl.Int64)
-        unit = _DAY
+        # in UTC, as texts with an offset: the same moment is the same number in every format
+        series, unit = series.dt.cast_time_unit("us").cast(pl.Int64), _DAY
     elif kind == pl.Date:
         series = series.cast(pl.Int64)
     elif kind == pl.Time:
@@ -227,10 +226,11 @@ def _frame_column(column: Any, where: str) -> Any:
     if kind in (nw.Categorical, nw.Enum):
         return Coded(*_distinct_of_array(_values(column, where)))
     if kind.is_temporal() and kind != nw.Time:
-        plain = column.dt.replace_time_zone(None) if kind == nw.Datetime else column
-        times = plain.to_numpy()
+        if getattr(kind, "time_zone", None) is not None:
+            column = column.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
+        times = column.to_numpy()
         if times.dtype == object:
-            times = _values(plain, where)
+            times = _values(column, where)
         return times.astype(f"{'m' if kind == nw.Duration else 'M'}8[us]")
     if kind.is_numeric() and not kind.is_decimal():
         has_missing = column.null_count() and not kind.is_float()
