@@ -14,19 +14,22 @@ same cells and terms.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from toprank.kernels.numpy_scores import stump_levels
+from toprank.tables.notation import describe
 from toprank.trees import BinaryTrees, ObliviousTrees
 from toprank.trees.foreign import as_float32_thresholds
 from toprank.weak_rankers import Features, Stumps
 
 if TYPE_CHECKING:
     from toprank.tables.columns import Encoding
+    from toprank.tables.notation import ColumnSchema
 
 Floats = NDArray[np.float64]
 
@@ -38,9 +41,9 @@ class Cell(NamedTuple):
     ----------
     column : str
         Column of the table.
-    kind : {"number", "boolean", "days", "month", "weekday", "value", "missing"}
-        What the number is: the column's own, days since 1970, month or weekday (Monday is 1) of a
-        date, or 1 where a text has this value or where the column is missing.
+    kind : {"number", "boolean", "time", "duration", "days", "month", "weekday", "value", "missing"}
+        What the number is: the column's own (hours of times), days since 1970, month or weekday
+        (Monday is 1) of a date, or 1 where a text has this value or where the column is missing.
     fill : float or None
         The number of a row without a value; None where it stays missing.
     value : str
@@ -98,16 +101,19 @@ class Formula:
     Attributes
     ----------
     cells : list of Cell
-    kinds : dict of column to {"number", "boolean", "date", "category"}
+    kinds : dict of column to {"number", "boolean", "time", "duration", "date", "category"}
         What each column of the table holds, in the order of the table.
     intercept : float
     members : list of Summand
+    schema : mapping of column to its ColumnSchema
+        How cells are read; a column that is not named holds plain numbers.
     """
 
     cells: list[Cell]
     kinds: dict[str, str]
     intercept: float
     members: list[Summand]
+    schema: Mapping[str, ColumnSchema] = field(default_factory=dict)
 
     @property
     def is_additive(self) -> bool:
@@ -120,6 +126,26 @@ class Formula:
         for member in self.members:
             used.update(_used_by(member.term))
         return sorted(used)
+
+    def codes(self, column: str) -> tuple[float, ...]:
+        """Numbers that stand for missing in a column."""
+        return self.schema[column].codes if column in self.schema else ()
+
+    def check_typed(self) -> None:
+        """Raise where a used column is written in a way that only toprank reads."""
+        used = {self.cells[cell].column for cell in self.used_cells()}
+        for name, how in self.schema.items():
+            is_clock = how.kind in ("time", "duration")
+            if name not in used or not (
+                is_clock or how.decimal == "," or how.units or how.order or how.missing
+            ):
+                continue
+            what = "numbers of hours" if is_clock else f"plain {how.kind}s"
+            found = ", ".join(filter(None, [how.kind, describe(replace(how, codes=()))]))
+            raise ValueError(
+                f"the column {name!r} is not exported as it is written ({found}); fit the model on "
+                f"a typed table, such as Parquet, in which it holds {what}, and export that one."
+            )
 
 
 def formula_of(ranker: Any, encoder: Encoding | None = None) -> Formula:
@@ -155,6 +181,7 @@ def formula_of(ranker: Any, encoder: Encoding | None = None) -> Formula:
     if hasattr(ranker, "best_estimator_"):
         encoder = ranker.encoder_ if encoder is None else encoder
         ranker = ranker.best_estimator_
+    schema: Mapping[str, ColumnSchema] = {}
     if encoder is None:
         numbered = [f"x{number}" for number in range(int(ranker.n_features_in_))]
         known = getattr(ranker, "feature_names_in_", numbered)
@@ -162,10 +189,10 @@ def formula_of(ranker: Any, encoder: Encoding | None = None) -> Formula:
         cells, kinds = [Cell(name, "number") for name in names], dict.fromkeys(names, "number")
     else:
         cells, kinds = _cells_of(encoder), dict(encoder.columns_)
-    members = _members_of(ranker)
-    if hasattr(ranker, "rankers_"):
-        return Formula(cells, kinds, float(ranker.intercept_[0]), members)
-    return Formula(cells, kinds, 0.0, members)
+        schema = encoder.schema_.columns
+    is_blend = hasattr(ranker, "rankers_")
+    intercept = float(ranker.intercept_[0]) if is_blend else 0.0
+    return Formula(cells, kinds, intercept, _members_of(ranker), schema)
 
 
 def _cells_of(encoder: Encoding) -> list[Cell]:

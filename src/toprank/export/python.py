@@ -12,6 +12,7 @@ import numpy as np
 
 from toprank.export import scorer
 from toprank.export.formula import Formula, Steps, Weights, formula_of
+from toprank.tables.notation import SPELLINGS
 from toprank.trees import BinaryTrees
 
 if TYPE_CHECKING:
@@ -49,8 +50,11 @@ def to_python(model: Any, *, group: str | None = None) -> str:
     True
     """
     formula = model if isinstance(model, Formula) else formula_of(model)
+    formula.check_typed()
     known = {
         "columns": formula.kinds,
+        "missing": sorted(SPELLINGS),
+        "codes": {name: formula.codes(name) for name in formula.kinds if formula.codes(name)},
         "group": group,
         "cells": [list(cell) for cell in formula.cells],
         "intercept": formula.intercept,

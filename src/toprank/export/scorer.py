@@ -22,8 +22,8 @@ from typing import Any
 
 MODEL = "{}"  # written by toprank: columns, cells and terms in JSON
 
-# Texts of a CSV file that stand for a missing value.
-MISSING = ("", "NA", "N/A", "#N/A", "NaN", "nan", "NULL", "null", "None", "?")
+# Texts that are no category; many more are no number and no date.
+NO_WORD = ("", "?")
 TRUE, FALSE = ("1", "1.0", "true"), ("0", "0.0", "false")
 EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.timezone.utc)  # noqa: UP017 (Python 3.9 has no dt.UTC)
 DATE_PARTS = ("days", "month", "weekday")
@@ -37,7 +37,8 @@ class RowScorer:
         self.kinds: dict[str, str] = known["columns"]
         self.group: str | None = known["group"]
         self.cells: list[tuple[str, str, float | None, str]] = known["cells"]
-        self.words = {(cell[0], cell[3]) for cell in self.cells if cell[1] == "value"}
+        self.missing = set(known["missing"])
+        self.codes: dict[str, list[float]] = known["codes"]
         self.intercept: float = known["intercept"]
         self.members = [
             (factor, intercept, TERMS[kind], {name: _opened(each) for name, each in term.items()})
@@ -60,11 +61,13 @@ class RowScorer:
         """A value of a column: None where missing, else text, number or the parts of a date."""
         given = given.strip() if isinstance(given, str) else given
         is_nan = isinstance(given, float) and math.isnan(given)
-        if given is None or is_nan or given in MISSING:
+        if given is None or is_nan:
             return None
         kind = self.kinds[name]
         if kind == "category":
-            return self._word(name, given)
+            return None if given in NO_WORD else _word(given)
+        if isinstance(given, str) and given.casefold() in self.missing:
+            return None
         read = {"date": _date, "boolean": _truth}.get(kind, float)
         try:
             value = read(given)
@@ -72,18 +75,14 @@ class RowScorer:
             raise ValueError(f"the column {name!r} holds {given!r}, no {kind}.") from None
         if value in (math.inf, -math.inf):
             raise ValueError(f"the column {name!r} holds an infinite value; leave it empty.")
-        return value
+        return None if value in self.codes.get(name, ()) else value
 
-    def _word(self, name: str, given: Any) -> str:
-        """A value as text; whole numbers are written alike whether they came as 1 or 1.0."""
-        if isinstance(given, bool):
-            return "true" if given else "false"
-        if isinstance(given, str) and (name, given) in self.words:
-            return given
-        try:
-            return f"{float(given):.12g}"
-        except ValueError:
-            return str(given)
+
+def _word(given: Any) -> str:
+    """A value as text; whole numbers are written alike whether they came as 1 or 1.0."""
+    if isinstance(given, bool):
+        return "true" if given else "false"
+    return f"{given:.12g}" if isinstance(given, float) else str(given)
 
 
 def _opened(value: Any) -> Any:

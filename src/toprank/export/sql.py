@@ -89,6 +89,7 @@ def to_sql(
     """
     check_choice("dialect", dialect, tuple(DIALECTS))
     formula = model if isinstance(model, Formula) else formula_of(model)
+    formula.check_typed()
     if reasons and not formula.is_additive:
         raise ValueError(
             "reasons can be written for linear rankers and stumps only, where every column adds "
@@ -160,6 +161,9 @@ class Query:
             found = {"days": sql.days(date), "month": sql.month(date), "weekday": sql.weekday(date)}
             return [f"{text} AS {self._date_part(column, part)}" for part, text in found.items()]
         typed = sql.as_boolean(name) if kind == "boolean" else sql.as_number(name)
+        codes = ", ".join(map(sql.number, self.formula.codes(column)))
+        if codes:
+            typed = f"CASE WHEN {typed} IN ({codes}) THEN NULL ELSE {typed} END"
         return [f"{typed} AS {name}"]
 
     def _date_part(self, column: str, part: str) -> str:

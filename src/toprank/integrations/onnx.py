@@ -60,8 +60,8 @@ def to_onnx(
     encoder : TableEncoder, optional
         What turns a table into the numbers that the ranker takes; it becomes part of the graph,
         which then has one input of shape (n_rows, 1) per column: numbers and booleans as float64
-        (NaN where missing), dates as days since 1970 in float64, texts without surrounding space
-        (empty where missing). That of a ``TopRanker`` is taken by itself.
+        (NaN where missing), dates as days since 1970 and times as hours in float64, texts without
+        surrounding space (empty where missing). That of a ``TopRanker`` is taken by itself.
 
     Returns
     -------
@@ -190,8 +190,8 @@ class _Graph:
         """Convert numbers, by default to float64."""
         return self.node("Cast", source, to=kind)
 
-    def with_number(self, kind: str, source: str, number: int) -> str:
-        """Combine every whole number with the same one."""
+    def with_number(self, kind: str, source: str, number: float) -> str:
+        """Combine every number with the same one."""
         return self.node(kind, source, self.constant([number]))
 
     # cells: (n_rows, n_cells) -------------------------------------------------------------
@@ -207,10 +207,10 @@ class _Graph:
         parts = []
         for name, group in groupby(formula.cells, lambda cell: cell.column):
             write = self._words if formula.kinds[name] == "category" else self._numbers
-            parts += write(name, list(group))
+            parts += write(name, list(group), formula.codes(name))
         return self.node("Concat", *parts, axis=1)
 
-    def _words(self, name: str, cells: list[Cell]) -> list[str]:
+    def _words(self, name: str, cells: list[Cell], _codes: tuple[float, ...]) -> list[str]:
         """1 where the text is the value of a cell; all cells of a column at once."""
         values = [cell.value for cell in cells if cell.kind == "value"]
         codes = self.node(
@@ -224,10 +224,12 @@ class _Graph:
         wanted = [*range(len(values)), *[-2 for cell in cells if cell.kind == "missing"]]
         return [self.cast(self.node("Equal", codes, self.constant([wanted])))] if wanted else []
 
-    def _numbers(self, name: str, cells: list[Cell]) -> list[str]:
+    def _numbers(self, name: str, cells: list[Cell], codes: tuple[float, ...]) -> list[str]:
         """The number, or days, month and weekday, filled where it is missing."""
         is_missing = self.node("IsNaN", name)
-        parts = {"number": name, "boolean": name, "days": name}
+        for code in codes:
+            is_missing = self.node("Or", is_missing, self.with_number("Equal", name, code))
+        parts = dict.fromkeys(("number", "boolean", "time", "duration", "days"), name)
         if any(cell.kind == "month" for cell in cells):
             parts |= self._month_and_weekday(name, is_missing)
         return [
