@@ -40,19 +40,22 @@ def taken(cells: Any, index: NDArray[Any]) -> Any:
 
 def type_of_cells(cells: Any, name: str) -> str:
     """``text``, or the kind of typed cells; raises where they hold nothing that can be read."""
+    kind = known_type(cells)
+    if kind is None:
+        raise ValueError(
+            f"the column {name!r} holds {cells.dtype}, which is not a number, date, boolean or "
+            f"text; exclude it with --ignore {name!r}, or drop it."
+        )
+    return kind
+
+
+def known_type(cells: Any) -> str | None:
+    """``text``, or the kind of typed cells; None for lists, bytes and the like."""
     if isinstance(cells, Coded):
         return "category"
     if isinstance(cells, np.ndarray):
-        kind = _NUMPY_KINDS.get(cells.dtype.kind)
-        what: Any = cells.dtype
-    else:
-        kind, what = _kind_of_series(cells), cells.dtype
-    if kind is None:
-        raise ValueError(
-            f"the column {name!r} holds {what}, which is not a number, date, boolean or text; "
-            f"exclude it with --ignore {name!r}, or drop it."
-        )
-    return kind
+        return _NUMPY_KINDS.get(cells.dtype.kind)
+    return _kind_of_series(cells)
 
 
 _NUMPY_KINDS = {

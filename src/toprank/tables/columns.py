@@ -18,6 +18,7 @@ from toprank.tables import notation
 from toprank.tables.cells import (
     distinct_texts,
     float_cells,
+    known_type,
     n_cells,
     plain_numbers,
     type_of_cells,
@@ -97,9 +98,9 @@ def read_cells(cells: Any, how: ColumnSchema) -> Column:
     """Read the given cells of a column as its schema says."""
     if how.kind == "category":
         return read_words(cells)
-    given = type_of_cells(cells, how.name)
+    given = known_type(cells) if how.kind == "empty" else type_of_cells(cells, how.name)
     if how.kind == "empty" or given == "empty":
-        is_given = np.zeros(0, np.intp) if given == "empty" else _given_rows(cells)
+        is_given = _NOTHING if given in ("empty", None) else _given_rows(cells)
         return Column(how.kind, np.full(n_cells(cells), np.nan), misread=is_given)
     if given in ("text", "category"):
         return _read_texts(cells, how)

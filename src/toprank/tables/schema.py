@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from toprank.tables.cells import (
     distinct_texts,
     float_cells,
+    known_type,
     n_cells,
     sure_numbers,
-    type_of_cells,
 )
 from toprank.tables.notation import KINDS, ColumnSchema, Hints, Inferred, infer, infer_codes
 
@@ -153,7 +153,7 @@ class Schema:
 
 def _has_mark(cells: Any, mark: str) -> bool:
     """Whether a column of texts has a decimal mark at all."""
-    texts = distinct_texts(cells)[0] if type_of_cells(cells, "") == "text" else []
+    texts = distinct_texts(cells)[0] if known_type(cells) == "text" else []
     return any(mark in text for text in texts)
 
 
@@ -161,7 +161,10 @@ def _infer_column(
     name: str, cells: Any, hints: Hints, *, seeks_codes: bool
 ) -> tuple[Inferred, ColumnReport]:
     """The schema of one column and what was counted; typed cells have the kind of their type."""
-    kind, size = type_of_cells(cells, name), n_cells(cells)
+    kind, size = known_type(cells), n_cells(cells)
+    if kind is None:
+        column = ColumnSchema(name, "empty", left_out=f"holds {cells.dtype}")
+        return Inferred(column, 0, 0, "", False, ()), ColumnReport(size, 0, 0, 0, "")
     if kind != "text":
         return _infer_typed(name, kind, cells, hints, seeks_codes=seeks_codes)
     values = sure_numbers(cells) if hints == Hints() else None
