@@ -76,7 +76,7 @@ def test_faults_are_named(tmp_path, file):
     assert "no column 'X 0' for the weight (did you mean 'x0'?)" in refused(file, weight="X 0")
     assert "no column 'g' for the group" in refused(file, group="g")
     assert "no column 'q' for the features" in refused(file, features=["q"])
-    assert "holds string" in refused(words, features=["word"])
+    assert "holds String" in refused(words, features=["word"])
     assert "is the target" in refused(file, features=["x0", "y"])
     assert "no column of numbers" in refused(file, features=[])
     assert "features name the column 'x0' more" in refused(file, features=["x0", "x0"])
@@ -92,9 +92,9 @@ def test_faults_are_named(tmp_path, file):
     absent = tmp_path / "nowhere"
     assert "no folder" in refused(file, FileNotFoundError, scratch=absent)
     nested = write(tmp_path / "nested.parquet", X, y, each=pa.array([[1]] * 50))
-    assert "holds list<" in refused(nested, group="each")
+    assert "holds List(" in refused(nested, group="each")
     dated = write(tmp_path / "dated.parquet", X, y, day=pa.array(range(50), pa.date32()))
-    assert "'day' holds date32[day]; weights are numbers" in refused(dated, weight="day")
+    assert "'day' holds dates; weights are numbers" in refused(dated, weight="day")
     assert "there is no file" in refused(tmp_path / "absent.parquet", FileNotFoundError)
     assert "empty list" in refused([])
     (tmp_path / "folder").mkdir()
@@ -105,11 +105,11 @@ def test_faults_are_named(tmp_path, file):
     assert "cut.parquet cannot be read as Parquet" in refused(tmp_path / "cut.parquet")
     pq.write_table(pq.read_table(file).slice(0, 0), tmp_path / "none.parquet")
     assert "no rows" in refused(tmp_path / "none.parquet")
-    assert "rows.parquet has 'x2' as float, words.parquet does not have it" in refused(
+    assert "rows.parquet has 'x2' as Float32, words.parquet does not have it" in refused(
         [file, words]
     )
     other = write(tmp_path / "double.parquet", *rows(dtype=np.float64))
-    assert "double.parquet has it as double" in refused([file, other])
+    assert "double.parquet has it as Float64" in refused([file, other])
     holes = write(tmp_path / "holes.parquet", X, pa.array([None, 1] * 25))
     assert "missing in some rows; write the file without them, or use toprank fit" in refused(holes)
     holes = write(tmp_path / "lists.parquet", X, y, day=pa.array([None, "a"] * 25))

@@ -165,7 +165,7 @@ def needs_encoding(table: Table) -> bool:
     """Whether a table has columns that are no plain numbers, or values that are missing."""
     for name, cells in table.cells.items():
         how = table.schema[name]
-        if type_of_cells(cells, name) != "number" or how != ColumnSchema(name, "number"):
+        if how != ColumnSchema(name, "number") or type_of_cells(cells, name) != "number":
             return True
         if table.column(name).is_missing.any():
             return True

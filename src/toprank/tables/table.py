@@ -266,8 +266,14 @@ def as_table(X: Any, *, name: str = "X") -> Table:
     """Any frame (pandas, polars, pyarrow) as a table, without its index, column by column."""
     if isinstance(X, Table):
         return X
-    import narwhals as nw  # noqa: PLC0415 (files are read without it)
+    # files are read without it
+    import narwhals as nw  # noqa: PLC0415
 
+    from toprank.inputs import as_frame  # noqa: PLC0415
+
+    if as_frame(X) is None:
+        what = type(X).__name__
+        raise TypeError(f"{name} is no frame of pandas, polars or pyarrow, but a {what}; make one.")
     frame = nw.from_native(X, eager_only=True)
     kinds = {type(column) for column in frame.columns}
     if kinds > {str}:
