@@ -16,9 +16,10 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,26 +27,28 @@ from numpy.typing import NDArray
 
 KINDS = ("number", "boolean", "date", "time", "duration", "category", "empty")
 
-SPELLINGS = frozenset(
-    "|na|n/a|n.a.|n. a.|n.a|n/d|n.d.|nd|n.v.t.|n.r.|n/r|#n/a|#n/a n/a|#na|nan|-nan|1.#qnan|nat|null|"
-    "#null!|nil|none|<na>|<null>|<none>|(null)|(none)|(blank)|(empty)|[null]|{null}|\\n|?|??|-|--|---|"
-    "–|—|.|..|...|…|*|/|x|_|#div/0!|#value!|#ref!|#name?|#num!|#error!|#err|error|unknown|unk|"
-    "not available|not applicable|not known|not specified|not provided|undefined|unspecified|missing|"
+# How tables write that a cell is missing, without capitals.
+_SPELLINGS = (
+    "|na|n/a|n.a.|n. a.|n.a|n/d|n.d.|nd|n.v.t.|n.r.|n/r|#n/a|#n/a n/a|#na|nan|-nan|1.#qnan|nat|"
+    "null|nil|none|<na>|<null>|<none>|(null)|(none)|(blank)|(empty)|[null]|{null}|\\n|?|??|-|--|---|–|—|.|..|"
+    "...|…|*|**|/|x|_|#div/0!|#value!|#ref!|#name?|#num!|#null!|#error!|#err|error|unknown|unk|missing|"
+    "not available|not applicable|not known|not specified|not provided|undefined|unspecified|"
     "no data|nodata|no value|empty|blank|tbd|tba|tbc|t.b.d.|unbekannt|fehlt|fehlend|k.a.|k. a.|k.a|"
     "keine angabe|keine angaben|keine daten|nicht verfügbar|nicht bekannt|leer|offen|o.a.|inconnu|"
     "inconnue|non renseigné|non disponible|n.c.|nc|s/o|sans objet|desconocido|desconocida|sin dato|"
     "sin datos|s/d|no disponible|no aplica|vacío|sconosciuto|non disponibile|n.p.|desconhecido|"
-    "não disponível|não informado|onbekend|niet beschikbaar|leeg|ukendt|okänd|ukjent|brak|"
-    "brak danych|b.d.|nieznane|nieznany|neznámé|нет данных|неизвестно|н/д|不明|未知|无|なし|"
-    "0000-00-00|0000-00-00 00:00:00|00.00.0000|00/00/0000".split("|")
+    "não disponível|não informado|onbekend|niet beschikbaar|leeg|ukendt|okänd|ukjent|brak|b.d.|"
+    "brak danych|nieznane|nieznany|neznámé|нет данных|неизвестно|н/д|不明|未知|无|なし|"
+    "0000-00-00|0000-00-00 00:00:00|00.00.0000|00/00/0000"
 )
+SPELLINGS = frozenset(_SPELLINGS.split("|"))
 
 _ENOUGH = 0.95  # share of the cells that must fit a kind
 _MISSING_WORDS = 5  # so many different unknown words may stand for missing
-_SAMPLE = 300  # texts that show whether a closer look is worth its time
+_SAMPLE = 400  # texts that show whether a closer look is worth its time
+_MANY = 100_000  # different texts that decide on a notation
 _DAY = 86_400.0
 _EPOCH = date(1970, 1, 1).toordinal()
-_ORDERS = ("day-first", "month-first")
 
 
 @dataclass(frozen=True)
@@ -53,10 +56,10 @@ class ColumnSchema:
     """How the cells of one column are read.
 
     ``decimal``, ``units``, ``order`` and ``missing`` are of texts: the decimal mark, what may stand
-    before or behind numbers, "day-first", "month-first" or "mixed" (dates with points day first,
-    others month first), and words of this column that stand for missing besides ``SPELLINGS``.
-    ``codes`` are numbers that stand for missing. ``left_out`` says why a column is not used, which
-    reading does not look at.
+    before or behind numbers, "day-first", "month-first", "year-first" (24-03-31) or "mixed" (dates
+    with points day first, others month first), and words of this column that stand for missing
+    besides ``SPELLINGS``. ``codes`` are numbers that stand for missing. ``left_out`` says why a
+    column is not used, which reading does not look at.
     """
 
     name: str
@@ -117,6 +120,7 @@ _PLAINLY = str.maketrans(
     | dict.fromkeys("⁄∕／", "/")
     | {"．": ".", "，": ",", "％": "%", "＋": "+", "：": ":", "＄": "$", "（": "(", "）": ")"}
     | {"٫": ".", "٬": "'", "٪": "%", "μ": "µ", "年": "-", "月": "-", "日": " "}
+    | {"▲": "+", "↑": "+", "▼": "-", "↓": "-"}
     | {"½": " 1/2", "¼": " 1/4", "¾": " 3/4", "⅓": " 1/3", "⅔": " 2/3", "⅕": " 1/5"}
     | {"⅛": " 1/8", "⅜": " 3/8", "⅝": " 5/8", "⅞": " 7/8"}
 )
@@ -146,84 +150,81 @@ def _clean(text: str) -> str:
 
 # Units ------------------------------------------------------------------------------------
 
-# Families of units: names with the same factor stand together. Those of time are in hours.
+# Families of units: the names of one size stand together, times are in hours.
 _FAMILIES = {
-    "times": "1e3 k K Tsd thousand mille|1e6 M Mio mio mn mln MM million millions Millionen|1e9 G bn "
-    "Mrd mrd billion billions Milliarden|1e12 T trn trillion|1e5 lakh lac|1e7 crore cr.",
-    "%": "1 % percent pct Prozent p.c.|.1 ‰ permille",
-    "mass": "1 kg kilo kilos kilogram kilograms|.001 g gr gram grams Gramm|1e-6 mg|1e-9 µg ug mcg|"
-    "1e3 t tonne tonnes Tonnen|.45359237 lb lbs pound pounds|.028349523125 oz",
-    "length": "1 m metre metres meter meters Meter mtr|.01 cm|.001 mm|1e-6 µm|1e3 km|.0254 in inch "
-    "inches|.3048 ft feet foot|.9144 yd yards|1609.344 mi mile miles|.1 dm",
-    "area": "1 m² m2 m^2 qm sqm|.09290304 sqft ft² ft2|1e4 ha|1e6 km² km2|4046.8564224 acre acres",
-    "volume": "1 l L ltr litre litres liter liters Liter|.01 cl|.001 ml mL|100 hl|1e3 m³ m3",
-    "bytes": "1 B byte bytes Bytes|1e3 kB KB|1e6 MB|1e9 GB|1e12 TB|1024 KiB|1048576 MiB|1073741824 GiB",
-    "time": "1 h hr hrs hour hours Std Stunde Stunden heure heures hora horas|"
-    "0.016666666666666666 min mins minute minutes Minute Minuten|"
-    "0.0002777777777777778 s sec secs second seconds Sek Sekunde Sekunden|2.777777777777778e-07 ms|"
-    "24 d day days Tag Tage Tagen jour jours día días|168 w wk week weeks Woche Wochen|"
-    "730.5 month months mo Monat Monate Monaten|8766 year years yr yrs y Jahr Jahre Jahren an ans",
-    "power": "1 W watt|1e3 kW|1e6 MW",
-    "degrees": "1 °C|1 °F|1 °|1 K.",
+    "times": "1e3 k tsd thousand mille|1e6 M mio mn mln million millionen|1e9 bn mrd billion G "
+    "milliarden|1e12 T trn trillion|1e5 lakh lac|1e7 crore",
+    "%": "1 % percent pct prozent p.c|.1 ‰ permille",
+    "mass": "1e3 kilo kilogram|1 gr gram gramm|1e-6 ug mcg|1e6 t tonne|453.59237 lb pound|"
+    "28.349523 oz",
+    "length": "1 metre meter mtr|.0254 in inch inches|.3048 ft feet foot|.9144 yd yard|"
+    "1609.344 mi mile",
+    "area": "1 m² m2 m^2 qm sqm|.09290304 sqft ft² ft2|1e4 ha|1e6 km² km2|4046.8564 acre",
+    "volume": "1 litre liter ltr|1e3 m³ m3|3.785411784 gal gallon",
+    "bytes": "1 B byte|1e3 KB|1e6 MB|1e9 GB|1e12 TB|1024 KiB|1048576 MiB|1073741824 GiB",
+    "time": "1 h hr hour std stunde heure hora|.016666666666666667 min minute|24 d day tag tage "
+    "jour día|.0002777777777777778 s sec second sek sekunde|2.777777777777778e-07 ms|168 w wk week "
+    "woche|730.5 month monat monate mo mois|8766 y yr year jahr jahre an année año",
+    "degrees": "1 °C|1 °F|1 °",
 }
-# Different names of one currency; signs and codes alone are families of their own.
-_MONEY = {
-    **dict.fromkeys(("EUR", "€", "euro", "euros"), "EUR"),
-    **dict.fromkeys(("USD", "$", "US$", "dollar", "dollars"), "USD"),
-    **dict.fromkeys(("GBP", "£", "pound sterling"), "GBP"),
-    **dict.fromkeys(("CHF", "Fr", "SFr"), "CHF"),
-    **dict.fromkeys(("INR", "₹", "Rs", "Rs."), "INR"),
-    **dict.fromkeys(("PLN", "zł", "zl"), "PLN"),
-    **dict.fromkeys(("BRL", "R$"), "BRL"),
-    **dict.fromkeys(("kr", "SEK", "NOK", "DKK", "ISK", ":-"), "kr"),
-    **dict.fromkeys(("CZK", "Kč"), "CZK"),
-    **dict.fromkeys(("JPY", "CNY", "RMB", "¥", "元", "円"), "¥"),
-    **{
-        name: name for name in "₽ ₩ ₺ ₴ ₪ ₫ ฿ ₦ ₱ ₡ ¢ ct cent cents p Ft lei лв руб R RM Rp".split()
-    },
-    **{
-        name: name
-        for name in "AED ARS AUD BGN CAD CLP COP EGP HKD HUF IDR ILS KRW MXN MYR NGN NZD PEN PHP "
-        "RON RUB SAR SGD THB TRY TWD UAH VND ZAR A$ C$ AU$ CA$ NZ$ HK$ S$ MX$".split()
-    },
-}
-_NUMBERING = {name: "number" for name in ("#", "№", "No", "Nr", "no", "nr", "n°", "N°", "Nº")}
+# Units that take the prefixes of the metric system, and the powers of ten of these.
+_METRIC = "m g l Hz W Wh V A J Pa bar cal mol Bq N"
+_POWERS = {"": 0, "k": 3, "m": -3, "M": 6, "G": 9, "µ": -6, "n": -9, "c": -2, "d": -1, "h": 2}
+_MONEY = (  # the names of one currency stand together
+    "EUR € euro|USD $ US$ dollar|GBP £ quid|CHF Fr SFr|INR ₹ Rs|PLN zł zl|BRL R$|ct ¢ cent|p|"
+    "kr SEK NOK DKK ISK|CZK Kč|JPY ¥ 円|CNY RMB 元|RUB ₽ руб|TRY ₺ TL|KRW ₩|UAH ₴|ILS ₪|VND ₫|"
+    "THB ฿|NGN ₦|PHP ₱|HUF Ft|RON lei|BGN лв|ZAR R|MYR RM|IDR Rp|AUD A$ AU$|CAD C$ CA$|NZD NZ$|"
+    "HKD HK$|SGD S$|MXN MX$|₡|AED|ARS|CLP|COP|EGP|PEN|SAR|TWD"
+)
+_CURRENCIES = {group.split()[0] for group in _MONEY.split("|")}
 _UNITS: dict[str, tuple[str, float]] = {
-    name: (family, float(names[0]))
+    prefix + unit: ({"m": "length", "g": "mass", "l": "volume"}.get(unit, unit), 10.0**power)
+    for unit in _METRIC.split()
+    for prefix, power in _POWERS.items()
+}
+_UNITS |= {
+    name: (family, float(group.split()[0]))
     for family, groups in _FAMILIES.items()
-    for names in (group.split() for group in groups.split("|"))
-    for name in names[1:]
-} | {name: (family, 1.0) for name, family in (_MONEY | _NUMBERING).items()}
+    for group in groups.split("|")
+    for name in group.split()[1:]
+}
+_UNITS |= {name: (group.split()[0], 1.0) for group in _MONEY.split("|") for name in group.split()}
+_UNITS |= dict.fromkeys(("#", "№", "no", "nr", "n°", "nº"), ("number", 1.0))
 _FOLDED = {name.casefold(): name for name in reversed(_UNITS)}
 _MAGNITUDE = re.compile(
-    r"([Mm]io\.?|[Mm]rd\.?|bn|mn|mln|Tsd\.?|million|billion|MM|k|K|M|G|T)\s*(\D+)"
+    r"(mio\.?|mrd\.?|bn|mn|mln|tsd\.?|[mb]illion|[kmgt])\s*(\D+)", re.IGNORECASE
 )
 # With thousands (k) beside them, these are millions and billions rather than metres and bytes.
-_BESIDE_K = {"m": 1e6, "B": 1e9, "b": 1e9, "t": 1e12}
+_THOUSANDS = {"k", "M"}
+_BESIDE_THOUSANDS = {"m": 1e6, "B": 1e9, "b": 1e9, "t": 1e12}
 
 
+@lru_cache(1 << 12)
 def _unit(text: str) -> str:
     """The name by which a unit is known, or its folded text.
 
     Examples
     --------
-    >>> _unit("KG"), _unit("M"), _unit("m"), _unit("Pcs.")
-    ('kg', 'M', 'm', 'pc')
+    >>> _unit("KG"), _unit("M"), _unit("m"), _unit("Hours"), _unit("Pcs."), _unit("US $")
+    ('kg', 'M', 'm', 'hour', 'pc', 'US$')
     """
-    text = text.strip().rstrip(".,;").rstrip()
-    if text in _UNITS:
-        return text
+    text = text.strip().rstrip(".,;").replace(" ", "")
     folded = text.casefold()
-    return _FOLDED.get(folded) or (folded[:-1] if len(folded) > 2 and folded[-1] == "s" else folded)
+    endings = ("", "s", "n", "en")[: 1 if len(text) < 3 else 2 if len(text) < 6 else 4]
+    for stem in (text, *(folded.removesuffix(ending) for ending in endings)):
+        if stem in _UNITS:
+            return stem
+        if stem in _FOLDED:
+            return _FOLDED[stem]
+    return folded[:-1] if len(folded) > 2 and folded[-1] == "s" else folded
 
 
 def _units_behind(text: str) -> tuple[str, ...]:
     """The units behind a number: one, or a magnitude and what it is of, as in ``Mio. EUR``."""
     unit = _unit(text)
-    if unit not in _UNITS:
-        found = _MAGNITUDE.fullmatch(text.strip())
-        if found and _unit(found[2]) in _UNITS:
-            return _unit(found[1]), _unit(found[2])
+    found = None if unit in _UNITS else _MAGNITUDE.fullmatch(text.strip())
+    if found and _unit(found[2]) in _UNITS:  # T€ are thousands
+        return "k" if found[1] == "T" else _unit(found[1]), _unit(found[2])
     return (unit,)
 
 
@@ -235,8 +236,8 @@ def _factors(units: Sequence[str]) -> dict[str, float]:
         unit = _unit(given)
         family, size = _UNITS.get(unit, (unit, 1.0))
         factors[unit] = size / firsts.setdefault(family, size)
-    if factors.keys() & {"k", "K", "M"}:
-        factors |= {unit: size for unit, size in _BESIDE_K.items() if unit in factors}
+    if factors.keys() & _THOUSANDS:
+        factors |= {unit: size for unit, size in _BESIDE_THOUSANDS.items() if unit in factors}
     return factors
 
 
@@ -268,10 +269,10 @@ _NUMBER = re.compile(
     rf"(?P<about>{_ABOUT})?\s*(?P<sign>[-+])?\s*"
     r"(?P<before>[^\d\s.,'+\-()<>=/:_\[\]*\"][^\d+\-()<>=/:\[\]*\"]{0,11}?)??(?P<gap>\s*)(?P<inner>[-+])?\s*"
     r"(?P<core>\d+(?:[.,' _]\d+)*|[.,]\d+)"
-    r"(?:[eE](?P<power>[-+]?\d{1,3})|\s?[x×*·]\s?10(?:\^|\*\*)?(?P<ten>[-+]?\d{1,3}))?"
-    r"(?:[.,](?:-{1,2})?)?(?P<tail>[-+])?\s*"
+    r"(?:[ed](?P<power>[-+]?\d{1,3})|\s?[x×*·]\s?10(?:\^|\*\*)?(?P<ten>[-+]?\d{1,3}))?"
+    r"(?:[.,](?:-{1,2})?|/-|:-)?(?P<tail>[-+])?\s*"
     r"(?P<after>[^\d\s.,'+\-()<>=:\[\]*†‡§¹²³⁴⁵⁶⁷⁸⁹⁰\"][^\d+\-()<>=:\[\]*†‡§\"]{0,19}(?:(?<=[a-z])\^?[23])?)?"
-    r"\s*(?:[*†‡§¹²³⁴⁵⁶⁷⁸⁹⁰]+|\[\w{1,3}\]|\(\D{1,15}\))*",
+    r"\s*(?:[*†‡§¹²³⁴⁵⁶⁷⁸⁹⁰]+|\[\w{1,3}\]|\(\D{1,15}\)|(?<=\s)\([^()]{1,15}\)|(?:±|\+/?-)\s?[\d.,]+)*",
     re.IGNORECASE,
 )
 _IN_BRACKETS = re.compile(r"(\D{0,6}?)\(([^()]*\d[^()]*)\)(\D{0,12})")
@@ -281,7 +282,7 @@ _RANGE = re.compile(
     r"(.*?\d.*?)\s*(?:-|\bto\b|\bbis\b|\bà\b|\ba\b|\.{2,3}|\band\b|\bund\b)\s*(\D{0,4}\d.*)"
 )
 _FRACTION = re.compile(r"([-+])?(?:(\d+)\s+)?(\d+)\s*(?:/|of|out of|von|sur)\s*(\d+)")
-_FEET = re.compile(r"""(\d)\s*(?:'|ft\.?|feet)\s*(\d{1,2}(?:\.\d+)?)\s*(?:"|''|in\.?|inches)?""")
+_FEET = re.compile(r"""(\d)\s*(?:'|ft\.?|feet)\s*(1[01]|\d(?:\.\d+)?)\s*(?:"|''|in\.?|inches)?""")
 
 
 def _number(text: str) -> _Cell | None:
@@ -326,7 +327,7 @@ def _whole(found: re.Match[str]) -> _Cell | None:
     units: tuple[str, ...] = ()
     if before:
         unit = _unit(before)
-        if unit not in _UNITS or not (found["gap"] or _stands_before(unit)):
+        if not _stands_before(unit, is_apart=bool(found["gap"])):
             return None  # C123 and INV-00012 are codes
         units = () if _UNITS[unit][0] == "number" else (unit,)
     is_negative = "-" in ((found["sign"] or "") + (found["inner"] or "") + (found["tail"] or ""))
@@ -348,14 +349,15 @@ def _whole(found: re.Match[str]) -> _Cell | None:
     return _Cell(value, other, mark, units, remark)
 
 
-def _stands_before(unit: str) -> bool:
-    """Whether a unit may stand before a number without a blank: a currency or ``#``."""
+def _stands_before(unit: str, *, is_apart: bool = False) -> bool:
+    """Whether a unit stands before numbers: percent, ``#`` or a currency; letters only apart."""
+    is_letter = unit in {"R", "p", "ct", "Fr", "TL", "no", "nr"}
     family = _UNITS.get(unit, ("", 0.0))[0]
-    return family not in _FAMILIES and family != "" and unit not in {"R", "p", "ct", "Fr"}
+    return (family in _CURRENCIES | {"%", "number"}) and (is_apart or not is_letter)
 
 
 def _digits(core: str, power: str) -> tuple[float, float, str] | None:
-    """The number of digits and marks under a decimal point and a decimal comma, and the evidence."""
+    """The number of digits and marks with a decimal point and with a comma, and the evidence."""
     last = max(core.rfind("."), core.rfind(","))
     mark = core[last] if last >= 0 else ""
     head, decimals = (core[:last], core[last + 1 :]) if mark else (core, "")
@@ -389,10 +391,14 @@ def _composed(text: str) -> _Cell | None:
         value = int(found[1]) + float(found[2]) / 12
         return _Cell(value, value, units=("ft",))
     if _STARS.fullmatch(text):
-        return _Cell(*[float(text.count("★") + text.count("⭐"))] * 2)
+        value = float(text.count("★") + text.count("⭐"))
+        return _Cell(value, value)
     found = _RANGE.fullmatch(text)
-    if not found:
-        return None
+    return _range(found) if found else None
+
+
+def _range(found: re.Match[str]) -> _Cell | None:
+    """The middle of two numbers, of which the second is the larger."""
     ends = [_NUMBER.fullmatch(part) for part in found.groups()]
     low, high = (_whole(end) if end else None for end in ends)
     if low is None or high is None or low.value >= high.value or low.other >= high.other:
@@ -417,9 +423,8 @@ def _number_reader(how: ColumnSchema) -> Callable[[str], float | None]:
         "|".join(map(re.escape, names)) or "(?!)"
         for names in ([name for name in behind if _stands_before(_unit(name))], behind)
     )
-    quick = re.compile(
-        rf"(-?)(?:(?:{before}) ?)?(\d+|[1-9]\d{{0,2}}(?:{between}\d{{3}})+)(?:{mark}(\d+))?(?: ?(?:{unit}))?"
-    ).fullmatch
+    digits = rf"(\d+|[1-9]\d{{0,2}}(?:{between}\d{{3}})+)(?:{mark}(\d+))?"
+    quick = re.compile(rf"(-?)(?:(?:{before}) ?)?{digits}(?: ?(?:{unit}))?").fullmatch
     drop = "," if has_point else "."
 
     def read_cell(text: str) -> float | None:
@@ -458,11 +463,11 @@ _MONTH_NAMES = (
 _MONTHS = {
     name: place + 1 for place, names in enumerate(_MONTH_NAMES.split("|")) for name in names.split()
 }
-_MON = "(?P<mon>" + "|".join(sorted(_MONTHS, key=len, reverse=True)) + r")\b\.?"
+_MON = "(?P<mon>" + "|".join(sorted(_MONTHS, key=len, reverse=True)) + r")(?![^\W\d_])\.?"
 _DAYNAME = r"(?:[^\W\d_]{2,10}\.?,?\s+)?"
 _YEAR = r"'?(?P<y>\d{4}|\d{2})"
 _D = r"(?P<d>\d{1,2})(?:st|nd|rd|th|er|º)?"
-_REST = r"(?P<rest>(?:[T,\s]+(?:at|um|à)?\s*|(?<=\d)T)\d.*)?"
+_REST = r"(?P<rest>[T,:\s]+(?:at|um|à)?\s*\d.*)?"
 _FORMS = tuple(
     re.compile(form, re.IGNORECASE)
     for form in (
@@ -483,8 +488,8 @@ _FORMS = tuple(
     )
 )
 _TIME_OF_DAY = re.compile(
-    r"[T,\s]*(?:at|um|à)?\s*(\d{1,2})(?:[:.h]?(\d{2})(?:[:.]?(\d{2})(?:[.,:](\d{1,9}))?)?)?"
-    r"\s*(?:([ap])\.?m\.?)?\s*(?:uhr|h)?\s*(Z|UTC|GMT|[A-Z]{3,4}|(?:UTC|GMT)?\s?[-+]\d\d:?(?:\d\d)?)?"
+    r"[T,:\s]*(?:at|um|à)?\s*(\d{1,2})(?:[:.h]?(\d{2})(?:[:.]?(\d{2})(?:[.,:](\d{1,9}))?)?)?"
+    r"\s*(?:([ap])\.?m\.?)?\s*(?:uhr|h)?\s*(Z|UTC|GMT|[A-Z]{3,4}|[A-Z]\w+/\w+|(?:UTC|GMT)?\s?[-+]\d\d:?(?:\d\d)?)?"
     r"(?:\[[\w/+-]+\]|\s\([\w\s]+\))?",
     re.IGNORECASE,
 )
@@ -496,7 +501,7 @@ class _Day(NamedTuple):
     day_first: float
     month_first: float
     mark: str = ""  # between day and month, where their order is open
-    parts: tuple[int, int] = (0, 0)
+    parts: tuple[int, int, int] = (0, 0, 0)
 
 
 def _date(text: str) -> _Day | None:
@@ -530,20 +535,20 @@ _START = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def _as_day(parts: dict[str, str]) -> _Day | None:
-    """The date of its parts: a year with month and day, quarter, week, or two numbers in between."""
+    """The date of its parts: year, month and day, quarter, week, or numbers in either order."""
     written = parts.get("y") or parts["y2"]
     year = int(written)
-    if len(written) == 2:
-        year += 2000 if year < 69 else 1900  # as in C and Python
     seconds = _seconds(parts["rest"]) if "rest" in parts else 0.0
     if seconds is None:
         return None
     if "a" in parts:
         first, second = int(parts["a"]), int(parts["b"])
-        ways = [_days(year, second, first), _days(year, first, second)]
-        if all(map(math.isnan, ways)):
+        day_first, month_first = _days(year, second, first), _days(year, first, second)
+        last = int(written) if len(written) == 2 else 99
+        if all(map(math.isnan, (day_first, month_first, _days(first, second, last)))):
             return None
-        return _Day(*(way + seconds / _DAY for way in ways), parts["sep"], (first, second))
+        share = seconds / _DAY
+        return _Day(day_first + share, month_first + share, parts["sep"], (first, second, last))
     if "w" in parts:
         try:
             days = float(
@@ -560,6 +565,8 @@ def _as_day(parts: dict[str, str]) -> _Day | None:
 
 def _days(year: int, month: int, day: int) -> float:
     """Days since 1970, NaN where there is no such date."""
+    if year < 100:  # two digits, as in C and Python
+        year += 2000 if year < 69 else 1900
     try:
         return float(date(year, month, day).toordinal() - _EPOCH)
     except ValueError:
@@ -584,6 +591,9 @@ def _seconds(text: str) -> float | None:
         total -= shift if offset[1] == "+" else -shift
     return total
 
+
+# The last and the first days of calendars stand for a date that is not known.
+_NEVER = {_days(9999, 12, 31), 1.0 - _EPOCH}
 
 # Times of day and durations ---------------------------------------------------------------
 
@@ -704,6 +714,9 @@ def _ordered(day: _Day | None, order: str) -> float | None:
     """The day that a date is in the order of its column."""
     if day is None:
         return None
+    if day.mark and order == "year-first":
+        value = _days(*day.parts)
+        return None if math.isnan(value) else value
     is_day_first = order == "day-first" or (order == "mixed" and day.mark == ".")
     value = day.day_first if is_day_first else day.month_first
     return None if math.isnan(value) else value
@@ -712,8 +725,38 @@ def _ordered(day: _Day | None, order: str) -> float | None:
 # Inference --------------------------------------------------------------------------------
 
 
+class _Cells(NamedTuple):
+    """The different texts of a column that are not missing, and how often each occurs."""
+
+    name: str
+    texts: list[str]
+    counts: NDArray[np.int64]
+    hints: Hints
+
+    def some(self, size: int) -> _Cells:
+        """About so many texts: the most frequent and some of all the others."""
+        if len(self.texts) <= size:
+            return self
+        first = np.argsort(-self.counts, kind="stable")[: size // 2]
+        places = np.union1d(first, np.arange(0, len(self.texts), -(-2 * len(self.texts) // size)))
+        return self._replace(texts=[self.texts[k] for k in places], counts=self.counts[places])
+
+    def look_like(self, parse: Callable[[str], Any]) -> bool:
+        """Whether a tenth of some texts can be parsed, so that all are worth the time."""
+        texts = self.some(_SAMPLE).texts
+        return 10 * sum(parse(text) is not None for text in texts) >= len(texts)
+
+    def tally(self, keys: Iterable[Any]) -> Counter[Any]:
+        """How many cells have each key; one of None is not counted."""
+        sizes: Counter[Any] = Counter()
+        for key, size in zip(keys, self.counts.tolist(), strict=True):
+            if key is not None:
+                sizes[key] += size
+        return sizes
+
+
 class _Guess(NamedTuple):
-    """A column of some kind, before anybody knows how many of its cells fit."""
+    """A column of some kind, before it is known how many of its cells fit."""
 
     column: ColumnSchema
     is_unclear: bool = False
@@ -742,43 +785,22 @@ def infer(
     counts = np.asarray(counts, dtype=np.int64)
     known = np.array([_clean(text).casefold() not in SPELLINGS for text in texts], dtype=bool)
     given = [text for text, is_known in zip(texts, known, strict=True) if is_known]
-    near: list[tuple[float, str, str]] = []
-    kinds = [hints.kind] if hints.kind else list(_GUESSES)
-    for kind in kinds if given or hints.kind else []:
-        guess = _GUESSES[kind](name, given, counts[known], hints) if kind in _GUESSES else None
-        if guess is None:
-            continue
-        if isinstance(guess, str):
-            return _as_category(name, texts, counts, (guess,))
-        settled = _settle(guess, texts, counts, known, is_forced=hints.kind is not None)
-        if isinstance(settled, Inferred):
-            return settled
-        near.append(settled)
-    notes = []
-    if near and max(near)[0] >= 0.5:
-        share, kind, other = max(near)
-        notes.append(
-            f"{name}: {share:.0%} of the cells are {_PLURALS[kind]}, the others (such as {other!r})"
-            f" are not; read as categories; --type {name}={kind} reads {_PLURALS[kind]}."
-        )
-    return _as_category(name, texts, counts, tuple(notes))
-
-
-_PLURALS = {
-    "number": "numbers",
-    "boolean": "booleans",
-    "date": "dates",
-    "time": "times",
-    "duration": "durations",
-}
-
-
-def _as_category(
-    name: str, texts: Sequence[str], counts: NDArray[np.int64], notes: tuple[str, ...]
-) -> Inferred:
+    cells = _Cells(name, given, counts[known], hints)
+    notes: tuple[str, ...] = ()
+    nearest = 0.5
+    for kind in [hints.kind] if hints.kind else list(_GUESSES) if given else []:
+        guess = _GUESSES[kind](cells) if kind in _GUESSES else None
+        if guess and guess.column.kind == "category":
+            notes = guess.notes
+        elif guess:
+            found, share = _settle(guess, texts, counts, known, is_forced=hints.kind is not None)
+            if found.column.kind != "category":
+                return found
+            if share >= nearest:
+                nearest, notes = share, found.notes
     is_missing = np.array([is_missing_word(text) for text in texts], dtype=bool)
-    kind = "empty" if is_missing.all() else "category"
-    return Inferred(ColumnSchema(name, kind), int(counts[is_missing].sum()), 0, "", False, notes)
+    column = ColumnSchema(name, "empty" if is_missing.all() else "category")
+    return Inferred(column, int(counts[is_missing].sum()), 0, "", False, notes)
 
 
 def _settle(
@@ -788,181 +810,172 @@ def _settle(
     known: NDArray[np.bool_],
     *,
     is_forced: bool,
-) -> Inferred | tuple[float, str, str]:
-    """The column with its missing words and codes, if enough cells fit, else the share that do."""
+) -> tuple[Inferred, float]:
+    """The column, a category where too few cells fit, and the share that do."""
     column, notes = guess.column, list(guess.notes)
+    name, plural = column.name, column.kind.replace("y", "ie") + "s"
     values, misread = read(texts, column)
+    places: list[int] = np.flatnonzero(misread).tolist()
     fits = known & ~misread
-    others = [texts[place] for place in np.flatnonzero(misread)]
-    share = counts[fits].sum() / max(counts[known].sum(), 1)
+    share = float(counts[fits].sum() / max(counts[known].sum(), 1))
     if not is_forced and share < _ENOUGH:
-        are_words = len(others) <= _MISSING_WORDS and not any(map(_has_digit, others))
+        words = [texts[place] for place in places]
+        are_words = len(words) <= _MISSING_WORDS and not any(map(_DIGIT.search, words))
         n_values = np.unique(values[fits]).size
-        if share < 0.5 or not are_words or n_values <= min(20, 10 * len(others)):
-            return float(share), column.kind, others[0] if others else ""
-        column = replace(column, missing=tuple(others))
-        words = ", ".join(
-            f"{texts[place]!r} ({counts[place]:,})" for place in np.flatnonzero(misread)
-        )
-        notes.append(
-            f"{column.name}: words among {_PLURALS[column.kind]} count as missing: {words}."
-        )
-        misread = np.zeros_like(misread)
-    if column.kind == "number":
-        codes = infer_codes(values, counts)
-        if codes:
-            column = replace(column, codes=codes)
-            is_code = np.isin(values, codes)
-            named = ", ".join(f"{code:g}" for code in codes)
-            notes.append(
-                f"{column.name}: {named} (in {counts[is_code].sum():,} cells) is far from all other "
-                "values and counts as missing; take it out of the codes of a schema to keep it."
+        if share < 0.5 or not are_words or n_values <= min(20, 10 * len(words)):
+            note = (
+                f"{name}: {math.floor(100 * share)} % of the cells are {plural}, the others (such "
+                f"as {words[0]!r}) are not; read as categories (--type {name}={column.kind} reads "
+                f"{plural})."
             )
-            values[is_code] = np.nan
+            column = replace(column, kind="category")
+            return Inferred(column, 0, 0, "", False, (note,)), share
+        column = replace(column, missing=(*column.missing, *words))
+        named = ", ".join(f"{texts[place]!r} ({counts[place]:,} cells)" for place in places)
+        notes.append(f"{name}: words among {plural} count as missing: {named}.")
+        misread = np.zeros_like(misread)
+    codes = infer_codes(values, counts) if column.kind == "number" else ()
+    if codes:
+        column = replace(column, codes=codes)
+        is_code = np.isin(values, codes)
+        values[is_code] = np.nan
+        notes.append(
+            f"{name}: {', '.join(f'{code:g}' for code in codes)} (in {counts[is_code].sum():,} "
+            "cells) is far from all other values and counts as missing."
+        )
     n_misread = int(counts[misread].sum())
     n_missing = int(counts[np.isnan(values)].sum()) - n_misread
-    first = texts[int(np.argmax(misread))] if n_misread else ""
-    return Inferred(column, n_missing, n_misread, first, guess.is_unclear, tuple(notes))
+    first = texts[places[0]] if n_misread else ""
+    return Inferred(column, n_missing, n_misread, first, guess.is_unclear, tuple(notes)), share
 
 
-_has_digit = re.compile(r"\d").search
+_DIGIT = re.compile(r"\d")
 
 
-def _looks_like(parse: Callable[[str], Any], texts: Sequence[str]) -> bool:
-    """Whether a fifth of some texts can be parsed, so that all are worth the time."""
-    some = texts[:: max(1, len(texts) // _SAMPLE)]
-    return 5 * sum(parse(text) is not None for text in some) >= len(some)
+def _guess_boolean(cells: _Cells) -> _Guess | None:
+    words = {text.strip().casefold() for text in cells.some(_SAMPLE).texts}
+    is_one = words & {"true", "false"} or cells.hints.kind
+    return _Guess(ColumnSchema(cells.name, "boolean")) if is_one else None
 
 
-def _guess_boolean(
-    name: str,
-    texts: list[str],
-    counts: NDArray[np.int64],
-    hints: Hints,  # noqa: ARG001
-) -> _Guess | None:
-    words = {text.strip().casefold() for text in texts[: 10 * _SAMPLE]}
-    return (
-        _Guess(ColumnSchema(name, "boolean")) if words & {"true", "false"} or hints.kind else None
-    )
-
-
-def _guess_date(
-    name: str, texts: list[str], counts: NDArray[np.int64], hints: Hints
-) -> _Guess | None:
+def _guess_date(cells: _Cells) -> _Guess | None:
     """Dates, if some are; the order of day and month is decided from all cells."""
-    if not hints.kind:
-        if not _looks_like(_date, texts):
-            return None
-        digits = [text for text in texts if text.strip().isdigit()]
-        if digits and not all(map(_date, digits)):
-            return None  # numbers, some of which could be dates
-    days = [_date(text) for text in texts]
-    order, is_unclear, notes = hints.order or "", False, ()
-    open_days = [
-        (day, int(count)) for day, count in zip(days, counts, strict=True) if day and day.mark
-    ]
-    if open_days and not order:
-        order, is_unclear, notes = _decide_order(name, open_days)
-    never = tuple(text for text, day in zip(texts, days, strict=True) if day and day[0] in _NEVER)
+    name, hints = cells.name, cells.hints
+    if not hints.kind and not cells.look_like(_date):
+        return None
+    cells = cells.some(_MANY)
+    days = [_date(text) for text in cells.texts]
+    if not hints.kind and any(
+        day is None and text.strip().isdigit() for text, day in zip(cells.texts, days, strict=True)
+    ):
+        return None  # numbers, some of which could be dates
+    is_open = any(day and day.mark for day in days) and not hints.order
+    order, is_unclear, notes = (
+        _decide_order(cells, days) if is_open else (hints.order or "", False, ())
+    )
+    never = tuple(
+        text for text, day in zip(cells.texts, days, strict=True) if day and day[0] in _NEVER
+    )
     return _Guess(ColumnSchema(name, "date", order=order, missing=never), is_unclear, notes)
 
 
-# The last and the first days of calendars stand for a date that is not known.
-_NEVER = {_days(9999, 12, 31), _days(1, 1, 1)}
-
-
-def _decide_order(name: str, days: list[tuple[_Day, int]]) -> tuple[str, bool, tuple[str, ...]]:
-    """The order of day and month, whether it is assumed, and a note."""
-    sizes: Counter[tuple[bool, str]] = Counter()  # cells that leave no choice, by their mark
-    for day, count in days:
-        if math.isnan(day.day_first) or math.isnan(day.month_first):
-            sizes[day.mark == ".", _ORDERS[math.isnan(day.day_first)]] += count
-    points, others = (
-        sizes[is_point, "day-first"] - sizes[is_point, "month-first"] for is_point in (True, False)
-    )
-    marks = {day.mark == "." for day, _ in days}
+def _decide_order(cells: _Cells, days: list[_Day | None]) -> tuple[str, bool, tuple[str, ...]]:
+    """The order of day, month and year, whether it is assumed, and a note."""
+    name = cells.name
+    sizes = cells.tally(_only_order(day) for day in days)  # of cells that leave no choice
+    points = sizes[".", "day-first"] - sizes[".", "month-first"]
+    others = sizes["", "day-first"] - sizes["", "month-first"]
+    parts = [day.parts for day in days if day and day.mark]
+    has_points = any(day and day.mark == "." for day in days)
+    has_others = any(day and day.mark not in {"", "."} for day in days)
+    firsts, seconds, lasts = (len({part[place] for part in parts}) for place in range(3))
+    # 99-12-31, or few years before many days
+    if sizes["", "year-first"] > abs(others) or (
+        all(part[2] < 32 for part in parts) and lasts >= 3 * firsts and firsts < 20
+    ):
+        return "year-first", False, ()
     of_points = "month-first" if points < 0 else "day-first"
-    if False not in marks:
+    if not has_others:
         return of_points, False, ()
     if others:
         order = "day-first" if others > 0 else "month-first"
-        is_mixed = True in marks and (of_points, order) == ("day-first", "month-first")
-        both = sizes[False, "day-first"] and sizes[False, "month-first"]
         note = f"{name}: some dates have the day first, others the month; read {order}."
-        return "mixed" if is_mixed else order, False, (note,) if both else ()
-    firsts, seconds = (len({day.parts[place] for day, _ in days}) for place in (0, 1))
+        are_both = sizes["", "day-first"] and sizes["", "month-first"]
+        is_mixed = has_points and of_points == "day-first" != order
+        return "mixed" if is_mixed else order, False, (note,) if are_both else ()
     # one month of days: the number that changes is the day
-    order = "day-first" if True in marks or firsts >= 3 * seconds else "month-first"
-    other = _ORDERS[order == "day-first"]
+    order = "day-first" if has_points or firsts >= 3 * seconds else "month-first"
+    other = "month-first" if order == "day-first" else "day-first"
     note = f"{name}: day and month can be either way; read {order} (--dates {other} reverses)."
     return order, True, (note,)
 
 
-def _guess_clock(
-    name: str, texts: list[str], counts: NDArray[np.int64], hints: Hints
-) -> _Guess | None:
+def _only_order(day: _Day | None) -> tuple[str, str] | None:
+    """The mark ("." or another) and the order of a date that has but one."""
+    if day is None or not day.mark:
+        return None
+    ways = {"day-first": day.day_first, "month-first": day.month_first}
+    orders = [order for order, way in ways.items() if not math.isnan(way)]
+    mark = day.mark if day.mark == "." else ""
+    return None if len(orders) == 2 else (mark, *(orders or ["year-first"]))  # type: ignore[return-value]
+
+
+def _guess_clock(cells: _Cells) -> _Guess | None:
     """Times of day, or durations where most cells can be no time of day."""
-    if hints.kind:
-        return _Guess(ColumnSchema(name, hints.kind))
-    if not _looks_like(_clock, texts):
-        return None
-    found = [_clock(text) for text in texts]
-    n_cells = sum(int(n) for n, each in zip(counts, found, strict=True) if each)
-    n_times = sum(int(n) for n, each in zip(counts, found, strict=True) if each and each[1])
-    return _Guess(ColumnSchema(name, "time" if n_times >= _ENOUGH * n_cells else "duration"))
+    name, kind = cells.name, cells.hints.kind
+    if kind or not cells.look_like(_clock):
+        return _Guess(ColumnSchema(name, kind)) if kind else None
+    cells = cells.some(_MANY)
+    sizes = cells.tally(found and found[1] for found in map(_clock, cells.texts))
+    is_time = sizes[True] >= _ENOUGH * sizes.total()
+    return _Guess(ColumnSchema(name, "time" if is_time else "duration"))
 
 
-def _guess_number(
-    name: str, texts: list[str], counts: NDArray[np.int64], hints: Hints
-) -> _Guess | str | None:
-    """Numbers, if some are; the decimal mark and the units are decided from all cells.
-
-    Returns a note where digits are codes rather than numbers.
-    """
+def _guess_number(cells: _Cells) -> _Guess | None:
+    """Numbers, if some are; the decimal mark and the units are decided from all cells."""
+    name, hints = cells.name, cells.hints
     if not hints.kind:
-        if not _looks_like(_number, texts):
+        if not cells.look_like(_number):
             return None
-        if _are_codes(texts, counts):
-            return f"{name}: digits with leading zeros or more than 15 are codes; kept as texts."
-    cells = [_number(text) for text in texts]
-    parsed = [(cell, int(n)) for cell, n in zip(cells, counts, strict=True) if cell]
-    if not hints.kind and _are_pairs(parsed):
+        if _are_codes(cells):
+            note = f"{name}: digits with leading zeros, or more than 15, are codes, not numbers."
+            return _Guess(ColumnSchema(name, "category"), notes=(note,))
+    cells = cells.some(_MANY)
+    numbers = [_number(text) for text in cells.texts]
+    if not hints.kind and _are_pairs(cells, numbers):
         return None
-    units = _accepted_units(parsed, texts)
-    mark, is_unclear, notes = _decide_mark(name, parsed, hints.decimal)
+    units = _accepted_units(cells, numbers)
+    mark, is_unclear, notes = _decide_mark(cells, numbers)
     column = ColumnSchema(name, "number", decimal=mark, units=units)
-    return _Guess(column, is_unclear, (*notes, *_remarks(name, texts, cells, counts, units)))
+    return _Guess(column, is_unclear, (*notes, *_remarks(cells, numbers, units)))
 
 
-def _are_codes(texts: list[str], counts: NDArray[np.int64]) -> bool:
+def _are_codes(cells: _Cells) -> bool:
     """Whether cells are digits alone, of which some have leading zeros or no float holds all."""
-    stripped = [text.strip().lstrip("'") for text in texts]
-    are_digits = np.array([text.isdigit() for text in stripped], dtype=bool)
-    if counts[are_digits].sum() < _ENOUGH * counts.sum():
+    digits = [text.strip().lstrip("'") for text in cells.texts]
+    lengths = np.array([len(text) if text.isdigit() else 0 for text in digits])
+    has_zero = np.array([text[:1] == "0" for text in digits], dtype=bool) & (lengths > 1)
+    n_cells, n_zero = cells.counts.sum(), cells.counts[has_zero].sum()
+    if not lengths.size or cells.counts[lengths > 0].sum() < _ENOUGH * n_cells:
         return False
-    digits = [text for text in stripped if text.isdigit()]
-    sizes = np.array([len(text) for text in digits])
-    has_zero = np.array([text[0] == "0" for text in digits], dtype=bool) & (sizes > 1)
-    n_zero = counts[are_digits][has_zero].sum()
-    is_even = sizes.min() == sizes.max() and bool(n_zero)
-    return bool(sizes.max() > 15 or is_even or (n_zero and n_zero >= 0.005 * counts.sum()))
+    is_even = bool(n_zero) and lengths[lengths > 0].min() == lengths.max()
+    return bool(lengths.max() > 15 or is_even or n_zero > 0.005 * n_cells)
 
 
-def _are_pairs(parsed: list[tuple[_Cell, int]]) -> bool:
+def _are_pairs(cells: _Cells, numbers: list[_Cell | None]) -> bool:
     """Whether what looks like ranges or fractions are other pairs, such as 120/80 or 555-1234."""
-    total = sum(count for _, count in parsed)
-    fractions = [(cell.part, n) for cell, n in parsed if cell.remark == "fraction"]
-    ranges = [cell.value for cell, _ in parsed if cell.remark == "range"]
-    parts = {part for part, _ in fractions}
-    if sum(n for _, n in fractions) > 0.05 * total and len(parts) > 1 and not parts <= _PARTS:
+    sizes = cells.tally(cell and cell.remark for cell in numbers)
+    parts = {cell.part for cell in numbers if cell and cell.part}
+    ranges = {cell.value for cell in numbers if cell and cell.remark == "range"}
+    if sizes["fraction"] > 0.05 * sizes.total() and len(parts) > 1 and not parts <= _PARTS:
         return True
-    return len(set(ranges)) > 60 and len(ranges) > 0.5 * len(parsed)
+    return len(ranges) > 60 and sizes["range"] > 0.5 * sizes.total()
 
 
 _PARTS = {2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 32, 64, 100, 1000}
 
 
-def _accepted_units(parsed: list[tuple[_Cell, int]], texts: list[str]) -> tuple[str, ...]:
+def _accepted_units(cells: _Cells, numbers: list[_Cell | None]) -> tuple[str, ...]:
     """The units of a column, the most frequent first.
 
     A rare letter behind digits (12,5o) is no unit; currencies, percent signs and magnitudes may be
@@ -970,83 +983,71 @@ def _accepted_units(parsed: list[tuple[_Cell, int]], texts: list[str]) -> tuple[
     """
     sizes: Counter[str] = Counter()
     different: Counter[str] = Counter()
-    for cell, count in parsed:
-        for unit in cell.units:
-            sizes[unit] += count
+    for cell, size in zip(numbers, cells.counts.tolist(), strict=True):
+        for unit in cell.units if cell else ():
+            sizes[unit] += size
             different[unit] += 1
-    total = sum(count for _, count in parsed)
-    n_unknown, accepted = 0, []
+    total = sum(size for cell, size in zip(numbers, cells.counts.tolist(), strict=True) if cell)
+    n_unknown, accepted, families = 0, [], {""}
     for unit, size in sizes.most_common():
         family = _UNITS.get(unit, ("", 0.0))[0]
-        is_common = size >= 0.02 * total and (different[unit] > 1 or len(texts) < 3)
+        is_common = size >= 0.02 * total and (different[unit] > 1 or len(numbers) < 3)
         if not family:
             n_unknown += 1
-            is_common = is_common and n_unknown <= 3 and (len(unit) > 1 or 2 * size >= total)
-        elif family in {"%", "times"} or family not in _FAMILIES:
+            is_common &= n_unknown <= 3 and (len(unit) > 1 or 2 * size >= total)
+        elif family in _CURRENCIES | {"%", "times"} | (families - {""}) or (
+            unit in _BESIDE_THOUSANDS and sizes.keys() & _THOUSANDS
+        ):
             is_common = True
-        elif unit in _BESIDE_K and sizes.keys() & {"k", "K", "M"}:
-            is_common = True
-        if is_common or family in {_UNITS.get(other, ("",))[0] or None for other in accepted}:
+        if is_common:
             accepted.append(unit)
+            families.add(family)
     return tuple(accepted)
 
 
-def _decide_mark(
-    name: str, parsed: list[tuple[_Cell, int]], given: str | None
-) -> tuple[str, bool, tuple[str, ...]]:
+def _decide_mark(cells: _Cells, numbers: list[_Cell | None]) -> tuple[str, bool, tuple[str, ...]]:
     """The decimal mark of a column, whether it is assumed, and notes."""
-    sizes: Counter[str] = Counter()
-    for cell, count in parsed:
-        sizes[cell.mark] += count
-    mark = "," if sizes[","] > sizes["."] else "."
+    name, given = cells.name, cells.hints.decimal
+    sizes = cells.tally(cell and cell.mark for cell in numbers)
     if given:
         return given, False, ()
     if sizes[","] or sizes["."]:
-        note = f"{name}: some cells have a decimal comma, others a decimal point."
-        return mark, False, (note,) if sizes[","] and sizes["."] else ()
+        note = f"{name}: some cells have a decimal comma, others a decimal point; each is heeded."
+        are_both = sizes[","] and sizes["."]
+        return "," if sizes[","] > sizes["."] else ".", False, (note,) if are_both else ()
     # 1.250 beside 300 and 980, but never beside 1300 or 1.25: points between thousands
-    n_open = sum(cell.mark in {".?", ",?"} for cell, _ in parsed)
+    n_open = sum(cell.mark in {".?", ",?"} for cell in numbers if cell)
     are_thousands = n_open >= 20 and bool(sizes[""]) and not sizes["0"]
-    if sizes[".?"] and not sizes[",?"]:
-        if not are_thousands:
-            return ".", False, ()
-        return ",", True, (f"{name}: points are read as marks between thousands.",)
     if not sizes[",?"]:
-        return ".", False, ()
-    mark = "," if sizes["0"] else "."
-    example, other = ("1.234", ".") if mark == "," else ("1234", ",")
-    note = f"{name}: 1,234 is read as {example} (--decimal {name}={other} reverses)."
-    return mark, not are_thousands, (note,)
+        if not sizes[".?"] or not are_thousands:
+            return ".", False, ()
+        note = f"{name}: 1.234 is read as 1234 (--decimal {name}=. reads a decimal point)."
+        return ",", True, (note,)
+    if sizes["0"]:  # 1234 without a mark, so that of 1,234 is none between thousands
+        note = f"{name}: 1,234 is read as 1.234 (--decimal {name}=. reads thousands)."
+        return ",", True, (note,)
+    note = f"{name}: 1,234 is read as 1234 (--decimal {name}=, reads a decimal comma)."
+    return ".", True, (note,)
 
 
-def _remarks(
-    name: str,
-    texts: list[str],
-    cells: list[_Cell | None],
-    counts: NDArray[np.int64],
-    units: tuple[str, ...],
-) -> list[str]:
+def _remarks(cells: _Cells, numbers: list[_Cell | None], units: tuple[str, ...]) -> list[str]:
     """Notes on bounds, ranges and different units."""
     notes = []
     for remark, meaning in (("bound", "their number"), ("range", "their middle")):
-        places = [k for k, cell in enumerate(cells) if cell and cell.remark == remark]
+        places = [k for k, cell in enumerate(numbers) if cell and cell.remark == remark]
         if places:
-            n_cells = int(counts[places].sum())
-            notes.append(
-                f"{name}: {n_cells:,} cells such as {texts[places[0]]!r} count as {meaning}."
-            )
-    families = Counter(_UNITS.get(unit, (unit, 0.0))[0] for unit in units)
-    families.pop("times", 0)
+            example, size = cells.texts[places[0]], int(cells.counts[places].sum())
+            notes.append(f"{cells.name}: {size:,} cells such as {example!r} count as {meaning}.")
+    factors, listed = _factors(units), ", ".join(units)
+    families = {_UNITS.get(unit, (unit,))[0] for unit in units} - {"times"}
     if len(families) > 1:
-        notes.append(
-            f"{name}: numbers with {', '.join(units)} are read alike, without their units."
-        )
-    elif families and len({factor for factor in _factors(units).values()}) > 1:
-        notes.append(f"{name}: numbers with {', '.join(units)} are converted to {units[0]}.")
+        notes.append(f"{cells.name}: numbers with {listed} are read alike, whatever their unit.")
+    elif families - {"%"} and len(set(factors.values())) > 1:
+        notes.append(f"{cells.name}: numbers with {listed} are converted.")
     return notes
 
 
-_GUESSES: dict[str, Callable[..., _Guess | str | None]] = {
+_GUESSES: dict[str, Callable[[_Cells], _Guess | None]] = {
     "boolean": _guess_boolean,
     "date": _guess_date,
     "time": _guess_clock,
@@ -1054,8 +1055,9 @@ _GUESSES: dict[str, Callable[..., _Guess | str | None]] = {
     "number": _guess_number,
 }
 
-_NINES = frozenset(float("9" * n) for n in range(1, 10))
-_LARGEST = frozenset({2147483647.0, 32767.0, 4294967295.0, 9223372036854775807.0})
+# Codes for missing ------------------------------------------------------------------------
+
+_CODES = {float("9" * n) for n in range(1, 10)} | {float(2**n - 1) for n in (15, 31, 32, 63)}
 
 
 def infer_codes(
@@ -1063,9 +1065,9 @@ def infer_codes(
 ) -> tuple[float, ...]:
     """Numbers at the edge that stand for missing, such as -999.
 
-    They are made of nines, occur at least five times and in 0.5 % of the cells, and are three times
-    as far from zero as all others, or below zero where no other is. Also -1 where all others count
-    something and it is far more frequent than they are.
+    They are made of nines (or the largest of a type of integers), occur at least five times and in
+    0.5 % of the cells, and are three times as far from zero as all others, or below zero where no
+    other is. Also -1 where all others are counts and it is far more frequent than they are.
 
     Examples
     --------
@@ -1076,38 +1078,27 @@ def infer_codes(
     """
     counts = np.ones(values.size, dtype=np.int64) if counts is None else counts
     is_there = np.isfinite(values)
-    numbers, places = np.unique(values[is_there], return_inverse=True)
-    sizes = np.bincount(places, weights=counts[is_there], minlength=numbers.size)
-    least = max(5.0, 0.005 * sizes.sum())
-    found: list[float] = []
-    while numbers.size > 2:
-        edges = [
-            k for k in (0, numbers.size - 1) if sizes[k] >= least and _is_code(float(numbers[k]))
-        ]
-        rest = np.delete(numbers, edges)
-        edges = [k for k in edges if _stands_apart(float(numbers[k]), rest, sizes[k], sizes)]
-        if not edges:
-            break
-        found += [float(numbers[k]) for k in edges]
-        numbers, sizes = np.delete(numbers, edges), np.delete(sizes, edges)
-    return tuple(found)
-
-
-def _is_code(value: float) -> bool:
-    return abs(value) in _NINES or value in _LARGEST or value == -1
-
-
-def _stands_apart(
-    value: float, rest: NDArray[np.float64], size: float, sizes: NDArray[np.float64]
-) -> bool:
-    """Whether a code is no plausible number beside the rest."""
+    numbers, owners = np.unique(values[is_there], return_inverse=True)
+    sizes = np.bincount(owners, weights=counts[is_there], minlength=numbers.size)
+    is_often = sizes >= max(5.0, 0.005 * sizes.sum())
+    is_edge = np.zeros(numbers.size, dtype=bool)
+    for places in (range(numbers.size), reversed(range(numbers.size))):
+        for k in places:  # from either end up to the first that is no code
+            if not is_often[k] or not (abs(numbers[k]) in _CODES or numbers[k] == -1):
+                break
+            is_edge[k] = True
+    rest = numbers[~is_edge]
     if rest.size < 2:
-        return False
-    if value == -1:
-        are_counts = bool(rest[0] >= 0 and rest[-1] >= 20 and (rest % 1 == 0).all())
-        return are_counts and size >= 3 * float(sizes.max(initial=0, where=sizes != size))
-    reach = max(abs(float(rest[0])), abs(float(rest[-1])))
-    return abs(value) >= 3 * reach or (value < 0 <= rest[0])
+        return ()
+    low, high = float(rest[0]), float(rest[-1])
+    reach, most = max(abs(low), abs(high)), sizes[~is_edge].max()
+    are_counts = low >= 0 and high >= 20 and bool((rest % 1 == 0).all())
+    codes = []
+    for code, size in zip(numbers[is_edge].tolist(), sizes[is_edge].tolist(), strict=True):
+        is_apart = abs(code) >= 3 * reach or code < 0 <= low
+        if (are_counts and size >= 3 * most) if code == -1 else is_apart:
+            codes.append(code)
+    return tuple(codes)
 
 
 def describe(column: ColumnSchema) -> str:
