@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-import io
+import datetime as dt
 import json
-from collections.abc import Callable, Iterator
+import logging
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
-from itertools import zip_longest
+from itertools import compress
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import pyarrow as pa
+import polars as pl
 from numpy.typing import NDArray
 
 from toprank.app.console import json_value
+from toprank.app.delimited import header_place, note_on_titles
 from toprank.kernels.memory import available_memory
-from toprank.tables.table import Table, listing
+from toprank.tables.cells import text_of
+from toprank.tables.table import Table, check_names, listing
 
 SUFFIXES = {
     ".json": "json",
@@ -45,30 +49,43 @@ LABEL, GROUP = "label", "qid"
 WIDE, WRITTEN = 1000, 0.25
 # Bytes of such lines that are parsed at once, and what is beyond all labels and features.
 _BLOCK, _LARGEST = 1 << 20, 1 << 53
+# The day of a workbook's times, and what its cells cannot hold: longer texts, these characters.
+_DAY_OF_TIMES = dt.date(1899, 12, 31)
+_LONGEST_CELL = 32_767
+_NOT_IN_CELLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
 
 
-def _read_json(source: Path | bytes, _: str | None) -> pa.Table:
+Found = tuple[pl.DataFrame, tuple[str, ...]]
+
+
+def content_of(source: Path | bytes) -> bytes:
+    """All bytes: a file that is mapped, and cut off while it is read, would end the program."""
+    return source if isinstance(source, bytes) else source.read_bytes()
+
+
+def _read_json(source: Path | bytes, _: str | None) -> Found:
     """A list of rows, each an object, or an object of columns."""
     try:
-        found = json.loads(source if isinstance(source, bytes) else source.read_bytes())
-    except ValueError as error:
+        found = json.loads(content_of(source))
+    except (ValueError, RecursionError) as error:
         raise ValueError(f"it is not valid JSON ({error})") from error
     if isinstance(found, dict) and all(isinstance(each, list) for each in found.values()):
-        return pa.table({name: column_of(values) for name, values in found.items()})
+        if len({len(each) for each in found.values()}) > 1:
+            raise ValueError("the lists of its JSON are not equally long")
+        return _frame(found), ()
     if not isinstance(found, list) or not all(isinstance(row, dict) for row in found):
         raise ValueError("its JSON is neither a list of objects nor an object of lists")
     return _of_rows(found)
 
 
-def _read_json_lines(source: Path | bytes, _: str | None) -> pa.Table:
-    content = source if isinstance(source, bytes) else source.read_bytes()
+def _read_json_lines(source: Path | bytes, _: str | None) -> Found:
     rows = []
-    for number, line in enumerate(content.splitlines(), start=1):
+    for number, line in enumerate(content_of(source).splitlines(), start=1):
         if not line.strip():
             continue
         try:
             row = json.loads(line)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise ValueError(f"its line {number} is not valid JSON ({error})") from error
         rows.append(row)
     if not all(isinstance(row, dict) for row in rows):
@@ -76,62 +93,110 @@ def _read_json_lines(source: Path | bytes, _: str | None) -> pa.Table:
     return _of_rows(rows)
 
 
-def _of_rows(rows: list[dict[str, Any]]) -> pa.Table:
+def _of_rows(rows: list[dict[str, Any]]) -> Found:
     names = dict.fromkeys(name for row in rows for name in row)
-    return pa.table({name: column_of([row.get(name) for row in rows]) for name in names})
+    return _frame({name: [row.get(name) for row in rows] for name in names}), ()
 
 
-def column_of(values: list[Any]) -> pa.Array:
-    """A column of one type; values of several become text."""
-    try:
-        return pa.array(values)
-    except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
-        return pa.array([None if value is None else _as_text(value) for value in values])
+def _frame(columns: Mapping[str, Sequence[Any]]) -> pl.DataFrame:
+    return pl.DataFrame([column_of(name, values) for name, values in columns.items()])
+
+
+def column_of(name: str, values: Sequence[Any]) -> pl.Series:
+    """A column of one type; where values are of several, each is the text that it was.
+
+    Examples
+    --------
+    >>> column_of("x", [1, 2.5, None]).to_list(), column_of("x", [1, "a", 0.1]).to_list()
+    ([1.0, 2.5, None], ['1', 'a', '0.1'])
+    """
+    kinds = set(map(type, values)) - {type(None)}
+    if kinds == {int, float} and all(abs(each) < _LARGEST for each in values if each is not None):
+        values = [None if each is None else float(each) for each in values]
+        kinds = {float}
+    if len(kinds) <= 1 and not kinds & {list, dict, tuple, bytes}:
+        try:
+            found = pl.Series(name, values)
+        except (pl.exceptions.PolarsError, TypeError, OverflowError):
+            pass  # such as a whole number of 50 digits
+        else:
+            if found.dtype not in (pl.Object, pl.Int128):
+                return found
+    texts = [None if value is None else _as_text(value) for value in values]
+    return pl.Series(name, texts, pl.String)
 
 
 def _as_text(value: Any) -> str:
-    return f"{value:.12g}" if isinstance(value, float) else str(value)
+    if isinstance(value, (list, dict)):
+        return json.dumps(value, ensure_ascii=False, default=str)
+    if isinstance(value, dt.timedelta):
+        seconds = value.total_seconds()
+        hours, rest = divmod(abs(seconds), 3600)
+        return f"{'-' * (seconds < 0)}{hours:02.0f}:{rest // 60:02.0f}:{rest % 60:02.0f}"
+    return repr(value).removesuffix(".0") if isinstance(value, float) else text_of(value)
 
 
-def _read_arrow(source: Path | bytes, _: str | None) -> pa.Table:
-    buffer = pa.py_buffer(source if isinstance(source, bytes) else source.read_bytes())
+def _read_arrow(source: Path | bytes, _: str | None) -> Found:
     try:
-        found = pa.ipc.open_file(buffer).read_all()
-        found.validate(full=True)  # what points beyond the file would end the program
-    except (pa.ArrowException, OSError) as error:
+        return pl.read_ipc(content_of(source)), ()
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
         raise ValueError(f"it cannot be read as Arrow or Feather ({error})") from error
-    return found
 
 
-def _read_workbook(source: Path | bytes, sheet: str | None) -> pa.Table:
-    """The named sheet, or the first with rows below a first one, which holds the names."""
-    openpyxl = _imported("openpyxl", "xlsx")
-    file = io.BytesIO(source if isinstance(source, bytes) else source.read_bytes())
+def _read_workbook(source: Path | bytes, sheet: str | None) -> Found:
+    """The named sheet, or the first with rows below its header."""
+    fastexcel = _imported("fastexcel", "xlsx")
+    logging.getLogger("fastexcel").setLevel(logging.ERROR)  # columns without values are no news
     try:
-        book = openpyxl.load_workbook(file, read_only=True, data_only=True)
-    except Exception as error:
-        raise ValueError(f"it cannot be read as a workbook ({error})") from error
-    with closing(book):
-        name = _chosen(book.sheetnames, sheet, "sheet", take_first=True)
-        rows = _filled_rows(book[name])
-        others = (_filled_rows(book[each]) for each in book.sheetnames)
-        if len(rows) < 2 and sheet is None:
-            rows = next((each for each in others if len(each) > 1), rows)
-    if not rows:
-        return pa.table({})
-    names = ["" if name is None else _as_text(name) for name in rows[0]]
-    cells = list(zip_longest(*rows[1:]))[: len(names)] or [()] * len(names)
-    columns = [column_of(list(values)) for values in cells]
-    kept = [at for at, name in enumerate(names) if name or columns[at].null_count < len(rows) - 1]
-    return pa.table([columns[at] for at in kept], [names[at] for at in kept])
+        book = fastexcel.read_excel(content_of(source))
+        names = book.sheet_names
+        chosen = _chosen(names, sheet, "sheet", take_first=True)
+        sheets = (_sheet(fastexcel, book, each) for each in ([chosen] if sheet else names))
+        return next((each for each in sheets if each[0].height), None) or _sheet(
+            fastexcel, book, chosen
+        )
+    except (fastexcel.FastExcelError, pl.exceptions.PanicException) as error:
+        reason = str(error).split("\n", 1)[0]
+        raise ValueError(f"it cannot be read as a workbook ({reason})") from error
 
 
-def _filled_rows(sheet: Any) -> list[Any]:
-    rows = sheet.iter_rows(values_only=True)
-    return [row for row in rows if any(value is not None for value in row)]
+def _sheet(fastexcel: Any, book: Any, name: str) -> Found:
+    """Rows of a sheet below its header; where a column holds several types, each cell's text."""
+    head = book.load_sheet(name, header_row=None, skip_rows=0, n_rows=100, dtypes="string")
+    lines = [[cell or "" for cell in row] for row in head.to_polars().rows()]
+    is_used = [any(cells) for cells in zip(*lines, strict=True)]
+    place = header_place([list(compress(cells, is_used)) for cells in lines])
+    if place is None:
+        place = next((at for at, cells in enumerate(lines) if any(cells)), None)
+    if place is None:
+        return pl.DataFrame(), ()
+    below: dict[str, Any] = {"header_row": None, "skip_rows": place + 1}
+    try:
+        rows = book.load_sheet(name, schema_sample_rows=None, **below).to_polars()
+    except fastexcel.FastExcelError:  # such as texts and durations in one column
+        rows = book.load_sheet(name, dtypes="string", **below).to_polars()
+    rows = rows.filter(~pl.all_horizontal(pl.all().is_null()))
+    names = dict(zip(rows.columns, lines[place], strict=True))
+    kept = [each for each, name in names.items() if name or rows[each].null_count() < rows.height]
+    title = next((cell for cells in lines[:place] for cell in cells if cell), "")
+    notes = (note_on_titles(name, title, place),) if title else ()
+    check_names([names[each] for each in kept], name)
+    return pl.DataFrame([_of_workbook(rows[each]).alias(names[each]) for each in kept]), notes
 
 
-def _read_sqlite(source: Path | bytes, table: str | None) -> pa.Table:
+def _of_workbook(column: pl.Series) -> pl.Series:
+    """A workbook holds all numbers as floats, all dates and times as moments since 1899."""
+    known = column.drop_nulls()
+    if known.dtype == pl.Float64 and ((known == known.round()) & (known.abs() < _LARGEST)).all():
+        return column.cast(pl.Int64)
+    if known.dtype == pl.Datetime and (known.dt.date() == _DAY_OF_TIMES).all():
+        return column.dt.time()
+    if known.dtype == pl.Datetime and (known.dt.time() == dt.time(0)).all():
+        return column.dt.date()
+    return column
+
+
+def _read_sqlite(source: Path | bytes, table: str | None) -> Found:
     import sqlite3
 
     path = _as_file(source)
@@ -140,23 +205,29 @@ def _read_sqlite(source: Path | bytes, table: str | None) -> pa.Table:
             found = base.execute("SELECT name FROM sqlite_master WHERE type IN ('table', 'view')")
             name = _chosen([row[0] for row in found], table, "table")
             quoted = name.replace('"', '""')
-            cursor = base.execute(f'SELECT * FROM "{quoted}"')  # noqa: S608 (a name of its own)
-            names = [column[0] for column in cursor.description]
-            columns = list(zip(*cursor.fetchall(), strict=True)) or [()] * len(names)
+            rows = base.execute(f'SELECT * FROM "{quoted}"')  # noqa: S608 (a name of its own)
+            return _of_cursor(rows), ()
     except sqlite3.Error as error:
         raise ValueError(f"it cannot be read as an SQLite database ({error})") from error
-    return pa.table([column_of(list(values)) for values in columns], names)
 
 
-def _read_duckdb(source: Path | bytes, table: str | None) -> pa.Table:
+def _read_duckdb(source: Path | bytes, table: str | None) -> Found:
     duckdb = _imported("duckdb", "duckdb")
     try:
         with duckdb.connect(str(_as_file(source)), read_only=True) as base:
             found = base.execute("SELECT table_name FROM information_schema.tables").fetchall()
             name = _chosen([row[0] for row in found], table, "table")
-            return base.table(name).to_arrow_table()
+            quoted = name.replace('"', '""')
+            return _of_cursor(base.execute(f'SELECT * FROM "{quoted}"')), ()  # noqa: S608
     except duckdb.Error as error:
         raise ValueError(f"it cannot be read as a DuckDB database ({error})") from error
+
+
+def _of_cursor(cursor: Any) -> pl.DataFrame:
+    """The rows of a query; their types are those of the values."""
+    names = [column[0] for column in cursor.description]
+    columns = list(zip(*cursor.fetchall(), strict=True)) or [()] * len(names)
+    return _frame(dict(zip(names, columns, strict=True)))
 
 
 def _as_file(source: Path | bytes) -> Path:
@@ -189,7 +260,7 @@ def _imported(module: str, extra: str) -> Any:
         ) from error
 
 
-READERS: dict[str, Callable[[Path | bytes, str | None], pa.Table]] = {
+READERS: dict[str, Callable[[Path | bytes, str | None], Found]] = {
     "json": _read_json,
     "jsonl": _read_json_lines,
     "arrow": _read_arrow,
@@ -199,26 +270,37 @@ READERS: dict[str, Callable[[Path | bytes, str | None], pa.Table]] = {
 }
 
 
-def _write_json(columns: pa.Table, part: Path) -> None:
+def in_words(column: pl.Series) -> pl.Series:
+    """A column as delimited text can hold it: moments without a T, durations as 25:00:00."""
+    kind = column.dtype
+    if kind == pl.Datetime:
+        zone = "%:z" if column.dtype.time_zone else ""  # type: ignore[attr-defined]
+        return column.dt.to_string(f"%Y-%m-%d %H:%M:%S%.f{zone}")
+    if kind.is_nested() or kind in (pl.Binary, pl.Object, pl.Duration):
+        texts = [None if value is None else _as_text(value) for value in column.to_list()]
+        return pl.Series(column.name, texts, pl.String)
+    return column
+
+
+def _write_json(columns: pl.DataFrame, part: Path) -> None:
     lines = ",\n".join(_lines(columns))
     part.write_text(f"[\n{lines}\n]\n", encoding="utf-8")
 
 
-def _write_json_lines(columns: pa.Table, part: Path) -> None:
+def _write_json_lines(columns: pl.DataFrame, part: Path) -> None:
     part.write_text("".join(f"{line}\n" for line in _lines(columns)), encoding="utf-8")
 
 
-def _lines(columns: pa.Table) -> list[str]:
-    rows = map(json_value, columns.to_pylist())
+def _lines(columns: pl.DataFrame) -> list[str]:
+    rows = map(json_value, columns.iter_rows(named=True))
     return [json.dumps(row, ensure_ascii=False, default=str) for row in rows]
 
 
-def _write_arrow(columns: pa.Table, part: Path) -> None:
-    with pa.OSFile(str(part), "wb") as sink, pa.ipc.new_file(sink, columns.schema) as writer:
-        writer.write_table(columns)
+def _write_arrow(columns: pl.DataFrame, part: Path) -> None:
+    columns.write_ipc(part, compat_level=pl.CompatLevel.oldest())
 
 
-def _write_workbook(columns: pa.Table, part: Path) -> None:
+def _write_workbook(columns: pl.DataFrame, part: Path) -> None:
     """One sheet; a text stays a text, whatever it begins with."""
     cells = _imported("openpyxl.cell", "xlsx")
     book = _imported("openpyxl", "xlsx").Workbook(write_only=True)
@@ -228,16 +310,21 @@ def _write_workbook(columns: pa.Table, part: Path) -> None:
         if not isinstance(value, str):
             is_plain = isinstance(value, (bool, int, float, type(None))) or hasattr(value, "year")
             return value if is_plain else str(value)
+        if len(value) > _LONGEST_CELL or _NOT_IN_CELLS.search(value):
+            raise ValueError(
+                f"the text {value[:40]!r}… has a control character or more than {_LONGEST_CELL:,} "
+                "characters, which a workbook cannot hold; write .csv or .parquet instead."
+            )
         made = cells.WriteOnlyCell(sheet, value)
         made.data_type = "s"
         return made
 
-    for row in (columns.column_names, *zip(*columns.to_pydict().values(), strict=True)):
+    for row in (columns.columns, *columns.iter_rows()):
         sheet.append([cell(value) for value in row])
     book.save(part)
 
 
-WRITERS: dict[str, Callable[[pa.Table, Path], None]] = {
+WRITERS: dict[str, Callable[[pl.DataFrame, Path], None]] = {
     ".json": _write_json,
     ".jsonl": _write_json_lines,
     ".ndjson": _write_json_lines,
@@ -283,9 +370,9 @@ def read_sparse_text(content: bytes, name: str) -> Table:
     if not features.size:
         raise ValueError(f"{name} has labels but no feature; a line is 'label feature:value …'.")
     is_whole = (np.abs(labels) < _LARGEST).all() and (labels == np.floor(labels)).all()
-    columns = {LABEL: pa.array(labels.astype(np.int64) if is_whole else labels)}
+    columns: dict[str, Any] = {LABEL: labels.astype(np.int64) if is_whole else labels}
     if lists:
-        columns[GROUP] = pa.array(lists)
+        columns[GROUP] = pl.Series(GROUP, lists)
     numbers, matrix = rows_of(features, values, counts)
     if not matrix.has_canonical_format:
         raise ValueError(f"{name} has a row with the same feature twice; write each once.")
@@ -300,10 +387,10 @@ def read_sparse_text(content: bytes, name: str) -> Table:
                 "leave the feature out, or write a number."
             )
         matrix.eliminate_zeros()
-        return SparseTable(pa.table(columns), name, numbers=numbers, matrix=matrix)
+        return SparseTable(columns, name, numbers=numbers, matrix=matrix)
     dense = matrix.T.toarray()
-    dense_columns = {str(each): pa.array(dense[at]) for at, each in enumerate(numbers.tolist())}
-    return Table(pa.table(columns | dense_columns), name, is_sparse=True)
+    dense_columns = {str(each): dense[at] for at, each in enumerate(numbers.tolist())}
+    return Table(columns | dense_columns, name, is_sparse=True)
 
 
 def _read_lines(content: bytes, name: str) -> Iterator[_Lines]:

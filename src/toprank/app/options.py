@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
@@ -15,9 +15,11 @@ from toprank.app.console import Console, in_one_line
 
 if TYPE_CHECKING:
     from toprank.app.model import RankingModel
-    from toprank.app.text_columns import TextFormat
+    from toprank.app.reading import TextFormat
     from toprank.app.training_data import LabelledFeatures, TrainingData
+    from toprank.tables.notation import Hints
     from toprank.tables.parquet_stream import ParquetStream
+    from toprank.tables.schema import Schema
     from toprank.tables.table import Table
 
 TableFile = Annotated[
@@ -311,40 +313,84 @@ class RoleOptions(TargetOptions):
 
 @dataclass(frozen=True)
 class TextOptions:
-    """The options that say how text is read."""
+    """The options that say how cells are read."""
 
-    decimal: str | None = option(
-        "Decimal mark of numbers: , or . [default: detected].", metavar="MARK"
+    decimal: list[str] | None = option(
+        "Decimal mark of numbers, , or . [default: detected]; may be repeated for columns.",
+        metavar="MARK|COLUMN=MARK",
     )
     dates: str | None = option(
         "Order in dates: day-first or month-first [default: detected].", metavar="ORDER"
+    )
+    type: list[str] | None = option(
+        "Kind of a column: number, boolean, date, time, duration or category; may be repeated.",
+        metavar="COLUMN=KIND",
+    )
+    schema: Path | None = option(
+        "TOML file that says how columns are read; toprank look --write makes one.", metavar="FILE"
     )
     encoding: str | None = option("Encoding of text, e.g. latin-1 or cp1252 [default: UTF-8].")
     names: str | None = option(
         "Column names of a text file without a header line.", metavar="A,B,…"
     )
 
-    def format(self, known: dict[str, str] | None = None) -> TextFormat:
-        """What was given; ``known`` is how a model's own table was read."""
-        from toprank.app.text_columns import DATE_ORDERS, TextFormat
+    def format(self, known: Schema | None = None) -> TextFormat:
+        """What was given; ``known`` is the schema of a model."""
+        from toprank.app.reading import TextFormat
 
-        if self.decimal not in (None, ",", "."):
-            raise ValueError(f"--decimal {self.decimal!r} is neither a comma nor a point.")
-        if self.dates is not None and self.dates not in DATE_ORDERS:
-            raise ValueError(f"--dates {self.dates!r} is neither {' nor '.join(DATE_ORDERS)}.")
-        names, found = (self.names or "").split(","), known or {}
+        if self.dates not in (None, "day-first", "month-first"):
+            raise ValueError(f"--dates {self.dates!r} is neither day-first nor month-first.")
+        given = self.decimal or []
+        marks = [text for text in given if text in (",", ".")]
         return TextFormat(
-            self.decimal or found.get("decimal"),
-            self.dates or found.get("dates"),
-            self.encoding,
-            tuple(filter(None, names)),
+            decimal=marks[-1] if marks else None,
+            dates=self.dates,
+            encoding=self.encoding,
+            names=tuple(filter(None, (self.names or "").split(","))),
+            hints=self._hints([text for text in given if text not in marks]),
+            schema=known if self.schema is None else _read_schema(self.schema),
+            is_partial=self.schema is not None,
         )
+
+    def _hints(self, decimals: Sequence[str]) -> dict[str, Hints]:
+        """What is said of single columns."""
+        from toprank.tables.notation import KINDS, Hints
+
+        hints: dict[str, Hints] = {}
+        for text in decimals:
+            name, _, mark = text.rpartition("=")
+            if not name or mark not in (",", "."):
+                raise ValueError(
+                    f"--decimal {text!r} is neither a comma nor a point, nor COLUMN=MARK, for "
+                    "instance --decimal price=,"
+                )
+            hints[name] = Hints(decimal=mark)
+        for text in self.type or []:
+            name, _, kind = text.rpartition("=")
+            if not name or kind not in KINDS:
+                raise ValueError(
+                    f"--type {text!r} is not COLUMN=KIND, where KIND is one of {', '.join(KINDS)}."
+                )
+            hints[name] = replace(hints.get(name, Hints()), kind=kind)
+        return hints
 
     def read(self, path: Path, model: RankingModel | None = None) -> Table:
         """Read a table, by default as the table was read that a model has learned from."""
         from toprank.app.reading import read_table
 
-        return read_table(path, self.format(None if model is None else model.facts.get("read_as")))
+        return read_table(path, self.format(None if model is None else model.schema))
+
+
+def _read_schema(path: Path) -> Schema:
+    """The schema of a TOML file, or what is wrong with it."""
+    from toprank.tables.schema import Schema
+
+    if not path.is_file():
+        raise FileNotFoundError(f"there is no file {str(path)!r} for --schema.")
+    try:
+        return Schema.of_toml(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise ValueError(f"--schema {path.name}: {str(error).rstrip('.')}.") from error
 
 
 @dataclass(frozen=True)

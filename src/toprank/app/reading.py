@@ -7,28 +7,31 @@ import io
 import re
 import sys
 import zlib
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-from pyarrow import csv
+import numpy as np
+import polars as pl
 
-from toprank.app.formats import MAGIC, READERS, SUFFIXES, read_sparse_text
-from toprank.app.text_columns import TextFormat, typed_columns
-from toprank.app.writing import unescaped, with_texts
+from toprank.app.delimited import layout_of, read_rows
+from toprank.app.formats import MAGIC, READERS, SUFFIXES, Found, content_of, read_sparse_text
+from toprank.tables.notation import Hints
 from toprank.tables.parquet_stream import CELLS, ParquetStream, unreadable
+from toprank.tables.schema import Schema
 from toprank.tables.table import (
     Table,
+    check_has_column,
     check_names,
     check_unchanged,
     file_state,
-    with_plain_texts,
 )
 
 if TYPE_CHECKING:
     import os
+
+    from toprank.tables.notation import ColumnSchema
 
 # What the name of a file says about its format; other names are decided by the first line.
 FORMATS = {
@@ -48,20 +51,57 @@ PIPE = "-"
 
 _SPARSE_LINE = re.compile(rb"\s*[-+]?[\d.][\d.eE+-]*(\s+qid:\S+)?(\s+\d+:[-+\d.eE]+)+\s*(#.*)?\s*")
 _GZIP = b"\x1f\x8b"
-
-MISSING = ["", "NA", "N/A", "#N/A", "NaN", "nan", "NULL", "null", "None", "?", " ?"]
-
-# Bytes of text that are parsed at once, which must hold at least one row.
-_BLOCK, _LARGEST_BLOCK, _LONGEST_HEADER = 1 << 20, 1 << 28, 1 << 26
-_WIDE = 1000
 # How text begins that is not UTF-8; the longer marks first.
 _OTHER_TEXT = {
     "UTF-32": (b"\xff\xfe\0\0", b"\0\0\xfe\xff"),
     "UTF-16": (b"\xff\xfe", b"\xfe\xff"),
 }
+# Rows, and pieces they lie in, by which hints for a stream are understood.
+_SAMPLED, _PIECES = 40_000, 8
 
-BAD_COLUMN = re.compile(r"In CSV column #(\d+): (?:Row #\d+: )?CSV conversion error to (\w+)")
-_NUMBER = re.compile(r"[-+]?\d+(\.\d*)?([eE][-+]?\d+)?")
+
+@dataclass(frozen=True)
+class TextFormat:
+    """How a file is to be read; None is to be found out, an encoding of None is UTF-8.
+
+    ``names`` are those of the columns of a file without a header line, ``hints`` what is said of
+    single columns. ``schema`` is that of a model or of the user; what it does not describe is found
+    out where it is looked at, or at once and with notes if it ``is_partial``.
+    """
+
+    decimal: str | None = None
+    dates: str | None = None
+    encoding: str | None = None
+    names: tuple[str, ...] = ()
+    hints: Mapping[str, Hints] = field(default_factory=dict)
+    schema: Schema | None = None
+    is_partial: bool = False
+
+    def unknown(self, names: Sequence[str], where: str) -> list[str]:
+        """Columns that are described by their cells; raises where a hint names none."""
+        for name in self.hints:
+            check_has_column(where, names, name, "--type or --decimal")
+        if self.schema is None:
+            return list(names)
+        known = self.schema
+        return [n for n in names if n in self.hints or (self.is_partial and n not in known)]
+
+    def schema_of(self, cells: Mapping[str, Any]) -> Schema:
+        """The schema, in which these columns are described by their cells and what is said."""
+        found = Schema.infer(cells, {name: self._hints(name) for name in cells})
+        if self.schema is None:
+            return found
+        known = {name: self._changed(column) for name, column in self.schema.columns.items()}
+        return replace(found, columns=known | dict(found.columns))
+
+    def _changed(self, column: ColumnSchema) -> ColumnSchema:
+        if column.kind == "number" and self.decimal:
+            return replace(column, decimal=self.decimal)
+        return replace(column, order=self.dates) if column.kind == "date" and self.dates else column
+
+    def _hints(self, name: str) -> Hints:
+        said = self.hints.get(name, Hints())
+        return replace(said, decimal=said.decimal or self.decimal, order=said.order or self.dates)
 
 
 def open_rows(
@@ -71,14 +111,34 @@ def open_rows(
 
     Without a word about ``stream``, pieces are read where the table would fill half of the memory.
     ``width`` are the columns after encoding, by which batches are kept small; by default the most
-    that the types allow. ``how`` is for text.
+    that the kinds of the columns allow.
     """
     found = as_stream(path, stream)
     if found is None:
         return read_table(path, how)
-    widest = width or sum(_most_columns(kind) for kind in found.schema.types)
-    found.set_batch_rows(max(1024, CELLS // max(widest, len(found.schema.names))))
+    found = described(found, how or TextFormat())
+    widest = width or sum(_MOST_COLUMNS.get(each.kind, 2) for each in found.schema.columns.values())
+    found.set_batch_rows(max(1024, CELLS // max(widest, len(found.names))))
     return found
+
+
+# Columns that a column of a kind becomes at most: a category 40 values and the missing.
+_MOST_COLUMNS = {"category": 41, "date": 4}
+
+
+def described(stream: ParquetStream, how: TextFormat) -> ParquetStream:
+    """The stream, read by the schema that was given, and by what is said of its columns."""
+    if how.schema is None and not how.hints:
+        return stream
+    cells: dict[str, Any] = {}
+    names = how.unknown(stream.names, stream.name)
+    if names:
+        most = max(1, _SAMPLED // _PIECES)
+        starts = np.linspace(0, max(0, stream.n_rows - most), _PIECES).astype(np.int64)
+        rows = np.unique(starts[:, None] + np.arange(min(most, stream.n_rows)))
+        sample = stream.take(rows)
+        cells = {name: sample[name] for name in names}
+    return stream.read_by(how.schema_of(cells))
 
 
 def as_stream(path: Path, asked: bool | None) -> ParquetStream | None:
@@ -105,22 +165,13 @@ def as_stream(path: Path, asked: bool | None) -> ParquetStream | None:
     return found if most is not None and found.n_rows > most else None
 
 
-def _most_columns(kind: pa.DataType) -> int:
-    """Columns that a column of this type becomes at most: of a text 40 values and the missing."""
-    if pa.types.is_temporal(kind):
-        return 4
-    is_number = pa.types.is_integer(kind) or pa.types.is_floating(kind)
-    return 2 if is_number or pa.types.is_boolean(kind) else 41
-
-
 def read_table(path: str | os.PathLike[str], how: TextFormat | None = None) -> Table:
-    """Read a table of any of the formats.
+    """Read a table of any of the formats: its cells as they are given, and how they are read.
 
     CSV (with commas, or where the header has none with semicolons, tabs or vertical bars) and TSV
-    have a header line and are UTF-8, unless ``how`` says otherwise; empty cells, ``NA``, ``NaN``,
-    ``null`` and ``?`` are missing values, and the apostrophe that ``toprank rank`` puts before
-    formulas is no part of a text. LIBSVM and LETOR text gets the columns ``label``, ``qid`` where
-    there are lists, and one for each feature number.
+    have a header line and are UTF-8, unless ``how`` says otherwise; an empty cell is null, and the
+    apostrophe that ``toprank rank`` puts before formulas is no part of a text. LIBSVM and LETOR
+    text gets the columns ``label``, ``qid`` where there are lists, and one for each feature number.
 
     A file may be gzipped; ``-`` is standard input; ``shop.db::customers`` is a table of a database,
     ``book.xlsx::May`` a sheet of a workbook.
@@ -142,15 +193,22 @@ def read_table(path: str | os.PathLike[str], how: TextFormat | None = None) -> T
         raise ValueError(f"{name} is empty; it should hold a table with a header line.")
     if head.startswith(_GZIP):
         source = _unzipped(source, name)
-    found = _read(format_of(file, source), source, name, part, how)
-    if before is not None:
-        check_unchanged(file, before)
-    if found.is_sparse:
-        return found
-    check_names(list(found.columns.column_names), name)
-    if not found.columns.num_rows:
+    try:
+        found = _read(format_of(file, source), source, name, part, how)
+    finally:  # that it has changed says more than what is wrong with a half of it
+        if before is not None:
+            check_unchanged(file, before)
+    if isinstance(found, Table):
+        return found if how.schema is None else found.read_by(how.schema)
+    rows, notes = found
+    names = rows.columns
+    check_names(names, name)
+    if not rows.height:
         raise ValueError(f"{name} has a header but no rows; there is nothing to rank.")
-    return replace(found, name=name if part is None else f"{name}::{part}")
+    cells = {column.name: column for column in rows}
+    schema = how.schema_of({each: cells[each] for each in how.unknown(names, name)})
+    full_name = name if part is None else f"{name}::{part}"
+    return Table(cells, full_name, schema=schema, notes=notes)
 
 
 def split_source(path: Path) -> tuple[Path, str | None]:
@@ -184,46 +242,50 @@ def _head(source: Path | bytes) -> bytes:
         return stream.read(65536)
 
 
-def _read(kind: str, source: Path | bytes, name: str, part: str | None, how: TextFormat) -> Table:
-    """Read a file of this kind; texts become numbers and dates where the format has none."""
+def _read(
+    kind: str, source: Path | bytes, name: str, part: str | None, how: TextFormat
+) -> Found | Table:
+    """Read a file of this kind."""
     if part is not None and kind not in ("xlsx", "sqlite", "duckdb"):
         raise ValueError(f"{name} holds one table; leave ::{part} out.")
     if kind == "parquet":
         try:
-            file = pq.ParquetFile(source if isinstance(source, Path) else pa.BufferReader(source))
-            check_names(file.schema_arrow.names, name)
-            return Table(with_plain_texts(file.read(), name))
-        except (pa.ArrowException, OSError) as error:
+            return pl.read_parquet(content_of(source)), ()
+        except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
             raise unreadable(Path(name), error) from error
     if kind == "libsvm":
-        content = source if isinstance(source, bytes) else source.read_bytes()
-        return read_sparse_text(content, name)
+        return read_sparse_text(content_of(source), name)
     if kind in READERS:
         try:
-            return typed_columns(READERS[kind](source, part), how)
+            return READERS[kind](source, part)
         except ValueError as error:
             raise ValueError(f"{name}: {error}.") from error
-    if how.encoding is not None:
-        source = _as_utf8(source, how.encoding, name)
-    found = typed_columns(_read_delimited(source, kind, name, how), how)
-    if found.read_as.get("decimal") == "," and how.decimal is None:
-        # in such a file 1.250 is a thousand and more
-        own = replace(how, decimal=",")
-        again = typed_columns(_read_delimited(source, kind, name, own), own)
-        return replace(again, read_as=again.read_as | {"decimal": ","}, notes=found.notes)
-    return found
+    content = checked_text(content_of(source), name, how.encoding)
+    if b"\r" in content and (b'"' not in content or b"\n" not in content):
+        content = content.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    layout = layout_of(content, kind, name, how.names)
+    return read_rows(content, layout, name), layout.notes
 
 
-def _as_utf8(source: Path | bytes, encoding: str, name: str) -> bytes:
-    content = source if isinstance(source, bytes) else source.read_bytes()
-    try:
-        return content.decode(encoding).encode()
-    except LookupError:
+def checked_text(content: bytes, name: str, encoding: str | None) -> bytes:
+    """Text as UTF-8; raises where it is none."""
+    if encoding is not None:
+        try:
+            content = content.decode(encoding).encode()
+        except LookupError:
+            raise ValueError(
+                f"--encoding {encoding!r} is not known; take for instance latin-1 or cp1252."
+            ) from None
+        except UnicodeError as error:
+            raise ValueError(f"{name} is not text in {encoding} ({error}).") from error
+    for code, marks in _OTHER_TEXT.items():
+        if content.startswith(marks):
+            raise ValueError(f"{name} is {code} text; add --encoding {code.lower()}.")
+    if b"\0" in content:
         raise ValueError(
-            f"--encoding {encoding!r} is not known; take for instance latin-1 or cp1252."
-        ) from None
-    except UnicodeError as error:
-        raise ValueError(f"{name} is not text in {encoding} ({error}).") from error
+            f"{name} is not text in UTF-8: it holds zero bytes; name a CSV or Parquet file."
+        )
+    return content
 
 
 def format_of(path: Path, content: Path | bytes | None = None) -> str:
@@ -254,134 +316,3 @@ def _unzipped(source: Path | bytes, name: str) -> bytes:
     if not content:
         raise ValueError(f"{name} holds nothing; it should hold a table with a header line.")
     return content
-
-
-def _read_delimited(source: Path | bytes, kind: str, name: str, how: TextFormat) -> pa.Table:
-    """Read text with a header line; ``kind`` is "csv" or "tsv".
-
-    Types are guessed from the first block of rows. Where a later value does not fit, its column
-    is read again as decimal numbers, and if that fails too as text.
-    """
-    has_quotes, first = _has_quotes(source, name), _first_line(source, name)
-    delimiter = delimiter_of(first, kind)
-    is_wide = first.count(delimiter.encode()) > _WIDE
-    block = max(16 * _BLOCK if is_wide else _BLOCK, 2 * len(first))
-    types: dict[str, pa.DataType] = {}
-    # a task for each column of each block would cost more than it saves
-    read = {"block_size": block, "use_threads": not is_wide, "column_names": [*how.names] or None}
-    convert = {"column_types": types, "decimal_point": how.decimal or "."}
-    names: list[str] = []
-    while True:
-        arguments = csv_arguments(delimiter, read, convert, has_quotes=has_quotes)
-        try:
-            with _stream(source) as stream:
-                table = csv.read_csv(stream, **arguments)
-        except pa.ArrowInvalid as error:
-            if "straddling" in str(error) and block < _LARGEST_BLOCK:
-                read["block_size"] = block = 16 * block  # a cell is longer than a block
-                continue
-            found = BAD_COLUMN.search(str(error))
-            if found is not None and not names:
-                with _stream(source) as stream, csv.open_csv(stream, **arguments) as reader:
-                    names = list(reader.schema.names)
-                check_names(names, name)
-            column = names[int(found[1])] if found is not None else ""
-            if found is None or types.get(column) == pa.string():
-                raise ValueError(explain_parse_error(str(error), name)) from error
-            is_whole = found[2].startswith("int") and column not in types
-            types[column] = pa.float64() if is_whole else pa.string()
-        else:
-            check_header(table, name, has_header=not how.names)
-            return with_texts(table, unescaped)
-
-
-def csv_arguments(
-    delimiter: str, read: dict[str, Any], convert: dict[str, Any], *, has_quotes: bool = False
-) -> dict[str, Any]:
-    """What pyarrow needs to read text as this program does; quotes make it slower."""
-    convert = {"null_values": MISSING, "strings_can_be_null": True, **convert}
-    return {
-        "read_options": csv.ReadOptions(**read),
-        "parse_options": csv.ParseOptions(delimiter=delimiter, newlines_in_values=has_quotes),
-        "convert_options": csv.ConvertOptions(**convert),
-    }
-
-
-def delimiter_of(first: bytes, kind: str) -> str:
-    """The delimiter of "csv" or "tsv": the first of ``, ; tab |`` that the first line contains."""
-    if kind == "tsv":
-        return "\t"
-    return next((each for each in ",;\t|" if each.encode() in first), ",")
-
-
-def _first_line(source: Path | bytes, name: str) -> bytes:
-    """The first line that is not blank."""
-    with source.open("rb") if isinstance(source, Path) else io.BytesIO(source) as stream:
-        line = b"\n"
-        while line and not line.strip():
-            line = stream.readline(_LONGEST_HEADER)
-    if len(line) == _LONGEST_HEADER:
-        raise ValueError(
-            f"{name} has a first line of {len(line):,} bytes or more; is it a table with a header "
-            "line?"
-        )
-    return line
-
-
-def _has_quotes(source: Path | bytes, name: str) -> bool:
-    """Whether text holds quotes, inside of which lines may end; raises where it is no text."""
-    found = False
-    with _stream(source) as stream:
-        piece = stream.read(_BLOCK)
-        for code, mark in _OTHER_TEXT.items():
-            if piece.startswith(mark):
-                raise ValueError(f"{name} is {code} text; add --encoding {code.lower()}.")
-        while piece:
-            if b"\0" in piece:
-                raise ValueError(
-                    f"{name} is not text in UTF-8: it holds zero bytes; name a CSV or Parquet file."
-                )
-            found = found or b'"' in piece
-            piece = stream.read(_BLOCK)
-    return found
-
-
-def check_header(table: pa.Table, where: str, *, has_header: bool) -> None:
-    """Refuse other encodings, and a first line that holds values.
-
-    Those are several numbers that do not just count columns.
-    """
-    try:
-        names = list(table.column_names)
-    except UnicodeDecodeError as error:
-        raise ValueError(explain_parse_error("invalid UTF-8", where)) from error
-    if any(pa.types.is_binary(kind) for kind in table.schema.types):
-        raise ValueError(explain_parse_error("invalid UTF-8", where))
-    numbers = [each.strip() for each in names if _NUMBER.fullmatch(each.strip())]
-    counting = [[str(start + step) for step in range(len(numbers))] for start in (0, 1)]
-    is_shortlist = names[:2] == ["rank", "score"]  # of rows whose features have numbers
-    is_allowed = is_shortlist or not has_header
-    if len(numbers) > 1 and numbers not in counting and not is_allowed:
-        raise ValueError(
-            f"the first line of {where} holds values, not names ({', '.join(numbers[:3])}, …); put "
-            "a header line above it, or name the columns with --names A,B,C."
-        )
-    check_names(names, where)
-
-
-def _stream(source: Path | bytes) -> pa.NativeFile:
-    """Read a file piece by piece: one that is mapped and then cut off would end the program."""
-    return pa.OSFile(str(source)) if isinstance(source, Path) else pa.BufferReader(source)
-
-
-def explain_parse_error(message: str, name: str) -> str:
-    """A message of the parser in plain words."""
-    text = " ".join(message.split())
-    if "UTF8" in text or "UTF-8" in text:
-        return f"{name} is not UTF-8 text; name its encoding, for instance --encoding latin-1."
-    if "Empty CSV file" in text:
-        return f"{name} holds no table; the first line should name the columns."
-    if "straddling" in text:
-        return f"{name} has a cell of more than {_LARGEST_BLOCK:,} bytes; is a quote left open?"
-    text = text.removeprefix("CSV parse error: ")[:160]
-    return f"{name} is not a regular table: {text}. Every line needs as many cells as the header."

@@ -2,53 +2,62 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterator, Sequence
 from threading import Lock
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 import joblib
 import numpy as np
-import pyarrow as pa
+import polars as pl
 from numpy.typing import NDArray
-from pyarrow import csv
 
 from toprank.app import reading
-from toprank.app.text_columns import TextFormat, typed_columns
-from toprank.app.writing import unescaped, with_texts
+from toprank.app.delimited import Layout, layout_of, read_lines, read_one_by_one, unescaped
 from toprank.blocks import Stopped, add_up
 from toprank.tables.parquet_stream import ParquetStream
-from toprank.tables.table import RowBatch, Table, check_names, check_unchanged, file_state
+from toprank.tables.table import (
+    RowBatch,
+    Table,
+    check_unchanged,
+    file_state,
+    joined_misreads,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
     from threading import Event
 
     from toprank.blocks import Total
+    from toprank.tables.schema import Schema
+    from toprank.tables.table import Misreads
 
 # Bytes of a file that is worth reading in pieces, and of a piece: those of a core's cache.
 LARGE, PIECE = 1 << 26, 1 << 21
 # Numbers of a batch of Parquet that fit there too.
 CELLS = 1 << 18
+# Pieces, spread over the file, that tell how columns are read.
+_SAMPLED = 16
 _LINE_END = ord("\n")
 
 
 def open_ranked(
-    path: Path, stream: bool | None, width: int, how: TextFormat | None = None
+    path: Path, stream: bool | None, width: int, how: reading.TextFormat | None = None
 ) -> Table | ParquetStream | TextStream:
     """Open a table that is ranked in one pass: a large one in pieces, if possible.
 
     The other arguments are those of :func:`toprank.app.reading.open_rows`.
     """
+    how = how or reading.TextFormat()
     if stream is None and path.is_file() and path.stat().st_size >= LARGE:
         kind = reading.format_of(path)
         if kind == "parquet":
-            return ParquetStream(path, batch_rows=max(1024, CELLS // max(1, width)))
-        is_usual = how is None or how == TextFormat()
-        pieces = _pieces(path) if kind in ("csv", "tsv") and is_usual else None
-        if pieces is not None:
-            found = TextStream(path, kind, pieces)
-            if found.has_usual_types:
-                return found
+            found = ParquetStream(path, batch_rows=max(1024, CELLS // max(1, width)))
+            return reading.described(found, how)
+        if kind in ("csv", "tsv") and how.encoding is None:
+            text = _cut(path, kind, how)
+            if text is not None:
+                return TextStream(path, *text, how)
     return reading.open_rows(path, stream, width, how)
 
 
@@ -62,64 +71,76 @@ class _Piece(NamedTuple):
     first_row: int
 
 
-def _pieces(path: Path) -> list[_Piece] | None:
+def _cut(path: Path, kind: str, how: reading.TextFormat) -> tuple[Layout, list[_Piece]] | None:
     """Cut a file at line ends; None where lines are not rows: in quotes, blank, or compressed."""
     found: list[_Piece] = []
-    offset, first_row = 0, -1  # the first line has the names
     with path.open("rb") as stream:
+        head = stream.read(PIECE)
+        head = head[: head.rfind(b"\n") + 1]
+        if not head or b"\0" in head or b"\r" in head.replace(b"\r\n", b""):
+            return None
+        layout = layout_of(head, kind, path.name, how.names)
+        if layout.start >= len(head):
+            return None
+        offset, first_row = layout.start, 0
+        stream.seek(offset)
         while content := stream.read(PIECE):
             end = content.rfind(b"\n") + 1
-            if len(content) < PIECE and end < len(content):  # the last line has no end
-                content, end = content + b"\n", len(content) + 1
-            n_rows = _count_rows(content, end, is_first=not found)
+            if len(content) < PIECE:  # the last line may have no end
+                end = len(content)
+            n_rows = _count_rows(content[:end])
             if not n_rows:
                 return None
             found.append(_Piece(len(found), offset, end, n_rows, first_row))
             offset, first_row = offset + end, first_row + n_rows
             stream.seek(offset)
-    return found if found and found[0].n_rows > 1 else None
+    return (layout, found) if found else None
 
 
-def _count_rows(content: bytes, end: int, *, is_first: bool) -> int:
-    """Lines before ``end``; 0 where they are not rows."""
-    # writers like to put names in quotes
-    start = content.find(b"\n") if is_first else 0
-    if b"\0" in content or b"\r" in content or content.find(b'"', start) >= 0:
+def _count_rows(content: bytes) -> int:
+    """Lines of a piece; 0 where they are not rows."""
+    if b"\0" in content or b'"' in content:
         return 0
-    is_end = np.frombuffer(content, np.uint8, end) == _LINE_END
-    is_blank = bool(end) and (is_end[0] or (is_end[1:] & is_end[:-1]).any())
-    return 0 if is_blank or content.count(b'"', 0, start) % 2 else int(np.count_nonzero(is_end))
+    if b"\r" in content and (
+        content.count(b"\r") != content.count(b"\r\n")
+        or b"\n\r\n" in content
+        or content.startswith(b"\r")
+    ):
+        return 0
+    is_end = (np.frombuffer(content, np.uint8) == _LINE_END).view(np.uint8)
+    is_blank = not is_end.size or is_end[0] or (is_end[1:] & is_end[:-1]).any()
+    return 0 if is_blank else int(np.count_nonzero(is_end)) + (not is_end[-1])
 
 
 class TextStream:
     """Rows of CSV or TSV without quotes, in batches, in threads that each read their own.
 
-    Types are those of the first piece. Where a later value does not fit, its column gets a wider
-    one, and a pass that has read some pieces with the narrower one is done again.
+    ``schema`` is the one that was given, or what pieces from all parts of the file say.
     """
 
     is_sparse = False
 
-    def __init__(self, path: Path, kind: str, pieces: list[_Piece]) -> None:
-        self.path, self.name, self._pieces = path, path.name, pieces
-        self.n_rows = sum(piece.n_rows for piece in pieces) - 1
-        self.n_jobs = joblib.cpu_count()
+    def __init__(
+        self, path: Path, layout: Layout, pieces: list[_Piece], how: reading.TextFormat
+    ) -> None:
+        self.path, self.name, self._layout, self._pieces = path, path.name, layout, pieces
+        self.names, self.notes = layout.names, layout.notes
+        self.n_rows = pieces[-1].first_row + pieces[-1].n_rows
+        # a piece is parsed by the thread that takes it, of which there are no more than polars has
+        self.n_jobs = min(joblib.cpu_count(), pl.thread_pool_size())
         self.watch: Callable[[int, int], None] | None = None
         self._state = file_state(path)
-        head = self._bytes(pieces[0])
-        first = head.split(b"\n", 1)[0]
-        self._delimiter = reading.delimiter_of(first, kind)
-        self._types: dict[str, pa.DataType] = {}
-        self._names: list[str] | None = None
+        self._misread: dict[int, Misreads] = {}
         self._guard = Lock()
-        rows = self._parsed(head, None)
-        reading.check_header(rows, self.name, has_header=True)
-        self._names = list(rows.column_names)
-        check_names(self._names, self.name)
-        self._types = {field.name: field.type for field in rows.schema}
-        self.schema = with_texts(rows.slice(0, 0), unescaped).schema
-        # texts that are numbers or dates in another notation are only known when all are read
-        self.has_usual_types = typed_columns(rows, TextFormat()).columns.schema == rows.schema
+        unknown = how.unknown(self.names, self.name)
+        sample = self._sample(unknown) if unknown else pl.DataFrame()
+        self.schema: Schema = how.schema_of({name: sample[name] for name in unknown})
+
+    def read_by(self, schema: Schema) -> Self:
+        """The same cells, read by another schema."""
+        found = copy.copy(self)
+        vars(found).update(schema=schema, _misread={})
+        return found
 
     def decoded_bytes(self) -> int:
         """Bytes of all columns in memory, about."""
@@ -127,29 +148,37 @@ class TextStream:
 
     def total(self, work: Callable[[RowBatch], Total], columns: Sequence[str]) -> Total:
         """Add up ``work(batch)`` over all pieces, in their order: one pass over the rows."""
+        names = [name for name in columns if name in self.names]
 
         def of_piece(piece: _Piece, stop: Event) -> Total:
             if stop.is_set():
                 raise Stopped
-            rows = self._rows(piece, list(columns))
-            return work(RowBatch(Table(rows, self.name), piece.number, max(0, piece.first_row)))
+            rows = self._rows(piece, names)
+            table = Table({name: rows[name] for name in names}, self.name, schema=self.schema)
+            result = work(RowBatch(table, piece.number, piece.first_row))
+            if found := table.misread():
+                with self._guard:
+                    before = self._misread.setdefault(piece.number, {})
+                    before |= joined_misreads([(piece.first_row, found)])
+            return result
 
         def seen(piece: _Piece) -> None:
             if self.watch is not None:
                 self.watch(piece.first_row + piece.n_rows, self.n_rows)
 
-        while True:
-            types = dict(self._types)
-            found = add_up(of_piece, self._pieces, self.n_jobs, seen)
-            check_unchanged(self.path, self._state)
-            if types == self._types:
-                return found
+        found = add_up(of_piece, self._pieces, self.n_jobs, seen)
+        check_unchanged(self.path, self._state)
+        return found
 
-    def take(self, rows: NDArray[np.int64]) -> pa.Table:
-        """These rows with all their columns, in the order of the file; ``rows`` is sorted."""
+    def misread(self) -> Misreads:
+        """By column how many cells did not fit in the pieces that were looked at so far."""
+        return joined_misreads([(0, self._misread[number]) for number in sorted(self._misread)])
+
+    def take(self, rows: NDArray[np.int64]) -> pl.DataFrame:
+        """The given cells of these rows with all columns; ``rows`` is sorted."""
         lines = b"".join(self._lines(rows))
         check_unchanged(self.path, self._state)
-        return with_texts(self._parsed(lines, None), unescaped)
+        return self._parsed(lines, self.names, 0)
 
     def _lines(self, rows: NDArray[np.int64]) -> Iterator[bytes]:
         ends = np.array([piece.first_row + piece.n_rows for piece in self._pieces])
@@ -163,17 +192,18 @@ class TextStream:
                 end = int(ends_here[place]) if place < ends_here.size else len(content)
                 yield content[start:end] + b"\n"
 
-    def _rows(self, piece: _Piece, columns: list[str]) -> pa.Table:
-        content = self._bytes(piece)
-        if not piece.number:
-            content = content.split(b"\n", 1)[1]
-        expected = piece.n_rows - (not piece.number)
-        rows = with_texts(self._parsed(content, columns), unescaped)
-        if rows.num_rows != expected:
+    def _sample(self, columns: Sequence[str]) -> pl.DataFrame:
+        n_pieces = len(self._pieces)
+        places = np.unique(np.linspace(0, n_pieces - 1, min(_SAMPLED, n_pieces)).astype(int))
+        return pl.concat([self._rows(self._pieces[place], columns) for place in places])
+
+    def _rows(self, piece: _Piece, columns: Sequence[str]) -> pl.DataFrame:
+        rows = self._parsed(self._bytes(piece), columns, piece.first_row)
+        if rows.height != piece.n_rows and columns:
             check_unchanged(self.path, self._state)
             raise ValueError(
-                f"{self.name} has {expected:,} lines where {rows.num_rows:,} rows were read; rank "
-                "it with --in-memory."
+                f"{self.name} has {piece.n_rows:,} lines where {rows.height:,} rows were read; "
+                "rank it with --in-memory."
             )
         return rows
 
@@ -182,23 +212,11 @@ class TextStream:
             stream.seek(piece.offset)
             return stream.read(piece.n_bytes)
 
-    def _parsed(self, content: bytes, columns: list[str] | None) -> pa.Table:
-        """Parse lines; the first time, with the names in the first of them."""
-        read = {"block_size": len(content) + 1, "use_threads": False, "column_names": self._names}
-        while True:
-            convert = {"column_types": dict(self._types), "include_columns": columns}
-            arguments = reading.csv_arguments(self._delimiter, read, convert)
-            try:
-                return csv.read_csv(pa.BufferReader(content), **arguments)
-            except pa.ArrowInvalid as error:
-                check_unchanged(self.path, self._state)
-                found = reading.BAD_COLUMN.search(str(error))
-                if found is None or self._names is None or found[2] == "string":
-                    raise ValueError(reading.explain_parse_error(str(error), self.name)) from error
-                self._widen(self._names[int(found[1])], found[2])
-
-    def _widen(self, name: str, kind: str) -> None:
-        """Take a wider type for a column in which a value is not of this kind."""
-        with self._guard:
-            if str(self._types[name]).startswith(kind):  # else another thread was first
-                self._types[name] = pa.float64() if kind == "int64" else pa.string()
+    def _parsed(self, lines: bytes, columns: Sequence[str], n_before: int) -> pl.DataFrame:
+        """Cells of lines, before which there are so many rows."""
+        rows = read_lines(lines, self._layout, columns)
+        if rows is None:
+            check_unchanged(self.path, self._state)
+            layout = self._layout._replace(n_lines=self._layout.n_lines + n_before)
+            rows = read_one_by_one(lines, layout, self.name).select(columns)
+        return unescaped(rows) if b"'" in lines else rows

@@ -5,20 +5,21 @@ from __future__ import annotations
 import contextlib
 import errno
 import glob
+import gzip
 import os
+import re
 import stat
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
-import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.parquet as pq
-from pyarrow import csv
+if TYPE_CHECKING:
+    import polars as pl
 
-from toprank.app.formats import WRITERS
+# What a spreadsheet would run, and texts that look as if an apostrophe had been put before that.
+_FORMULA = r"^('*[=+\-@\t\r])"
 
 
 def write_atomically(path: str | os.PathLike[str], write: Callable[[Path], object] | bytes) -> Path:
@@ -137,30 +138,29 @@ def _take_permissions(part: Path, target: Path) -> None:
     part.chmod(stat.S_IMODE(old.st_mode))
 
 
-def write_table(path: str | os.PathLike[str], columns: pa.Table, *, raw: bool = False) -> Path:
+def write_table(path: str | os.PathLike[str], frame: pl.DataFrame, *, raw: bool = False) -> Path:
     """Write a table as its name says: .csv, .tsv (either also with .gz), .parquet and others.
 
     In text formats an apostrophe is put before names and texts that a spreadsheet would run as
     formulas, unless ``raw``; :func:`toprank.app.reading.read_table` takes it away again.
     """
+    from toprank.app.formats import WRITERS
+
     name = Path(path).name.lower()
     kind, is_zipped = Path(name.removesuffix(".gz")).suffix, name.endswith(".gz")
     if kind == ".parquet" and not is_zipped:
-        return write_atomically(path, lambda part: pq.write_table(columns, part))
-    flat = pa.table([_plain(column) for column in columns], columns.column_names)
-    if kind in (".csv", ".tsv") or str(path) == "-":
-        text = flat if raw else with_texts(flat, _escaped)
-        options = csv.WriteOptions(delimiter="\t" if kind == ".tsv" else ",")
-        if str(path) == "-":
-            sink = pa.BufferOutputStream()
-            csv.write_csv(text, sink, options)
-            sys.stdout.buffer.write(sink.getvalue())
-            sys.stdout.buffer.flush()
-            return Path(path)
+        return write_atomically(path, frame.write_parquet)
+    separator = "\t" if kind == ".tsv" else ","
+    if str(path) == "-":
+        _plain_texts(frame, raw=raw).write_csv(sys.stdout.buffer, separator=separator)
+        sys.stdout.buffer.flush()
+        return Path(path)
+    if kind in (".csv", ".tsv"):
 
         def write(part: Path) -> None:
-            with pa.output_stream(str(part), compression="gzip" if is_zipped else None) as stream:
-                csv.write_csv(text, stream, options)
+            with part.open("wb") as plain, contextlib.ExitStack() as stack:
+                stream = stack.enter_context(gzip.open(plain, "wb")) if is_zipped else plain
+                _plain_texts(frame, raw=raw).write_csv(stream, separator=separator)
 
         return write_atomically(path, write)
     if is_zipped or kind not in WRITERS:
@@ -168,31 +168,17 @@ def write_table(path: str | os.PathLike[str], columns: pa.Table, *, raw: bool = 
             f"cannot write {Path(path).name!r}: end the name in .csv, .tsv (or either with .gz), "
             f".parquet, {', '.join(WRITERS)}."
         )
-    return write_atomically(path, lambda part: WRITERS[kind](flat, part))
+    return write_atomically(path, lambda part: WRITERS[kind](frame, part))
 
 
-def _escaped(texts: Any) -> Any:
-    """Put an apostrophe before formulas, and before texts that look as if one had been put."""
-    return pc.replace_substring_regex(texts, r"^('*[=+\-@\t\r])", r"'\1")
+def _plain_texts(frame: pl.DataFrame, *, raw: bool) -> pl.DataFrame:
+    """Columns that text can hold; an apostrophe before formulas and what looks as if it had one."""
+    import polars as pl
 
+    from toprank.app.formats import in_words
 
-def unescaped(texts: Any) -> Any:
-    """Take the apostrophe away again."""
-    if not pc.any(pc.starts_with(texts, "'")).as_py():
-        return texts
-    return pc.replace_substring_regex(texts, r"^'('*[=+\-@\t\r])", r"\1")
-
-
-def with_texts(table: pa.Table, change: Callable[[Any], Any]) -> pa.Table:
-    """Change the names and all texts of a table."""
-    kinds = (pa.string(), pa.large_string())
-    columns = [change(each) if each.type in kinds else each for each in table]
-    return pa.table(columns, change(pa.array(table.column_names, pa.string())).to_pylist())
-
-
-def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    if pa.types.is_dictionary(column.type):
-        return column.cast(column.type.value_type)
-    if pa.types.is_nested(column.type):
-        return pa.chunked_array([pa.array([str(value) for value in column.to_pylist()])])
-    return column
+    rows = frame.with_columns([in_words(column) for column in frame])
+    if raw:
+        return rows
+    escaped = rows.with_columns(pl.col(pl.String).str.replace(_FORMULA, "'${1}"))
+    return escaped.rename({name: re.sub(_FORMULA, r"'\1", name) for name in rows.columns})

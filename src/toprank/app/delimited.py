@@ -1,0 +1,364 @@
+"""Delimited text: where its header is, and the cells below it, character for character.
+
+    content ──► layout_of ──► delimiter, names, where the rows begin ──► read_rows ──► cells
+
+polars reads the rows. What it would repair without a word (short lines, blank lines, quotes in odd
+places) is seen beforehand, and read by Python's own reader, which knows the number of each line.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import NamedTuple
+
+import numpy as np
+import polars as pl
+
+from toprank.tables.table import check_names
+
+_BOM = b"\xef\xbb\xbf"
+# Bytes that are looked at in one go, and of the longest line that can be a header.
+_BLOCK, _LONGEST_HEADER = 1 << 22, 1 << 26
+# Lines that tell which of them is the header, and how many may stand above it.
+_SAMPLE, _MOST_ABOVE = 100, 20
+_ROWS = 1 << 16  # that Python's reader collects before they become columns
+_END = ord("\n")
+
+_NUMBER = re.compile(r"[-+]?\d+(\.\d*)?([eE][-+]?\d+)?")
+_BEGINS_AS_NUMBER = re.compile(r"\s*[-+(]?\s*[$€£¥]?\s*[.,]?\d")
+_ESCAPED = r"^'('*[=+\-@\t\r])"
+
+
+class Layout(NamedTuple):
+    """The columns of a text, the byte and the number of lines before its rows, and notes."""
+
+    delimiter: str
+    names: list[str]
+    start: int = 0
+    n_lines: int = 0
+    notes: tuple[str, ...] = ()
+
+
+def layout_of(content: bytes, kind: str, where: str, names: Sequence[str] = ()) -> Layout:
+    r"""Find the header; ``names`` are the columns of a text without one.
+
+    ``kind`` is "csv" or "tsv". Blank lines and titles above the header are passed over.
+
+    Examples
+    --------
+    >>> layout_of(b"Sales, May\n\nname;amount\nAnn;1,5\nBob;2,5\n", "csv", "t.csv")[:4]
+    (';', ['name', 'amount'], 24, 3)
+    """
+    begin = len(_BOM) if content.startswith(_BOM) else 0
+    line = _first_line(content, begin)
+    if len(line) >= _LONGEST_HEADER:
+        raise ValueError(
+            f"{where} has a first line of {len(line):,} bytes or more; is it a table with a header "
+            "line?"
+        )
+    likely = _delimiter_of(line, kind)
+    if names:
+        return Layout(likely, list(names), begin)
+    csv.field_size_limit((1 << 31) - 1)
+    marks = [likely] if kind == "tsv" else [likely, *(each for each in ",;\t|" if each != likely)]
+    try:
+        delimiter, records, place = _header_among(content, begin, marks)
+    except UnicodeDecodeError:
+        raise ValueError(_not_utf8(where)) from None
+    except csv.Error as error:
+        raise ValueError(f"{where} is not a regular table: {error} above its rows.") from error
+    if place is None:
+        raise ValueError(f"{where} holds no table; the first line should name the columns.")
+    cells, start, n_lines = records[place]
+    header = [re.sub(_ESCAPED, r"\1", cell) for cell in cells]
+    check_header(header, where)
+    title = next((each.strip() for found in records[:place] for each in found[0] if each), "")
+    notes = (note_on_titles(where, title, records[place - 1][2]),) if title.strip() else ()
+    return Layout(delimiter, header, start, n_lines, notes)
+
+
+def note_on_titles(where: str, title: str, n_lines: int) -> str:
+    """Say that lines above the header were passed over."""
+    shown = repr(title[:60])
+    if n_lines == 1:
+        return f"the first line of {where} ({shown}) is not part of the table."
+    return f"the first {n_lines:,} lines of {where} ({shown}, …) are not part of the table."
+
+
+def _first_line(content: bytes, begin: int) -> bytes:
+    """The first line that is not blank."""
+    while begin < len(content):
+        stop = content.find(b"\n", begin) + 1 or len(content)
+        if stop - begin > 80 or content[begin:stop].strip():
+            return content[begin:stop]
+        begin = stop
+    return b""
+
+
+def _delimiter_of(first: bytes, kind: str) -> str:
+    """The delimiter of "csv" or "tsv": the first of ``, ; tab |`` that the first line contains."""
+    if kind == "tsv":
+        return "\t"
+    return next((each for each in ",;\t|" if each.encode() in first), ",")
+
+
+_Record = tuple[list[str], int, int]
+
+
+def _records(content: bytes, begin: int, delimiter: str) -> Iterator[_Record]:
+    """Lines as cells, each with the byte where the next one begins and the lines before that."""
+    end = begin
+
+    def lines() -> Iterator[str]:
+        nonlocal end
+        while end < len(content):
+            stop = content.find(b"\n", end) + 1 or len(content)
+            line, end = content[end:stop], stop
+            yield line.decode()
+
+    reader = csv.reader(lines(), delimiter=delimiter)
+    for cells in reader:
+        yield cells, end, reader.line_num
+
+
+def _header_among(
+    content: bytes, begin: int, delimiters: Sequence[str]
+) -> tuple[str, list[_Record], int | None]:
+    """The delimiter, the first lines, and which of them is the header; the likely one at worst."""
+    samples = {}
+    for share in (1.0, 0.9):
+        for delimiter in delimiters:
+            if delimiter not in samples:
+                samples[delimiter] = list(islice(_records(content, begin, delimiter), _SAMPLE))
+            found = samples[delimiter]
+            place = header_place([cells for cells, _, _ in found], share)
+            if place is not None and (delimiter == delimiters[0] or len(found[place][0]) > 1):
+                return delimiter, found, place
+    found = samples[delimiters[0]]
+    first = (place for place, (cells, _, _) in enumerate(found) if any(map(str.strip, cells)))
+    return delimiters[0], found, next(first, None)
+
+
+def header_place(records: Sequence[Sequence[str]], share: float = 1.0) -> int | None:
+    """Which line is the header: the first with as many cells as this share of those that follow.
+
+    Lines above it must be titles: few cells or none, and what they stand above must look like
+    names: all of them given, different, and of another form than the cells below. A line as wide
+    as the table whose cells are all given is the header, whatever follows.
+
+    Examples
+    --------
+    >>> header_place([["name", "n"], ["Ann", "1"]])
+    0
+    >>> header_place([["Report", ""], ["", ""], ["name", "n"], ["Ann", "1"]])
+    2
+    """
+    filled = [sum(1 for cell in cells if cell.strip()) for cells in records]
+    rows = [place for place, n_given in enumerate(filled) if n_given]
+    for number, place in enumerate(rows[:_MOST_ABOVE]):
+        width, later = len(records[place]), [records[each] for each in rows[number + 1 :]]
+        below = [cells for cells in later if len(cells) == width]
+        if len(below) < share * len(later):
+            continue
+        above = rows[:number]
+        if not above and (filled[place] == width or filled[place] > max(1, (width - 1) // 2)):
+            return place
+        if above and below and filled[place] == width and _is_header(records, above, place, below):
+            return place
+    return None
+
+
+def _is_header(
+    records: Sequence[Sequence[str]],
+    above: Sequence[int],
+    place: int,
+    below: Sequence[Sequence[str]],
+) -> bool:
+    """Whether a line whose cells are all given has names, and what stands above it are titles."""
+    names = [cell.strip() for cell in records[place]]
+    width = len(names)
+    n_numbers = sum(1 for name in names if _BEGINS_AS_NUMBER.match(name))
+    if width < 2 or len(set(names)) < width or 2 * n_numbers >= width:
+        return False
+    is_padded, is_marked = False, True
+    for row in above:
+        given = [cell for cell in records[row] if cell.strip()]
+        is_comment = given[0].lstrip().startswith("#")
+        if len(given) > max(1, (width - 1) // 2) and not is_comment:
+            return False
+        is_padded |= len(records[row]) == width
+        # one word above two columns may be the name of the second
+        is_marked &= width > 2 or is_comment or " " in given[0].strip()
+    is_apart = place - above[-1] > 1  # a blank line between
+    columns = zip(names, zip(*below, strict=True), strict=True)
+    return is_padded or is_apart or (is_marked and any(_differs(*each) for each in columns))
+
+
+def _differs(name: str, cells: Sequence[str]) -> bool:
+    """Whether the cells of a column are numbers or dates, and its name is not."""
+    given = [cell for cell in cells if cell.strip()]
+    n_numbers = sum(1 for cell in given if _BEGINS_AS_NUMBER.match(cell))
+    return bool(given) and n_numbers >= 0.8 * len(given) and not _BEGINS_AS_NUMBER.match(name)
+
+
+def check_header(names: Sequence[str], where: str) -> None:
+    """Refuse a first line that holds values: several numbers that do not just count columns."""
+    numbers = [each.strip() for each in names if _NUMBER.fullmatch(each.strip())]
+    counting = [[str(start + step) for step in range(len(numbers))] for start in (0, 1)]
+    is_shortlist = list(names[:2]) == ["rank", "score"]  # of rows whose features have numbers
+    if len(numbers) > 1 and numbers not in counting and not is_shortlist:
+        raise ValueError(
+            f"the first line of {where} holds values, not names ({', '.join(numbers[:3])}, …); put "
+            "a header line above it, or name the columns with --names A,B,C."
+        )
+    check_names(list(names), where)
+
+
+def read_rows(content: bytes, layout: Layout, where: str) -> pl.DataFrame:
+    """The cells of all lines below the header."""
+    body = content[layout.start :] if layout.start else content
+    found = _read_in_quotes(body, layout) if b'"' in body else _read_plain(body, layout)
+    if found is None:
+        found = read_one_by_one(body, layout, where)
+    return unescaped(found) if b"'" in body else found
+
+
+def _read_plain(body: bytes, layout: Layout) -> pl.DataFrame | None:
+    """Cells of lines without quotes; None where a line has too few or too many."""
+    if b"\n\n" in body or body.startswith(b"\n"):
+        body = re.sub(rb"\n\n+", b"\n", body).lstrip(b"\n")
+    return read_lines(body, layout)
+
+
+def read_lines(
+    body: bytes, layout: Layout, columns: Sequence[str] | None = None
+) -> pl.DataFrame | None:
+    """Cells of lines without quotes, none of which is blank; None where they are not regular."""
+    is_whole = _is_regular(body, layout.delimiter, len(layout.names))
+    return _by_polars(body, layout, columns, quote=None) if is_whole else None
+
+
+def _is_regular(body: bytes, delimiter: str, width: int) -> bool:
+    r"""Whether each line without quotes has as many cells as there are columns.
+
+    ``marks`` of a block are its delimiters and line ends, of which each ``width``-th ends a line::
+
+        , , , \n , , , \n , , , \n
+    """
+    mark, n_seen = ord(delimiter), 0
+    for start in range(0, len(body), _BLOCK):
+        block = np.frombuffer(body, np.uint8, min(_BLOCK, len(body) - start), start)
+        is_end = block[(block == mark) | (block == _END)] == _END
+        expected = is_end[(width - 1 - n_seen) % width :: width]
+        if not expected.all() or np.count_nonzero(is_end) > expected.size:
+            return False
+        n_seen += is_end.size
+    has_last_end = not body or body.endswith(b"\n")
+    return (n_seen + (not has_last_end)) % width == 0
+
+
+def _by_polars(
+    body: bytes, layout: Layout, columns: Sequence[str] | None, quote: str | None
+) -> pl.DataFrame | None:
+    """All cells as text, an empty one is null; None where polars does not like them."""
+    wanted = None if columns is None else [layout.names.index(name) for name in columns]
+    schema = dict.fromkeys(layout.names, pl.String())
+    if not body or wanted == []:
+        return pl.DataFrame(schema=schema).select(layout.names if columns is None else columns)
+    try:
+        return pl.read_csv(
+            body,
+            has_header=False,
+            schema=schema,
+            columns=wanted,
+            separator=layout.delimiter,
+            quote_char=quote,
+        )
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
+        return None
+
+
+def _read_in_quotes(body: bytes, layout: Layout) -> pl.DataFrame | None:
+    """Cells of lines with quotes; None where they need a closer look.
+
+    polars takes a quote anywhere for the begin of quoted text, and fills short and blank lines with
+    nulls. The former shows where quotes before and behind cells are not as many, the latter in the
+    number of delimiters.
+    """
+    mark = ord(layout.delimiter)
+    single = np.frombuffer(b"\n%b\n" % body.replace(b'""', b""), np.uint8)
+    quotes = np.flatnonzero(single == ord('"'))
+    is_edge = np.zeros(256, dtype=bool)
+    is_edge[[_END, ord("\r"), mark]] = True
+    n_before, n_behind = (np.count_nonzero(is_edge[single[quotes + step]]) for step in (-1, 1))
+    if n_before != n_behind or body.count(b"\r") != body.count(b"\r\n"):
+        return None
+    found, width = _by_polars(body, layout, None, quote='"'), len(layout.names)
+    if found is None:
+        return None
+    if width == 1:
+        return found.drop_nulls()  # of blank lines: a cell in quotes is none
+    if found.to_series(width - 1).null_count():
+        inside = found.select(pl.all().str.count_matches(layout.delimiter, literal=True).sum())
+        n_marks = body.count(layout.delimiter.encode()) - sum(map(int, inside.row(0)))
+        return found if n_marks == (width - 1) * found.height else None
+    return found
+
+
+def read_one_by_one(body: bytes, layout: Layout, where: str) -> pl.DataFrame:
+    """Cells as Python's reader finds them, which is slow and can name the line that is wrong."""
+    csv.field_size_limit((1 << 31) - 1)
+    text = io.TextIOWrapper(io.BytesIO(body), encoding="utf-8", newline="")
+    reader = csv.reader(text, delimiter=layout.delimiter, strict=True)
+    width, line, rows = len(layout.names), layout.n_lines, list[list[str]]()
+    schema = dict.fromkeys(layout.names, pl.String())
+    parts = [pl.DataFrame(schema=schema)]
+    try:
+        for cells in reader:
+            line = layout.n_lines + reader.line_num
+            is_blank = not cells or (len(cells) == 1 < width and not cells[0].strip())
+            if is_blank:
+                continue
+            if len(cells) != width:
+                found = f"{len(cells):,} cell{'s' * (len(cells) > 1)}"
+                raise ValueError(
+                    f"{where} is not a regular table: line {line:,} has {found}, not {width:,}. "
+                    "Every line needs as many cells as the header."
+                )
+            rows.append(cells)
+            if len(rows) == _ROWS:
+                parts.append(pl.DataFrame(rows, schema, orient="row"))
+                rows = []
+    except UnicodeDecodeError:
+        raise ValueError(_not_utf8(where)) from None
+    except csv.Error as error:
+        raise ValueError(
+            f"{where} is not a regular table: a quote is out of place in line {line + 1:,} or "
+            f"below ({error}). Every line needs as many cells as the header."
+        ) from error
+    whole = pl.concat([*parts, pl.DataFrame(rows, schema, orient="row")])
+    return whole.with_columns(pl.all().replace("", None))
+
+
+def _not_utf8(where: str) -> str:
+    return f"{where} is not UTF-8 text; name its encoding, for instance --encoding latin-1."
+
+
+def unescaped(frame: pl.DataFrame) -> pl.DataFrame:
+    """Take away the apostrophes that :func:`toprank.app.writing.write_table` puts before formulas.
+
+    Examples
+    --------
+    >>> unescaped(pl.DataFrame({"a": ["'=1+1", "'tis"]}))["a"].to_list()
+    ['=1+1', "'tis"]
+    """
+    changed = [
+        column.str.replace(_ESCAPED, "${1}")
+        for column in frame
+        if column.dtype == pl.String and column.str.starts_with("'").any()
+    ]
+    return frame.with_columns(changed)
