@@ -4,6 +4,7 @@ import time
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.sparse import csr_array
 from sklearn.exceptions import NotFittedError
@@ -120,21 +121,50 @@ def test_nothing_is_encoded_after_rows_of_weight_zero(rings):
     lacking = np.where(kept[:, None], X, np.nan)
     model = TopRanker(50, **QUICK).fit(lacking, y, sample_weight=kept.astype(float))
     assert model.encoder_ is None
-    pandas = pytest.importorskip("pandas")
-    frame = pandas.DataFrame({"x": X[:, 0], "of": np.where(kept, "us", "them"), "gone": X[:, 1]})
+    frame = pd.DataFrame({"x": X[:, 0], "of": np.where(kept, "us", "them"), "gone": X[:, 1]})
     frame.loc[~kept, "gone"] = np.nan
     model = TopRanker(50, **QUICK).fit(frame, y, sample_weight=kept.astype(float))
     assert model.encoder_.feature_names_out_ == ["x", "of = us", "gone"]
 
 
 def test_columns_of_a_frame_are_remembered_and_those_of_the_last_fit_forgotten(rings):
-    pandas = pytest.importorskip("pandas")
     X, y = rings
-    frame = pandas.DataFrame({"x": X[:, 0], "side": np.where(X[:, 1] > 0, "left", "right")})
+    frame = pd.DataFrame({"x": X[:, 0], "side": np.where(X[:, 1] > 0, "left", "right")})
     model = TopRanker(50, **QUICK).fit(np.hstack([X, X]), y).fit(frame, y)
     assert model.n_features_in_ == 2
     assert model.feature_names_in_.tolist() == ["x", "side"]
     assert not hasattr(model.fit(X, y), "feature_names_in_")
+    numbered = pd.DataFrame(X).mask(X > 2)  # as scikit-learn, no names and rows by their place
+    assert not hasattr(model.fit(numbered, y), "feature_names_in_")
+    found = model.decision_function(numbered.to_numpy())
+    assert np.array_equal(found, model.decision_function(numbered))
+
+
+def test_an_index_sorted_by_the_label_tells_nothing():
+    rng = np.random.default_rng(0)
+    columns = {"n": rng.normal(size=300), "word": rng.choice(["a", "b", None], 300)}
+    noise = pd.DataFrame(columns, index=np.arange(300) * 3 + 7)
+    model = TopRanker(40, candidates=["logistic", "trees"]).fit(noise, np.arange(300) < 100)
+    assert model.feature_names_in_.tolist() == ["n", "word"]
+    assert model.hits_.mean < 25  # chance finds 13; the index all 40
+
+
+def test_what_is_read_of_a_frame_is_told_in_training_and_later(recwarn):
+    rng = np.random.default_rng(0)
+    amounts = rng.normal(50, 10, 300)
+    texts = [f"{value:.2f} EUR".replace(".", ",") for value in amounts]
+    texts[3] = "12,5o EUR"
+    codes = np.where(rng.random(300) < 0.2, -999, rng.normal(50, 10, 300))
+    frame = pd.DataFrame({"amount": texts, "code": codes, "n": rng.normal(size=300)})
+    y = amounts + rng.normal(size=300) > 60
+    model = TopRanker(30, **QUICK).fit(frame, y)
+    assert model.encoder_.columns_ == [(name, "number") for name in frame]
+    assert y[model.top(frame, 30)].mean() > 0.9
+    model.predict(frame.drop(columns="n"))
+    told = [str(each.message) for each in recwarn]
+    for words in ("299 of 300 cells are numbers; 1 is not ('12,5o EUR'", "code: -999", "'n': it"):
+        assert any(words in each for each in told), words
+    assert any("1 of 300 cells cannot be read as a number ('12,5o EUR'" in each for each in told)
 
 
 def test_a_fit_that_fails_leaves_no_part_of_the_last_one(rings):
@@ -174,9 +204,8 @@ def test_many_rows_are_chosen_on_a_part_and_fitted_on_all(rings):
 
 
 def test_columns_of_all_kinds_and_missing_values_are_encoded():
-    pandas = pytest.importorskip("pandas")
     rng = np.random.default_rng(0)
-    frame = pandas.DataFrame(
+    frame = pd.DataFrame(
         {"job": rng.choice(["a", "b"], 300), "n": rng.normal(size=300), "gone": [None] * 300}
     )
     frame.loc[::7, "n"] = np.nan

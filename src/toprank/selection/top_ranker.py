@@ -674,7 +674,7 @@ def _what_is_missing(table: Table, encoder: Encoding) -> Iterator[str]:
         kind = encoder.schema_[name].kind
         yield (
             f"{name}: {size:,} of {table.n_rows:,} cells cannot be read as a {kind} ({cell!r} in "
-            f"row {rows[0]:,}, counted from 0) and count as missing."
+            f"row {rows[0] + 1:,}) and count as missing."
         )
 
 
