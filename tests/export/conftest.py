@@ -42,6 +42,7 @@ def missing(rng, n, **_):
     table = numbers(rng, n)
     for values in table.values():
         values[rng.random(n) < 0.2] = np.nan
+    table["coded"] = np.where(rng.random(n) < 0.2, -999.0, rng.normal(size=n))
     return {name: pa.array(values, from_pandas=True) for name, values in table.items()}
 
 

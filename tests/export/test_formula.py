@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import toprank
-from toprank.export import formula_of
+from toprank.export import formula_of, to_python, to_sql
 from toprank.export.formula import Steps, Weights
 from toprank.kernels.threads import Threads
 from toprank.selection import ForestRanker
@@ -42,6 +42,23 @@ def test_a_top_ranker_brings_its_encoder(rows):
     formula = formula_of(model)
     assert [cell.column for cell in formula.cells] == ["a", "job", "job"]
     assert formula.kinds == {"a": "number", "job": "category"}
+
+
+@pytest.mark.parametrize(
+    ("cells", "words"),
+    [
+        (["1,5 EUR", "2,5 EUR"], "number, decimal comma, EUR.* holds plain numbers"),
+        (["31.12.2024", "02.01.2024"], "date, day first.* holds plain dates"),
+        (["7:30", "18:15"], "time.* holds numbers of hours"),
+    ],
+)
+def test_notations_that_only_toprank_reads_are_refused(rows, cells, words):
+    X, y = rows
+    table = pd.DataFrame({"a": X[:, 0], "b": np.array(cells)[(X[:, 1] > 0).astype(int)]})
+    formula = formula_of(toprank.TopRanker(10, candidates=["trees"]).fit(table, y))
+    for write in (to_python, lambda formula: to_sql(formula, key="id")):
+        with pytest.raises(ValueError, match=f"the column 'b' is not exported .*{words}"):
+            write(formula)
 
 
 def test_thresholds_at_which_nothing_changes_are_left_out(rows):

@@ -3,6 +3,7 @@
 import sys
 
 import numpy as np
+import polars as pl
 import pytest
 
 from toprank.app.reading import read_table
@@ -33,21 +34,20 @@ def test_scores_are_those_of_the_model(made, kind):
 @pytest.mark.parametrize("ending", [".csv", ".tsv"])
 def test_tables_are_read_as_toprank_reads_them(made, kind, ending, tmp_path, capsys):
     table, models = made(kind)
-    path = write_table(tmp_path / f"new{ending}", table, raw=True)
+    path = write_table(tmp_path / f"new{ending}", pl.from_arrow(table), raw=True)
     model = models["blend"]
     out = tmp_path / "scores.csv"
     made_file = file_of(model, group="region")
     assert made_file["main"]([str(path), str(out)]) == 0
-    found = read_table(out).columns
+    found = read_table(out)
     want = model.scores(read_table(path))
     prefix = "toprank_" if kind == "dates" else ""  # that table has its own score and place
-    np.testing.assert_allclose(found[f"{prefix}score"].to_numpy(), want, rtol=1e-9)
+    np.testing.assert_allclose(found.column(f"{prefix}score").values, want, rtol=1e-9)
     lists = np.array(table["region"].to_pylist())
     for name in np.unique(lists):
         order = np.argsort(-want[lists == name], kind="stable")
-        assert found[f"{prefix}place"].to_numpy()[lists == name][order].tolist() == [
-            *range(1, order.size + 1)
-        ]
+        places = found.column(f"{prefix}place").values[lists == name][order]
+        assert places.tolist() == [*range(1, order.size + 1)]
     assert capsys.readouterr() == ("", "")
 
 

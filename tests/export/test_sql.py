@@ -34,7 +34,7 @@ def test_scores_and_places_are_those_of_toprank(made, database, kind):
     for name, model in models.items():
         found = run(query_of(model, dialect), table)
         ranked = rank_rows(model, as_table(by_key), table.num_rows, None).columns
-        assert found["id"].to_pylist() == ranked["id"].to_pylist(), name
+        assert found["id"].to_pylist() == ranked["id"].to_list(), name
         assert found["place"].to_pylist() == list(range(1, table.num_rows + 1)), name
         want = model.ranker.decision_function(model.encoder.transform(by_key))
         scores = found["score"].to_numpy()[np.argsort(found["id"].to_numpy())]

@@ -144,6 +144,7 @@ def test_the_encoder_of_a_table_becomes_part_of_the_graph():
     table = pd.DataFrame(
         {
             "age": np.where(rng.random(n) < 0.1, np.nan, rng.normal(40, 9, n)),
+            "coded": np.where(rng.random(n) < 0.2, -999.0, rng.normal(size=n)),
             "member": rng.random(n) < 0.5,
             "when": pd.to_datetime(days, unit="D").where(rng.random(n) > 0.1),
             "job": rng.choice(["clerk", "smith", "baker", None], n),
@@ -156,6 +157,7 @@ def test_the_encoder_of_a_table_becomes_part_of_the_graph():
     since_1970 = (new["when"] - pd.Timestamp("1970-01-01")) / pd.Timedelta(days=1)
     inputs = {
         "age": new["age"].to_numpy(np.float64),
+        "coded": new["coded"].to_numpy(np.float64),
         "member": new["member"].to_numpy(np.float64),
         "when": since_1970.to_numpy(np.float64),
         "job": new["job"].fillna("").to_numpy(str).astype(object),
