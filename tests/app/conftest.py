@@ -5,8 +5,7 @@ import sys
 import threading
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
+import polars as pl
 import pytest
 from typer.testing import CliRunner
 
@@ -15,7 +14,7 @@ from toprank.app.fitting import fit_model
 from toprank.app.training_data import label_rows
 from toprank.app.writing import write_table
 from toprank.selection.candidates import make_ranker
-from toprank.tables import Table
+from toprank.tables import as_table
 
 
 def call(*arguments):
@@ -77,7 +76,7 @@ def deals(tmp_path_factory):
     age = rng.integers(18, 80, n)
     job = rng.choice(["clerk", "smith", "nurse"], n)
     score = 0.1 * age + 2.0 * (job == "nurse") + rng.logistic(size=n)
-    table = pa.table(
+    table = pl.DataFrame(
         {
             "age": age,
             "job": job,
@@ -89,7 +88,7 @@ def deals(tmp_path_factory):
     )
     write_table(folder / "known.csv", table.slice(0, 300))
     write_table(folder / "new.parquet", table.slice(300))
-    write_table(folder / "new.csv", table.slice(300).drop_columns(["bought"]))
+    write_table(folder / "new.csv", table.slice(300).drop("bought"))
     done = call(
         *("fit", folder / "known.csv", "--target", "bought", "--budget", "20", "--ignore"),
         *("weight", "--ranker", "pnorm-push", "--set", "p=8", "-q", "-o", folder / "model.toprank"),
@@ -116,7 +115,7 @@ def data():
     job = rng.choice(["clerk", "smith"], 120)
     positive = x[:, 0] + (job == "smith") + rng.normal(size=120) > 1
     columns = {"a": x[:, 0], "b": x[:, 1], "c": x[:, 2], "job": job, "sold": positive}
-    return label_rows(Table(pa.table(columns), "deals.csv"), target="sold")
+    return label_rows(as_table(pl.DataFrame(columns), name="deals.csv"), target="sold")
 
 
 @pytest.fixture(scope="session")
@@ -134,18 +133,18 @@ def table_of_people(n_rows=1500, seed=0):
     target[rng.random(n_rows) < 0.03] = None
 
     def holes(values):
-        return pa.array(values, mask=rng.random(n_rows) < 0.1)
+        return pl.Series(values).scatter(np.flatnonzero(rng.random(n_rows) < 0.1), None)
 
-    return pa.table(
+    return pl.DataFrame(
         {
             "number": np.arange(n_rows),
             "age": holes(age.round(1)),
             "visits": holes(rng.integers(0, 9, n_rows)),
-            "job": pa.array(job, pa.string()),
+            "job": job.tolist(),
             "since": holes(np.datetime64("2020-01-01") + rng.integers(0, 900, n_rows)),
             "smokes": holes(rng.random(n_rows) < 0.3),
             "heavy": rng.integers(1, 4, n_rows).astype(float),
-            "state": target,
+            "state": target.tolist(),
         }
     )
 
@@ -153,7 +152,7 @@ def table_of_people(n_rows=1500, seed=0):
 @pytest.fixture(scope="session")
 def file(tmp_path_factory):
     path = tmp_path_factory.mktemp("streaming") / "people.parquet"
-    pq.write_table(table_of_people(), path, row_group_size=170)
+    table_of_people().write_parquet(path, row_group_size=170)
     return path
 
 

@@ -1,19 +1,21 @@
 """Columns of no use are left out, and those that have such warnings are named."""
 
+from dataclasses import replace
+
 import numpy as np
-import pyarrow as pa
+import polars as pl
 import pytest
 
 from toprank.app.column_survey import survey_columns, without_columns
 from toprank.app.training_data import label_rows
-from toprank.tables import Table
+from toprank.tables import Table, as_table
 
 RNG = np.random.default_rng(0)
 N = 200
 TARGET = RNG.random(N) < 0.2
 COLUMNS = {
     "row": np.arange(N) + 7,
-    "empty": pa.nulls(N, pa.string()),
+    "empty": pl.Series([None] * N, dtype=pl.String),
     "same": np.full(N, 3.0),
     "name": [f"person {number}" for number in range(N)],
     "customer": RNG.permutation(10_000)[:N],
@@ -29,7 +31,7 @@ COLUMNS = {
 
 
 def surveyed(columns=COLUMNS, keep=()):
-    data = label_rows(Table(pa.table(columns), "t.csv"), target="y")
+    data = label_rows(as_table(pl.DataFrame(columns), name="t.csv"), target="y")
     return data, survey_columns(data, keep)
 
 
@@ -70,7 +72,13 @@ def test_a_column_that_counts_up_by_chance_or_a_strong_one_is_no_fault():
     assert survey.warnings == []
 
 
-def test_a_column_of_another_type_is_refused_with_the_option_that_excludes_it():
-    waits = pa.array(np.arange(N), pa.duration("s"))
-    with pytest.raises(ValueError, match=r"'wait' holds duration.*; exclude it with --ignore"):
-        surveyed(COLUMNS | {"wait": waits})
+def test_columns_of_lists_and_those_that_a_schema_leaves_out_are_left_out():
+    given = {"parts": pl.Series([[1, 2]] * N), "age": COLUMNS["age"], "y": TARGET}
+    table = Table({name: pl.Series(cells) for name, cells in given.items()})
+    data = label_rows(table, target="y")
+    assert survey_columns(data).left_out == {"parts": "holds List(Int64)"}
+    by_hand = replace(table.schema["age"], left_out="not known in time")
+    data = label_rows(table.read_by(table.schema.changed(age=by_hand)), target="y")
+    with pytest.raises(ValueError, match=r"no column that a ranker could use: .*not known in time"):
+        survey_columns(data)
+    assert survey_columns(data, keep=("age",)).used["number"] == ["age"]

@@ -1,14 +1,13 @@
 """A new table is compared with what the training rows looked like."""
 
 import numpy as np
-import pyarrow as pa
+import polars as pl
 import pytest
 
 from toprank.app.column_survey import profile_of
 from toprank.app.drift import count_values, what_changed
-from toprank.app.reading import read_table
-from toprank.app.writing import write_table
-from toprank.tables import Table, TableEncoder
+from toprank.app.model import RankingModel, Roles
+from toprank.tables import TableEncoder, as_table
 
 
 def people(seed, n=2000, **changes):
@@ -20,11 +19,13 @@ def people(seed, n=2000, **changes):
         "since": np.datetime64("2024-01-01") + rng.integers(0, 300, n),
         "member": rng.random(n) < 0.5,
     }
-    return Table(pa.table({name: changes.get(name, column) for name, column in columns.items()}))
+    return as_table(pl.DataFrame(columns | changes))
 
 
+RNG = np.random.default_rng(1)
+WEEK, NAT = np.datetime64("2026-01-05"), np.datetime64("NaT")
 ENCODER = TableEncoder().fit(people(0))
-PROFILE = profile_of(ENCODER, people(0))
+MODEL = RankingModel(ENCODER, None, Roles("y"), 5, profile=profile_of(ENCODER, people(0)))
 
 
 def changes(table, parts=1):
@@ -32,8 +33,8 @@ def changes(table, parts=1):
     pieces = [
         table.rows(np.arange(i, min(i + size, table.n_rows))) for i in range(0, table.n_rows, size)
     ]
-    seen = [count_values(ENCODER, PROFILE, piece, table.n_rows) for piece in pieces]
-    return what_changed(ENCODER, PROFILE, sum(seen[1:], seen[0]))
+    seen = [count_values(ENCODER, MODEL.profile, piece, table.n_rows) for piece in pieces]
+    return what_changed(MODEL, table, sum(seen[1:], seen[0]))
 
 
 @pytest.mark.parametrize("n", [1, 5, 50, 400, 3000])
@@ -46,15 +47,17 @@ def test_rows_like_those_of_the_training_are_not_noted(n, seed):
 @pytest.mark.parametrize(
     ("column", "values", "words"),
     [
-        ("age", pa.nulls(1000, pa.float64()), "age is empty in every row."),
+        ("age", pl.Series([None] * 1000, dtype=pl.Float64), "age is empty in every row."),
         ("age", np.random.default_rng(1).normal(60, 10, 1000), "age has moved: above 5"),
         ("age", np.random.default_rng(1).normal(66, 10, 1000), "are outside the training range"),
         ("age", np.full(1000, 400.0), "is outside the training range"),
         ("job", np.repeat(["clerk", "pilot"], 500), "did not have: 'pilot' (50 % of the rows)."),
         ("job", np.repeat(["clerk", "nurse"], [50, 950]), "job has moved: 'nurse' was 20"),
-        ("since", np.full(1000, np.datetime64("2026-01-01")), "range 2024-01-01 to 2024-10-26"),
+        ("since", WEEK - 2 * RNG.integers(0, 300, 1000), "further from the newest date than the 299"),
+        ("since", WEEK - 299 * (RNG.random(1000) < 0.9), "since has moved: above 2"),
+        ("since", np.where(RNG.random(1000) < 0.5, WEEK, NAT), "since has moved: missing was 0 %"),
         ("member", np.ones(1000, bool), "member has moved"),
-        ("visits", pa.array([None, 2] * 500), "visits has moved: missing was 0 % of the rows"),
+        ("visits", pl.Series([None, 2] * 500), "visits has moved: missing was 0 % of the rows"),
     ],
 )
 def test_what_has_changed_is_said(column, values, words):
@@ -64,12 +67,16 @@ def test_what_has_changed_is_said(column, values, words):
     assert found == changes(people(5, 1000, **{column: values}), parts=3)
 
 
+@pytest.mark.parametrize("days", [300, 7, 1])
+def test_time_that_goes_on_is_no_change(days):
+    later = WEEK + np.random.default_rng(3).integers(0, days, 1000)
+    assert changes(people(5, 1000, since=later)) == []
+
+
 @pytest.mark.parametrize("rules", [[], ["--false-alarms", "90%"]])
 def test_a_stream_is_looked_at_in_the_pass_that_ranks_it(deals, invoke, tmp_path, rules):
     table = tmp_path / "new.parquet"
-    columns = read_table(deals / "new.parquet").columns
-    jobs = pa.array(["pilot"] * columns.num_rows)
-    write_table(table, columns.set_column(columns.column_names.index("job"), "job", jobs))
+    pl.read_parquet(deals / "new.parquet").with_columns(job=pl.lit("pilot")).write_parquet(table)
     call = ("rank", deals / "model.toprank", table, *rules, "-o", tmp_path / "s.csv", "--force")
     in_memory, streamed = invoke(*call), invoke(*call, "--stream")
     assert streamed.exit_code == 0, streamed.output
@@ -80,11 +87,9 @@ def test_a_stream_is_looked_at_in_the_pass_that_ranks_it(deals, invoke, tmp_path
 
 def test_the_report_says_what_has_changed(deals, invoke, tmp_path):
     table, page = tmp_path / "new.csv", tmp_path / "page.html"
-    columns = read_table(deals / "new.parquet").columns
     invoke("report", deals / "model.toprank", deals / "new.parquet", "--no-push-path", "-o", page)
     assert "What has changed" not in page.read_text(encoding="utf-8")
-    ages = pa.array(np.full(columns.num_rows, 400.0))
-    write_table(table, columns.set_column(0, "age", ages))
+    pl.read_parquet(deals / "new.parquet").with_columns(age=400.0).write_csv(table)
     done = invoke("report", deals / "model.toprank", table, "--no-push-path", "-o", page)
     assert done.exit_code == 0, done.output
     assert "<li>age is outside the training range" in page.read_text(encoding="utf-8")

@@ -1,7 +1,7 @@
 """What counts of a table at a budget and at every length, with weights and lists."""
 
 import numpy as np
-import pyarrow as pa
+import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -12,14 +12,14 @@ from toprank.app.training_data import label_rows
 from toprank.metrics import precision_at_k
 from toprank.selection.candidates import make_ranker
 from toprank.selection.judging import LabelledRows
-from toprank.tables import Table
+from toprank.tables import as_table
 
 X = np.arange(40.0)
 COLUMNS = {"x": X, "q": np.repeat(np.arange(4), [4, 6, 10, 20]), "w": np.ones(40), "y": X % 3 == 0}
 
 
 def taught(budget, **roles):
-    table = Table(pa.table(COLUMNS), "t.csv")
+    table = as_table(pl.DataFrame(COLUMNS), name="t.csv")
     data = label_rows(table, target="y", **roles)
     return fit_model(
         data, make_ranker("logistic"), budget=budget, name="logistic"
@@ -58,7 +58,7 @@ def test_a_share_of_lists_is_a_share_of_each():
 )
 def test_weights_that_measure_nothing_are_refused(weights, words):
     model, _ = taught(5, weight="w")
-    table = Table(pa.table(COLUMNS | {"w": weights}), "t.csv")
+    table = as_table(pl.DataFrame(COLUMNS | {"w": weights}), name="t.csv")
     data = label_rows(table, target="y", weight="w")
     with pytest.raises(ValueError, match=words):
         judged_rows(model, data.in_memory())

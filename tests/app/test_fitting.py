@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 import numpy as np
-import pyarrow.parquet as pq
+import polars as pl
 import pytest
 
 from tests.app.streamed_fits import fitted, run
@@ -102,9 +102,9 @@ def test_streaming_changes_neither_model_nor_shortlist(file, tmp_path, options):
         for way in ("--in-memory", "--stream"):
             shortlist = tmp_path / f"{way}.parquet"
             run("rank", paths[0], file, *cut, way, "-o", shortlist, "--quiet", "--force")
-            lists.append(pq.read_table(shortlist))
+            lists.append(pl.read_parquet(shortlist))
         assert lists[0].equals(lists[1])
-        assert lists[0].num_rows > 20
+        assert lists[0].height > 20
 
 
 BLENDED = ("--ranker", "pnorm-push", "--ranker", "rankboost", "--ranker", "random-forest")
@@ -139,7 +139,7 @@ def test_a_blend_is_chosen_on_a_sample_of_a_long_stream_and_said(file, tmp_path)
     assert model.calibration.scores.mean() == pytest.approx(scores.mean(), abs=0.3 * scores.std())
     low, high = facts["hits"][1:]
     run("rank", path, file, "--stream", "-o", tmp_path / "list.parquet")
-    states = pq.read_table(tmp_path / "list.parquet")["state"].to_pylist()
+    states = pl.read_parquet(tmp_path / "list.parquet")["state"]
     assert low <= sum(state == "ill" for state in states) <= high
     run("report", path, file, "-o", tmp_path / "report.html")
     run("export", path, "--key", "number", "-o", tmp_path / "model.sql")
@@ -148,9 +148,9 @@ def test_a_blend_is_chosen_on_a_sample_of_a_long_stream_and_said(file, tmp_path)
 def test_a_folder_is_a_stream(file, tmp_path):
     parts = tmp_path / "parts"
     parts.mkdir()
-    table = pq.read_table(file)
+    table = pl.read_parquet(file)
     for place in range(3):
-        pq.write_table(table.slice(500 * place, 500), parts / f"part-{place}.parquet")
+        table.slice(500 * place, 500).write_parquet(parts / f"part-{place}.parquet")
     named = ("--target", "state", "--ranker", "ir-push", "--ignore", "number", "--quiet")
     run("fit", parts, *named, "-o", tmp_path / "parts.toprank")
     run("fit", file, *named, "--stream", "-o", tmp_path / "whole.toprank")
@@ -186,7 +186,7 @@ def test_what_cannot_be_streamed_is_refused_with_a_remedy(file, tmp_path, option
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 def test_an_interrupted_fit_leaves_nothing(start, people, tmp_path):
-    pq.write_table(people(20_000), tmp_path / "people.parquet", row_group_size=2000)
+    people(20_000).write_parquet(tmp_path / "people.parquet", row_group_size=2000)
     scratch = tmp_path / "scratch"
     scratch.mkdir()
     arguments = ["people.parquet", "--target", "state", "--ranker", "rankboost", "--stream"]

@@ -1,7 +1,7 @@
 """What a model says about its scores."""
 
 import numpy as np
-import pyarrow as pa
+import polars as pl
 
 from toprank.app.fitting import fit_model
 from toprank.app.model import RankingModel, Roles
@@ -21,11 +21,11 @@ def test_contributions_add_up_to_the_score(data):
 def test_equal_rows_of_a_blend_have_equal_scores_wherever_they_stand():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(61, 150))
-    table = pa.table({f"x{j}": X[:, j] for j in range(X.shape[1])})
+    table = pl.DataFrame({f"x{j}": X[:, j] for j in range(X.shape[1])})
     encoder = TableEncoder().fit(table)
     members = [make_ranker("logistic"), make_ranker("rankboost", {"max_iter": 3})]
     blend = Blend(members, [1.0, 0.5]).fit(X, X[:, 0] > 0)
     model = RankingModel(encoder, blend, Roles("y", ("1",)), 5)
-    twice = model.scores(table.take(np.tile(np.arange(61), 3)))
+    twice = model.scores(table[np.tile(np.arange(61), 3)])
     assert (twice.reshape(3, 61) == twice[:61]).all()
     np.testing.assert_allclose(twice[:61], blend.decision_function(X), rtol=1e-9)

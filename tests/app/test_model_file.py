@@ -35,7 +35,7 @@ def sealed(description, arrays=b""):
     if not isinstance(description, bytes):
         description = json.dumps(description).encode()
     payload = struct.pack("<Q", len(description)) + description + arrays
-    return b"toprank model 2\n" + sha256(payload).hexdigest().encode() + b"\n" + payload
+    return b"toprank model 3\n" + sha256(payload).hexdigest().encode() + b"\n" + payload
 
 
 def opened(path):
@@ -150,7 +150,15 @@ def test_every_inconsistent_entry_is_refused_in_one_sentence(model, tmp_path, re
         ("encoder", 0, 2): ([], [float("nan")], ["x"], 5),
         ("encoder", 3, 2): ([], ["smith", "smith"], [1, 2]),
         ("encoder", 0, 3): (1, None),
+        ("schema",): (..., [], {}, [5], [{"name": "a"}]),
+        ("schema", 0, "name"): ("b", 5, None),
+        ("schema", 0, "kind"): ("date", "text", None, ["number"]),
+        ("schema", 0, "decimal"): (";", 5, [","]),
+        ("schema", 0, "codes"): (-999, ["-999"], [float("nan")], [True]),
+        ("schema", 0, "units"): ("EUR", [5]),
+        ("schema", 0, "form"): ("%d",),
         ("roles", 0): (None, 5),
+        ("roles", 5): (None, "x", [5]),
         ("roles", 1): (["yes", 5], "yes"),
         ("facts", "n_rows"): (..., "many", 1e30, 1 << 63),
         ("facts", "class"): (..., "IRPush"),
@@ -284,12 +292,12 @@ def test_small_files_that_would_fill_the_memory_are_refused(model, tmp_path, ref
     refused(sealed(changed(description, ["ranker", "attributes", "coef_"], huge), arrays))
     for content in (b"nonsense", b"\xff" * 10, b"", b"{}", b"[]", b"5", b"1" * 5000):
         refused(sealed(content))
-    refused(b"toprank model 2\n" + sha256(b"").hexdigest().encode() + b"\n")
+    refused(b"toprank model 3\n" + sha256(b"").hexdigest().encode() + b"\n")
 
 
 def test_another_layout_is_told(model, tmp_path, refused):
     content = save_model(tmp_path / "m.toprank", model).read_bytes()
-    refused(content.replace(b"toprank model 2", b"toprank model 1", 1), "layout '1'")
+    refused(content.replace(b"toprank model 3", b"toprank model 2", 1), "layout '2'")
 
 
 def test_a_model_that_could_not_be_read_is_not_written(model, tmp_path):

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
+import polars as pl
 import pytest
 
 from toprank.app.model_file import load_model
@@ -13,14 +13,13 @@ from toprank.app.promises import parse_rules, rank_by_rules
 from toprank.app.reading import read_table
 from toprank.app.writing import write_table
 from toprank.shortlists import make_shortlist
-from toprank.tables import Table
 
 
 def table_of(n_rows, seed):
     rng = np.random.default_rng(seed)
     age = rng.normal(50, 10, n_rows)
     bought = age + rng.normal(0, 5, n_rows) > 60
-    return pa.table(
+    return pl.DataFrame(
         {
             "age": age,
             "branch": rng.choice(["north", "south", "west"], n_rows),
@@ -49,6 +48,11 @@ def shop(tmp_path_factory):
     return folder
 
 
+def lists_of_cells(path):
+    """The columns of a list as numbers or texts."""
+    return pl.read_csv(path).to_dict(as_series=False)
+
+
 @pytest.fixture
 def ranked(invoke, shop, tmp_path):
     """The list of a call, and what it said."""
@@ -59,7 +63,7 @@ def ranked(invoke, shop, tmp_path):
         done = invoke(*named, *options)
         assert done.exit_code == code, done.output
         said = " ".join(done.output.split())
-        return (read_table(target).columns.to_pydict() if code == 0 else None), said
+        return (lists_of_cells(target) if code == 0 else None), said
 
     return call
 
@@ -163,7 +167,7 @@ def test_a_model_without_calibration_rows_says_how_to_fit_again(ranked):
 
 def test_a_drift_of_the_scores_is_noted(invoke, shop, tmp_path):
     older = table_of(600, 2)
-    moved = older.set_column(0, "age", pa.array(older.column("age").to_numpy() + 8.0))
+    moved = older.with_columns(pl.col("age") + 8.0)
     write_table(tmp_path / "moved.csv", moved)
     done = invoke(
         *("rank", shop / "model.toprank", tmp_path / "moved.csv", "--false-alarms", "10%"),
@@ -173,15 +177,13 @@ def test_a_drift_of_the_scores_is_noted(invoke, shop, tmp_path):
 
 
 def test_a_stream_gives_the_same_list_as_memory(shop, tmp_path):
-    import pyarrow.parquet as pq
-
     from toprank.app.reading import open_rows
 
-    new = read_table(shop / "new.csv").columns
-    pq.write_table(new, tmp_path / "new.parquet", row_group_size=100)
+    new = table_of(600, 1)
+    new.write_parquet(tmp_path / "new.parquet", row_group_size=100)
     model = load_model(shop / "model.toprank")
     rules = parse_rules(RuleOptions(value="amount", cost="4", at_most=["20:branch"]))
-    one = rank_by_rules(model, Table(new, "new"), None, rules, day="today")
+    one = rank_by_rules(model, read_table(tmp_path / "new.parquet"), None, rules, day="today")
     stream = open_rows(Path(tmp_path / "new.parquet"), stream=True)
     other = rank_by_rules(model, stream, None, rules, day="today")
     assert one.columns.equals(other.columns)

@@ -1,8 +1,7 @@
 """Shortlists of files read in pieces are those of memory, or are refused."""
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
+import polars as pl
 import pytest
 
 from tests.app.streamed_fits import fitted, run
@@ -10,7 +9,7 @@ from toprank.app.fitting import fit_model
 from toprank.app.ranking import rank_rows
 from toprank.app.training_data import label_rows
 from toprank.selection.candidates import make_ranker
-from toprank.tables import Table
+from toprank.tables import as_table
 from toprank.tables.parquet_stream import ParquetStream
 
 
@@ -36,15 +35,15 @@ def test_a_shortlist_that_does_not_fit_is_refused(file, tmp_path, monkeypatch):
 def scored(tmp_path):
     rng = np.random.default_rng(0)
     a = np.round(rng.normal(size=5000), 1)  # with ties
-    table = pa.table({"a": a, "n": np.arange(5000)})
-    pq.write_table(table, tmp_path / "rows.parquet", row_group_size=1300)
-    data = label_rows(Table(table.append_column("y", pa.array(a > 1))), target="y")
+    table = pl.DataFrame({"a": a, "n": np.arange(5000)})
+    table.write_parquet(tmp_path / "rows.parquet", row_group_size=1300)
+    data = label_rows(as_table(table.with_columns(y=a > 1)), target="y")
     model = fit_model(data, make_ranker("logistic"), budget=10, name="logistic")
-    return model, ParquetStream(tmp_path / "rows.parquet", batch_rows=100), table
+    return model, ParquetStream(tmp_path / "rows.parquet", batch_rows=100), as_table(table)
 
 
 @pytest.mark.parametrize(("top", "cutoff"), [(1, None), (37, None), (4999, None), (None, 0.5)])
 def test_a_pass_gives_the_list_of_a_table_in_memory(scored, top, cutoff):
     model, stream, table = scored
-    whole = rank_rows(model, Table(table), top, cutoff)
+    whole = rank_rows(model, table, top, cutoff)
     assert rank_rows(model, stream, top, cutoff).columns.equals(whole.columns)

@@ -1,7 +1,7 @@
 """Reasons are columns in words, with the places that they move a row."""
 
 import numpy as np
-import pyarrow as pa
+import polars as pl
 import pytest
 
 from toprank.app.fitting import fit_model
@@ -9,7 +9,7 @@ from toprank.app.reasons import Reason, format_reasons, reasons_of
 from toprank.app.training_data import label_rows
 from toprank.selection import TopRanker
 from toprank.selection.candidates import make_ranker
-from toprank.tables import Table
+from toprank.tables import as_table
 
 
 def labelled(n=150):
@@ -17,7 +17,7 @@ def labelled(n=150):
     a, job = rng.normal(size=n), rng.choice(["clerk", "nurse"], n)
     y = a + (job == "nurse") + rng.logistic(size=n) > 1.5
     columns = {"a": a, "b": rng.normal(size=n), "job": job, "vip": rng.random(n) < 0.5, "y": y}
-    return label_rows(Table(pa.table(columns), "t.csv"), target="y")
+    return label_rows(as_table(pl.DataFrame(columns), name="t.csv"), target="y")
 
 
 DATA = labelled()

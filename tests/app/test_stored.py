@@ -64,7 +64,7 @@ def test_ranking_with_a_linear_model_or_a_blend_imports_neither_scikit_learn_nor
     deals, data, blend, tmp_path
 ):
     save_model(tmp_path / "blend.toprank", blend)
-    write_table(tmp_path / "new.csv", data.source.columns)
+    write_table(tmp_path / "new.csv", data.source.given())
     out = ["-o", tmp_path / "s.csv", "--force"]
     _call_without(
         "sklearn numba scipy matplotlib",
@@ -76,7 +76,7 @@ def test_ranking_with_a_linear_model_or_a_blend_imports_neither_scikit_learn_nor
 def test_commands_with_a_blend_do_not_import_scikit_learn(data, blend, tmp_path):
     model, table = tmp_path / "blend.toprank", tmp_path / "new.csv"
     save_model(model, blend)
-    write_table(table, data.source.columns)
+    write_table(table, data.source.given())
     _call_without(
         "sklearn matplotlib",
         ["rank", model, table, "-o", tmp_path / "s.csv", "--reasons", "3"],

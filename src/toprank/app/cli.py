@@ -12,6 +12,7 @@ from toprank.app.commands.evaluate import evaluate
 from toprank.app.commands.explain import explain
 from toprank.app.commands.export import export
 from toprank.app.commands.fit import fit
+from toprank.app.commands.look import look
 from toprank.app.commands.rank import rank
 from toprank.app.commands.report import report
 from toprank.app.console import leaving_at_once
@@ -24,7 +25,7 @@ app = typer.Typer(
     rich_markup_mode=None,  # plain help answers twice as fast, and a screen reader can read it
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for _command in (compare, fit, rank, evaluate, explain, report, export, demo):
+for _command in (look, compare, fit, rank, evaluate, explain, report, export, demo):
     app.command()(_command)
 
 

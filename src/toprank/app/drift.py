@@ -37,6 +37,9 @@ def misfits(model: RankingModel, source: Source) -> list[str]:
 
     Of a stream the cells of the rows that a pass has read.
     """
+    if isinstance(source, Table) and not source.is_sparse:
+        for name in model.columns:  # each is read once, and all of its cells
+            source.column(name)
     absent = model.encoder.absent_columns(source)
     found = []
     if absent:
@@ -85,11 +88,9 @@ def changes_in(model: RankingModel, source: Source) -> list[str]:
     ones are a change, and time that goes on is none.
     """
     model.encoder.check_columns(source)
-    if isinstance(source, Table):
-        for name in model.columns:  # each is read once, and all of its cells
-            source.column(name)
+    found = misfits(model, source)  # which reads all cells of a table
     if not model.profile:
-        return misfits(model, source)
+        return found
     seen = source.total(
         lambda batch: count_values(model.encoder, model.profile, batch.table, source.n_rows),
         model.columns,
@@ -134,9 +135,9 @@ def notes_on(changes: list[str]) -> list[str]:
     return changes[:_MOST_NOTES] + others
 
 
-def note_changes(console: Console, changes: list[str]) -> None:
-    """Print what differs from training."""
-    for text in notes_on(changes):
+def note_changes(console: Console, source: Source, changes: list[str]) -> None:
+    """Print what a reader has to say, and what differs from training."""
+    for text in (*source.notes, *notes_on(changes)):
         console.note(text)
     if changes:
         console.note("the expected hits assume rows like the training rows.")
@@ -175,7 +176,7 @@ def _change(
     has_moved, beyond = shift > MOVED + noise, seen.beyond / n_rows
     where = f"outside the training range {_value(kind, known.low)} to {_value(kind, known.high)}"
     if kind == "date":
-        where = f"more than {_value(kind, known.high)} before the newest date, as none in training"
+        where = f"further from the newest date than the {_value(kind, known.high)} of training"
     if beyond > BEYOND and not (has_moved and change > beyond):
         return f"is {where} in {_percent(beyond)} of the rows"
     if not has_moved:

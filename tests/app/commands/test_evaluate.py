@@ -2,8 +2,8 @@
 
 import json
 
-import pyarrow as pa
-import pyarrow.parquet as pq
+import numpy as np
+import polars as pl
 
 
 def test_evaluate_measures_and_compares_two_shortlists(invoke, words, deals, tmp_path):
@@ -26,10 +26,9 @@ def test_evaluate_measures_and_compares_two_shortlists(invoke, words, deals, tmp
 
 
 def test_values_that_count_as_negative_are_named_where_they_are_several(invoke, deals, tmp_path):
-    table = pq.read_table(deals / "new.parquet")
-    bought = ["maybe" if row < 5 else word for row, word in enumerate(table["bought"].to_pylist())]
-    place = table.column_names.index("bought")
-    pq.write_table(table.set_column(place, "bought", pa.array(bought)), tmp_path / "three.parquet")
+    table = pl.read_parquet(deals / "new.parquet")
+    bought = np.where(np.arange(table.height) < 5, "maybe", table["bought"])
+    table.with_columns(bought=bought).write_parquet(tmp_path / "three.parquet")
     values = "the values 'maybe', 'no' of the target 'bought' count as negative"
     for command, page in (("evaluate", ()), ("report", ("-o", tmp_path / "page.html"))):
         told = invoke(command, deals / "model.toprank", tmp_path / "three.parquet", *page)

@@ -15,7 +15,7 @@ def test_explain_names_what_drives_the_model_and_a_row(invoke, words, deals):
 
 def test_a_row_is_placed_within_its_list(invoke, words, deals, by_branch):
     table = read_table(deals / "new.csv")
-    branches = table.columns.column("branch").to_numpy()
+    branches = table.column("branch").values
     scores = load_model(by_branch).scores(table)
     rivals = scores[branches == branches[2]]
     place = (rivals > scores[2]).sum() + 1

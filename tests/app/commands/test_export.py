@@ -25,9 +25,9 @@ def test_the_query_ranks_a_table_inside_a_database(deals, invoke, words, tmp_pat
     assert "model.sql" in said
     query = (tmp_path / "model.sql").read_text(encoding="utf-8")
     assert file_hash(deals / "model.toprank") in query
-    table = read_table(deals / "new.csv").columns
+    table = read_table(deals / "new.csv").given()
     with duckdb.connect() as connection:
-        connection.register("new", table.append_column("id", [np.arange(table.num_rows)]))
+        connection.register("new", table.with_row_index("id").to_arrow())
         found = connection.execute(query).fetchall()
     scores = scores_by_key(deals)
     keys = [row[0] for row in found]

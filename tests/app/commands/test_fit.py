@@ -7,7 +7,7 @@ import signal
 import time
 
 import numpy as np
-import pyarrow as pa
+import polars as pl
 import pytest
 
 from toprank.app.model_file import load_model
@@ -84,7 +84,7 @@ def test_in_the_cutoff_a_row_of_weight_two_counts_twice(invoke, deals, tmp_path)
     )
     known, model = read_table(deals / "known.csv"), load_model(path)
     above = model.scores(known) > model.cutoff
-    weights = known.columns.column("weight").to_numpy()
+    weights = known.column("weight").values
     assert 19 < weights[above].sum() <= 20
 
 
@@ -149,7 +149,7 @@ def test_an_engine_is_fitted_saved_and_ranked_with(invoke, words, deals, tmp_pat
 def test_an_assumed_positive_value_is_said_in_every_output(invoke, words, tmp_path):
     rng = np.random.default_rng(0)
     kinds = np.where(rng.random(200) < 0.1, "fraud", "legit")
-    write_table(tmp_path / "t.csv", pa.table({"a": rng.normal(size=200), "kind": kinds}))
+    write_table(tmp_path / "t.csv", pl.DataFrame({"a": rng.normal(size=200), "kind": kinds}))
     table, model = tmp_path / "t.csv", tmp_path / "m.toprank"
     roles = (table, "--target", "kind", "--budget", "9")
     one = ("--ranker", "logistic", "--folds", "0")

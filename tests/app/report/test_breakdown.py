@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
-import pyarrow as pa
+import polars as pl
 import pytest
 
 from toprank.app.fitting import fit_model
@@ -11,7 +11,7 @@ from toprank.app.report import build_model_page, render_report
 from toprank.app.report.model_page import money_of, segments_of
 from toprank.app.training_data import LabelledFeatures, label_rows
 from toprank.selection.candidates import make_ranker
-from toprank.tables import Table
+from toprank.tables import as_table
 
 
 @pytest.fixture(scope="module")
@@ -21,7 +21,7 @@ def model_and_rows():
     job, x = rng.choice(["clerk", "nurse"], n), rng.normal(size=n)
     y = x + 2 * (job == "nurse") + rng.logistic(size=n) > 2
     columns = {"x": x, "job": job, "price": rng.integers(1, 9, n), "y": y}
-    data = label_rows(Table(pa.table(columns), "t.csv"), target="y")
+    data = label_rows(as_table(pl.DataFrame(columns), name="t.csv"), target="y")
     return fit_model(data, make_ranker("logistic"), budget=20, name="logistic"), data
 
 
@@ -41,7 +41,7 @@ def test_money_is_the_value_of_hits_less_the_cost_of_rows():
     scores = np.array([5.0, 4.0, 3.0, 2.0, 1.0])
     positives = np.array([True, False, True, False, False])
     labelled = LabelledFeatures(None, positives, None, None, np.arange(5))
-    table = Table(pa.table({"price": [10.0, 1.0, 2.0, 1.0, 1.0]}), "t.csv")
+    table = as_table(pl.DataFrame({"price": [10.0, 1.0, 2.0, 1.0, 1.0]}), name="t.csv")
     found = money_of(table, labelled, scores, ("price", "1"), (1, 2, 3, 4, 5), 2)
     assert found.worth == (9.0, 8.0, 9.0, 8.0, 7.0)
     assert found.best_length == 1

@@ -4,7 +4,7 @@ import json
 import re
 
 import numpy as np
-import pyarrow as pa
+import polars as pl
 import pytest
 
 from tests.app.report.parsed import Page
@@ -13,7 +13,7 @@ from toprank.app.report import build_model_page, render_report, write_report
 from toprank.app.training_data import label_rows
 from toprank.metrics import precision_at_k, roc_auc
 from toprank.selection.candidates import make_ranker
-from toprank.tables import Table
+from toprank.tables import as_table
 
 EVIL = "</script><img src=x onerror=alert(1)> & \"q\" 'a'"
 N_ROWS = 12_000
@@ -31,7 +31,7 @@ def run():
         "job": job,
         "sold": np.where(noisy > np.quantile(noisy, 0.9), "yes", "no"),
     }
-    table = Table(pa.table(columns), "deals.csv")
+    table = as_table(pl.DataFrame(columns), name="deals.csv")
     data = label_rows(table, target="sold")
     few = label_rows(table.rows(np.arange(2000)), target="sold")
     model = fit_model(few, make_ranker("pnorm-push", {"p": 4}), budget=500, name="pnorm-push")
@@ -78,7 +78,7 @@ def listed():
         "w": rng.integers(0, 4, lists.size),
         "y": x + rng.logistic(size=lists.size) > 1,
     }
-    table = Table(pa.table(columns), "queries.csv")
+    table = as_table(pl.DataFrame(columns), name="queries.csv")
     data = label_rows(table, target="y", group="query", weight="w")
     ranker = make_ranker("pnorm-push", {"p": 4})
     return fit_model(data, ranker, budget=2, name="pnorm-push"), table, data.in_memory()

@@ -63,7 +63,7 @@ def evaluate(
     other = None if asked.against is None else load_model(asked.against)
     read = text.read(table, ranker)
     rows = labels.label_as(ranker, read, console)
-    note_changes(console, changes_in(ranker, rows.features))
+    note_changes(console, read, changes_in(ranker, read))
     if asked.propensity is not None:
         rows = weight_by_propensity(console, rows, read, asked.propensity)
     if amount is not None and rows.groups is None and amount > rows.positives.size:

@@ -40,6 +40,7 @@ def explain(
     printing: Printing,
 ) -> None:
     """Explain a model, or the scores of some rows of a table."""
+    from toprank.app.drift import misfits
     from toprank.app.model_file import load_model
 
     console, row, top, most = printing.console(), asked.row, asked.top, asked.most
@@ -57,6 +58,9 @@ def explain(
     for number in row or ():
         if number > rows.n_rows:
             raise ValueError(f"--row {number} is more than the {rows.n_rows} rows of {rows.name}.")
+    ranker.encoder.check_columns(rows)
+    for note in (*rows.notes, *misfits(ranker, rows)):
+        console.note(note)
     if row is not None and len(row) == 1:
         explain_row(console, ranker, rows, row[0], most)
         return
@@ -88,7 +92,7 @@ def explain_model(console: Console, model: RankingModel, most: int) -> None:
     console.say(facts.get("certificate", ""))
     console.result(
         {
-            "facts": facts,
+            "facts": facts | {"left_out": model.left_out},
             "drivers": [
                 {
                     "column": driver.column,

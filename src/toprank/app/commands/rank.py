@@ -153,7 +153,7 @@ def rank(
     destination.check(inputs=[model, table])
     ranker = load_model(model)
     border = wanted.border(ranker)
-    how = text.format(ranker.facts.get("read_as"))
+    how = text.format(ranker.schema)
     needs_table = wanted.reasons or rules.are_given
     in_one_pass = ranker.roles.group is None and not needs_table
     open_source = open_ranked if in_one_pass else open_rows
@@ -212,17 +212,15 @@ def checked_for_changes(
     from toprank.app.drift import WatchedStream, changes_in, note_changes
     from toprank.tables.table import Table
 
-    for note in getattr(source, "notes", ()):
-        console.note(note)
     if not strict and not isinstance(source, Table):
         watched = WatchedStream(source, model)
         yield watched
-        note_changes(console, watched.changes())
+        note_changes(console, source, watched.changes())
         return
     changes = changes_in(model, source)
     if strict and changes:
         raise ValueError(f"--strict refuses {source.name}: {' '.join(changes)}")
-    note_changes(console, changes)
+    note_changes(console, source, changes)
     yield source
 
 

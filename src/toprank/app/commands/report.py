@@ -60,9 +60,8 @@ def report(
     ranker = load_model(model)
     rows = text.read(table, ranker)
     check_dense(rows, "toprank report", is_sparse=ranker.encoder.is_sparse)
-    ranker.encoder.check_columns(rows)
     changes = changes_in(ranker, rows)
-    note_changes(console, changes)
+    note_changes(console, rows, changes)
     is_known = labels.target is not None or ranker.roles.target in rows.names
     labelled = labels.label_as(ranker, rows, console) if is_known else None
     if labelled is None:
