@@ -153,6 +153,17 @@ def sure_numbers(cells: Any) -> NDArray[np.float64] | None:
     return None if is_day[~np.isnan(values)].all() else values
 
 
+def holds_text(cells: Any, part: str) -> bool:
+    """Whether some cells of a column of texts contain a text."""
+    if isinstance(cells, Coded) or known_type(cells) != "text":
+        return False
+    if isinstance(cells, np.ndarray):
+        return any(part in cell for cell in cells.tolist() if isinstance(cell, str))
+    import polars as pl  # noqa: PLC0415
+
+    return bool(cells.cast(pl.String).str.contains(part, literal=True).any())
+
+
 def distinct_texts(cells: Any) -> tuple[list[str], NDArray[np.intp]]:
     """The different texts in order of their first row, and for each row the place of its own.
 

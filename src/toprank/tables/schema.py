@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from toprank.tables.cells import (
     distinct_texts,
     float_cells,
+    holds_text,
     known_type,
     n_cells,
     sure_numbers,
@@ -98,19 +99,18 @@ class Schema:
             name: _infer_column(name, values, given.get(name, Hints()), seeks_codes=seeks_codes)
             for name, values in cells.items()
         }
+        numbers = {n: each for n, (each, _) in found.items() if each.column.kind == "number"}
+        unclear = [name for name, each in numbers.items() if each.is_unclear]
         marks = {
-            inferred.column.decimal
-            for name, (inferred, _) in found.items()
-            if inferred.column.kind == "number" and not inferred.is_unclear
-            if _has_mark(cells[name], inferred.column.decimal)
+            each.column.decimal
+            for name, each in numbers.items()
+            if unclear and not each.is_unclear and holds_text(cells[name], each.column.decimal)
         }
         if len(marks) == 1:
             (mark,) = marks
-            for name, (inferred, _) in found.items():
-                if inferred.is_unclear and inferred.column.kind == "number":
-                    hint = replace(given.get(name, Hints()), decimal=mark)
-                    again = _infer_column(name, cells[name], hint, seeks_codes=seeks_codes)
-                    found[name] = again
+            for name in unclear:
+                hint = replace(given.get(name, Hints()), decimal=mark)
+                found[name] = _infer_column(name, cells[name], hint, seeks_codes=seeks_codes)
         notes = [note for name, each in found.items() for note in _notes(name, *each)]
         columns = {name: inferred.column for name, (inferred, _) in found.items()}
         return cls(columns, {name: report for name, (_, report) in found.items()}, tuple(notes))
@@ -149,12 +149,6 @@ class Schema:
         except tomllib.TOMLDecodeError as error:
             raise ValueError(f"it is not valid TOML: {error}") from error
         return cls.of_values(found.get("column", []))
-
-
-def _has_mark(cells: Any, mark: str) -> bool:
-    """Whether a column of texts has a decimal mark at all."""
-    texts = distinct_texts(cells)[0] if known_type(cells) == "text" else []
-    return any(mark in text for text in texts)
 
 
 def _infer_column(
