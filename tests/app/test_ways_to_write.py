@@ -5,8 +5,8 @@ import inspect
 
 import numpy as np
 import pytest
-from ways_to_write import ROWS, WAYS, clean_values
 
+from tests.app.ways_to_write import ROWS, WAYS, clean_values
 from toprank import TreeRanker
 from toprank.app.column_survey import choose_columns
 from toprank.app.console import Console

@@ -5,7 +5,7 @@ import datetime as dt
 import numpy as np
 
 ROWS = 2_000
-_MONTHS_DE = ("Jan.", "Feb.", "März", "Apr.", "Mai", "Juni", "Juli", "Aug.", "Sept.", "Okt.", "Nov.", "Dez.")  # fmt: skip  # noqa: E501
+_MONTHS_DE = "Jan. Feb. März Apr. Mai Juni Juli Aug. Sept. Okt. Nov. Dez.".split()
 _MISSING = (
     "-", "unknown", "none", "n.a.", "--", ".", "*", "missing", "k.A.", "#DIV/0!", "#VALUE!", "tbd",
     "NA", "NULL", "nan", "?", "<NA>", "not available", "refused", "keine Angabe",
@@ -45,6 +45,15 @@ def sometimes(way, other, share=0.5):
     return write
 
 
+def ordinal(x):
+    tens, ones = divmod(int(x) % 100, 10)
+    return f"{int(x)}{'th' if tens == 1 else {1: 'st', 2: 'nd', 3: 'rd'}.get(ones, 'th')}"
+
+
+def _sometimes_missing(word):
+    return lambda x, rng: word if rng.random() < 0.05 else f"{x:.2f}"
+
+
 def _plain(x):
     return f"{x:.2f}"
 
@@ -61,7 +70,7 @@ NUMBERS = {
     "quoted": lambda x: f"'{x:.2f}'",
     "plus": lambda x: f"+{x:.2f}",
     "decimal comma": comma,
-    "thousands, comma": grouped,
+    "thousands, comma": lambda x: grouped(x),  # noqa: PLW0108 (one parameter)
     "thousands, point": lambda x: grouped(x, ".", ","),
     "thousands, blank": lambda x: grouped(x, " ", ","),
     "thousands, hard blank": lambda x: grouped(x, "\xa0", ","),
@@ -107,9 +116,7 @@ NUMBERS = {
     "estimated": sometimes(lambda x: f"{x:.2f} (est.)", _plain, 0.2),
     "dash for cents": lambda x: f"{x:.0f},-",
     "number sign": lambda x: f"No. {x:.0f}",
-    "ordinals": lambda x: (
-        f"{int(x)}{'th' if 10 <= x % 100 < 20 else {1: 'st', 2: 'nd', 3: 'rd'}.get(int(x) % 10, 'th')}"
-    ),  # fmt: skip  # noqa: E501
+    "ordinals": ordinal,
     "ranges": lambda x: f"{int(x // 50) * 50}-{int(x // 50) * 50 + 49}",
     "ranges with to": lambda x: f"{int(x // 50) * 50} to {int(x // 50) * 50 + 49}",
     "comma in half": sometimes(comma, _plain),
@@ -118,12 +125,7 @@ NUMBERS = {
     "infinite": lambda x, rng: "inf" if rng.random() < 0.02 else f"{x:.2f}",
     "-999": lambda x, rng: "-999" if rng.random() < 0.05 else f"{x:.2f}",
     "99999": lambda x, rng: "99999" if rng.random() < 0.05 else f"{min(x, 9000):.2f}",
-    **{
-        f"missing as {word}": (
-            lambda word: lambda x, rng: word if rng.random() < 0.05 else f"{x:.2f}"
-        )(word)  # fmt: skip  # noqa: E501
-        for word in _MISSING
-    },
+    **{f"missing as {word}": _sometimes_missing(word) for word in _MISSING},
 }
 
 
@@ -178,7 +180,7 @@ HOURS = {
     "clock with seconds": lambda h: f"{_clock(h)}:17",
     "clock of twelve": lambda h: (
         f"{int(h) % 12 or 12}:{int(h * 60) % 60:02d} {'PM' if h >= 12 else 'AM'}"
-    ),  # fmt: skip  # noqa: E501
+    ),
     "clock with h": lambda h: f"{int(h)}h{int(h * 60) % 60:02d}",
     "duration": lambda h: f"{int(4 * h):02d}:{int(240 * h) % 60:02d}:00",
     "duration in words": lambda h: f"{int(4 * h)}h {int(240 * h) % 60}m",
