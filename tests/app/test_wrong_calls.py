@@ -13,15 +13,14 @@ GOOD = "a,b,t\n" + ROWS
 
 def parquet(columns):
     sink = io.BytesIO()
-    pl.DataFrame(columns).write_parquet(sink)
+    pl.DataFrame(columns).write_parquet(sink, compression="uncompressed")
     return sink.getvalue()
 
 
 GOOD_PARQUET = parquet({"a": np.arange(40), "t": np.arange(40) % 4 == 0})
 
-NO_UTF8 = pa.Array.from_buffers(
-    pa.string(), 40, [None, pa.py_buffer(np.arange(41, dtype="i4")), pa.py_buffer(b"\xff" * 40)]
-)
+NO_UTF8 = parquet({"a": ["café"] * 40, "t": np.arange(40) % 4 == 0})
+NO_UTF8 = NO_UTF8.replace("é".encode(), b"\xff\xff")
 
 # Name of the file, its content, options of fit, and words of the message.
 TABLES = [
@@ -40,15 +39,15 @@ TABLES = [
     ("image.csv", b"\x89PNG\r\n\x1a\n\0\0\0", (), "zero bytes"),
     ("random.csv", bytes(range(1, 256)) * 4, (), "random.csv"),
     (
-        *("code.parquet", parquet({"a": NO_UTF8, "t": np.arange(40) % 4 == 0}), ()),
-        "the column 'a' of code.parquet holds text that is not UTF-8",
+        *("code.parquet", NO_UTF8, ()),
+        "UTF-8",
     ),
     ("label.libsvm", b"1e300 1:1\n0 1:2\n1 1:3\n", ("--target", "label"), "'1e+300'"),
     ("unnamed.csv", b"a,,t\n1,2,1\n3,4,0\n", (), "without a name"),
     ("no_header.csv", b"1,2,1\n3,4,0\n5,6,1\n", (), "holds values, not names"),
     ("other.csv", b"a,b\n1,2\n", (), "no column 't'"),
     ("names.csv", b"a,t\nann,0\nbob,1\ncy,1\n", ("--budget", "1"), "no column that a ranker"),
-    ("huge.csv", b"a,t\n1e999,0\n2,1\n3,0\n", ("--budget", "1"), "infinite"),
+    ("huge.csv", b"a,t\n1e999,0\n2,1\n3,0\n", ("--budget", "1"), "'a (unique text)'"),
     (
         *("large.csv", GOOD.replace("\n7,", "\n1e308,").replace("\n9,", "\n-1e308,").encode()),
         *(("--budget", "1", "--ranker", "pnorm-push"), "large.csv holds 1e+308 in the column 'a'"),
@@ -73,8 +72,8 @@ TABLES = [
     ),
     ("cut.parquet", GOOD_PARQUET[:-30], (), "cannot be read as Parquet"),
     ("text.parquet", GOOD.encode(), (), "cannot be read as Parquet"),
-    ("lists.parquet", parquet({"a": [[1], [2]], "t": [0, 1]}), ("--budget", "1"), "--ignore"),
-    ("bytes.parquet", parquet({"a": [b"1", b"2"], "t": [0, 1]}), ("--budget", "1"), "--ignore"),
+    ("lists.parquet", parquet({"a": [[1], [2]], "t": [0, 1]}), ("--budget", "1"), "holds List"),
+    ("bytes.parquet", parquet({"a": [b"1", b"2"], "t": [0, 1]}), ("--budget", "1"), "holds Binary"),
     (
         "rows.parquet",
         parquet({"a": np.zeros(0), "t": np.zeros(0)}),
@@ -165,15 +164,24 @@ def test_a_wrong_call_is_told(invoke, arguments, words, deals, tmp_path, monkeyp
 
 
 @pytest.mark.parametrize(
-    ("content", "words"),
+    ("content", "words", "strictly"),
     [
-        (b"age,member\n30,true\n", "'job'"),
-        (b"age,job,member,branch\nold,nurse,true,1\n", "'age' holds text"),
-        (b"age,job,member,branch\ninf,nurse,true,1\n", "infinite"),
+        (b"age,member\n30,true\n", "has no columns 'job', 'branch': they count as missing", True),
+        (b"aged,job,member,branch\n9,x,true,1\n", "no column 'age' (did you mean 'aged'?)", True),
+        (b"age,job,member,branch\nold,nurse,true,1\n", "not a number ('old' in row 1)", True),
+        (b"age,job,member,branch\ninf,nurse,true,1\n", "not a number ('inf' in row 1)", True),
+        (b"name,town\nann,ulm\n", "has none of the 4 columns that the model needs", False),
     ],
 )
-def test_a_table_with_wrong_columns_is_told_by_name(invoke, content, words, deals, tmp_path):
+def test_what_does_not_fit_counts_as_missing_with_a_note_or_is_refused(
+    invoke, content, words, strictly, deals, tmp_path
+):
     path = tmp_path / "new.csv"
     path.write_bytes(content)
-    done = invoke("rank", deals / "model.toprank", path, "-o", tmp_path / "s.csv")
-    one_or_two_lines(done, words)
+    call = ("rank", deals / "model.toprank", path, "--top", "1")
+    one_or_two_lines(invoke(*call, "--strict"), words)
+    if strictly:
+        done = invoke(*call)
+        assert (done.exit_code, words in " ".join(done.stderr.split())) == (0, True), done.output
+        done = invoke("explain", deals / "model.toprank", path, "--row", "1")
+        assert (done.exit_code, words in " ".join(done.stderr.split())) == (0, True), done.output

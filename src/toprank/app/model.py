@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from contextlib import closing
-from dataclasses import dataclass, field
+from copy import copy
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -131,6 +132,20 @@ class RankingModel:
     def left_out(self) -> dict[str, str]:
         """Columns of the training table that are not used, with the reason."""
         return {each.name: each.left_out for each in self.schema.columns.values() if each.left_out}
+
+    def read_as(self, schema: Schema) -> RankingModel:
+        """The same for a table whose cells are written as this schema says."""
+        if schema == self.schema or self.encoder.is_sparse:
+            return self
+        for name, kind in self.encoder.columns_:
+            if name in schema and schema[name].kind != kind:
+                raise ValueError(
+                    f"the column {name!r} is to be read as {schema[name].kind}, but the model has "
+                    f"learned from it as {kind}; leave that option out, or fit again with it."
+                )
+        encoder = copy(self.encoder)
+        encoder.schema_ = self.schema.changed(**schema.columns).select(self.columns)
+        return replace(self, encoder=encoder)
 
     def scores(self, X: Any, first_row: int | None = None) -> NDArray[np.float64]:
         """Score every row of a table or frame; a row without a finite score raises.

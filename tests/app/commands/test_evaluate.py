@@ -36,7 +36,8 @@ def test_values_that_count_as_negative_are_named_where_they_are_several(invoke, 
         assert values in told.stderr
         known = invoke(command, deals / "model.toprank", deals / "new.parquet", *page)
         assert "count as negative" not in known.stderr
-    named = ("--positive", "yes")
+    named = ("--unlabelled", "maybe")
     told = invoke("evaluate", deals / "model.toprank", tmp_path / "three.parquet", *named)
     assert told.exit_code == 0
     assert "count as negative" not in told.stderr
+    assert "note: 5 rows without a target are left out ('maybe' in 5)." in told.stderr

@@ -7,6 +7,7 @@ import sys
 
 import duckdb
 import numpy as np
+import polars as pl
 import pytest
 
 from toprank.app.model_file import file_hash, load_model
@@ -25,7 +26,7 @@ def test_the_query_ranks_a_table_inside_a_database(deals, invoke, words, tmp_pat
     assert "model.sql" in said
     query = (tmp_path / "model.sql").read_text(encoding="utf-8")
     assert file_hash(deals / "model.toprank") in query
-    table = read_table(deals / "new.csv").given()
+    table = pl.read_csv(deals / "new.csv")
     with duckdb.connect() as connection:
         connection.register("new", table.with_row_index("id").to_arrow())
         found = connection.execute(query).fetchall()

@@ -62,6 +62,7 @@ def evaluate(
     ranker = load_model(model)
     other = None if asked.against is None else load_model(asked.against)
     read = text.read(table, ranker)
+    ranker = ranker.read_as(read.schema)
     rows = labels.label_as(ranker, read, console)
     note_changes(console, read, changes_in(ranker, read))
     if asked.propensity is not None:

@@ -55,6 +55,7 @@ def explain(
         return
 
     rows = text.read(table, ranker)
+    ranker = ranker.read_as(rows.schema)
     for number in row or ():
         if number > rows.n_rows:
             raise ValueError(f"--row {number} is more than the {rows.n_rows} rows of {rows.name}.")

@@ -159,6 +159,7 @@ def rank(
     open_source = open_ranked if in_one_pass else open_rows
     source: Any = open_source(table, stream, len(ranker.encoder.owners_), how)
     wanted.check_rows(source)
+    ranker = ranker.read_as(source.schema)
     noting = checked_for_changes(console, ranker, source, strict=wanted.strict)
     with noting as rows, console.passes(source):
         if rules.are_given:

@@ -59,6 +59,7 @@ def report(
     check_writable(output, inputs=[model, table])
     ranker = load_model(model)
     rows = text.read(table, ranker)
+    ranker = ranker.read_as(rows.schema)
     check_dense(rows, "toprank report", is_sparse=ranker.encoder.is_sparse)
     changes = changes_in(ranker, rows)
     note_changes(console, rows, changes)
