@@ -1,7 +1,7 @@
 """LIBSVM text of many features is read, fitted, ranked and explained sparse."""
 
 import numpy as np
-import pyarrow as pa
+import polars as pl
 import pytest
 from typer.testing import CliRunner
 
@@ -13,13 +13,13 @@ from toprank.app.reading import read_table
 
 def test_labels_lists_and_numbers_are_read_as_they_are_written():
     lines = b"1 qid:7 3:0.5 17:-2e-3\n0\tqid:7 4:1\t 5:+7.25 # best\n\n-1.5 qid:8\n1 qid:9 9:00012."
-    found = read_sparse_text(lines, "x").columns
-    assert found.column_names == ["label", "qid", "3", "4", "5", "9", "17"]
-    assert found.column("label").to_pylist() == [1, 0, -1.5, 1]
-    assert found.column("qid").to_pylist() == ["7", "7", "8", "9"]
-    assert found.column("5").to_pylist() == [0, 7.25, 0, 0]
-    assert found.column("17").to_pylist() == [-2e-3, 0, 0, 0]
-    assert found.column("9").to_pylist() == [0, 0, 0, 12]
+    found = read_sparse_text(lines, "x")
+    assert found.names == ["label", "qid", "3", "4", "5", "9", "17"]
+    assert found.column("label").values.tolist() == [1, 0, -1.5, 1]
+    assert found.cells["qid"].to_list() == ["7", "7", "8", "9"]
+    assert found.column("5").values.tolist() == [0, 7.25, 0, 0]
+    assert found.column("17").values.tolist() == [-2e-3, 0, 0, 0]
+    assert found.column("9").values.tolist() == [0, 0, 0, 12]
 
 
 @pytest.mark.parametrize(
@@ -91,8 +91,8 @@ def test_a_sparse_model_ranks_as_a_dense_one_does(folder, model, invoke, words, 
     assert rows.is_held_sparse
     mine = load_model(model).scores(rows)
     np.testing.assert_allclose(mine, dense.scores(rows), atol=2e-3 * np.ptp(mine))
-    np.testing.assert_allclose(found.column("score"), np.sort(mine)[::-1][:30], rtol=1e-12)
-    few = pa.table({str(n): [0.0, float(n == 3)] for n in range(1, 1501)})
+    np.testing.assert_allclose(found.column("score").values, np.sort(mine)[::-1][:30], rtol=1e-12)
+    few = pl.DataFrame({str(n): [0.0, float(n == 3)] for n in range(1, 1501)})
     assert np.ptp(load_model(model).scores(few)) > 0  # its features as columns
 
 
@@ -104,9 +104,9 @@ def test_a_sparse_list_is_judged_explained_and_scored_again(folder, model, invok
     assert "adds to the score" in words(invoke("explain", model, new, "--row", "3"))
     assert "places" in words(invoke("explain", model, new, "--top", "2"))
     words(invoke("rank", model, new, "--top", "5", "--reasons", "2", "-o", out, "--force"))
-    assert all(" place" in text for text in read_table(out).column("reasons").to_pylist())
+    assert all(" place" in text for text in read_table(out).cells["reasons"])
     listed = read_table(out)
-    np.testing.assert_allclose(load_model(model).scores(listed), listed.column("score"))
+    np.testing.assert_allclose(load_model(model).scores(listed), listed.column("score").values)
 
 
 def test_the_default_chooser_blends_what_takes_sparse_rows(folder, invoke, words):

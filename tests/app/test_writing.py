@@ -1,10 +1,11 @@
 """Files are written as their names say."""
 
+import datetime as dt
 import os
 import stat
 import subprocess
 
-import pyarrow as pa
+import polars as pl
 import pytest
 
 from toprank.app.reading import read_table
@@ -16,19 +17,38 @@ ON_POSIX = pytest.mark.skipif(os.name != "posix", reason="permissions and links 
 @pytest.mark.parametrize("name", ["a.csv", "a.tsv.gz"])
 def test_formulas_are_written_as_text_and_read_as_they_were(tmp_path, name):
     texts = ["=1+1", "+1 x", "-1 x", "@x", "'=1", "''@", "'x", "x=1", "", None]
-    columns = pa.table({"=a": texts, "b": [-1.5] * 10, "c": pa.array(texts).dictionary_encode()})
+    words = pl.Series(texts, dtype=pl.Categorical)
+    columns = pl.DataFrame({"=a": texts, "b": [-1.5] * 10, "c": words})
     path = write_table(tmp_path / name, columns)
-    found = read_table(path).columns
-    assert found.column_names == ["=a", "b", "c"]
+    found = read_table(path)
+    assert found.names == ["=a", "b", "c"]
     for key in ("=a", "c"):
-        assert found.column(key).to_pylist() == [*texts[:-2], None, None]
-    assert found.column("b").to_pylist() == [-1.5] * 10
+        assert found.cells[key].to_list() == texts
+    assert found.column("b").values.tolist() == [-1.5] * 10
     if name == "a.csv":
-        first, second = path.read_text().split("\n")[:2]
-        assert first == '"\'=a","b","c"'
-        assert second == '"\'=1+1",-1.5,"\'=1+1"'
+        assert path.read_text().split("\n")[:2] == ["'=a,b,c", "'=1+1,-1.5,'=1+1"]
         raw = write_table(tmp_path / "raw.csv", columns, raw=True).read_text()
-        assert raw.split("\n")[1] == '"=1+1",-1.5,"=1+1"'
+        assert raw.split("\n")[1] == "=1+1,-1.5,=1+1"
+
+
+def test_moments_spans_and_lists_are_written_as_texts_that_are_read_again(tmp_path):
+    moment = dt.datetime.fromisoformat("2026-05-01T12:30")
+    columns = pl.DataFrame(
+        {
+            "at": [moment, moment.replace(microsecond=500_000)],
+            "zoned": pl.Series([moment] * 2).dt.replace_time_zone("Europe/Berlin"),
+            "span": [dt.timedelta(hours=25), dt.timedelta(minutes=-90)],
+            "list": [[1, 2], []],
+        }
+    )
+    found = read_table(write_table(tmp_path / "a.csv", columns))
+    assert found.cells["at"].to_list() == ["2026-05-01 12:30:00", "2026-05-01 12:30:00.500"]
+    assert found.cells["zoned"].to_list()[0] == "2026-05-01 12:30:00+02:00"
+    assert found.cells["span"].to_list() == ["25:00:00", "-01:30:00"]
+    assert found.cells["list"].to_list() == ["[1, 2]", "[]"]
+    typed = read_table(write_table(tmp_path / "a.parquet", columns))
+    for name in ("at", "zoned", "span"):
+        assert found.column(name).values.tolist() == typed.column(name).values.tolist()
 
 
 def mode(path):

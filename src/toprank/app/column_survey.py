@@ -94,7 +94,9 @@ def notes_on_target(data: TrainingData) -> list[str]:
     """Say how the target was read, and which rows have none."""
     notes = list(data.chosen.notes)
     if data.n_left_out:
-        counted = [f"{word!r} in {n:,}" for word, n in list(data.chosen.missing.items())[:MOST_NOTES]]
+        counted = [
+            f"{word!r} in {n:,}" for word, n in list(data.chosen.missing.items())[:MOST_NOTES]
+        ]
         words = f" ({', '.join(counted)})" if counted else ""
         notes.append(f"{data.n_left_out:,} rows without a target are left out{words}.")
     return notes

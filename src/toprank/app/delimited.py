@@ -220,59 +220,63 @@ def check_header(names: Sequence[str], where: str) -> None:
 
 def read_rows(content: bytes, layout: Layout, where: str) -> pl.DataFrame:
     """The cells of all lines below the header."""
-    body = content[layout.start :] if layout.start else content
-    found = _read_in_quotes(body, layout) if b'"' in body else _read_plain(body, layout)
+    found = _read_in_quotes(content, layout) if b'"' in content else _read_plain(content, layout)
     if found is None:
-        found = read_one_by_one(body, layout, where)
-    return unescaped(found) if b"'" in body else found
+        found = read_one_by_one(content[layout.start :], layout, where)
+    return unescaped(found) if b"'" in content else found
 
 
-def _read_plain(body: bytes, layout: Layout) -> pl.DataFrame | None:
+def _read_plain(content: bytes, layout: Layout) -> pl.DataFrame | None:
     """Cells of lines without quotes; None where a line has too few or too many."""
-    if b"\n\n" in body or body.startswith(b"\n"):
-        body = re.sub(rb"\n\n+", b"\n", body).lstrip(b"\n")
-    return read_lines(body, layout)
+    found = read_lines(content, layout)
+    if found is None and b"\n\n" in content:
+        body = re.sub(rb"\n\n+", b"\n", content[layout.start :]).lstrip(b"\n")
+        found = read_lines(body, layout._replace(start=0, n_lines=0))
+    is_single = found is not None and len(layout.names) == 1
+    return found.drop_nulls() if found is not None and is_single else found  # no cell, no line
 
 
 def read_lines(
-    body: bytes, layout: Layout, columns: Sequence[str] | None = None
+    content: bytes, layout: Layout, columns: Sequence[str] | None = None
 ) -> pl.DataFrame | None:
-    """Cells of lines without quotes, none of which is blank; None where they are not regular."""
-    is_whole = _is_regular(body, layout.delimiter, len(layout.names))
-    return _by_polars(body, layout, columns, quote=None) if is_whole else None
+    """Cells of lines without quotes; None where one has too few or too many."""
+    if not _is_regular(content, layout.start, layout.delimiter, len(layout.names)):
+        return None
+    return _by_polars(content, layout, columns, quote=None)
 
 
-def _is_regular(body: bytes, delimiter: str, width: int) -> bool:
-    r"""Whether each line without quotes has as many cells as there are columns.
+def _is_regular(content: bytes, begin: int, delimiter: str, width: int) -> bool:
+    r"""Whether each line has as many cells as there are columns.
 
     ``marks`` of a block are its delimiters and line ends, of which each ``width``-th ends a line::
 
         , , , \n , , , \n , , , \n
     """
     mark, n_seen = ord(delimiter), 0
-    for start in range(0, len(body), _BLOCK):
-        block = np.frombuffer(body, np.uint8, min(_BLOCK, len(body) - start), start)
+    for start in range(begin, len(content), _BLOCK):
+        block = np.frombuffer(content, np.uint8, min(_BLOCK, len(content) - start), start)
         is_end = block[(block == mark) | (block == _END)] == _END
         expected = is_end[(width - 1 - n_seen) % width :: width]
         if not expected.all() or np.count_nonzero(is_end) > expected.size:
             return False
         n_seen += is_end.size
-    has_last_end = not body or body.endswith(b"\n")
+    has_last_end = len(content) == begin or content.endswith(b"\n")
     return (n_seen + (not has_last_end)) % width == 0
 
 
 def _by_polars(
-    body: bytes, layout: Layout, columns: Sequence[str] | None, quote: str | None
+    content: bytes, layout: Layout, columns: Sequence[str] | None, quote: str | None
 ) -> pl.DataFrame | None:
     """All cells as text, an empty one is null; None where polars does not like them."""
     wanted = None if columns is None else [layout.names.index(name) for name in columns]
     schema = dict.fromkeys(layout.names, pl.String())
-    if not body or wanted == []:
+    if layout.start >= len(content) or wanted == []:
         return pl.DataFrame(schema=schema).select(layout.names if columns is None else columns)
     try:
         return pl.read_csv(
-            body,
+            content,
             has_header=False,
+            skip_lines=layout.n_lines,
             schema=schema,
             columns=wanted,
             separator=layout.delimiter,
@@ -282,7 +286,7 @@ def _by_polars(
         return None
 
 
-def _read_in_quotes(body: bytes, layout: Layout) -> pl.DataFrame | None:
+def _read_in_quotes(content: bytes, layout: Layout) -> pl.DataFrame | None:
     """Cells of lines with quotes; None where they need a closer look.
 
     polars takes a quote anywhere for the begin of quoted text, and fills short and blank lines with
@@ -290,21 +294,19 @@ def _read_in_quotes(body: bytes, layout: Layout) -> pl.DataFrame | None:
     number of delimiters.
     """
     mark = ord(layout.delimiter)
-    single = np.frombuffer(b"\n%b\n" % body.replace(b'""', b""), np.uint8)
+    single = np.frombuffer(b"\n%b\n" % content.replace(b'""', b""), np.uint8)
     quotes = np.flatnonzero(single == ord('"'))
     is_edge = np.zeros(256, dtype=bool)
     is_edge[[_END, ord("\r"), mark]] = True
     n_before, n_behind = (np.count_nonzero(is_edge[single[quotes + step]]) for step in (-1, 1))
-    if n_before != n_behind or body.count(b"\r") != body.count(b"\r\n"):
+    if n_before != n_behind or content.count(b"\r") != content.count(b"\r\n"):
         return None
-    found, width = _by_polars(body, layout, None, quote='"'), len(layout.names)
-    if found is None:
-        return None
-    if width == 1:
-        return found.drop_nulls()  # of blank lines: a cell in quotes is none
+    found, width = _by_polars(content, layout, None, quote='"'), len(layout.names)
+    if found is None or width == 1:
+        return None if found is None else found.drop_nulls()  # of blank lines
     if found.to_series(width - 1).null_count():
         inside = found.select(pl.all().str.count_matches(layout.delimiter, literal=True).sum())
-        n_marks = body.count(layout.delimiter.encode()) - sum(map(int, inside.row(0)))
+        n_marks = content.count(layout.delimiter.encode(), layout.start) - sum(inside.row(0))
         return found if n_marks == (width - 1) * found.height else None
     return found
 

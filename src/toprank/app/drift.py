@@ -125,7 +125,11 @@ class WatchedStream:
     def changes(self) -> list[str]:
         """What differs from training, once a pass has been done."""
         model, seen = self._model, self._seen
-        return misfits(model, self._source) if seen is None else what_changed(model, self._source, seen)
+        return (
+            misfits(model, self._source)
+            if seen is None
+            else what_changed(model, self._source, seen)
+        )
 
 
 def notes_on(changes: list[str]) -> list[str]:

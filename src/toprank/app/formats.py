@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime as dt
 import json
 import logging
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from itertools import compress
@@ -51,8 +50,8 @@ WIDE, WRITTEN = 1000, 0.25
 _BLOCK, _LARGEST = 1 << 20, 1 << 53
 # The day of a workbook's times, and what its cells cannot hold: longer texts, these characters.
 _DAY_OF_TIMES = dt.date(1899, 12, 31)
-_LONGEST_CELL = 32_767
-_NOT_IN_CELLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
+_LONGEST = 32_767
+_NOT_IN_CELLS = r"[\x00-\x08\x0b\x0c\x0e-\x1f]"
 
 
 Found = tuple[pl.DataFrame, tuple[str, ...]]
@@ -139,7 +138,7 @@ def _as_text(value: Any) -> str:
 def _read_arrow(source: Path | bytes, _: str | None) -> Found:
     try:
         return pl.read_ipc(content_of(source)), ()
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
         raise ValueError(f"it cannot be read as Arrow or Feather ({error})") from error
 
 
@@ -276,6 +275,8 @@ def in_words(column: pl.Series) -> pl.Series:
     if kind == pl.Datetime:
         zone = "%:z" if column.dtype.time_zone else ""  # type: ignore[attr-defined]
         return column.dt.to_string(f"%Y-%m-%d %H:%M:%S%.f{zone}")
+    if kind in (pl.Categorical, pl.Enum):
+        return column.cast(pl.String)
     if kind.is_nested() or kind in (pl.Binary, pl.Object, pl.Duration):
         texts = [None if value is None else _as_text(value) for value in column.to_list()]
         return pl.Series(column.name, texts, pl.String)
@@ -302,6 +303,12 @@ def _write_arrow(columns: pl.DataFrame, part: Path) -> None:
 
 def _write_workbook(columns: pl.DataFrame, part: Path) -> None:
     """One sheet; a text stays a text, whatever it begins with."""
+    for column in columns.select(pl.col(pl.String)):
+        if column.str.contains(_NOT_IN_CELLS).any() or (column.str.len_chars() > _LONGEST).any():
+            raise ValueError(
+                f"the column {column.name!r} has a text with a control character, or of more than "
+                f"{_LONGEST:,} characters, which a workbook cannot hold; write .csv or .parquet."
+            )
     cells = _imported("openpyxl.cell", "xlsx")
     book = _imported("openpyxl", "xlsx").Workbook(write_only=True)
     sheet = book.create_sheet("shortlist")
@@ -310,11 +317,6 @@ def _write_workbook(columns: pl.DataFrame, part: Path) -> None:
         if not isinstance(value, str):
             is_plain = isinstance(value, (bool, int, float, type(None))) or hasattr(value, "year")
             return value if is_plain else str(value)
-        if len(value) > _LONGEST_CELL or _NOT_IN_CELLS.search(value):
-            raise ValueError(
-                f"the text {value[:40]!r}… has a control character or more than {_LONGEST_CELL:,} "
-                "characters, which a workbook cannot hold; write .csv or .parquet instead."
-            )
         made = cells.WriteOnlyCell(sheet, value)
         made.data_type = "s"
         return made

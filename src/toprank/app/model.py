@@ -429,4 +429,4 @@ def lists_of(table: Table, group: str | None) -> NDArray[Any] | None:
         raise ValueError(
             f"the group {group!r} is missing in {n_missing} rows; every row needs a list."
         )
-    return np.array(column.words, dtype=str)[column.values]
+    return np.asarray(np.array(column.words, dtype=str)[column.values])

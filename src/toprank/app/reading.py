@@ -251,7 +251,7 @@ def _read(
     if kind == "parquet":
         try:
             return pl.read_parquet(content_of(source)), ()
-        except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+        except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
             raise unreadable(Path(name), error) from error
     if kind == "libsvm":
         return read_sparse_text(content_of(source), name)

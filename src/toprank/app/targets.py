@@ -55,7 +55,9 @@ def choose_positives(
     is_left_out = {_same(value) for value in unlabelled}
     notes = _notes_on_absent(groups, target, named, unlabelled)
     known = [each for each in groups if each not in is_left_out]
-    values = [each for each in known if each in wanted or groups[each][0].casefold() not in SPELLINGS]
+    values = [
+        each for each in known if each in wanted or groups[each][0].casefold() not in SPELLINGS
+    ]
     if len(values) < 2 and len(known) == 2:
         values = known
     missing = {word: counts[word] for each in groups if each not in values for word in groups[each]}
@@ -67,7 +69,9 @@ def choose_positives(
         notes += _note_on_negatives(groups, target, [each for each in values if each not in wanted])
         return TargetValues(positives, missing, notes=tuple(notes))
     if len(values) != 2:
-        raise ValueError(_not_two(target, [word for each in values for word in groups[each]], values))
+        raise ValueError(
+            _not_two(target, [word for each in values for word in groups[each]], values)
+        )
     rows = {each: sum(counts[word] for word in groups[each]) for each in values}
     chosen = positive_of(*values)
     if chosen is not None:
@@ -94,7 +98,10 @@ def _same(value: str) -> str:
 
 
 def _notes_on_absent(
-    groups: Mapping[str, list[str]], target: str, named: tuple[str, ...], unlabelled: tuple[str, ...]
+    groups: Mapping[str, list[str]],
+    target: str,
+    named: tuple[str, ...],
+    unlabelled: tuple[str, ...],
 ) -> list[str]:
     """Say which named values do not occur; raises where no positive one does."""
     both = [value for value in named if _same(value) in map(_same, unlabelled)]

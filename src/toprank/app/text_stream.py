@@ -123,7 +123,9 @@ class TextStream:
     def __init__(
         self, path: Path, layout: Layout, pieces: list[_Piece], how: reading.TextFormat
     ) -> None:
-        self.path, self.name, self._layout, self._pieces = path, path.name, layout, pieces
+        self.path, self.name, self._pieces = path, path.name, pieces
+        self._layout = layout._replace(start=0, n_lines=0)  # of a piece
+        self._n_before = layout.n_lines
         self.names, self.notes = layout.names, layout.notes
         self.n_rows = pieces[-1].first_row + pieces[-1].n_rows
         # a piece is parsed by the thread that takes it, of which there are no more than polars has
@@ -217,6 +219,6 @@ class TextStream:
         rows = read_lines(lines, self._layout, columns)
         if rows is None:
             check_unchanged(self.path, self._state)
-            layout = self._layout._replace(n_lines=self._layout.n_lines + n_before)
+            layout = self._layout._replace(n_lines=self._n_before + n_before)
             rows = read_one_by_one(lines, layout, self.name).select(columns)
         return unescaped(rows) if b"'" in lines else rows

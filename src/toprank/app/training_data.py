@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -97,7 +97,7 @@ class TrainingData:
     n_positives: int
     weight: float
     starts: NDArray[np.int64]
-    chosen: PositiveValues
+    chosen: TargetValues
     whole: LabelledFeatures | None = None
     left_out: dict[str, str] = field(default_factory=dict)
 
@@ -294,7 +294,7 @@ def _look_at_target(source: Table | ParquetStream, target: str, weight: str | No
         # the first place is that of rows without a value, whose code is -1
         sums = np.bincount(found.values + 1, weights, len(found.words) + 1)[1:].tolist()
         by_word = Counter(dict(zip(found.words, sums, strict=True)))
-        return _TargetSeen(counts, by_word, [counts])  # type: ignore[arg-type]
+        return _TargetSeen(counts, by_word, [counts])
 
     seen = source.total(look, [target] if weight is None else [target, weight])
     if not seen.counts:
@@ -302,7 +302,7 @@ def _look_at_target(source: Table | ParquetStream, target: str, weight: str | No
     return seen
 
 
-def _sum_of_known(counts: Counter[str], chosen: TargetValues) -> float:
+def _sum_of_known(counts: Counter[str], chosen: TargetValues) -> Any:
     """What belongs to rows that have a target."""
     return sum(count for word, count in counts.items() if word not in chosen.missing)
 

@@ -255,5 +255,5 @@ def print_summary(console: Console, model: RankingModel, path: Path) -> None:
         f"Budget: {budget}; in a stream, shortlist the rows that score above {model.cutoff:.4g}."
     )
     console.say(f"Model: {path}")
-    known = {"budget": model.budget, "cutoff": model.cutoff, "left_out": model.left_out}
-    console.result({"model": str(path), **known, **facts})
+    result = {"model": str(path), "budget": model.budget, "cutoff": model.cutoff}
+    console.result({**result, "left_out": model.left_out, **facts})

@@ -37,14 +37,13 @@ def look(
     printing: Printing,
 ) -> None:
     """Show how each column of a table is read, and which are of no use."""
-    from toprank.app.reading import check_dense, open_rows
+    from toprank.app.reading import open_rows
     from toprank.app.writing import check_writable, write_atomically
 
     console = printing.console()
     if write is not None and check_writable(write, inputs=[table]).exists():
         raise ValueError(f"{str(write)!r} exists; name another file, or remove it.")
     source = open_rows(table, None, how=text.format())
-    check_dense(source, "toprank look")
     rows, schema = described(source)
     for note in (*source.notes, *source.schema.notes):
         console.note(note)
@@ -65,6 +64,7 @@ def described(source: Table | ParquetStream) -> tuple[Table, Schema]:
     import numpy as np
 
     from toprank.app.column_survey import reasons_to_leave_out
+    from toprank.app.reading import check_dense
     from toprank.tables.table import Table
 
     schema = source.schema
@@ -72,6 +72,7 @@ def described(source: Table | ParquetStream) -> tuple[Table, Schema]:
         places = np.linspace(0, source.n_rows - 1, min(SAMPLE, source.n_rows))
         some = source.take(places.astype(np.int64))
         return Table({each: some[each] for each in source.names}, source.name, schema=schema), schema
+    check_dense(source, "toprank look")
     reasons = reasons_to_leave_out(source, np.arange(source.n_rows), schema)
     changes = {name: replace(schema[name], left_out=why) for name, why in reasons.items()}
     return source, schema.changed(**changes)
@@ -103,7 +104,7 @@ def print_columns(console: Console, found: list[dict[str, Any]]) -> None:
     for facts in found:
         how = ColumnSchema(*(facts[key] for key in ColumnSchema.__dataclass_fields__))
         example = " ".join(facts["example"].split())
-        counts = (facts[f"{what}"] for what in ("missing_cells", "misread_cells", "distinct_values"))
+        counts = (facts[what] for what in ("missing_cells", "misread_cells", "distinct_values"))
         rows.append(
             [
                 how.name,
