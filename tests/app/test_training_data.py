@@ -20,8 +20,8 @@ def stored(table, folder, group_rows=7):
 
 def test_labels_weights_and_an_even_sample_are_those_of_the_table(tmp_path):
     rng = np.random.default_rng(0)
-    target = rng.choice(np.array(["1", "2", "3", None], dtype=object), 200)
-    table = pl.DataFrame({"x": rng.normal(size=200), "w": rng.random(200), "target": target.tolist()})
+    target = rng.choice(np.array(["1", "2", "3", None], dtype=object), 200).tolist()
+    table = pl.DataFrame({"x": rng.normal(size=200), "w": rng.random(200), "target": target})
     path = stored(table, tmp_path)
     roles = {"target": "target", "positives": ("3", "2"), "weight": "w"}
     found = label_rows(ParquetStream(path, batch_rows=3), **roles)

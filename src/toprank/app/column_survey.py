@@ -172,19 +172,15 @@ def _reason(column: Column, numbers: NDArray[np.intp]) -> str:
     """The reason to leave a column out; empty if there is none."""
     if column.is_missing.all():
         return "empty"
-    if column.is_missing.any():  # whether a value is missing may say something
-        return ""
-    if column.is_category:
-        counts = np.bincount(column.values)
-        if np.count_nonzero(counts) == 1:
-            return "constant"
-        return "unique text" if counts.max() == 1 else ""
     values = column.values
-    if column.kind == "date":
+    # whether a value is missing may say something, and so may the parts of a date
+    if column.is_missing.any() or column.kind == "date":
         return ""
-    counted = values - numbers
     if (values == values[0]).all():
         return "constant"
+    if column.is_category:
+        return "unique text" if np.bincount(values).max() == 1 else ""
+    counted = values - numbers
     is_row_number = values.size >= FEWEST_ROWS and (counted == counted[0]).all()
     return "row number" if is_row_number else ""
 

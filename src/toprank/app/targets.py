@@ -129,10 +129,8 @@ def _note_on_negatives(
     if len(negatives) < 2:
         return []
     words = listing([groups[each][0] for each in negatives])
-    return [
-        f"the values {words} of the target {target!r} count as negative; --unlabelled VALUE leaves "
-        "out rows whose outcome is not known yet."
-    ]
+    note = f"the values {words} of the target {target!r} count as negative; "
+    return [note + "--unlabelled VALUE leaves out rows whose outcome is not known yet."]
 
 
 def _not_two(target: str, words: list[str], values: list[str]) -> str:
@@ -144,12 +142,10 @@ def _not_two(target: str, words: list[str], values: list[str]) -> str:
             "target with positive and negative rows."
         )
     remedy = (
-        "name the positive ones with --positive VALUE, or leave out rows whose outcome is not known "
-        "with --unlabelled VALUE"
+        "name the positive ones with --positive VALUE, or leave out rows whose outcome is not "
+        "known with --unlabelled VALUE"
     )
     if len(values) > MOST_NAMED:
         remedy = "add a column of yes and no, e.g. whether it is above a limit"
-    return (
-        f"the target {target!r} has {len(words):,} different values ({few}), but ranking needs two; "
-        f"{remedy}."
-    )
+    found = f"the target {target!r} has {len(words):,} different values ({few})"
+    return f"{found}, but ranking needs two; {remedy}."

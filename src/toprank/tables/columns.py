@@ -9,7 +9,7 @@ import math
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -198,6 +198,17 @@ def as_row_weights(column: Column, name: str, *, role: str = "weight") -> NDArra
     return column.values
 
 
+class NamedColumns(Protocol):
+    """A table or a stream, as far as the names of its columns go."""
+
+    is_sparse: bool
+    name: str
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the columns."""
+
+
 class Encoding:
     """The columns that are used, with what each needs to become numbers.
 
@@ -272,7 +283,7 @@ class Encoding:
         if self.has_missing_[name]:
             yield np.zeros(parts[0].size) if is_missing is None else is_missing.astype(np.float64)
 
-    def check_columns(self, table: Table) -> None:
+    def check_columns(self, table: NamedColumns) -> None:
         """Raise if a table has none of the columns that the model needs; one is missing cells."""
         from toprank.tables.table import did_you_mean, listing  # noqa: PLC0415
 
@@ -284,7 +295,7 @@ class Encoding:
                 f"{listing(table.names)}."
             )
 
-    def absent_columns(self, table: Table) -> list[str]:
+    def absent_columns(self, table: NamedColumns) -> list[str]:
         """Columns that the model needs and a table does not have."""
         if table.is_sparse:
             return []

@@ -231,11 +231,6 @@ class SparseEncoding(Encoding):
         parts = (rows.data[kept], (rows.row[kept], places[rows.col[kept]]))
         return sparse.csr_matrix(parts, shape=(table.n_rows, self.numbers_.size))
 
-    def check_columns(self, table: Table) -> None:
-        """Raise if a table has none of the columns that the model needs."""
-        if not table.is_sparse:
-            super().check_columns(table)
-
     def _of_columns(self, table: Table) -> Any:
         """The same of a table that holds features as dense columns."""
         present = [name for name in table.names if name in self.has_missing_]

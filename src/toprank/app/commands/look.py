@@ -71,7 +71,7 @@ def described(source: Table | ParquetStream) -> tuple[Table, Schema]:
     if not isinstance(source, Table):  # some rows do not tell that a column is of no use
         places = np.linspace(0, source.n_rows - 1, min(SAMPLE, source.n_rows))
         some = source.take(places.astype(np.int64))
-        return Table({each: some[each] for each in source.names}, source.name, schema=schema), schema
+        return Table({name: some[name] for name in source.names}, schema=schema), schema
     check_dense(source, "toprank look")
     reasons = reasons_to_leave_out(source, np.arange(source.n_rows), schema)
     changes = {name: replace(schema[name], left_out=why) for name, why in reasons.items()}
