@@ -30,9 +30,10 @@ KINDS = ("number", "boolean", "date", "time", "duration", "category", "empty")
 # How tables write that a cell is missing, without capitals.
 _SPELLINGS = (
     "|na|n/a|n.a.|n. a.|n.a|n/d|n.d.|nd|n.v.t.|n.r.|n/r|#n/a|#n/a n/a|#na|nan|-nan|1.#qnan|nat|"
-    "null|nil|none|<na>|<null>|<none>|(null)|(none)|(blank)|(empty)|[null]|{null}|\\n|?|??|-|--|---|–|—|.|..|"
-    "...|…|*|**|/|x|_|#div/0!|#value!|#ref!|#name?|#num!|#null!|#error!|#err|error|unknown|unk|missing|"
-    "not available|not applicable|not known|not specified|not provided|undefined|unspecified|"
+    "null|nil|none|<na>|<null>|<none>|(null)|(none)|(blank)|(empty)|[null]|{null}|\\n|?|??|-|--|"
+    "---|–|—|.|..|...|…|*|**|/|x|_|"
+    "#div/0!|#value!|#ref!|#name?|#num!|#null!|#error!|#err|error|unknown|unk|"
+    "missing|not available|not applicable|not known|not specified|not provided|undefined|unspecified|"
     "no data|nodata|no value|empty|blank|tbd|tba|tbc|t.b.d.|unbekannt|fehlt|fehlend|k.a.|k. a.|k.a|"
     "keine angabe|keine angaben|keine daten|nicht verfügbar|nicht bekannt|leer|offen|o.a.|inconnu|"
     "inconnue|non renseigné|non disponible|n.c.|nc|s/o|sans objet|desconocido|desconocida|sin dato|"
@@ -267,7 +268,7 @@ _ABOUT = (
 )
 _NUMBER = re.compile(
     rf"(?P<about>{_ABOUT})?\s*(?P<sign>[-+])?\s*"
-    r"(?P<before>[^\d\s.,'+\-()<>=/:_\[\]*\"][^\d+\-()<>=/:\[\]*\"]{0,11}?)??(?P<gap>\s*)(?P<inner>[-+])?\s*"
+    r"(?P<before>[^\d\s.,'+\-()<>=/:_\[\]*\"][^\d+\-()<>=/:\[\]*\"]{0,11}?)??(?P<gap>\s*[:=]?\s*)(?P<inner>[-+])?\s*"
     r"(?P<core>\d+(?:[.,' _]\d+)*|[.,]\d+)"
     r"(?:[ed](?P<power>[-+]?\d{1,3})|\s?[x×*·]\s?10(?:\^|\*\*)?(?P<ten>[-+]?\d{1,3}))?"
     r"(?:[.,](?:-{1,2})?|/-|:-)?(?P<tail>[-+])?\s*"
@@ -327,9 +328,12 @@ def _whole(found: re.Match[str]) -> _Cell | None:
     units: tuple[str, ...] = ()
     if before:
         unit = _unit(before)
-        if not _stands_before(unit, is_apart=bool(found["gap"])):
+        if _stands_before(unit, is_apart=bool(found["gap"])):
+            units = () if _UNITS[unit][0] == "number" else (unit,)
+        elif found["gap"]:
+            units = (f"{before.casefold()}:",)  # a word before numbers, as in score: 12.5
+        else:
             return None  # C123 and INV-00012 are codes
-        units = () if _UNITS[unit][0] == "number" else (unit,)
     is_negative = "-" in ((found["sign"] or "") + (found["inner"] or "") + (found["tail"] or ""))
     if after:
         folded = after.strip(" .").casefold()
@@ -471,13 +475,14 @@ _REST = r"(?P<rest>[T,:\s]+(?:at|um|à)?\s*\d.*)?"
 _FORMS = tuple(
     re.compile(form, re.IGNORECASE)
     for form in (
-        rf"{_DAYNAME}(?P<y>\d{{4}})([-/.])(?P<m>\d{{1,2}})\2(?P<d>\d{{1,2}})-?\s?{_REST}",
-        rf"{_DAYNAME}(?P<a>\d{{1,2}})\s?(?P<sep>[-/.])\s?(?P<b>\d{{1,2}})\s?(?P=sep)\s?{_YEAR}{_REST}",
+        rf"{_DAYNAME}(?P<y>\d{{4}})([-/.])(?P<m>\d{{1,2}})\2(?P<d>\d{{1,2}})[-.]?\s?{_REST}",
+        rf"{_DAYNAME}(?P<a>\d{{1,2}})\s?(?P<sep>[-/.])\s?(?P<b>\d{{1,2}})\s?(?P=sep)\s?{_YEAR}\.?{_REST}",
         rf"{_DAYNAME}{_D}[-\s./]*(?:de\s+|of\s+)?{_MON}[-\s./,]*(?:del?\s+)?{_YEAR}{_REST}",
         rf"{_DAYNAME}{_MON}[-\s./]*{_D},?[-\s/]+(?P<y>\d{{4}}){_REST}",
         rf"(?P<y>\d{{4}})[-\s./]*{_MON}(?:[-\s./]*{_D}{_REST})?",
         rf"{_MON}[-\s./,]*(?:del?\s+)?{_YEAR}",
         r"(?P<y>\d{4})[-/](?P<m>\d{1,2})-?",
+        r"(?P<y>\d{4})-(?P<yd>[0-3]\d\d)",
         r"(?P<m>\d{1,2})[-/.](?P<y>\d{4})",
         r"(?:Q|T)(?P<q>[1-4])[-\s/.]*'?(?P<y>\d{4}|\d{2})|(?P<q2>[1-4])Q[-\s/.]*'?(?P<y2>\d{4}|\d{2})",
         r"(?P<y>\d{4})[-\s/.]*[QT](?P<q>[1-4])",
@@ -487,6 +492,7 @@ _FORMS = tuple(
         rf"[a-z]{{3}}\s+{_MON}\s+{_D}(?P<rest>\s\d\d:\d\d:\d\d)\s(?:[A-Z]{{3,4}}\s)?(?P<y>\d{{4}})",
     )
 )
+_TIME_FIRST = re.compile(r"(\d\d?:\d\d(?::\d\d)?(?:\s?[ap]m)?)[,\s]+(\D{0,12}\d[^:]*)", re.I)
 _TIME_OF_DAY = re.compile(
     r"[T,:\s]*(?:at|um|à)?\s*(\d{1,2})(?:[:.h]?(\d{2})(?:[:.]?(\d{2})(?:[.,:](\d{1,9}))?)?)?"
     r"\s*(?:([ap])\.?m\.?)?\s*(?:uhr|h)?\s*(Z|UTC|GMT|[A-Z]{3,4}|[A-Z]\w+/\w+|(?:UTC|GMT)?\s?[-+]\d\d:?(?:\d\d)?)?"
@@ -528,7 +534,8 @@ def _date(text: str) -> _Day | None:
         found = form.fullmatch(text)
         if found:
             return _as_day({key: part for key, part in found.groupdict().items() if part})
-    return None
+    found = _TIME_FIRST.fullmatch(text)
+    return _date(f"{found[2]} {found[1]}") if found else None
 
 
 _START = datetime(1970, 1, 1, tzinfo=UTC)
@@ -549,14 +556,13 @@ def _as_day(parts: dict[str, str]) -> _Day | None:
             return None
         share = seconds / _DAY
         return _Day(day_first + share, month_first + share, parts["sep"], (first, second, last))
-    if "w" in parts:
-        try:
-            days = float(
-                date.fromisocalendar(year, int(parts["w"]), int(parts.get("wd", 1))).toordinal()
-            )
-        except ValueError:
-            return None
-        return _Day(days - _EPOCH, days - _EPOCH)
+    if "yd" in parts:
+        days = _days(year, 1, 1) + int(parts["yd"]) - 1
+        return _Day(days, days)
+    if "w" in parts:  # the first week of a year is the one that holds 4 January
+        days = _days(year, 1, 4)
+        days += 7 * int(parts["w"]) - 8 - (days + 3) % 7 + int(parts.get("wd", 1))
+        return _Day(days, days)
     quarter = parts.get("q") or parts.get("q2")
     month = _MONTHS[parts["mon"].casefold()] if "mon" in parts else int(parts.get("m", 1))
     days = _days(year, 3 * int(quarter) - 2 if quarter else month, int(parts.get("d", 1)))
@@ -604,7 +610,7 @@ _CLOCK = re.compile(
     re.IGNORECASE,
 )
 _OTHER_CLOCK = re.compile(
-    r"(?P<h>\d{1,2})(?:[h.](?P<m>\d\d))?\s*(?:(?P<half>[ap])\.?\s?m\.?|(?P<uhr>uhr)|(?<=h\d\d))",
+    r"(?P<h>\d{1,2})(?:(?:\s?h\s?|\.)(?P<m>\d\d))?\s*(?:(?P<half>[ap])\.?\s?m\.?|(?P<uhr>uhr)|(?<=h\d\d)|(?<=h \d\d))",
     re.IGNORECASE,
 )
 _LENGTHS = re.compile(r"(\d+(?:[.,]\d+)?)\s*([^\W\d_]+)\.?[,\s]*(?:and\s|und\s)?")
@@ -651,7 +657,7 @@ def _span(text: str) -> tuple[float, bool] | None:
     for amount, name in lengths:
         is_minute = name in {"m", "M"} and (len(lengths) > 1 or is_iso)
         family, hours = _UNITS.get("min" if is_minute else _unit(name), ("", 0.0))
-        if family != "time" or hours > 200:
+        if family != "time" or (hours > 200 and len(lengths) == 1):
             return None
         total += float(amount.replace(",", ".")) * hours
     return (-total if found["sign"] == "-" else total), False
@@ -761,6 +767,7 @@ class _Guess(NamedTuple):
     column: ColumnSchema
     is_unclear: bool = False
     notes: tuple[str, ...] = ()
+    least: float = _ENOUGH  # share of the cells that must fit
 
 
 def infer(
@@ -818,7 +825,7 @@ def _settle(
     places: list[int] = np.flatnonzero(misread).tolist()
     fits = known & ~misread
     share = float(counts[fits].sum() / max(counts[known].sum(), 1))
-    if not is_forced and share < _ENOUGH:
+    if not is_forced and share < guess.least:
         words = [texts[place] for place in places]
         are_words = len(words) <= _MISSING_WORDS and not any(map(_DIGIT.search, words))
         n_values = np.unique(values[fits]).size
@@ -869,55 +876,54 @@ def _guess_date(cells: _Cells) -> _Guess | None:
         day is None and text.strip().isdigit() for text, day in zip(cells.texts, days, strict=True)
     ):
         return None  # numbers, some of which could be dates
-    is_open = any(day and day.mark for day in days) and not hints.order
-    order, is_unclear, notes = (
-        _decide_order(cells, days) if is_open else (hints.order or "", False, ())
-    )
-    never = tuple(
-        text for text, day in zip(cells.texts, days, strict=True) if day and day[0] in _NEVER
-    )
-    return _Guess(ColumnSchema(name, "date", order=order, missing=never), is_unclear, notes)
+    never = {text for text, day in zip(cells.texts, days, strict=True) if day and day[0] in _NEVER}
+    column = ColumnSchema(name, "date", order=hints.order or "", missing=tuple(never))
+    if hints.order or not any(day and day.mark for day in days):
+        return _Guess(column)
+    order, is_unclear, notes = _decide_order(cells, days)
+    # dates all right, if in two orders, are worth more as dates than as words
+    is_date = [bool(day) for day in days]
+    least = 0.5 if cells.counts[is_date].sum() >= _ENOUGH * cells.counts.sum() else _ENOUGH
+    return _Guess(replace(column, order=order), is_unclear, notes, least)
 
 
 def _decide_order(cells: _Cells, days: list[_Day | None]) -> tuple[str, bool, tuple[str, ...]]:
     """The order of day, month and year, whether it is assumed, and a note."""
-    name = cells.name
     sizes = cells.tally(_only_order(day) for day in days)  # of cells that leave no choice
-    points = sizes[".", "day-first"] - sizes[".", "month-first"]
-    others = sizes["", "day-first"] - sizes["", "month-first"]
+    points = sizes[".day-first"] - sizes[".month-first"]
+    others = sizes["day-first"] - sizes["month-first"]
     parts = [day.parts for day in days if day and day.mark]
     has_points = any(day and day.mark == "." for day in days)
-    has_others = any(day and day.mark not in {"", "."} for day in days)
     firsts, seconds, lasts = (len({part[place] for part in parts}) for place in range(3))
+    can_be_years = not any(math.isnan(_days(*part)) for part in parts)
     # 99-12-31, or few years before many days
-    if sizes["", "year-first"] > abs(others) or (
-        all(part[2] < 32 for part in parts) and lasts >= 3 * firsts and firsts < 20
-    ):
+    if can_be_years and (sizes["year-first"] or (lasts >= 3 * firsts and lasts > 9)):
         return "year-first", False, ()
     of_points = "month-first" if points < 0 else "day-first"
-    if not has_others:
+    if all(day.mark == "." for day in days if day and day.mark):
         return of_points, False, ()
     if others:
         order = "day-first" if others > 0 else "month-first"
-        note = f"{name}: some dates have the day first, others the month; read {order}."
-        are_both = sizes["", "day-first"] and sizes["", "month-first"]
+        note = f"{cells.name}: some dates have the day first, others the month; read {order}."
+        are_both = sizes["day-first"] and sizes["month-first"]
         is_mixed = has_points and of_points == "day-first" != order
         return "mixed" if is_mixed else order, False, (note,) if are_both else ()
     # one month of days: the number that changes is the day
     order = "day-first" if has_points or firsts >= 3 * seconds else "month-first"
     other = "month-first" if order == "day-first" else "day-first"
-    note = f"{name}: day and month can be either way; read {order} (--dates {other} reverses)."
+    note = (
+        f"{cells.name}: day and month can be either way; read {order} (--dates {other} reverses)."
+    )
     return order, True, (note,)
 
 
-def _only_order(day: _Day | None) -> tuple[str, str] | None:
-    """The mark ("." or another) and the order of a date that has but one."""
-    if day is None or not day.mark:
+def _only_order(day: _Day | None) -> str | None:
+    """The order of a date that can have but one, after a point if points are in it."""
+    if day is None or not day.mark or not (math.isnan(day[0]) or math.isnan(day[1])):
         return None
-    ways = {"day-first": day.day_first, "month-first": day.month_first}
-    orders = [order for order, way in ways.items() if not math.isnan(way)]
-    mark = day.mark if day.mark == "." else ""
-    return None if len(orders) == 2 else (mark, *(orders or ["year-first"]))  # type: ignore[return-value]
+    if math.isnan(day[0]) and math.isnan(day[1]):
+        return "year-first"
+    return day.mark.strip("-/ ") + ("month-first" if math.isnan(day[0]) else "day-first")
 
 
 def _guess_clock(cells: _Cells) -> _Guess | None:
@@ -995,6 +1001,8 @@ def _accepted_units(cells: _Cells, numbers: list[_Cell | None]) -> tuple[str, ..
         if not family:
             n_unknown += 1
             is_common &= n_unknown <= 3 and (len(unit) > 1 or 2 * size >= total)
+            if unit[-1] == ":":  # Store 12 is a code
+                is_common = size >= _ENOUGH * total and _has_decimals(numbers)
         elif family in _CURRENCIES | {"%", "times"} | (families - {""}) or (
             unit in _BESIDE_THOUSANDS and sizes.keys() & _THOUSANDS
         ):
@@ -1003,6 +1011,10 @@ def _accepted_units(cells: _Cells, numbers: list[_Cell | None]) -> tuple[str, ..
             accepted.append(unit)
             families.add(family)
     return tuple(accepted)
+
+
+def _has_decimals(numbers: list[_Cell | None]) -> bool:
+    return any(cell.mark not in {"", "0"} for cell in numbers if cell)
 
 
 def _decide_mark(cells: _Cells, numbers: list[_Cell | None]) -> tuple[str, bool, tuple[str, ...]]:
