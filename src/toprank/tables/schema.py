@@ -269,7 +269,7 @@ _KEYS = [each.name for each in fields(ColumnSchema)]
 _CHOICES = {
     "kind": KINDS,
     "decimal": (".", ","),
-    "order": ("", "day-first", "month-first", "mixed"),
+    "order": ("", "day-first", "month-first", "year-first", "mixed"),
 }
 
 
@@ -288,7 +288,8 @@ def _column_of(values: dict[str, Any]) -> ColumnSchema:
         else:
             is_right = isinstance(value, str) and value in _CHOICES.get(key, (value,))
         if not is_right:
-            choices = f", which is not one of {', '.join(_CHOICES[key])}" if key in _CHOICES else ""
+            known = ", ".join(filter(None, _CHOICES.get(key, ())))
+            choices = f", which is not one of {known}" if known else ""
             raise ValueError(
                 f"the column {values['name']!r} of the schema has {key} = {value!r}{choices}."
             )
