@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -139,11 +139,17 @@ def _read_texts(cells: Any, how: ColumnSchema) -> Column:
         cells = cells[rows] if rows.size else cells[:0]
     texts, codes = distinct_texts(cells)
     found, is_misread = notation.read(texts, how)
+    if how.kind in _FLAGS and is_misread.any() and np.isnan(values).all() and np.isnan(found).all():
+        # one file has 1 where another one has true
+        found, is_misread = notation.read(texts, replace(how, kind=_FLAGS[how.kind]))
     values = np.array(values)
     values[rows] = np.append(found, np.nan)[codes]
     misread = np.zeros(values.size, dtype=bool)
     misread[rows] = np.append(is_misread, False)[codes]
     return _known(values, how, misread)
+
+
+_FLAGS = {"number": "boolean", "boolean": "number"}
 
 
 def read_words(cells: Any) -> Column:
