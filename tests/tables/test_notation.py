@@ -108,7 +108,7 @@ NUMBERS = {
     "millions of euros": (["1,2 Mio. EUR", "3 Mrd. EUR", "7 Mio EUR"], [1.2e6, 3e9, 7e6]),
     "lakhs": (["1.5 lakh", "2 crore", "3 lakh"], [1.5e5, 2e7, 3e5]),
     "bounds": ([">250", "<0.5", "12", "≥7", "<= 8"], [250, 0.5, 12, 7, 8]),
-    "about": (["~12", "ca. 12", "approx. 7", "≈8", "9"], [12, 12, 7, 8, 9]),
+    "about": (["~12", "ca. 13", "approx. 7", "≈8", "9"], [12, 13, 7, 8, 9]),
     "at least": (["65+", "12", "30"], [65, 12, 30]),
     "years of work": (["10+ years", "< 1 year", "3 years", "2 years"], [10, 1, 3, 2]),
     "ranges": (["10-20", "20–30", "30 to 40"], [15, 25, 35]),
@@ -129,6 +129,13 @@ NUMBERS = {
     "ordinals": (["1st", "2nd", "3rd", "11th"], [1, 2, 3, 11]),
     "full-width": (["１２．５", "７"], [12.5, 7]),
     "arabic digits": (["١٢٫٥", "٧"], [12.5, 7]),
+    "rupees with strokes": (["Rs. 12/-", "Rs. 1,250/-"], [12, 1250]),
+    "deviations": (["12.5 ± 0.3", "7 +/- 0.1"], [12.5, 7]),
+    "two units": (["12 kg (26.5 lb)", "7 kg (15.4 lb)"], [12, 7]),
+    "arrows": (["▲ 1.2%", "▼ 0.5%"], [1.2, -0.5]),
+    "a word before": (["Score: 12.5", "Score: 7.25", "Score: 8"], [12.5, 7.25, 8]),
+    "thousands of euros": (["12 k€", "7,5 T€", "1 Mio. €"], [12000, 7500, 1e6]),
+    "watts": (["500 W", "1.5 kW", "2 kW", "700 W", "900 W"], [500, 1500, 2000, 700, 900]),
     "numbered": (["No. 12", "Nr. 7", "#8", "№ 9"], [12, 7, 8, 9]),
     "credit and debit": (["12.50 CR", "7.25 DR", "8 DR"], [-12.5, 7.25, 8]),
     "stars": (["★★★", "★★★★☆", "★"], [3, 4, 1]),
@@ -166,7 +173,10 @@ DATES = {
     "british": (["01/03/2024", "25/12/2024"], MARCH),
     "american": (["03/01/2024", "12/25/2024"], MARCH),
     "american short": (["3/1/24", "12/25/24"], MARCH),
-    "american with time": (["3/1/2024 12:00 PM", "12/25/2024 12:00 AM"], [MARCH[0] + 0.5, MARCH[1]]),
+    "american with time": (
+        ["3/1/2024 12:00 PM", "12/25/2024 12:00 AM"],
+        [MARCH[0] + 0.5, MARCH[1]],
+    ),
     "dutch": (["01-03-2024", "25-12-2024"], MARCH),
     "year first with slashes": (["2024/03/01", "2024/12/25"], MARCH),
     "year first with points": (["2024.03.01", "2024.12.25"], MARCH),
@@ -197,8 +207,20 @@ DATES = {
     "forms mixed": (["2024-03-01", "25.12.2024"], MARCH),
     "three forms mixed": (["March 1, 2024", "12/25/2024", "2024-03-01"], [*MARCH, MARCH[0]]),
     "points and slashes": (["01.03.2024", "12/25/2024", "31.12.2024"], [*MARCH, day(2024, 12, 31)]),
-    "missing dates": (["2024-03-01", "0000-00-00", "n/a", "2024-12-25"], [MARCH[0], NAN, NAN, MARCH[1]]),
+    "missing dates": (
+        ["2024-03-01", "0000-00-00", "n/a", "2024-12-25"],
+        [MARCH[0], NAN, NAN, MARCH[1]],
+    ),
     "never": (["2024-03-01", "9999-12-31", "2024-12-25"], [MARCH[0], NAN, MARCH[1]]),
+    "year first in two digits": (["99-12-31", "24-03-01"], [day(1999, 12, 31), MARCH[0]]),
+    "point at the end": (["01.03.2024.", "25.12.2024."], MARCH),
+    "sas": (["01MAR2024", "25DEC2024:00:00:00"], MARCH),
+    "day of the year": (["2024-061", "2024-360"], MARCH),
+    "time first": (["12:00 01.03.2024", "0:00 25.12.2024"], [MARCH[0] + 0.5, MARCH[1]]),
+    "log": (
+        ["01/Mar/2024:12:00:00 +0000", "25/Dec/2024:01:00:00 +0100"],
+        [MARCH[0] + 0.5, MARCH[1]],
+    ),
     "pivot": (["31.12.68", "31.12.69"], [day(2068, 12, 31), day(1969, 12, 31)]),
 }
 DATES["iso in utc"] = (DATES["iso in utc"][0], [MARCH[0] + 0.5, MARCH[1] + 0.5 / 86400])
@@ -286,6 +308,8 @@ CATEGORIES = {
     "sentences": ["was late 3 times", "paid 2 bills in May 2024"],
     "sizes": ["S", "M", "L", "XL"],
     "infinities": ["inf", "-inf", "Infinity"],
+    "classes of income": ["<=50K", ">50K"],
+    "gates": ["Gate 12", "Gate 7", "Gate 3"],
 }
 
 
@@ -293,3 +317,273 @@ CATEGORIES = {
 def test_what_stays_a_category(texts):
     found = inferred(CATEGORIES[texts])
     assert (found.column.kind, found.n_missing, found.n_misread) == ("category", 0, 0)
+
+
+# What a column is -------------------------------------------------------------------------
+
+
+def numbers(n=200, seed=0):
+    return [f"{value:.2f}" for value in np.random.default_rng(seed).lognormal(4, 1, n)]
+
+
+@pytest.mark.parametrize("word", ["12,5o", "see notes", "inf", "1e999", "12 of", "2024-03-01"])
+def test_a_few_cells_that_do_not_fit_count_as_missing(word):
+    texts = numbers()
+    texts[8] = word
+    found, values = values_of(texts)
+    assert (found.column.kind, found.n_misread, found.misread) == ("number", 1, word)
+    assert np.isnan(values[8])
+
+
+@pytest.mark.parametrize("word", sorted(SPELLINGS - {""}))
+def test_a_spelling_of_missing_is_missing_everywhere(word):
+    for texts in (numbers(), ["2024-03-01", "2024-12-25"], ["14:30", "02:15"], ["true", "false"]):
+        found, values = values_of([*texts, word.upper()])
+        assert (found.column.kind != "category", found.n_missing) == (True, 1)
+        assert np.isnan(values).tolist() == [False] * len(texts) + [True]
+
+
+def test_words_of_a_column_become_missing_and_are_named():
+    texts = [*numbers(), "refused", "no answer"]
+    counts = np.array([1] * 200 + [40, 20])
+    found = inferred(texts, counts=counts)
+    assert (found.column.kind, found.column.missing) == ("number", ("refused", "no answer"))
+    assert (found.n_missing, found.n_misread) == (60, 0)
+    assert "'refused' (40 cells), 'no answer' (20 cells)" in found.notes[0]
+    values, misread = read(["Refused", "7", "other"], found.column)
+    np.testing.assert_array_equal(values, [NAN, 7, NAN])
+    assert misread.tolist() == [False, False, True]
+
+
+def test_a_column_that_is_nearly_of_numbers_says_so():
+    found = inferred([*numbers(60), *(f"word {letter}" for letter in "abcdefghij")])
+    assert found.column.kind == "category"
+    assert "85 % of the cells are numbers, the others (such as 'word a')" in found.notes[0]
+    assert "--type x=number" in found.notes[0]
+
+
+@pytest.mark.parametrize(
+    ("texts", "kind"),
+    [
+        ([], "empty"),
+        (["", " ", "?"], "empty"),
+        (["", "unknown"], "category"),
+        (["True", "FALSE"], "boolean"),
+    ],
+)
+def test_a_column_with_little_in_it(texts, kind):
+    assert inferred(texts).column.kind == kind
+
+
+def test_missing_cells_of_a_category_are_blank_or_a_question_mark():
+    found = inferred(["DE", "NA", "", "?"], counts=np.array([5, 4, 3, 2]))
+    assert (found.column.kind, found.n_missing) == ("category", 5)
+    assert [is_missing_word(text) for text in ("", " ", "?", "NA", "none")] == [True] * 3 + [
+        False
+    ] * 2
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_user_has_the_last_word_about_the_kind(kind):
+    texts = ["1", "2024-03-01", "14:30", "true", "zzz"]
+    found = inferred(texts, Hints(kind=kind))
+    assert found.column.kind == ("category" if kind == "empty" else kind)
+    assert found.n_misread == (0 if kind in {"category", "empty"} else 4)
+
+
+def test_unclear_marks_are_assumed_and_can_be_overruled():
+    found, values = values_of(["1,234", "5,678"])
+    assert (found.is_unclear, found.column.decimal, values.tolist()) == (True, ".", [1234, 5678])
+    assert "--decimal x=," in found.notes[0]
+    found, values = values_of(["1,234", "5,678"], Hints(decimal=","))
+    assert (found.is_unclear, found.notes, values.tolist()) == (False, (), [1.234, 5.678])
+    found, values = values_of(["1,234", "5,678", "2345"])
+    assert (found.is_unclear, values.tolist()) == (True, [1.234, 5.678, 2345])
+
+
+def test_points_between_thousands_beside_small_whole_numbers():
+    texts = [str(k) for k in range(700, 720)] + [f"1.{k}" for k in range(200, 240)]
+    found, values = values_of(texts)
+    assert (found.column.decimal, found.is_unclear) == (",", True)
+    np.testing.assert_array_equal(values, [*range(700, 720), *range(1200, 1240)])
+    assert not values_of([f"1.{k}" for k in range(200, 240)])[0].is_unclear
+
+
+def test_next_week_is_read_by_the_rule_of_the_training():
+    how = inferred(["1.234,50 EUR", "12,25 EUR"]).column
+    values, misread = read(["1.234", "7 USD", "7 kg", "7,5 EUR"], how)
+    np.testing.assert_array_equal(values, [1234, NAN, NAN, 7.5])
+    assert misread.tolist() == [False, True, True, False]
+    how = inferred(["31/12/2024", "01/03/2024"]).column
+    values, misread = read(["03/01/2024", "12/25/2024"], how)
+    np.testing.assert_array_equal(values, [day(2024, 1, 3), NAN])
+    assert misread.tolist() == [False, True]
+
+
+def test_the_order_of_day_and_month():
+    found, values = values_of(["01/03/2024", "02/04/2024"])
+    assert (found.is_unclear, found.column.order, values[0]) == (
+        True,
+        "month-first",
+        day(2024, 1, 3),
+    )
+    assert "--dates day-first" in found.notes[0]
+    found, values = values_of(["01/03/2024"], Hints(order="day-first"))
+    assert (found.is_unclear, values[0]) == (False, day(2024, 3, 1))
+    found, _ = values_of([f"{k:02d}/03/2024" for k in range(1, 12)])
+    assert (found.is_unclear, found.column.order) == (True, "day-first")
+    assert inferred(["03.25.2024", "01.02.2024"]).column.order == "month-first"
+    found, values = values_of(["31/12/2024", "30/11/2024", "12/25/2024"])
+    assert (found.column.kind, found.column.order, found.misread) == (
+        "date",
+        "day-first",
+        "12/25/2024",
+    )
+    assert "some dates have the day first" in found.notes[0]
+
+
+def test_invalid_dates_are_misread():
+    texts = [f"{k}.01.2024" for k in range(1, 31)]
+    found, _ = values_of([*texts, "31.02.2024"])
+    assert (found.column.kind, found.misread) == ("date", "31.02.2024")
+
+
+def test_notes_name_bounds_ranges_and_units():
+    notes = inferred([*numbers(), ">250"], counts=np.array([1] * 200 + [9])).notes
+    assert notes == ("x: 9 cells such as '>250' count as their number.",)
+    assert "count as their middle" in inferred(["10-20", "20-30"]).notes[0]
+    assert "read alike" in inferred(["$12", "7 €", "$8"]).notes[0]
+    assert "converted" in inferred(["2 kg", "500 g", "3 kg", "250 g"]).notes[0]
+    assert "decimal comma, others" in inferred(["1,5", "1.5"]).notes[0]
+    assert "codes, not numbers" in inferred(["0042", "1234"]).notes[0]
+
+
+def test_a_rare_letter_is_no_unit_but_a_rare_currency_is():
+    assert inferred([*numbers(), "12 kg"]).n_misread == 1
+    assert inferred([*numbers(), "12 Q", "13 Z"]).n_misread == 2
+    assert inferred([*numbers(), "$12"]).n_misread == 0
+
+
+def test_a_notation_in_few_words():
+    column = ColumnSchema("x", "number", ",", ("EUR", "%"), missing=("refused",), codes=(-999.0,))
+    assert describe(column) == "decimal comma, EUR, percent, missing: -999 refused"
+    assert describe(ColumnSchema("x", "date", order="day-first")) == "day first"
+    assert describe(ColumnSchema("x", "category")) == ""
+
+
+# Codes for missing ------------------------------------------------------------------------
+
+MANY = np.arange(1000.0)
+
+
+@pytest.mark.parametrize(
+    ("numbers", "expected"),
+    [
+        (np.r_[MANY, [-999] * 50], (-999,)),
+        (np.r_[MANY, [9999] * 50], (9999,)),
+        (np.r_[MANY, [-9999] * 50, [99999] * 20], (-9999, 99999)),
+        (np.r_[MANY, [-999] * 50, [-99] * 20], (-999, -99)),
+        (np.r_[MANY - 500, [-9999] * 50], (-9999,)),
+        (np.r_[MANY, [-999] * 3], ()),  # too few
+        (np.r_[MANY - 500, [-999] * 50], ()),  # too near
+        (np.r_[MANY, [9999]], ()),
+        (np.r_[MANY % 99, [99] * 50], ()),  # a percentage, an age
+        (np.r_[MANY, [999] * 50], ()),  # a price
+        (np.r_[MANY % 871 + 1, [-1] * 500], (-1,)),  # days since never
+        (np.r_[MANY - 1], ()),
+        (np.r_[[-1] * 50, [0] * 50, [1] * 50], ()),  # labels
+        (np.r_[[1, 2, 3, 9] * 50], (9,)),
+        (np.r_[MANY, [2147483647] * 50], (2147483647,)),
+        (np.r_[[-999.0] * 50], ()),  # nothing else
+        (np.r_[MANY, [np.nan] * 500, [-999] * 50], (-999,)),
+    ],
+)
+def test_codes_for_missing(numbers, expected):
+    assert infer_codes(numbers) == expected
+    values, counts = np.unique(numbers, return_counts=True)
+    assert infer_codes(values, counts) == expected
+
+
+def test_codes_are_read_as_missing():
+    found, values = values_of([*numbers(), "-999"])
+    assert found.column.codes == ()
+    found = inferred([*numbers(), "-999"], counts=np.array([1] * 200 + [20]))
+    assert (found.column.codes, found.n_missing, found.n_misread) == ((-999.0,), 20, 0)
+    assert "-999 (in 20 cells) is far from all other values" in found.notes[0]
+    values, misread = read(["-999", "7"], found.column)
+    assert np.isnan(values).tolist() == [True, False]
+    assert not misread.any()
+
+
+# Any number in any notation ---------------------------------------------------------------
+
+SHAPES = [
+    "{}",
+    "${}",
+    "{} EUR",
+    "{}%",
+    "{} kg",
+    " {} ",
+    "'{}",
+    '"{}"',
+    "~{}",
+    "{}*",
+    "CHF {}",
+    "{} km/h",
+]
+
+
+def written(value, decimal, between, shape):
+    text = f"{abs(value):,.2f}".replace(",", "t").replace(".", decimal).replace("t", between)
+    return (
+        ("-" if value < 0 else "") + shape.format(text)
+        if shape[0] == "{"
+        else shape.format(("-" if value < 0 else "") + text)
+    )
+
+
+@given(
+    st.lists(st.integers(-(10**9), 10**9), min_size=1, max_size=20),
+    st.sampled_from(
+        [(",", "."), (",", " "), (",", ""), (".", ","), (".", "'"), (".", ""), (",", "\u202f")]
+    ),
+    st.sampled_from(SHAPES),
+)
+def test_a_number_in_any_notation_reads_back(cents, marks, shape):
+    values = [cent / 100 for cent in cents]
+    found, back = values_of(list(dict.fromkeys(written(value, *marks, shape) for value in values)))
+    assert found.column.kind == "number"
+    assert found.n_misread == 0
+    np.testing.assert_allclose(back, list(dict.fromkeys(v + 0.0 for v in values)), rtol=1e-12)
+
+
+@given(
+    st.lists(st.integers(31_536_000, 3_061_065_600), min_size=1, max_size=20),
+    st.sampled_from(["%Y-%m-%d", "%d.%m.%Y", "%d %b %Y", "%B %d, %Y", "%Y/%m/%d", "%d-%b-%y"]),
+    st.sampled_from(["", " %H:%M:%S", " %I:%M:%S %p"]),
+)
+def test_a_date_in_any_notation_reads_back(seconds, form, clock):
+    moments = [dt.datetime.fromtimestamp(second, dt.UTC) for second in seconds]
+    texts = list(dict.fromkeys(moment.strftime(form + clock) for moment in moments))
+    found, back = values_of(texts)
+    assert (found.column.kind, found.n_misread) == ("date", 0)
+    since = [second / 86_400 if clock else second // 86_400 for second in seconds]
+    expected = dict.fromkeys(since)
+    np.testing.assert_allclose(back, list(expected), atol=1e-6)
+
+
+@given(st.lists(st.text(max_size=12), max_size=12, unique=True))
+def test_any_texts_are_read_as_they_were_inferred(texts):
+    found = inferred(texts)
+    if found.column.kind not in {"category", "empty"}:
+        values_of(texts)
+
+
+@given(
+    st.lists(
+        st.text("0123456789.,-+'% $€kgEeTZ:/()<>", min_size=1, max_size=14), max_size=8, unique=True
+    ),
+    st.sampled_from(["number", "date", "time", "duration", "boolean"]),
+)
+def test_no_text_is_too_odd(texts, kind):
+    values_of(texts, Hints(kind=kind))

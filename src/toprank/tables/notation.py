@@ -31,9 +31,9 @@ KINDS = ("number", "boolean", "date", "time", "duration", "category", "empty")
 _SPELLINGS = (
     "|na|n/a|n.a.|n. a.|n.a|n/d|n.d.|nd|n.v.t.|n.r.|n/r|#n/a|#n/a n/a|#na|nan|-nan|1.#qnan|nat|"
     "null|nil|none|<na>|<null>|<none>|(null)|(none)|(blank)|(empty)|[null]|{null}|\\n|?|??|-|--|"
-    "---|–|—|.|..|...|…|*|**|/|x|_|"
-    "#div/0!|#value!|#ref!|#name?|#num!|#null!|#error!|#err|error|unknown|unk|"
-    "missing|not available|not applicable|not known|not specified|not provided|undefined|unspecified|"
+    "---|–|—|.|..|...|…|*|**|/|x|_|#div/0!|#value!|#ref!|#name?|#num!|#null!|#error!|#err|error|"
+    "unknown|unk|missing|not available|not applicable|not known|not specified|not provided|"
+    "undefined|unspecified|"
     "no data|nodata|no value|empty|blank|tbd|tba|tbc|t.b.d.|unbekannt|fehlt|fehlend|k.a.|k. a.|k.a|"
     "keine angabe|keine angaben|keine daten|nicht verfügbar|nicht bekannt|leer|offen|o.a.|inconnu|"
     "inconnue|non renseigné|non disponible|n.c.|nc|s/o|sans objet|desconocido|desconocida|sin dato|"
@@ -492,7 +492,9 @@ _FORMS = tuple(
         rf"[a-z]{{3}}\s+{_MON}\s+{_D}(?P<rest>\s\d\d:\d\d:\d\d)\s(?:[A-Z]{{3,4}}\s)?(?P<y>\d{{4}})",
     )
 )
-_TIME_FIRST = re.compile(r"(\d\d?:\d\d(?::\d\d)?(?:\s?[ap]m)?)[,\s]+(\D{0,12}\d[^:]*)", re.I)
+_TIME_FIRST = re.compile(
+    r"(\d\d?:\d\d(?::\d\d)?(?:\s?[ap]m)?)[,\s]+(\D{0,12}\d[^:]*)", re.IGNORECASE
+)
 _TIME_OF_DAY = re.compile(
     r"[T,:\s]*(?:at|um|à)?\s*(\d{1,2})(?:[:.h]?(\d{2})(?:[:.]?(\d{2})(?:[.,:](\d{1,9}))?)?)?"
     r"\s*(?:([ap])\.?m\.?)?\s*(?:uhr|h)?\s*(Z|UTC|GMT|[A-Z]{3,4}|[A-Z]\w+/\w+|(?:UTC|GMT)?\s?[-+]\d\d:?(?:\d\d)?)?"
@@ -610,7 +612,8 @@ _CLOCK = re.compile(
     re.IGNORECASE,
 )
 _OTHER_CLOCK = re.compile(
-    r"(?P<h>\d{1,2})(?:(?:\s?h\s?|\.)(?P<m>\d\d))?\s*(?:(?P<half>[ap])\.?\s?m\.?|(?P<uhr>uhr)|(?<=h\d\d)|(?<=h \d\d))",
+    r"(?P<h>\d{1,2})(?:(?:\s?h\s?|\.)(?P<m>\d\d))?\s*(?:(?P<half>[ap])\.?\s?m\.?|(?P<uhr>uhr)|(?<=h\d\d)|"
+    r"(?<=h \d\d))",
     re.IGNORECASE,
 )
 _LENGTHS = re.compile(r"(\d+(?:[.,]\d+)?)\s*([^\W\d_]+)\.?[,\s]*(?:and\s|und\s)?")
@@ -969,7 +972,13 @@ def _are_codes(cells: _Cells) -> bool:
 
 
 def _are_pairs(cells: _Cells, numbers: list[_Cell | None]) -> bool:
-    """Whether what looks like ranges or fractions are other pairs, such as 120/80 or 555-1234."""
+    """Whether what looks like ranges, fractions or bounds are other pairs, or two classes.
+
+    Such as 555-1234, 120/80, or <=50K beside >50K.
+    """
+    bounds = [cell.value for cell in numbers if cell and cell.remark == "bound"]
+    if 2 * len(bounds) >= len(numbers) and len(set(bounds)) < len(bounds):
+        return True
     sizes = cells.tally(cell and cell.remark for cell in numbers)
     parts = {cell.part for cell in numbers if cell and cell.part}
     ranges = {cell.value for cell in numbers if cell and cell.remark == "range"}
