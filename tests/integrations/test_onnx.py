@@ -137,7 +137,7 @@ def test_a_blend_is_the_sum_of_its_members(rows):
     np.testing.assert_allclose(scored(blend, new), blend.decision_function(new), atol=1e-9)
 
 
-@pytest.mark.filterwarnings("ignore:coded: -999")
+@pytest.mark.filterwarnings("ignore:coded")
 def test_the_encoder_of_a_table_becomes_part_of_the_graph():
     rng = np.random.default_rng(0)
     n = 200
