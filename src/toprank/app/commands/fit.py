@@ -140,6 +140,7 @@ def fit(
 ) -> None:
     """Learn a ranker from a table and write it to a model file."""
     from toprank.app.column_survey import choose_columns
+    from toprank.app.drift import misfits
     from toprank.app.model_file import save_model
     from toprank.app.reading import open_rows
     from toprank.app.writing import check_writable
@@ -166,6 +167,9 @@ def fit(
         data, held = data.divided(parse_share(choice.hold_out, "--hold-out"), choice.seed)
     model = learn(console, data, choice, amount, held_out=held, scratch=choice.scratch)
     path = save_model(output, model)
+    if isinstance(source, ParquetStream):
+        for note in misfits(model, source):  # a sample told how the columns are read
+            console.note(note)
     for line in lines:
         console.say(line)
     print_summary(console, model, path)
