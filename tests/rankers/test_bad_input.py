@@ -83,8 +83,8 @@ def test_sparse_columns_of_pandas_are_named(ranker):
 
 
 def test_a_remedy_in_python_is_no_option_of_the_command_line():
-    table = pd.DataFrame(X, columns=["a", "b"]).assign(c=pd.to_timedelta(Y, unit="D"))
-    with pytest.raises(ValueError, match=r"the column 'c' holds duration.*; drop it\.$"):
+    table = pd.DataFrame(X, columns=["a", "b"]).assign(c=[[label] for label in Y])
+    with pytest.raises(TypeError, match=r"X\['c'\] holds a list.*; drop the column, or make it pl"):
         TopRanker(1).fit(table, Y)
 
 
