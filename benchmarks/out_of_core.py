@@ -28,13 +28,13 @@ from toprank.solvers.passes import PushPasses
 from toprank.solvers.tree_blocks import binned_rows
 from toprank.solvers.tree_problem import bins_of_blocks
 from toprank.tables import ParquetBlocks
-from toprank.tables.parquet_stream import BUFFER
 from toprank.weak_rankers import Features, Stumps
 
 ROWS, FEATURES, ROUNDS = int(float(os.environ.get("ROWS", "1e7"))), 20, 10
 FOLDER = os.environ.get("FOLDER", tempfile.gettempdir())
 TURNS = 6 if ROWS <= 10_000_000 else 2
 LEANEST, DEFAULT = "pyarrow reads in pieces", "pyarrow reads by default"
+BUFFER = 1 << 18  # bytes that pyarrow reads ahead in every column
 
 
 def write(path, n_rows, seed=0, group=1 << 20):
