@@ -5,6 +5,7 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -12,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.tables.parquet_files import rows, table_of, write
-from toprank.tables import ParquetBlocks
+from toprank.tables import ParquetBlocks, Table, TableEncoder, parquet_stream
 from toprank.tables.parquet_stream import ParquetStream
 
 
@@ -34,6 +35,37 @@ def test_every_row_comes_once_and_in_order(group_rows, batch_rows, n_files, n_jo
         kept = blocks.kept(lambda block: block)
         np.testing.assert_array_equal(np.concatenate(kept.total(table_of)), X)
         kept.close()
+
+
+@pytest.mark.parametrize("sampled", [100_000, 320])
+def test_texts_of_a_file_are_read_as_those_of_a_table_in_memory(tmp_path, monkeypatch, sampled):
+    monkeypatch.setattr(parquet_stream, "_SAMPLED_ROWS", sampled)
+    prices = [f"{number % 97},5 EUR" for number in range(1000)]
+    prices[500] = prices[777] = "12,5o"
+    frame = pl.DataFrame({"price": prices, "word": ["a", "NA", "?", None] * 250})
+    for name, part in (("a", frame[:400]), ("b", frame[400:])):
+        part.write_parquet(tmp_path / f"{name}.parquet", row_group_size=90)
+    stream = ParquetStream(tmp_path, batch_rows=130, n_jobs=2)
+    table = Table(frame.to_dict())
+    assert stream.schema == table.schema
+    assert [f"from {sampled} of its 1,000 rows" in note for note in stream.notes] == (
+        [True] if sampled < 1000 else []
+    )
+    memory = TableEncoder().fit(table)
+    passes = TableEncoder().fit_passes(lambda work: total(stream, work), stream.schema)
+    assert vars(passes) == vars(memory)
+    assert stream.misread() == {"price": (2, [500, 777], "12,5o")}
+    assert total(stream, lambda batch: batch.n_rows) == 1000  # a second pass counts no cell again
+    assert stream.misread() == table.misread() == stream.misread()
+    assert stream.read_by(stream.schema.select(["word"])).misread() == {}
+    taken = stream.take(np.array([3, 399, 400, 999]))
+    assert taken.equals(frame[[3, 399, 400, 999]])
+    assert stream.take(np.array([], dtype=int)).equals(frame[:0])
+    assert stream.decoded_bytes() == pytest.approx(frame.estimated_size(), rel=0.2)
+
+
+def total(stream, work):
+    return stream.total(lambda batch: work(batch.table), stream.names)
 
 
 def test_a_file_that_is_damaged_inside_is_named(tmp_path):

@@ -83,7 +83,7 @@ class Column:
 
     def texts(self) -> NDArray[Any]:
         """The word of each row, None where missing."""
-        return np.array([*self.words, None], dtype=object)[self.values]
+        return np.asarray(np.array([*self.words, None], dtype=object)[self.values])
 
 
 def _date_parts(days: NDArray[np.float64]) -> tuple[NDArray[np.float64], ...]:

@@ -206,7 +206,7 @@ class ParquetStream:
 
         return pl.concat(add_up(of_part, parts, self.n_jobs))
 
-    def _places(self, rows: NDArray[np.int64]) -> Iterator[tuple[_Slice, NDArray[np.int64]]]:
+    def _places(self, rows: NDArray[Any]) -> Iterator[tuple[_Slice, NDArray[Any]]]:
         """Slices that hold some of the sorted rows, and where these lie in them."""
         ends = np.array([part.first_row + part.n_rows for part in self._slices])
         homes = np.searchsorted(ends, rows, side="right")
@@ -220,12 +220,12 @@ class ParquetStream:
         if n_rows >= self.n_rows:
             parts = [_Slice(file, 0, self._sizes[file], 0, 0) for file in self._files]
         else:
-            starts = np.linspace(0, self.n_rows - n_rows // _PIECES, _PIECES).astype(np.int64)
-            parts = [
-                part._replace(start=part.start + int(places[0]), n_rows=n_rows // _PIECES)
-                for part, places in self._places(starts)
-                for places in np.split(places, places.size)
-            ]
+            size = n_rows // _PIECES
+            parts = []
+            for part, places in self._places(np.linspace(0, self.n_rows - size, _PIECES)):
+                last = max(0, self._sizes[part.path] - size)
+                starts = np.minimum(part.start + places.astype(np.int64), last).tolist()
+                parts += [part._replace(start=start, n_rows=size) for start in starts]
         return pl.concat([self._read(part, names) for part in parts])
 
     def _read(self, part: _Slice, names: list[str]) -> pl.DataFrame:

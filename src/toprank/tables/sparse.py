@@ -48,7 +48,7 @@ class SparseTable(Table):
         return int(self.matrix.shape[0])
 
     @cached_property
-    def names(self) -> list[str]:  # type: ignore[override]
+    def names(self) -> list[str]:
         """Names of the columns, then numbers of the features."""
         return [*self.cells, *map(str, self.numbers.tolist())]
 
