@@ -62,7 +62,7 @@ def tables():
         ),
         "no columns.parquet": as_parquet(pa.table({})),
         "no rows.parquet": as_parquet(columns().slice(0, 0)),
-        "model.csv": b"toprank model 2\n" + b"0" * 64 + b"\n",
+        "model.csv": b"toprank model 3\n" + b"0" * 64 + b"\n",
     }
     for name, values in _types().items():
         found[f"{name}.parquet"] = as_parquet(pa.table({"size": values, "t": T}))
@@ -116,7 +116,7 @@ def models(content):
         deep = [deep]
     return {
         "empty": b"",
-        "only magic": b"toprank model 2\n",
+        "only magic": b"toprank model 3\n",
         "pickle": b"\x80\x04\x95\x0f\x00\x00\x00\x00\x00\x00\x00\x8c\x02os\x94\x8c\x06system\x93.",
         "nested": sealed(b"[" * 100_000 + b"]" * 100_000),
         "deep": sealed({**description, "facts": {**description["facts"], "deep": deep}}, arrays),
@@ -135,6 +135,6 @@ def models(content):
         "long arrays": sealed(description, arrays + bytes(50 << 20)),
         "not finite": sealed(description, b"\xff" * len(arrays)),
         "huge numbers": sealed(description, np.full(len(arrays) // 8, 1e308).tobytes()),
-        "later layout": content.replace(b"toprank model 2", b"toprank model 99"),
+        "later layout": content.replace(b"toprank model 3", b"toprank model 99"),
         "long layout": b"toprank model " + b"9" * 5_000_000 + b"\n\n",
     }

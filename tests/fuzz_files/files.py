@@ -196,7 +196,7 @@ def sealed(description, arrays=b""):
     if not isinstance(description, bytes):
         description = json.dumps(description).encode()
     payload = struct.pack("<Q", len(description)) + description + arrays
-    return b"toprank model 2\n" + sha256(payload).hexdigest().encode() + b"\n" + payload
+    return b"toprank model 3\n" + sha256(payload).hexdigest().encode() + b"\n" + payload
 
 
 def unsealed(content):

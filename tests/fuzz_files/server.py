@@ -4,7 +4,9 @@ A child that crashes, hangs or fills the memory is seen as what it is, as if it 
 """
 
 import gc
+import importlib
 import os
+import pkgutil
 import resource
 import signal
 import sys
@@ -13,6 +15,7 @@ import time
 import traceback
 from typing import NamedTuple
 
+import toprank
 from toprank.app.cli import main
 
 CPU_SECONDS = 30
@@ -31,16 +34,22 @@ class Done(NamedTuple):
 
 
 def warm_up(commands, folder):
-    """Import and compile what the commands need, before any child is forked."""
+    """Import what the commands need, before any child is forked, and compile it to the disk.
+
+    The commands run in children, too: threads of polars would not survive a fork.
+    """
     for command in commands:
-        done = run(command, folder, fork=False)
-        if done.code:
-            raise RuntimeError(f"{command} ended with {done.code}: {done.said}")
+        done = run(command, folder)
+        if done.code or done.signal:
+            raise RuntimeError(f"{command} ended with {done.code or done.signal}: {done.said}")
+    for module in pkgutil.walk_packages(toprank.__path__, "toprank."):
+        if not module.name.startswith(("toprank.integrations", "toprank.__main__")):
+            importlib.import_module(module.name)
     gc.collect()
     gc.freeze()  # children share the memory of what is not counted any more
 
 
-def run(arguments, folder, *, prepare=None, signals=(), fork=True):
+def run(arguments, folder, *, prepare=None, signals=()):
     """Run the program in a folder.
 
     ``prepare`` is called in the child before the command, whose messages then go to a pipe: limits
@@ -49,8 +58,6 @@ def run(arguments, folder, *, prepare=None, signals=(), fork=True):
     """
     arguments = [str(argument) for argument in arguments]
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-        if not fork:
-            return _in_this_process(arguments, folder, (out, err))
         if prepare is not None:
             pipes = [os.pipe() for _ in range(2)]
             targets = [write_end for _, write_end in pipes]
@@ -69,16 +76,6 @@ def run(arguments, folder, *, prepare=None, signals=(), fork=True):
     scale = 1 << 20 if sys.platform == "darwin" else 1 << 10
     seconds = usage.ru_utime + usage.ru_stime
     return Done(code, ended_by, *texts, seconds, usage.ru_maxrss / scale)
-
-
-def _in_this_process(arguments, folder, streams):
-    former = [os.dup(number) for number in (1, 2)]
-    code = _called(arguments, folder, [stream.fileno() for stream in streams])
-    for number, handle in enumerate(former, start=1):
-        os.dup2(handle, number)
-        os.close(handle)
-    streams[1].seek(0)
-    return Done(code, 0, "", streams[1].read().decode(errors="replace"), 0.0, 0.0)
 
 
 def _forked(arguments, folder, prepare, signals, targets):
