@@ -125,8 +125,8 @@ def plain_numbers(cells: Any) -> NDArray[np.float64] | None:
     return np.where(np.isfinite(values), values, np.nan)
 
 
-# Digits that may be an account, a postcode or a day (20240301), and not a number.
-_NO_NUMBER = r"^\s*[-+]?0\d|\d{16}"
+# Digits that may be an account, a postcode, a part (12E4) or a telephone, and not a number.
+_NO_NUMBER = r"^\s*[-+]?(0\d|\d{12}|\d+E\d)|^\s*\+\d{9}"
 _THOUSANDS = r"^\s*[-+]?\d{1,3}\.\d{3}\s*$"
 _FIRST_DAY, _LAST_DAY = 19_000_101, 21_001_231
 

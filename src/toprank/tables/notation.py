@@ -48,6 +48,7 @@ _ENOUGH = 0.95  # share of the cells that must fit a kind
 _MISSING_WORDS = 5  # so many different unknown words may stand for missing
 _SAMPLE = 400  # texts that show whether a closer look is worth its time
 _MANY = 100_000  # different texts that decide on a notation
+_LONGEST = 80  # characters of a number or a date; patterns would take long over more
 _DAY = 86_400.0
 _EPOCH = date(1970, 1, 1).toordinal()
 
@@ -121,6 +122,7 @@ _PLAINLY = str.maketrans(
     | dict.fromkeys("⁄∕／", "/")
     | {"．": ".", "，": ",", "％": "%", "＋": "+", "：": ":", "＄": "$", "（": "(", "）": ")"}
     | {"٫": ".", "٬": "'", "٪": "%", "μ": "µ", "年": "-", "月": "-", "日": " "}
+    | {"년": "-", "월": "-", "일": " "}
     | {"▲": "+", "↑": "+", "▼": "-", "↓": "-"}
     | {"½": " 1/2", "¼": " 1/4", "¾": " 3/4", "⅓": " 1/3", "⅔": " 2/3", "⅕": " 1/5"}
     | {"⅛": " 1/8", "⅜": " 3/8", "⅝": " 5/8", "⅞": " 7/8"}
@@ -191,12 +193,17 @@ _UNITS |= {
 }
 _UNITS |= {name: (group.split()[0], 1.0) for group in _MONEY.split("|") for name in group.split()}
 _UNITS |= dict.fromkeys(("#", "№", "no", "nr", "n°", "nº"), ("number", 1.0))
+_UNITS |= {"S": ("time", 1 / 3600), "H": ("time", 1.0)}  # Soll and Haben, if both are there
 _FOLDED = {name.casefold(): name for name in reversed(_UNITS)}
 _MAGNITUDE = re.compile(
     r"(mio\.?|mrd\.?|bn|mn|mln|tsd\.?|[mb]illion|[kmgt])\s*(\D+)", re.IGNORECASE
 )
 # With thousands (k) beside them, these are millions and billions rather than metres and bytes.
 _THOUSANDS = {"k", "M"}
+# What stands behind negative numbers, and its opposite behind positive ones.
+_OPPOSITES = [
+    pair.split("/") for pair in ("H/S", "haben/soll", "credit/debit", "S/N", "°s/°n", "°w/°e")
+]
 _BESIDE_THOUSANDS = {"m": 1e6, "B": 1e9, "b": 1e9, "t": 1e12}
 
 
@@ -237,6 +244,9 @@ def _factors(units: Sequence[str]) -> dict[str, float]:
         unit = _unit(given)
         family, size = _UNITS.get(unit, (unit, 1.0))
         factors[unit] = size / firsts.setdefault(family, size)
+    for negative, positive in _OPPOSITES:
+        if {negative, positive} <= factors.keys():
+            factors |= {negative: -1.0, positive: 1.0}
     if factors.keys() & _THOUSANDS:
         factors |= {unit: size for unit, size in _BESIDE_THOUSANDS.items() if unit in factors}
     return factors
@@ -257,7 +267,8 @@ class _Cell(NamedTuple):
     mark: str = ""
     units: tuple[str, ...] = ()
     remark: str = ""
-    part: int = 0
+    part: int = 0  # the whole of a fraction
+    width: float = 0.0  # of a range
 
 
 _PLAIN = re.compile(r"-?(?:0|[1-9]\d*)(?:\.(\d+))?")
@@ -267,13 +278,13 @@ _ABOUT = (
     r"mind|max|min|environ)\b\.?"
 )
 _NUMBER = re.compile(
-    rf"(?P<about>{_ABOUT})?\s*(?P<sign>[-+])?\s*"
+    rf"[*†‡]?\s*(?P<about>{_ABOUT})?\s*(?P<sign>[-+])?\s*"
     r"(?P<before>[^\d\s.,'+\-()<>=/:_\[\]*\"][^\d+\-()<>=/:\[\]*\"]{0,11}?)??(?P<gap>\s*[:=]?\s*)(?P<inner>[-+])?\s*"
-    r"(?P<core>\d+(?:[.,' _]\d+)*|[.,]\d+)"
+    r"(?P<core>\d+(?:[.,' _]\d+)*|(?<![^\W\d_])[.,]\d+)"
     r"(?:[ed](?P<power>[-+]?\d{1,3})|\s?[x×*·]\s?10(?:\^|\*\*)?(?P<ten>[-+]?\d{1,3}))?"
     r"(?:[.,](?:-{1,2})?|/-|:-)?(?P<tail>[-+])?\s*"
     r"(?P<after>[^\d\s.,'+\-()<>=:\[\]*†‡§¹²³⁴⁵⁶⁷⁸⁹⁰\"][^\d+\-()<>=:\[\]*†‡§\"]{0,19}(?:(?<=[a-z])\^?[23])?)?"
-    r"\s*(?:[*†‡§¹²³⁴⁵⁶⁷⁸⁹⁰]+|\[\w{1,3}\]|\(\D{1,15}\)|(?<=\s)\([^()]{1,15}\)|(?:±|\+/?-)\s?[\d.,]+)*",
+    r"\s*(?:[*†‡§¹²³⁴⁵⁶⁷⁸⁹⁰]|\[\w{1,3}\]|\(\D{1,15}\)|(?<=\s)\([^()]{1,30}\)|\+|(?:±|\+/?-)\s?[\d.,]+)*",
     re.IGNORECASE,
 )
 _IN_BRACKETS = re.compile(r"(\D{0,6}?)\(([^()]*\d[^()]*)\)(\D{0,12})")
@@ -282,8 +293,17 @@ _STARS = re.compile(r"([★⭐]\ufe0f?)+☆*")
 _RANGE = re.compile(
     r"(.*?\d.*?)\s*(?:-|\bto\b|\bbis\b|\bà\b|\ba\b|\.{2,3}|\band\b|\bund\b)\s*(\D{0,4}\d.*)"
 )
-_FRACTION = re.compile(r"([-+])?(?:(\d+)\s+)?(\d+)\s*(?:/|of|out of|von|sur)\s*(\d+)")
-_FEET = re.compile(r"""(\d)\s*(?:'|ft\.?|feet)\s*(1[01]|\d(?:\.\d+)?)\s*(?:"|''|in\.?|inches)?""")
+_FRACTION = re.compile(
+    r"([-+])?(?:(\d+)\s+)?(\d+(?:[.,]\d+)?)\s*(?:/|of|out of|von|sur)\s*(\d+)"
+    r"(?:\s(?:stars?|points?|Sterne|Punkte))?"
+)
+_BETWEEN = re.compile(r"(?:between|from|zwischen|von|entre|de)\s+(?=\d)", re.IGNORECASE)
+_INTERVAL = re.compile(
+    r"(?:\[(?!.*\]$)|\((?!.*\)$)|\[(?=.*\d,\s))\s*(.+?)\s*(?:;|,|(?<=\d)-)\s*([^,;]+?)\s*[\])]"
+)
+_FEET = re.compile(
+    r"""(\d{1,2})\s*(?:'|ft\.?|feet)\s*(1[01]|\d(?:\.\d+)?)\s*(?:"|''|in\.?|inches)?"""
+)
 
 
 def _number(text: str) -> _Cell | None:
@@ -308,6 +328,8 @@ def _number(text: str) -> _Cell | None:
             return _Cell(value, value, ".")
         return _Cell(value, float(text.replace(".", "")), ".?")
     text = _clean(text)
+    if len(text) > _LONGEST:
+        return None
     is_negative = False
     if "(" in text:
         found = _IN_BRACKETS.fullmatch(text)
@@ -325,32 +347,34 @@ def _number(text: str) -> _Cell | None:
 def _whole(found: re.Match[str]) -> _Cell | None:
     """The number of a cell that holds one number, its signs and its units."""
     before, after, core = found["before"], found["after"], found["core"]
-    units: tuple[str, ...] = ()
-    if before:
-        unit = _unit(before)
-        if _stands_before(unit, is_apart=bool(found["gap"])):
-            units = () if _UNITS[unit][0] == "number" else (unit,)
-        elif found["gap"]:
-            units = (f"{before.casefold()}:",)  # a word before numbers, as in score: 12.5
-        else:
-            return None  # C123 and INV-00012 are codes
+    units = _units_before(before, is_apart=bool(found["gap"])) if before else ()
     is_negative = "-" in ((found["sign"] or "") + (found["inner"] or "") + (found["tail"] or ""))
     if after:
         folded = after.strip(" .").casefold()
         if folded in {"cr", "dr"}:
             is_negative ^= folded == "cr"
         elif not (folded in {"st", "nd", "rd", "th", "º", "ª"} and core.isdigit()):
-            units += _units_behind(after)
-    if found["sign"] == "+" and core.count(" ") > 1:  # the number of a telephone
+            units = None if units is None else units + _units_behind(after)
+    is_phone = found["sign"] == "+" and (core.count(" ") > 1 or (core + " ").find(" ") > 8)
+    if is_phone or (found["tail"] and (found["sign"] or found["inner"])):  # -1-
         return None
     digits = _digits(core, found["power"] or found["ten"] or "")
-    if digits is None:
+    if digits is None or units is None:
         return None
     value, other, mark = digits
-    remark = "bound" if found["about"] not in {None, "="} or found["tail"] == "+" else ""
+    remark = "bound" if found["about"] not in {None, "="} or found[0][-1] == "+" else ""
     if is_negative:
         value, other = -value, -other
     return _Cell(value, other, mark, units, remark)
+
+
+def _units_before(text: str, *, is_apart: bool) -> tuple[str, ...] | None:
+    """The unit before a number, as far as it is one."""
+    unit = _unit(text)
+    if _stands_before(unit, is_apart=is_apart):
+        return () if _UNITS[unit][0] == "number" else (unit,)
+    # a word before numbers, as in score: 12.5, but C123 and INV-00012 are codes
+    return (f"{text.casefold()}:",) if is_apart else None
 
 
 def _stands_before(unit: str, *, is_apart: bool = False) -> bool:
@@ -387,7 +411,7 @@ def _composed(text: str) -> _Cell | None:
     """The number of a range, a fraction, a length in feet and inches, or of stars."""
     found = _FRACTION.fullmatch(text)
     if found and int(found[4]):
-        value = int(found[2] or 0) + int(found[3]) / int(found[4])
+        value = int(found[2] or 0) + float(found[3].replace(",", ".")) / int(found[4])
         value = -value if found[1] == "-" else value
         return _Cell(value, value, remark="fraction", part=int(found[4]))
     found = _FEET.fullmatch(text)
@@ -397,7 +421,7 @@ def _composed(text: str) -> _Cell | None:
     if _STARS.fullmatch(text):
         value = float(text.count("★") + text.count("⭐"))
         return _Cell(value, value)
-    found = _RANGE.fullmatch(text)
+    found = _INTERVAL.fullmatch(text) or _RANGE.fullmatch(_BETWEEN.sub("", text))
     return _range(found) if found else None
 
 
@@ -412,7 +436,9 @@ def _range(found: re.Match[str]) -> _Cell | None:
     marks = {low.mark, high.mark} - {"", "0"}
     mark = marks.pop() if len(marks) == 1 else ""
     middle, other = (low.value + high.value) / 2, (low.other + high.other) / 2
-    return _Cell(middle, other, mark, high.units or low.units, "range")
+    return _Cell(
+        middle, other, mark, high.units or low.units, "range", width=2 * (high.value - middle)
+    )
 
 
 def _number_reader(how: ColumnSchema) -> Callable[[str], float | None]:
@@ -464,8 +490,18 @@ _MONTH_NAMES = (
     "november novembre noviembre novembro nov|"
     "december dezember décembre diciembre dicembre dezembro dec dez déc dic decembre"
 )
+_MORE_MONTH_NAMES = (
+    "ocak sty stycznia января янв|şubat lut lutego февраля фев|mart marts marca марта мар|"
+    "nisan kwi kwietnia апреля апр|maj mayıs maja мая|haziran cze czerwca июня июн|"
+    "temmuz lip lipca июля июл|augusti ağustos sie sierpnia августа авг|"
+    "eylül wrz września сентября сен|ekim paź października октября окт|"
+    "kasım lis listopada ноября ноя|aralık gru grudnia декабря дек"
+)
 _MONTHS = {
-    name: place + 1 for place, names in enumerate(_MONTH_NAMES.split("|")) for name in names.split()
+    name: place + 1
+    for months in (_MONTH_NAMES, _MORE_MONTH_NAMES)
+    for place, names in enumerate(months.split("|"))
+    for name in names.split()
 }
 _MON = "(?P<mon>" + "|".join(sorted(_MONTHS, key=len, reverse=True)) + r")(?![^\W\d_])\.?"
 _DAYNAME = r"(?:[^\W\d_]{2,10}\.?,?\s+)?"
@@ -475,26 +511,41 @@ _REST = r"(?P<rest>[T,:\s]+(?:at|um|à)?\s*\d.*)?"
 _FORMS = tuple(
     re.compile(form, re.IGNORECASE)
     for form in (
-        rf"{_DAYNAME}(?P<y>\d{{4}})([-/.])(?P<m>\d{{1,2}})\2(?P<d>\d{{1,2}})[-.]?\s?{_REST}",
-        rf"{_DAYNAME}(?P<a>\d{{1,2}})\s?(?P<sep>[-/.])\s?(?P<b>\d{{1,2}})\s?(?P=sep)\s?{_YEAR}\.?{_REST}",
+        (
+            rf"{_DAYNAME}(?P<y>\d{{4}})([-/._]\s?)"
+            rf"(?P<m>\d{{1,2}})\2(?P<d>\d{{1,2}})[-.]?\s?{_REST}"
+        ),
+        (
+            rf"{_DAYNAME}(?P<a>\d{{1,2}})\s?(?P<sep>[-/.])\s?"
+            rf"(?P<b>\d{{1,2}})\s?(?P=sep)\s?{_YEAR}\.?{_REST}"
+        ),
         rf"{_DAYNAME}{_D}[-\s./]*(?:de\s+|of\s+)?{_MON}[-\s./,]*(?:del?\s+)?{_YEAR}{_REST}",
         rf"{_DAYNAME}{_MON}[-\s./]*{_D},?[-\s/]+(?P<y>\d{{4}}){_REST}",
         rf"(?P<y>\d{{4}})[-\s./]*{_MON}(?:[-\s./]*{_D}{_REST})?",
         rf"{_MON}[-\s./,]*(?:del?\s+)?{_YEAR}",
-        r"(?P<y>\d{4})[-/](?P<m>\d{1,2})-?",
+        r"(?P<y>\d{4})[-/M](?P<m>\d{1,2})-?",
         r"(?P<y>\d{4})-(?P<yd>[0-3]\d\d)",
-        r"(?P<m>\d{1,2})[-/.](?P<y>\d{4})",
-        r"(?:Q|T)(?P<q>[1-4])[-\s/.]*'?(?P<y>\d{4}|\d{2})|(?P<q2>[1-4])Q[-\s/.]*'?(?P<y2>\d{4}|\d{2})",
+        r"(?P<m>\d{1,2})[-/.](?P<y>\d{4})|(?P<m2>0[1-9]|1[0-2])[-/](?P<y2>\d\d)",
+        r"FY\s?'?(?P<y>\d{4}|\d{2})(?:[-/]\d{2,4})?",
+        r"(?P<y>\d{4})[-\s/.]*H(?P<h>[12])|H(?P<h2>[12])[-\s/.]*(?P<y2>\d{4})",
+        (
+            rf"(?:Q|T)(?P<q>[1-4])(?!\d\d$)[-\s/.]*{_YEAR}|"
+            r"(?P<q2>[1-4])(?:Q|\.\s?Quartal)[-\s/.]*'?(?P<y2>\d{4}|\d{2})"
+        ),
         r"(?P<y>\d{4})[-\s/.]*[QT](?P<q>[1-4])",
         r"(?P<y>\d{4})[-\s/]*(?:W|KW\s*)(?P<w>\d{1,2})(?:-?(?P<wd>[1-7]))?",
-        r"(?:W|KW)\s*(?P<w>\d{1,2})[-\s/]+(?P<y>\d{4})",
+        r"(?:W|KW|CW|Week|Woche)\s*(?P<w>\d{1,2})[-\s/,]+(?P<y>\d{4})",
         r"(?P<y>(?:19|20)\d\d)(?P<m>\d\d)(?P<d>\d\d)(?P<rest>T?\d{4,6}(?:Z|[-+]\d{4})?)?",
-        rf"[a-z]{{3}}\s+{_MON}\s+{_D}(?P<rest>\s\d\d:\d\d:\d\d)\s(?:[A-Z]{{3,4}}\s)?(?P<y>\d{{4}})",
+        (
+            rf"[a-z]{{3}}\s+{_MON}\s+{_D}(?P<rest>\s\d\d:\d\d:\d\d)\s"
+            rf"(?:(?:[A-Z]{{3,4}}|[-+]\d{{4}})\s)?(?P<y>\d{{4}})"
+        ),
     )
 )
 _TIME_FIRST = re.compile(
     r"(\d\d?:\d\d(?::\d\d)?(?:\s?[ap]m)?)[,\s]+(\D{0,12}\d[^:]*)", re.IGNORECASE
 )
+_DAY_BEHIND = re.compile(r"(.*\d.*?)\s*\([^\W\d_]{2,12}\.?\)")
 _TIME_OF_DAY = re.compile(
     r"[T,:\s]*(?:at|um|à)?\s*(\d{1,2})(?:[:.h]?(\d{2})(?:[:.]?(\d{2})(?:[.,:](\d{1,9}))?)?)?"
     r"\s*(?:([ap])\.?m\.?)?\s*(?:uhr|h)?\s*(Z|UTC|GMT|[A-Z]{3,4}|[A-Z]\w+/\w+|(?:UTC|GMT)?\s?[-+]\d\d:?(?:\d\d)?)?"
@@ -532,12 +583,17 @@ def _date(text: str) -> _Day | None:
             days = since / timedelta(days=1)
             return _Day(days, days)
     text = _clean(text)
+    if len(text) > _LONGEST:
+        return None
     for form in _FORMS:
         found = form.fullmatch(text)
         if found:
             return _as_day({key: part for key, part in found.groupdict().items() if part})
     found = _TIME_FIRST.fullmatch(text)
-    return _date(f"{found[2]} {found[1]}") if found else None
+    if found:
+        return _date(f"{found[2]} {found[1]}")
+    found = _DAY_BEHIND.fullmatch(text)
+    return _date(found[1]) if found else None
 
 
 _START = datetime(1970, 1, 1, tzinfo=UTC)
@@ -558,17 +614,20 @@ def _as_day(parts: dict[str, str]) -> _Day | None:
             return None
         share = seconds / _DAY
         return _Day(day_first + share, month_first + share, parts["sep"], (first, second, last))
-    if "yd" in parts:
-        days = _days(year, 1, 1) + int(parts["yd"]) - 1
-        return _Day(days, days)
-    if "w" in parts:  # the first week of a year is the one that holds 4 January
-        days = _days(year, 1, 4)
-        days += 7 * int(parts["w"]) - 8 - (days + 3) % 7 + int(parts.get("wd", 1))
-        return _Day(days, days)
     quarter = parts.get("q") or parts.get("q2")
-    month = _MONTHS[parts["mon"].casefold()] if "mon" in parts else int(parts.get("m", 1))
-    days = _days(year, 3 * int(quarter) - 2 if quarter else month, int(parts.get("d", 1)))
-    return None if math.isnan(days) else _Day(days + seconds / _DAY, days + seconds / _DAY)
+    half = parts.get("h") or parts.get("h2")
+    month = int(parts.get("m") or parts.get("m2") or 1)
+    if "mon" in parts:
+        month = _MONTHS[parts["mon"].casefold()]
+    elif quarter or half:
+        month = 3 * int(quarter) - 2 if quarter else 6 * int(half or 1) - 5
+    days = _days(year, month, int(parts.get("d", 1))) + seconds / _DAY
+    if "yd" in parts:
+        days += int(parts["yd"]) - 1 if 1 <= int(parts["yd"]) <= 366 else math.nan
+    if "w" in parts:  # the first week of a year is the one that holds 4 January
+        monday = 7 * int(parts["w"]) - 5 - (days + 6) % 7
+        days += monday + int(parts.get("wd", 1)) if 1 <= int(parts["w"]) <= 53 else math.nan
+    return None if math.isnan(days) else _Day(days, days)
 
 
 def _days(year: int, month: int, day: int) -> float:
@@ -606,9 +665,9 @@ _NEVER = {_days(9999, 12, 31), 1.0 - _EPOCH}
 # Times of day and durations ---------------------------------------------------------------
 
 _CLOCK = re.compile(
-    r"(?P<sign>[-+])?\s*(?:(?P<days>\d+)\s*(?:d|days?|Tage?)?[,.\s]+)?"
+    r"(?P<sign>[-+])?\s*(?:kl\.?\s?|T)?(?:(?P<days>\d+)\s*(?:d|days?|Tage?)?[,.\s]+)?"
     r"(?P<h>\d+)(?::(?P<m>\d\d))(?::(?P<s>\d\d))?(?:[.,](?P<f>\d+))?\s*(?:(?P<half>[ap])\.?\s?m\.?)?"
-    r"\s*(?P<uhr>uhr|h|hrs|Z)?",
+    r"\s*(?P<uhr>uhr|h|hrs|Z|[-+]\s?\d\d:\d\d)?",
     re.IGNORECASE,
 )
 _OTHER_CLOCK = re.compile(
@@ -629,6 +688,8 @@ def _clock(text: str) -> tuple[float, bool] | None:
     ((14.5, True), False, False, (-0.1, False))
     """
     text = _clean(text)
+    if len(text) > _LONGEST:
+        return None
     found = _CLOCK.fullmatch(text) or _OTHER_CLOCK.fullmatch(text)
     if not found:
         return _span(text)
@@ -830,7 +891,7 @@ def _settle(
     share = float(counts[fits].sum() / max(counts[known].sum(), 1))
     if not is_forced and share < guess.least:
         words = [texts[place] for place in places]
-        are_words = len(words) <= _MISSING_WORDS and not any(map(_DIGIT.search, words))
+        are_words = len(words) <= _MISSING_WORDS and all(map(_WORD.match, words))
         n_values = np.unique(values[fits]).size
         if share < 0.5 or not are_words or n_values <= min(20, 10 * len(words)):
             note = (
@@ -859,7 +920,7 @@ def _settle(
     return Inferred(column, n_missing, n_misread, first, guess.is_unclear, tuple(notes)), share
 
 
-_DIGIT = re.compile(r"\d")
+_WORD = re.compile(r"\D*$|[^\W\d_]{3}")
 
 
 def _guess_boolean(cells: _Cells) -> _Guess | None:
@@ -881,13 +942,14 @@ def _guess_date(cells: _Cells) -> _Guess | None:
         return None  # numbers, some of which could be dates
     never = {text for text, day in zip(cells.texts, days, strict=True) if day and day[0] in _NEVER}
     column = ColumnSchema(name, "date", order=hints.order or "", missing=tuple(never))
+    notes = [f"{name}: {text!r} stands for no date and counts as missing." for text in never]
     if hints.order or not any(day and day.mark for day in days):
-        return _Guess(column)
-    order, is_unclear, notes = _decide_order(cells, days)
+        return _Guess(column, notes=tuple(notes))
+    order, is_unclear, more = _decide_order(cells, days)
     # dates all right, if in two orders, are worth more as dates than as words
     is_date = [bool(day) for day in days]
     least = 0.5 if cells.counts[is_date].sum() >= _ENOUGH * cells.counts.sum() else _ENOUGH
-    return _Guess(replace(column, order=order), is_unclear, notes, least)
+    return _Guess(replace(column, order=order), is_unclear, (*notes, *more), least)
 
 
 def _decide_order(cells: _Cells, days: list[_Day | None]) -> tuple[str, bool, tuple[str, ...]]:
@@ -962,13 +1024,21 @@ def _guess_number(cells: _Cells) -> _Guess | None:
 def _are_codes(cells: _Cells) -> bool:
     """Whether cells are digits alone, of which some have leading zeros or no float holds all."""
     digits = [text.strip().lstrip("'") for text in cells.texts]
+    are_parts = [_PART.fullmatch(text) is not None for text in digits]
+    if 2 * cells.counts[are_parts].sum() > cells.counts.sum():
+        return True
     lengths = np.array([len(text) if text.isdigit() else 0 for text in digits])
     has_zero = np.array([text[:1] == "0" for text in digits], dtype=bool) & (lengths > 1)
     n_cells, n_zero = cells.counts.sum(), cells.counts[has_zero].sum()
     if not lengths.size or cells.counts[lengths > 0].sum() < _ENOUGH * n_cells:
         return False
     is_even = bool(n_zero) and lengths[lengths > 0].min() == lengths.max()
+    # as long as the numbers of books, goods and telephones, but no milliseconds since 1970
+    is_even |= lengths.min() == lengths.max() >= 12 and digits[0][:1] not in {"1", "2"}
     return bool(lengths.max() > 15 or is_even or n_zero > 0.005 * n_cells)
+
+
+_PART = re.compile(r"\d+[ED]\d+")  # 12E4 is no number that a program writes
 
 
 def _are_pairs(cells: _Cells, numbers: list[_Cell | None]) -> bool:
@@ -984,7 +1054,9 @@ def _are_pairs(cells: _Cells, numbers: list[_Cell | None]) -> bool:
     ranges = {cell.value for cell in numbers if cell and cell.remark == "range"}
     if sizes["fraction"] > 0.05 * sizes.total() and len(parts) > 1 and not parts <= _PARTS:
         return True
-    return len(ranges) > 60 and sizes["range"] > 0.5 * sizes.total()
+    widths = {round(cell.width, 6) for cell in numbers if cell and cell.remark == "range"}
+    is_regular = len(widths) <= max(6, len(ranges) // 10)  # bins, such as 0-49, 50-99, …
+    return len(ranges) > 60 and not is_regular and sizes["range"] > 0.5 * sizes.total()
 
 
 _PARTS = {2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 32, 64, 100, 1000}
@@ -1061,7 +1133,10 @@ def _remarks(cells: _Cells, numbers: list[_Cell | None], units: tuple[str, ...])
             notes.append(f"{cells.name}: {size:,} cells such as {example!r} count as {meaning}.")
     factors, listed = _factors(units), ", ".join(units)
     families = {_UNITS.get(unit, (unit,))[0] for unit in units} - {"times"}
-    if len(families) > 1:
+    negative = [unit for unit, factor in factors.items() if factor < 0]
+    if negative:
+        notes.append(f"{cells.name}: numbers with {', '.join(negative)} count as negative.")
+    elif len(families) > 1:
         notes.append(f"{cells.name}: numbers with {listed} are read alike, whatever their unit.")
     elif families - {"%"} and len(set(factors.values())) > 1:
         notes.append(f"{cells.name}: numbers with {listed} are converted.")
@@ -1079,6 +1154,8 @@ _GUESSES: dict[str, Callable[[_Cells], _Guess | None]] = {
 # Codes for missing ------------------------------------------------------------------------
 
 _CODES = {float("9" * n) for n in range(1, 10)} | {float(2**n - 1) for n in (15, 31, 32, 63)}
+# Those below zero alone.
+_LOW_CODES = {2.0**n for n in (15, 31, 63)} | {99.9, 999.9, 9999.9, 99.99, 77, 777, 88, 888}
 
 
 def infer_codes(
@@ -1105,7 +1182,9 @@ def infer_codes(
     is_edge = np.zeros(numbers.size, dtype=bool)
     for places in (range(numbers.size), reversed(range(numbers.size))):
         for k in places:  # from either end up to the first that is no code
-            if not is_often[k] or not (abs(numbers[k]) in _CODES or numbers[k] == -1):
+            if not is_often[k] or not (
+                abs(numbers[k]) in _CODES or -numbers[k] in _LOW_CODES or numbers[k] == -1
+            ):
                 break
             is_edge[k] = True
     rest = numbers[~is_edge]
