@@ -2,6 +2,7 @@
 
 import datetime as dt
 import math
+import time
 
 import numpy as np
 import pytest
@@ -587,3 +588,12 @@ def test_any_texts_are_read_as_they_were_inferred(texts):
 )
 def test_no_text_is_too_odd(texts, kind):
     values_of(texts, Hints(kind=kind))
+
+
+@pytest.mark.parametrize("end", ["x!", "*!", "1 ", "(", "-", "1-", "T1H", "a", ".,", "1 and "])
+def test_no_pattern_takes_long(end):
+    texts = ["1" + end * k for k in (15, 39, 10_000)]
+    started = time.process_time()
+    for kind in KINDS:
+        inferred(texts, Hints(kind=kind))
+    assert time.process_time() - started < 1
