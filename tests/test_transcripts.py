@@ -116,7 +116,7 @@ def test_the_transcripts_of_the_guide_are_true(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     write_tables("commands.md")
     # In the order in which a reader needs them; the demo's is held by the demo's own test.
-    pages = ("compare", "fit", "rank", "evaluate", "explain", "report", "export")
+    pages = ("compare", "look", "fit", "rank", "evaluate", "explain", "report", "export")
     for page in pages:
         check(f"commands/{page}.md", lambda command: output_of(command, capsys))
     every = {path.stem for path in (GUIDE / "commands").glob("*.md")}
