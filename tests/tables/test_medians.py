@@ -18,16 +18,21 @@ def test_medians_of_batches_are_those_of_all_rows(gathered, size, monkeypatch):
     }
     table = Table(columns)
 
-    def keys(part, name):
-        return [medians.sortable_keys(part.column(name).values)]
+    for weights in (None, rng.integers(1, 4, size).astype(float)):
 
-    def passes(work):
-        first, *others = (
-            work(table.rows(np.arange(start, min(start + 300, size))))
-            for start in range(0, size, 300)
-        )
-        return sum(others, start=first)
+        def keys(part, name, own):
+            return [(medians.sortable_keys(part.column(name).values), own)]
 
-    counts = {name: np.array([medians.digit_counts(*keys(table, name))]) for name in columns}
-    found = medians.medians(passes, keys, counts)
-    assert found == {name: [float(np.median(values))] for name, values in columns.items()}
+        def passes(work, weights=weights):
+            parts = [np.arange(start, min(start + 300, size)) for start in range(0, size, 300)]
+            own = [None if weights is None else weights[part] for part in parts]
+            first, *others = map(work, map(table.rows, parts), own)
+            return sum(others, start=first)
+
+        counts = {
+            name: np.array([medians.digit_counts(*keys(table, name, weights))]) for name in columns
+        }
+        times = 1 if weights is None else weights.astype(int)
+        assert medians.medians(passes, keys, counts) == {
+            name: [float(np.median(np.repeat(each, times)))] for name, each in columns.items()
+        }

@@ -186,13 +186,13 @@ class TrainingData:
         return np.array(list(replace(self, features=[]).total(look).values()))
 
     def fit_encoder(self, encoder: TableEncoder) -> TableEncoder:
-        """Let an encoder learn from the features of all rows."""
-        if self.whole is not None:
-            return encoder.fit(self.whole.features)
+        """Let an encoder learn from the features of all rows of a stream that have a weight."""
         schema = self.source.schema.select(self.features)
-        return encoder.fit_passes(
-            lambda work: self.total(lambda rows: work(rows.features)), schema, self.source.name
-        )
+
+        def passes(work: Callable[..., Any]) -> Any:
+            return self.total(lambda rows: work(*_counted(rows)))
+
+        return encoder.fit_passes(passes, schema, self.source.name)
 
     def blocks(
         self, encoder: TableEncoder, scratch: str | os.PathLike[str] | None = None
@@ -300,6 +300,14 @@ def _look_at_target(source: Table | ParquetStream, target: str, weight: str | No
     if not seen.counts:
         raise ValueError(f"the target {target!r} of {source.name} has no value in any row.")
     return seen
+
+
+def _counted(rows: LabelledFeatures) -> tuple[Table, NDArray[np.float64] | None]:
+    """Features and weights of the rows that have one."""
+    if rows.weights is None or rows.weights.all():
+        return rows.features, rows.weights
+    kept = np.flatnonzero(rows.weights)
+    return rows.features.rows(kept), rows.weights[kept]
 
 
 def _sum_of_known(counts: Counter[str], chosen: TargetValues) -> Any:

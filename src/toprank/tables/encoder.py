@@ -15,7 +15,7 @@ from toprank.blocks import Sums
 from toprank.inputs import as_weights
 from toprank.tables.cells import type_of_cells
 from toprank.tables.columns import Encoding, median
-from toprank.tables.medians import digit_counts, medians, sortable_keys
+from toprank.tables.medians import Weighted, digit_counts, medians, sortable_keys
 from toprank.tables.notation import ColumnSchema
 from toprank.tables.table import Table, as_table
 
@@ -100,16 +100,15 @@ class TableEncoder(TransformerMixin, BaseEstimator, Encoding):  # type: ignore[m
     def fit_passes(self, passes: Passes, schema: Schema, name: str = "X") -> Self:
         """Learn from rows that come in batches: all that is learned is exact.
 
-        Rows count alike here: medians know no weights.
-
         Only the counts of a text column with more than 100,000 different values are those of its
         frequent ones; rare ones are forgotten.
 
         Parameters
         ----------
         passes : function
-            Takes a function of a :class:`Table`, calls it for every batch and adds up what it
-            gives; called three times or a few more.
+            Takes a function of a :class:`Table` and of the weights of its rows, none of them 0,
+            or of a table alone; calls it for every batch and adds up what it gives; called three
+            times or a few more.
         schema : Schema
             The columns to learn from, and how they are read.
         name : str, default="X"
@@ -117,12 +116,17 @@ class TableEncoder(TransformerMixin, BaseEstimator, Encoding):  # type: ignore[m
         """
         names = list(schema)
 
-        def look(table: Table) -> Sums:
-            read = table.read_by(schema)
-            return Sums([_look(read.column(column), counts=True) for column in names])
+        def look(table: Table, weights: NDArray[np.float64] | None = None) -> Sums:
+            parts = []
+            for column in map(table.read_by(schema).column, names):
+                seen = _look(column)
+                if not column.is_category:
+                    seen.digits = np.array([digit_counts(keys) for keys in _keys(column, weights)])
+                parts.append(seen)
+            return Sums(parts)
 
-        def keys(table: Table, column: str) -> list[NDArray[np.uint64]]:
-            return _keys(table.read_by(schema).column(column))
+        def keys(table: Table, column: str, weights: NDArray[np.float64] | None) -> list[Weighted]:
+            return _keys(table.read_by(schema).column(column), weights)
 
         seen = dict(zip(names, passes(look).parts, strict=True))
         numbers = {column: look.digits for column, look in seen.items() if look.digits.any()}
@@ -206,17 +210,15 @@ class _Seen:
         )
 
 
-def _look(column: Column, *, counts: bool = False) -> _Seen:
-    """What rows tell of a column; ``counts`` of numbers by their digits, for their median."""
-    words, digits = Counter[str](), np.zeros((), dtype=np.int64)
-    if column.is_category:
-        words = column.counted()
-    elif counts:
-        digits = np.array([digit_counts(keys) for keys in _keys(column)])
-    return _Seen(len(column), int(np.count_nonzero(column.is_missing)), words, digits)
+def _look(column: Column) -> _Seen:
+    """What rows tell of a column, but the digits of numbers."""
+    words = column.counted() if column.is_category else Counter[str]()
+    n_missing = int(np.count_nonzero(column.is_missing))
+    return _Seen(len(column), n_missing, words, np.zeros((), dtype=np.int64))
 
 
-def _keys(column: Column) -> list[NDArray[np.uint64]]:
+def _keys(column: Column, weights: NDArray[np.float64] | None) -> list[Weighted]:
     """Keys that sort like the numbers of each part of a column, missing ones left out."""
     known = ~column.is_missing
-    return [sortable_keys(part[known]) for part in column.parts()]
+    kept = None if weights is None else weights[known]
+    return [(sortable_keys(part[known]), kept) for part in column.parts()]

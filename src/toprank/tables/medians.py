@@ -18,12 +18,14 @@ from toprank.blocks import Sums
 from toprank.tables.columns import middle_of
 
 Keys = NDArray[np.uint64]
+# Keys of rows, and the weights of these rows, if not all count alike.
+Weighted = tuple[Keys, NDArray[np.float64] | None]
 
 if TYPE_CHECKING:
     from toprank.tables.table import Table
 
-    Passes = Callable[[Callable[[Table], Any]], Any]
-    KeysOf = Callable[[Table, str], list[Keys]]
+    Passes = Callable[[Callable[..., Any]], Any]
+    KeysOf = Callable[[Table, str, NDArray[np.float64] | None], list[Weighted]]
 
 # Bits of a number that the passes look at: few rows need more than the first three looks.
 DIGITS = (12, 12, 12, 12, 16)
@@ -48,23 +50,23 @@ class _Window:
 
 @dataclass
 class _MedianSearch:
-    """Where an order statistic lies: its rank among the rows whose first bits are ``prefix``."""
+    """A row: ``mass`` is the weight of those up to it whose first bits are ``prefix``, too."""
 
     column: str
     part: int
-    rank: int
+    mass: float
     prefix: int = 0
     bits: int = 0
     looks: int = 0
     size: int = 0
     key: int = 0
 
-    def narrow(self, digits: NDArray[np.int64]) -> None:
-        """Go on among the rows whose next digit is that of the rank."""
-        below = np.cumsum(digits)
-        digit = int(np.searchsorted(below, self.rank, side="right"))
-        self.rank -= int(below[digit - 1]) if digit else 0
-        self.size = int(digits[digit])
+    def narrow(self, digits: NDArray[Any]) -> None:
+        """Go on among the rows whose next digit is that of the row."""
+        below, last = np.cumsum(digits[-1]), np.flatnonzero(digits[0])[-1]
+        digit = int(min(np.searchsorted(below, self.mass), last))
+        self.mass -= float(below[digit - 1]) if digit else 0.0
+        self.size = int(digits[0, digit])
         self.prefix = (self.prefix << DIGITS[self.looks]) | digit
         self.bits += DIGITS[self.looks]
         self.looks += 1
@@ -82,10 +84,17 @@ def sortable_keys(values: NDArray[np.float64]) -> Keys:
     return np.where(bits & _SIGN, ~bits, bits | _SIGN)
 
 
-def digit_counts(keys: Keys, skipped: int = 0, width: int = DIGITS[0]) -> NDArray[np.int64]:
-    """How many keys there are by the ``width`` bits that follow the first ones."""
-    digits = (keys << np.uint64(skipped)) >> np.uint64(64 - width)
-    return np.bincount(digits.astype(np.int64), minlength=1 << width)
+def digit_counts(weighted: Weighted, skipped: int = 0, width: int = DIGITS[0]) -> NDArray[Any]:
+    """How many keys there are by the ``width`` bits that follow the first ones, then their weight.
+
+    Where all rows count alike, their number is their weight, and there is one line of counts.
+    """
+    keys, weights = weighted
+    digits = ((keys << np.uint64(skipped)) >> np.uint64(64 - width)).astype(np.int64)
+    counts = [np.bincount(digits, minlength=1 << width)]
+    if weights is not None:
+        counts.append(np.bincount(digits, weights, 1 << width))
+    return np.array(counts)
 
 
 def medians(
@@ -96,18 +105,19 @@ def medians(
     Parameters
     ----------
     passes : function
-        Adds up what a function of a table gives, over all batches.
-    keys_of : function of a table and the name of a column
-        :func:`sortable_keys` of each part of the column.
+        Adds up what a function of a table, and of the weights of its rows, gives over all batches.
+    keys_of : function of a table, the name of a column and the weights of the rows
+        :func:`sortable_keys` of each part of the column, with the weights of their rows.
     counts : dict
         :func:`digit_counts` of each part of a column, added up over all batches.
     """
     searches = []
     for column, parts in counts.items():
         for part, digits in enumerate(parts):
-            size = int(digits.sum())
-            for rank in ((size - 1) // 2, size // 2):  # of an even number the middle of two
-                searches.append(_MedianSearch(column, part, rank))
+            half = float(digits[-1].sum()) / 2
+            # the middle of two where half of the weight ends between them; see columns.median
+            for mass in (half * (1 - 1e-12), half * (1 + 1e-12)):
+                searches.append(_MedianSearch(column, part, mass))
                 searches[-1].narrow(digits)
     while sum(search.size for search in searches) > GATHERED:
         _look_closer(passes, keys_of, [search for search in searches if search.size])
@@ -121,15 +131,15 @@ def medians(
 def _look_closer(passes: Passes, keys_of: KeysOf, searches: list[_MedianSearch]) -> None:
     """One more digit of each search, or its end where all rows that are left are equal."""
 
-    def look(table: Table) -> Sums:
+    def look(table: Table, weights: NDArray[np.float64] | None = None) -> Sums:
         return Sums(
             [
                 _Window(
-                    digit_counts(keys, search.bits, DIGITS[search.looks]),
-                    int(keys.min(initial=_ALL)),
-                    int(keys.max(initial=0)),
+                    digit_counts(found, search.bits, DIGITS[search.looks]),
+                    int(found[0].min(initial=_ALL)),
+                    int(found[0].max(initial=0)),
                 )
-                for search, keys in _windows(table, keys_of, searches)
+                for search, found in _windows(table, keys_of, searches, weights)
             ]
         )
 
@@ -145,23 +155,36 @@ def _gather(passes: Passes, keys_of: KeysOf, searches: list[_MedianSearch]) -> N
     if not searches:
         return
 
-    def look(table: Table) -> Sums:
-        return Sums([[keys] for _, keys in _windows(table, keys_of, searches)])
+    def look(table: Table, weights: NDArray[np.float64] | None = None) -> Sums:
+        return Sums([[found] for _, found in _windows(table, keys_of, searches, weights)])
 
-    for search, keys in zip(searches, passes(look).parts, strict=True):
-        search.settle(int(np.partition(np.concatenate(keys), search.rank)[search.rank]))
+    for search, found in zip(searches, passes(look).parts, strict=True):
+        keys = np.concatenate([keys for keys, _ in found])
+        weights = [each for _, each in found if each is not None]
+        if weights:
+            order = np.argsort(keys, kind="stable")
+            below = np.cumsum(np.concatenate(weights)[order])
+            place = min(int(np.searchsorted(below, search.mass)), keys.size - 1)
+            search.settle(int(keys[order[place]]))
+        else:
+            rank = int(np.ceil(search.mass)) - 1
+            search.settle(int(np.partition(keys, rank)[rank]))
 
 
 def _windows(
-    table: Table, keys_of: KeysOf, searches: list[_MedianSearch]
-) -> Iterator[tuple[_MedianSearch, Keys]]:
-    """For each search the keys of its column that begin as its prefix does."""
+    table: Table,
+    keys_of: KeysOf,
+    searches: list[_MedianSearch],
+    weights: NDArray[np.float64] | None,
+) -> Iterator[tuple[_MedianSearch, Weighted]]:
+    """For each search the keys of its column that begin as its prefix does, with their weights."""
     column, parts = "", list[Any]()
     for search in searches:  # in the order of their columns: one column at a time is decoded
         if search.column != column:
-            column, parts = search.column, keys_of(table, search.column)
-        keys = parts[search.part]
-        yield search, keys[keys >> np.uint64(64 - search.bits) == np.uint64(search.prefix)]
+            column, parts = search.column, keys_of(table, search.column, weights)
+        keys, own = parts[search.part]
+        kept = keys >> np.uint64(64 - search.bits) == np.uint64(search.prefix)
+        yield search, (keys[kept], None if own is None else own[kept])
 
 
 def _value(key: int) -> float:
