@@ -559,7 +559,7 @@ def test_a_number_in_any_notation_reads_back(cents, marks, shape):
 
 
 @given(
-    st.lists(st.integers(31_536_000, 3_061_065_600), min_size=1, max_size=20),
+    st.lists(st.integers(31_536_000, 2_050_000_000), min_size=1, max_size=20),
     st.sampled_from(["%Y-%m-%d", "%d.%m.%Y", "%d %b %Y", "%B %d, %Y", "%Y/%m/%d", "%d-%b-%y"]),
     st.sampled_from(["", " %H:%M:%S", " %I:%M:%S %p"]),
 )
