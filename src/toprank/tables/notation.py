@@ -60,7 +60,8 @@ class ColumnSchema:
     ``decimal``, ``units``, ``order`` and ``missing`` are of texts: the decimal mark, what may stand
     before or behind numbers, "day-first", "month-first", "year-first" (24-03-31) or "mixed" (dates
     with points day first, others month first), and words of this column that stand for missing
-    besides ``SPELLINGS``. ``codes`` are numbers that stand for missing. ``left_out`` says why a
+    besides ``SPELLINGS``. ``codes`` are numbers that stand for missing; ``first_year`` is the least
+    that two digits mean. ``left_out`` says why a
     column is not used, which reading does not look at.
     """
 
@@ -71,6 +72,7 @@ class ColumnSchema:
     order: str = ""
     missing: tuple[str, ...] = ()
     codes: tuple[float, ...] = ()
+    first_year: int = 1969
     left_out: str = ""
 
 
@@ -561,6 +563,7 @@ class _Day(NamedTuple):
     month_first: float
     mark: str = ""  # between day and month, where their order is open
     parts: tuple[int, int, int] = (0, 0, 0)
+    is_short: bool = False  # of two digits of the year
 
 
 def _date(text: str) -> _Day | None:
@@ -588,7 +591,9 @@ def _date(text: str) -> _Day | None:
     for form in _FORMS:
         found = form.fullmatch(text)
         if found:
-            return _as_day({key: part for key, part in found.groupdict().items() if part})
+            parts = {key: part for key, part in found.groupdict().items() if part}
+            day = _as_day(parts)
+            return day and day._replace(is_short=len(parts.get("y") or parts["y2"]) == 2)
     found = _TIME_FIRST.fullmatch(text)
     if found:
         return _date(f"{found[2]} {found[1]}")
@@ -743,7 +748,7 @@ def read(texts: Sequence[str], how: ColumnSchema) -> tuple[NDArray[np.float64], 
     >>> values.tolist(), misread.tolist()
     ([1250.5, nan, nan], [False, False, True])
     """
-    read_cell = _reader(how)
+    read_cell = _reader(_as_written(texts[:_SAMPLE], how))
     missing = SPELLINGS.union(_clean(word).casefold() for word in how.missing)
     values = np.full(len(texts), np.nan)
     misread = np.zeros(len(texts), dtype=bool)
@@ -764,13 +769,30 @@ def read(texts: Sequence[str], how: ColumnSchema) -> tuple[NDArray[np.float64], 
     return values, misread
 
 
+def _as_written(texts: Sequence[str], how: ColumnSchema) -> ColumnSchema:
+    """The column as it is written here: with another mark in all decimals, or in another form.
+
+    A later file may have 12,5 and 1,234 in place of 12.5 and 1.234, or 1/3/2024 for 2024-03-01.
+    """
+    if how.kind == "number":
+        other = "," if how.decimal == "." else "."
+        sizes = Counter(cell.mark for cell in map(_number, texts) if cell)
+        return replace(how, decimal=other) if sizes[other] > 9 and not sizes[how.decimal] else how
+    if how.kind == "date" and not how.order:
+        days = [_date(text) for text in texts]
+        if any(day and day.mark for day in days):
+            cells = _Cells(how.name, list(texts), np.ones(len(texts), dtype=np.int64), Hints())
+            return replace(how, order=_decide_order(cells, days)[0])
+    return how
+
+
 def _reader(how: ColumnSchema) -> Callable[[str], float | None]:
     if how.kind == "number":
         return _number_reader(how)
     if how.kind == "boolean":
         return lambda text: {"true": 1.0, "false": 0.0}.get(text.strip().casefold())
     if how.kind == "date":
-        return lambda text: _ordered(_date(text), how.order)
+        return lambda text: _ordered(_date(text), how.order, how.first_year)
     is_time = how.kind == "time"
 
     def read_clock(text: str) -> float | None:
@@ -780,16 +802,23 @@ def _reader(how: ColumnSchema) -> Callable[[str], float | None]:
     return read_clock
 
 
-def _ordered(day: _Day | None, order: str) -> float | None:
-    """The day that a date is in the order of its column."""
+def _ordered(day: _Day | None, order: str, first_year: int = 1969) -> float | None:
+    """The day that a date is in the order of its column, and in the century."""
     if day is None:
         return None
-    if day.mark and order == "year-first":
-        value = _days(*day.parts)
-        return None if math.isnan(value) else value
     is_day_first = order == "day-first" or (order == "mixed" and day.mark == ".")
     value = day.day_first if is_day_first else day.month_first
-    return None if math.isnan(value) else value
+    if day.mark and order == "year-first":
+        value = _days(*day.parts)
+    if math.isnan(value):
+        return None
+    if day.is_short and first_year != 1969:
+        begin = _days(first_year, 1, 1)
+        value += _CENTURY * ((value < begin) - (value >= begin + _CENTURY))
+    return value
+
+
+_CENTURY = 36_525  # days, from any of the years that two digits mean
 
 
 # Inference --------------------------------------------------------------------------------
@@ -943,6 +972,10 @@ def _guess_date(cells: _Cells) -> _Guess | None:
     never = {text for text, day in zip(cells.texts, days, strict=True) if day and day[0] in _NEVER}
     column = ColumnSchema(name, "date", order=hints.order or "", missing=tuple(never))
     notes = [f"{name}: {text!r} stands for no date and counts as missing." for text in never]
+    first = _first_year(days)
+    if first != 1969:
+        column = replace(column, first_year=first)
+        notes.append(f"{name}: years of two digits are those from {first} to {first + 99}.")
     if hints.order or not any(day and day.mark for day in days):
         return _Guess(column, notes=tuple(notes))
     order, is_unclear, more = _decide_order(cells, days)
@@ -950,6 +983,29 @@ def _guess_date(cells: _Cells) -> _Guess | None:
     is_date = [bool(day) for day in days]
     least = 0.5 if cells.counts[is_date].sum() >= _ENOUGH * cells.counts.sum() else _ENOUGH
     return _Guess(replace(column, order=order), is_unclear, (*notes, *more), least)
+
+
+def _first_year(days: list[_Day | None]) -> int:
+    """The first year of two digits: behind the widest gap, where 1969 would part them.
+
+    Examples
+    --------
+    >>> _first_year([_date(f"5 Aug {year % 100:02d}") for year in range(1939, 2014)])
+    1939
+    """
+    short = (day for day in days if day and day.is_short)
+    years = sorted({_year(day) % 100 for day in short})
+    is_parted = max((year for year in years if year < 69), default=0) >= 36
+    if len(years) < 5 or not is_parted or years[-1] < 69:
+        return 1969
+    nexts = [*years[1:], years[0] + 100]
+    gap, first = max((after - year, after) for year, after in zip(years, nexts, strict=True))
+    return 1900 + first % 100 if gap > 5 and first % 100 < 69 else 1969
+
+
+def _year(day: _Day) -> int:
+    known = day.month_first if math.isnan(day.day_first) else day.day_first
+    return day.parts[2] if math.isnan(known) else date.fromordinal(int(known) + _EPOCH).year
 
 
 def _decide_order(cells: _Cells, days: list[_Day | None]) -> tuple[str, bool, tuple[str, ...]]:

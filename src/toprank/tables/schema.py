@@ -285,6 +285,8 @@ def _column_of(values: dict[str, Any]) -> ColumnSchema:
             is_right = isinstance(value, list) and all(isinstance(each, str) for each in value)
         elif key == "codes":
             is_right = isinstance(value, list) and all(_is_finite(each) for each in value)
+        elif key == "first_year":
+            is_right = type(value) is int and 1901 <= value <= 2000
         else:
             is_right = isinstance(value, str) and value in _CHOICES.get(key, (value,))
         if not is_right:
