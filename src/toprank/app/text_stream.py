@@ -84,11 +84,11 @@ def _cut(path: Path, kind: str, how: reading.TextFormat) -> tuple[Layout, list[_
             return None
         offset, first_row = layout.start, 0
         stream.seek(offset)
-        while content := stream.read(PIECE):
-            end = content.rfind(b"\n") + 1
-            if len(content) < PIECE:  # the last line may have no end
-                end = len(content)
-            n_rows = _count_rows(content[:end])
+        buffer = bytearray(PIECE)
+        while size := stream.readinto(buffer):
+            # the last line may have no end
+            end = size if size < PIECE else buffer.rfind(b"\n") + 1
+            n_rows = _count_rows(buffer, end) if end else 0
             if not n_rows:
                 return None
             found.append(_Piece(len(found), offset, end, n_rows, first_row))
@@ -97,18 +97,16 @@ def _cut(path: Path, kind: str, how: reading.TextFormat) -> tuple[Layout, list[_
     return (layout, found) if found else None
 
 
-def _count_rows(content: bytes) -> int:
-    """Lines of a piece; 0 where they are not rows."""
-    if b"\0" in content or b'"' in content:
+def _count_rows(content: bytearray, end: int) -> int:
+    """Lines of a piece, which are its first bytes; 0 where they are not rows."""
+    if max(content.find(b"\0", 0, end), content.find(b'"', 0, end)) >= 0:
         return 0
-    if b"\r" in content and (
-        content.count(b"\r") != content.count(b"\r\n")
-        or b"\n\r\n" in content
-        or content.startswith(b"\r")
-    ):
-        return 0
-    is_end = (np.frombuffer(content, np.uint8) == _LINE_END).view(np.uint8)
-    is_blank = not is_end.size or is_end[0] or (is_end[1:] & is_end[:-1]).any()
+    if content.find(b"\r", 0, end) >= 0:
+        lone = content.count(b"\r", 0, end) - content.count(b"\r\n", 0, end)
+        if lone or content.startswith(b"\r") or content.find(b"\n\r\n", 0, end) >= 0:
+            return 0
+    is_end = (np.frombuffer(content, np.uint8, end) == _LINE_END).view(np.uint8)
+    is_blank = is_end[0] or (is_end[1:] & is_end[:-1]).any()
     return 0 if is_blank else int(np.count_nonzero(is_end)) + (not is_end[-1])
 
 
@@ -216,9 +214,10 @@ class TextStream:
 
     def _parsed(self, lines: bytes, columns: Sequence[str], n_before: int) -> pl.DataFrame:
         """Cells of lines, before which there are so many rows."""
-        rows = read_lines(lines, self._layout, columns)
+        rows = read_lines(lines, self._layout)
         if rows is None:
             check_unchanged(self.path, self._state)
             layout = self._layout._replace(n_lines=self._n_before + n_before)
-            rows = read_one_by_one(lines, layout, self.name).select(columns)
+            rows = read_one_by_one(lines, layout, self.name)
+        rows = rows.select(columns)
         return unescaped(rows) if b"'" in lines else rows

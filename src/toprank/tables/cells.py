@@ -6,6 +6,7 @@ They are a polars Series (files), a NumPy array (frames in Python, column by col
 
 from __future__ import annotations
 
+import math
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -121,8 +122,20 @@ def plain_numbers(cells: Any) -> NDArray[np.float64] | None:
         return None
     import polars as pl  # noqa: PLC0415
 
-    values = cells.cast(pl.String).cast(pl.Float64, strict=False).to_numpy()
-    return np.where(np.isfinite(values), values, np.nan)
+    values: NDArray[np.float64] = cells.cast(pl.String).cast(pl.Float64, strict=False).to_numpy()
+    with np.errstate(over="ignore", invalid="ignore"):
+        is_finite = math.isfinite(values.sum())  # of nearly all columns
+    return values if is_finite else np.where(np.isfinite(values), values, np.nan)
+
+
+def rows_with_text(cells: Any, values: NDArray[np.float64]) -> NDArray[np.intp]:
+    """Rows of a Series of texts that have a cell which is none of the plain numbers."""
+    if not np.isnan(values.min(initial=0.0)):
+        return np.zeros(0, dtype=np.intp)
+    is_odd = np.isnan(values)
+    if cells.null_count():
+        is_odd &= cells.is_not_null().to_numpy()
+    return np.flatnonzero(is_odd)
 
 
 # Digits that may be an account, a postcode, a part (12E4) or a telephone, and not a number.

@@ -21,6 +21,7 @@ from toprank.tables.cells import (
     known_type,
     n_cells,
     plain_numbers,
+    rows_with_text,
     type_of_cells,
 )
 
@@ -128,15 +129,15 @@ def _known(values: NDArray[np.float64], how: ColumnSchema, is_misread: NDArray[n
 
 def _read_texts(cells: Any, how: ColumnSchema) -> Column:
     """Plain numbers all at once; other texts one by one, each as often as it differs."""
-    values = None
-    if how.kind == "number" and how.decimal == ".":
-        values = plain_numbers(cells)
+    values = plain_numbers(cells) if how.kind == "number" and how.decimal == "." else None
+    rows: Any = slice(None)
     if values is None:
-        rows: Any = slice(None)
         values = np.full(n_cells(cells), np.nan)
-    else:
-        rows = np.flatnonzero(np.isnan(values))
-        cells = cells[rows] if rows.size else cells[:0]
+    elif values.size:
+        rows = rows_with_text(cells, values)
+        if not rows.size:
+            return _known(values, how, np.zeros(values.size, dtype=bool))
+        cells = cells[rows]
     texts, codes = distinct_texts(cells)
     found, is_misread = notation.read(texts, how)
     if how.kind in _FLAGS and is_misread.any() and np.isnan(values).all() and np.isnan(found).all():
