@@ -33,7 +33,7 @@ _BEGINS_AS_NUMBER = re.compile(r"\s*[-+(]?\s*[$€£¥]?\s*[.,]?\d")
 _ESCAPED = r"^'('*[=+\-@\t\r])"
 
 
-class Layout(NamedTuple):
+class TextLayout(NamedTuple):
     """The columns of a text, the byte and the number of lines before its rows, and notes."""
 
     delimiter: str
@@ -43,7 +43,7 @@ class Layout(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-def layout_of(content: bytes, kind: str, where: str, names: Sequence[str] = ()) -> Layout:
+def layout_of(content: bytes, kind: str, where: str, names: Sequence[str] = ()) -> TextLayout:
     r"""Find the header; ``names`` are the columns of a text without one.
 
     ``kind`` is "csv" or "tsv". Blank lines and titles above the header are passed over.
@@ -62,7 +62,7 @@ def layout_of(content: bytes, kind: str, where: str, names: Sequence[str] = ()) 
         )
     likely = _delimiter_of(line, kind)
     if names:
-        return Layout(likely, list(names), begin)
+        return TextLayout(likely, list(names), begin)
     csv.field_size_limit((1 << 31) - 1)
     marks = [likely] if kind == "tsv" else [likely, *(each for each in ",;\t|" if each != likely)]
     try:
@@ -78,7 +78,7 @@ def layout_of(content: bytes, kind: str, where: str, names: Sequence[str] = ()) 
     check_header(header, where)
     title = next((each.strip() for found in records[:place] for each in found[0] if each), "")
     notes = (note_on_titles(where, title, records[place - 1][2]),) if title.strip() else ()
-    return Layout(delimiter, header, start, n_lines, notes)
+    return TextLayout(delimiter, header, start, n_lines, notes)
 
 
 def note_on_titles(where: str, title: str, n_lines: int) -> str:
@@ -218,7 +218,7 @@ def check_header(names: Sequence[str], where: str) -> None:
     check_names(list(names), where)
 
 
-def read_rows(content: bytes, layout: Layout, where: str) -> pl.DataFrame:
+def read_rows(content: bytes, layout: TextLayout, where: str) -> pl.DataFrame:
     """The cells of all lines below the header."""
     found = _read_in_quotes(content, layout) if b'"' in content else _read_plain(content, layout)
     if found is None:
@@ -226,7 +226,7 @@ def read_rows(content: bytes, layout: Layout, where: str) -> pl.DataFrame:
     return unescaped(found) if b"'" in content else found
 
 
-def _read_plain(content: bytes, layout: Layout) -> pl.DataFrame | None:
+def _read_plain(content: bytes, layout: TextLayout) -> pl.DataFrame | None:
     """Cells of lines without quotes; None where a line has too few or too many."""
     found = read_lines(content, layout)
     if found is None and b"\n\n" in content:
@@ -236,7 +236,7 @@ def _read_plain(content: bytes, layout: Layout) -> pl.DataFrame | None:
     return found.drop_nulls() if found is not None and is_single else found  # no cell, no line
 
 
-def read_lines(content: bytes, layout: Layout) -> pl.DataFrame | None:
+def read_lines(content: bytes, layout: TextLayout) -> pl.DataFrame | None:
     """Cells of lines without quotes; None where one has too few or too many.
 
     polars fills short lines with nulls: then there are not as many delimiters as there should be.
@@ -263,7 +263,7 @@ def count(content: bytes, start: int, mark: str) -> int:
     )
 
 
-def _by_polars(content: bytes, layout: Layout, quote: str | None) -> pl.DataFrame | None:
+def _by_polars(content: bytes, layout: TextLayout, quote: str | None) -> pl.DataFrame | None:
     """All cells as text, an empty one is null; None where polars does not like them."""
     schema = dict.fromkeys(layout.names, pl.String())
     if layout.start >= len(content):
@@ -281,7 +281,7 @@ def _by_polars(content: bytes, layout: Layout, quote: str | None) -> pl.DataFram
         return None
 
 
-def _read_in_quotes(content: bytes, layout: Layout) -> pl.DataFrame | None:
+def _read_in_quotes(content: bytes, layout: TextLayout) -> pl.DataFrame | None:
     """Cells of lines with quotes; None where they need a closer look.
 
     polars takes a quote anywhere for the begin of quoted text, and fills short and blank lines with
@@ -306,7 +306,7 @@ def _read_in_quotes(content: bytes, layout: Layout) -> pl.DataFrame | None:
     return found
 
 
-def read_one_by_one(body: bytes, layout: Layout, where: str) -> pl.DataFrame:
+def read_one_by_one(body: bytes, layout: TextLayout, where: str) -> pl.DataFrame:
     """Cells as Python's reader finds them, which is slow and can name the line that is wrong."""
     csv.field_size_limit((1 << 31) - 1)
     text = io.TextIOWrapper(io.BytesIO(body), encoding="utf-8", newline="")
