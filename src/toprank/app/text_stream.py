@@ -13,7 +13,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from toprank.app import reading
-from toprank.app.delimited import Layout, layout_of, read_lines, read_one_by_one, unescaped
+from toprank.app.delimited import TextLayout, layout_of, read_lines, read_one_by_one, unescaped
 from toprank.blocks import Stopped, add_up
 from toprank.tables.parquet_stream import ParquetStream
 from toprank.tables.table import (
@@ -71,7 +71,7 @@ class _Piece(NamedTuple):
     first_row: int
 
 
-def _cut(path: Path, kind: str, how: reading.TextFormat) -> tuple[Layout, list[_Piece]] | None:
+def _cut(path: Path, kind: str, how: reading.TextFormat) -> tuple[TextLayout, list[_Piece]] | None:
     """Cut a file at line ends; None where lines are not rows: in quotes, blank, or compressed."""
     found: list[_Piece] = []
     with path.open("rb") as stream:
@@ -119,7 +119,7 @@ class TextStream:
     is_sparse = False
 
     def __init__(
-        self, path: Path, layout: Layout, pieces: list[_Piece], how: reading.TextFormat
+        self, path: Path, layout: TextLayout, pieces: list[_Piece], how: reading.TextFormat
     ) -> None:
         self.path, self.name, self._pieces = path, path.name, pieces
         self._layout = layout._replace(start=0, n_lines=0)  # of a piece
