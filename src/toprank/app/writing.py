@@ -13,7 +13,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import polars as pl
@@ -144,24 +144,30 @@ def write_table(path: str | os.PathLike[str], frame: pl.DataFrame, *, raw: bool 
     In text formats an apostrophe is put before names and texts that a spreadsheet would run as
     formulas, unless ``raw``; :func:`toprank.app.reading.read_table` takes it away again.
     """
+    import polars as pl
+
     from toprank.app.formats import WRITERS
 
     name = Path(path).name.lower()
     kind, is_zipped = Path(name.removesuffix(".gz")).suffix, name.endswith(".gz")
-    if kind == ".parquet" and not is_zipped:
-        return write_atomically(path, frame.write_parquet)
     separator = "\t" if kind == ".tsv" else ","
     if str(path) == "-":
         _plain_texts(frame, raw=raw).write_csv(sys.stdout.buffer, separator=separator)
         sys.stdout.buffer.flush()
         return Path(path)
-    if kind in (".csv", ".tsv"):
 
-        def write(part: Path) -> None:
-            with part.open("wb") as plain, contextlib.ExitStack() as stack:
-                stream = stack.enter_context(gzip.open(plain, "wb")) if is_zipped else plain
-                _plain_texts(frame, raw=raw).write_csv(stream, separator=separator)
+    def write(part: Path) -> None:
+        with part.open("wb") as plain, contextlib.ExitStack() as stack:
+            stream: Any = stack.enter_context(gzip.open(plain, "wb")) if is_zipped else plain
+            try:
+                if kind == ".parquet":
+                    frame.write_parquet(stream)
+                else:
+                    _plain_texts(frame, raw=raw).write_csv(stream, separator=separator)
+            except pl.exceptions.ComputeError as error:  # such as a full disk
+                raise OSError(f"{path} cannot be written ({error}).") from error
 
+    if kind in (".csv", ".tsv") or (kind == ".parquet" and not is_zipped):
         return write_atomically(path, write)
     if is_zipped or kind not in WRITERS:
         raise ValueError(
