@@ -203,21 +203,6 @@ def test_many_rows_are_chosen_on_a_part_and_fitted_on_all(rings):
     assert model.decision_function(X).shape == (700,)
 
 
-def test_columns_of_all_kinds_and_missing_values_are_encoded():
-    rng = np.random.default_rng(0)
-    frame = pd.DataFrame(
-        {"job": rng.choice(["a", "b"], 300), "n": rng.normal(size=300), "gone": [None] * 300}
-    )
-    frame.loc[::7, "n"] = np.nan
-    y = (frame["job"] == "a") & (rng.random(300) < 0.6)
-    model = TopRanker(30, **QUICK).fit(frame, y)
-    assert sorted(model.encoder_.feature_names_out_) == ["job = a", "job = b", "n", "n is missing"]
-    assert y[model.top(frame, 30)].mean() > 0.4
-    numbers = np.column_stack([(frame["job"] == "a").to_numpy(float), frame["n"].to_numpy()])
-    array = TopRanker(30, **QUICK).fit(numbers, y)
-    assert array.top(numbers, 30).size == 30
-
-
 def test_a_time_limit_is_kept(rings):
     X, y = rings
     begun = time.monotonic()

@@ -124,13 +124,6 @@ def test_the_encoder_speaks_of_every_kind():
     assert len(encoder.get_feature_names_out()) == rows.shape[1] == len(encoder.owners_)
 
 
-@pytest.mark.parametrize("library", ["pandas", "polars"])
-def test_frames_are_encoded_alike(library):
-    frames = pytest.importorskip(library)
-    frame = frames.DataFrame({"a": [1.0, 2.0, 3.0], "b": ["x", "y", "x"]})
-    assert TableEncoder().fit_transform(frame).tolist() == [[1, 1], [2, 0], [3, 1]]
-
-
 def test_the_output_can_be_a_frame():
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame({"a": [1.0, 2.0], "b": ["x", "x"]})
