@@ -103,10 +103,7 @@ def _is_whole(path, done, ending):
 
 
 def _is_right(path, done, ending):
-    """Whether a result is complete; after a signal, nobody has said how many rows it has.
-
-    Without polars: what it has done here would keep its threads from children.
-    """
+    """Whether a result is complete; after a signal, nobody has said how many rows it has."""
     is_list = path.suffix not in (".toprank", ".html", ".sql", ".py")
     rows = json.loads(done.printed)["rows"] if ending == 0 and is_list else None
     try:
@@ -118,10 +115,16 @@ def _is_right(path, done, ending):
             return path.read_text(encoding="utf-8").endswith(";\n")
         if path.suffix == ".py":
             return bool(compile(path.read_text(encoding="utf-8"), path.name, "exec"))
-        if path.suffix == ".parquet":
-            return pq.read_metadata(path).num_rows == rows or rows is None
-        with (gzip.open if path.suffix == ".gz" else open)(path, "rt", encoding="utf-8") as text:
-            lines = list(csv.reader(text, delimiter="\t" if path.suffix == ".tsv" else ","))
-        return len({*map(len, lines)}) == 1 and (len(lines) - 1 == rows or rows is None)
+        found = _rows_of(path)
     except (ValueError, OSError, pa.ArrowException):
         return False
+    return found == rows or (rows is None and found is not None)
+
+
+def _rows_of(path):
+    """Rows of a list, None if it is ragged: without polars, whose threads children would lack."""
+    if path.suffix == ".parquet":
+        return pq.read_metadata(path).num_rows
+    with (gzip.open if path.suffix == ".gz" else open)(path, "rt", encoding="utf-8") as text:
+        lines = list(csv.reader(text, delimiter="\t" if path.suffix == ".tsv" else ","))
+    return len(lines) - 1 if len(set(map(len, lines))) == 1 else None

@@ -38,15 +38,15 @@ def warm_up(commands, folder):
 
     The commands run in children, too: threads of polars would not survive a fork.
     """
-    for command in commands:
-        done = run(command, folder)
-        if done.code or done.signal:
-            raise RuntimeError(f"{command} ended with {done.code or done.signal}: {done.said}")
     for module in pkgutil.walk_packages(toprank.__path__, "toprank."):
         if not module.name.startswith(("toprank.integrations", "toprank.__main__")):
             importlib.import_module(module.name)
     gc.collect()
     gc.freeze()  # children share the memory of what is not counted any more
+    for command in commands:
+        done = run(command, folder)
+        if done.code or done.signal:
+            raise RuntimeError(f"{command} ended with {done.code or done.signal}: {done.said}")
 
 
 def run(arguments, folder, *, prepare=None, signals=()):

@@ -34,8 +34,6 @@ if TYPE_CHECKING:
 
 # Bytes of a file that is worth reading in pieces, and of a piece: those of a core's cache.
 LARGE, PIECE = 1 << 26, 1 << 21
-# Numbers of a batch of Parquet that fit there too.
-CELLS = 1 << 18
 # Pieces, spread over the file, that tell how columns are read.
 _SAMPLED = 16
 _LINE_END = ord("\n")
@@ -52,7 +50,7 @@ def open_ranked(
     if stream is None and path.is_file() and path.stat().st_size >= LARGE:
         kind = reading.format_of(path)
         if kind == "parquet":
-            found = ParquetStream(path, batch_rows=max(1024, CELLS // max(1, width)))
+            found = ParquetStream(path, batch_rows=max(1024, reading.CELLS // max(1, width)))
             return reading.described(found, how)
         if kind in ("csv", "tsv") and how.encoding is None:
             text = _cut(path, kind, how)
