@@ -31,6 +31,12 @@ def test_formulas_are_written_as_text_and_read_as_they_were(tmp_path, name):
         assert raw.split("\n")[1] == "=1+1,-1.5,=1+1"
 
 
+def test_signed_numbers_and_dashes_are_written_as_they_are(tmp_path):
+    texts = ["-0.5", "+1,234.5", "-1e-5", "-12 €", "-$4.50", "-5%", "+49 170 1234567", "-", "--"]
+    path = write_table(tmp_path / "a.tsv", pl.DataFrame({"a": texts}))
+    assert path.read_text().split("\n")[1:-1] == texts
+
+
 def test_moments_spans_and_lists_are_written_as_texts_that_are_read_again(tmp_path):
     moment = dt.datetime.fromisoformat("2026-05-01T12:30")
     columns = pl.DataFrame(

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 # What a spreadsheet would run, and texts that look as if an apostrophe had been put before that.
 _FORMULA = r"^('*[=+\-@\t\r])"
+# Numbers with a sign and dashes, which no spreadsheet runs.
+_SIGNED = r"^([+-][$€£¥]?[.,]?\d[\d.,' \u{a0}\u{202f}]*([eE][+-]?\d+)? ?[%$€£¥]?|-+)$"
 
 
 def write_atomically(path: str | os.PathLike[str], write: Callable[[Path], object] | bytes) -> Path:
@@ -186,5 +188,7 @@ def _plain_texts(frame: pl.DataFrame, *, raw: bool) -> pl.DataFrame:
     rows = frame.with_columns([in_words(column) for column in frame])
     if raw:
         return rows
-    escaped = rows.with_columns(pl.col(pl.String).str.replace(_FORMULA, "'${1}"))
+    texts = pl.col(pl.String)
+    apart = texts.str.replace(_FORMULA, "'${1}")
+    escaped = rows.with_columns(pl.when(texts.str.contains(_SIGNED)).then(texts).otherwise(apart))
     return escaped.rename({name: re.sub(_FORMULA, r"'\1", name) for name in rows.columns})

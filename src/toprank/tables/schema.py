@@ -199,17 +199,17 @@ def _infer_values(
     n_infinite, notes = int(np.isinf(values).sum()), []
     different, counts = np.unique(known, return_counts=True)
     codes = infer_codes(different, counts) if seeks_codes else ()
+    n_coded = int(counts[np.isin(different, codes)].sum())
     if codes:
         column = replace(column, codes=codes)
         words = ", ".join(f"{code:g}" for code in codes)
-        n_coded = int(counts[np.isin(different, codes)].sum())
         notes.append(
             f"{column.name}: {words} (in {n_coded:,} of {values.size:,} cells) is far from all "
             "other values and counts as missing; take it out of the codes of a schema to keep it."
         )
     inferred = Inferred(
         column,
-        n_missing=values.size - known.size - n_infinite,
+        n_missing=values.size - known.size - n_infinite + n_coded,
         n_misread=n_infinite,
         misread="inf" if n_infinite else "",
         is_unclear=False,
