@@ -772,15 +772,19 @@ def read(texts: Sequence[str], how: ColumnSchema) -> tuple[NDArray[np.float64], 
 def _as_written(texts: Sequence[str], how: ColumnSchema) -> ColumnSchema:
     """The column as it is written here: with another mark in all decimals, or in another form.
 
-    A later file may have 12,5 and 1,234 in place of 12.5 and 1.234, or 1/3/2024 for 2024-03-01.
+    A later file may have 12,5 and 1,234 in place of 12.5 and 1.234, or 3/31/2024 for 31/3/2024.
     """
     if how.kind == "number":
         other = "," if how.decimal == "." else "."
         sizes = Counter(cell.mark for cell in map(_number, texts) if cell)
         return replace(how, decimal=other) if sizes[other] > 9 and not sizes[how.decimal] else how
-    if how.kind == "date" and not how.order:
+    if how.kind == "date" and how.order in {"", "day-first", "month-first"}:
         days = [_date(text) for text in texts]
-        if any(day and day.mark for day in days):
+        sizes = Counter((_only_order(day) or "").removeprefix(".") for day in days)
+        other = {"day-first": "month-first", "month-first": "day-first"}.get(how.order, "")
+        if sizes[other] > 9 and not sizes[how.order] and other:
+            return replace(how, order=other)
+        if not how.order and any(day and day.mark for day in days):
             cells = _Cells(how.name, list(texts), np.ones(len(texts), dtype=np.int64), Hints())
             return replace(how, order=_decide_order(cells, days)[0])
     return how
