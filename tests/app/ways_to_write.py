@@ -5,7 +5,20 @@ import datetime as dt
 import numpy as np
 
 ROWS = 2_000
-_MONTHS_DE = "Jan. Feb. März Apr. Mai Juni Juli Aug. Sept. Okt. Nov. Dez.".split()
+_MONTHS_DE = [
+    "Jan.",
+    "Feb.",
+    "März",
+    "Apr.",
+    "Mai",
+    "Juni",
+    "Juli",
+    "Aug.",
+    "Sept.",
+    "Okt.",
+    "Nov.",
+    "Dez.",
+]
 _MISSING = (
     "-", "unknown", "none", "n.a.", "--", ".", "*", "missing", "k.A.", "#DIV/0!", "#VALUE!", "tbd",
     "NA", "NULL", "nan", "?", "<NA>", "not available", "refused", "keine Angabe",
@@ -119,6 +132,17 @@ NUMBERS = {
     "ordinals": ordinal,
     "ranges": lambda x: f"{int(x // 50) * 50}-{int(x // 50) * 50 + 49}",
     "ranges with to": lambda x: f"{int(x // 50) * 50} to {int(x // 50) * 50 + 49}",
+    "ranges of dollars": lambda x: f"${int(x // 50) * 50:,}-${int(x // 50) * 50 + 49:,}",
+    "intervals": lambda x: f"({int(x // 50) * 50}, {int(x // 50) * 50 + 50}]",
+    "debit and credit": _signed(lambda x: f"{grouped(abs(x), '.', ',')} {'H' if x < 0 else 'S'}"),
+    "south and north": _signed(lambda x: f"{abs(x) / 50:.3f}° {'S' if x < 0 else 'N'}"),
+    "rupees, glued": lambda x: f"Rs.{x:.0f}/-",
+    "stars of shops": lambda x: f"{min(x / 500, 5):.2f} out of 5 stars",
+    "thousands and more": lambda x: f"{x / 1000:.1f}k+" if x >= 1000 else f"{x:.0f}",
+    "feet and inches": lambda x: f"{int(x / 20) // 12}'{int(x / 20) % 12}\"",
+    "-32768": lambda x, rng: "-32768" if rng.random() < 0.05 else f"{x:.1f}",
+    "two words of a sensor": sometimes(lambda x: f"ERR_{x > 400:d}", _plain, 0.1),
+    "confidence": lambda x: f"{x:.1f} (95% CI {0.9 * x:.1f}-{1.1 * x:.1f})",
     "comma in half": sometimes(comma, _plain),
     "one bad cell": lambda x, rng: "12,5o" if rng.random() < 1 / ROWS else f"{x:.2f}",
     "bad cells": lambda x, rng: f"{x:.2f}".replace("0", "o") if rng.random() < 0.1 else f"{x:.2f}",
@@ -165,6 +189,10 @@ DATES = {
     "months": _time("%Y-%m"),
     "months in words": _time("%b %Y"),
     "quarters": _quarter,
+    "months and years of two digits": _time("%m/%y"),
+    "weekday behind": _time("%d.%m.%Y (%a)"),
+    "Korean": _time("%Y. %m. %d."),
+    "month as in statistics": _time("%YM%m"),
     "two forms": sometimes(_time("%Y-%m-%d"), _time("%d.%m.%Y")),
     "one bad cell": lambda x, rng: "soon" if rng.random() < 1 / ROWS else _time("%d.%m.%Y")(x),
     "missing": lambda x, rng: "open" if rng.random() < 0.05 else _time("%Y-%m-%d")(x),
@@ -181,6 +209,8 @@ HOURS = {
     "clock of twelve": lambda h: (
         f"{int(h) % 12 or 12}:{int(h * 60) % 60:02d} {'PM' if h >= 12 else 'AM'}"
     ),
+    "clock with offset": lambda h: f"{_clock(h)}+01:00",
+    "clock from and to": lambda h: f"{_clock(h)}-{_clock(h + 0.25)}",
     "clock with h": lambda h: f"{int(h)}h{int(h * 60) % 60:02d}",
     "duration": lambda h: f"{int(4 * h):02d}:{int(240 * h) % 60:02d}:00",
     "duration in words": lambda h: f"{int(4 * h)}h {int(240 * h) % 60}m",
