@@ -2,6 +2,8 @@
 
 import csv
 import inspect
+import io
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -63,3 +65,52 @@ def test_hits_do_not_depend_on_how_a_column_is_written(tmp_path, capsys, clean, 
     assert data.source.schema["strong"].kind != "category"
     if data.source.schema.reports["strong"].n_misread:
         assert "strong" in noted
+
+
+MISSING = ["", "NA", "n/a", "-", "NULL", "?", " ", "--", "#N/A", "0000-00-00", "TBD", "\xa0"]
+BAD = [
+    *("12,5o", "soon", "'", '"', "=1+1", "1e999", "9" * 400, "2020-02-30", "\u202e", "25:99", "½"),
+    *("a\nb", "a,b", "1.2.3", "99/99/99", "0/0", "(1, 2]", "5 CR CR", "H3 2020", "12E4", "1-"),
+]
+
+
+def _messy(rng):
+    """A table in random notations with gaps, bad cells, titles, blank and ragged lines."""
+    n_rows, n_columns = int(rng.choice([1, 3, 40, 200])), int(rng.integers(1, 6))
+    columns = []
+    for _ in range(n_columns):
+        kind, _, way = WAYS[rng.integers(len(WAYS))]
+        more = (rng,) if len(inspect.signature(way).parameters) > 1 else ()
+        cells = [way(value, *more) for value in clean_values(kind, n_rows, rng)[0]]
+        for others in (MISSING, BAD):
+            share = rng.choice([0, 0.02, 0.3, 1], p=[0.5, 0.3, 0.15, 0.05])
+            cells = [rng.choice(others) if rng.random() < share else cell for cell in cells]
+        columns.append(cells)
+    names = [f"{rng.choice(['amount', 'Größe', ' x '])}{rng.integers(9)}" for _ in columns]
+    rows = [[*names, "bad"], *zip(*columns, ["no", "yes"] * n_rows, strict=False)]
+    text = io.StringIO()
+    csv.writer(text, delimiter=rng.choice([*",;\t|"])).writerows(rows)
+    above, below = rng.choice(["", "", "", "Report 2024\n\n", "# made by hand\n", "\n"], 2)
+    code = rng.choice(["utf-8", "utf-8-sig", "cp1252", "utf-16"], p=[0.7, 0.1, 0.15, 0.05])
+    return (above + text.getvalue() + below).encode(code, "replace"), str(code)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_a_messy_table_is_read_as_its_notes_say_or_refused(tmp_path, seed):
+    rng = np.random.default_rng(seed)
+    content, code = _messy(rng)
+    path = tmp_path / "messy.csv"
+    path.write_bytes(content)
+    how = TextFormat(encoding=None if rng.random() < 0.3 else code)
+    try:
+        table = read_table(path, how)
+        choose_columns(Console(), label_rows(table, target="bad"))
+    except ValueError:  # in a sentence
+        return
+    again = read_table(path, replace(how, schema=table.schema))
+    for name in table.names:
+        column, found = table.column(name), table.schema.reports[name]
+        assert column.is_missing.sum() == found.n_missing + found.n_misread
+        assert np.array_equal(column.values, again.column(name).values, equal_nan=True)
+        if column.is_missing.all() and found.n_distinct > len(MISSING) + 1:
+            assert f"{name}: " in " ".join(table.schema.notes)
