@@ -22,14 +22,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toprank.kernels.numpy_scores import stump_levels
-from toprank.tables.notation import describe
+from toprank.tables.notation import ColumnSchema, describe
 from toprank.trees import BinaryTrees, ObliviousTrees
 from toprank.trees.foreign import as_float32_thresholds
 from toprank.weak_rankers import Features, Stumps
 
 if TYPE_CHECKING:
     from toprank.tables.columns import Encoding
-    from toprank.tables.notation import ColumnSchema
 
 Floats = NDArray[np.float64]
 
@@ -136,12 +135,11 @@ class Formula:
         used = {self.cells[cell].column for cell in self.used_cells()}
         for name, how in self.schema.items():
             is_clock = how.kind in ("time", "duration")
-            if name not in used or not (
-                is_clock or how.decimal == "," or how.units or how.order or how.missing
-            ):
+            plain = replace(how, codes=(), left_out="")
+            if name not in used or (plain == ColumnSchema(name, how.kind) and not is_clock):
                 continue
             what = "numbers of hours" if is_clock else f"plain {how.kind}s"
-            found = ", ".join(filter(None, [how.kind, describe(replace(how, codes=()))]))
+            found = ", ".join(filter(None, [how.kind, describe(plain)]))
             raise ValueError(
                 f"the column {name!r} is not exported as it is written ({found}); fit the model on "
                 f"a typed table, such as Parquet, in which it holds {what}, and export that one."
