@@ -163,7 +163,8 @@ class RankingModel:
 
     def with_sparse_features(self, table: Table) -> Table:
         """A shortlist of sparse rows with its features, which stand there as text in one column."""
-        if FEATURES not in table.names or FEATURES in self.encoder.owners_:
+        has_own = len(self.encoder.absent_columns(table)) < len(self.columns)
+        if FEATURES not in table.names or has_own:
             return table
         from toprank.tables.sparse import SparseTable
 

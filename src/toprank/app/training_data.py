@@ -105,9 +105,12 @@ class TrainingData:
     def schema(self) -> Schema:
         """How the columns are read, and which are not used and why."""
         found = self.source.schema
-        reasons = dict.fromkeys(self.features, "") if not self.source.is_sparse else {}
-        reasons |= dict.fromkeys(self.roles.ignored, "ignored") | self.left_out
-        changes = {name: replace(found[name], left_out=reasons[name]) for name in reasons}
+        reasons = dict.fromkeys(self.features, "") | dict.fromkeys(self.roles.ignored, "ignored")
+        changes = {
+            name: replace(found[name], left_out=reason)
+            for name, reason in (reasons | self.left_out).items()
+            if name in found  # the features of sparse rows are not
+        }
         return found.changed(**changes)
 
     @property

@@ -161,7 +161,7 @@ def next_call(table: Path, typed: dict[str, Any]) -> str:
     words = ["toprank", "fit", str(table)]
     for name, given in typed.items():
         values = given if isinstance(given, list) else [given] if given is not None else []
-        words += [word for value in values for word in (f"--{name}", value)]
+        words += [word for value in values for word in (f"--{name}", str(value))]
     return shlex.join([*words, "-o", "model.toprank"])
 
 

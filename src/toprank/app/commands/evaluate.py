@@ -61,7 +61,7 @@ def evaluate(
     amount = None if asked.budget is None else parse_budget(asked.budget)
     ranker = load_model(model)
     other = None if asked.against is None else load_model(asked.against)
-    read = text.read(table, ranker)
+    read = ranker.with_sparse_features(text.read(table, ranker))
     ranker = ranker.read_as(read.schema)
     rows = labels.label_as(ranker, read, console)
     note_changes(console, read, changes_in(ranker, read))

@@ -54,7 +54,7 @@ def explain(
         explain_model(console, ranker, most)
         return
 
-    rows = text.read(table, ranker)
+    rows = ranker.with_sparse_features(text.read(table, ranker))
     ranker = ranker.read_as(rows.schema)
     for number in row or ():
         if number > rows.n_rows:

@@ -160,6 +160,7 @@ def rank(
     source: Any = open_source(table, stream, len(ranker.encoder.owners_), how)
     wanted.check_rows(source)
     ranker = ranker.read_as(source.schema)
+    source = ranker.with_sparse_features(source) if hasattr(source, "rows") else source
     noting = checked_for_changes(console, ranker, source, strict=wanted.strict)
     with noting as rows, console.passes(source):
         if rules.are_given:
