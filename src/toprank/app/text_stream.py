@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from toprank.app import reading
 from toprank.app.delimited import TextLayout, layout_of, read_lines, read_one_by_one, unescaped
 from toprank.blocks import Stopped, add_up
-from toprank.tables.parquet_stream import ParquetStream
+from toprank.tables.parquet_stream import CELLS, ParquetStream
 from toprank.tables.table import (
     RowBatch,
     Table,
@@ -50,7 +50,7 @@ def open_ranked(
     if stream is None and path.is_file() and path.stat().st_size >= LARGE:
         kind = reading.format_of(path)
         if kind == "parquet":
-            found = ParquetStream(path, batch_rows=max(1024, reading.CELLS // max(1, width)))
+            found = ParquetStream(path, batch_rows=max(1024, CELLS // max(1, width)))
             return reading.described(found, how)
         if kind in ("csv", "tsv") and how.encoding is None:
             text = _cut(path, kind, how)
