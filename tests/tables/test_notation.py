@@ -451,8 +451,8 @@ def test_invalid_dates_are_misread():
 
 def test_notes_name_bounds_ranges_and_units():
     notes = inferred([*numbers(), ">250"], counts=np.array([1] * 200 + [9])).notes
-    assert notes == ("x: 9 cells such as '>250' count as their number.",)
-    assert "count as their middle" in inferred(["10-20", "20-30"]).notes[0]
+    assert notes == ("x: 9 cells such as '>250', read as their number.",)
+    assert "read as their middle" in inferred(["10-20", "20-30"]).notes[0]
     assert "read alike" in inferred(["$12", "7 €", "$8"]).notes[0]
     assert "converted" in inferred(["2 kg", "500 g", "3 kg", "250 g"]).notes[0]
     assert "decimal comma, others" in inferred(["1,5", "1.5"]).notes[0]
@@ -510,7 +510,7 @@ def test_codes_are_read_as_missing():
     assert found.column.codes == ()
     found = inferred([*numbers(), "-999"], counts=np.array([1] * 200 + [20]))
     assert (found.column.codes, found.n_missing, found.n_misread) == ((-999.0,), 20, 0)
-    assert "-999 (in 20 cells) is far from all other values" in found.notes[0]
+    assert "-999 is read as a code for missing (20 cells that" in found.notes[0]
     values, misread = read(["-999", "7"], found.column)
     assert np.isnan(values).tolist() == [True, False]
     assert not misread.any()

@@ -314,6 +314,8 @@ def _write_workbook(columns: pl.DataFrame, part: Path) -> None:
     sheet = book.create_sheet("shortlist")
 
     def cell(value: Any) -> Any:
+        if getattr(value, "tzinfo", None) is not None:  # which a workbook does not know
+            value = value.isoformat()
         if not isinstance(value, str):
             is_plain = isinstance(value, (bool, int, float, type(None))) or hasattr(value, "year")
             return value if is_plain else str(value)

@@ -270,13 +270,14 @@ class TargetOptions:
         target = self.target or roles.target
         is_same = target == roles.target
         own = roles.positives if is_same and not self.positive else ()
+        present = set(table.keys(target).words) if is_same and target in table.names else set()
         data = label_rows(
             table,
             target=target,
             positives=tuple(self.positive or own),
             group=roles.group if roles.group in table.names else None,
             weight=roles.weight if roles.weight in table.names else None,
-            unlabelled=tuple(self.unlabelled or ()) or (roles.unlabelled if is_same else ()),
+            unlabelled=tuple(self.unlabelled or (v for v in roles.unlabelled if v in present)),
         )
         for note in notes_on_target(data):
             console.note(note)

@@ -152,9 +152,9 @@ def write_table(path: str | os.PathLike[str], frame: pl.DataFrame, *, raw: bool 
 
     name = Path(path).name.lower()
     kind, is_zipped = Path(name.removesuffix(".gz")).suffix, name.endswith(".gz")
-    separator = "\t" if kind == ".tsv" else ","
+    how: Any = {"separator": "\t" if kind == ".tsv" else ",", "time_format": "%H:%M:%S%.f"}
     if str(path) == "-":
-        _plain_texts(frame, raw=raw).write_csv(sys.stdout.buffer, separator=separator)
+        _plain_texts(frame, raw=raw).write_csv(sys.stdout.buffer, **how)
         sys.stdout.buffer.flush()
         return Path(path)
 
@@ -165,7 +165,7 @@ def write_table(path: str | os.PathLike[str], frame: pl.DataFrame, *, raw: bool 
                 if kind == ".parquet":
                     frame.write_parquet(stream)
                 else:
-                    _plain_texts(frame, raw=raw).write_csv(stream, separator=separator)
+                    _plain_texts(frame, raw=raw).write_csv(stream, **how)
             except pl.exceptions.ComputeError as error:  # such as a full disk
                 raise OSError(f"{path} cannot be written ({error}).") from error
 

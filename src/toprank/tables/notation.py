@@ -943,10 +943,7 @@ def _settle(
         column = replace(column, codes=codes)
         is_code = np.isin(values, codes)
         values[is_code] = np.nan
-        notes.append(
-            f"{name}: {', '.join(f'{code:g}' for code in codes)} (in {counts[is_code].sum():,} "
-            "cells) is far from all other values and counts as missing."
-        )
+        notes.append(note_on_codes(name, codes, int(counts[is_code].sum())))
     n_misread = int(counts[misread].sum())
     n_missing = int(counts[np.isnan(values)].sum()) - n_misread
     first = texts[places[0]] if n_misread else ""
@@ -1190,7 +1187,8 @@ def _remarks(cells: _Cells, numbers: list[_Cell | None], units: tuple[str, ...])
         places = [k for k, cell in enumerate(numbers) if cell and cell.remark == remark]
         if places:
             example, size = cells.texts[places[0]], int(cells.counts[places].sum())
-            notes.append(f"{cells.name}: {size:,} cells such as {example!r} count as {meaning}.")
+            many = "cells such as" if size > 1 else "cell, as"
+            notes.append(f"{cells.name}: {size:,} {many} {example!r}, read as {meaning}.")
     factors, listed = _factors(units), ", ".join(units)
     families = {_UNITS.get(unit, (unit,))[0] for unit in units} - {"times"}
     negative = [unit for unit, factor in factors.items() if factor < 0]
@@ -1216,6 +1214,16 @@ _GUESSES: dict[str, Callable[[_Cells], _Guess | None]] = {
 _CODES = {float("9" * n) for n in range(1, 10)} | {float(2**n - 1) for n in (15, 31, 32, 63)}
 # Those below zero alone.
 _LOW_CODES = {2.0**n for n in (15, 31, 63)} | {99.9, 999.9, 9999.9, 99.99, 77, 777, 88, 888}
+
+
+def note_on_codes(name: str, codes: Sequence[float], n_coded: int) -> str:
+    """Say that numbers count as missing, and how to keep them."""
+    words = ", ".join(f"{code:g}" for code in codes)
+    what = "cell that stands" if n_coded == 1 else "cells that stand"
+    return (
+        f"{name}: {words} is read as a code for missing ({n_coded:,} {what} apart); take it out of "
+        "the codes of a schema to keep it as a number."
+    )
 
 
 def infer_codes(

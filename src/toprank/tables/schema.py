@@ -22,7 +22,15 @@ from toprank.tables.cells import (
     n_cells,
     sure_numbers,
 )
-from toprank.tables.notation import KINDS, ColumnSchema, Hints, Inferred, infer, infer_codes
+from toprank.tables.notation import (
+    KINDS,
+    ColumnSchema,
+    Hints,
+    Inferred,
+    infer,
+    infer_codes,
+    note_on_codes,
+)
 
 
 @dataclass(frozen=True)
@@ -202,11 +210,7 @@ def _infer_values(
     n_coded = int(counts[np.isin(different, codes)].sum())
     if codes:
         column = replace(column, codes=codes)
-        words = ", ".join(f"{code:g}" for code in codes)
-        notes.append(
-            f"{column.name}: {words} (in {n_coded:,} of {values.size:,} cells) is far from all "
-            "other values and counts as missing; take it out of the codes of a schema to keep it."
-        )
+        notes.append(note_on_codes(column.name, codes, n_coded))
     inferred = Inferred(
         column,
         n_missing=values.size - known.size - n_infinite + n_coded,

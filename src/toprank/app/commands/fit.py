@@ -167,8 +167,8 @@ def fit(
         data, held = data.divided(parse_share(choice.hold_out, "--hold-out"), choice.seed)
     model = learn(console, data, choice, amount, held_out=held, scratch=choice.scratch)
     path = save_model(output, model)
-    if isinstance(source, ParquetStream):
-        for note in misfits(model, source):  # a sample told how the columns are read
+    if isinstance(source, ParquetStream) or text.schema is not None:
+        for note in misfits(model, source):  # a sample or a file told how the columns are read
             console.note(note)
     for line in lines:
         console.say(line)
