@@ -21,8 +21,8 @@ import polars as pl
 from toprank.tables.table import check_names
 
 _BOM = b"\xef\xbb\xbf"
-# Bytes that are looked at in one go, and of the longest line that can be a header.
-_BLOCK, _LONGEST_HEADER = 1 << 22, 1 << 26
+# Bytes that are looked at in one go, of the longest header, and of a cell in an odd place.
+_BLOCK, _LONGEST = 1 << 22, 1 << 26
 # Lines that tell which of them is the header, and how many may stand above it.
 _SAMPLE, _MOST_ABOVE = 100, 20
 _ROWS = 1 << 16  # that Python's reader collects before they become columns
@@ -55,7 +55,7 @@ def layout_of(content: bytes, kind: str, where: str, names: Sequence[str] = ()) 
     """
     begin = len(_BOM) if content.startswith(_BOM) else 0
     line = _first_line(content, begin)
-    if len(line) >= _LONGEST_HEADER:
+    if len(line) >= _LONGEST:
         raise ValueError(
             f"{where} has a first line of {len(line):,} bytes or more; is it a table with a header "
             "line?"
@@ -63,7 +63,7 @@ def layout_of(content: bytes, kind: str, where: str, names: Sequence[str] = ()) 
     likely = _delimiter_of(line, kind)
     if names:
         return TextLayout(likely, list(names), begin)
-    csv.field_size_limit((1 << 31) - 1)
+    csv.field_size_limit(_LONGEST)
     marks = [likely] if kind == "tsv" else [likely, *(each for each in ",;\t|" if each != likely)]
     try:
         delimiter, records, place = _header_among(content, begin, marks)
@@ -308,7 +308,7 @@ def _read_in_quotes(content: bytes, layout: TextLayout) -> pl.DataFrame | None:
 
 def read_one_by_one(body: bytes, layout: TextLayout, where: str) -> pl.DataFrame:
     """Cells as Python's reader finds them, which is slow and can name the line that is wrong."""
-    csv.field_size_limit((1 << 31) - 1)
+    csv.field_size_limit(_LONGEST)
     text = io.TextIOWrapper(io.BytesIO(body), encoding="utf-8", newline="")
     reader = csv.reader(text, delimiter=layout.delimiter, strict=True)
     width, line, rows = len(layout.names), layout.n_lines, list[list[str]]()
