@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import functools
 import inspect
+import os
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from pathlib import Path
@@ -44,7 +46,20 @@ Stream = Annotated[
     ),
 ]
 Seed = Annotated[int, typer.Option(min=0, help="Random seed.")]
-Jobs = Annotated[int, typer.Option(help="Number of processes; -1 uses all cores.")]
+
+
+def _hold_threads(context: typer.Context, jobs: int) -> int:
+    """Let polars have no more threads than asked for; it looks when it is imported."""
+    source = context.get_parameter_source("jobs")
+    if jobs > 0 and source is not None and source.name != "DEFAULT" and "polars" not in sys.modules:
+        os.environ.setdefault("POLARS_MAX_THREADS", str(jobs))
+    return jobs
+
+
+Jobs = Annotated[
+    int,
+    typer.Option(help="Number of processes or threads; -1 uses all cores.", callback=_hold_threads),
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 

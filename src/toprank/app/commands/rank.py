@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from toprank.app.console import Console
 from toprank.app.options import (
+    Jobs,
     ModelFile,
     Printing,
     RuleOptions,
@@ -133,6 +134,7 @@ def rank(
     stream: Stream = None,
     text: TextOptions,
     seed: Seed = 0,
+    jobs: Jobs = -1,
     printing: Printing,
 ) -> None:
     """Rank a table, and write or print its best rows."""
@@ -158,6 +160,8 @@ def rank(
     in_one_pass = ranker.roles.group is None and not needs_table
     open_source = open_ranked if in_one_pass else open_rows
     source: Any = open_source(table, stream, len(ranker.encoder.owners_), how)
+    if jobs > 0 and hasattr(source, "n_jobs"):
+        source.n_jobs = jobs
     wanted.check_rows(source)
     ranker = ranker.read_as(source.schema)
     source = ranker.with_sparse_features(source) if hasattr(source, "rows") else source
