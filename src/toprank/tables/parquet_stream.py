@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+import functools
+import operator
 import os
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -36,6 +38,8 @@ if TYPE_CHECKING:
 
 # Numbers of a batch: enough to be worth a call, few enough for the cache of a core.
 CELLS = 1 << 21
+# Batches that are read at once, at the most.
+_READ_BATCHES = 4
 # Rows and cells, at the most, that tell how columns are read, and in how many pieces they lie.
 _SAMPLED_ROWS, _SAMPLED_CELLS, _PIECES = 100_000, 1 << 23, 16
 
@@ -163,12 +167,10 @@ class ParquetStream:
 
         Only ``columns`` are read. The sum does not depend on the number of threads.
         """
-        names, schema = [name for name in columns if name in self.types], self.schema
+        names = [name for name in columns if name in self.types]
+        schema = self.schema
 
-        def of_slice(part: _Slice, stop: Event) -> Total:
-            if stop.is_set():
-                raise Stopped
-            rows = self._read(part, names)
+        def of_batch(rows: pl.DataFrame, part: _Slice) -> Total:
             table = Table({name: rows[name] for name in names}, self.name, schema=schema)
             result = work(RowBatch(table, part.number, part.first_row))
             found = table.misread()
@@ -178,11 +180,33 @@ class ParquetStream:
                     before |= joined_misreads([(part.first_row, found)])
             return result
 
-        def seen(part: _Slice) -> None:
-            if self.watch is not None:
-                self.watch(part.first_row + part.n_rows, self.n_rows)
+        def of_read(parts: list[_Slice], stop: Event) -> Total:
+            def results() -> Iterator[Total]:
+                first, size = parts[0], sum(part.n_rows for part in parts)
+                rows = self._read(first._replace(n_rows=size), names)
+                for part in parts:
+                    if stop.is_set():
+                        raise Stopped
+                    yield of_batch(rows[part.start - first.start :][: part.n_rows], part)
 
-        return add_up(of_slice, self._slices, self.n_jobs, seen)
+            return functools.reduce(operator.add, results())
+
+        def seen(parts: list[_Slice]) -> None:
+            if self.watch is not None:
+                self.watch(parts[-1].first_row + parts[-1].n_rows, self.n_rows)
+
+        return add_up(of_read, self._reads(len(names)), self.n_jobs, seen)
+
+    def _reads(self, width: int) -> list[list[_Slice]]:
+        """Batches that are read at once: a scan decodes whole pages, however few of their rows."""
+        most = max(1, min(_READ_BATCHES, 2 * CELLS // (self.batch_rows * max(1, width))))
+        reads: list[list[_Slice]] = []
+        for part in self._slices:
+            if part.start and len(reads[-1]) < most:
+                reads[-1].append(part)
+            else:  # also where a file begins
+                reads.append([part])
+        return reads
 
     def misread(self) -> Misreads:
         """By column how many cells did not fit in the batches that were looked at so far."""
