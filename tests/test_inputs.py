@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from toprank.inputs import check_number, scaled_weights
+from toprank.inputs import check_number, rows_within_budget, scaled_weights
 
 
 @pytest.mark.parametrize("exponent", [-1074, -900, -3, 0, 1, 700, 1022])
@@ -35,3 +35,9 @@ def test_a_parameter_that_may_be_none_says_so():
         check_number("tol", -1, 0, optional=True)
     with pytest.raises(ValueError, match=r"n must be a whole number ≥ 1, got None\."):
         check_number("n", None, 1, whole=True)
+
+
+def test_a_budget_of_more_rows_than_there_are_is_refused_or_clipped():
+    assert rows_within_budget(31, 30, name="k", clip=True) == 30
+    with pytest.raises(ValueError, match="k=31 is more than the 30 rows of the list"):
+        rows_within_budget(31, 30, name="k")

@@ -239,7 +239,10 @@ def scaled_copy(
 ) -> Iterator[Any]:
     """(X - low) / span, of a mapped table in a file in the folder ``scratch``; sparse ones stay."""
     if not is_mapped(X):
-        yield (X - low) / span if isinstance(X, np.ndarray) else X
+        if isinstance(X, np.ndarray):
+            X = X - low
+            X /= span
+        yield X
         return
     with contextlib.closing(ScratchFile(scratch, X.nbytes)) as file:
         for start in range(0, len(X), CHUNK):

@@ -9,7 +9,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from toprank import LinearRankSVM, PNormPush, RankBoost, TreeRanker
 from toprank.blocks import ArrayBlocks
-from toprank.kernels.threads import Threads, one_blas_thread, threads_for
+from toprank.kernels.threads import Threads, one_blas_thread, readers_of, threads_for
 from toprank.weak_rankers import Features, Stumps
 
 
@@ -26,6 +26,17 @@ def test_chunks_come_back_in_order(n_threads):
         chunks = threads.chunks(10, 3, lambda rows: (rows.start, rows.stop))
         assert chunks == [(0, 3), (3, 6), (6, 9), (9, 10)]
         assert threads.chunks(0, 3, lambda rows: rows) == []
+
+
+def test_a_mapped_file_larger_than_memory_is_read_by_one_thread(tmp_path, monkeypatch):
+    mapped = np.memmap(tmp_path / "X", np.float32, "w+", shape=(3, 2))
+    with Threads(2) as threads:
+        assert readers_of(np.asarray(mapped), threads) is threads
+        monkeypatch.setattr("toprank.kernels.threads.available_memory", lambda: 23)
+        assert readers_of(np.asarray(mapped), threads).n_threads == 1
+        assert readers_of(np.zeros((3, 2)), threads) is threads
+        monkeypatch.setattr("toprank.kernels.threads.available_memory", lambda: 24)
+        assert readers_of(mapped, threads) is threads
 
 
 @pytest.mark.parametrize("n_jobs", ["2", 1.5, 0])

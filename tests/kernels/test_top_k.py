@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from toprank.kernels import top_k as kernel
 from toprank.kernels.top_k import cut, sort_head
+from toprank.objectives import PrecisionAtK
 
 
 def naive_head(values, weights, amount):
@@ -62,6 +63,12 @@ def test_a_cut_equals_that_of_a_full_sort(case):
     expected = naive_head(values, weights, amount)
     n_sorted = sort_head(values, weights, amount)
     assert cut(values, weights, n_sorted, amount) == pytest.approx(expected, rel=1e-9)
+
+
+def test_the_bound_avg_peaks_at_a_whole_number_of_whole_weights():
+    y, scores, counts = np.array([True, False, True]), np.array([1.0, -1.0, 1.5]), [1, 1, 2]
+    weighted = PrecisionAtK(2, "avg").on(y, sample_weight=counts).value(scores)
+    assert weighted == PrecisionAtK(2, "avg").on(np.repeat(y, counts)).value(scores.repeat(counts))
 
 
 @pytest.mark.parametrize("pattern", ["equal", "rising", "falling", "organ pipe", "two values"])

@@ -188,6 +188,12 @@ def test_rows_of_the_sample_are_counted_before_copies_are_merged():
     assert max(model.fitted_rows_.values()) < 480  # copies count once
 
 
+def test_a_sample_leaves_room_for_the_blend(monkeypatch):
+    X, y, _ = table(4000)
+    monkeypatch.setattr("toprank.selection.sampling.available_memory", lambda: 2000 * 48 * 4)
+    assert sample_rows(blocks(X, y), 4000, 0).y.size == pytest.approx(2000, abs=150)
+
+
 def test_rows_that_cannot_be_fitted_are_refused():
     X, y, _ = table(500)
     for rows, words in (

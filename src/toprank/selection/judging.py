@@ -27,6 +27,8 @@ LENGTHS = 30
 LEVEL = 0.95
 # Scores are on the logit scale: what is closer may be equal on another machine.
 DIGITS = 9
+# Columns that are compared at a time where copies of rows are looked for.
+COMPARED = 8
 
 
 def fewest_of_class(n_rows: int) -> int:
@@ -102,18 +104,37 @@ class LabelledRows:
         A row of weight 2 and the row twice then give the same table, and no fold separates copies
         of a row. Where all rows differ and have weight 1 their order stays.
         """
-        _, first, which = np.unique(self._keys(), return_index=True, return_inverse=True)
+        keys = self._places() if isinstance(self.X, np.ndarray) else self._keys()
+        _, first, which = np.unique(keys, return_index=True, return_inverse=True)
         if first.size == self.n_rows and (self.masses == 1.0).all():
             return replace(self, weights=None)
         weights = np.bincount(which.reshape(-1), self.weights, first.size).astype(np.float64)
         return replace(self.rows(first), weights=weights)
 
-    def _keys(self) -> NDArray[Any]:
-        """One value for each row, equal where rows, labels and lists are."""
-        if isinstance(self.X, np.ndarray):
-            keys = np.ascontiguousarray(np.column_stack([self.X, self.positives, self.codes]))
-            keys += 0.0  # bytes are compared, and -0.0 is 0.0
-            return keys.view(np.dtype((np.void, keys.strides[0]))).reshape(-1)
+    def _places(self) -> NDArray[np.intp]:
+        """Place of each row of an array in the order of its bytes; copies have the same.
+
+        A few columns are compared at a time, and only of rows that are still tied.
+        """
+        columns = [*self.X.T, self.positives, self.codes]
+        places, tied = np.zeros(self.n_rows, np.intp), np.arange(self.n_rows)
+        for start in range(0, len(columns), COMPARED):
+            if not tied.size:
+                break
+            some = [column[tied] for column in columns[start : start + COMPARED]]
+            cells = np.column_stack(some).astype(np.result_type(self.X.dtype, np.intp))
+            cells += 0.0  # bytes are compared, and -0.0 is 0.0
+            before = places[tied].astype(">i8").view(np.uint8).reshape(-1, 8)
+            keys = np.hstack([before, cells.view(np.uint8)])
+            rows = keys.view(np.dtype((np.void, keys.shape[1]))).reshape(-1)
+            _, which, counts = np.unique(rows, return_inverse=True, return_counts=True)
+            _, group, sizes = np.unique(places[tied], return_inverse=True, return_counts=True)
+            places[tied] += (np.cumsum(counts) - counts)[which] - (np.cumsum(sizes) - sizes)[group]
+            tied = tied[counts[which] > 1]
+        return places
+
+    def _keys(self) -> NDArray[np.intp]:
+        """A number for each row of a sparse table, equal where rows, labels and lists are."""
         ends = self.X.indptr
         found: dict[tuple[bytes, bytes, bool, int], int] = {}
         rows = zip(ends[:-1], ends[1:], self.positives, self.codes, strict=True)

@@ -18,6 +18,7 @@ from toprank.blocks import (
     classes_of_one_list,
     survey_block,
 )
+from toprank.kernels.memory import available_memory
 from toprank.selection.judging import fewest_of_class
 from toprank.tables import Table
 from toprank.tables.notation import ColumnSchema
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 
 # Most cells of a sample, and fewest rows, however wide they are.
 MOST_CELLS, FEWEST_ROWS = 1 << 26, 1_000
+# Bytes per cell that choosing a blend and fitting its members may take: copies in float64 too.
+BYTES_PER_CELL = 48
 
 
 class RowSample(NamedTuple):
@@ -55,7 +58,8 @@ class RowSample(NamedTuple):
 def sample_rows(blocks: Blocks, n_rows: int, seed: int) -> RowSample:
     """Take about ``n_rows`` random rows in two passes, or all rows where there are fewer.
 
-    Whether a row is taken depends only on the seed and on its number. Fewer wide rows are taken.
+    Whether a row is taken depends only on the seed and on its number. Fewer wide rows are taken,
+    and fewer where memory is short.
     Where a class has less than half of the rows that it should have in the sample, rows are drawn
     again.
     """
@@ -63,7 +67,9 @@ def sample_rows(blocks: Blocks, n_rows: int, seed: int) -> RowSample:
     seen, counts, size = blocks.total(_look).parts
     check_survey(seen, blocks.feature_names, accepts_missing=True)
     classes = classes_of_one_list(seen)
-    n_rows = min(n_rows, max(MOST_CELLS // seen.low.size, FEWEST_ROWS))
+    free = available_memory()
+    cells = MOST_CELLS if free is None else min(MOST_CELLS, free // BYTES_PER_CELL)
+    n_rows = min(n_rows, max(cells // seen.low.size, FEWEST_ROWS))
     share, fewest = min(1.0, n_rows / seen.n_rows), fewest_of_class(n_rows)
     rates = [min(1.0, max(share, fewest / counts[label])) for label in classes.tolist()]
     enough = min(fewest, *counts.values()) / 2

@@ -211,11 +211,12 @@ class TopRanker(BaseRanker):
         """Choose the blend on a random sample, then fit on all rows what can be fitted in passes.
 
         The sample has forty times ``max_rows`` rows, fewer where rows have more than about 80
-        columns; where there are no more rows, the model is that of :meth:`fit`. The blend is
-        chosen and ``hits_`` estimated on this sample, for a list as long as all blocks. Members
-        that learn in passes over blocks (pushes on features, the linear Ranking SVM, RankBoost and
-        boosted trees) are then fitted on all rows. The others, and with a ``time_limit`` also
-        those that would take too long, are fitted on the sample; ``fitted_rows_`` says which.
+        columns or memory is short (48 bytes per cell); where there are no more rows, the model is
+        that of :meth:`fit`. The blend is chosen and ``hits_`` estimated on this sample, for a list
+        as long as all blocks. Members that learn in passes over blocks (pushes on features,
+        RankBoost and boosted trees) are then fitted on all rows. The others, and with a
+        ``time_limit`` also those that would take too long, are fitted on the sample;
+        ``fitted_rows_`` says which.
         The encoding of missing values is learned on the sample.
 
         Parameters

@@ -11,7 +11,14 @@ from numpy.typing import NDArray
 
 from toprank.inputs import as_dense, is_sparse
 from toprank.kernels.jit import IS_COMPILED, compiled, side_by_side
-from toprank.kernels.threads import CHUNK, Threads, one_blas_thread, rows_times, sum_of_rows
+from toprank.kernels.threads import (
+    CHUNK,
+    Threads,
+    one_blas_thread,
+    readers_of,
+    rows_times,
+    sum_of_rows,
+)
 from toprank.weak_rankers.base import Design, WeakRankers
 
 # Beyond this many features a dense second-moment matrix costs more than it saves.
@@ -97,7 +104,7 @@ class FeatureDesign(Design):
         threads: Threads | None = None,
     ) -> None:
         self._X = X
-        self._threads = threads or Threads()
+        self._threads = readers_of(X, threads)
         self._low = low
         self._span = span
         self._is_sparse = is_sparse(X)
@@ -196,7 +203,7 @@ def ranges_of(X: Any, threads: Threads | None = None) -> tuple[NDArray[Any], NDA
     """Smallest and largest value of every column."""
     if is_sparse(X):
         return X.min(axis=0).toarray().ravel(), X.max(axis=0).toarray().ravel()
-    ends = (threads or Threads()).chunks(
+    ends = readers_of(X, threads).chunks(
         X.shape[0], CHUNK, lambda rows: (X[rows].min(axis=0), X[rows].max(axis=0))
     )
     lows, highs = zip(*ends, strict=True)

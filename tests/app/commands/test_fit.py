@@ -98,8 +98,10 @@ import sys, toprank.app.fitting
 from toprank.app.cli import app
 real = toprank.app.fitting.fit_model
 def announced(*args, **kwargs):
+    real(*args, **kwargs)  # an interrupt while compiled loops are loaded may be lost
     print("at work", flush=True)
-    return real(*args, **kwargs)
+    while True:
+        real(*args, **kwargs)
 toprank.app.fitting.fit_model = announced
 app(sys.argv[1:])
 """
