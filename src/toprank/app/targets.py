@@ -60,7 +60,8 @@ def choose_positives(
     ]
     if len(values) < 2 and len(known) == 2:
         values = known
-    missing = {word: counts[word] for each in groups if each not in values for word in groups[each]}
+    others = groups.keys() - set(values)
+    missing = {word: counts[word] for each in groups if each in others for word in groups[each]}
     alike = next((groups[each] for each in values if len(groups[each]) > 1), None)
     if alike:
         notes.append(f"{listing(alike)} of the target {target!r} are taken as one value.")
