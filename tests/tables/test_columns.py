@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from toprank.tables.columns import as_numbers, as_row_weights, median, read_cells, read_words
+from toprank.tables.columns import as_row_weights, median, read_cells, read_words
 from toprank.tables.notation import ColumnSchema
 from toprank.tables.schema import Schema
 
@@ -62,7 +62,6 @@ def test_cells_that_do_not_fit_their_schema_are_misread_and_missing():
 @pytest.mark.parametrize(
     ("work", "values", "words"),
     [
-        (as_numbers, ["many"], "holds text"),
         (as_row_weights, ["heavy"], "weights are numbers"),
         (as_row_weights, [dt.date(2020, 1, 1)], "holds dates"),
         (as_row_weights, [1.0, -1.0], "negative"),

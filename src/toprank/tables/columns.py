@@ -186,13 +186,6 @@ def _key(word: str) -> str:
     return whole if point and is_plain and not rest.strip("0") else word
 
 
-def as_numbers(column: Column, name: str) -> NDArray[np.float64]:
-    """The numbers of a column; raises where it holds words."""
-    if column.is_category:
-        raise ValueError(f"the column {name!r} holds text, where numbers are expected.")
-    return column.values
-
-
 def as_row_weights(column: Column, name: str, *, role: str = "weight") -> NDArray[np.float64]:
     """Row weights, or amounts of another role: finite numbers, none below 0."""
     if column.is_category or column.kind == "date":
