@@ -38,6 +38,7 @@ def warm_up(commands, folder):
 
     The commands run in children, too: threads of polars would not survive a fork.
     """
+    os.environ["RUST_BACKTRACE"] = "0"  # as on most machines
     for module in pkgutil.walk_packages(toprank.__path__, "toprank."):
         if not module.name.startswith(("toprank.integrations", "toprank.__main__")):
             importlib.import_module(module.name)

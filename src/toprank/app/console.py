@@ -251,6 +251,11 @@ def in_one_line(command: Callable[_P, _R]) -> Callable[_P, _R]:
         except KeyboardInterrupt:
             _say_interrupted()
             raise typer.Exit(_INTERRUPTED) from None
+        except BaseException as error:
+            if type(error).__name__ != "PanicException":
+                raise
+            _echo(f"toprank: polars cannot work with a value of this table ({error}).", err=True)
+            raise typer.Exit(_WRONG_INPUT) from None
 
     return answered
 

@@ -100,15 +100,19 @@ def _floats_of_series(series: Any) -> NDArray[np.float64]:
     import polars as pl  # noqa: PLC0415
 
     kind, unit = series.dtype, 1.0
-    if kind == pl.Datetime:
-        # in UTC, as texts with an offset: the same moment is the same number in every format
-        series, unit = series.dt.cast_time_unit("us").cast(pl.Int64), _DAY
-    elif kind == pl.Date:
+    if kind == pl.Date:
         series = series.cast(pl.Int64)
     elif kind == pl.Time:
         series, unit = series.cast(pl.Int64), 1e3 * _HOUR  # nanoseconds
-    elif kind == pl.Duration:
-        series, unit = series.dt.cast_time_unit("us").cast(pl.Int64), _HOUR
+    elif kind in (pl.Datetime, pl.Duration):
+        # in UTC, as texts with an offset: the same moment is the same number in every format
+        unit = _DAY if kind == pl.Datetime else _HOUR
+        scale = kind.time_unit
+        series = series.cast(pl.Int64)
+        if scale == "ns":
+            series = series // 1000
+        elif scale == "ms":
+            unit /= 1000
     floats = series.cast(pl.Float64).to_numpy()
     return np.asarray(floats if unit == 1.0 else floats / unit, dtype=np.float64)
 
