@@ -88,6 +88,8 @@ def _forked(arguments, folder, prepare, signals, targets):
             resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS + 5))
             signal.alarm(WALL_SECONDS)
             code = _called(arguments, folder, targets, prepare)
+        except KeyboardInterrupt:  # before the first line of the program, or behind its last
+            code = 130
         finally:
             os._exit(code)
     for delay, number in signals:
