@@ -55,3 +55,13 @@ def test_held_out_lists_are_whole_lists_and_judged_by_ndcg():
         RankBoost(**options).fit_pairs(X, [[0, 1]])
     stopped = RankBoost(max_iter=40).fit_pairs(X, all_pairs(y)[:500], validation=(X, y))
     assert len(stopped.validation_path_) > 1
+
+
+def test_a_scorer_of_held_out_rows_knows_the_classes():
+    X, y = data()
+    seen = []
+    scoring = lambda model, *_, **__: seen.append(list(model.classes_)) or len(seen)  # noqa: E731
+    RankBoost(max_iter=2, early_stopping=True, scoring=scoring, random_state=0).fit(
+        X, np.where(y > 0, "yes", "no")
+    )
+    assert seen[0] == ["no", "yes"]
