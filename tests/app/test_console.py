@@ -34,6 +34,20 @@ def test_messages_of_the_system_name_the_file(capsys):
     assert capsys.readouterr().err == "toprank: page.html: Permission denied\n"
 
 
+def test_an_interrupt_that_compiled_code_wraps_is_one(capsys):
+    @in_one_line
+    def fails():
+        try:
+            raise KeyboardInterrupt
+        except KeyboardInterrupt as error:
+            raise SystemError("returned a result with an exception set") from error
+
+    with pytest.raises(typer.Exit) as stopped:
+        fails()
+    assert stopped.value.exit_code == 130
+    assert capsys.readouterr().err == "toprank: interrupted; nothing was written.\n"
+
+
 def test_results_in_json_have_null_where_json_has_no_number(capsys):
     Console(as_json=True).result({"value": float("nan"), "interval": (float("-inf"), 1.5)})
     assert json.loads(capsys.readouterr().out, parse_constant=pytest.fail) == {

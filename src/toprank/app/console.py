@@ -248,16 +248,23 @@ def in_one_line(command: Callable[_P, _R]) -> Callable[_P, _R]:
         except (ValueError, TypeError, OSError, NotImplementedError, MemoryError) as error:
             _echo(f"toprank: {_line(error)}", err=True)
             raise typer.Exit(_WRONG_INPUT) from None
-        except KeyboardInterrupt:
-            _say_interrupted()
-            raise typer.Exit(_INTERRUPTED) from None
         except BaseException as error:
+            if _is_interrupt(error):
+                _say_interrupted()
+                raise typer.Exit(_INTERRUPTED) from None
             if type(error).__name__ != "PanicException":
                 raise
             _echo(f"toprank: polars cannot work with a value of this table ({error}).", err=True)
             raise typer.Exit(_WRONG_INPUT) from None
 
     return answered
+
+
+def _is_interrupt(error: BaseException | None) -> bool:
+    """Whether an exception is Ctrl-C, or what compiled code made of it."""
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__cause__ or error.__context__
+    return error is not None
 
 
 # The command that has not said yet that it was interrupted.

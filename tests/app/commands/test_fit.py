@@ -111,7 +111,7 @@ app(sys.argv[1:])
     time.sleep(0.3)
     process.send_signal(how)
     _, errors = process.communicate(timeout=60)
-    assert process.returncode == code
+    assert process.returncode == code, errors
     assert "Traceback" not in errors
     assert load_model(target).facts["class"] == "PNormPush"
     assert [path.name for path in tmp_path.iterdir()] == ["m.toprank"]
