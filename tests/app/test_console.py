@@ -37,10 +37,7 @@ def test_messages_of_the_system_name_the_file(capsys):
 def test_an_interrupt_that_compiled_code_wraps_is_one(capsys):
     @in_one_line
     def fails():
-        try:
-            raise KeyboardInterrupt
-        except KeyboardInterrupt as error:
-            raise SystemError("returned a result with an exception set") from error
+        raise SystemError("returned a result with an exception set") from KeyboardInterrupt()
 
     with pytest.raises(typer.Exit) as stopped:
         fails()
