@@ -23,6 +23,7 @@ COLUMNS = {
     "refund": np.where(TARGET, 1.0, 0.0) + RNG.normal(0, 0.01, N),
     "reason": np.where(TARGET, "chargeback", "none"),
     "job": RNG.choice(["Clerk", "clerk", "smith"], N),
+    "level": [f"Level {number % 60}" for number in range(N)],
     "age": RNG.integers(18, 80, N),
     "since": np.datetime64("2024-01-01") + RNG.integers(0, 300, N),
     "paid back": np.where(TARGET, np.datetime64("2024-03-01"), np.datetime64("NaT")),
@@ -57,6 +58,7 @@ def test_ids_leaks_and_values_that_differ_in_case_are_warned_of():
         "reason": "alone nearly separates the classes",
         "paid back": "alone nearly separates the classes",
         "job": "'Clerk', 'clerk', which differ in case only",
+        "level": "60 different texts, such as 'Level 0', 'Level 1': the 40 most frequent are told",
     }
     for column, text in words.items():
         assert [each for each in warnings if each.startswith(column) and text in each], column

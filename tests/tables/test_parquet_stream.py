@@ -68,6 +68,13 @@ def total(stream, work):
     return stream.total(lambda batch: work(batch.table), stream.names)
 
 
+def test_a_name_that_two_columns_have_is_named(tmp_path):
+    columns = pa.Table.from_arrays([pa.array([1]), pa.array([2])], names=["a", "a"])
+    pq.write_table(columns, tmp_path / "t.parquet")
+    with pytest.raises(ValueError, match="t.parquet has a name twice .*'a'"):
+        ParquetStream(tmp_path / "t.parquet")
+
+
 def test_a_file_that_is_damaged_inside_is_named(tmp_path):
     path = write(tmp_path / "rows.parquet", *rows())
     content = bytearray(path.read_bytes())

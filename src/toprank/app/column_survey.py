@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from toprank.tables.columns import MOST_CATEGORIES
 from toprank.tables.table import listing
 
 if TYPE_CHECKING:
@@ -193,6 +194,12 @@ def _warnings_of_texts(name: str, column: Column, positives: NDArray[np.bool_]) 
     if alike:
         alike = [word for word in alike if word.casefold() == alike[0].casefold()][:2]
         found.append(f"{name} has {listing(alike)}, which differ in case only: two values.")
+    if len(counts) > MOST_CATEGORIES:
+        found.append(
+            f"{name} has {len(counts):,} different texts, such as {listing(list(counts)[:2])}: "
+            f"the {MOST_CATEGORIES} most frequent are told apart. If they are numbers or dates, "
+            "write them more plainly: toprank look shows what is understood."
+        )
     codes = np.where(column.values < 0, len(column.words), column.values)
     sizes = np.bincount(codes, minlength=len(column.words) + 1)
     hits = np.bincount(codes, positives, minlength=sizes.size)

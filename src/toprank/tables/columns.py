@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from toprank.tables.table import Table
 
 DATE_PARTS = ("", ": month", ": weekday")
+# Values of a category that get a column of their own, the most frequent first.
+MOST_CATEGORIES = 40
 _NOTHING = np.zeros(0, dtype=np.intp)
 
 

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from toprank.blocks import Sums
 from toprank.inputs import as_weights
 from toprank.tables.cells import type_of_cells
-from toprank.tables.columns import Encoding, median
+from toprank.tables.columns import MOST_CATEGORIES, Encoding, median
 from toprank.tables.medians import Weighted, digit_counts, medians, sortable_keys
 from toprank.tables.notation import ColumnSchema
 from toprank.tables.table import Table, as_table
@@ -73,7 +73,7 @@ class TableEncoder(TransformerMixin, BaseEstimator, Encoding):  # type: ignore[m
     [[30.0, 0.0, 1.0], [40.0, 1.0, 1.0], [50.0, 0.0, 0.0]]
     """
 
-    def __init__(self, max_categories: int = 40, min_count: int = 2) -> None:
+    def __init__(self, max_categories: int = MOST_CATEGORIES, min_count: int = 2) -> None:
         self.max_categories = max_categories
         self.min_count = min_count
 

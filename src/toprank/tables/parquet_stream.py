@@ -312,6 +312,8 @@ def unreadable(path: Path, error: Exception) -> Exception:
     if isinstance(error, (FileNotFoundError, PermissionError)):
         return error
     reason = " ".join(str(error).split())[:160]
+    if isinstance(error, pl.exceptions.DuplicateError):
+        return ValueError(f"{path.name} has a name twice ({reason}); rename or remove one column.")
     return ValueError(
         f"{path.name} cannot be read as Parquet: it is cut off, damaged or another format "
         f"({reason}); write it again."
