@@ -197,9 +197,13 @@ def _warnings_of_texts(name: str, column: Column, positives: NDArray[np.bool_]) 
     if len(counts) > MOST_CATEGORIES:
         found.append(
             f"{name} has {len(counts):,} different texts, such as {listing(list(counts)[:2])}: "
-            f"the {MOST_CATEGORIES} most frequent are told apart. If they are numbers or dates, "
-            "write them more plainly: toprank look shows what is understood."
+            f"the {MOST_CATEGORIES} most frequent are told apart."
         )
+        with_digits = sum(any(map(str.isdigit, word)) for word in counts)
+        if 2 * with_digits > len(counts):
+            found[-1] += (
+                " Numbers and dates that are not understood have to be written more plainly."
+            )
     codes = np.where(column.values < 0, len(column.words), column.values)
     sizes = np.bincount(codes, minlength=len(column.words) + 1)
     hits = np.bincount(codes, positives, minlength=sizes.size)
