@@ -71,7 +71,7 @@ def total(stream, work):
 def test_a_name_that_two_columns_have_is_named(tmp_path):
     columns = pa.Table.from_arrays([pa.array([1]), pa.array([2])], names=["a", "a"])
     pq.write_table(columns, tmp_path / "t.parquet")
-    with pytest.raises(ValueError, match="t.parquet has a name twice .*'a'"):
+    with pytest.raises(ValueError, match=r"t\.parquet has a name twice .*'a'"):
         ParquetStream(tmp_path / "t.parquet")
 
 
