@@ -30,7 +30,7 @@ from typer.testing import CliRunner
 from experiments.tuned.problems import read, splits
 from toprank import TopRanker
 from toprank.app.cli import app
-from toprank.app.model_file import load_model
+from toprank.models.file import load
 from toprank.tables import ParquetBlocks
 
 SETS = (
@@ -157,7 +157,7 @@ def promises() -> None:
             with tempfile.TemporaryDirectory() as folder:
                 first = X[parts[0]], y[parts[0]]
                 compared, fitted = both(Path(folder), *first, N_TRAINING, "--no-engines")
-                model = load_model(Path(folder, "model.toprank"))
+                model = load(Path(folder, "model.toprank"))
             hits = []
             for rows in parts[1:-1][:MOST_LISTS]:
                 best = np.argsort(-model.scores(as_table(X[rows], y[rows])), kind="stable")

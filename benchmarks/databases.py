@@ -20,8 +20,8 @@ import numpy as np
 import onnxruntime
 import pyarrow as pa
 
-from toprank.app.model import RankingModel, Roles
-from toprank.export import formula_of, to_python, to_sql
+from toprank.models.model import Model, Roles
+from toprank.models import formula_of, to_python, to_sql
 from toprank.integrations.onnx import to_onnx
 from toprank.selection import Blend
 from toprank.selection.candidates import RANKERS, make_ranker
@@ -118,7 +118,7 @@ def places():
             duck = duckdb.connect()
             duck.register("new_rows", keyed)
             databases = {name: (("duckdb", duck), ("sqlite", in_sqlite(keyed)))}
-        model = RankingModel(encoder, ranker, Roles("y", ("1",)), 10)
+        model = Model(encoder, ranker, Roles("y", ("1",)), 10)
         # decision_function is what scores are held to, toprank rank what places are
         scores = ranker.decision_function(encoder.transform(new))
         order = np.argsort(-model.scores(new), kind="stable")
@@ -190,7 +190,7 @@ def million(n_rows=1_000_000):
             )
             again = "SELECT id, score, place FROM ranked ORDER BY id"
             found = connection.execute(again).fetchnumpy()
-    scores = RankingModel(encoder, ranker, Roles("y", ("1",)), 10).scores(table)
+    scores = Model(encoder, ranker, Roles("y", ("1",)), 10).scores(table)
     order = np.argsort(-scores, kind="stable")
     is_same = (np.argsort(found["place"]) == order).all()
     print(f"largest difference of scores {np.abs(found['score'] - scores).max():.1e}")

@@ -20,7 +20,7 @@ from typer.testing import CliRunner
 from benchmarks.measure import race
 from benchmarks.tables import linear_rows
 from toprank.app.cli import app
-from toprank.app.model_file import load_model
+from toprank.models.file import load
 
 ROWS, COLUMNS, TOP = 1_000_000, 5, 100
 LEARNED = 20_000
@@ -62,7 +62,7 @@ def rank(folder, file):
 
 
 def by_polars(folder, file):
-    ranker = load_model(folder / "model.toprank").ranker
+    ranker = load(folder / "model.toprank").ranker
     path = folder / file
     is_text = path.suffix == ".csv"
     rows = pl.read_csv(path, infer_schema=False) if is_text else pl.read_parquet(path)

@@ -1,12 +1,15 @@
 from . import datasets as datasets
 from . import guarantees as guarantees
 from . import metrics as metrics
+from . import models as models
 from . import objectives as objectives
 from . import plots as plots
 from . import predtron as predtron
 from . import selection as selection
 from . import shortlists as shortlists
 from . import tables as tables
+from .models import load as load
+from .models import save as save
 from .predtron import PRank as PRank
 from .predtron import Predtron as Predtron
 from .predtron import PredtronClassifier as PredtronClassifier

@@ -6,7 +6,7 @@ import pytest
 
 from toprank.app.column_survey import profile_of
 from toprank.app.drift import count_values, what_changed
-from toprank.app.model import RankingModel, Roles
+from toprank.models.model import Model, Roles
 from toprank.tables import TableEncoder, as_table
 
 
@@ -25,7 +25,7 @@ def people(seed, n=2000, **changes):
 RNG = np.random.default_rng(1)
 WEEK, NAT = np.datetime64("2026-01-05"), np.datetime64("NaT")
 ENCODER = TableEncoder().fit(people(0))
-MODEL = RankingModel(ENCODER, None, Roles("y"), 5, profile=profile_of(ENCODER, people(0)))
+MODEL = Model(ENCODER, None, Roles("y"), 5, profile=profile_of(ENCODER, people(0)))
 
 
 def changes(table, parts=1):

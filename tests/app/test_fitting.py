@@ -12,7 +12,7 @@ import pytest
 
 from tests.app.streamed_fits import fitted, run
 from toprank.app.fitting import fit_model
-from toprank.app.model_file import load_model
+from toprank.models.file import load
 from toprank.app.reading import read_table
 from toprank.rankers import PNormPush
 from toprank.selection.candidates import make_ranker
@@ -80,7 +80,7 @@ def assert_same_model(known, found, atol=1e-6):
 def test_a_streamed_fit_that_compares_rows_is_that_in_memory(file, tmp_path, options):
     paths = fitted(file, tmp_path, "--folds", "0", "--ranker", *options)
     # what is spooled is float32, a date among it
-    assert_same_model(*map(load_model, paths), atol=1e-4)
+    assert_same_model(*map(load, paths), atol=1e-4)
 
 
 @pytest.mark.parametrize(
@@ -96,7 +96,7 @@ def test_a_streamed_fit_that_compares_rows_is_that_in_memory(file, tmp_path, opt
 @pytest.mark.usefixtures("few_in_memory")
 def test_streaming_changes_neither_model_nor_shortlist(file, tmp_path, options):
     paths = fitted(file, tmp_path, *options)
-    assert_same_model(*map(load_model, paths))
+    assert_same_model(*map(load, paths))
     for cut in (("--top", "70"), (), ("--cutoff", "model")):
         lists = []
         for way in ("--in-memory", "--stream"):
@@ -111,7 +111,7 @@ BLENDED = ("--ranker", "pnorm-push", "--ranker", "rankboost", "--ranker", "rando
 
 
 def test_a_stream_of_few_rows_gets_the_blend_of_memory(file, tmp_path):
-    known, found = map(load_model, fitted(file, tmp_path, *BLENDED))
+    known, found = map(load, fitted(file, tmp_path, *BLENDED))
     rows = read_table(file)
     np.testing.assert_allclose(found.scores(rows), known.scores(rows), atol=1e-9)
     assert found.cutoff == pytest.approx(known.cutoff)
@@ -132,7 +132,7 @@ def test_a_blend_is_chosen_on_a_sample_of_a_long_stream_and_said(file, tmp_path)
     assert f"a blend was chosen on {facts['sampled_rows']:,} random rows; " in result.stderr
     assert "rankboost learned from all 1,462 rows; random-forest learned from" in result.stderr
     assert facts["fitted_rows"].keys() == facts["weights"].keys()
-    model = load_model(path)
+    model = load(path)
     assert len(model.ranker.rankers_) == len(facts["weights"])
     scores = model.scores(read_table(file))
     assert 50 <= (scores > model.cutoff).sum() <= 53  # 38 rows have no target
@@ -154,7 +154,7 @@ def test_a_folder_is_a_stream(file, tmp_path):
     named = ("--target", "state", "--ranker", "ir-push", "--ignore", "number", "--quiet")
     run("fit", parts, *named, "-o", tmp_path / "parts.toprank")
     run("fit", file, *named, "--stream", "-o", tmp_path / "whole.toprank")
-    part, whole = (load_model(tmp_path / f"{name}.toprank") for name in ("parts", "whole"))
+    part, whole = (load(tmp_path / f"{name}.toprank") for name in ("parts", "whole"))
     np.testing.assert_allclose(part.ranker.coef_, whole.ranker.coef_, atol=1e-7)
     run("rank", tmp_path / "parts.toprank", parts, "-o", tmp_path / "list.csv")
 

@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 
 from toprank.app.fitting import fit_model
-from toprank.app.model import RankingModel, Roles
+from toprank.models.model import Model, Roles
 from toprank.selection import Blend
 from toprank.selection.candidates import make_ranker
 from toprank.tables import TableEncoder
@@ -25,7 +25,7 @@ def test_equal_rows_of_a_blend_have_equal_scores_wherever_they_stand():
     encoder = TableEncoder().fit(table)
     members = [make_ranker("logistic"), make_ranker("rankboost", {"max_iter": 3})]
     blend = Blend(members, [1.0, 0.5]).fit(X, X[:, 0] > 0)
-    model = RankingModel(encoder, blend, Roles("y", ("1",)), 5)
+    model = Model(encoder, blend, Roles("y", ("1",)), 5)
     twice = model.scores(table[np.tile(np.arange(61), 3)])
     assert (twice.reshape(3, 61) == twice[:61]).all()
     np.testing.assert_allclose(twice[:61], blend.decision_function(X), rtol=1e-9)

@@ -12,7 +12,7 @@ from sklearn.ensemble import RandomForestClassifier
 
 from toprank import TreeRanker
 from toprank.app.fitting import fit_model
-from toprank.app.model_file import _Reader, load_model, save_model
+from toprank.models.file import _Reader, load, save
 from toprank.selection.candidates import RANKERS, make_ranker
 from toprank.selection.engines import ENGINES, installed_engines
 from toprank.shortlists import Calibration
@@ -52,7 +52,7 @@ def refused(tmp_path):
         path = tmp_path / "hostile.toprank"
         path.write_bytes(content)
         with pytest.raises(ValueError, match=words) as caught:
-            load_model(path)
+            load(path)
         assert "\n" not in str(caught.value)
 
     return check
@@ -68,8 +68,8 @@ def refused(tmp_path):
 def test_every_ranker_comes_back_as_it_was(name, settings, data, tmp_path):
     ranker = make_ranker(name, settings)
     model = fit_model(data, ranker, budget=10, name=name)
-    path = save_model(tmp_path / "m.toprank", model)
-    again = load_model(path)
+    path = save(model, tmp_path / "m.toprank")
+    again = load(path)
     features = data.in_memory().features
     assert np.array_equal(again.scores(features), model.scores(features))
     encoded = again.encoder.transform(features)
@@ -82,20 +82,20 @@ def test_every_ranker_comes_back_as_it_was(name, settings, data, tmp_path):
         again.facts["certificate"].startswith(("Training list", "The model", "At least", "The "))
         or "mini-batches" in again.facts["certificate"]
     )
-    assert save_model(tmp_path / "again.toprank", again).read_bytes() == path.read_bytes()
+    assert save(again).read_bytes() == path.read_bytes(, tmp_path / "again.toprank")
 
 
 def test_the_same_fit_gives_the_same_bytes(data, tmp_path):
     def written(name):
         ranker = make_ranker("precision-at-k", seed=3)
         model = fit_model(data, ranker, budget=10, name="precision-at-k")
-        return save_model(tmp_path / name, model).read_bytes()
+        return save(model).read_bytes(, tmp_path / name)
 
     assert written("one.toprank") == written("two.toprank")
 
 
 def test_every_flipped_byte_is_refused(model, tmp_path, refused):
-    content = save_model(tmp_path / "m.toprank", model).read_bytes()
+    content = save(model).read_bytes(, tmp_path / "m.toprank")
     words = r"damaged|not a toprank model|layout"
     for place in range(0, len(content), 53):
         damaged = bytearray(content)
@@ -130,7 +130,7 @@ def changed(description, path, value):
 
 
 def test_classes_that_are_not_on_the_list_are_refused_by_name(model, tmp_path, refused):
-    description, arrays = opened(save_model(tmp_path / "m.toprank", model))
+    description, arrays = opened(save(model), tmp_path / "m.toprank")
     for name in ("system", "Popen", "LogisticRegression", "TopRanker", "builtins.eval", "Stored"):
         for path in (["ranker"], ["ranker", "attributes", "price"]):
             hostile = {"$class": name, "attributes": {}}
@@ -139,7 +139,7 @@ def test_classes_that_are_not_on_the_list_are_refused_by_name(model, tmp_path, r
 
 
 def test_every_inconsistent_entry_is_refused_in_one_sentence(model, tmp_path, refused):
-    description, arrays = opened(save_model(tmp_path / "m.toprank", model))
+    description, arrays = opened(save(model), tmp_path / "m.toprank")
     ranker = ["ranker", "attributes"]
     for path, values in {
         ("budget",): (float("nan"), -1, 0, 1.5, float("inf"), "10", True, None),
@@ -211,7 +211,7 @@ def forest_model(data):
 
 def test_trees_of_a_forest_come_back_as_they_were(data, tmp_path):
     model = forest_model(data)
-    again = load_model(save_model(tmp_path / "m.toprank", model))
+    again = load(save(model), tmp_path / "m.toprank")
     features = data.in_memory().features
     assert np.array_equal(again.scores(features), model.scores(features))
     encoded = again.encoder.transform(features)
@@ -225,7 +225,7 @@ def test_every_short_missing_or_single_array_is_refused(name, data, tmp_path, re
         model = forest_model(data)
     else:
         model = fit_model(data, make_ranker(name, settings.get(name)), budget=10, name=name)
-    description, content = opened(save_model(tmp_path / "m.toprank", model))
+    description, content = opened(save(model), tmp_path / "m.toprank")
     found = arrays_in(description, content)
     for number, (path, array) in enumerate(found):
         if path[-1] == "objective_path_":
@@ -260,7 +260,7 @@ def test_trees_that_would_read_beyond_a_table_or_never_end_are_refused(data, tmp
         (forest_model(data), "children", 0),
         (forest_model(data), "roots", 1),
     ):
-        description, content = opened(save_model(tmp_path / "m.toprank", model))
+        description, content = opened(save(model), tmp_path / "m.toprank")
         arrays = []
         for path, array in arrays_in(description, content):
             if path[-1] == name:
@@ -270,18 +270,18 @@ def test_trees_that_would_read_beyond_a_table_or_never_end_are_refused(data, tmp
 
 
 def test_a_ranker_with_parameters_that_it_does_not_take_is_refused_when_it_is_made(model, tmp_path):
-    path = save_model(tmp_path / "m.toprank", model)
+    path = save(model, tmp_path / "m.toprank")
     description, arrays = opened(path)
     for name, value in {"p": -1, "decision_function": 5, "loss": "none"}.items():
         hostile = changed(description, ["ranker", "attributes", name], value)
         path.write_bytes(sealed(hostile, arrays))
-        ranker = load_model(path).ranker
+        ranker = load(path).ranker
         with pytest.raises(ValueError, match="PNormPush with parameters that this version does"):
             ranker.decision_function([[0.0] * 5])
 
 
 def test_small_files_that_would_fill_the_memory_are_refused(model, tmp_path, refused):
-    description, arrays = opened(save_model(tmp_path / "m.toprank", model))
+    description, arrays = opened(save(model), tmp_path / "m.toprank")
     refused(sealed(b"[" * 5000 + b"]" * 5000))
     refused(sealed(b"[" + b"[]," * (1 << 22) + b"[]]"))
     deep = 5
@@ -296,7 +296,7 @@ def test_small_files_that_would_fill_the_memory_are_refused(model, tmp_path, ref
 
 
 def test_another_layout_is_told(model, tmp_path, refused):
-    content = save_model(tmp_path / "m.toprank", model).read_bytes()
+    content = save(model).read_bytes(, tmp_path / "m.toprank")
     refused(content.replace(b"toprank model 3", b"toprank model 2", 1), "layout '2'")
 
 
@@ -312,7 +312,7 @@ def test_a_model_that_could_not_be_read_is_not_written(model, tmp_path):
         ({"facts": model.facts | {"when": np.datetime64("2020-01-01")}}, "date"),
     ):
         with pytest.raises(ValueError, match=words):
-            save_model(tmp_path / "m.toprank", replace(model, **change))
+            save(replace(model, **change), tmp_path / "m.toprank")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -320,15 +320,15 @@ def test_trees_that_encode_categories_come_back_and_wrong_ones_are_refused(
     model, tmp_path, refused
 ):
     rng = np.random.default_rng(0)
-    n_columns = len(model.encoder.owners_)
+    n_columns = len(model.formula.encoding.owners_)
     X = rng.normal(size=(60, n_columns))
     X[:, 0], X[:, 1] = rng.integers(3, size=60), rng.integers(9, size=60)
     X[::7, 1] = np.nan
     trees = TreeRanker(n_trees=5, depth=3, categories=[0, 1], random_state=0)
     trees.fit(X, X[:, 0] == 1)
     facts = model.facts | {"class": "TreeRanker"}
-    path = save_model(tmp_path / "m.toprank", replace(model, ranker=trees, facts=facts))
-    again = load_model(path).ranker
+    path = save(replace(model, ranker=trees, facts=facts), tmp_path / "m.toprank")
+    again = load(path).ranker
     new = np.vstack([X, np.full((2, n_columns), 77.0)])
     assert (again.decision_function(new) == trees.decision_function(new)).all()
     assert (again.explain(new) == trees.explain(new)).all()
@@ -352,8 +352,8 @@ def test_trees_that_encode_categories_come_back_and_wrong_ones_are_refused(
 
 def test_calibration_rows_come_back_and_wrong_ones_are_refused(model, tmp_path, refused):
     calibration = Calibration.of([3.0, 2.0, 1.0], [1, 0, 0], sample_weight=[1, 2, 3])
-    path = save_model(tmp_path / "m.toprank", replace(model, calibration=calibration))
-    again = load_model(path).calibration
+    path = save(replace(model, calibration=calibration), tmp_path / "m.toprank")
+    again = load(path).calibration
     assert vars(again).keys() == vars(calibration).keys()
     assert all(np.array_equal(vars(again)[k], vars(calibration)[k]) for k in vars(again))
     description, arrays = opened(path)

@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from toprank.app.model_file import load_model
+from toprank.models.file import load
 from toprank.app.options import RuleOptions
 from toprank.app.promises import parse_rules, rank_by_rules
 from toprank.app.reading import read_table
@@ -70,7 +70,7 @@ def ranked(invoke, shop, tmp_path):
 
 def test_few_false_alarms_are_promised_and_nearly_kept(ranked, shop):
     found, said = ranked("--false-alarms", "10%")
-    model = load_model(shop / "model.toprank")
+    model = load(shop / "model.toprank")
     expected = make_shortlist(
         model.scores(read_table(shop / "new.csv")), model.calibration, false_alarms=0.1
     )
@@ -128,7 +128,7 @@ def test_a_daily_budget_is_spent_once(ranked, tmp_path, shop):
     assert (tmp_path / "list.csv").read_text().count("\n") == 2  # a header and one row more
     # the next day has a budget of its own, and knows what a day brings
     rules = parse_rules(RuleOptions(daily=state))
-    model, new = load_model(shop / "model.toprank"), read_table(shop / "new.csv")
+    model, new = load(shop / "model.toprank"), read_table(shop / "new.csv")
     promised = rank_by_rules(model, new, 7, rules, day="tomorrow")
     assert promised.facts["opened_today"] <= 7
     assert promised.facts["day"] == "tomorrow"
@@ -181,7 +181,7 @@ def test_a_stream_gives_the_same_list_as_memory(shop, tmp_path):
 
     new = table_of(600, 1)
     new.write_parquet(tmp_path / "new.parquet", row_group_size=100)
-    model = load_model(shop / "model.toprank")
+    model = load(shop / "model.toprank")
     rules = parse_rules(RuleOptions(value="amount", cost="4", at_most=["20:branch"]))
     one = rank_by_rules(model, read_table(tmp_path / "new.parquet"), None, rules, day="today")
     stream = open_rows(Path(tmp_path / "new.parquet"), stream=True)

@@ -7,7 +7,7 @@ from typer.testing import CliRunner
 
 from toprank.app.cli import app
 from toprank.app.formats import read_sparse_text
-from toprank.app.model_file import load_model
+from toprank.models.file import load
 from toprank.app.reading import read_table
 
 
@@ -76,7 +76,7 @@ def model(folder):
 
 
 def test_a_sparse_model_ranks_as_a_dense_one_does(folder, model, invoke, words, monkeypatch):
-    assert load_model(model).encoder.is_sparse
+    assert load(model).encoder.is_sparse
     out = folder / "list.csv"
     words(invoke("rank", model, folder / "new.libsvm", "--top", "30", "-o", out, "--force"))
     found = read_table(out)
@@ -84,16 +84,16 @@ def test_a_sparse_model_ranks_as_a_dense_one_does(folder, model, invoke, words, 
     monkeypatch.setattr("toprank.app.formats.WIDE", 10**6)
     fit = ["--ranker", "pnorm-push", "--budget", "20", "-q", "-o", folder / "dense.toprank"]
     words(invoke("fit", folder / "known.libsvm", *fit))
-    dense = load_model(folder / "dense.toprank")
+    dense = load(folder / "dense.toprank")
     assert not dense.encoder.is_sparse
     monkeypatch.undo()
     rows = read_table(folder / "new.libsvm")
     assert rows.is_held_sparse
-    mine = load_model(model).scores(rows)
+    mine = load(model).scores(rows)
     np.testing.assert_allclose(mine, dense.scores(rows), atol=2e-3 * np.ptp(mine))
     np.testing.assert_allclose(found.column("score").values, np.sort(mine)[::-1][:30], rtol=1e-12)
     few = pl.DataFrame({str(n): [0.0, float(n == 3)] for n in range(1, 1501)})
-    assert np.ptp(load_model(model).scores(few)) > 0  # its features as columns
+    assert np.ptp(load(model).scores(few)) > 0  # its features as columns
 
 
 def test_a_sparse_list_is_judged_explained_and_scored_again(folder, model, invoke, words):
@@ -106,13 +106,13 @@ def test_a_sparse_list_is_judged_explained_and_scored_again(folder, model, invok
     words(invoke("rank", model, new, "--top", "5", "--reasons", "2", "-o", out, "--force"))
     assert all(" place" in text for text in read_table(out).cells["reasons"])
     listed = read_table(out)
-    np.testing.assert_allclose(load_model(model).scores(listed), listed.column("score").values)
+    np.testing.assert_allclose(load(model).scores(listed), listed.column("score").values)
 
 
 def test_the_default_chooser_blends_what_takes_sparse_rows(folder, invoke, words):
     fit = ["fit", folder / "known.libsvm", "--budget", "20", "-o", folder / "blend.toprank"]
     assert "In the blend: logistic" in words(invoke(*fit))
-    scores = load_model(folder / "blend.toprank").scores(read_table(folder / "new.libsvm"))
+    scores = load(folder / "blend.toprank").scores(read_table(folder / "new.libsvm"))
     assert np.isfinite(scores).all()
     words(invoke("explain", folder / "blend.toprank", folder / "new.libsvm", "--row", "1"))
 

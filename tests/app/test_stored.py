@@ -10,7 +10,7 @@ import pytest
 
 from toprank.app import stored
 from toprank.app.fitting import fit_model
-from toprank.app.model_file import save_model
+from toprank.models.file import save
 from toprank.app.stored import (
     ARRAYS,
     CLASSES,
@@ -63,7 +63,7 @@ def blend(data):
 def test_ranking_with_a_linear_model_or_a_blend_imports_neither_scikit_learn_nor_numba(
     deals, data, blend, tmp_path
 ):
-    save_model(tmp_path / "blend.toprank", blend)
+    save(blend, tmp_path / "blend.toprank")
     write_table(tmp_path / "new.csv", data.source.given())
     out = ["-o", tmp_path / "s.csv", "--force"]
     _call_without(
@@ -75,7 +75,7 @@ def test_ranking_with_a_linear_model_or_a_blend_imports_neither_scikit_learn_nor
 
 def test_commands_with_a_blend_do_not_import_scikit_learn(data, blend, tmp_path):
     model, table = tmp_path / "blend.toprank", tmp_path / "new.csv"
-    save_model(model, blend)
+    save(blend, model)
     write_table(table, data.source.given())
     _call_without(
         "sklearn matplotlib",

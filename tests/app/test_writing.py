@@ -9,7 +9,8 @@ import polars as pl
 import pytest
 
 from toprank.app.reading import read_table
-from toprank.app.writing import check_writable, write_atomically, write_table
+from toprank.app.writing import write_table
+from toprank.models.writing import check_writable, write_atomically
 
 ON_POSIX = pytest.mark.skipif(os.name != "posix", reason="permissions and links of POSIX")
 
@@ -139,7 +140,7 @@ def test_a_killed_write_leaves_the_old_file_and_what_it_left_goes_with_the_next(
     path.write_text("old")
     (tmp_path / ".b.csv.x.part").write_text("of another file")
     code = (
-        "import sys; from toprank.app.writing import write_atomically\n"
+        "import sys; from toprank.models.writing import write_atomically\n"
         "def write(part):\n"
         "    part.write_text('ne'); print('begun', flush=True); sys.stdin.read()\n"
         "write_atomically(sys.argv[1], write)"

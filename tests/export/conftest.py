@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from toprank.app.model import RankingModel, Roles
+from toprank.models.model import Model, Roles
 from toprank.selection import Blend
 from toprank.selection.candidates import make_ranker
 from toprank.tables import TableEncoder
@@ -114,7 +114,7 @@ def models_of(name):
     rankers["blend"] = Blend([rankers[kind] for kind in members], [0.7, -0.2, 1.5, 3.0])
     roles = Roles("y", ("1",))
     return {
-        kind: RankingModel(encoder, each.fit(X, y), roles, 10) for kind, each in rankers.items()
+        kind: Model(encoder, each.fit(X, y), roles, 10) for kind, each in rankers.items()
     }
 
 

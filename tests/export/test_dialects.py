@@ -5,7 +5,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
-from toprank.export.dialects import DIALECTS, SPACES
+from toprank.models.dialects import DIALECTS, SPACES
 
 
 @pytest.mark.parametrize("value", [0.1, 1.0, -2.5e-300, 1 / 3, 12345678901234567.0, 5e-324])

@@ -8,13 +8,13 @@ import pytest
 
 from toprank.app.reading import read_table
 from toprank.app.writing import write_table
-from toprank.export import formula_of, scorer, to_python
-from toprank.export.scorer import RowScorer
+from toprank.models import formula_of, scorer, to_python
+from toprank.models.scorer import RowScorer
 
 
 def file_of(model, **options):
     """Everything that the exported file defines."""
-    text = to_python(formula_of(model.ranker, model.encoder), **options)
+    text = to_python(formula_of(model.ranker, model.formula.encoding), **options)
     scope = {"__name__": "exported"}
     exec(text, scope)  # noqa: S102
     return scope
@@ -84,4 +84,4 @@ def test_the_file_imports_the_standard_library_alone():
         "sys",
         "zlib",
     }
-    assert RowScorer.__module__ == "toprank.export.scorer"
+    assert RowScorer.__module__ == "toprank.models.scorer"

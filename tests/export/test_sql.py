@@ -13,7 +13,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 
 import toprank
 from toprank.app.ranking import rank_rows
-from toprank.export import formula_of, to_sql
+from toprank.models import formula_of, to_sql
 from toprank.tables.table import as_table
 from toprank.weak_rankers import Stumps
 
@@ -21,7 +21,7 @@ KINDS = ("numbers", "missing", "words", "dates", "wide")
 
 
 def query_of(model, dialect, **options):
-    formula = formula_of(model.ranker, model.encoder)
+    formula = formula_of(model.ranker, model.formula.encoding)
     return to_sql(formula, key="id", table="new rows", dialect=dialect, **options)
 
 
@@ -36,7 +36,7 @@ def test_scores_and_places_are_those_of_toprank(made, database, kind):
         ranked = rank_rows(model, as_table(by_key), table.num_rows, None).columns
         assert found["id"].to_pylist() == ranked["id"].to_list(), name
         assert found["place"].to_pylist() == list(range(1, table.num_rows + 1)), name
-        want = model.ranker.decision_function(model.encoder.transform(by_key))
+        want = model.ranker.decision_function(model.formula.encoding.transform(by_key))
         scores = found["score"].to_numpy()[np.argsort(found["id"].to_numpy())]
         np.testing.assert_allclose(scores, want, rtol=1e-9, atol=1e-9, err_msg=name)
 
@@ -60,7 +60,7 @@ def test_reasons_are_the_columns_that_add_most(made, database, name):
     table, models = made("words")
     dialect, run = database
     model = models[name]
-    baseline = np.linspace(-1, 1, len(model.encoder.owners_))
+    baseline = np.linspace(-1, 1, len(model.formula.encoding.owners_))
     query = query_of(model, dialect, reasons=2, top=20, baseline=baseline)
     columns, amounts = replace(model, baseline=baseline).row_drivers(as_table(table.sort_by("id")))
     for row in run(query, table).to_pylist():

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from toprank.app.model_file import load_model
+from toprank.models.file import load
 
 OLD = b"what was there before\n"
 MOST_MEGABYTES = 2048
@@ -108,7 +108,7 @@ def _is_right(path, done, ending):
     rows = json.loads(done.printed)["rows"] if ending == 0 and is_list else None
     try:
         if path.suffix == ".toprank":
-            return bool(load_model(path).columns)
+            return bool(load(path).columns)
         if path.suffix == ".html":
             return path.read_text(encoding="utf-8").rstrip().endswith("</html>")
         if path.suffix == ".sql":

@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 from scipy import sparse
 
-from toprank.app.model import mean_and_spread as dense_mean_and_spread
+from toprank.models.model import mean_and_spread as dense_mean_and_spread
 from toprank.tables import Table
 from toprank.tables.encoder import learned_encoding
 from toprank.tables.sparse import SparseTable, mean_and_spread

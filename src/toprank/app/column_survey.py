@@ -11,13 +11,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from toprank.tables.columns import MOST_CATEGORIES
+from toprank.models.model import ColumnProfile
+from toprank.tables.encoder import MOST_CATEGORIES
 from toprank.tables.table import listing
 
 if TYPE_CHECKING:
     from toprank.app.console import Console
     from toprank.app.training_data import LabelledFeatures, TrainingData
-    from toprank.tables.columns import Column, Encoding
+    from toprank.tables.columns import Column
+    from toprank.tables.encoding import Encoding
     from toprank.tables.schema import Schema
     from toprank.tables.table import Table
 
@@ -267,31 +269,16 @@ def _areas(values: NDArray[np.float64], positives: NDArray[np.bool_]) -> NDArray
 # What the columns look like, for later tables -------------------------------------------------
 
 
-@dataclass(frozen=True)
-class ColumnProfile:
-    """The values of a column in training.
-
-    ``edges`` separate bins of numbers between ``low`` and ``high``; of dates these are whole days
-    before the newest date of the column, because time goes on. ``counts`` are the rows of each bin
-    or category, of other values and of missing ones.
-    """
-
-    edges: list[float]
-    low: float
-    high: float
-    counts: list[int]
-
-
-def profile_of(encoder: Encoding, table: Table) -> list[ColumnProfile]:
+def profile_of(encoding: Encoding, table: Table) -> list[ColumnProfile]:
     """Describe the columns that a model uses, in their order; of sparse rows nothing."""
-    if encoder.is_sparse:
+    if encoding.is_sparse:
         return []
     nothing = ColumnProfile([], 0.0, 0.0, [])
     found = []
-    for name, kind in encoder.columns_:
+    for name, kind in encoding.columns:
         column = table.column(name)
         if kind == "category":
-            seen = count_column(encoder, name, column, nothing)
+            seen = count_column(encoding, name, column, nothing)
             found.append(replace(nothing, counts=seen.counts.tolist()))
         else:
             found.append(_profile_of_numbers(_ages(column) if kind == "date" else column.values))
@@ -345,11 +332,12 @@ class SeenValues:
         return replace(counted, counts=counted.counts + self.counts)
 
 
-def count_column(encoder: Encoding, name: str, column: Column, known: ColumnProfile) -> SeenValues:
+def count_column(
+    encoding: Encoding, name: str, column: Column, known: ColumnProfile) -> SeenValues:
     """Count the values of a column of new rows."""
     n_missing = int(np.count_nonzero(column.is_missing))
     if column.is_category:
-        places = {word: at for at, word in enumerate(encoder.categories_[name])}
+        places = {word: at for at, word in enumerate(encoding.words(name))}
         counts = np.zeros(len(places) + 2, dtype=np.int64)
         counts[-1] = n_missing
         new: Counter[str] = Counter()

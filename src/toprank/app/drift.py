@@ -13,11 +13,11 @@ from toprank.blocks import Sums
 from toprank.tables.table import Table, did_you_mean, listing
 
 if TYPE_CHECKING:
-    from toprank.app.column_survey import ColumnProfile, SeenValues
+    from toprank.app.column_survey import SeenValues
     from toprank.app.console import Console
-    from toprank.app.model import RankingModel
+    from toprank.models.model import ColumnProfile, Model
     from toprank.app.text_stream import TextStream
-    from toprank.tables.columns import Encoding
+    from toprank.tables.encoding import Encoding
     from toprank.tables.parquet_stream import ParquetStream
     from toprank.tables.table import RowBatch
 
@@ -32,7 +32,7 @@ SAMPLE = 50_000
 _MOST_NOTES = 8
 
 
-def misfits(model: RankingModel, source: Source) -> list[str]:
+def misfits(model: Model, source: Source) -> list[str]:
     """Columns of the model that a table does not have, and cells that are not what they should be.
 
     Of a stream the cells of the rows that a pass has read.
@@ -40,14 +40,14 @@ def misfits(model: RankingModel, source: Source) -> list[str]:
     if isinstance(source, Table) and not source.is_sparse:
         for name in model.columns:  # each is read once, and all of its cells
             source.column(name)
-    absent = model.encoder.absent_columns(source)
+    absent = model.formula.encoding.absent_columns(source)
     found = []
     if absent:
         hint = did_you_mean(absent[0], source.names) if len(absent) == 1 else ""
         what = f"column {absent[0]!r}{hint}" if len(absent) == 1 else f"columns {listing(absent)}"
         they = "it counts" if len(absent) == 1 else "they count"
         found.append(f"{source.name} has no {what}: {they} as missing in every row.")
-    kinds = dict(model.encoder.columns_)
+    kinds = dict(model.formula.encoding.columns)
     for name, (size, rows, cell) in source.misread().items():
         if name in kinds:
             one, many = _CALLED[kinds[name]]
@@ -68,31 +68,31 @@ _CALLED = {
 
 
 def count_values(
-    encoder: Encoding, profiles: list[ColumnProfile], table: Table, n_rows: int
+    encoding: Encoding, profiles: list[ColumnProfile], table: Table, n_rows: int
 ) -> Sums:
     """Count values of some rows of a table that has ``n_rows`` in all."""
     step = max(1, n_rows // SAMPLE)
     rows = np.arange(0, table.n_rows, step)  # of columns that are scored in any case
     return Sums(
         [
-            count_column(encoder, name, table.column(name).taken(rows), known)
-            for (name, _), known in zip(encoder.columns_, profiles, strict=True)
+            count_column(encoding, name, table.column(name).taken(rows), known)
+            for (name, _), known in zip(encoding.columns, profiles, strict=True)
         ]
     )
 
 
-def changes_in(model: RankingModel, source: Source) -> list[str]:
+def changes_in(model: Model, source: Source) -> list[str]:
     """What differs from training in a table, or in a pass over a stream; misfits come first.
 
     Dates are judged by their distances to the newest one of their column in the same table: older
     ones are a change, and time that goes on is none.
     """
-    model.encoder.check_columns(source)
+    model.formula.encoding.check_columns(source)
     found = misfits(model, source)  # which reads all cells of a table
     if not model.profile:
         return found
     seen = source.total(
-        lambda batch: count_values(model.encoder, model.profile, batch.table, source.n_rows),
+        lambda batch: count_values(model.formula.encoding, model.profile, batch.table, source.n_rows),
         model.columns,
     )
     return what_changed(model, source, seen)
@@ -101,7 +101,7 @@ def changes_in(model: RankingModel, source: Source) -> list[str]:
 class WatchedStream:
     """A stream whose first pass over a model's columns also looks for what has changed in them."""
 
-    def __init__(self, source: ParquetStream | TextStream, model: RankingModel) -> None:
+    def __init__(self, source: ParquetStream | TextStream, model: Model) -> None:
         self._source, self._model = source, model
         self._seen: Sums | None = None
 
@@ -116,7 +116,7 @@ class WatchedStream:
 
         def both(batch: RowBatch) -> Sums:
             n_rows = self._source.n_rows
-            seen = count_values(model.encoder, model.profile, batch.table, n_rows)
+            seen = count_values(model.formula.encoding, model.profile, batch.table, n_rows)
             return Sums([work(batch), seen])
 
         result, self._seen = self._source.total(both, columns).parts
@@ -147,17 +147,17 @@ def note_changes(console: Console, source: Source, changes: list[str]) -> None:
         console.note("the expected hits assume rows like the training rows.")
 
 
-def what_changed(model: RankingModel, source: Source, seen: Sums) -> list[str]:
+def what_changed(model: Model, source: Source, seen: Sums) -> list[str]:
     """Say what does not fit, and for each column what is different, the largest change first."""
-    encoder, notes = model.encoder, []
-    absent = set(encoder.absent_columns(source))
-    for (name, kind), known, new in zip(encoder.columns_, model.profile, seen.parts, strict=True):
+    encoding, notes = model.formula.encoding, []
+    absent = set(encoding.absent_columns(source))
+    for (name, kind), known, new in zip(encoding.columns, model.profile, seen.parts, strict=True):
         before, now = np.array(known.counts), new.in_bins(known)
         if kind == "date":
             now.counts = _unless_older(before, now.counts)
         if name not in absent and now.counts.sum() and before.sum():
             shift = _stability(before, now.counts)
-            text = _change(kind, known, now, encoder.categories_.get(name, []), shift)
+            text = _change(kind, known, now, encoding.words(name), shift)
             notes += [(shift, f"{name} {text}.")] if text else []
     found = [text for _, text in sorted(notes, key=lambda note: -note[0])]
     return misfits(model, source) + found

@@ -20,11 +20,11 @@ from toprank.metrics import (
     shortlist_overlap,
 )
 from toprank.plots.lists import RankedList
-from toprank.rankers.places import places_of
+from toprank.models.places import places_of
 from toprank.selection.judging import Interval, LabelledRows, RankerComparison
 
 if TYPE_CHECKING:
-    from toprank.app.model import RankingModel
+    from toprank.models.model import Model
     from toprank.app.training_data import LabelledFeatures
 
 # Points of a curve: all of the first lengths, then ever fewer. Of many lists fewer are kept, for
@@ -102,7 +102,7 @@ _METRICS: dict[str, tuple[Callable[..., float], bool]] = {
 
 
 def judged_rows(
-    model: RankingModel, rows: LabelledFeatures, budget: float | None = None
+    model: Model, rows: LabelledFeatures, budget: float | None = None
 ) -> JudgedRows:
     """Labels, weights and lists of a table, with the rows that the budget lets count.
 

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 import toprank
 from toprank.app.column_survey import profile_of
-from toprank.app.model import RankingModel, contributions, mean_and_spread
+from toprank.models.formula import formula_of
+from toprank.models.model import Model, mean_and_spread
 from toprank.guarantees import PushCertificate
 from toprank.inputs import within_budget
 from toprank.selection import TopRanker
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
     from toprank.app.training_data import LabelledFeatures, TrainingData
     from toprank.tables import Table
-    from toprank.tables.columns import Encoding
+    from toprank.tables.encoding import Encoding
     from toprank.tables.schema import Schema
 
 # Rows from which mean and spread of contributions are taken: enough for two digits.
@@ -47,7 +48,7 @@ def fit_model(
     held_out: LabelledFeatures | None = None,
     scratch: str | os.PathLike[str] | None = None,
     choosing: dict[str, Any] | None = None,
-) -> RankingModel:
+) -> Model:
     """Learn the encoder and fit the ranker, in place; on a stream one that has ``fit_blocks``.
 
     A :class:`toprank.TopRanker` encodes the table itself; its blend becomes the model's ranker.
@@ -55,19 +56,20 @@ def fit_model(
     which the out-of-fold scores of a TopRanker are kept; ``scratch`` is the folder for what a fit
     on a stream keeps on disk; ``choosing`` holds a TopRanker's candidates and its watch, if any.
     """
-    encoder, fitted = _fitted(data, ranker, scratch, choosing or {})
-    chosen: dict[str, Any] = {}
-    if isinstance(ranker, TopRanker):
-        promise = ranker.promise_
-        chosen = ranker.summary() | {"promise": None if promise is None else promise.as_values()}
-    n_explained = min(SAMPLE, max(FEWEST, NODES // max(1, _n_nodes(fitted))))
+    encoding, fitted = _fitted(data, ranker, scratch, choosing or {})
+    chosen = ranker.summary() if isinstance(ranker, TopRanker) else {}
+    formula = formula_of(fitted).of_cells(encoding)
+    n_explained = min(SAMPLE, max(FEWEST, NODES // max(1, formula.n_nodes)))
     sample = data.sample(n_explained).features
-    baseline, spread = mean_and_spread(contributions(fitted, encoder.transform(sample)))
-    model = RankingModel(
-        encoder=encoder,
-        ranker=fitted,
+    parts = formula.contributions_of(encoding.transform(sample))
+    baseline, spread = mean_and_spread(parts)
+    model = Model(
+        formula=formula,
         roles=data.roles,
         budget=budget,
+        classes_=fitted.classes_,
+        slope=fitted._slope,  # noqa: SLF001
+        promise=getattr(ranker, "promise_", None),
         facts={
             "ranker": name,
             "toprank": toprank.__version__,
@@ -79,36 +81,29 @@ def fit_model(
             "class": type(fitted).__name__,
             "parameters": _plain_parameters(fitted),
         },
-        profile=profile_of(encoder, data.whole.features if data.whole else sample),
+        profile=profile_of(encoding, data.whole.features if data.whole else sample),
         baseline=baseline,
         spread=spread,
-        schema=_schema_of(data, encoder),
+        schema=_schema_of(data, encoding),
     )
     head = _head_of_list(data, model)
-    model.facts["certificate"] = _certificate_in_words(model, data, head.above.size)
+    model.facts["certificate"] = _certificate_in_words(fitted, model, data, head.above.size)
     if held_out is None:
         calibration = getattr(ranker, "calibration_", None)
     else:
         scores, weights = model.scores(held_out.features), held_out.weights
         calibration = Calibration.of(scores, held_out.positives, sample_weight=weights)
     best = head.best.best()
-    cutoff = cut_above(best.scores, max(1, best.inside().rows.size))
-    return replace(model, cutoff=cutoff, calibration=calibration)
+    cut = cut_above(best.scores, max(1, best.inside().rows.size))
+    return replace(model, cut=cut, calibration=calibration)
 
 
-def _schema_of(data: TrainingData, encoder: Encoding) -> Schema:
+def _schema_of(data: TrainingData, encoding: Encoding) -> Schema:
     """How the columns were read, and why some of them are not used."""
-    found, used = data.schema, {name for name, _ in encoder.columns_}
+    found, used = data.schema, encoding.schema
     idle = [name for name in data.features if name in found and name not in used]
     changes = {name: replace(found[name], left_out="no value twice") for name in idle}
-    return found if encoder.is_sparse else found.changed(**changes)
-
-
-def _n_nodes(ranker: Any) -> int:
-    """Nodes of all trees of any shape in a ranker or in the members of a blend."""
-    members = [*getattr(ranker, "rankers_", ()), getattr(ranker, "ranker_", None)]
-    own = getattr(getattr(ranker, "trees_", None), "children", ())
-    return len(own) + sum(_n_nodes(member) for member in members if member is not None)
+    return found if encoding.is_sparse else found.changed(**changes)
 
 
 def _fitted(
@@ -126,8 +121,8 @@ def _fitted(
         if isinstance(ranker, TopRanker):
             ranker._fit_table(rows.features, labels, **rows.metadata(), **choosing)  # noqa: SLF001
             return ranker.encoder_, ranker.best_estimator_  # type: ignore[return-value]
-        encoder = learned_encoding(rows.features, rows.weights)
-        return encoder, ranker.fit(encoder.transform(rows.features), labels, **rows.metadata())
+        encoding = learned_encoding(rows.features, rows.weights)
+        return encoding, ranker.fit(encoding.transform(rows.features), labels, **rows.metadata())
     except ValueError as error:
         _check_sizes(rows.features, error)
         raise
@@ -135,8 +130,8 @@ def _fitted(
 
 def _check_sizes(features: Table, error: ValueError) -> None:
     """Raise, naming the column, where a fit has failed because of a number that is too large."""
-    encoder = learned_encoding(features)
-    X, table = encoder.transform(features), features.name
+    encoding = learned_encoding(features)
+    X, table = encoding.transform(features), features.name
     if isinstance(X, np.ndarray):
         place = int(np.abs(X).max(axis=0).argmax())
         largest = X[int(np.abs(X[:, place]).argmax()), place]
@@ -145,7 +140,7 @@ def _check_sizes(features: Table, error: ValueError) -> None:
         place, largest = X.indices[at], X.data[at]
     if np.abs(largest) > _LARGEST:
         raise ValueError(
-            f"{table} holds {largest:.6g} in the column {encoder.owners_[place]!r}, too large for "
+            f"{table} holds {largest:.6g} in the column {encoding.owners[place]!r}, too large for "
             "this ranker; correct it, or leave it empty."
         ) from error
 
@@ -164,7 +159,7 @@ class _Head:
         return _Head(self.best + other.best, highest, above[above > highest])
 
 
-def _head_of_list(data: TrainingData, model: RankingModel) -> _Head:
+def _head_of_list(data: TrainingData, model: Model) -> _Head:
     """Score all rows and keep those within the budget; with lists, the sum of their budgets."""
     allowed = float(np.sum(within_budget(model.budget, data.list_weights())))
 
@@ -179,16 +174,16 @@ def _head_of_list(data: TrainingData, model: RankingModel) -> _Head:
     return data.total(look)
 
 
-def _certificate_in_words(model: RankingModel, data: TrainingData, n_above: int) -> str:
+def _certificate_in_words(ranker: Any, model: Model, data: TrainingData, n_above: int) -> str:
     """Describe what is certain about a fitted model on its training list, and what is not.
 
     ``n_above`` positives stand above every negative.
     """
-    ranker, rows = model.ranker, data.whole
+    rows = data.whole
     known = getattr(ranker, "certificate_", None)
     if known is None and rows is not None and hasattr(ranker, "certify"):
         # a fit of many rows leaves none; it costs a sort, for which they must be in memory
-        X = model.encoder.transform(rows.features)
+        X = model.formula.encoding.transform(rows.features)
         known = ranker.certify(X, rows.positives, rows.weights, rows.groups)
     if isinstance(known, PushCertificate):
         # Its last line says how to measure new rows, for which users have a command.

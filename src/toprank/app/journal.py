@@ -9,7 +9,7 @@ from collections import UserDict
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Self
 
-from toprank.app.writing import try_lock
+from toprank.models.writing import try_lock
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -16,7 +16,7 @@ import typer
 from toprank.app.console import Console, in_one_line
 
 if TYPE_CHECKING:
-    from toprank.app.model import RankingModel
+    from toprank.models.model import Model
     from toprank.app.reading import TextFormat
     from toprank.app.training_data import LabelledFeatures, TrainingData
     from toprank.tables.notation import Hints
@@ -273,7 +273,7 @@ class TargetOptions:
         "repeated."
     )
 
-    def label_as(self, model: RankingModel, table: Table, console: Console) -> LabelledFeatures:
+    def label_as(self, model: Model, table: Table, console: Console) -> LabelledFeatures:
         """The labelled rows of a table, by default as in the model's own training.
 
         Notes say which rows have no target, and what is negative, if these are several values.
@@ -390,7 +390,7 @@ class TextOptions:
             hints[name] = replace(hints.get(name, Hints()), kind=kind)
         return hints
 
-    def read(self, path: Path, model: RankingModel | None = None) -> Table:
+    def read(self, path: Path, model: Model | None = None) -> Table:
         """Read a table, by default as the table was read that a model has learned from."""
         from toprank.app.reading import read_table
 

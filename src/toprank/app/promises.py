@@ -19,7 +19,7 @@ from toprank.tables.table import Table, check_has_column, listing
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from toprank.app.model import RankingModel
+    from toprank.models.model import Model
     from toprank.app.options import RuleOptions
     from toprank.tables.parquet_stream import ParquetStream
     from toprank.tables.table import RowBatch
@@ -127,7 +127,7 @@ def _parse_quota(text: str) -> tuple[float, str, str]:
 
 
 def rank_by_rules(
-    model: RankingModel,
+    model: Model,
     source: Table | ParquetStream,
     top: int | None,
     rules: ListRules,
@@ -186,7 +186,7 @@ def rank_by_rules(
 
 
 def _check_possible(
-    model: RankingModel, source: Table | ParquetStream, top: int | None, rules: ListRules
+    model: Model, source: Table | ParquetStream, top: int | None, rules: ListRules
 ) -> None:
     names = source.names
     if model.roles.group in names:
@@ -221,7 +221,7 @@ def _with_amounts(source: Table | ParquetStream, rules: ListRules) -> Table | Pa
     return source.read_by(source.schema.changed(**found.columns))
 
 
-def _gather(model: RankingModel, rules: ListRules, batch: RowBatch) -> Sums:
+def _gather(model: Model, rules: ListRules, batch: RowBatch) -> Sums:
     """Scores of the rows of a batch, and the columns that rules are about."""
     roles = {rules.cost: "cost", rules.value: "value"}
     found: list[list[NDArray[Any]]] = [[model.scores(batch.table, batch.first_row)]]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from toprank.app.model import lists_of
+from toprank.models.model import lists_of
 from toprank.inputs import within_budget
 from toprank.kernels.memory import available_memory
 from toprank.tables.table import BestRows, Table
@@ -18,7 +18,7 @@ from toprank.tables.table import BestRows, Table
 if TYPE_CHECKING:
     import polars as pl
 
-    from toprank.app.model import RankingModel
+    from toprank.models.model import Model
     from toprank.app.text_stream import TextStream
     from toprank.tables.parquet_stream import ParquetStream
     from toprank.tables.table import RowBatch
@@ -42,13 +42,13 @@ class RankedRows:
 
 
 def rank_rows(
-    model: RankingModel,
+    model: Model,
     source: Table | ParquetStream | TextStream,
     top: int | None,
     cutoff: float | None,
 ) -> RankedRows:
     """The ``top`` best rows, by default those of the budget, or all above a cutoff."""
-    model.encoder.check_columns(source)
+    model.formula.encoding.check_columns(source)
     group = model.roles.group if model.roles.group in source.names else None
     if top is not None and top > source.n_rows:
         raise ValueError(f"--top {top} is more than the {source.n_rows} rows of {source.name}.")
@@ -92,9 +92,9 @@ def take_ranked(
 
 
 def _ranked_lists(
-    model: RankingModel, table: Table, group: str, top: int | None, cutoff: float | None
+    model: Model, table: Table, group: str, top: int | None, cutoff: float | None
 ) -> RankedRows:
-    from toprank.rankers.places import places_of
+    from toprank.models.places import places_of
 
     scores = model.scores(table, first_row=0)
     found = places_of(scores, lists_of(table, group))

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toprank.app.formats import GROUP, LABEL
-from toprank.app.model import Roles, lists_of
+from toprank.models.model import Roles, lists_of
 from toprank.app.targets import TargetValues, choose_positives
 from toprank.blocks import Block
 from toprank.inputs import rounded_up

@@ -1,6 +1,6 @@
 """Rankers as ONNX graphs, which score rows without Python.
 
-The graph computes the ranker's formula (:mod:`toprank.export.formula`): cells out of the columns of
+The graph computes the ranker's formula (:mod:`toprank.models.formula`): cells out of the columns of
 a table, then a term per member of a blend. A weighted sum becomes a product, a step function and
 the questions of trees become comparisons and look-ups. Everything is computed in float64, so that
 the scores are those of ``decision_function``, ties included. Preprocessing in a scikit-learn
@@ -20,12 +20,12 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from toprank.export.formula import Cell, Formula, Step, Steps, Weights, formula_of
+from toprank.models.formula import Cell, Formula, Step, Steps, Weights, formula_of
 from toprank.trees import BinaryTrees
 
 if TYPE_CHECKING:
-    from toprank.export.formula import Term
-    from toprank.tables.columns import Encoding
+    from toprank.models.formula import Term
+    from toprank.tables.encoding import Encoding
     from toprank.trees import ObliviousTrees
 
 __all__ = ["to_onnx"]
@@ -51,7 +51,7 @@ def to_onnx(
     Parameters
     ----------
     model : fitted ranker or Pipeline
-        What :func:`toprank.export.formula_of` takes: a linear ranker, one of stumps or trees, or a
+        What :func:`toprank.models.formula_of` takes: a linear ranker, one of stumps or trees, or a
         blend of these (also a :class:`toprank.TopRanker`); before it in a pipeline, whatever
         skl2onnx converts (scalers, imputers, encoders, column transformers).
     initial_types : list of (name, type), optional

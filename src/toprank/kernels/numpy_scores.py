@@ -104,3 +104,13 @@ def stump_levels(weights: Floats, n_thresholds: int, *, is_doubled: bool) -> tup
         levels[1:] += np.cumsum(above)
         return levels, float(above.sum())
     return levels, float(below.sum() / 2)
+
+
+def linear_scores(X: Any, weights: Floats, start: float) -> Floats:
+    """Σ x_j·w_j in the order of the columns, and ``start``."""
+    if not isinstance(X, np.ndarray):
+        return np.asarray(X @ weights + start)
+    scores = np.zeros(X.shape[0])
+    for column in np.flatnonzero(weights):
+        scores += X[:, column] * weights[column]
+    return scores + start

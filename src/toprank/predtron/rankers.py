@@ -18,7 +18,7 @@ from toprank.predtron.multilabel import LabelSetPredtron
 from toprank.predtron.problem import RankingProblem
 from toprank.predtron.representations import Positions
 from toprank.rankers.base import RowRanker
-from toprank.rankers.places import places_in_rows
+from toprank.models.places import places_in_rows
 
 if TYPE_CHECKING:
     from toprank.guarantees import PredtronCertificate

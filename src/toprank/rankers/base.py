@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
@@ -12,9 +11,10 @@ from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from toprank.inputs import rows_within_budget
-from toprank.rankers.places import best_rows, places_of
-from toprank.solvers.cuts import cut_above
+from toprank.models.formula import Formula, Summand, refusal
+from toprank.models.places import RankedScores
+from toprank.models.terms import Weights
+from toprank.tables.encoding import Encoding
 
 if TYPE_CHECKING:
     from toprank.shortlists import Calibration, Cap, Quota, Shortlist
@@ -23,61 +23,11 @@ Given = ArrayLike | None
 Estimator = TypeVar("Estimator", bound="type[Any]")
 
 
-class RowRanker(BaseEstimator):  # type: ignore[misc]
+class RowRanker(RankedScores, BaseEstimator):  # type: ignore[misc]
     """A scoring function of rows, and what people do with its scores: rank, shortlist, cut.
 
     Rows with equal scores are ranked in the order of the table.
     """
-
-    @abstractmethod
-    def decision_function(self, X: Any) -> NDArray[Any]:
-        """Score every row of a table; higher is better."""
-
-    def rank(self, X: Any, groups: ArrayLike | None = None) -> NDArray[np.intp]:
-        """Give the rank of every row: 1 is the best of its list.
-
-        Examples
-        --------
-        >>> from toprank import PNormPush
-        >>> model = PNormPush().fit([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1])
-        >>> model.rank([[1.0], [3.0], [2.0]])
-        array([3, 1, 2])
-        """
-        found = places_of(self.decision_function(X), groups)
-        ranks = np.empty(found.rows.size, dtype=np.intp)
-        ranks[found.rows] = found.places + 1
-        return ranks
-
-    def top(self, X: Any, k: float, groups: ArrayLike | None = None) -> NDArray[np.intp]:
-        """Give the indices of the ``k`` best rows, best first.
-
-        ``k`` is a number of rows or, below 1, a share of them; with ``groups`` the k best of every
-        list, list after list in the order of the list ids (a shorter list is given whole).
-
-        Examples
-        --------
-        >>> from toprank import PNormPush
-        >>> model = PNormPush().fit([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1])
-        >>> model.top([[1.0], [3.0], [2.0]], 2)
-        array([1, 2])
-        """
-        scores = self.decision_function(X)
-        if groups is None:
-            return best_rows(scores, rows_within_budget(k, scores.size, name="k"))
-        found = places_of(scores, groups)
-        return found.first(
-            [rows_within_budget(k, size, name="k", clip=True) for size in found.sizes.tolist()]
-        )
-
-    def cutoff(self, X: Any, budget: float) -> float:
-        """Give the score at which a stream like ``X`` should be cut to stay within a budget.
-
-        ``budget`` is a number of rows of ``X`` or, below 1, a share of them. Rows of ``X`` with a
-        score above the cutoff are at most that many: halfway between the last row inside and the
-        first one outside or, where these are tied, between the tie and the next score above.
-        """
-        scores = self.decision_function(X)
-        return cut_above(scores, rows_within_budget(budget, scores.size, name="budget"))
 
 
 class BaseRanker(ClassifierMixin, RowRanker):  # type: ignore[misc]
@@ -185,11 +135,30 @@ class BaseRanker(ClassifierMixin, RowRanker):  # type: ignore[misc]
             confidence=confidence,
         )
 
-    def _probabilities(self, X: Any, slope: float) -> NDArray[Any]:
+    def _model_formula(self) -> Formula:
+        """The fitted ranker as a formula; a TypeError where it is none."""
+        check_is_fitted(self)
+        numbered = [f"x{number}" for number in range(int(getattr(self, "n_features_in_", 0)))]
+        names = [str(name) for name in getattr(self, "feature_names_in_", numbered)]
+        return Formula(Encoding.of_numbers(names), tuple(self._summands()))
+
+    def _summands(self) -> list[Summand]:
+        """The terms of the score, which every ranker hands over; by default its coefficients."""
+        if not hasattr(self, "coef_") or np.shape(self.coef_)[0] != 1:
+            raise refusal(self)
+        coef = np.asarray(self.coef_[0], dtype=np.float64)
+        return [Summand(1.0, float(self.intercept_[0]), Weights(coef))]
+
+    @property
+    def _slope(self) -> float | None:
+        """Factor that makes log-odds of scores, where theory gives one."""
+        return None
+
+    def _probabilities(self, X: Any) -> NDArray[Any]:
         """P = 1/(1 + e^{-slope·score}) of the positive class, in the second column."""
         check_is_fitted(self)
         self._check_has_cut()
-        positive = expit(slope * self.decision_function(X))
+        positive = expit(self._slope * self.decision_function(X))
         return np.column_stack([1.0 - positive, positive])
 
     def _check_has_cut(self) -> None:

@@ -317,13 +317,17 @@ class ExponentialRanker(BoostedRanker):
         super()._check_parameters()
         check_number("max_step", self.max_step, 0.0, inside=True, optional=True)
 
+    @property
+    def _slope(self) -> float:
+        return 2.0
+
     def predict_proba(self, X: Any) -> NDArray[Any]:
         """Give the probability of each class: P(y=1|x) = 1/(1 + e^{-2·decision_function(x)}).
 
         Exact for a saturated model (Corollary 13); wrap the ranker in CalibratedClassifierCV
         where the weak rankers are few or the rounds many.
         """
-        return self._probabilities(X, 2.0)
+        return self._probabilities(X)
 
 
 class RoundMonitor:

@@ -15,7 +15,7 @@ from toprank.kernels.threads import Threads, joblib_threads
 from toprank.labels import LabelSets
 from toprank.rankers.base import documented
 from toprank.rankers.boosting import warn_if_equal
-from toprank.rankers.places import places_in_rows
+from toprank.models.places import places_in_rows
 from toprank.rankers.supervised import check_stopping, check_table
 from toprank.solvers.boosting import boost
 from toprank.solvers.cuts import matching_intercept

@@ -378,6 +378,10 @@ class PNormPush(PushRanker):
             return None
         return self._formula()
 
+    @property
+    def _slope(self) -> float | None:
+        return 1.0 + self.p if hasattr(self, "predict_proba") else None
+
     @available_if(_has_probabilities)
     def predict_proba(self, X: Any) -> NDArray[Any]:
         """Give the probability of each class: P(y=1|x) = 1/(1 + e^{-(1+p)·decision_function(x)}).
@@ -385,7 +389,7 @@ class PNormPush(PushRanker):
         Exact for a saturated exponential push; wrap the ranker in CalibratedClassifierCV where the
         weak rankers are few or the penalty strong.
         """
-        return self._probabilities(X, 1.0 + self.p)
+        return self._probabilities(X)
 
 
 @documented(shared=PARAMETERS)

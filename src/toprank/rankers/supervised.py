@@ -21,11 +21,13 @@ from toprank.inputs import check_columns, check_number, is_mapped
 from toprank.kernels.memory import available_memory
 from toprank.kernels.threads import linear_scores
 from toprank.labels import binary_labels, check_length
+from toprank.models.formula import Summand
+from toprank.models.terms import Steps
 from toprank.rankers.base import BaseRanker, keep_columns
 from toprank.rankers.callbacks import CallbackSupportMixin, with_callbacks
 from toprank.spool import check_room, spool_type, spooled
 from toprank.truth import Truth
-from toprank.weak_rankers import Features
+from toprank.weak_rankers import Features, Stumps
 from toprank.weak_rankers.features import check_spans
 
 if TYPE_CHECKING:
@@ -187,6 +189,13 @@ class LinearRanker(SupervisedRanker):
             n_jobs = getattr(self, "n_jobs", None)
             return linear_scores(table, self.coef_[0], float(self.intercept_[0]), n_jobs)
         return np.asarray(self.weak_rankers_.scores(table, self.weights_) + self.intercept_[0])
+
+    def _summands(self) -> list[Summand]:
+        family = self.weak_rankers_
+        if not isinstance(family, Stumps):
+            return super()._summands()
+        steps = Steps.of_stumps(family.thresholds_, family.doubled(), self.weights_)
+        return [Summand(1.0, float(self.intercept_[0]), steps)]
 
     def _fitted_family(self, table: Any, threads: Threads) -> WeakRankers:
         """Fit the weak rankers; columns that cannot be scaled are refused."""

@@ -20,6 +20,8 @@ from toprank.blocks import classes_of_one_list, survey
 from toprank.inputs import check_choice, check_number
 from toprank.kernels.threads import threads_for
 from toprank.objectives import ExponentialPush, LogLoss, objective_named
+from toprank.models.formula import Formula, Summand
+from toprank.models.terms import as_sum
 from toprank.rankers.base import keep_columns
 from toprank.rankers.boosting import BoostedListsMixin
 from toprank.rankers.callbacks import Watch, with_callbacks
@@ -498,6 +500,21 @@ class TreeRanker(BoostedListsMixin, SupervisedRanker):
         with threads_for(self.n_jobs) as threads:
             parts: Floats = self.trees_.contributions(table, threads)
         return self._by_given_columns(parts)
+
+    def _model_formula(self) -> Formula:
+        found = super()._model_formula()
+        if not self.has_categories:
+            return found
+        return found.of_cells(self.categories_.encoding(list(found.encoding.schema)))
+
+    def _summands(self) -> list[Summand]:
+        return [Summand(1.0, float(self.intercept_[0]), as_sum(self.trees_))]
+
+    @property
+    def _slope(self) -> float | None:
+        if hasattr(self, "link_"):
+            return None if self.link_ in ("none", "share") else 1.0
+        return _probability_slope(self) if hasattr(self, "predict_proba") else None
 
     @property
     def has_categories(self) -> bool:

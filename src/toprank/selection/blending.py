@@ -21,6 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from toprank.kernels.threads import joblib_threads
+from toprank.models.formula import Formula, Summand
 from toprank.rankers.base import BaseRanker
 from toprank.selection.candidates import Candidate
 from toprank.selection.judging import Fold, LabelledRows, ListOrder, RankerComparison
@@ -481,6 +482,17 @@ class Blend(BaseRanker):
             [w * member.scale for member, w in chosen],
             n_jobs,
         )
+
+    def _model_formula(self) -> Formula:
+        return replace(super()._model_formula(), intercept=float(self.intercept_[0]))
+
+    def _summands(self) -> list[Summand]:
+        pairs = zip(self.factors_.tolist(), self.rankers_, strict=True)
+        return [
+            replace(each, factor=factor * each.factor)
+            for factor, ranker in pairs
+            for each in ranker._summands()  # noqa: SLF001
+        ]
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Score every row; higher is better, above 0 is predicted positive."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 from abc import abstractmethod
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -15,11 +15,12 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from toprank.inputs import check_choice, check_number
 from toprank.labels import binary_labels
+from toprank.models.formula import Summand
 from toprank.rankers.base import BaseRanker
 from toprank.rankers.supervised import SpoolingRanker
 from toprank.rankers.tree import TreeRanker
 from toprank.spool import check_room, scaled_copy
-from toprank.trees.foreign import exact_step
+from toprank.trees.foreign import as_float32_thresholds, exact_step
 from toprank.weak_rankers.features import StandardFeatures
 
 if TYPE_CHECKING:
@@ -97,9 +98,13 @@ class LogisticRanker(SpoolingRanker):
         self.n_iter_ = int(model.n_iter_[0])
         return self
 
+    @property
+    def _slope(self) -> float:
+        return 1.0
+
     def predict_proba(self, X: Any) -> NDArray[Any]:
         """Give the probability of each class."""
-        return self._probabilities(X, 1.0)
+        return self._probabilities(X)
 
 
 def installed_engines() -> list[str]:
@@ -141,6 +146,10 @@ class ForeignTrees(BaseRanker):
         self.ranker_ = _with_exact_sums(TreeRanker.from_model(model).set_params(n_jobs=1))
         return self
 
+    def _summands(self) -> list[Summand]:
+        (own,) = self.ranker_._summands()  # noqa: SLF001
+        return [replace(own, term=for_float32(own.term))]
+
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Score every row: the share of a forest's votes less one half, or an engine's log-odds."""
         check_is_fitted(self, "ranker_")
@@ -151,6 +160,11 @@ class ForeignTrees(BaseRanker):
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
         return tags
+
+
+def for_float32(trees: Any) -> Any:
+    """Trees that answer for float64 numbers as the given ones do for the same cut to float32."""
+    return replace(trees, thresholds=as_float32_thresholds(trees.thresholds, equal_goes_left=True))
 
 
 def _with_exact_sums(ranker: TreeRanker) -> TreeRanker:

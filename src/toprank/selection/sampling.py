@@ -26,7 +26,7 @@ from toprank.tables.schema import Schema
 
 if TYPE_CHECKING:
     from toprank.blocks import Survey, Total
-    from toprank.tables.columns import Encoding
+    from toprank.tables.encoding import Encoding
 
 # Most cells of a sample, and fewest rows, however wide they are.
 MOST_CELLS, FEWEST_ROWS = 1 << 26, 1_000

@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from toprank.inputs import as_frame, as_lists, as_weights, check_budget, check_choice, check_number
 from toprank.labels import binary_labels, check_length
+from toprank.models.formula import Formula
 from toprank.rankers.base import BaseRanker, keep_columns
 from toprank.selection.blending import (
     Blend,
@@ -39,11 +40,11 @@ from toprank.shortlists.calibration import Calibration
 from toprank.spool import check_room
 from toprank.tables import Table, as_table
 from toprank.tables.encoder import learned_encoding, needs_encoding
+from toprank.tables.encoding import Encoding
 
 if TYPE_CHECKING:
     from toprank.blocks import Blocks
     from toprank.selection.blending import Journal, Watch
-    from toprank.tables.columns import Encoding
 
 Floats = NDArray[np.float64]
 
@@ -141,7 +142,7 @@ class TopRanker(BaseRanker):
     comparison_ : RankerComparison of the blend and of each ranker's best setting, or None
     cv_results_ : dict of arrays, one entry per setting: ``candidate``, ``params``, ``weight``,
         ``precision`` and ``average_precision`` out of fold, ``seconds``
-    encoder_ : TableEncoder or None, for tables whose columns are not all numbers
+    encoder_ : Encoding or None, for tables whose columns are not all numbers
     calibration_ : Calibration, the out-of-fold scores that :meth:`shortlist` uses; not set with
         ``groups``, and where there were too few rows to divide
 
@@ -377,7 +378,7 @@ class TopRanker(BaseRanker):
             return checked
         if not isinstance(checked, Table):
             return self.encoder_.transform(self._with_names(checked))
-        table = checked.read_by(self.encoder_.schema_)
+        table = checked.read_by(self.encoder_.schema)
         numbers = self.encoder_.transform(table)
         if not isinstance(X, Table):
             _warn(_what_is_missing(table, self.encoder_))
@@ -586,6 +587,14 @@ class TopRanker(BaseRanker):
         self.best_estimator_.fit(data.X, data.positives, **data.metadata())
         self.fitted_rows_ = {first.label: data.n_rows}
 
+    def _model_formula(self) -> Formula:
+        check_is_fitted(self, "best_estimator_")
+        found = self.best_estimator_._model_formula()
+        if self.encoder_ is not None:
+            return found.of_cells(self.encoder_)
+        names = getattr(self, "feature_names_in_", _numbered(self.n_features_in_))
+        return found.of_cells(Encoding.of_numbers([str(name) for name in names]))
+
     def decision_function(self, X: Any) -> NDArray[Any]:
         """Score every row; higher is better."""
         check_is_fitted(self, "best_estimator_")
@@ -672,7 +681,7 @@ def _what_is_missing(table: Table, encoder: Encoding) -> Iterator[str]:
     for name in encoder.absent_columns(table):
         yield f"{table.name} has no column {name!r}: it counts as missing in every row."
     for name, (size, rows, cell) in table.misread().items():
-        kind = encoder.schema_[name].kind
+        kind = encoder.schema[name].kind
         yield (
             f"{name}: {size:,} of {table.n_rows:,} cells cannot be read as a {kind} ({cell!r} in "
             f"row {rows[0] + 1:,}) and count as missing."

@@ -15,6 +15,8 @@ from .hits import hits_at_least as hits_at_least
 from .hits import is_recall_reached as is_recall_reached
 from .hits import positives_below as positives_below
 from .hits import positives_left as positives_left
+from .promise import Interval as Interval
+from .promise import Promise as Promise
 from .quotas import Cap as Cap
 from .quotas import CappedList as CappedList
 from .quotas import Quota as Quota

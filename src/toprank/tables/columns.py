@@ -1,15 +1,11 @@
-"""A column of a table as the numbers or words that its cells say, and how these are encoded.
-
-:class:`Encoding` is what a model file keeps of an encoder, and needs no scikit-learn.
-"""
+"""A column of a table as the numbers or words that its cells say."""
 
 from __future__ import annotations
 
-import math
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Protocol
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,12 +23,7 @@ from toprank.tables.cells import (
 
 if TYPE_CHECKING:
     from toprank.tables.notation import ColumnSchema
-    from toprank.tables.schema import Schema
-    from toprank.tables.table import Table
 
-DATE_PARTS = ("", ": month", ": weekday")
-# Values of a category that get a column of their own, the most frequent first.
-MOST_CATEGORIES = 40
 _NOTHING = np.zeros(0, dtype=np.intp)
 
 
@@ -69,6 +60,11 @@ class Column:
     def is_missing(self) -> NDArray[np.bool_]:
         """Which rows have no value."""
         return self.values < 0 if self.is_category else np.isnan(self.values)
+
+    @cached_property
+    def places(self) -> dict[str, int]:
+        """The place of each word of a category."""
+        return {word: place for place, word in enumerate(self.words)}
 
     def taken(self, index: NDArray[Any]) -> Column:
         """The values of these rows."""
@@ -198,139 +194,3 @@ def as_row_weights(column: Column, name: str, *, role: str = "weight") -> NDArra
             f"the {role} {name!r} has a missing, infinite or negative value; {role}s are ≥ 0."
         )
     return column.values
-
-
-class NamedColumns(Protocol):
-    """A table or a stream, as far as the names of its columns go."""
-
-    is_sparse: bool
-    name: str
-
-    @property
-    def names(self) -> list[str]:
-        """Names of the columns."""
-
-
-class Encoding:
-    """The columns that are used, with what each needs to become numbers.
-
-    Attributes are those of :class:`TableEncoder`, which learns them. ``is_sparse`` says whether the
-    output is a CSR matrix.
-    """
-
-    is_sparse = False
-    schema_: Schema
-    columns_: list[tuple[str, str]]
-    categories_: dict[str, list[str]]
-    medians_: dict[str, list[float]]
-    has_missing_: dict[str, bool]
-    feature_names_out_: list[str]
-    owners_: list[str]
-
-    def name_outputs(self) -> None:
-        """Name the columns of the output; a column without any is no longer used."""
-        self.feature_names_out_, self.owners_ = [], []
-        for name, kind in self.columns_:
-            if kind == "category":
-                outputs = [f"{name} = {value}" for value in self.categories_[name]]
-            else:
-                outputs = [f"{name}{part}" for part in DATE_PARTS[: len(self.medians_[name])]]
-            if self.has_missing_[name]:
-                outputs.append(f"{name} is missing")
-            self.feature_names_out_ += outputs
-            self.owners_ += [name] * len(outputs)
-        used = set(self.owners_)
-        self.columns_ = [column for column in self.columns_ if column[0] in used]
-
-    def transform(self, X: Any) -> Any:
-        """Give the numbers, one column for each of ``feature_names_out_``."""
-        from toprank.tables.table import as_table  # noqa: PLC0415 (which reads columns by this)
-
-        table = as_table(X)
-        # Written column by column, so column-major; rankers take either order.
-        out = np.empty((table.n_rows, len(self.owners_)), order="F")
-        for place, values in enumerate(self.encoded(table)):
-            out[:, place] = values
-        return out
-
-    def encoded(self, table: Table) -> Iterator[NDArray[np.float64]]:
-        """The columns of the output one after the other; a table is read by the own schema."""
-        self.check_columns(table)
-        table = table.read_by(self.schema_)
-        for name, kind in self.columns_:
-            column = table.column(name)
-            if kind == "category":
-                yield from self._indicators(name, column)
-            else:
-                yield from self._numbers(name, column)
-
-    def _indicators(self, name: str, column: Column) -> Iterator[NDArray[np.float64]]:
-        known = {word: place for place, word in enumerate(self.categories_[name])}
-        places = np.array([*(known.get(word, -1) for word in column.words), -1], dtype=np.intp)
-        codes = places[column.values]
-        for code in range(len(known)):
-            yield (codes == code).astype(np.float64)
-        if self.has_missing_[name]:
-            yield column.is_missing.astype(np.float64)
-
-    def _numbers(self, name: str, column: Column) -> Iterator[NDArray[np.float64]]:
-        parts = column.parts()
-        is_missing = None
-        if np.isnan(parts[0].min(initial=0.0)):  # NaN is the least of all
-            is_missing = column.is_missing
-            for part, median in zip(parts, self.medians_[name], strict=True):
-                yield np.where(is_missing, median, part)
-        else:
-            yield from parts
-        if self.has_missing_[name]:
-            yield np.zeros(parts[0].size) if is_missing is None else is_missing.astype(np.float64)
-
-    def check_columns(self, table: NamedColumns) -> None:
-        """Raise if a table has none of the columns that the model needs; one is missing cells."""
-        from toprank.tables.table import did_you_mean, listing  # noqa: PLC0415
-
-        absent = self.absent_columns(table)
-        if absent and len(absent) == len(self.columns_):
-            raise ValueError(
-                f"{table.name} has none of the {len(self.columns_)} columns that the model needs: "
-                f"{listing(absent)}{did_you_mean(absent[0], table.names)}; it has "
-                f"{listing(table.names)}."
-            )
-
-    def absent_columns(self, table: NamedColumns) -> list[str]:
-        """Columns that the model needs and a table does not have."""
-        if table.is_sparse:
-            return []
-        present = set(table.names)
-        return [name for name, _ in self.columns_ if name not in present]
-
-    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:  # noqa: ARG002
-        """Names of the output's columns."""
-        return np.array(self.feature_names_out_, dtype=object)
-
-
-def median(values: NDArray[np.float64], weights: NDArray[np.float64] | None = None) -> float:
-    """The median of numbers in memory: where half of the weight lies below, the middle of two."""
-    if weights is not None:
-        order = np.argsort(values, kind="stable")
-        below = np.cumsum(weights[order])
-        half = below[-1] / 2
-        # sums of weights that are counts are exact; others differ by rounding alone
-        low, high = np.searchsorted(below, [half * (1 - 1e-12), half * (1 + 1e-12)], side="left")
-        ordered = values[order]
-        return middle_of(float(ordered[low]), float(ordered[min(high, values.size - 1)]))
-    places = [(values.size - 1) // 2, values.size // 2]
-    low, high = np.partition(values, places)[places]
-    return middle_of(float(low), float(high))
-
-
-def middle_of(low: float, high: float) -> float:
-    """The mean of two numbers, also of two whose sum is larger than any number.
-
-    Examples
-    --------
-    >>> middle_of(1.0, 2.0), middle_of(1.5e308, 1.7e308)
-    (1.5, 1.6e+308)
-    """
-    total = low + high
-    return total / 2 if math.isfinite(total) else low / 2 + high / 2

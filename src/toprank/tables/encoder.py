@@ -1,34 +1,27 @@
-"""Columns of all kinds as a table of numbers: a transformer that is part of the model."""
+"""Columns of all kinds as a table of numbers: a transformer that learns an encoding."""
 
 from __future__ import annotations
 
-from collections import Counter
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+import math
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from toprank.blocks import Sums
 from toprank.inputs import as_weights
 from toprank.tables.cells import type_of_cells
-from toprank.tables.columns import MOST_CATEGORIES, Encoding, median
-from toprank.tables.medians import Weighted, digit_counts, medians, sortable_keys
+from toprank.tables.columns import Column
+from toprank.tables.encoding import DATE_PARTS, Cell, Encoding, IsMissing, Lookup, Number
 from toprank.tables.notation import ColumnSchema
 from toprank.tables.table import Table, as_table
 
-if TYPE_CHECKING:
-    from toprank.tables.columns import Column
-    from toprank.tables.medians import Passes
-    from toprank.tables.schema import Schema
-
-# Texts remembered of a column: beyond, the rarest are forgotten on the way.
-MOST_WORDS = 100_000
+# Values of a category that get a column of their own, the most frequent first.
+MOST_CATEGORIES = 40
 
 
-class TableEncoder(TransformerMixin, BaseEstimator, Encoding):  # type: ignore[misc]
+class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Encodes numbers, booleans, times, dates and text categories as a table of numbers.
 
     Columns are read as their schema says, which is inferred from the training rows: texts such as
@@ -53,13 +46,9 @@ class TableEncoder(TransformerMixin, BaseEstimator, Encoding):  # type: ignore[m
 
     Attributes
     ----------
-    schema_ : how the cells of these columns are read, in training and later
-    columns_ : list of (name, kind), the columns that are used
-    categories_ : dict of column name to its values
-    medians_ : dict of column name to what stands in for a missing value
-    has_missing_ : dict of column name to whether training rows lacked it
+    encoding_ : Encoding
+        What each column becomes, and how its cells are read, in training and later.
     feature_names_out_ : list of str
-    owners_ : list of str, for each column of the output the column it comes from
 
     Examples
     --------
@@ -86,83 +75,42 @@ class TableEncoder(TransformerMixin, BaseEstimator, Encoding):  # type: ignore[m
         weights = as_weights(sample_weight, table.n_rows)
         if weights is not None and not weights.all():
             table, weights = table.rows(weights > 0), weights[weights > 0]
-        # Column by column: counting digits, as passes do, takes 32 kB per column and more time.
-        seen, found = {}, {}
+        cells: list[Cell] = []
         for name in table.names:
-            column = table.column(name)
-            seen[name] = _look(column)
-            if not column.is_category and seen[name].has_any:
-                known = ~column.is_missing
-                kept = None if weights is None else weights[known]
-                found[name] = [median(part[known], kept) for part in column.parts()]
-        return self._learn(seen, found, table.schema, table.name)
-
-    def fit_passes(self, passes: Passes, schema: Schema, name: str = "X") -> Self:
-        """Learn from rows that come in batches: all that is learned is exact.
-
-        Only the counts of a text column with more than 100,000 different values are those of its
-        frequent ones; rare ones are forgotten.
-
-        Parameters
-        ----------
-        passes : function
-            Takes a function of a :class:`Table` and of the weights of its rows, none of them 0,
-            or of a table alone; calls it for every batch and adds up what it gives; called three
-            times or a few more.
-        schema : Schema
-            The columns to learn from, and how they are read.
-        name : str, default="X"
-            What the rows are called in messages.
-        """
-        names = list(schema)
-
-        def look(table: Table, weights: NDArray[np.float64] | None = None) -> Sums:
-            parts = []
-            for column in map(table.read_by(schema).column, names):
-                seen = _look(column)
-                if not column.is_category:
-                    seen.digits = np.array([digit_counts(keys) for keys in _keys(column, weights)])
-                parts.append(seen)
-            return Sums(parts)
-
-        def keys(table: Table, column: str, weights: NDArray[np.float64] | None) -> list[Weighted]:
-            return _keys(table.read_by(schema).column(column), weights)
-
-        seen = dict(zip(names, passes(look).parts, strict=True))
-        numbers = {column: look.digits for column, look in seen.items() if look.digits.any()}
-        return self._learn(seen, medians(passes, keys, numbers), schema, name)
-
-    def _learn(
-        self, seen: dict[str, _Seen], found: dict[str, list[float]], schema: Schema, name: str
-    ) -> Self:
-        """Keep what was seen of the columns that have a value, and the medians of numbers."""
-        self.columns_, self.categories_ = [], {}
-        self.medians_, self.has_missing_ = {}, {}
-        for column, look in seen.items():
-            if not look.has_any:
-                continue
-            kind = schema[column].kind
-            if kind == "category":
-                ordered = sorted(look.words.items(), key=lambda word: (-word[1], word[0]))
-                frequent = [word for word, count in ordered if count >= self.min_count]
-                self.categories_[column] = frequent[: self.max_categories]
-            else:
-                self.medians_[column] = found[column]
-            self.has_missing_[column] = look.missing > 0
-            self.columns_.append((column, kind))
-        self.name_outputs()
-        if not self.owners_:
+            cells += self._cells(name, table.column(name), weights)
+        if not cells:
             raise ValueError(
-                f"{name} has no column that a ranker could use: all are empty or hold texts "
+                f"{table.name} has no column that a ranker could use: all are empty or hold texts "
                 "that each occur once."
             )
-        self.schema_ = schema.select([column for column, _ in self.columns_])
+        self.encoding_ = Encoding(table.schema, cells)
+        self.feature_names_out_ = self.encoding_.names
         return self
+
+    def _cells(self, name: str, column: Column, weights: NDArray[np.float64] | None) -> list[Cell]:
+        """What a column becomes; one without any value becomes nothing."""
+        known = ~column.is_missing
+        if not known.any():
+            return []
+        if column.is_category:
+            ordered = sorted(column.counted().items(), key=lambda word: (-word[1], word[0]))
+            frequent = [word for word, count in ordered if count >= self.min_count]
+            cells: list[Cell] = [Lookup(name, (word,)) for word in frequent[: self.max_categories]]
+        else:
+            kept = None if weights is None else weights[known]
+            fills = [median(part[known], kept) for part in column.parts()]
+            parts = zip(DATE_PARTS, fills, strict=False)  # numbers have the first part alone
+            cells = [Number(name, part, fill) for part, fill in parts]
+        return cells if known.all() else [*cells, IsMissing(name)]
 
     def transform(self, X: Any) -> Any:
         """Give the numbers, one column for each of ``feature_names_out_``."""
-        check_is_fitted(self, "columns_")
-        return super().transform(X)
+        check_is_fitted(self, "encoding_")
+        return self.encoding_.transform(X)
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:  # noqa: ARG002
+        """Names of the output's columns."""
+        return np.array(self.feature_names_out_, dtype=object)
 
 
 def needs_encoding(table: Table) -> bool:
@@ -176,49 +124,37 @@ def needs_encoding(table: Table) -> bool:
     return False
 
 
-def learned_encoding(table: Table, weights: NDArray[np.float64] | None = None) -> Encoding:
+def learned_encoding(table: Table, weights: NDArray[np.float64] | None = None) -> Any:
     """How a table becomes numbers: as its columns ask, or as the sparse rows that it holds."""
     from toprank.tables.sparse import SparseEncoding, SparseTable  # noqa: PLC0415 (most are dense)
 
     if isinstance(table, SparseTable):
         return SparseEncoding(table.numbers)
-    return TableEncoder().fit(table, sample_weight=weights)
+    return TableEncoder().fit(table, sample_weight=weights).encoding_
 
 
-@dataclass
-class _Seen:
-    """What a look at some rows tells of a column: words, or numbers by their first bits."""
-
-    size: int
-    missing: int
-    words: Counter[str]
-    digits: NDArray[np.int64]
-
-    @property
-    def has_any(self) -> bool:
-        return self.missing < self.size
-
-    def __add__(self, other: _Seen) -> _Seen:
-        words = self.words + other.words
-        if len(words) > 2 * MOST_WORDS:
-            words = Counter(dict(words.most_common(MOST_WORDS)))
-        return _Seen(
-            self.size + other.size,
-            self.missing + other.missing,
-            words,
-            self.digits + other.digits,
-        )
+def median(values: NDArray[np.float64], weights: NDArray[np.float64] | None = None) -> float:
+    """The median of numbers in memory: where half of the weight lies below, the middle of two."""
+    if weights is not None:
+        order = np.argsort(values, kind="stable")
+        below = np.cumsum(weights[order])
+        half = below[-1] / 2
+        # sums of weights that are counts are exact; others differ by rounding alone
+        low, high = np.searchsorted(below, [half * (1 - 1e-12), half * (1 + 1e-12)], side="left")
+        ordered = values[order]
+        return middle_of(float(ordered[low]), float(ordered[min(high, values.size - 1)]))
+    places = [(values.size - 1) // 2, values.size // 2]
+    low, high = np.partition(values, places)[places]
+    return middle_of(float(low), float(high))
 
 
-def _look(column: Column) -> _Seen:
-    """What rows tell of a column, but the digits of numbers."""
-    words = column.counted() if column.is_category else Counter[str]()
-    n_missing = int(np.count_nonzero(column.is_missing))
-    return _Seen(len(column), n_missing, words, np.zeros((), dtype=np.int64))
+def middle_of(low: float, high: float) -> float:
+    """The mean of two numbers, also of two whose sum is larger than any number.
 
-
-def _keys(column: Column, weights: NDArray[np.float64] | None) -> list[Weighted]:
-    """Keys that sort like the numbers of each part of a column, missing ones left out."""
-    known = ~column.is_missing
-    kept = None if weights is None else weights[known]
-    return [(sortable_keys(part[known]), kept) for part in column.parts()]
+    Examples
+    --------
+    >>> middle_of(1.0, 2.0), middle_of(1.5e308, 1.7e308)
+    (1.5, 1.6e+308)
+    """
+    total = low + high
+    return total / 2 if math.isfinite(total) else low / 2 + high / 2

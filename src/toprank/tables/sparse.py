@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from toprank.tables.cells import distinct_texts, taken
-from toprank.tables.columns import Column, Encoding
+from toprank.tables.columns import Column
+from toprank.tables.encoding import Encoding, Number
 from toprank.tables.notation import ColumnSchema
 from toprank.tables.schema import Schema
 from toprank.tables.table import FEATURES, RowBatch, Table, as_table
@@ -180,42 +181,22 @@ class SparseEncoding(Encoding):
     is_sparse = True
 
     def __init__(self, numbers: NDArray[np.int64]) -> None:
-        self.numbers_ = numbers
+        self.numbers = numbers
+        names = list(map(str, numbers.tolist()))
+        schema = Schema({name: ColumnSchema(name, "number") for name in names})
+        super().__init__(schema, [Number(name, fill=0.0) for name in names])
 
-    @cached_property
-    def owners_(self) -> list[str]:  # type: ignore[override]
-        """The numbers of the features, as names."""
-        return list(map(str, self.numbers_.tolist()))
+    def as_values(self) -> Any:
+        """The numbers of the features."""
+        return self.numbers
 
-    @property
-    def feature_names_out_(self) -> list[str]:  # type: ignore[override]
-        """The same."""
-        return self.owners_
-
-    @cached_property
-    def schema_(self) -> Schema:  # type: ignore[override]
-        """All are numbers."""
-        return Schema({name: ColumnSchema(name, "number") for name in self.owners_})
-
-    @cached_property
-    def columns_(self) -> list[tuple[str, str]]:  # type: ignore[override]
-        """The same with their kind."""
-        return [(name, "number") for name in self.owners_]
-
-    @property
-    def categories_(self) -> dict[str, list[str]]:  # type: ignore[override]
-        """None: all are numbers."""
-        return {}
-
-    @cached_property
-    def medians_(self) -> dict[str, list[float]]:  # type: ignore[override]
-        """What stands in for a missing value."""
-        return {name: [0.0] for name in self.owners_}
-
-    @cached_property
-    def has_missing_(self) -> dict[str, bool]:  # type: ignore[override]
-        """No row lacks a value."""
-        return dict.fromkeys(self.owners_, False)
+    @classmethod
+    def of_values(cls, values: Any, schema: Schema) -> SparseEncoding:
+        """The encoding of these features, which are all numbers, whatever the schema says."""
+        is_right = values.dtype.kind == "i" and values.ndim == 1 and values.size > 0
+        if not is_right or values[0] < 0 or (np.diff(values) <= 0).any():
+            raise ValueError("it has no features, or their numbers are not ascending.")
+        return cls(values.astype(np.int64))
 
     def transform(self, X: Any) -> Any:
         """Give the features of the model as a CSR matrix; those of other rows count for nothing."""
@@ -223,37 +204,22 @@ class SparseEncoding(Encoding):
         if not isinstance(table, SparseTable):
             self.check_columns(table)
             return self._of_columns(table)
-        if np.array_equal(table.numbers, self.numbers_):
+        if np.array_equal(table.numbers, self.numbers):
             return table.matrix
-        places = _found(self.numbers_, table.numbers)
+        places = _found(self.numbers, table.numbers)
         rows = table.matrix.tocoo()
         kept = places[rows.col] >= 0
         parts = (rows.data[kept], (rows.row[kept], places[rows.col[kept]]))
-        return sparse.csr_matrix(parts, shape=(table.n_rows, self.numbers_.size))
+        return sparse.csr_matrix(parts, shape=(table.n_rows, self.numbers.size))
 
     def _of_columns(self, table: Table) -> Any:
         """The same of a table that holds features as dense columns."""
-        present = [name for name in table.names if name in self.has_missing_]
-        table = table.read_by(self.schema_)
+        present = [name for name in table.names if name in self.schema]
+        table = table.read_by(self.schema)
         values = np.zeros((table.n_rows, len(present)))
         for at, name in enumerate(present):
             values[:, at] = np.nan_to_num(table.column(name).values)
         found = sparse.coo_matrix(values)
-        columns = _places(self.numbers_, present)[found.col] if present else found.col
-        shape = (table.n_rows, self.numbers_.size)
+        columns = _places(self.numbers, present)[found.col] if present else found.col
+        shape = (table.n_rows, self.numbers.size)
         return sparse.csr_matrix((found.data, (found.row, columns)), shape=shape)
-
-
-def mean_and_spread(parts: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Mean and standard deviation of each column of a CSR matrix; sums and squares stay finite.
-
-    What is not written is 0, and lies as far from the mean as the mean itself.
-    """
-    n_rows, n_columns = parts.shape
-    _, powers = np.frexp(abs(parts).max(axis=0).toarray().ravel())
-    at = parts.indices
-    scaled = np.ldexp(parts.data, -powers[at])
-    mean = np.bincount(at, scaled, n_columns) / n_rows
-    present = np.bincount(at, minlength=n_columns)
-    squares = np.bincount(at, (scaled - mean[at]) ** 2, n_columns) + (n_rows - present) * mean**2
-    return np.ldexp(mean, powers), np.ldexp(np.sqrt(squares / n_rows), powers)

@@ -25,6 +25,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from toprank.inputs import as_frame, is_sparse
 from toprank.kernels.tree_rows import ordered_means, row_hashes
+from toprank.tables.cells import text_of
+from toprank.tables.encoding import Cell, Encoding, Lookup, Number
+from toprank.tables.notation import ColumnSchema
+from toprank.tables.schema import Schema
 
 if TYPE_CHECKING:
     from toprank.truth import Truth
@@ -149,6 +153,33 @@ class Categories:
                 made = known == value if means is None else means[known.astype(np.intp)]
                 numbers[:, place] = np.where(is_missing & missing, np.nan, made)
         return numbers
+
+    def encoding(self, names: list[str]) -> Encoding:
+        """The same as cells of named columns, for a formula; a TypeError where words are not plain.
+
+        There a category's texts are read without surrounding blanks, and ``?`` is missing.
+        """
+        kinds = dict.fromkeys(names, "number")
+        cells: list[Cell] = [Number(name) for name in names]
+        parts = zip(self.columns, self.values, self.means, self.has_missing, strict=True)
+        for place, values, means, missing in parts:
+            name, words = names[place], [text_of(value).strip() for value in values]
+            if len(set(words)) < len(words) or {"", "?"} & set(words):
+                raise TypeError(
+                    f"the categories of {name!r} cannot be stored or exported: some differ only in "
+                    "blanks or type, or are '' or '?', which are missing there; rename them."
+                )
+            kinds[name] = "category"
+            nothing = None if missing else 0.0 if means is None else float(means[-1])
+            if means is None:
+                indicators = [Lookup(name, (word,), missing=nothing) for word in words]
+                cells[place] = indicators[0]
+                cells += indicators[1 : self._n_indicators(place)]
+            else:
+                numbers = tuple(map(float, means[:-1]))
+                cells[place] = Lookup(name, tuple(words), numbers, float(means[-1]), nothing)
+        schema = Schema({name: ColumnSchema(name, kind) for name, kind in kinds.items()})
+        return Encoding(schema, cells)
 
     def _n_indicators(self, column: int) -> int:
         """How many columns a column of categories becomes; two values need one."""

@@ -1,6 +1,6 @@
 """``toprank explain`` names what drives a model and a row."""
 
-from toprank.app.model_file import load_model
+from toprank.models.file import load
 from toprank.app.reading import read_table
 
 
@@ -16,7 +16,7 @@ def test_explain_names_what_drives_the_model_and_a_row(invoke, words, deals):
 def test_a_row_is_placed_within_its_list(invoke, words, deals, by_branch):
     table = read_table(deals / "new.csv")
     branches = table.column("branch").values
-    scores = load_model(by_branch).scores(table)
+    scores = load(by_branch).scores(table)
     rivals = scores[branches == branches[2]]
     place = (rivals > scores[2]).sum() + 1
     text = words(invoke("explain", by_branch, deals / "new.csv", "--row", 3))

@@ -10,14 +10,14 @@ import numpy as np
 import polars as pl
 import pytest
 
-from toprank.app.model_file import file_hash, load_model
+from toprank.models.file import file_hash, load
 from toprank.app.reading import read_table
 
 
 def scores_by_key(deals):
     """Scores of the new rows by their key, as toprank gives them."""
     table = read_table(deals / "new.csv")
-    return load_model(deals / "model.toprank").scores(table)
+    return load(deals / "model.toprank").scores(table)
 
 
 def test_the_query_ranks_a_table_inside_a_database(deals, invoke, words, tmp_path):
@@ -58,7 +58,7 @@ def test_the_onnx_graph_takes_the_columns_of_the_table(deals, invoke, tmp_path):
     session = runtime.InferenceSession(
         str(tmp_path / "model.onnx"), providers=["CPUExecutionProvider"]
     )
-    model = load_model(deals / "model.toprank")
+    model = load(deals / "model.toprank")
     assert [each.name for each in session.get_inputs()] == model.columns
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from toprank.app.model_file import load_model
+from toprank.models.file import load
 from toprank.app.reading import read_table
 from toprank.app.writing import write_table
 from toprank.selection.candidates import DEFAULT, RANKERS
@@ -26,7 +26,7 @@ def test_fit_says_what_it_learned_and_writes_the_model(invoke, words, deals, tmp
     )
     assert "300 rows" in text
     assert "bought = yes" in text
-    model = load_model(tmp_path / "m.toprank")
+    model = load(tmp_path / "m.toprank")
     assert model.budget == 0.1
     assert model.roles.group == "branch"
     assert "branch" not in model.columns
@@ -51,14 +51,14 @@ def test_fit_without_a_name_blends_and_says_what_to_expect(invoke, deals, tmp_pa
     assert facts["verdict"].startswith(f"Use the blend: expect {mean:.0f} of your 20 (")
     assert {each["ranker"] for each in facts["standings"]} == {"blend", *DEFAULT}
     assert "toprank: choosing a blend:" in done.stderr
-    model, known = load_model(path), read_table(deals / "known.csv")
+    model, known = load(path), read_table(deals / "known.csv")
     scores = model.scores(known)
     assert (scores > model.cutoff).sum() == 20
 
 
 def test_the_model_carries_the_cutoff_of_its_budget(invoke, words, deals, tmp_path):
     above = tmp_path / "above.csv"
-    model = load_model(deals / "model.toprank")
+    model = load(deals / "model.toprank")
     known = read_table(deals / "known.csv")
     assert (model.scores(known) > model.cutoff).sum() == 20
     options = ("--cutoff", "model", "-o", above, "--force")
@@ -72,7 +72,7 @@ def test_the_model_carries_the_cutoff_of_its_budget(invoke, words, deals, tmp_pa
 
 
 def test_with_lists_the_cutoff_admits_as_many_rows_as_all_shortlists(deals, by_branch):
-    model = load_model(by_branch)
+    model = load(by_branch)
     assert (model.scores(read_table(deals / "known.csv")) > model.cutoff).sum() == 8 * 5
 
 
@@ -82,7 +82,7 @@ def test_in_the_cutoff_a_row_of_weight_two_counts_twice(invoke, deals, tmp_path)
         *("fit", deals / "known.csv", "--target", "bought", "--ranker", "ir-push"),
         *("--weight", "weight", "--budget", "20", "-o", path),
     )
-    known, model = read_table(deals / "known.csv"), load_model(path)
+    known, model = read_table(deals / "known.csv"), load(path)
     above = model.scores(known) > model.cutoff
     weights = known.column("weight").values
     assert 19 < weights[above].sum() <= 20
@@ -113,7 +113,7 @@ app(sys.argv[1:])
     _, errors = process.communicate(timeout=60)
     assert process.returncode == code, errors
     assert "Traceback" not in errors
-    assert load_model(target).facts["class"] == "PNormPush"
+    assert load(target).facts["class"] == "PNormPush"
     assert [path.name for path in tmp_path.iterdir()] == ["m.toprank"]
 
 
@@ -121,15 +121,15 @@ def test_held_out_rows_calibrate_the_model_and_a_blend_has_its_own(invoke, deals
     known, path = deals / "known.csv", tmp_path / "m.toprank"
     named = ("fit", known, "--target", "bought", "--budget", "20", "-o", path, "-q")
     assert invoke(*named, "--ranker", "pnorm-push", "--folds", "0").exit_code == 0
-    assert load_model(path).calibration is None
+    assert load(path).calibration is None
     done = invoke(*named, "--ranker", "pnorm-push", "--hold-out", "20%")
     assert done.exit_code == 0, done.output
-    model = load_model(path)
+    model = load(path)
     assert model.calibration.is_exact
     assert model.calibration.n_rows == 60
     assert model.facts["n_rows"] == 240
     assert invoke(*named, "--ranker", "logistic", "--ranker", "ir-push").exit_code == 0
-    again = load_model(path).calibration
+    again = load(path).calibration
     assert not again.is_exact
     assert again.n_rows > 250
     done = invoke(*named, "--hold-out", "20%", "--group", "branch", "--ranker", "pnorm-push")

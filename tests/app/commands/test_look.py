@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from toprank.app.model_file import load_model
+from toprank.models.file import load
 
 
 @pytest.fixture
@@ -45,12 +45,12 @@ def test_a_schema_that_is_edited_is_that_of_the_model(invoke, words, table, tmp_
     assert (done.exit_code, "name another file" in done.stderr) == (2, True)
     call = ("fit", table, "--target", "sold", "--ranker", "logistic", "--folds", "0", "-o", model)
     invoke(*call, "--budget", "20")
-    known = load_model(model)
+    known = load(model)
     assert (known.columns, set(known.left_out)) == (["price", "rooms", "seen"], {"nr", "same"})
     text = schema.read_text(encoding="utf-8").replace('day-first"', 'day-first"\nleft_out = "late"')
     schema.write_text(text.replace('"rooms"\nkind = "number"', '"rooms"\nkind = "category"'))
     words(invoke(*call, "--budget", "20", "--schema", schema))
-    found = load_model(model)
+    found = load(model)
     assert found.encoder.columns_ == [("price", "number"), ("rooms", "category")]
     assert found.left_out["seen"] == "late"
     schema.write_text(text.replace("kind", "king", 1))

@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from toprank.app.cli import app
-from toprank.app.model_file import load_model, save_model
+from toprank.models.file import load, save
 from toprank.app.reading import read_table
 
 
@@ -55,7 +55,7 @@ def test_a_share_of_each_list_is_cut_from_each(invoke, words, deals, tmp_path):
 
 def test_a_model_without_a_cutoff_says_so(invoke, deals, tmp_path):
     path = tmp_path / "m.toprank"
-    save_model(path, replace(load_model(deals / "model.toprank"), cutoff=None))
+    save(replace(load(deals / "model.toprank"), cut=None), path)
     done = invoke("rank", path, deals / "new.csv", "--cutoff", "model", "-o", tmp_path / "s.csv")
     assert done.exit_code == 2
     assert "holds no cutoff" in done.stderr
@@ -66,10 +66,10 @@ def test_a_row_without_a_finite_score_is_named_and_nothing_is_replaced(
     invoke, deals, tmp_path, n_rows
 ):
     model, table, target = tmp_path / "m.toprank", tmp_path / "t.csv", tmp_path / "s.csv"
-    known = load_model(deals / "model.toprank")
+    known = load(deals / "model.toprank")
     known.ranker.coef_ = known.ranker.coef_ * 1e6
     known.ranker._stored.attributes["coef_"] = known.ranker.coef_
-    save_model(model, known)
+    save(known, model)
     is_last = pl.int_range(100) >= 100 - n_rows
     age = pl.when(is_last).then(1e307).otherwise(pl.col("age"))
     pl.read_csv(deals / "new.csv").with_columns(age=age).write_csv(table)

@@ -80,7 +80,7 @@ def compare(
     from toprank.app.column_survey import choose_columns
     from toprank.app.journal import Journal
     from toprank.app.reading import check_dense
-    from toprank.app.writing import check_writable
+    from toprank.models.writing import check_writable
 
     console = printing.console()
     amount = parse_budget(budget)

@@ -45,7 +45,7 @@ def demo(
     (p = 1) and one with a push are fitted on four fifths of the rows and rank the others, five
     times, so that each row is ranked by models that have not seen it.
     """
-    from toprank.app.writing import check_writable
+    from toprank.models.writing import check_writable
 
     check_writable(output)  # before the slow imports
     from threadpoolctl import threadpool_limits
@@ -162,7 +162,7 @@ def describe_run(data: Any, comparison: RankerComparison, *, seed: int) -> Compa
 def draw_shortlist(data: Any, comparison: RankerComparison) -> Picture:
     """The first rows of the shortlist as images."""
     from toprank.app.report import draw_picture
-    from toprank.rankers.places import places_of
+    from toprank.models.places import places_of
 
     best = places_of(comparison.scores[PUSH], None).rows[: comparison.judged]
     is_eight = comparison.rows.positives[best]

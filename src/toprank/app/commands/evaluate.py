@@ -21,7 +21,7 @@ from toprank.app.options import (
 
 if TYPE_CHECKING:
     from toprank.app.evaluation import FoundHits, JudgedRows, Shortlists
-    from toprank.app.model import RankingModel
+    from toprank.models.model import Model
     from toprank.app.training_data import LabelledFeatures
     from toprank.tables import Table
 
@@ -55,12 +55,12 @@ def evaluate(
     """Measure how well a model ranks a table with a target."""
     from toprank.app.drift import changes_in, note_changes
     from toprank.app.evaluation import compare_shortlists, judged_rows, measure
-    from toprank.app.model_file import load_model
+    from toprank.models.file import load
 
     console = printing.console()
     amount = None if asked.budget is None else parse_budget(asked.budget)
-    ranker = load_model(model)
-    other = None if asked.against is None else load_model(asked.against)
+    ranker = load(model)
+    other = None if asked.against is None else load(asked.against)
     read = ranker.with_sparse_features(text.read(table, ranker))
     ranker = ranker.read_as(read.schema)
     rows = labels.label_as(ranker, read, console)
@@ -115,7 +115,7 @@ def weight_by_propensity(
     return rows._replace(weights=weights if rows.weights is None else weights * rows.weights)
 
 
-def print_hits(console: Console, model: RankingModel, judged: JudgedRows, found: FoundHits) -> None:
+def print_hits(console: Console, model: Model, judged: JudgedRows, found: FoundHits) -> None:
     """Say what was found within the budget, out of how much, and what had been expected."""
     from toprank.app.evaluation import per_list
 

@@ -12,7 +12,7 @@ from toprank.app.console import Console, format_budget
 from toprank.app.options import ModelFile, Printing, TextOptions, command, option
 
 if TYPE_CHECKING:
-    from toprank.app.model import RankingModel
+    from toprank.models.model import Model
     from toprank.tables import Table
 
 # Columns of a model that are told, the strongest of them.
@@ -41,7 +41,7 @@ def explain(
 ) -> None:
     """Explain a model, or the scores of some rows of a table."""
     from toprank.app.drift import misfits
-    from toprank.app.model_file import load_model
+    from toprank.models.file import load
 
     console, row, top, most = printing.console(), asked.row, asked.top, asked.most
     if (table is None) != (row is None and top is None) or (row and top):
@@ -49,7 +49,7 @@ def explain(
             "to explain rows, give a TABLE with either --row N or --top N; to explain the model, "
             "give neither."
         )
-    ranker = load_model(model)
+    ranker = load(model)
     if table is None:
         explain_model(console, ranker, most)
         return
@@ -59,21 +59,21 @@ def explain(
     for number in row or ():
         if number > rows.n_rows:
             raise ValueError(f"--row {number} is more than the {rows.n_rows} rows of {rows.name}.")
-    ranker.encoder.check_columns(rows)
+    ranker.formula.encoding.check_columns(rows)
     for note in (*rows.notes, *misfits(ranker, rows)):
         console.note(note)
     if row is not None and len(row) == 1:
         explain_row(console, ranker, rows, row[0], most)
         return
     if top is not None:
-        from toprank.rankers.places import places_of
+        from toprank.models.places import places_of
 
         found = places_of(ranker.scores(rows), ranker.lists_in(rows))
         row = [int(number) + 1 for number in found.rows[found.places < top]]
     explain_rows(console, ranker, rows, row or [], most)
 
 
-def explain_model(console: Console, model: RankingModel, most: int) -> None:
+def explain_model(console: Console, model: Model, most: int) -> None:
     """The model's facts, and its columns by how far they move scores."""
     facts = model.facts
     drivers = model.drivers(MOST_DRIVERS)
@@ -107,10 +107,10 @@ def explain_model(console: Console, model: RankingModel, most: int) -> None:
 
 
 def explain_rows(
-    console: Console, model: RankingModel, table: Table, numbers: list[int], most: int
+    console: Console, model: Model, table: Table, numbers: list[int], most: int
 ) -> None:
     """One line of reasons for each row."""
-    from toprank.app.reasons import format_reasons, reasons_of
+    from toprank.models.reasons import format_reasons, reasons_of
 
     found = reasons_of(model, table.rows([number - 1 for number in numbers]), table)
     if model.assumption:
@@ -137,10 +137,10 @@ def explain_rows(
 
 
 def explain_row(
-    console: Console, model: RankingModel, table: Table, number: int, most: int
+    console: Console, model: Model, table: Table, number: int, most: int
 ) -> None:
     """One row's score and place, column by column."""
-    from toprank.app.reasons import format_reasons, reasons_of
+    from toprank.models.reasons import format_reasons, reasons_of
 
     ((place, n_rivals, score, reasons),) = reasons_of(model, table.rows([number - 1]), table)
     where = f"{n_rivals:,}" if model.lists_in(table) is None else f"{n_rivals:,} in its list"

@@ -13,7 +13,7 @@ from toprank.app.console import Console
 from toprank.app.options import Json, ModelFile, Quiet, command, option
 
 if TYPE_CHECKING:
-    from toprank.app.model import RankingModel
+    from toprank.models.model import Model
 
 
 # What a model can become, and the databases whose SQL is written.
@@ -40,11 +40,11 @@ class QueryOptions:
         min=0,
     )
 
-    def query(self, file: Path, model: RankingModel) -> str:
+    def query(self, file: Path, model: Model) -> str:
         """The query, with the SHA-256 of the model file above it."""
         import toprank
-        from toprank.app.model_file import file_hash
-        from toprank.export import formula_of, to_sql
+        from toprank.models import to_sql
+        from toprank.models.file import file_hash
 
         if self.key is None:
             raise ValueError(
@@ -52,7 +52,7 @@ class QueryOptions:
                 "names the rows of the result and breaks ties."
             )
         query = to_sql(
-            formula_of(model.ranker.with_own_terms(), model.encoder),
+            model.formula,
             key=self.key,
             table=self.table or Path(model.facts["table"]).name.partition(".")[0],
             dialect=self.dialect,
@@ -90,22 +90,21 @@ def export(
     """
     from rich.filesize import decimal
 
-    from toprank.app.model_file import load_model
-    from toprank.app.writing import check_writable, write_atomically
+    from toprank.models.file import load
+    from toprank.models.writing import check_writable, write_atomically
 
     console = Console(quiet=quiet, as_json=json)
     path = model.with_suffix(_SUFFIXES[to]) if output is None else output
     check_writable(path, inputs=[model])
     if to != Format.sql and (sql.key or sql.table or sql.top or sql.reasons):
         raise ValueError("--key, --table, --top and --reasons need --to sql.")
-    ranker = load_model(model)
+    ranker = load(model)
     if to == Format.sql:
         content = sql.query(model, ranker).encode()
     elif to == Format.python:
-        from toprank.export import formula_of, to_python
+        from toprank.models import to_python
 
-        formula = formula_of(ranker.ranker.with_own_terms(), ranker.encoder)
-        content = to_python(formula, group=ranker.roles.group).encode()
+        content = to_python(ranker.formula, group=ranker.roles.group).encode()
     else:
         try:
             from toprank.integrations.onnx import to_onnx
@@ -113,8 +112,7 @@ def export(
             raise ValueError(
                 f'--to onnx needs {error.name}; install it with: pip install "toprank[onnx]"'
             ) from error
-        graph = to_onnx(ranker.ranker.restored, encoder=ranker.encoder)
-        content = bytes(graph.SerializeToString())
+        content = bytes(to_onnx(ranker.formula).SerializeToString())
     write_atomically(path, content)
     console.say(f"{path}: {decimal(len(content))}, runs without toprank")
     console.result({"file": str(path), "to": to.value, "bytes": len(content)})

@@ -29,7 +29,7 @@ from toprank.app.options import (
 
 if TYPE_CHECKING:
     from toprank import TopRanker
-    from toprank.app.model import RankingModel
+    from toprank.models.model import Model
     from toprank.app.training_data import TrainingData
     from toprank.selection.candidates import Candidate
     from toprank.tables.parquet_stream import ParquetStream
@@ -141,9 +141,9 @@ def fit(
     """Learn a ranker from a table and write it to a model file."""
     from toprank.app.column_survey import choose_columns
     from toprank.app.drift import misfits
-    from toprank.app.model_file import save_model
+    from toprank.models.file import save
     from toprank.app.reading import open_rows
-    from toprank.app.writing import check_writable
+    from toprank.models.writing import check_writable
     from toprank.tables.parquet_stream import ParquetStream
 
     console = printing.console()
@@ -166,7 +166,7 @@ def fit(
     if choice.hold_out is not None:
         data, held = data.divided(parse_share(choice.hold_out, "--hold-out"), choice.seed)
     model = learn(console, data, choice, amount, held_out=held, scratch=choice.scratch)
-    path = save_model(output, model)
+    path = save(model, output)
     if isinstance(source, ParquetStream) or text.schema is not None:
         for note in misfits(model, source):  # a sample or a file told how the columns are read
             console.note(note)
@@ -208,7 +208,7 @@ def check_able(choice: ChoiceOptions, source: Table | ParquetStream, group: str 
 
 def learn(
     console: Console, data: TrainingData, choice: ChoiceOptions, budget: float, **places: Any
-) -> RankingModel:
+) -> Model:
     """Choose a blend, or the settings of the one named ranker, and fit it on all rows."""
     from toprank.app.fitting import fit_model
 
@@ -238,7 +238,7 @@ def in_sample_words(chooser: TopRanker, n_sampled: int) -> str:
     return "; ".join(words) + "."
 
 
-def print_summary(console: Console, model: RankingModel, path: Path) -> None:
+def print_summary(console: Console, model: Model, path: Path) -> None:
     """Say what was learned, from what, and how good it is."""
     facts = model.facts
     if "verdict" in facts:
@@ -256,8 +256,8 @@ def print_summary(console: Console, model: RankingModel, path: Path) -> None:
         console.say(f"Strongest drivers: {', '.join(drivers)}.")
     budget = format_budget(model.budget, of_lists=model.roles.group is not None)
     console.say(
-        f"Budget: {budget}; in a stream, shortlist the rows that score above {model.cutoff:.4g}."
+        f"Budget: {budget}; in a stream, shortlist the rows that score above {model.cut:.4g}."
     )
     console.say(f"Model: {path}")
-    result = {"model": str(path), "budget": model.budget, "cutoff": model.cutoff}
+    result = {"model": str(path), "budget": model.budget, "cutoff": model.cut}
     console.result({**result, "left_out": model.left_out, **facts})

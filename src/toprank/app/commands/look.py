@@ -38,7 +38,7 @@ def look(
 ) -> None:
     """Show how each column of a table is read, and which are of no use."""
     from toprank.app.reading import open_rows
-    from toprank.app.writing import check_writable, write_atomically
+    from toprank.models.writing import check_writable, write_atomically
 
     console = printing.console()
     if write is not None and check_writable(write, inputs=[table]).exists():

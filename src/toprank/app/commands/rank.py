@@ -23,7 +23,7 @@ from toprank.app.options import (
 )
 
 if TYPE_CHECKING:
-    from toprank.app.model import RankingModel
+    from toprank.models.model import Model
     from toprank.app.ranking import RankedRows
     from toprank.tables.table import Table
 
@@ -50,7 +50,7 @@ class OutputOptions:
 
     def check(self, inputs: list[Path]) -> None:
         """Raise if the file cannot be written, or exists and may not be replaced."""
-        from toprank.app.writing import check_writable
+        from toprank.models.writing import check_writable
 
         if self.output is None or self.is_stdout:
             return
@@ -100,18 +100,18 @@ class ListOptions:
                 "--in-memory, or leave --reasons out."
             )
 
-    def border(self, model: RankingModel) -> float | None:
+    def border(self, model: Model) -> float | None:
         """The score that was given, or the model's own."""
         import math
 
         if self.cutoff is None:
             return None
         if self.cutoff.strip().lower() == "model":
-            if model.cutoff is None:
+            if model.cut is None:
                 raise ValueError(
                     "the model file holds no cutoff; give --cutoff a number, or fit again."
                 )
-            return model.cutoff
+            return model.cut
         try:
             border = float(self.cutoff)
         except ValueError:
@@ -140,7 +140,7 @@ def rank(
     """Rank a table, and write or print its best rows."""
     from datetime import UTC, datetime
 
-    from toprank.app.model_file import load_model
+    from toprank.models.file import load
     from toprank.app.ranking import rank_rows
     from toprank.app.reading import open_rows
     from toprank.app.text_stream import open_ranked
@@ -153,13 +153,13 @@ def rank(
             "--cutoff cannot be combined with options that choose rows; leave one of them out."
         )
     destination.check(inputs=[model, table])
-    ranker = load_model(model)
+    ranker = load(model)
     border = wanted.border(ranker)
     how = text.format(ranker.schema)
     needs_table = wanted.reasons or rules.are_given
     in_one_pass = ranker.roles.group is None and not needs_table
     open_source = open_ranked if in_one_pass else open_rows
-    source: Any = open_source(table, stream, len(ranker.encoder.owners_), how)
+    source: Any = open_source(table, stream, len(ranker.formula.encoding.cells), how)
     if jobs > 0 and hasattr(source, "n_jobs"):
         source.n_jobs = jobs
     wanted.check_rows(source)
@@ -182,7 +182,7 @@ def rank(
 
 def print_list(
     console: Console,
-    model: RankingModel,
+    model: Model,
     destination: OutputOptions,
     found: RankedRows,
     border: float | None,
@@ -209,7 +209,7 @@ def print_list(
 
 @contextmanager
 def checked_for_changes(
-    console: Console, model: RankingModel, source: Any, *, strict: bool
+    console: Console, model: Model, source: Any, *, strict: bool
 ) -> Iterator[Any]:
     """Note what differs from the training rows, or refuse it; gives the rows to rank.
 
@@ -230,10 +230,10 @@ def checked_for_changes(
     yield source
 
 
-def with_reasons(model: RankingModel, source: Table, found: RankedRows, most: int) -> RankedRows:
+def with_reasons(model: Model, source: Table, found: RankedRows, most: int) -> RankedRows:
     """The list with a column of reasons behind rank and score."""
     from toprank.app.ranking import with_columns
-    from toprank.app.reasons import format_reasons, reasons_of
+    from toprank.models.reasons import format_reasons, reasons_of
 
     explained = reasons_of(model, source.rows(found.rows), source)
     texts = [format_reasons(each.reasons, most) for each in explained]
@@ -241,7 +241,7 @@ def with_reasons(model: RankingModel, source: Table, found: RankedRows, most: in
 
 
 def print_expected(
-    console: Console, model: RankingModel, found: RankedRows, border: float | None
+    console: Console, model: Model, found: RankedRows, border: float | None
 ) -> None:
     """Say how many hits to expect, and where the list ends."""
     expected = model.expected_hits(found.columns.height, found.n_rows, found.n_lists)

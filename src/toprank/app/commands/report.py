@@ -50,17 +50,17 @@ def report(
 ) -> None:
     """Write an HTML page about a model on a table."""
     from toprank.app.drift import changes_in, note_changes, notes_on
-    from toprank.app.model_file import load_model
+    from toprank.models.file import load
     from toprank.app.reading import check_dense
     from toprank.app.report import build_model_page, write_report
-    from toprank.app.writing import check_writable
+    from toprank.models.writing import check_writable
 
     console = printing.console()
     check_writable(output, inputs=[model, table])
-    ranker = load_model(model)
+    ranker = load(model)
     rows = text.read(table, ranker)
     ranker = ranker.read_as(rows.schema)
-    check_dense(rows, "toprank report", is_sparse=ranker.encoder.is_sparse)
+    check_dense(rows, "toprank report", is_sparse=ranker.formula.encoding.is_sparse)
     changes = changes_in(ranker, rows)
     note_changes(console, rows, changes)
     is_known = labels.target is not None or ranker.roles.target in rows.names

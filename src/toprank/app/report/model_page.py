@@ -15,7 +15,8 @@ from toprank.app.report.comparison_page import ShortlistTable
 from toprank.app.report.picture import draw_picture, draw_push_path
 from toprank.inputs import as_amounts, within_budget
 from toprank.plots.style import COLOURS, GREY
-from toprank.rankers.places import places_of
+from toprank.models.places import places_of
+from toprank.models.terms import Weights
 from toprank.tables.cells import as_series
 from toprank.tables.columns import as_row_weights
 from toprank.tables.table import listing
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from toprank.app.evaluation import Curve, Measured
-    from toprank.app.model import RankingModel
+    from toprank.models.model import Model
     from toprank.app.report.picture import Picture
     from toprank.app.training_data import LabelledFeatures
     from toprank.tables import Table
@@ -108,7 +109,7 @@ class ModelRun:
 
 
 def build_model_page(
-    model: RankingModel,
+    model: Model,
     table: Table,
     labelled: LabelledFeatures | None,
     *,
@@ -191,7 +192,7 @@ def _shortlist_table(
     )
 
 
-def _settings(model: RankingModel) -> dict[str, str]:
+def _settings(model: Model) -> dict[str, str]:
     facts = model.facts
     parameters = ", ".join(f"{name}={value}" for name, value in facts["parameters"].items())
     settings = {
@@ -199,8 +200,8 @@ def _settings(model: RankingModel) -> dict[str, str]:
         "Learned from": f"{facts['n_rows']:,} rows of {facts['table']}, {facts['n_positives']:,} "
         "of them positive",
     }
-    if model.cutoff is not None:
-        settings["In a stream"] = f"rows that score above {model.cutoff:.4g} are shortlisted"
+    if model.cut is not None:
+        settings["In a stream"] = f"rows that score above {model.cut:.4g} are shortlisted"
     if facts.get("hits"):
         mean, low, high = facts["hits"]
         settings["Expected hits"] = (
@@ -209,7 +210,7 @@ def _settings(model: RankingModel) -> dict[str, str]:
     return settings
 
 
-def _row_drivers(model: RankingModel, table: Table, rows: NDArray[np.intp]) -> tuple[Any, ...]:
+def _row_drivers(model: Model, table: Table, rows: NDArray[np.intp]) -> tuple[Any, ...]:
     chosen = table.rows(rows)
     names, parts = model.row_drivers(chosen)
     values = {name: _given(chosen, name) for name in names}
@@ -226,7 +227,7 @@ def _row_drivers(model: RankingModel, table: Table, rows: NDArray[np.intp]) -> t
 
 
 def _quality(
-    model: RankingModel,
+    model: Model,
     labelled: LabelledFeatures,
     scores: NDArray[np.float64],
     budget: int,
@@ -238,7 +239,7 @@ def _quality(
     n_resamples = 200 if scores.size <= 100_000 else 50
     top, found = measure(judged, scores, n_resamples=n_resamples, seed=seed)
     path = None
-    is_push = model.facts["class"] == "PNormPush" and hasattr(model.ranker, "coef_")
+    is_push = model.facts["class"] == "PNormPush" and isinstance(model.formula.summands[0].term, Weights)
     if push is not None and is_push:
         path = draw_push_path(model, labelled, seed=seed, watch=push)
     tenths = _calibration(model, labelled, scores)
@@ -253,12 +254,10 @@ def _quality(
 
 
 def _calibration(
-    model: RankingModel, labelled: LabelledFeatures, scores: NDArray[np.float64]
+    model: Model, labelled: LabelledFeatures, scores: NDArray[np.float64]
 ) -> tuple[Reliability, ...]:
     """Each tenth of all rows by score, whatever their list, weighted as they are."""
     chances = model.chances(scores)
-    if chances is None and hasattr(model.ranker, "predict_proba"):
-        chances = model.ranker.predict_proba(model.encoder.transform(labelled.features))[:, 1]
     weights = np.ones(scores.size) if labelled.weights is None else labelled.weights
     order = np.argsort(-scores, kind="stable")
     order = order[weights[order] > 0]
@@ -279,10 +278,10 @@ def _calibration(
 
 
 def segments_of(
-    model: RankingModel, rows: LabelledFeatures, is_listed: NDArray[np.bool_]
+    model: Model, rows: LabelledFeatures, is_listed: NDArray[np.bool_]
 ) -> tuple[Segment, ...]:
     """The shortlist by the values of the columns of few values that move scores most."""
-    kinds = dict(model.encoder.columns_)
+    kinds = dict(model.formula.encoding.columns)
     ordered = [driver.column for driver in model.drivers()]
     few = ("category", "boolean")
     chosen = [name for name in ordered if name in rows.features.cells and kinds.get(name) in few]

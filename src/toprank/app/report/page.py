@@ -16,7 +16,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 import toprank
 from toprank.app.evaluation import Curve, curve_of
 from toprank.app.report.model_page import ModelRun
-from toprank.app.writing import write_atomically
+from toprank.models.writing import write_atomically
 
 if TYPE_CHECKING:
     import os

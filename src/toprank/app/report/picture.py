@@ -22,7 +22,7 @@ from toprank.rankers import PNormPush
 from toprank.selection.judging import LabelledRows
 
 if TYPE_CHECKING:
-    from toprank.app.model import RankingModel
+    from toprank.models.model import Model
     from toprank.app.training_data import LabelledFeatures
 
 # Colours that the page's style sheet decides; this ink is used by nothing else.
@@ -106,7 +106,7 @@ def _inline(document: str) -> str:
 
 
 def draw_push_path(
-    model: RankingModel,
+    model: Model,
     labelled: LabelledFeatures,
     *,
     seed: int = 0,
@@ -116,7 +116,7 @@ def draw_push_path(
 
     After a minute the picture is left out, with a warning. ``watch`` is called after each fit.
     """
-    X = model.encoder.transform(labelled.features.select(model.columns))
+    X = model.formula.encoding.transform(labelled.features.select(model.columns))
     rows = LabelledRows(X, labelled.positives, labelled.weights, labelled.groups)
     rows = rows.sample(min(_MOST_ROWS, max(300, _MOST_CELLS // X.shape[1])), seed)
     folds = rows.folds(3, 1, seed)
@@ -135,7 +135,7 @@ def draw_push_path(
             warnings.warn(message, stacklevel=2)
             return None
         known, judged = rows.rows(fold.train), rows.rows(fold.test)
-        ranker = PNormPush(p=power, alpha=max(float(model.ranker.alpha), 1e-3))
+        ranker = PNormPush(p=power, alpha=max(float(model.facts["parameters"]["alpha"]), 1e-3))
         ranker.fit(known.X, known.positives, **known.metadata())
         scores = ranker.decision_function(judged.X)
         for name, measure in _MEASURES.items():

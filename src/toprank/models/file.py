@@ -2,16 +2,14 @@ r"""Model files: a header, a SHA-256, a description in JSON and plain arrays; ne
 
 ::
 
-    toprank model 3\n           what this is, and the version of this layout
+    toprank model 4\n           what this is, and the version of this layout
     9f86d081…\n                 SHA-256 of everything below, in hexadecimal
     8 bytes                     length of the description, little-endian
-    description                 JSON: schema, encoder, ranker, roles, budget, facts of the training
+    description                 JSON: schema, cells, terms, roles, budget, facts of the training
     arrays                      little-endian, not compressed, in the order of their mention
 
-In the description ``{"$array": ["<f8", 1, 6]}`` is an array of that dtype and shape, and
-``{"$class": "PNormPush", "attributes": {...}}`` an object. The same model gives the same bytes.
-
-What a file may hold is in :mod:`toprank.app.stored`; nothing in a file is run or imported.
+In the description ``{"$array": ["<f8", 1, 6]}`` is an array of that dtype and shape. The same model
+gives the same bytes. Nothing in a file is run or imported.
 """
 
 from __future__ import annotations
@@ -28,19 +26,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 import toprank
-from toprank.app.column_survey import ColumnProfile
-from toprank.app.model import RankingModel, Roles
-from toprank.app.stored import ArraySpec, Stored, StoredRanker, check_stored, stored_ranker
-from toprank.app.writing import write_atomically
+from toprank.models.formula import Formula, Summand, formula_of
+from toprank.models.model import ColumnProfile, Model, Roles
+from toprank.models.terms import TERMS, ArraySpec
+from toprank.models.writing import write_atomically
 from toprank.shortlists.calibration import MOST_ROWS, Calibration
-from toprank.tables.columns import DATE_PARTS, Encoding
+from toprank.shortlists.promise import Promise
+from toprank.tables.encoding import Encoding
+from toprank.tables.notation import ColumnSchema
 from toprank.tables.schema import Schema
 
 if TYPE_CHECKING:
     import os
 
 _MAGIC = b"toprank model "
-_LAYOUT = 3
+_LAYOUT = 4
 _LENGTH = struct.Struct("<Q")
 _DTYPES = ("|b1", "|u1", "<u2", "<u4", "<i4", "<i8", "<f4", "<f8")
 # Beyond these no model of ours goes; a hostile file could fill the memory.
@@ -48,7 +48,7 @@ _MOST_NODES = 1 << 22
 _DEEPEST = 24
 _LARGEST = 1 << 63
 _SCALARS = {str, float, bool, type(None)}
-# What the commands print of a model, with its type.
+# What the commands print of a model that they have fitted, with its type.
 _FACTS: dict[str, type] = {
     "ranker": str,
     "class": str,
@@ -59,35 +59,97 @@ _FACTS: dict[str, type] = {
 }
 
 
-def save_model(path: str | os.PathLike[str], model: RankingModel) -> Path:
-    """Write a model; an interrupted write leaves an old file whole.
+def save(ranker: Any, path: str | os.PathLike[str]) -> Path:
+    """Write a fitted ranker to a file that :func:`load` and the ``toprank`` command read.
 
-    A model that holds something that :func:`load_model` would refuse raises a ValueError.
+    An interrupted write leaves an old file whole. The same fit gives the same bytes.
+
+    Parameters
+    ----------
+    ranker : fitted ranker, or what :func:`load` has given
+        A linear ranker, one of stumps or trees, or a blend, such as :class:`toprank.TopRanker`;
+        its calibration rows and promise are kept.
+    path : path of the file
+
+    Raises
+    ------
+    TypeError
+        If the ranker is no sum of plain terms; see :func:`toprank.models.formula_of`.
+
+    Examples
+    --------
+    >>> import tempfile, toprank
+    >>> from pathlib import Path
+    >>> ranker = toprank.RankBoost().fit([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     model = toprank.load(toprank.save(ranker, Path(folder) / "model.toprank"))
+    >>> model.predict([[0.5], [2.5]])
+    array([0, 1])
     """
+    model = ranker if isinstance(ranker, Model) else model_of(ranker)
     arrays: list[bytes] = []
-    encoder, roles = model.encoder, model.roles
+    known = model.calibration
     description = {
         "schema": model.schema.as_values(),
-        "encoder": _columns_of(encoder, arrays),
-        "ranker": _written(stored_ranker(model.ranker), arrays),
-        "baseline": _written(model.baseline, arrays),
-        "spread": _written(model.spread, arrays),
-        "roles": list(vars(roles).values()),
+        "cells": model.formula.encoding.as_values(),
+        "intercept": model.formula.intercept,
+        "summands": [_summand_values(each) for each in model.formula.summands],
+        "classes": None if model.classes_ is None else model.classes_.tolist(),
+        "slope": model.slope,
+        "baseline": model.baseline,
+        "spread": model.spread,
+        "roles": list(vars(model.roles).values()),
         "budget": model.budget,
-        "cutoff": model.cutoff,
+        "cut": model.cut,
         "profile": [[each.edges, each.low, each.high, each.counts] for each in model.profile],
-        "facts": _written(model.facts, arrays),
-        "calibration": _written(model.calibration and vars(model.calibration), arrays),
+        "facts": model.facts,
+        "calibration": None if known is None else vars(known),
+        "promise": None if model.promise is None else model.promise.as_values(),
     }
-    text = json.dumps(description, ensure_ascii=False, separators=(",", ":")).encode()
+    plain = _written(description, arrays)
+    text = json.dumps(plain, ensure_ascii=False, separators=(",", ":")).encode()
     payload = b"".join([_LENGTH.pack(len(text)), text, *arrays])
-    _read(payload)
+    _read(payload)  # what load would refuse is not written
     digest = hashlib.sha256(payload).hexdigest().encode()
     return write_atomically(path, b"%s%d\n%s\n%s" % (_MAGIC, _LAYOUT, digest, payload))
 
 
-def load_model(path: str | os.PathLike[str]) -> RankingModel:
-    """Read a model file, refusing damage, other formats and whatever is not as it should be."""
+def _summand_values(each: Summand) -> list[Any]:
+    names = {kind: name for name, kind in TERMS.items()}
+    return [each.factor, each.intercept, names[type(each.term)], each.term.as_values()]
+
+
+def model_of(ranker: Any) -> Model:
+    """A fitted ranker with what it knows of its training; explanations are measured from 0."""
+    formula = formula_of(ranker)
+    used, n_cells = formula.encoding.schema.columns, len(formula.encoding.cells)
+    numbered = [f"x{number}" for number in range(int(ranker.n_features_in_))]
+    names = [str(name) for name in getattr(ranker, "feature_names_in_", numbered)]
+    idle = {name: ColumnSchema(name, "empty", left_out="no value") for name in names}
+    classes = getattr(ranker, "classes_", None)
+    name = type(ranker).__name__
+    return Model(
+        formula=formula,
+        roles=Roles("y", () if classes is None else (str(classes[1]),)),
+        budget=getattr(ranker, "budget", 100),
+        classes_=classes,
+        schema=Schema({name: used.get(name, idle[name]) for name in names}),
+        slope=ranker._slope,  # noqa: SLF001
+        calibration=getattr(ranker, "calibration_", None),
+        promise=getattr(ranker, "promise_", None),
+        facts={"class": name, "ranker": name, "toprank": toprank.__version__},
+        baseline=np.zeros(n_cells),
+        spread=np.zeros(n_cells),
+    )
+
+
+def load(path: str | os.PathLike[str]) -> Model:
+    """Read a model file, refusing damage, other formats and whatever is not as it should be.
+
+    What comes back scores, ranks and explains without scikit-learn: ``decision_function``,
+    ``rank``, ``top``, ``cutoff``, ``predict``, ``contributions`` and ``expected_hits``, on arrays
+    and frames of the columns that the ranker was fitted on.
+    """
     file = Path(path)
     if file.is_dir():
         raise IsADirectoryError(f"{str(file)!r} is a folder; name a model file inside it.")
@@ -112,8 +174,8 @@ def file_hash(path: str | os.PathLike[str]) -> str:
 def _checked_payload(content: bytes, name: str) -> bytes:
     if not content.startswith(_MAGIC):
         raise ValueError(
-            f"{name} is not a toprank model file; give one that toprank fit has written (pickles "
-            "and other formats are never loaded)."
+            f"{name} is not a toprank model file; give one that toprank fit or toprank.save has "
+            "written (pickles and other formats are never loaded)."
         )
     head, _, rest = content.partition(b"\n")
     layout = head.removeprefix(_MAGIC).decode(errors="replace")
@@ -143,8 +205,6 @@ def _written(value: Any, arrays: list[bytes]) -> Any:
             raise ValueError(f"an array of {value.dtype} cannot be written to a model file.")
         arrays.append(plain.tobytes())
         return {"$array": [plain.dtype.str, *plain.shape]}
-    if isinstance(value, Stored):
-        return {"$class": value.class_name, "attributes": _written(value.attributes, arrays)}
     if isinstance(value, (list, tuple)):
         return [_written(each, arrays) for each in value]
     if isinstance(value, dict) and all(isinstance(key, str) for key in value):
@@ -169,11 +229,6 @@ class _Reader:
         if isinstance(found, dict):
             if "$array" in found:
                 return self._array(*found["$array"])
-            if "$class" in found:
-                attributes = found["attributes"]
-                if not isinstance(attributes, dict) or "$array" in attributes:
-                    raise ValueError("it holds an object without attributes.")
-                return Stored(str(found["$class"]), self.value(attributes, depth + 1))
             return {key: self.value(each, depth + 1) for key, each in found.items()}
         if isinstance(found, int) and abs(found) >= _LARGEST:
             raise ValueError("it holds a number beyond 64 bits.")
@@ -189,7 +244,7 @@ class _Reader:
         return np.frombuffer(taken, dtype).reshape(shape).copy()
 
 
-def _read(payload: bytes) -> RankingModel:
+def _read(payload: bytes) -> Model:
     """The model of a payload, all of it checked."""
     (length,) = _LENGTH.unpack_from(payload)
     start = _LENGTH.size
@@ -199,36 +254,28 @@ def _read(payload: bytes) -> RankingModel:
     reader = _Reader(memoryview(payload)[start + length :])
     known = reader.value(_parsed(text))
     schema = Schema.of_values(known["schema"])
-    encoder = _encoder(known["encoder"], schema)
-    ranker, n_outputs = known["ranker"], len(encoder.owners_)
-    check_stored(ranker, n_outputs)
+    formula = _formula(known, schema)
+    n_cells = len(formula.encoding.cells)
     for name in ("baseline", "spread"):
-        ArraySpec("n").check(name, known[name], {"n": n_outputs})
-    _check_facts(known["facts"], ranker.class_name)
-    target, positives, group, weight, ignored, unlabelled = known["roles"]
-    named = [target, *(name for name in (group, weight) if name is not None)]
-    if not all(_are(str, each) for each in (named, positives, ignored, unlabelled)):
-        raise ValueError("its target, group, weight, ignored columns or values are not names.")
-    budget, cutoff = known["budget"], known["cutoff"]
-    is_count = type(budget) is int and budget >= 1
-    if not is_count and not (type(budget) is float and 0 < budget < 1):
-        raise ValueError(f"its budget is {budget!r}, neither rows nor a share of them.")
-    if cutoff is not None and not (type(cutoff) is float and math.isfinite(cutoff)):
-        raise ValueError(f"its cutoff is {cutoff!r}, which is not a score.")
+        ArraySpec("cells").check(name, known[name], {"cells": n_cells})
+    _check_facts(known["facts"])
     if len(reader.rest):
         raise ValueError(f"{len(reader.rest)} bytes follow its last array.")
-    return RankingModel(
-        encoder=encoder,
-        ranker=StoredRanker(ranker),
-        roles=Roles(target, tuple(positives), group, weight, tuple(ignored), tuple(unlabelled)),
-        budget=budget,
-        cutoff=cutoff,
+    promise = known["promise"]
+    return Model(
+        formula=formula,
+        roles=_roles(known["roles"]),
+        budget=_budget(known["budget"]),
+        classes_=_classes(known["classes"]),
+        schema=schema,
+        cut=_score("cut", known["cut"]),
+        slope=_score("slope", known["slope"]),
+        calibration=_calibration(known["calibration"]),
+        promise=None if promise is None else Promise.of_values(promise),
         facts=known["facts"],
-        profile=_profile(known["profile"], len(encoder.columns_)),
+        profile=_profile(known["profile"], len(formula.encoding.schema)),
         baseline=known["baseline"],
         spread=known["spread"],
-        calibration=_checked_calibration(known["calibration"]),
-        schema=schema,
     )
 
 
@@ -243,45 +290,57 @@ def _parsed(text: bytes) -> Any:
             gc.enable()
 
 
-def _columns_of(encoder: Encoding, arrays: list[bytes]) -> Any:
-    """The columns with what each needs; of sparse rows the numbers of the features."""
-    if encoder.is_sparse:
-        return _written(encoder.numbers_, arrays)  # type: ignore[attr-defined]
-    values = encoder.categories_ | encoder.medians_
-    return [
-        [name, kind, values[name], encoder.has_missing_[name]] for name, kind in encoder.columns_
-    ]
+def _formula(known: dict[str, Any], schema: Schema) -> Formula:
+    cells = known["cells"]
+    if isinstance(cells, np.ndarray):
+        from toprank.tables.sparse import SparseEncoding  # noqa: PLC0415 (loads SciPy)
+
+        encoding: Encoding = SparseEncoding.of_values(cells, schema)
+    else:
+        encoding = Encoding.of_values(cells, schema)
+    summands = []
+    for factor, intercept, kind, values in known["summands"]:
+        if kind not in TERMS:
+            raise ValueError(f"it holds a term {kind!r}, which is not known.")
+        numbers = [_score("factor", factor), _score("intercept", intercept)]
+        if None in numbers or (encoding.is_sparse and kind != "weights"):
+            raise ValueError(f"its term {kind!r} has no factor, or is not for sparse rows.")
+        term = TERMS[kind].of_values(values, len(encoding.cells))
+        summands.append(Summand(float(factor), float(intercept), term))
+    intercept = _score("intercept", known["intercept"])
+    if not summands or intercept is None:
+        raise ValueError("it holds no term.")
+    return Formula(encoding, tuple(summands), intercept)
 
 
-def _encoder(columns: Any, schema: Schema) -> Encoding:
-    if isinstance(columns, np.ndarray):
-        from toprank.tables.sparse import SparseEncoding
+def _roles(values: Any) -> Roles:
+    target, positives, group, weight, ignored, unlabelled = values
+    named = [target, *(name for name in (group, weight) if name is not None)]
+    if not all(_are(str, each) for each in (named, positives, ignored, unlabelled)):
+        raise ValueError("its target, group, weight, ignored columns or values are not names.")
+    return Roles(target, tuple(positives), group, weight, tuple(ignored), tuple(unlabelled))
 
-        ArraySpec("features", kinds="i").check("features", columns, {})
-        if not columns.size or columns[0] < 0 or (np.diff(columns) <= 0).any():
-            raise ValueError("it has no features, or their numbers are not ascending.")
-        return SparseEncoding(columns.astype(np.int64))
-    made = Encoding()
-    made.columns_ = [(name, kind) for name, kind, *_ in columns]
-    made.categories_, made.medians_, made.has_missing_ = {}, {}, {}
-    sizes = dict.fromkeys(("number", "boolean", "time", "duration"), 1) | {"date": len(DATE_PARTS)}
-    for name, kind, values, has_missing in columns:
-        if kind == "category":
-            is_right = _are(str, values) and len(set(values)) == len(values)
-            made.categories_[name] = values
-        else:
-            is_right = _are(float, values) and len(values) == sizes.get(kind)
-            is_right = is_right and all(map(math.isfinite, values))
-            made.medians_[name] = values
-        is_read = type(name) is str and name in schema and schema[name].kind == kind
-        if not is_read or type(has_missing) is not bool or not is_right:
-            raise ValueError(f"its column {name!r} is not described as a {kind!r} should be.")
-        made.has_missing_[name] = has_missing
-    if len(made.has_missing_) < len(columns):
-        raise ValueError("it names a column twice.")
-    made.name_outputs()
-    made.schema_ = schema.select([name for name, _ in made.columns_])
-    return made
+
+def _budget(budget: Any) -> float:
+    is_count = type(budget) is int and budget >= 1
+    if not is_count and not (type(budget) is float and 0 < budget < 1):
+        raise ValueError(f"its budget is {budget!r}, neither rows nor a share of them.")
+    return float(budget) if budget < 1 else budget
+
+
+def _classes(found: Any) -> NDArray[Any] | None:
+    if found is None:
+        return None
+    is_right = isinstance(found, list) and len(found) == 2 and found[0] != found[1]
+    if not is_right or not any(_are(kind, found) for kind in (bool, int, float, str)):
+        raise ValueError(f"its classes are {found!r}, not two labels.")
+    return np.array(found)
+
+
+def _score(name: str, value: Any) -> float | None:
+    if value is not None and not (type(value) is float and math.isfinite(value)):
+        raise ValueError(f"its {name} is {value!r}, which is not a finite number.")
+    return value
 
 
 def _profile(columns: Any, n_columns: int) -> list[ColumnProfile]:
@@ -301,7 +360,7 @@ def _are(kind: type, values: Any) -> bool:
     return isinstance(values, list) and all(type(value) is kind for value in values)
 
 
-def _checked_calibration(found: Any) -> Calibration | None:
+def _calibration(found: Any) -> Calibration | None:
     """The calibration rows, if there are any."""
     if found is None:
         return None
@@ -310,20 +369,15 @@ def _checked_calibration(found: Any) -> Calibration | None:
     ArraySpec("rows", kinds="b").check("calibration's labels", found["positives"], sizes)
     weights, n_positives = found["weights"], int(found["positives"].sum())
     if weights is not None:
-        ArraySpec("rows", is_scale=True).check("calibration's weights", weights, sizes)
         ArraySpec("rows").check("calibration's weights", weights, sizes)
+        if (weights <= 0).any():
+            raise ValueError("its calibration rows have weights that are not above 0.")
     if not 0 < n_positives < sizes["rows"] <= MOST_ROWS or type(found["is_exact"]) is not bool:
         raise ValueError("its calibration rows are of one class, too many, or not described.")
     return Calibration(found["scores"], found["positives"], weights, found["is_exact"])
 
 
-def _check_facts(facts: Any, class_name: str) -> None:
+def _check_facts(facts: Any) -> None:
     for name, kind in _FACTS.items():
-        if type(facts[name]) is not kind:
+        if type(facts.get(name, kind())) is not kind:
             raise ValueError(f"its fact {name!r} is {facts[name]!r}, which is no {kind.__name__}.")
-    if facts.get("promise") is not None:
-        from toprank.selection.judging import Promise
-
-        Promise.of_values(facts["promise"])
-    if facts["class"] != class_name:
-        raise ValueError(f"it says {facts['class']!r}, but holds a {class_name}.")

@@ -1,4 +1,4 @@
-"""Export of models as an SQL query or a Python file, for use without toprank."""
+"""Models as formulas: stored, scored, explained, and written as SQL or as a Python file."""
 
 import lazy_loader
 

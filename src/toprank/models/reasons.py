@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from toprank.tables.cells import distinct_texts
 
 if TYPE_CHECKING:
-    from toprank.app.model import RankingModel
+    from toprank.models.model import Model
     from toprank.tables import Table
 
 # Columns that are told of a row, the strongest of them.
@@ -49,7 +49,7 @@ class ExplainedRow(NamedTuple):
     reasons: list[Reason]
 
 
-def reasons_of(model: RankingModel, chosen: Table, everything: Table) -> list[ExplainedRow]:
+def reasons_of(model: Model, chosen: Table, everything: Table) -> list[ExplainedRow]:
     """The columns of each chosen row, the one that adds or takes most first.
 
     Rows move among ``everything``, or among the rows of their own list.
@@ -77,11 +77,11 @@ def reasons_of(model: RankingModel, chosen: Table, everything: Table) -> list[Ex
 
 
 def _scores_and_parts(
-    model: RankingModel, chosen: Table
+    model: Model, chosen: Table
 ) -> Iterator[tuple[float, list[str], NDArray[np.float64]]]:
     """The score of each row, and what each column adds to it; sparse rows are taken one by one."""
     scores = model.scores(chosen)
-    step = 1 if model.encoder.is_sparse else max(1, scores.size)
+    step = 1 if model.formula.encoding.is_sparse else max(1, scores.size)
     for start in range(0, scores.size, step):
         some = slice(start, start + step)
         names, parts = model.row_drivers(chosen.rows(np.arange(scores.size)[some]))
