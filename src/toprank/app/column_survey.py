@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toprank.models.model import ColumnProfile
-from toprank.tables.encoder import MOST_CATEGORIES
+from toprank.tables.encoding import MOST_CATEGORIES
 from toprank.tables.table import listing
 
 if TYPE_CHECKING:

@@ -13,12 +13,17 @@ from sklearn.utils.validation import check_is_fitted
 from toprank.inputs import as_weights
 from toprank.tables.cells import type_of_cells
 from toprank.tables.columns import Column
-from toprank.tables.encoding import DATE_PARTS, Cell, Encoding, IsMissing, Lookup, Number
+from toprank.tables.encoding import (
+    DATE_PARTS,
+    MOST_CATEGORIES,
+    Cell,
+    Encoding,
+    IsMissing,
+    Lookup,
+    Number,
+)
 from toprank.tables.notation import ColumnSchema
 from toprank.tables.table import Table, as_table
-
-# Values of a category that get a column of their own, the most frequent first.
-MOST_CATEGORIES = 40
 
 
 class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]

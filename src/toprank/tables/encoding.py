@@ -30,8 +30,10 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 Result = TypeVar("Result")
 
-# Parts of a date besides its days since 1970.
+# Parts of a date: its days since 1970, and others.
 DATE_PARTS = ("", "month", "weekday")
+# Values of a category that get a cell of their own, the most frequent first.
+MOST_CATEGORIES = 40
 
 
 class Operations(Protocol[Result]):
@@ -97,7 +99,7 @@ class Lookup(NamedTuple):
         """Whether a file may hold this for a column of the schema."""
         texts = all(type(word) is str for word in self.words)
         numbers = all(type(each) is float and math.isfinite(each) for each in self.numbers)
-        is_right = texts and numbers and len(set(self.words)) == len(self.numbers)
+        is_right = texts and numbers and len(self.words) == len(self.numbers) == len({*self.words})
         return (
             how.kind == "category"
             and is_right

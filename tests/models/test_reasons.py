@@ -31,7 +31,6 @@ DATA = labelled()
         ("rankboost", {"max_iter": 20}),
         ("trees", {"n_trees": 20}),
         ("random-forest", {"n_trees": 10}),
-        ("rank-svm", {"kernel": "rbf", "norm": 2}),
         ("blend", {}),
     ],
 )

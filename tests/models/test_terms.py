@@ -1,48 +1,18 @@
-"""What a model file may hold is what the rankers need, and loading imports none of them."""
+"""Terms score and explain as the rankers do, and loading imports none of them."""
 
 import subprocess
 import sys
 from dataclasses import replace
-from importlib import import_module
 
 import numpy as np
 import pytest
 
-from toprank.app import stored
 from toprank.app.fitting import fit_model
-from toprank.models.file import save
-from toprank.app.stored import (
-    ARRAYS,
-    CLASSES,
-    StoredRanker,
-    _sizes_of_binary_trees,
-    stored_ranker,
-)
 from toprank.app.writing import write_table
+from toprank.models import load, save, terms
+from toprank.models.terms import BinarySum, Step, Steps, Weights
 from toprank.selection import Blend
-from toprank.selection.candidates import RANKERS, make_ranker
-
-
-def test_every_ranker_by_name_can_be_stored():
-    assert {kind.class_name for kind in RANKERS.values()} <= set(CLASSES)
-
-
-@pytest.mark.parametrize("name", CLASSES)
-def test_every_class_is_where_the_table_says(name):
-    assert getattr(import_module(CLASSES[name].module), name).__module__ == CLASSES[name].module
-
-
-def test_arrays_named_in_the_table_are_those_of_some_class():
-    needed = {name for kind in CLASSES.values() for names in kind.needed for name in names}
-    assert ARRAYS.keys() <= needed
-
-
-def test_a_stored_ranker_has_what_the_ranker_has(model):
-    again = StoredRanker(stored_ranker(model.ranker))
-    assert again.p == model.ranker.p
-    assert (again.coef_ == model.ranker.coef_).all()
-    assert not hasattr(again, "support_")
-    assert not hasattr(again, "no_such_thing")
+from toprank.selection.candidates import make_ranker
 
 
 MEMBERS = {
@@ -98,14 +68,42 @@ def _call_without(modules, *calls):
     assert done.returncode == 0, done.stderr.decode(errors="replace")
 
 
-def test_a_blend_out_of_a_file_scores_and_explains_as_the_fitted_one(data, blend, monkeypatch):
-    again = replace(blend, ranker=StoredRanker(stored_ranker(blend.ranker)))
-    table = data.source
+def test_a_blend_out_of_a_file_scores_and_explains_as_the_fitted_one(
+    data, blend, tmp_path, monkeypatch
+):
+    path, table = save(blend, tmp_path / "blend.toprank"), data.source
+    again = load(path)
     assert np.array_equal(again.scores(table), blend.scores(table))
     assert np.array_equal(again.contributions(table), blend.contributions(table))
-    monkeypatch.setattr(stored, "_FEW", 0)  # many rows: by compiled loops
-    many = replace(blend, ranker=StoredRanker(stored_ranker(blend.ranker)))
-    assert np.array_equal(many.scores(table), blend.scores(table))
+    monkeypatch.setattr(terms, "FEW_ANSWERS", 0)  # many rows: by compiled loops
+    assert np.array_equal(load(path).scores(table), blend.scores(table))
+
+
+def test_steps_come_back_from_their_arrays():
+    given = [
+        Step(1, np.array([0.5]), np.array([0.0, 2.0]), 1.0),
+        Step(4, np.zeros(0), np.array([3.0]), -1.0),
+    ]
+    again = Steps.of_values(Steps.of(given).as_values(), 5).steps
+    assert [(step.cell, step.missing) for step in again] == [(1, 1.0), (4, -1.0)]
+    assert [step.levels.tolist() for step in again] == [[0.0, 2.0], [3.0]]
+    X = np.array([[0, 0.5, 0, 0, 0], [0, 0.6, 0, 0, np.nan]])
+    assert Steps.of(given).scores(X, 10.0).tolist() == [13.0, 11.0]
+    assert Steps.of(given).contributions(X).sum(axis=1).tolist() == [3.0, 1.0]
+
+
+def test_arrays_of_a_file_must_fit_the_cells():
+    weights = Weights(np.ones(3))
+    assert Weights.of_values(weights.as_values(), 3).used == [0, 1, 2]
+    with pytest.raises(ValueError, match="shape"):
+        Weights.of_values(weights.as_values(), 4)
+    steps = Steps.of([Step(4, np.ones(1), np.ones(2), 0.0)])
+    with pytest.raises(ValueError, match="cells holds values"):
+        Steps.of_values(steps.as_values(), 4)
+    with pytest.raises(ValueError, match="ascend"):
+        Steps.of_values(
+            Steps.of([Step(0, np.ones(2), np.ones(3), 0.0)]).as_values(), 4
+        )
 
 
 @pytest.mark.parametrize("n_questions", [400, 401])
@@ -114,7 +112,7 @@ def test_the_paths_of_trees_have_a_bound(n_questions):
     nodes = 2 * n_questions + 1
     children = np.full((nodes, 2), -1, dtype=np.int32)
     children[:-1:2] = np.arange(0, nodes - 1, 2)[:, None] + [1, 2]
-    attributes = {
+    values = {
         "columns": np.zeros(nodes, dtype=np.int32),
         "missing_left": np.zeros(nodes, dtype=bool),
         "children": children,
@@ -122,7 +120,7 @@ def test_the_paths_of_trees_have_a_bound(n_questions):
         **{name: np.ones(nodes) for name in ("thresholds", "values", "cover")},
     }
     if n_questions == 400:
-        assert _sizes_of_binary_trees(attributes) == {"columns of trees": 1}
+        assert BinarySum.of_values(values, 1).used == [0]
     else:
         with pytest.raises(ValueError, match="more than 400 questions on a path"):
-            _sizes_of_binary_trees(attributes)
+            BinarySum.of_values(values, 1)
