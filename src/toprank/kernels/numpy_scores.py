@@ -1,12 +1,12 @@
-"""Scores of few rows in numpy: twins of compiled loops, where loading numba would take longer.
+"""Few rows scored and explained in NumPy, where loading numba would take longer.
 
-Each adds in the order of its compiled twin, so that scores are the same to the last bit.
+Scores are added in the order of the compiled twins, so that they are the same to the last bit.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,25 +68,6 @@ def _chunks(n_rows: int, n_trees: int) -> Iterator[slice]:
         yield slice(start, start + step)
 
 
-def add_stumps(
-    X: Floats,
-    thresholds: list[Floats],
-    is_doubled: NDArray[np.bool_],
-    weights: Floats,
-    scores: Floats,
-) -> None:
-    """Add what each column's stumps give; ``weights`` are in the order of the columns."""
-    start = 0
-    for column, (mine, twice) in enumerate(zip(thresholds, is_doubled, strict=True)):
-        stop = start + mine.size * (1 + int(twice))
-        if weights[start:stop].any():
-            levels, missing = stump_levels(weights[start:stop], mine.size, is_doubled=bool(twice))
-            values = X[:, column]
-            known = levels[np.minimum(np.searchsorted(mine, values), mine.size)]
-            scores += np.where(np.isnan(values), missing, known)
-        start = stop
-
-
 def stump_levels(weights: Floats, n_thresholds: int, *, is_doubled: bool) -> tuple[Floats, float]:
     """What the stumps of a column give a value above the first 0, 1, … thresholds, or none.
 
@@ -104,6 +85,93 @@ def stump_levels(weights: Floats, n_thresholds: int, *, is_doubled: bool) -> tup
         levels[1:] += np.cumsum(above)
         return levels, float(above.sum())
     return levels, float(below.sum() / 2)
+
+
+class LeafPaths(NamedTuple):
+    """Leaves of trees with the questions on their paths, all of shape (n_leaves, n_questions).
+
+    ``is_right`` says which answer leads to the leaf, ``shares`` how many of the training rows gave
+    it. Paths that are shorter have the column -1, and share 1.
+    """
+
+    columns: NDArray[np.intp]
+    thresholds: Floats
+    missing_left: NDArray[np.bool_]
+    is_right: NDArray[np.bool_]
+    shares: Floats
+    values: Floats
+
+
+def paths_of_oblivious_trees(
+    questions: tuple[NDArray[Any], ...], values: Floats, cover: Floats
+) -> LeafPaths:
+    """The paths of :class:`toprank.trees.ObliviousTrees`."""
+    (n_trees, depth), n_leaves = questions[0].shape, values.shape[1]
+    leaf, shares = np.arange(n_leaves), np.ones((n_trees, n_leaves, depth))
+    for level in range(depth):
+        before = cover.reshape(n_trees, 1 << level, -1).sum(axis=2)[:, leaf >> (depth - level)]
+        after = cover.reshape(n_trees, 2 << level, -1).sum(axis=2)[:, leaf >> (depth - level - 1)]
+        shares[:, :, level] = _share(after, before)
+    bits = (leaf[:, None] >> np.arange(depth)[::-1]) & 1
+    columns, thresholds, missing_left = (np.repeat(each, n_leaves, axis=0) for each in questions)
+    is_right = np.tile(bits.astype(bool), (n_trees, 1))
+    shares = shares.reshape(-1, depth)
+    return LeafPaths(columns, thresholds, missing_left, is_right, shares, values.ravel())
+
+
+def paths_of_binary_trees(
+    nodes: tuple[NDArray[Any], ...], values: Floats, cover: Floats
+) -> LeafPaths:
+    """The paths of :class:`toprank.trees.BinaryTrees`; ``nodes`` as in adding their values."""
+    roots, columns, thresholds, missing_left, children = nodes
+    parents, sums, levels = np.full(values.size, -1), cover.copy(), [roots]
+    while levels[-1].size:
+        asking = levels[-1][children[levels[-1], 0] >= 0]
+        parents[children[asking]] = asking[:, None]
+        levels.append(children[asking].ravel())
+    for below in reversed(levels[1:]):
+        np.add.at(sums, parents[below], sums[below])
+    leaves, parts = np.flatnonzero(children[:, 0] < 0), []
+    node = leaves
+    for _ in range(len(levels) - 2):
+        above = parents[node]
+        share = np.where(above < 0, 1.0, _share(sums[node], sums[above]))
+        answers = missing_left[above], children[above, 1] == node, share
+        parts.append((np.where(above < 0, -1, columns[above]), thresholds[above], *answers))
+        node = np.where(above < 0, node, above)
+    if not parts:
+        return LeafPaths(*(np.zeros((leaves.size, 0)) for _ in range(5)), values[leaves])
+    return LeafPaths(*(np.column_stack(each) for each in zip(*parts, strict=True)), values[leaves])
+
+
+def _share(part: Floats, whole: Floats) -> Floats:
+    return np.where(whole > 0, part / np.where(whole > 0, whole, 1.0), 0.5)
+
+
+def add_shapley_values(X: Floats, paths: LeafPaths, found: Floats) -> None:
+    """Add what each column adds to the trees' sums, as :mod:`toprank.kernels.tree_shapley` has it.
+
+    A column that is asked again on a path is the same player: its share and its agreement are put
+    together at the first question.
+    """
+    columns, depth = paths.columns.astype(np.intp), paths.columns.shape[1]
+    first = np.argmax(columns[:, :, None] == columns[:, None, :], axis=2)
+    at = (np.arange(len(columns))[:, None], first)
+    z = np.ones(columns.shape)
+    np.multiply.at(z, at, paths.shares)
+    is_player = (first == np.arange(depth)) & (columns >= 0)
+    points, weights = np.polynomial.legendre.leggauss(max(1, (depth + 1) // 2))
+    for row, parts in zip(X, found, strict=True):
+        right = _goes_right(row[columns], paths.thresholds, paths.missing_left)
+        agrees = np.ones(columns.shape)
+        np.minimum.at(agrees, at, (right == paths.is_right) | (columns < 0))
+        total = np.zeros(columns.shape)
+        for t, weight in zip((points + 1) / 2, weights / 2, strict=True):
+            factors = np.where(is_player, agrees * t + z * (1 - t), 1.0)
+            inverse = np.divide(1.0, factors, out=np.zeros_like(factors), where=factors > 0)
+            total += weight * factors.prod(axis=1, keepdims=True) * inverse
+        added = paths.values[:, None] * (agrees - z) * total
+        parts += np.bincount(columns[is_player], added[is_player], parts.size)
 
 
 def linear_scores(X: Any, weights: Floats, start: float) -> Floats:

@@ -26,6 +26,8 @@ Floats = NDArray[np.float64]
 
 # Rows times trees up to which NumPy is done sooner than numba is loaded.
 FEW_ANSWERS = 2_000_000
+# Rows times nodes up to which they explain rows.
+FEW_LEAVES = 150_000
 # Rows that trees score and explain in one thread, sooner than BLAS says how many there may be.
 FEW_ROWS = 5000
 _MOST_THRESHOLDS = 254  # one byte per cell
@@ -266,6 +268,7 @@ class Trees(Term):
     """Σ of trees; their arrays are those of the classes in :mod:`toprank.trees`."""
 
     is_additive = False
+    values: Floats
 
     @property
     @abstractmethod
@@ -276,6 +279,10 @@ class Trees(Term):
     @abstractmethod
     def trees(self) -> Any:
         """The same as an object of :mod:`toprank.trees`, whose loops are compiled."""
+
+    @abstractmethod
+    def _paths(self) -> numpy_scores.LeafPaths:
+        """The paths to its leaves, for few rows to be explained in NumPy."""
 
     @abstractmethod
     def _add_few(self, X: Any, scores: Floats) -> None:
@@ -294,6 +301,10 @@ class Trees(Term):
             return np.asarray(self.trees.scores(X, threads, start))
 
     def contributions(self, X: Any) -> Floats:
+        if X.shape[0] * self.values.size <= FEW_LEAVES:
+            found = np.zeros(X.shape)
+            numpy_scores.add_shapley_values(X, self._paths(), found)
+            return found
         with closing(_threads(X.shape[0])) as threads:
             return np.asarray(self.trees.contributions(X, threads))
 
@@ -342,6 +353,10 @@ class ObliviousSum(Trees):
         questions = (self.columns, self.thresholds, self.missing_left)
         if self.columns.size:
             numpy_scores.add_oblivious_trees(X, questions, self.values, scores)
+
+    def _paths(self) -> numpy_scores.LeafPaths:
+        questions = (self.columns, self.thresholds, self.missing_left)
+        return numpy_scores.paths_of_oblivious_trees(questions, self.values, self.cover)
 
     @property
     def used(self) -> list[int]:
@@ -403,6 +418,10 @@ class BinarySum(Trees):
     def _add_few(self, X: Any, scores: Floats) -> None:
         nodes = (self.roots, self.columns, self.thresholds, self.missing_left, self.children)
         numpy_scores.add_binary_trees(X, nodes, self.values, scores)
+
+    def _paths(self) -> numpy_scores.LeafPaths:
+        nodes = (self.roots, self.columns, self.thresholds, self.missing_left, self.children)
+        return numpy_scores.paths_of_binary_trees(nodes, self.values, self.cover)
 
     @property
     def used(self) -> list[int]:
