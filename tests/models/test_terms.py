@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,7 +12,6 @@ from toprank.models import load, save, terms
 from toprank.models.terms import BinarySum, Step, Steps, Weights
 from toprank.selection import Blend
 from toprank.selection.candidates import make_ranker
-
 
 MEMBERS = {
     "logistic": {},
@@ -30,9 +28,7 @@ def blend(data):
     return fit_model(data, Blend(rankers, [1.0, 0.5, 2.0, 0.1, 0.3]), budget=10, name="blend")
 
 
-def test_ranking_and_explaining_import_neither_scikit_learn_nor_numba(
-    deals, data, blend, tmp_path
-):
+def test_ranking_and_explaining_import_neither_scikit_learn_nor_numba(deals, data, blend, tmp_path):
     model, table = save(blend, tmp_path / "blend.toprank"), tmp_path / "new.csv"
     write_table(table, data.source.given())
     out = ["-o", tmp_path / "s.csv", "--force"]
@@ -93,9 +89,7 @@ def test_arrays_of_a_file_must_fit_the_cells():
     with pytest.raises(ValueError, match="cells holds values"):
         Steps.of_values(steps.as_values(), 4)
     with pytest.raises(ValueError, match="ascend"):
-        Steps.of_values(
-            Steps.of([Step(0, np.ones(2), np.ones(3), 0.0)]).as_values(), 4
-        )
+        Steps.of_values(Steps.of([Step(0, np.ones(2), np.ones(3), 0.0)]).as_values(), 4)
 
 
 @pytest.mark.parametrize("n_questions", [400, 401])

@@ -332,8 +332,7 @@ class SeenValues:
         return replace(counted, counts=counted.counts + self.counts)
 
 
-def count_column(
-    encoding: Encoding, name: str, column: Column, known: ColumnProfile) -> SeenValues:
+def count_column(encoding: Encoding, name: str, column: Column, known: ColumnProfile) -> SeenValues:
     """Count the values of a column of new rows."""
     n_missing = int(np.count_nonzero(column.is_missing))
     if column.is_category:

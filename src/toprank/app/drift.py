@@ -15,8 +15,8 @@ from toprank.tables.table import Table, did_you_mean, listing
 if TYPE_CHECKING:
     from toprank.app.column_survey import SeenValues
     from toprank.app.console import Console
-    from toprank.models.model import ColumnProfile, Model
     from toprank.app.text_stream import TextStream
+    from toprank.models.model import ColumnProfile, Model
     from toprank.tables.encoding import Encoding
     from toprank.tables.parquet_stream import ParquetStream
     from toprank.tables.table import RowBatch
@@ -92,7 +92,9 @@ def changes_in(model: Model, source: Source) -> list[str]:
     if not model.profile:
         return found
     seen = source.total(
-        lambda batch: count_values(model.formula.encoding, model.profile, batch.table, source.n_rows),
+        lambda batch: count_values(
+            model.formula.encoding, model.profile, batch.table, source.n_rows
+        ),
         model.columns,
     )
     return what_changed(model, source, seen)

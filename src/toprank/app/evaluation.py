@@ -19,13 +19,14 @@ from toprank.metrics import (
     roc_auc,
     shortlist_overlap,
 )
-from toprank.plots.lists import RankedList
 from toprank.models.places import places_of
-from toprank.selection.judging import Interval, LabelledRows, RankerComparison
+from toprank.plots.lists import RankedList
+from toprank.selection.judging import LabelledRows, RankerComparison
+from toprank.shortlists.promise import Interval
 
 if TYPE_CHECKING:
-    from toprank.models.model import Model
     from toprank.app.training_data import LabelledFeatures
+    from toprank.models.model import Model
 
 # Points of a curve: all of the first lengths, then ever fewer. Of many lists fewer are kept, for
 # each of them has its own value at each point.
@@ -101,9 +102,7 @@ _METRICS: dict[str, tuple[Callable[..., float], bool]] = {
 }
 
 
-def judged_rows(
-    model: Model, rows: LabelledFeatures, budget: float | None = None
-) -> JudgedRows:
+def judged_rows(model: Model, rows: LabelledFeatures, budget: float | None = None) -> JudgedRows:
     """Labels, weights and lists of a table, with the rows that the budget lets count.
 
     As in the metrics a row of weight 2 counts as two; lists shorter than the budget count whole.

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 import toprank
 from toprank.app.column_survey import profile_of
-from toprank.models.formula import formula_of
-from toprank.models.model import Model, mean_and_spread
 from toprank.guarantees import PushCertificate
 from toprank.inputs import within_budget
+from toprank.models.formula import formula_of
+from toprank.models.model import Model, mean_and_spread
 from toprank.selection import TopRanker
 from toprank.shortlists.calibration import Calibration
 from toprank.solvers.cuts import cut_above

@@ -16,9 +16,9 @@ import typer
 from toprank.app.console import Console, in_one_line
 
 if TYPE_CHECKING:
-    from toprank.models.model import Model
     from toprank.app.reading import TextFormat
     from toprank.app.training_data import LabelledFeatures, TrainingData
+    from toprank.models.model import Model
     from toprank.tables.notation import Hints
     from toprank.tables.parquet_stream import ParquetStream
     from toprank.tables.schema import Schema

@@ -19,8 +19,8 @@ from toprank.tables.table import Table, check_has_column, listing
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from toprank.models.model import Model
     from toprank.app.options import RuleOptions
+    from toprank.models.model import Model
     from toprank.tables.parquet_stream import ParquetStream
     from toprank.tables.table import RowBatch
 

@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from toprank.models.model import lists_of
 from toprank.inputs import within_budget
 from toprank.kernels.memory import available_memory
+from toprank.models.model import lists_of
 from toprank.tables.table import BestRows, Table
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from toprank.models.model import Model
     from toprank.app.text_stream import TextStream
+    from toprank.models.model import Model
     from toprank.tables.parquet_stream import ParquetStream
     from toprank.tables.table import RowBatch
 

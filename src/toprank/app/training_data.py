@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toprank.app.formats import GROUP, LABEL
-from toprank.models.model import Roles, lists_of
 from toprank.app.targets import TargetValues, choose_positives
 from toprank.blocks import Block
 from toprank.inputs import rounded_up
+from toprank.models.model import Roles, lists_of
 from toprank.tables import Table
 from toprank.tables.columns import as_row_weights
 from toprank.tables.parquet_blocks import StreamBlocks

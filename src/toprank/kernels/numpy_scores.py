@@ -115,8 +115,8 @@ def paths_of_oblivious_trees(
     bits = (leaf[:, None] >> np.arange(depth)[::-1]) & 1
     columns, thresholds, missing_left = (np.repeat(each, n_leaves, axis=0) for each in questions)
     is_right = np.tile(bits.astype(bool), (n_trees, 1))
-    shares = shares.reshape(-1, depth)
-    return LeafPaths(columns, thresholds, missing_left, is_right, shares, values.ravel())
+    known = columns, thresholds, missing_left, is_right
+    return LeafPaths(*known, shares.reshape(-1, depth), values.ravel())
 
 
 def paths_of_binary_trees(
@@ -139,9 +139,9 @@ def paths_of_binary_trees(
         answers = missing_left[above], children[above, 1] == node, share
         parts.append((np.where(above < 0, -1, columns[above]), thresholds[above], *answers))
         node = np.where(above < 0, node, above)
-    if not parts:
-        return LeafPaths(*(np.zeros((leaves.size, 0)) for _ in range(5)), values[leaves])
-    return LeafPaths(*(np.column_stack(each) for each in zip(*parts, strict=True)), values[leaves])
+    nothing = [np.zeros((leaves.size, 0), dtype=kind) for kind in (int, float, bool, bool, float)]
+    stacked = [np.column_stack(each) for each in zip(nothing, *parts, strict=True)]
+    return LeafPaths._make([*stacked, values[leaves]])
 
 
 def _share(part: Floats, whole: Floats) -> Floats:
@@ -161,7 +161,7 @@ def add_shapley_values(X: Floats, paths: LeafPaths, found: Floats) -> None:
     np.multiply.at(z, at, paths.shares)
     is_player = (first == np.arange(depth)) & (columns >= 0)
     points, weights = np.polynomial.legendre.leggauss(max(1, (depth + 1) // 2))
-    for row, parts in zip(X, found, strict=True):
+    for number, row in enumerate(X):
         right = _goes_right(row[columns], paths.thresholds, paths.missing_left)
         agrees = np.ones(columns.shape)
         np.minimum.at(agrees, at, (right == paths.is_right) | (columns < 0))
@@ -171,7 +171,7 @@ def add_shapley_values(X: Floats, paths: LeafPaths, found: Floats) -> None:
             inverse = np.divide(1.0, factors, out=np.zeros_like(factors), where=factors > 0)
             total += weight * factors.prod(axis=1, keepdims=True) * inverse
         added = paths.values[:, None] * (agrees - z) * total
-        parts += np.bincount(columns[is_player], added[is_player], parts.size)
+        found[number] += np.bincount(columns[is_player], added[is_player], row.size)
 
 
 def linear_scores(X: Any, weights: Floats, start: float) -> Floats:

@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toprank.models.terms import BinarySum, Part, Term, Weights, columns_scored
-from toprank.tables.encoding import Encoding
 
 if TYPE_CHECKING:
+    from toprank.tables.encoding import Encoding
     from toprank.tables.table import Table
 
 Floats = NDArray[np.float64]
@@ -78,12 +78,12 @@ class Formula:
 
     def scores(self, table: Table) -> Floats:
         """Score every row of a table."""
-        first = self.summands[0]
-        if len(self.summands) == 1 and isinstance(first.term, Weights):
-            if not self.encoding.is_sparse:  # the encoded table is never held as a whole
-                columns = self.encoding.encoded(table)
-                own = columns_scored(columns, first.term.weights, table.n_rows, first.intercept)
-                return self.intercept + first.factor * own
+        (first, *others), term = self.summands, self.summands[0].term
+        if isinstance(term, Weights) and not others and not self.encoding.is_sparse:
+            # the encoded table is never held as a whole
+            columns = self.encoding.encoded(table)
+            own = columns_scored(columns, term.weights, table.n_rows, first.intercept)
+            return self.intercept + first.factor * own
         return self.scores_of(self.encoding.transform(table))
 
     def scores_of(self, X: Any) -> Floats:

@@ -125,7 +125,7 @@ class Term(ABC):
         made._check(sizes)
         return made
 
-    def _check(self, sizes: dict[str, int]) -> None:
+    def _check(self, sizes: dict[str, int]) -> None:  # noqa: B027 (most need no more)
         """Raise where arrays of the right sizes contradict each other."""
 
 
@@ -205,7 +205,7 @@ class Steps(Term):
     def of_stumps(
         cls, thresholds: list[Floats], is_doubled: NDArray[np.bool_], weights: Floats
     ) -> Steps:
-        """The sums of weighted stumps, column by column; see :class:`toprank.weak_rankers.Stumps`."""
+        """The sums of weighted :class:`toprank.weak_rankers.Stumps`, column by column."""
         steps, start = [], 0
         for cell, (mine, twice) in enumerate(zip(thresholds, is_doubled.tolist(), strict=True)):
             own = weights[start : start + mine.size * (1 + twice)]
@@ -219,9 +219,9 @@ class Steps(Term):
     @cached_property
     def steps(self) -> list[Step]:
         """The step functions one by one."""
-        ends = np.cumsum(self.sizes)[:-1] if self.sizes.size else []
+        ends = np.cumsum(self.sizes)[:-1]
         thresholds = np.split(self.thresholds, ends)
-        levels = np.split(self.levels, ends + np.arange(1, len(ends) + 1))
+        levels = np.split(self.levels, ends + np.arange(1, ends.size + 1))
         parts = zip(self.cells.tolist(), thresholds, levels, self.missing.tolist(), strict=False)
         return [Step(*part) for part in parts]
 
@@ -254,7 +254,7 @@ class Steps(Term):
 
     @property
     def used(self) -> list[int]:
-        return self.cells.tolist()
+        return list(map(int, self.cells))
 
     def parts(self, names: list[str]) -> list[Part]:
         return [
@@ -360,7 +360,7 @@ class ObliviousSum(Trees):
 
     @property
     def used(self) -> list[int]:
-        return np.unique(self.columns).tolist()
+        return list(map(int, np.unique(self.columns)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -425,7 +425,7 @@ class BinarySum(Trees):
 
     @property
     def used(self) -> list[int]:
-        return np.unique(self.columns[self.children[:, 0] >= 0]).tolist()
+        return list(map(int, np.unique(self.columns[self.children[:, 0] >= 0])))
 
 
 def as_sum(trees: Any) -> Trees:

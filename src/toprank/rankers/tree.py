@@ -19,9 +19,9 @@ from sklearn.utils.validation import check_is_fitted
 from toprank.blocks import classes_of_one_list, survey
 from toprank.inputs import check_choice, check_number
 from toprank.kernels.threads import threads_for
-from toprank.objectives import ExponentialPush, LogLoss, objective_named
 from toprank.models.formula import Formula, Summand
 from toprank.models.terms import as_sum
+from toprank.objectives import ExponentialPush, LogLoss, objective_named
 from toprank.rankers.base import keep_columns
 from toprank.rankers.boosting import BoostedListsMixin
 from toprank.rankers.callbacks import Watch, with_callbacks

@@ -15,7 +15,6 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from toprank.inputs import check_choice, check_number
 from toprank.labels import binary_labels
-from toprank.models.formula import Summand
 from toprank.rankers.base import BaseRanker
 from toprank.rankers.supervised import SpoolingRanker
 from toprank.rankers.tree import TreeRanker
@@ -24,6 +23,7 @@ from toprank.trees.foreign import as_float32_thresholds, exact_step
 from toprank.weak_rankers.features import StandardFeatures
 
 if TYPE_CHECKING:
+    from toprank.models.formula import Summand
     from toprank.truth import Truth
 
 # Module, class, and settings that only silence it, fix its seed and its threads.

@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from toprank.inputs import as_frame, as_lists, as_weights, check_budget, check_choice, check_number
 from toprank.labels import binary_labels, check_length
-from toprank.models.formula import Formula
+from toprank.models.formula import formula_of
 from toprank.rankers.base import BaseRanker, keep_columns
 from toprank.selection.blending import (
     Blend,
@@ -29,14 +29,10 @@ from toprank.selection.blending import (
     unseen_scores,
 )
 from toprank.selection.candidates import DEFAULT, LINEAR, RANKERS, Candidate, family
-from toprank.selection.judging import (
-    Interval,
-    LabelledRows,
-    Promise,
-    RankerComparison,
-)
+from toprank.selection.judging import LabelledRows, RankerComparison
 from toprank.selection.sampling import MemberBlocks, named_columns, sample_rows
 from toprank.shortlists.calibration import Calibration
+from toprank.shortlists.promise import Interval, Promise
 from toprank.spool import check_room
 from toprank.tables import Table, as_table
 from toprank.tables.encoder import learned_encoding, needs_encoding
@@ -44,6 +40,7 @@ from toprank.tables.encoding import Encoding
 
 if TYPE_CHECKING:
     from toprank.blocks import Blocks
+    from toprank.models.formula import Formula
     from toprank.selection.blending import Journal, Watch
 
 Floats = NDArray[np.float64]
@@ -589,7 +586,7 @@ class TopRanker(BaseRanker):
 
     def _model_formula(self) -> Formula:
         check_is_fitted(self, "best_estimator_")
-        found = self.best_estimator_._model_formula()
+        found = formula_of(self.best_estimator_)
         if self.encoder_ is not None:
             return found.of_cells(self.encoder_)
         names = getattr(self, "feature_names_in_", _numbered(self.n_features_in_))

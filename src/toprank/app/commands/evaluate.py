@@ -21,8 +21,8 @@ from toprank.app.options import (
 
 if TYPE_CHECKING:
     from toprank.app.evaluation import FoundHits, JudgedRows, Shortlists
-    from toprank.models.model import Model
     from toprank.app.training_data import LabelledFeatures
+    from toprank.models.model import Model
     from toprank.tables import Table
 
 

@@ -136,9 +136,7 @@ def explain_rows(
     )
 
 
-def explain_row(
-    console: Console, model: Model, table: Table, number: int, most: int
-) -> None:
+def explain_row(console: Console, model: Model, table: Table, number: int, most: int) -> None:
     """One row's score and place, column by column."""
     from toprank.models.reasons import format_reasons, reasons_of
 

@@ -29,8 +29,8 @@ from toprank.app.options import (
 
 if TYPE_CHECKING:
     from toprank import TopRanker
-    from toprank.models.model import Model
     from toprank.app.training_data import TrainingData
+    from toprank.models.model import Model
     from toprank.selection.candidates import Candidate
     from toprank.tables.parquet_stream import ParquetStream
     from toprank.tables.table import Table
@@ -95,6 +95,11 @@ class ChoiceOptions:
             )
         for name in self.ranker or ():
             made = make_ranker(name, given)
+            if getattr(made, "kernel", "linear") != "linear":
+                raise ValueError(
+                    f"--set kernel={made.kernel}: a model file holds sums of plain terms, which "
+                    "kernels are not; use RankSVM in Python, or leave the kernel out."
+                )
             if given:
                 made._check_parameters()  # noqa: SLF001
 
@@ -141,8 +146,8 @@ def fit(
     """Learn a ranker from a table and write it to a model file."""
     from toprank.app.column_survey import choose_columns
     from toprank.app.drift import misfits
-    from toprank.models.file import save
     from toprank.app.reading import open_rows
+    from toprank.models.file import save
     from toprank.models.writing import check_writable
     from toprank.tables.parquet_stream import ParquetStream
 

@@ -23,8 +23,8 @@ from toprank.app.options import (
 )
 
 if TYPE_CHECKING:
-    from toprank.models.model import Model
     from toprank.app.ranking import RankedRows
+    from toprank.models.model import Model
     from toprank.tables.table import Table
 
 
@@ -140,10 +140,10 @@ def rank(
     """Rank a table, and write or print its best rows."""
     from datetime import UTC, datetime
 
-    from toprank.models.file import load
     from toprank.app.ranking import rank_rows
     from toprank.app.reading import open_rows
     from toprank.app.text_stream import open_ranked
+    from toprank.models.file import load
 
     console = printing.console(to_stderr=destination.is_stdout)
     if wanted.top is not None and wanted.cutoff is not None:
@@ -240,9 +240,7 @@ def with_reasons(model: Model, source: Table, found: RankedRows, most: int) -> R
     return replace(found, columns=with_columns(found.columns, 2, {"reasons": texts}))
 
 
-def print_expected(
-    console: Console, model: Model, found: RankedRows, border: float | None
-) -> None:
+def print_expected(console: Console, model: Model, found: RankedRows, border: float | None) -> None:
     """Say how many hits to expect, and where the list ends."""
     expected = model.expected_hits(found.columns.height, found.n_rows, found.n_lists)
     if expected is not None:

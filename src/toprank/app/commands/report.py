@@ -50,9 +50,9 @@ def report(
 ) -> None:
     """Write an HTML page about a model on a table."""
     from toprank.app.drift import changes_in, note_changes, notes_on
-    from toprank.models.file import load
     from toprank.app.reading import check_dense
     from toprank.app.report import build_model_page, write_report
+    from toprank.models.file import load
     from toprank.models.writing import check_writable
 
     console = printing.console()

@@ -14,9 +14,9 @@ from toprank.app.evaluation import curve_of, judged_rows, measure
 from toprank.app.report.comparison_page import ShortlistTable
 from toprank.app.report.picture import draw_picture, draw_push_path
 from toprank.inputs import as_amounts, within_budget
-from toprank.plots.style import COLOURS, GREY
 from toprank.models.places import places_of
 from toprank.models.terms import Weights
+from toprank.plots.style import COLOURS, GREY
 from toprank.tables.cells import as_series
 from toprank.tables.columns import as_row_weights
 from toprank.tables.table import listing
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from toprank.app.evaluation import Curve, Measured
-    from toprank.models.model import Model
     from toprank.app.report.picture import Picture
     from toprank.app.training_data import LabelledFeatures
+    from toprank.models.model import Model
     from toprank.tables import Table
 
 _MOST_COLUMNS = 40
@@ -239,7 +239,9 @@ def _quality(
     n_resamples = 200 if scores.size <= 100_000 else 50
     top, found = measure(judged, scores, n_resamples=n_resamples, seed=seed)
     path = None
-    is_push = model.facts["class"] == "PNormPush" and isinstance(model.formula.summands[0].term, Weights)
+    is_push = model.facts["class"] == "PNormPush" and isinstance(
+        model.formula.summands[0].term, Weights
+    )
     if push is not None and is_push:
         path = draw_push_path(model, labelled, seed=seed, watch=push)
     tenths = _calibration(model, labelled, scores)

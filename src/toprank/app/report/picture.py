@@ -22,8 +22,8 @@ from toprank.rankers import PNormPush
 from toprank.selection.judging import LabelledRows
 
 if TYPE_CHECKING:
-    from toprank.models.model import Model
     from toprank.app.training_data import LabelledFeatures
+    from toprank.models.model import Model
 
 # Colours that the page's style sheet decides; this ink is used by nothing else.
 _INK = "#010203"
