@@ -1,6 +1,7 @@
 """Few rows scored and explained in NumPy, where loading numba would take longer.
 
 Scores are added in the order of the compiled twins, so that they are the same to the last bit.
+:func:`linear_scores` takes tables of any size: it goes on to its twin where that pays.
 """
 
 from __future__ import annotations
@@ -15,6 +16,70 @@ Floats = NDArray[np.float64]
 
 # Answers of trees that are held at a time, one for each row and tree.
 ANSWERS = 1 << 18
+# Cells from which on loading compiled loops pays.
+MANY_CELLS = 1 << 18
+# Fewer rows are added up all at once; of more, some at a time column by column, in the cache.
+FEW_ROWS, ROWS = 256, 1 << 12
+
+
+def linear_scores(
+    X: Any, coef: NDArray[Any], intercept: float, n_jobs: int | None = None
+) -> Floats:
+    """((0 + x_0·w_0) + x_1·w_1) + … + intercept of every row of a table or a CSR matrix.
+
+    Columns are added in their order, each product and each sum rounded to float64; columns of
+    weight 0 and cells that a CSR matrix does not hold add nothing. So the score of a row depends
+    neither on its place nor on the rows beside it, nor on how the table holds the same values.
+    BLAS, which sums in an order of its own, gives equal rows scores that differ in the last bits.
+
+    Examples
+    --------
+    >>> linear_scores(np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([0.5, 0.25]), -1.0)
+    array([0. , 1.5])
+    """
+    weights, scores = np.asarray(coef, dtype=np.float64), np.zeros(X.shape[0])
+    if not isinstance(X, np.ndarray) and not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()  # sorts the columns of each row, too
+    if X.size < MANY_CELLS:
+        add_linear(X, weights, scores)
+    else:
+        from toprank.kernels.rows import add_linear_rows  # noqa: PLC0415  (it loads numba)
+
+        add_linear_rows(X, weights, scores, n_jobs)
+    scores += intercept
+    return scores
+
+
+def add_linear(X: Any, weights: Floats, scores: Floats) -> None:
+    """Add the products of each row to its score, which is 0 at first."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        if not isinstance(X, np.ndarray):
+            scores += _sparse_sums(X, weights)
+            return
+        used = np.flatnonzero(weights)
+        if len(X) < FEW_ROWS and used.size:
+            products = (X if used.size == weights.size else X[:, used]) * weights[used]
+            scores += np.add.accumulate(products, axis=1, out=products)[:, -1]
+            return
+        product = np.empty(min(ROWS, len(X)))
+        for start in range(0, len(X), ROWS):
+            part, mine = X[start : start + ROWS], scores[start : start + ROWS]
+            for column in used:
+                added = product[: len(part)]
+                np.multiply(part[:, column], weights[column], out=added, dtype=np.float64)
+                mine += added
+
+
+def _sparse_sums(X: Any, weights: Floats) -> Floats:
+    """Sums of the products in each row, in order: of a product by a matrix, whose cells are 1.
+
+    Multiplied by 1, a product and a sum are the same whether they are rounded once or twice.
+    """
+    own = weights[X.indices]
+    products = np.multiply(X.data, own, out=np.zeros(own.size), where=own != 0.0)
+    summed = type(X)((products, X.indices, X.indptr), shape=X.shape)
+    return np.asarray(summed @ np.ones(weights.size))
 
 
 def add_oblivious_trees(
@@ -172,13 +237,3 @@ def add_shapley_values(X: Floats, paths: LeafPaths, found: Floats) -> None:
             total += weight * factors.prod(axis=1, keepdims=True) * inverse
         added = paths.values[:, None] * (agrees - z) * total
         found[number] += np.bincount(columns[is_player], added[is_player], row.size)
-
-
-def linear_scores(X: Any, weights: Floats, start: float) -> Floats:
-    """Σ x_j·w_j in the order of the columns, and ``start``."""
-    if not isinstance(X, np.ndarray):
-        return np.asarray(X @ weights + start)
-    scores = np.zeros(X.shape[0])
-    for column in np.flatnonzero(weights):
-        scores += X[:, column] * weights[column]
-    return scores + start

@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from toprank.blocks import survey
 from toprank.inputs import check_columns, check_number, is_mapped
 from toprank.kernels.memory import available_memory
-from toprank.kernels.threads import linear_scores
+from toprank.kernels.numpy_scores import linear_scores
 from toprank.labels import binary_labels, check_length
 from toprank.models.formula import Summand
 from toprank.models.terms import Steps
@@ -184,11 +184,14 @@ class LinearRanker(SupervisedRanker):
         return self._scores(check_table(self, X, self.weak_rankers_, reset=False))
 
     def _scores(self, table: Any) -> NDArray[Any]:
-        """Score the rows of a checked table."""
+        """Score the rows of a checked table: equal rows have equal scores, to the last bit."""
+        cut, n_jobs = float(self.intercept_[0]), getattr(self, "n_jobs", None)
         if hasattr(self, "coef_"):
-            n_jobs = getattr(self, "n_jobs", None)
-            return linear_scores(table, self.coef_[0], float(self.intercept_[0]), n_jobs)
-        return np.asarray(self.weak_rankers_.scores(table, self.weights_) + self.intercept_[0])
+            return linear_scores(table, self.coef_[0], cut, n_jobs)
+        if isinstance(self.weak_rankers_, Features):
+            coef, offset = self.weak_rankers_.linear(self.weights_)
+            return linear_scores(table, coef, cut + offset, n_jobs)
+        return np.asarray(self.weak_rankers_.scores(table, self.weights_) + cut)
 
     def _summands(self) -> list[Summand]:
         family = self.weak_rankers_
