@@ -17,7 +17,6 @@ from toprank.inputs import within_budget
 from toprank.selection import TopRanker
 from toprank.shortlists.calibration import Calibration
 from toprank.solvers.cuts import cut_above
-from toprank.tables import TableEncoder
 from toprank.tables.encoder import learned_encoding
 from toprank.tables.table import BestRows
 
@@ -115,7 +114,7 @@ def _fitted(
     data: TrainingData, ranker: Any, scratch: Any, choosing: dict[str, Any]
 ) -> tuple[Encoding, Any]:
     if data.whole is None:
-        learned = data.fit_encoder(TableEncoder())
+        learned = data.fit_encoder()
         blocks = data.blocks(learned, scratch)
         if isinstance(ranker, TopRanker):
             return learned, ranker._fit_blocks(blocks, **choosing).best_estimator_  # noqa: SLF001

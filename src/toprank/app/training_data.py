@@ -15,7 +15,7 @@ from toprank.app.model import Roles, lists_of
 from toprank.app.targets import TargetValues, choose_positives
 from toprank.blocks import Block
 from toprank.inputs import rounded_up
-from toprank.tables import Table
+from toprank.tables import Table, TableEncoder
 from toprank.tables.columns import as_row_weights
 from toprank.tables.parquet_blocks import StreamBlocks
 from toprank.tables.parquet_stream import ParquetStream
@@ -25,11 +25,12 @@ if TYPE_CHECKING:
     import os
 
     from toprank.blocks import Total
-    from toprank.tables import TableEncoder
     from toprank.tables.schema import Schema
 
 # A target with more values is no target; remembering them all would fill the memory.
 MOST_VALUES = 100_000
+# Rows and cells of a stream, at the most, from which an encoder learns: 256 MB of numbers.
+ENCODED_ROWS, ENCODED_CELLS = 200_000, 1 << 25
 
 
 class LabelledFeatures(NamedTuple):
@@ -188,14 +189,16 @@ class TrainingData:
 
         return np.array(list(replace(self, features=[]).total(look).values()))
 
-    def fit_encoder(self, encoder: TableEncoder) -> TableEncoder:
-        """Let an encoder learn from the features of all rows of a stream that have a weight."""
-        schema = self.source.schema.select(self.features)
+    @property
+    def n_encoded(self) -> int:
+        """Rows of a stream from which an encoder learns; all of them where they are few."""
+        return min(self.n_rows, ENCODED_ROWS, max(1000, ENCODED_CELLS // len(self.features)))
 
-        def passes(work: Callable[..., Any]) -> Any:
-            return self.total(lambda rows: work(*_counted(rows)))
-
-        return encoder.fit_passes(passes, schema, self.source.name)
+    def fit_encoder(self) -> TableEncoder:
+        """An encoder that has learned from random rows of a stream."""
+        drawn = np.random.default_rng(0).choice(self.n_rows, self.n_encoded, replace=False)
+        rows = self.picked(np.sort(drawn))
+        return TableEncoder().fit(rows.features, sample_weight=rows.weights)
 
     def blocks(
         self, encoder: TableEncoder, scratch: str | os.PathLike[str] | None = None
@@ -215,11 +218,15 @@ class TrainingData:
 
     def sample(self, size: int) -> LabelledFeatures:
         """Rows at equal distances, ``size`` of them or up to twice as many, as if in memory."""
-        step = max(1, self.n_rows // size)
+        return self.picked(np.arange(0, self.n_rows, max(1, self.n_rows // size)))
+
+    def picked(self, numbers: NDArray[np.int64]) -> LabelledFeatures:
+        """Labelled rows by their sorted numbers, as if in memory."""
 
         def taken(rows: LabelledFeatures) -> list[LabelledFeatures]:
-            places = np.arange(-rows.first_row % step, rows.positives.size, step)
-            return [rows.taken(places)]
+            ends = rows.first_row, rows.first_row + rows.positives.size
+            begin, end = np.searchsorted(numbers, ends)
+            return [rows.taken(numbers[begin:end] - rows.first_row)]
 
         found = self.total(taken)
         if len(found) == 1:
@@ -303,14 +310,6 @@ def _look_at_target(source: Table | ParquetStream, target: str, weight: str | No
     if not seen.counts:
         raise ValueError(f"the target {target!r} of {source.name} has no value in any row.")
     return seen
-
-
-def _counted(rows: LabelledFeatures) -> tuple[Table, NDArray[np.float64] | None]:
-    """Features and weights of the rows that have one."""
-    if rows.weights is None or rows.weights.all():
-        return rows.features, rows.weights
-    kept = np.flatnonzero(rows.weights)
-    return rows.features.rows(kept), rows.weights[kept]
 
 
 def _sum_of_known(counts: Counter[str], chosen: TargetValues) -> Any:

@@ -11,21 +11,15 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from toprank.blocks import Sums
 from toprank.inputs import as_weights
 from toprank.tables.cells import type_of_cells
 from toprank.tables.columns import MOST_CATEGORIES, Encoding, median
-from toprank.tables.medians import Weighted, digit_counts, medians, sortable_keys
 from toprank.tables.notation import ColumnSchema
 from toprank.tables.table import Table, as_table
 
 if TYPE_CHECKING:
     from toprank.tables.columns import Column
-    from toprank.tables.medians import Passes
     from toprank.tables.schema import Schema
-
-# Texts remembered of a column: beyond, the rarest are forgotten on the way.
-MOST_WORDS = 100_000
 
 
 class TableEncoder(TransformerMixin, BaseEstimator, Encoding):  # type: ignore[misc]
@@ -86,7 +80,6 @@ class TableEncoder(TransformerMixin, BaseEstimator, Encoding):  # type: ignore[m
         weights = as_weights(sample_weight, table.n_rows)
         if weights is not None and not weights.all():
             table, weights = table.rows(weights > 0), weights[weights > 0]
-        # Column by column: counting digits, as passes do, takes 32 kB per column and more time.
         seen, found = {}, {}
         for name in table.names:
             column = table.column(name)
@@ -96,41 +89,6 @@ class TableEncoder(TransformerMixin, BaseEstimator, Encoding):  # type: ignore[m
                 kept = None if weights is None else weights[known]
                 found[name] = [median(part[known], kept) for part in column.parts()]
         return self._learn(seen, found, table.schema, table.name)
-
-    def fit_passes(self, passes: Passes, schema: Schema, name: str = "X") -> Self:
-        """Learn from rows that come in batches: all that is learned is exact.
-
-        Only the counts of a text column with more than 100,000 different values are those of its
-        frequent ones; rare ones are forgotten.
-
-        Parameters
-        ----------
-        passes : function
-            Takes a function of a :class:`Table` and of the weights of its rows, none of them 0,
-            or of a table alone; calls it for every batch and adds up what it gives; called three
-            times or a few more.
-        schema : Schema
-            The columns to learn from, and how they are read.
-        name : str, default="X"
-            What the rows are called in messages.
-        """
-        names = list(schema)
-
-        def look(table: Table, weights: NDArray[np.float64] | None = None) -> Sums:
-            parts = []
-            for column in map(table.read_by(schema).column, names):
-                seen = _look(column)
-                if not column.is_category:
-                    seen.digits = np.array([digit_counts(keys) for keys in _keys(column, weights)])
-                parts.append(seen)
-            return Sums(parts)
-
-        def keys(table: Table, column: str, weights: NDArray[np.float64] | None) -> list[Weighted]:
-            return _keys(table.read_by(schema).column(column), weights)
-
-        seen = dict(zip(names, passes(look).parts, strict=True))
-        numbers = {column: look.digits for column, look in seen.items() if look.digits.any()}
-        return self._learn(seen, medians(passes, keys, numbers), schema, name)
 
     def _learn(
         self, seen: dict[str, _Seen], found: dict[str, list[float]], schema: Schema, name: str
@@ -187,38 +145,18 @@ def learned_encoding(table: Table, weights: NDArray[np.float64] | None = None) -
 
 @dataclass
 class _Seen:
-    """What a look at some rows tells of a column: words, or numbers by their first bits."""
+    """What a look at the rows tells of a column."""
 
     size: int
     missing: int
     words: Counter[str]
-    digits: NDArray[np.int64]
 
     @property
     def has_any(self) -> bool:
         return self.missing < self.size
 
-    def __add__(self, other: _Seen) -> _Seen:
-        words = self.words + other.words
-        if len(words) > 2 * MOST_WORDS:
-            words = Counter(dict(words.most_common(MOST_WORDS)))
-        return _Seen(
-            self.size + other.size,
-            self.missing + other.missing,
-            words,
-            self.digits + other.digits,
-        )
-
 
 def _look(column: Column) -> _Seen:
-    """What rows tell of a column, but the digits of numbers."""
     words = column.counted() if column.is_category else Counter[str]()
     n_missing = int(np.count_nonzero(column.is_missing))
-    return _Seen(len(column), n_missing, words, np.zeros((), dtype=np.int64))
-
-
-def _keys(column: Column, weights: NDArray[np.float64] | None) -> list[Weighted]:
-    """Keys that sort like the numbers of each part of a column, missing ones left out."""
-    known = ~column.is_missing
-    kept = None if weights is None else weights[known]
-    return [(sortable_keys(part[known]), kept) for part in column.parts()]
+    return _Seen(len(column), n_missing, words)

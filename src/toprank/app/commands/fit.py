@@ -162,6 +162,11 @@ def fit(
         data = roles.label(source)
         check_is_shortlist(amount, data)
         data, lines = choose_columns(console, data, tuple(roles.keep or ()))
+    if data.whole is None and data.n_encoded < data.n_rows:
+        console.note(
+            "values of text columns, and medians that replace missing numbers, are learned from "
+            f"{data.n_encoded:,} random rows."
+        )
     held = None
     if choice.hold_out is not None:
         data, held = data.divided(parse_share(choice.hold_out, "--hold-out"), choice.seed)
