@@ -7,7 +7,7 @@ import pytest
 
 from tests.tables.parquet_files import rows, table_of
 from toprank.blocks import Block
-from toprank.spool import ScratchFile
+from toprank.kernels.memory import ScratchFile
 from toprank.tables import ParquetBlocks
 from toprank.tables.parquet_blocks import BlockStore
 
@@ -16,7 +16,7 @@ from toprank.tables.parquet_blocks import BlockStore
 def test_what_is_kept_comes_back_also_where_threads_take_turns(
     tmp_path, file, monkeypatch, at_once
 ):
-    monkeypatch.setattr("toprank.spool._AT_ONCE", at_once and os.name == "posix")
+    monkeypatch.setattr("toprank.kernels.memory._AT_ONCE", at_once and os.name == "posix")
     blocks = ParquetBlocks(file, target="y", batch_rows=99, n_jobs=3, scratch=tmp_path)
     kept = blocks.kept(lambda block: block._replace(weights=np.arange(len(block.y)) / 2))
     np.testing.assert_array_equal(np.concatenate(kept.total(table_of)), rows()[0])
@@ -62,7 +62,7 @@ def test_what_was_kept_goes_when_its_blocks_go(tmp_path, file, is_named):
 
 def test_a_disk_that_is_too_small_is_told_before_it_is_full(tmp_path, monkeypatch):
     usage = type("Usage", (), {"free": 10_000})()
-    monkeypatch.setattr("toprank.spool.shutil.disk_usage", lambda _: usage)
+    monkeypatch.setattr("toprank.kernels.memory.shutil.disk_usage", lambda _: usage)
     store = BlockStore(tmp_path, n_rows=1000)
     block = Block(np.zeros((10, 100), np.uint8), np.zeros(100, bool), None, 0)
     with pytest.raises(OSError, match=r"1e-05 GB free, but 1\.1e-05 are needed"):

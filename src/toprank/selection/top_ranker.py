@@ -17,6 +17,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from toprank.inputs import as_frame, as_lists, as_weights, check_budget, check_choice, check_number
+from toprank.kernels.memory import check_room
 from toprank.labels import binary_labels, check_length
 from toprank.rankers.base import BaseRanker, keep_columns
 from toprank.selection.blending import (
@@ -36,7 +37,6 @@ from toprank.selection.judging import (
 )
 from toprank.selection.sampling import MemberBlocks, named_columns, sample_rows
 from toprank.shortlists.calibration import Calibration
-from toprank.spool import check_room
 from toprank.tables import Table, as_table
 from toprank.tables.encoder import learned_encoding, needs_encoding
 

@@ -15,8 +15,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from toprank.blocks import Block, Blocks, Stopped, add_up
-from toprank.kernels.memory import available_memory
-from toprank.spool import ScratchFile, check_scratch
+from toprank.kernels.memory import ScratchFile, available_memory, check_scratch
 from toprank.tables.cells import type_of_cells
 from toprank.tables.columns import as_row_weights, read_cells
 from toprank.tables.notation import ColumnSchema
