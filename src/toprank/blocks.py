@@ -20,10 +20,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self, TypeVar
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from toprank.inputs import as_lists
+from toprank.inputs import as_lists, check_known
 from toprank.kernels.memory import ScratchFile
 from toprank.kernels.threads import allowed_threads, hold_in_thread, one_blas_thread
-from toprank.labels import binary_labels, check_known
+from toprank.truth import binary_labels
 
 if TYPE_CHECKING:
     from concurrent.futures import Future

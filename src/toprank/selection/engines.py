@@ -16,11 +16,11 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from toprank.inputs import check_choice, check_number, is_mapped
 from toprank.kernels.memory import ScratchFile, check_room
-from toprank.labels import binary_labels
 from toprank.rankers.base import BaseRanker
 from toprank.rankers.supervised import SpoolingRanker
 from toprank.rankers.tree import TreeRanker
 from toprank.trees.foreign import exact_step
+from toprank.truth import binary_labels
 from toprank.weak_rankers.features import StandardFeatures
 
 if TYPE_CHECKING:
