@@ -22,7 +22,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from toprank.tables.parquet_stream import Part, RowStream
+from toprank.tables.parquet_stream import RowRange, TableStream
 from toprank.tables.table import check_names, check_unchanged
 
 if TYPE_CHECKING:
@@ -372,10 +372,10 @@ def _unescaped(frame: pl.DataFrame) -> pl.DataFrame:
 # Piece by piece ---------------------------------------------------------------------------
 
 
-class TextStream(RowStream):
+class TextStream(TableStream):
     """Rows of CSV or TSV without quotes, in pieces that end where lines do."""
 
-    def __init__(self, layout: TextLayout, parts: list[Part], n_bytes: list[int]) -> None:
+    def __init__(self, layout: TextLayout, parts: list[RowRange], n_bytes: list[int]) -> None:
         types: dict[str, pl.DataType] = dict.fromkeys(layout.names, pl.String())
         # a piece is parsed by the thread that takes it, of which there are no more than polars has
         n_threads = min(joblib.cpu_count(), pl.thread_pool_size())
@@ -387,7 +387,7 @@ class TextStream(RowStream):
     @classmethod
     def of_file(cls, path: Path, kind: str, names: Sequence[str]) -> Self | None:
         """Cut a file; None where lines are not rows: in quotes, blank, or compressed."""
-        parts: list[Part] = []
+        parts: list[RowRange] = []
         sizes: list[int] = []
         with path.open("rb") as stream:
             head = stream.read(PIECE)
@@ -406,7 +406,7 @@ class TextStream(RowStream):
                 n_rows = _count_rows(buffer, end) if end else 0
                 if not n_rows:
                     return None
-                parts.append(Part(path, offset, n_rows, len(parts), first_row))
+                parts.append(RowRange(path, offset, n_rows, len(parts), first_row))
                 sizes.append(end)
                 offset, first_row = offset + end, first_row + n_rows
                 stream.seek(offset)
@@ -415,7 +415,7 @@ class TextStream(RowStream):
     def decoded_bytes(self) -> int:
         return sum(self._n_bytes)
 
-    def _read(self, parts: list[Part], names: Sequence[str]) -> pl.DataFrame:
+    def _read(self, parts: list[RowRange], names: Sequence[str]) -> pl.DataFrame:
         (part,) = parts
         rows = self._parsed(self._bytes(part), names, part)
         if rows.height != part.n_rows and names:
@@ -425,21 +425,23 @@ class TextStream(RowStream):
             )
         return rows
 
-    def _pick(self, part: Part, places: NDArray[np.int64], names: Sequence[str]) -> pl.DataFrame:
+    def _pick(
+        self, part: RowRange, places: NDArray[np.int64], names: Sequence[str]
+    ) -> pl.DataFrame:
         content = self._bytes(part)
         ends = np.flatnonzero(np.frombuffer(content, np.uint8) == _END)
         starts, ends = np.append(0, ends + 1)[places], np.append(ends, len(content))[places]
         lines = [content[start:end] for start, end in zip(starts, ends, strict=True)]
         return self._parsed(b"\n".join(lines), names, part)
 
-    def _bytes(self, part: Part) -> bytes:
+    def _bytes(self, part: RowRange) -> bytes:
         with part.path.open("rb") as stream:
             stream.seek(part.start)
             content = stream.read(self._n_bytes[part.number])
         check_unchanged(part.path, self._states[part.path])
         return content
 
-    def _parsed(self, lines: bytes, names: Sequence[str], part: Part) -> pl.DataFrame:
+    def _parsed(self, lines: bytes, names: Sequence[str], part: RowRange) -> pl.DataFrame:
         rows = read_rows(lines, self._layout, self.name, self._n_above + part.first_row)
         return rows.select(names)
 

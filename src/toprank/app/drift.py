@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from toprank.app.console import Console
     from toprank.app.model import RankingModel
     from toprank.tables.columns import Encoding
-    from toprank.tables.parquet_stream import RowStream
+    from toprank.tables.parquet_stream import TableStream
     from toprank.tables.table import RowBatch
 
-    Source = Table | RowStream
+    Source = Table | TableStream
 
 # A population stability index above this is called a major shift; sampling alone adds to it.
 MOVED = 0.25
@@ -100,7 +100,7 @@ def changes_in(model: RankingModel, source: Source) -> list[str]:
 class WatchedStream:
     """A stream whose first pass over a model's columns also looks for what has changed in them."""
 
-    def __init__(self, source: RowStream, model: RankingModel) -> None:
+    def __init__(self, source: TableStream, model: RankingModel) -> None:
         self._source, self._model = source, model
         self._seen: Sums | None = None
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from toprank.app.reading import TextFormat
     from toprank.app.training_data import LabelledFeatures, TrainingData
     from toprank.tables.notation import Hints
-    from toprank.tables.parquet_stream import RowStream
+    from toprank.tables.parquet_stream import TableStream
     from toprank.tables.schema import Schema
     from toprank.tables.table import Table
 
@@ -312,7 +312,7 @@ class RoleOptions(TargetOptions):
         "Column to use although it looks like a row number; may be repeated."
     )
 
-    def label(self, source: Table | RowStream) -> TrainingData:
+    def label(self, source: Table | TableStream) -> TrainingData:
         """The rows of a table or a file with their labels."""
         from toprank.app.training_data import label_rows
 

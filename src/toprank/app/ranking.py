@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from toprank.app.model import RankingModel
-    from toprank.tables.parquet_stream import RowStream
+    from toprank.tables.parquet_stream import TableStream
     from toprank.tables.table import RowBatch
 
 
@@ -42,7 +42,7 @@ class RankedRows:
 
 def rank_rows(
     model: RankingModel,
-    source: Table | RowStream,
+    source: Table | TableStream,
     top: int | None,
     cutoff: float | None,
 ) -> RankedRows:
@@ -75,7 +75,7 @@ def rank_rows(
 
 
 def take_ranked(
-    source: Table | RowStream,
+    source: Table | TableStream,
     rows: NDArray[Any],
     scores: NDArray[np.float64],
     more: Mapping[str, NDArray[Any]],
@@ -124,7 +124,7 @@ def with_columns(rows: pl.DataFrame, place: int, added: Mapping[str, Any]) -> pl
     return pl.DataFrame([*own[:place], *new, *own[place:]])
 
 
-def _check_memory(source: Table | RowStream, count: int) -> None:
+def _check_memory(source: Table | TableStream, count: int) -> None:
     """Raise where the shortlist of a stream would itself not fit into memory."""
     free = available_memory()
     if isinstance(source, Table) or free is None:

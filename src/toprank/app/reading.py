@@ -17,7 +17,7 @@ import polars as pl
 from toprank.app.delimited import TextStream, layout_of, read_rows
 from toprank.app.formats import MAGIC, READERS, SUFFIXES, Found, content_of, read_sparse_text
 from toprank.tables.notation import Hints
-from toprank.tables.parquet_stream import CELLS, ParquetStream, RowStream, unreadable
+from toprank.tables.parquet_stream import CELLS, ParquetStream, TableStream, unreadable
 from toprank.tables.schema import Schema
 from toprank.tables.table import (
     Table,
@@ -110,7 +110,7 @@ def open_rows(
     how: TextFormat | None = None,
     *,
     in_one_pass: bool = False,
-) -> Table | RowStream:
+) -> Table | TableStream:
     """Open a table: read into memory, or to be read in pieces.
 
     Without a word about ``stream``, a Parquet file is read in pieces where it would fill half of
@@ -139,7 +139,7 @@ _MOST_COLUMNS = {"category": 41, "date": 4}
 
 def as_stream(
     path: Path, asked: bool | None, how: TextFormat, *, in_one_pass: bool = False
-) -> RowStream | None:
+) -> TableStream | None:
     """A table to be read in pieces, where :func:`open_rows` wants that."""
     if path.is_dir():
         if asked is False:

@@ -18,7 +18,7 @@ from toprank.inputs import rounded_up
 from toprank.tables import Table, TableEncoder
 from toprank.tables.columns import as_row_weights
 from toprank.tables.parquet_blocks import StreamBlocks
-from toprank.tables.parquet_stream import RowStream
+from toprank.tables.parquet_stream import TableStream
 from toprank.tables.table import RowBatch, check_has_column, joined, listing
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ class TrainingData:
     no use, with the reason.
     """
 
-    source: Table | RowStream
+    source: Table | TableStream
     roles: Roles
     features: list[str]
     n_rows: int
@@ -242,7 +242,7 @@ class TrainingData:
 
 
 def label_rows(
-    source: Table | RowStream,
+    source: Table | TableStream,
     *,
     target: str | None,
     positives: tuple[str, ...] = (),
@@ -295,7 +295,7 @@ def label_rows(
     return data
 
 
-def _look_at_target(source: Table | RowStream, target: str, weight: str | None) -> _TargetSeen:
+def _look_at_target(source: Table | TableStream, target: str, weight: str | None) -> _TargetSeen:
     def look(batch: RowBatch) -> _TargetSeen:
         found = batch.table.keys(target)
         counts, weights = found.counted(), _weights(batch.table, weight)

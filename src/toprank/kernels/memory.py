@@ -10,7 +10,7 @@ import tempfile
 import weakref
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -73,6 +73,14 @@ def check_room(X: Any, who: str) -> None:
     )
 
 
+class StoredArray(NamedTuple):
+    """Where an array lies in a scratch file."""
+
+    place: int
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+
+
 class ScratchFile:
     """A file that threads write and read at places of their own.
 
@@ -93,6 +101,7 @@ class ScratchFile:
             )
         self._file = tempfile.TemporaryFile(dir=self._folder, buffering=0)  # noqa: SIM115
         self._lock = Lock()
+        self._end = 0
         self.close = weakref.finalize(self, self._file.close)
         if hasattr(os, "posix_fallocate"):
             with contextlib.suppress(OSError):  # a file system that cannot
@@ -110,14 +119,22 @@ class ScratchFile:
                 raise OSError(self._too_small("is full")) from error
             raise
 
-    def read(self, n_bytes: int, place: int) -> NDArray[np.uint8]:
-        """Read bytes from a place on."""
-        buffer = np.empty(n_bytes, dtype=np.uint8)
-        rest = buffer.data
+    def add(self, array: NDArray[Any]) -> StoredArray:
+        """Write an array behind all others that were added."""
+        with self._lock:
+            place, self._end = self._end, self._end + array.nbytes
+        self.write(np.ascontiguousarray(array), place)
+        return StoredArray(place, array.shape, array.dtype)
+
+    def get(self, stored: StoredArray) -> NDArray[Any]:
+        """Read an array that was added."""
+        place, shape, dtype = stored
+        array = np.empty(shape, dtype)
+        rest = array.reshape(-1).view(np.uint8).data
         while rest:
             done = self._read_some(rest, place)
             rest, place = rest[done:], place + done
-        return buffer
+        return array
 
     def mapped(self, shape: tuple[int, int], dtype: DTypeLike) -> NDArray[Any]:
         """The file as an array that is read from disk when it is used."""

@@ -45,7 +45,7 @@ _READ_BATCHES = 4
 _SAMPLED_ROWS, _SAMPLED_CELLS, _PIECES = 100_000, 1 << 23, 16
 
 
-class Part(NamedTuple):
+class RowRange(NamedTuple):
     """Rows that are read at once, and what comes before them in all files.
 
     ``start`` is the first of them in their file: a row of Parquet, a byte of text.
@@ -58,7 +58,7 @@ class Part(NamedTuple):
     first_row: int
 
 
-class RowStream(ABC):
+class TableStream(ABC):
     """Rows of a table in batches, in threads that each read batches of their own.
 
     Attributes
@@ -77,7 +77,7 @@ class RowStream(ABC):
     notes: tuple[str, ...] = ()
 
     def __init__(
-        self, name: str, types: dict[str, pl.DataType], parts: list[Part], n_jobs: int
+        self, name: str, types: dict[str, pl.DataType], parts: list[RowRange], n_jobs: int
     ) -> None:
         self.name, self.types, self.n_jobs = name, types, n_jobs
         self.n_rows = sum(part.n_rows for part in parts)
@@ -92,14 +92,16 @@ class RowStream(ABC):
         """Bytes of all columns in memory, about."""
 
     @abstractmethod
-    def _read(self, parts: list[Part], names: Sequence[str]) -> pl.DataFrame:
+    def _read(self, parts: list[RowRange], names: Sequence[str]) -> pl.DataFrame:
         """Cells of neighbouring parts."""
 
     @abstractmethod
-    def _pick(self, part: Part, places: NDArray[np.int64], names: Sequence[str]) -> pl.DataFrame:
+    def _pick(
+        self, part: RowRange, places: NDArray[np.int64], names: Sequence[str]
+    ) -> pl.DataFrame:
         """Cells of some rows of a part."""
 
-    def _reads(self, width: int) -> list[list[Part]]:  # noqa: ARG002
+    def _reads(self, width: int) -> list[list[RowRange]]:  # noqa: ARG002
         """Parts that are read at once, where a pass needs ``width`` columns."""
         return [[part] for part in self._parts]
 
@@ -138,7 +140,7 @@ class RowStream(ABC):
         names = [name for name in columns if name in self.types]
         schema = self.schema
 
-        def of_batch(rows: pl.DataFrame, part: Part) -> Total:
+        def of_batch(rows: pl.DataFrame, part: RowRange) -> Total:
             table = Table({name: rows[name] for name in names}, self.name, schema=schema)
             result = work(RowBatch(table, part.number, part.first_row))
             found = table.misread()
@@ -148,7 +150,7 @@ class RowStream(ABC):
                     before |= joined_misreads([(part.first_row, found)])
             return result
 
-        def of_read(parts: list[Part], stop: Event) -> Total:
+        def of_read(parts: list[RowRange], stop: Event) -> Total:
             def results() -> Iterator[Total]:
                 rows = self._read(parts, names)
                 for part in parts:
@@ -158,7 +160,7 @@ class RowStream(ABC):
 
             return functools.reduce(operator.add, results())
 
-        def seen(parts: list[Part]) -> None:
+        def seen(parts: list[RowRange]) -> None:
             if self.watch is not None:
                 self.watch(parts[-1].first_row + parts[-1].n_rows, self.n_rows)
 
@@ -199,7 +201,7 @@ class RowStream(ABC):
         return self.take((starts[:, None] + np.arange(size)).ravel(), names)
 
 
-class ParquetStream(RowStream):
+class ParquetStream(TableStream):
     """Rows of Parquet files.
 
     Parameters
@@ -241,13 +243,13 @@ class ParquetStream(RowStream):
         self.batch_rows = batch_rows
         self._parts = self._batches()
 
-    def _batches(self) -> list[Part]:
-        found: list[Part] = []
+    def _batches(self) -> list[RowRange]:
+        found: list[RowRange] = []
         n_rows = 0
         for file, n_inside in self._sizes:
             for start in range(0, n_inside, self.batch_rows):
                 size = min(self.batch_rows, n_inside - start)
-                found.append(Part(file, start, size, len(found), n_rows))
+                found.append(RowRange(file, start, size, len(found), n_rows))
                 n_rows += size
         return found
 
@@ -260,10 +262,10 @@ class ParquetStream(RowStream):
             self._text_bytes = 0.0 if rows is None else rows.estimated_size() / rows.height
         return int(self.n_rows * (sum(width or 0 for width in widths) + self._text_bytes))
 
-    def _reads(self, width: int) -> list[list[Part]]:
+    def _reads(self, width: int) -> list[list[RowRange]]:
         """Batches that are read at once: a scan decodes whole pages, however few of their rows."""
         most = max(1, min(_READ_BATCHES, 2 * CELLS // (self.batch_rows * max(1, width))))
-        reads: list[list[Part]] = []
+        reads: list[list[RowRange]] = []
         for part in self._parts:
             if part.start and len(reads[-1]) < most:
                 reads[-1].append(part)
@@ -271,7 +273,7 @@ class ParquetStream(RowStream):
                 reads.append([part])
         return reads
 
-    def _read(self, parts: list[Part], names: Sequence[str]) -> pl.DataFrame:
+    def _read(self, parts: list[RowRange], names: Sequence[str]) -> pl.DataFrame:
         path, start, *_ = parts[0]
         size = sum(part.n_rows for part in parts)
         try:
@@ -281,7 +283,9 @@ class ParquetStream(RowStream):
         finally:  # that it has changed says more than what is wrong with a half of it
             check_unchanged(path, self._states[path])
 
-    def _pick(self, part: Part, places: NDArray[np.int64], names: Sequence[str]) -> pl.DataFrame:
+    def _pick(
+        self, part: RowRange, places: NDArray[np.int64], names: Sequence[str]
+    ) -> pl.DataFrame:
         first, last = int(places[0]), int(places[-1])
         narrow = part._replace(start=part.start + first, n_rows=last - first + 1)
         return self._read([narrow], names)[places - first]

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from toprank.app.model import RankingModel
     from toprank.app.training_data import TrainingData
     from toprank.selection.candidates import Candidate
-    from toprank.tables.parquet_stream import RowStream
+    from toprank.tables.parquet_stream import TableStream
     from toprank.tables.table import Table
 
 
@@ -144,7 +144,7 @@ def fit(
     from toprank.app.model_file import save_model
     from toprank.app.reading import open_rows
     from toprank.app.writing import check_writable
-    from toprank.tables.parquet_stream import RowStream
+    from toprank.tables.parquet_stream import TableStream
 
     console = printing.console()
     amount = parse_budget(budget)
@@ -156,7 +156,7 @@ def fit(
     choice.check()
     source = open_rows(table, choice.stream, how=text.format())
     check_able(choice, source, roles.group)
-    if isinstance(source, RowStream):
+    if isinstance(source, TableStream):
         console.note(f"{source.n_rows:,} rows are read in pieces, once in every pass.")
     with console.passes(source):
         data = roles.label(source)
@@ -172,7 +172,7 @@ def fit(
         data, held = data.divided(parse_share(choice.hold_out, "--hold-out"), choice.seed)
     model = learn(console, data, choice, amount, held_out=held, scratch=choice.scratch)
     path = save_model(output, model)
-    if isinstance(source, RowStream) or text.schema is not None:
+    if isinstance(source, TableStream) or text.schema is not None:
         for note in misfits(model, source):  # a sample or a file told how the columns are read
             console.note(note)
     for line in lines:
@@ -180,7 +180,7 @@ def fit(
     print_summary(console, model, path)
 
 
-def check_able(choice: ChoiceOptions, source: Table | RowStream, group: str | None) -> None:
+def check_able(choice: ChoiceOptions, source: Table | TableStream, group: str | None) -> None:
     """Raise where a ranker cannot learn from sparse rows, or from rows that are read in pieces."""
     from toprank.selection.candidates import LINEAR, STREAMED
     from toprank.tables.table import Table
