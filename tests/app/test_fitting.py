@@ -12,8 +12,8 @@ import pytest
 
 from tests.app.streamed_fits import fitted, run
 from toprank.app.fitting import fit_model
-from toprank.models.file import load
 from toprank.app.reading import read_table
+from toprank.models.file import load
 from toprank.rankers import PNormPush
 from toprank.selection.candidates import make_ranker
 from toprank.selection.sampling import sample_rows

@@ -7,8 +7,8 @@ from typer.testing import CliRunner
 
 from toprank.app.cli import app
 from toprank.app.formats import read_sparse_text
-from toprank.models.file import load
 from toprank.app.reading import read_table
+from toprank.models.file import load
 
 
 def test_labels_lists_and_numbers_are_read_as_they_are_written():

@@ -117,7 +117,7 @@ def fit_mapped(ranker, rows, folder, **options):
     table = np.load(folder / "table.npy", mmap_mode="r")
     with pytest.MonkeyPatch.context() as patch:
         if not isinstance(ranker, RankBoost | TreeRanker):  # which bin a table in memory
-            patch.setattr("toprank.spool.available_memory", lambda: 10)
+            patch.setattr("toprank.kernels.memory.available_memory", lambda: 10)
         return fit_in_memory(ranker, rows._replace(X=table), **options)
 
 

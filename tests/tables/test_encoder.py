@@ -1,4 +1,4 @@
-"""What an encoder learns is what a person would say, from a table in memory or by passes."""
+"""What an encoder learns is what a person would say."""
 
 import datetime as dt
 from collections import Counter
@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from toprank.tables import Table, TableEncoder, as_table, encoder, medians
+from toprank.tables import Table, TableEncoder, as_table
 from toprank.tables.notation import ColumnSchema
 from toprank.tables.schema import Schema
 
@@ -40,27 +40,11 @@ def median(values):
     return float(sum(map(Fraction, middle)) / 2)
 
 
-def in_batches(table, size):
-    """Passes over the rows of a table, ``size`` at a time."""
-
-    def passes(work):
-        starts = range(0, table.n_rows, size)
-        totals = [
-            work(table.rows(np.arange(start, min(start + size, table.n_rows)))) for start in starts
-        ]
-        total = totals[0]
-        for each in totals[1:]:
-            total += each
-        return total
-
-    return passes
-
-
 @settings(deadline=None, max_examples=60)
-@example([(HUGE, "clerk", None, None, 0)] * 4, 2, 0)
-@example([(number, None, None, True, 0) for number in (-HUGE, HUGE, 8.98e307, HUGE)], 1, 5)
-@given(st.lists(ROW, min_size=1, max_size=40), st.integers(1, 9), st.sampled_from([0, 5, 1 << 22]))
-def test_what_passes_learn_is_what_sorting_and_counting_say(rows, batch_rows, gathered):
+@example([(HUGE, "clerk", None, None, 0)] * 4)
+@example([(number, None, None, True, 0) for number in (-HUGE, HUGE, 8.98e307, HUGE)])
+@given(st.lists(ROW, min_size=1, max_size=40))
+def test_what_is_learned_is_what_sorting_and_counting_say(rows):
     number, word, day, flag, whole = map(list, zip(*rows, strict=True))
     kinds = {
         "number": (number, pl.Float64),
@@ -73,14 +57,7 @@ def test_what_passes_learn_is_what_sorting_and_counting_say(rows, batch_rows, ga
     }
     cells = {name: pl.Series(name, *kind) for name, kind in kinds.items()}
     table = Table(cells, schema=Schema.infer(cells, seeks_codes=False))
-    before, medians.GATHERED = medians.GATHERED, gathered
-    try:
-        found = TableEncoder().fit_passes(in_batches(table, batch_rows), table.schema)
-        memory = TableEncoder().fit(table)
-    finally:
-        medians.GATHERED = before
-    for name, value in vars(memory).items():
-        assert getattr(found, name) == value, name
+    found = TableEncoder().fit(table)
     days = [None if each is None else each.toordinal() - 719_163 for each in day]
     for name, values in {"number": number, "day": days, "flag": flag, "whole": whole}.items():
         middle = median(values)
@@ -91,15 +68,6 @@ def test_what_passes_learn_is_what_sorting_and_counting_say(rows, batch_rows, ga
     frequent = [each for each in ("clerk", "smith") if known[each] > 1]
     by_count = sorted(frequent, key=lambda each: -known[each])
     assert found.categories_.get("word", []) == found.categories_.get("kind", []) == by_count
-
-
-def test_rare_words_are_forgotten_before_they_fill_the_memory(monkeypatch):
-    monkeypatch.setattr(encoder, "MOST_WORDS", 50)
-    words = [f"name {row}" for row in range(1000)]
-    words[::5] = ["clerk"] * 200
-    table = as_table(pl.DataFrame({"word": words}))
-    found = TableEncoder().fit_passes(in_batches(table, 10), table.schema)
-    assert found.categories_ == {"word": ["clerk"]}
 
 
 def test_the_encoder_speaks_of_every_kind():

@@ -15,13 +15,12 @@ from toprank.tables.table import Table, did_you_mean, listing
 if TYPE_CHECKING:
     from toprank.app.column_survey import SeenValues
     from toprank.app.console import Console
-    from toprank.app.text_stream import TextStream
     from toprank.models.model import ColumnProfile, Model
     from toprank.tables.encoding import Encoding
-    from toprank.tables.parquet_stream import ParquetStream
+    from toprank.tables.parquet_stream import TableStream
     from toprank.tables.table import RowBatch
 
-    Source = Table | ParquetStream | TextStream
+    Source = Table | TableStream
 
 # A population stability index above this is called a major shift; sampling alone adds to it.
 MOVED = 0.25
@@ -103,7 +102,7 @@ def changes_in(model: Model, source: Source) -> list[str]:
 class WatchedStream:
     """A stream whose first pass over a model's columns also looks for what has changed in them."""
 
-    def __init__(self, source: ParquetStream | TextStream, model: Model) -> None:
+    def __init__(self, source: TableStream, model: Model) -> None:
         self._source, self._model = source, model
         self._seen: Sums | None = None
 

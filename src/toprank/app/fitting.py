@@ -18,7 +18,6 @@ from toprank.models.model import Model, mean_and_spread
 from toprank.selection import TopRanker
 from toprank.shortlists.calibration import Calibration
 from toprank.solvers.cuts import cut_above
-from toprank.tables import TableEncoder
 from toprank.tables.encoder import learned_encoding
 from toprank.tables.table import BestRows
 
@@ -110,7 +109,7 @@ def _fitted(
     data: TrainingData, ranker: Any, scratch: Any, choosing: dict[str, Any]
 ) -> tuple[Encoding, Any]:
     if data.whole is None:
-        learned = data.fit_encoder(TableEncoder())
+        learned = data.learned_encoding()
         blocks = data.blocks(learned, scratch)
         if isinstance(ranker, TopRanker):
             return learned, ranker._fit_blocks(blocks, **choosing).best_estimator_  # noqa: SLF001

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from toprank.app.training_data import LabelledFeatures, TrainingData
     from toprank.models.model import Model
     from toprank.tables.notation import Hints
-    from toprank.tables.parquet_stream import ParquetStream
+    from toprank.tables.parquet_stream import TableStream
     from toprank.tables.schema import Schema
     from toprank.tables.table import Table
 
@@ -312,7 +312,7 @@ class RoleOptions(TargetOptions):
         "Column to use although it looks like a row number; may be repeated."
     )
 
-    def label(self, source: Table | ParquetStream) -> TrainingData:
+    def label(self, source: Table | TableStream) -> TrainingData:
         """The rows of a table or a file with their labels."""
         from toprank.app.training_data import label_rows
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from toprank.app.options import RuleOptions
     from toprank.models.model import Model
-    from toprank.tables.parquet_stream import ParquetStream
+    from toprank.tables.parquet_stream import TableStream
     from toprank.tables.table import RowBatch
 
 Floats = NDArray[np.float64]
@@ -128,7 +128,7 @@ def _parse_quota(text: str) -> tuple[float, str, str]:
 
 def rank_by_rules(
     model: Model,
-    source: Table | ParquetStream,
+    source: Table | TableStream,
     top: int | None,
     rules: ListRules,
     *,
@@ -186,7 +186,7 @@ def rank_by_rules(
 
 
 def _check_possible(
-    model: Model, source: Table | ParquetStream, top: int | None, rules: ListRules
+    model: Model, source: Table | TableStream, top: int | None, rules: ListRules
 ) -> None:
     names = source.names
     if model.roles.group in names:
@@ -210,7 +210,7 @@ def _check_possible(
         raise ValueError(f"--top {top} is more than the {source.n_rows} rows of {source.name}.")
 
 
-def _with_amounts(source: Table | ParquetStream, rules: ListRules) -> Table | ParquetStream:
+def _with_amounts(source: Table | TableStream, rules: ListRules) -> Table | TableStream:
     """Rows whose amounts are read by one schema in all batches, if the model knows none."""
     amounts = [name for name in (rules.value, rules.cost) if isinstance(name, str)]
     new = [name for name in amounts if name not in source.schema]
@@ -244,7 +244,7 @@ def _rows_with_value(columns: dict[str, NDArray[Any]], name: str, value: str) ->
 
 
 def _replace_by_random(
-    source: Table | ParquetStream, scores: Floats, length: int, share: float, seed: int
+    source: Table | TableStream, scores: Floats, length: int, share: float, seed: int
 ) -> RankedRows:
     made = audit_rows(scores, length, share=share, random_state=seed)
     n_audit = int(made.is_audit.sum())
@@ -259,7 +259,7 @@ def _replace_by_random(
 
 
 def _spend_daily_budget(
-    source: Table | ParquetStream, scores: Floats, path: Path, *, budget: int, day: str
+    source: Table | TableStream, scores: Floats, path: Path, *, budget: int, day: str
 ) -> RankedRows:
     """Open the rows of a batch that the day's budget allows; the state is saved first."""
     with DailyBudget.kept(path, budget) as state:

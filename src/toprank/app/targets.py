@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from toprank.labels import plain_label, positive_of
 from toprank.tables.notation import SPELLINGS
 from toprank.tables.table import listing
+from toprank.truth import plain_label, positive_of
 
 # Of two values whose meaning is not known the rarer is the positive one, if it is clearly rarer.
 RARE = 0.4

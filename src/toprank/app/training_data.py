@@ -17,19 +17,22 @@ from toprank.inputs import rounded_up
 from toprank.models.model import Roles, lists_of
 from toprank.tables import Table
 from toprank.tables.columns import as_row_weights
+from toprank.tables.encoder import learned_encoding
 from toprank.tables.parquet_blocks import StreamBlocks
-from toprank.tables.parquet_stream import ParquetStream
+from toprank.tables.parquet_stream import TableStream
 from toprank.tables.table import RowBatch, check_has_column, joined, listing
 
 if TYPE_CHECKING:
     import os
 
     from toprank.blocks import Total
-    from toprank.tables import TableEncoder
+    from toprank.tables.encoding import Encoding
     from toprank.tables.schema import Schema
 
 # A target with more values is no target; remembering them all would fill the memory.
 MOST_VALUES = 100_000
+# Rows and cells of a stream, at the most, from which an encoder learns: 256 MB of numbers.
+ENCODED_ROWS, ENCODED_CELLS = 200_000, 1 << 25
 
 
 class LabelledFeatures(NamedTuple):
@@ -90,7 +93,7 @@ class TrainingData:
     no use, with the reason.
     """
 
-    source: Table | ParquetStream
+    source: Table | TableStream
     roles: Roles
     features: list[str]
     n_rows: int
@@ -188,24 +191,26 @@ class TrainingData:
 
         return np.array(list(replace(self, features=[]).total(look).values()))
 
-    def fit_encoder(self, encoder: TableEncoder) -> TableEncoder:
-        """Let an encoder learn from the features of all rows of a stream that have a weight."""
-        schema = self.source.schema.select(self.features)
+    @property
+    def n_encoded(self) -> int:
+        """Rows of a stream from which an encoder learns; all of them where they are few."""
+        return min(self.n_rows, ENCODED_ROWS, max(1000, ENCODED_CELLS // len(self.features)))
 
-        def passes(work: Callable[..., Any]) -> Any:
-            return self.total(lambda rows: work(*_counted(rows)))
-
-        return encoder.fit_passes(passes, schema, self.source.name)
+    def learned_encoding(self) -> Encoding:
+        """How a stream becomes numbers, learned from random rows."""
+        drawn = np.random.default_rng(0).choice(self.n_rows, self.n_encoded, replace=False)
+        rows = self.picked(np.sort(drawn))
+        return learned_encoding(rows.features, rows.weights)
 
     def blocks(
-        self, encoder: TableEncoder, scratch: str | os.PathLike[str] | None = None
+        self, encoding: Encoding, scratch: str | os.PathLike[str] | None = None
     ) -> StreamBlocks:
         """Encode every batch of a stream in the thread that has read it."""
         stream: Any = self.source
 
         def as_block(batch: RowBatch) -> Block:
             rows = self.rows(batch)
-            X = encoder.transform(rows.features)
+            X = encoding.transform(rows.features)
             labels = rows.positives.astype(int)
             return Block(X, labels, rows.weights, batch.number, rows.groups)
 
@@ -215,11 +220,15 @@ class TrainingData:
 
     def sample(self, size: int) -> LabelledFeatures:
         """Rows at equal distances, ``size`` of them or up to twice as many, as if in memory."""
-        step = max(1, self.n_rows // size)
+        return self.picked(np.arange(0, self.n_rows, max(1, self.n_rows // size)))
+
+    def picked(self, numbers: NDArray[np.int64]) -> LabelledFeatures:
+        """Labelled rows by their sorted numbers, as if in memory."""
 
         def taken(rows: LabelledFeatures) -> list[LabelledFeatures]:
-            places = np.arange(-rows.first_row % step, rows.positives.size, step)
-            return [rows.taken(places)]
+            ends = rows.first_row, rows.first_row + rows.positives.size
+            begin, end = np.searchsorted(numbers, ends)
+            return [rows.taken(numbers[begin:end] - rows.first_row)]
 
         found = self.total(taken)
         if len(found) == 1:
@@ -235,7 +244,7 @@ class TrainingData:
 
 
 def label_rows(
-    source: Table | ParquetStream,
+    source: Table | TableStream,
     *,
     target: str | None,
     positives: tuple[str, ...] = (),
@@ -288,7 +297,7 @@ def label_rows(
     return data
 
 
-def _look_at_target(source: Table | ParquetStream, target: str, weight: str | None) -> _TargetSeen:
+def _look_at_target(source: Table | TableStream, target: str, weight: str | None) -> _TargetSeen:
     def look(batch: RowBatch) -> _TargetSeen:
         found = batch.table.keys(target)
         counts, weights = found.counted(), _weights(batch.table, weight)
@@ -303,14 +312,6 @@ def _look_at_target(source: Table | ParquetStream, target: str, weight: str | No
     if not seen.counts:
         raise ValueError(f"the target {target!r} of {source.name} has no value in any row.")
     return seen
-
-
-def _counted(rows: LabelledFeatures) -> tuple[Table, NDArray[np.float64] | None]:
-    """Features and weights of the rows that have one."""
-    if rows.weights is None or rows.weights.all():
-        return rows.features, rows.weights
-    kept = np.flatnonzero(rows.weights)
-    return rows.features.rows(kept), rows.weights[kept]
 
 
 def _sum_of_known(counts: Counter[str], chosen: TargetValues) -> Any:

@@ -11,13 +11,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from toprank.inputs import as_lists, as_scores, as_weights
 from toprank.kernels.ladder import Ladder
-from toprank.labels import as_positives
 from toprank.metrics import height
 from toprank.objectives import Push
 from toprank.objectives.base import exponential
 from toprank.objectives.heights import RungComparison
 from toprank.objectives.losses import LOSSES
 from toprank.objectives.prices import Heights, Price, aggregate
+from toprank.truth import as_positives
 
 if TYPE_CHECKING:
     from toprank.objectives.losses import LossName

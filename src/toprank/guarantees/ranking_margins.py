@@ -21,10 +21,9 @@ from scipy.optimize import linprog
 from toprank.inputs import as_scores, as_weights, check_choice
 from toprank.kernels.ladder import Ladder
 from toprank.kernels.pair_blocks import PairBlocks, weight_below
-from toprank.labels import as_positives
 from toprank.objectives import pnorm_push
 from toprank.objectives.exponential import ExponentialCriterion, PushFormula
-from toprank.truth import Truth
+from toprank.truth import Truth, as_positives
 
 # Margins that differ by less than this share of the range of the scores are equal, and a best
 # margin below this share of the largest value is 0.

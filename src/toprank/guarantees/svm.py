@@ -28,8 +28,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from toprank.inputs import as_scores, check_number
 from toprank.kernels.pair_blocks import PairBlocks, weight_below
-from toprank.labels import as_positives
-from toprank.truth import Truth
+from toprank.truth import Truth, as_positives
 
 # What rounding may take from a share of pairs.
 ROUNDING = 1e-12

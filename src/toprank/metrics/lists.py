@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from toprank.inputs import as_lists, as_scores, as_weights, check_choice
-from toprank.labels import as_positives
 from toprank.metrics.ranked import (
     AVERAGE,
     OPTIMISTIC,
@@ -20,6 +19,7 @@ from toprank.metrics.ranked import (
     TOGETHER,
     ScoredRows,
 )
+from toprank.truth import as_positives
 
 if TYPE_CHECKING:
     from toprank.metrics.ranked import Floats

@@ -12,9 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import logsumexp, softmax
 
 from toprank.inputs import as_scores
-from toprank.labels import as_positives
 from toprank.objectives import pnorm_push
 from toprank.plots.style import axes_row, percent
+from toprank.truth import as_positives
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

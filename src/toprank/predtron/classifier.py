@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from toprank.inputs import check_choice
+from toprank.inputs import check_choice, check_length, class_codes, class_labels, classes_of_stream
 from toprank.kernels.rounds import play_prank
 from toprank.kernels.rows import rows_of
-from toprank.labels import check_length, class_codes, class_labels, classes_of_stream
 from toprank.predtron.base import OnlineEstimator, RowPredtron
 from toprank.predtron.documentation import documented
 from toprank.predtron.problem import PredictionTable

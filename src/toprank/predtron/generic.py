@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from toprank.labels import check_given, check_length
+from toprank.inputs import check_given, check_length
 from toprank.predtron.base import RowPredtron
 from toprank.predtron.documentation import documented
 from toprank.predtron.problem import compose

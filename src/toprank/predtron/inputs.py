@@ -13,10 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import column_or_1d
 
-from toprank.inputs import as_dense, as_lists, is_sparse
+from toprank.inputs import as_dense, as_lists, check_given, check_length, is_sparse
 from toprank.kernels.rounds import add_rows, score_rows
 from toprank.kernels.rows import rows_of
-from toprank.labels import check_given, check_length
 
 if TYPE_CHECKING:
     from toprank.predtron.links import Link

@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 
-from toprank.inputs import check_choice
-from toprank.labels import LabelSets, class_codes
+from toprank.inputs import check_choice, class_codes
 from toprank.predtron.base import RowPredtron
 from toprank.predtron.documentation import documented
 from toprank.predtron.losses import ErrorSetSize, Hamming, SubsetLoss, SubsetZeroOne
 from toprank.predtron.problem import Problem, SubsetProblem
 from toprank.predtron.representations import Indicators
+from toprank.rankers.base import LabelSets
 
 if TYPE_CHECKING:
     from toprank.predtron.inputs import StreamInputs

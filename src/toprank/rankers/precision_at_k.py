@@ -17,8 +17,14 @@ from sklearn.utils.metaestimators import available_if
 
 from toprank.guarantees.precision import StreamCertificate, certify_mistakes, reach_of
 from toprank.guarantees.ranking_margins import GapCertificate
-from toprank.inputs import check_choice, check_number
-from toprank.labels import binary_labels, check_length, class_codes, class_labels, classes_of_stream
+from toprank.inputs import (
+    check_choice,
+    check_length,
+    check_number,
+    class_codes,
+    class_labels,
+    classes_of_stream,
+)
 from toprank.objectives.base import are_ordinary
 from toprank.objectives.precision import PrecisionAtK, PrecisionCriterion, are_whole, as_top
 from toprank.rankers.base import forget_calibration
@@ -40,7 +46,7 @@ from toprank.solvers.mini_batch import (
     sgd_aim,
     steps_of,
 )
-from toprank.truth import Truth
+from toprank.truth import Truth, binary_labels
 from toprank.weak_rankers.features import StandardFeatures
 
 if TYPE_CHECKING:

@@ -16,17 +16,15 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from toprank.blocks import survey
-from toprank.inputs import check_columns, check_number, is_mapped
-from toprank.kernels.memory import available_memory
+from toprank.blocks import spool_type, spooled, survey
+from toprank.inputs import check_columns, check_length, check_number, is_mapped
+from toprank.kernels.memory import available_memory, check_room
 from toprank.kernels.numpy_scores import linear_scores
-from toprank.labels import binary_labels, check_length
 from toprank.models.formula import Summand
 from toprank.models.terms import Steps
 from toprank.rankers.base import BaseRanker, keep_columns
 from toprank.rankers.callbacks import CallbackSupportMixin, with_callbacks
-from toprank.spool import check_room, spool_type, spooled
-from toprank.truth import Truth
+from toprank.truth import Truth, binary_labels
 from toprank.weak_rankers import Features, Stumps
 from toprank.weak_rankers.features import check_spans
 

@@ -16,8 +16,16 @@ from scipy.sparse import issparse
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from toprank.inputs import as_frame, as_lists, as_weights, check_budget, check_choice, check_number
-from toprank.labels import binary_labels, check_length
+from toprank.inputs import (
+    as_frame,
+    as_lists,
+    as_weights,
+    check_budget,
+    check_choice,
+    check_length,
+    check_number,
+)
+from toprank.kernels.memory import check_room
 from toprank.models.formula import formula_of
 from toprank.rankers.base import BaseRanker, keep_columns
 from toprank.selection.blending import (
@@ -33,10 +41,10 @@ from toprank.selection.judging import LabelledRows, RankerComparison
 from toprank.selection.sampling import MemberBlocks, named_columns, sample_rows
 from toprank.shortlists.calibration import Calibration
 from toprank.shortlists.promise import Interval, Promise
-from toprank.spool import check_room
 from toprank.tables import Table, as_table
 from toprank.tables.encoder import learned_encoding, needs_encoding
 from toprank.tables.encoding import Encoding
+from toprank.truth import binary_labels
 
 if TYPE_CHECKING:
     from toprank.blocks import Blocks

@@ -131,13 +131,14 @@ def needs_encoding(table: Table) -> bool:
     return False
 
 
-def learned_encoding(table: Table, weights: NDArray[np.float64] | None = None) -> Any:
+def learned_encoding(table: Table, weights: NDArray[np.float64] | None = None) -> Encoding:
     """How a table becomes numbers: as its columns ask, or as the sparse rows that it holds."""
     from toprank.tables.sparse import SparseEncoding, SparseTable  # noqa: PLC0415 (most are dense)
 
     if isinstance(table, SparseTable):
         return SparseEncoding(table.numbers)
-    return TableEncoder().fit(table, sample_weight=weights).encoding_
+    encoder: TableEncoder = TableEncoder().fit(table, sample_weight=weights)
+    return encoder.encoding_
 
 
 def median(values: NDArray[np.float64], weights: NDArray[np.float64] | None = None) -> float:

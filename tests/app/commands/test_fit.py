@@ -10,9 +10,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from toprank.models.file import load
 from toprank.app.reading import read_table
 from toprank.app.writing import write_table
+from toprank.models.file import load
 from toprank.selection.candidates import DEFAULT, RANKERS
 
 

@@ -9,8 +9,8 @@ import pytest
 from typer.testing import CliRunner
 
 from toprank.app.cli import app
-from toprank.models.file import load, save
 from toprank.app.reading import read_table
+from toprank.models.file import load, save
 
 
 def test_rank_keeps_all_columns_and_orders_the_rows(invoke, words, deals, tmp_path):

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from toprank.app.training_data import TrainingData
     from toprank.models.model import Model
     from toprank.selection.candidates import Candidate
-    from toprank.tables.parquet_stream import ParquetStream
+    from toprank.tables.parquet_stream import TableStream
     from toprank.tables.table import Table
 
 
@@ -149,30 +149,35 @@ def fit(
     from toprank.app.reading import open_rows
     from toprank.models.file import save
     from toprank.models.writing import check_writable
-    from toprank.tables.parquet_stream import ParquetStream
+    from toprank.tables.parquet_stream import TableStream
 
     console = printing.console()
     amount = parse_budget(budget)
     check_writable(output, inputs=[table])
     if choice.scratch is not None:
-        from toprank.spool import check_scratch
+        from toprank.kernels.memory import check_scratch
 
         check_scratch(choice.scratch)
     choice.check()
     source = open_rows(table, choice.stream, how=text.format())
     check_able(choice, source, roles.group)
-    if isinstance(source, ParquetStream):
+    if isinstance(source, TableStream):
         console.note(f"{source.n_rows:,} rows are read in pieces, once in every pass.")
     with console.passes(source):
         data = roles.label(source)
         check_is_shortlist(amount, data)
         data, lines = choose_columns(console, data, tuple(roles.keep or ()))
+    if data.whole is None and data.n_encoded < data.n_rows:
+        console.note(
+            "values of text columns, and medians that replace missing numbers, are learned from "
+            f"{data.n_encoded:,} random rows."
+        )
     held = None
     if choice.hold_out is not None:
         data, held = data.divided(parse_share(choice.hold_out, "--hold-out"), choice.seed)
     model = learn(console, data, choice, amount, held_out=held, scratch=choice.scratch)
     path = save(model, output)
-    if isinstance(source, ParquetStream) or text.schema is not None:
+    if isinstance(source, TableStream) or text.schema is not None:
         for note in misfits(model, source):  # a sample or a file told how the columns are read
             console.note(note)
     for line in lines:
@@ -180,7 +185,7 @@ def fit(
     print_summary(console, model, path)
 
 
-def check_able(choice: ChoiceOptions, source: Table | ParquetStream, group: str | None) -> None:
+def check_able(choice: ChoiceOptions, source: Table | TableStream, group: str | None) -> None:
     """Raise where a ranker cannot learn from sparse rows, or from rows that are read in pieces."""
     from toprank.selection.candidates import LINEAR, STREAMED
     from toprank.tables.table import Table

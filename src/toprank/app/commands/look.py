@@ -12,7 +12,7 @@ from toprank.app.console import Console
 from toprank.app.options import Printing, TableFile, TextOptions, command
 
 if TYPE_CHECKING:
-    from toprank.tables.parquet_stream import ParquetStream
+    from toprank.tables.parquet_stream import TableStream
     from toprank.tables.schema import Schema
     from toprank.tables.table import Table
 
@@ -59,7 +59,7 @@ def look(
     console.result({"table": source.name, "rows": source.n_rows, "columns": found})
 
 
-def described(source: Table | ParquetStream) -> tuple[Table, Schema]:
+def described(source: Table | TableStream) -> tuple[Table, Schema]:
     """Rows to count, and the schema with the reasons why columns are of no use."""
     import numpy as np
 

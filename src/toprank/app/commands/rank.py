@@ -142,7 +142,6 @@ def rank(
 
     from toprank.app.ranking import rank_rows
     from toprank.app.reading import open_rows
-    from toprank.app.text_stream import open_ranked
     from toprank.models.file import load
 
     console = printing.console(to_stderr=destination.is_stdout)
@@ -158,8 +157,8 @@ def rank(
     how = text.format(ranker.schema)
     needs_table = wanted.reasons or rules.are_given
     in_one_pass = ranker.roles.group is None and not needs_table
-    open_source = open_ranked if in_one_pass else open_rows
-    source: Any = open_source(table, stream, len(ranker.formula.encoding.cells), how)
+    width = len(ranker.formula.encoding.cells)
+    source: Any = open_rows(table, stream, width, how, in_one_pass=in_one_pass)
     if jobs > 0 and hasattr(source, "n_jobs"):
         source.n_jobs = jobs
     wanted.check_rows(source)
