@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import datetime as dt
+import io
 import json
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from array import array
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from itertools import compress
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -46,8 +48,8 @@ MAGIC = (
 LABEL, GROUP = "label", "qid"
 # Features beyond this, of which less than this share is written, are held sparse.
 WIDE, WRITTEN = 1000, 0.25
-# Bytes of such lines that are parsed at once, and what is beyond all labels and features.
-_BLOCK, _LARGEST = 1 << 20, 1 << 53
+# What is beyond all labels and features.
+_LARGEST = 1 << 53
 # The day of a workbook's times, and what its cells cannot hold: longer texts, these characters.
 _DAY_OF_TIMES = dt.date(1899, 12, 31)
 _LONGEST = 32_767
@@ -341,16 +343,6 @@ WRITERS: dict[str, Callable[[pl.DataFrame, Path], None]] = {
 # LIBSVM and LETOR text: ``label [qid:list] feature:value …`` -----------------------------------
 
 
-class _Lines(NamedTuple):
-    """Rows of some lines: features and values of all, one after the other, and their counts."""
-
-    labels: NDArray[np.float64]
-    lists: list[str]
-    features: NDArray[np.int64]
-    values: NDArray[np.float64]
-    counts: NDArray[np.int64]
-
-
 def read_sparse_text(content: bytes, name: str) -> Table:
     """Read rows whose features that are 0 are left out.
 
@@ -359,12 +351,7 @@ def read_sparse_text(content: bytes, name: str) -> Table:
     """
     from toprank.tables.sparse import SparseTable, rows_of
 
-    parts = list(_read_lines(content, name))
-    lists = [each for part in parts for each in part.lists]
-    labels, features, values, counts = (
-        np.concatenate([getattr(part, field) for part in parts])
-        for field in ("labels", "features", "values", "counts")
-    )
+    lists, (labels, features, values, counts) = _sparse_rows(content, name)
     if not labels.size:
         raise ValueError(f"{name} holds no rows; a line is 'label [qid:list] feature:value …'.")
     if lists and len(lists) != labels.size:
@@ -373,6 +360,9 @@ def read_sparse_text(content: bytes, name: str) -> Table:
         )
     if not features.size:
         raise ValueError(f"{name} has labels but no feature; a line is 'label feature:value …'.")
+    for feature in (features.min(), features.max()):
+        if not 0 <= feature < _LARGEST:
+            raise ValueError(f"{name} has the feature number {feature}; they start at 0 or 1.")
     is_whole = (np.abs(labels) < _LARGEST).all() and (labels == np.floor(labels)).all()
     columns: dict[str, Any] = {LABEL: labels.astype(np.int64) if is_whole else labels}
     if lists:
@@ -397,50 +387,28 @@ def read_sparse_text(content: bytes, name: str) -> Table:
     return Table(columns | dense_columns, name, is_sparse=True)
 
 
-def _read_lines(content: bytes, name: str) -> Iterator[_Lines]:
-    """Read block after block: the arrays of one take less memory than its numbers one by one."""
-    start, n_lines = 0, 0
-    while start < len(content) or not start:
-        end = content.find(b"\n", start + _BLOCK) + 1 or len(content)
-        block = content[start:end]
-        yield _block(block, n_lines, name)
-        n_lines += block.count(b"\n")
-        start = end or 1
-
-
-def _block(block: bytes, n_before: int, name: str) -> _Lines:
-    try:
-        text = block.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise ValueError(f"{name} is not text in UTF-8; is it another format?") from error
-    labels: list[float] = []
+def _sparse_rows(content: bytes, name: str) -> tuple[list[str], list[NDArray[Any]]]:
+    """The lists and labels of all lines, their features and values, and how many each line has."""
     lists: list[str] = []
-    features: list[int] = []
-    values: list[float] = []
-    counts: list[int] = []
-    for number, line in enumerate(text.split("\n"), start=n_before + 1):
-        words = line.split("#", 1)[0].split()
-        if not words:
-            continue
-        try:
+    labels, features, values, counts = array("d"), array("q"), array("d"), array("q")
+    lines = io.TextIOWrapper(io.BytesIO(content), encoding="utf-8", newline="\n")
+    try:
+        for number, line in enumerate(lines, start=1):  # noqa: B007 (for the message)
+            words = line.split("#", 1)[0].split()
+            if not words:
+                continue
             labels.append(float(words[0]))
             if len(words) > 1 and words[1].startswith("qid:"):
                 lists.append(words.pop(1)[4:])
             pairs = [word.split(":") for word in words[1:]]
-            features += [int(feature) for feature, _ in pairs]
-            values += [float(value) for _, value in pairs]
-        except ValueError:
-            raise ValueError(
-                f"{name}, line {number} is not 'label [qid:list] feature:value …': {line[:60]!r}."
-            ) from None
-        counts.append(len(pairs))
-    for feature in (min(features, default=0), max(features, default=0)):
-        if not 0 <= feature < _LARGEST:
-            raise ValueError(f"{name} has the feature number {feature}; they start at 0 or 1.")
-    return _Lines(
-        np.array(labels, dtype=np.float64),
-        lists,
-        np.array(features, dtype=np.int64),
-        np.array(values, dtype=np.float64),
-        np.array(counts, dtype=np.int64),
-    )
+            features.extend([int(feature) for feature, _ in pairs])
+            values.extend([float(value) for _, value in pairs])
+            counts.append(len(pairs))
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{name} is not text in UTF-8; is it another format?") from error
+    except (ValueError, OverflowError):
+        raise ValueError(
+            f"{name}, line {number} is not 'label [qid:list] feature:value …': "
+            f"{line.strip()[:60]!r}."
+        ) from None
+    return lists, [np.array(each) for each in (labels, features, values, counts)]
