@@ -23,27 +23,6 @@ from toprank.kernels.memory import available_memory
 from toprank.tables.cells import text_of
 from toprank.tables.table import Table, check_names, listing
 
-SUFFIXES = {
-    ".json": "json",
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
-    ".arrow": "arrow",
-    ".feather": "arrow",
-    ".ipc": "arrow",
-    ".xlsx": "xlsx",
-    ".db": "sqlite",
-    ".sqlite": "sqlite",
-    ".sqlite3": "sqlite",
-    ".duckdb": "duckdb",
-}
-# How files begin whose name may say anything: from which byte on, and with what.
-MAGIC = (
-    (0, b"PAR1", "parquet"),
-    (0, b"ARROW1", "arrow"),
-    (0, b"PK\x03\x04", "xlsx"),
-    (0, b"SQLite format 3\0", "sqlite"),
-    (8, b"DUCK", "duckdb"),
-)
 # Columns that LIBSVM and LETOR text gets beside its features.
 LABEL, GROUP = "label", "qid"
 # Features beyond this, of which less than this share is written, are held sparse.
@@ -59,15 +38,10 @@ _NOT_IN_CELLS = r"[\x00-\x08\x0b\x0c\x0e-\x1f]"
 Found = tuple[pl.DataFrame, tuple[str, ...]]
 
 
-def content_of(source: Path | bytes) -> bytes:
-    """All bytes: a file that is mapped, and cut off while it is read, would end the program."""
-    return source if isinstance(source, bytes) else source.read_bytes()
-
-
-def _read_json(source: Path | bytes, _: str | None) -> Found:
+def _read_json(content: bytes, _: str | None) -> Found:
     """A list of rows, each an object, or an object of columns."""
     try:
-        found = json.loads(content_of(source))
+        found = json.loads(content)
     except (ValueError, RecursionError) as error:
         raise ValueError(f"it is not valid JSON ({error})") from error
     if isinstance(found, dict) and all(isinstance(each, list) for each in found.values()):
@@ -79,9 +53,9 @@ def _read_json(source: Path | bytes, _: str | None) -> Found:
     return _of_rows(found)
 
 
-def _read_json_lines(source: Path | bytes, _: str | None) -> Found:
+def _read_json_lines(content: bytes, _: str | None) -> Found:
     rows = []
-    for number, line in enumerate(content_of(source).splitlines(), start=1):
+    for number, line in enumerate(content.splitlines(), start=1):
         if not line.strip():
             continue
         try:
@@ -137,19 +111,19 @@ def _as_text(value: Any) -> str:
     return repr(value).removesuffix(".0") if isinstance(value, float) else text_of(value)
 
 
-def _read_arrow(source: Path | bytes, _: str | None) -> Found:
+def _read_arrow(content: bytes, _: str | None) -> Found:
     try:
-        return pl.read_ipc(content_of(source)), ()
+        return pl.read_ipc(content), ()
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
         raise ValueError(f"it cannot be read as Arrow or Feather ({error})") from error
 
 
-def _read_workbook(source: Path | bytes, sheet: str | None) -> Found:
+def _read_workbook(content: bytes, sheet: str | None) -> Found:
     """The named sheet, or the first with rows below its header."""
     fastexcel = _imported("fastexcel", "xlsx")
     logging.getLogger("fastexcel").setLevel(logging.ERROR)  # columns without values are no news
     try:
-        book = fastexcel.read_excel(content_of(source))
+        book = fastexcel.read_excel(content)
         names = book.sheet_names
         chosen = _chosen(names, sheet, "sheet", take_first=True)
         sheets = (_sheet(fastexcel, book, each) for each in ([chosen] if sheet else names))
@@ -197,10 +171,9 @@ def _of_workbook(column: pl.Series) -> pl.Series:
     return column
 
 
-def _read_sqlite(source: Path | bytes, table: str | None) -> Found:
+def _read_sqlite(path: Path, table: str | None) -> Found:
     import sqlite3
 
-    path = _as_file(source)
     try:
         with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as base:
             found = base.execute("SELECT name FROM sqlite_master WHERE type IN ('table', 'view')")
@@ -212,10 +185,10 @@ def _read_sqlite(source: Path | bytes, table: str | None) -> Found:
         raise ValueError(f"it cannot be read as an SQLite database ({error})") from error
 
 
-def _read_duckdb(source: Path | bytes, table: str | None) -> Found:
+def _read_duckdb(path: Path, table: str | None) -> Found:
     duckdb = _imported("duckdb", "duckdb")
     try:
-        with duckdb.connect(str(_as_file(source)), read_only=True) as base:
+        with duckdb.connect(str(path), read_only=True) as base:
             found = base.execute("SELECT table_name FROM information_schema.tables").fetchall()
             name = _chosen([row[0] for row in found], table, "table")
             quoted = name.replace('"', '""')
@@ -229,14 +202,6 @@ def _of_cursor(cursor: Any) -> pl.DataFrame:
     names = [column[0] for column in cursor.description]
     columns = list(zip(*cursor.fetchall(), strict=True)) or [()] * len(names)
     return _frame(dict(zip(names, columns, strict=True)))
-
-
-def _as_file(source: Path | bytes) -> Path:
-    if not isinstance(source, Path):
-        raise ValueError(  # noqa: TRY004
-            "a database is read from a plain file only, neither piped nor gzipped"
-        )
-    return source
 
 
 def _chosen(names: list[str], asked: str | None, what: str, *, take_first: bool = False) -> str:
@@ -261,7 +226,9 @@ def _imported(module: str, extra: str) -> Any:
         ) from error
 
 
-READERS: dict[str, Callable[[Path | bytes, str | None], Found]] = {
+# Databases are read from their path, others from all their bytes.
+DATABASES = ("sqlite", "duckdb")
+READERS: dict[str, Callable[[Any, str | None], Found]] = {
     "json": _read_json,
     "jsonl": _read_json_lines,
     "arrow": _read_arrow,
