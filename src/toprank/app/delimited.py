@@ -238,21 +238,14 @@ def read_rows(content: bytes, layout: TextLayout, where: str, n_before: int = 0)
 
 
 def _read_plain(content: bytes, layout: TextLayout) -> pl.DataFrame | None:
-    """Cells of lines without quotes; None where a line has too few or too many."""
-    found = _read_lines(content, layout)
-    if found is None and b"\n\n" in content:
-        body = re.sub(rb"\n\n+", b"\n", content[layout.start :]).lstrip(b"\n")
-        found = _read_lines(body, layout._replace(start=0, n_lines=0))
-    is_single = found is not None and len(layout.names) == 1
-    return found.drop_nulls() if found is not None and is_single else found  # no cell, no line
+    """Cells of lines without quotes, of which blank ones are none; None where a line is odd.
 
-
-def _read_lines(content: bytes, layout: TextLayout) -> pl.DataFrame | None:
-    """Cells of lines without quotes; None where one has too few or too many.
-
-    polars fills short lines with nulls: then there are not as many delimiters as there should be.
-    It refuses long lines.
+    polars fills lines of too few cells with nulls: then there are not as many delimiters as there
+    should be. It refuses lines of too many.
     """
+    if b"\n\n" in content:
+        content = re.sub(rb"\n\n+", b"\n", content[layout.start :]).lstrip(b"\n")
+        layout = layout._replace(start=0, n_lines=0)
     n_lines, n_marks = (_count(content, layout.start, each) for each in ("\n", layout.delimiter))
     n_lines += len(content) > layout.start and content[-1] != _END
     is_whole = n_marks == n_lines * (len(layout.names) - 1)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from toprank.app.delimited import TextStream, layout_of, read_rows
-from toprank.app.formats import MAGIC, READERS, SUFFIXES, Found, content_of, read_sparse_text
+from toprank.app.formats import DATABASES, READERS, Found, read_sparse_text
 from toprank.tables.notation import Hints
 from toprank.tables.parquet_stream import CELLS, ParquetStream, TableStream, unreadable
 from toprank.tables.schema import Schema
@@ -43,8 +43,26 @@ FORMATS = {
     ".svm": "libsvm",
     ".svmlight": "libsvm",
     ".letor": "libsvm",
-    **SUFFIXES,
+    ".json": "json",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".arrow": "arrow",
+    ".feather": "arrow",
+    ".ipc": "arrow",
+    ".xlsx": "xlsx",
+    ".db": "sqlite",
+    ".sqlite": "sqlite",
+    ".sqlite3": "sqlite",
+    ".duckdb": "duckdb",
 }
+# How files begin whose name may say anything: from which byte on, and with what.
+MAGIC = (
+    (0, b"PAR1", "parquet"),
+    (0, b"ARROW1", "arrow"),
+    (0, b"PK\x03\x04", "xlsx"),
+    (0, b"SQLite format 3\0", "sqlite"),
+    (8, b"DUCK", "duckdb"),
+)
 # What stands for standard input and output in place of a file.
 PIPE = "-"
 
@@ -245,21 +263,29 @@ def _read(
     kind: str, source: Path | bytes, name: str, part: str | None, how: TextFormat
 ) -> Found | Table:
     """Read a file of this kind."""
-    if part is not None and kind not in ("xlsx", "sqlite", "duckdb"):
+    if part is not None and kind not in ("xlsx", *DATABASES):
         raise ValueError(f"{name} holds one table; leave ::{part} out.")
+    content: Any = source
+    if kind not in DATABASES and isinstance(source, Path):
+        # a file that is mapped, and cut off while it is read, would end the program
+        content = source.read_bytes()
+    if kind in DATABASES and isinstance(source, bytes):
+        raise ValueError(
+            f"{name}: a database is read from a plain file only, neither piped nor gzipped."
+        )
+    if kind in READERS:
+        try:
+            return READERS[kind](content, part)
+        except ValueError as error:
+            raise ValueError(f"{name}: {error}.") from error
     if kind == "parquet":
         try:
-            return pl.read_parquet(content_of(source)), ()
+            return pl.read_parquet(content), ()
         except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
             raise unreadable(Path(name), error) from error
     if kind == "libsvm":
-        return read_sparse_text(content_of(source), name)
-    if kind in READERS:
-        try:
-            return READERS[kind](source, part)
-        except ValueError as error:
-            raise ValueError(f"{name}: {error}.") from error
-    content = checked_text(content_of(source), name, how.encoding)
+        return read_sparse_text(content, name)
+    content = checked_text(content, name, how.encoding)
     if b"\r" in content and (b'"' not in content or b"\n" not in content):
         content = content.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     layout = layout_of(content, kind, name, how.names)

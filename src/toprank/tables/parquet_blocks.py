@@ -229,7 +229,9 @@ class ParquetBlocks(StreamBlocks):
         if not names:
             raise ValueError(f"{stream.name} has no column of numbers besides {listing(given)}.")
         self._target, self._weight, self._group = target, weight, group
-        self._dtype = _common_type([stream.types[name] for name in names])
+        types = {stream.types[name] for name in names}
+        is_narrow = pl.Float32 in types and types <= _NARROW
+        self._type = pl.Float32 if is_narrow else pl.Float64
         super().__init__(stream, [*names, *given], self._block, names, scratch)
 
     def _block(self, batch: RowBatch) -> Block:
@@ -241,8 +243,14 @@ class ParquetBlocks(StreamBlocks):
             groups = _known(cells[self._group], f"the group of {self._stream.name}", remedy)
         remedy = "use toprank fit, which leaves them out"
         labels = _known(cells[self._target], f"the target of {self._stream.name}", remedy)
-        numbers = _numbers([cells[name] for name in self.feature_names or []], self._dtype)
-        return Block(numbers, labels, weights, batch.number, groups)
+        columns = pl.DataFrame([cells[name] for name in self.feature_names or []])
+        # column by column in memory, as Parquet has them and as passes want them
+        X = columns.cast(self._type).to_numpy(order="fortran", writable=True)
+        return Block(X, labels, weights, batch.number, groups)
+
+
+# Types whose numbers a float32 holds.
+_NARROW = {pl.Float32, pl.Boolean, pl.Int8, pl.UInt8, pl.Int16, pl.UInt16}
 
 
 def _is_number(kind: pl.DataType) -> bool:
@@ -269,25 +277,6 @@ def _check_features(stream: ParquetStream, names: list[str], given: list[str]) -
                 f"the column {name!r} of {stream.name} holds {kind}, where blocks hold numbers; "
                 "leave it out of features, or encode it first (toprank fit does)."
             )
-
-
-def _common_type(kinds: list[pl.DataType]) -> Any:
-    """The type that the columns would have in one array: float32 only where nothing is lost."""
-    plain = [
-        np.dtype(np.float64) if kind.is_decimal() else pl.Series(dtype=kind).to_numpy().dtype
-        for kind in kinds
-    ]
-    common = np.result_type(*plain)
-    return common if common == np.float32 else np.dtype(np.float64)
-
-
-def _numbers(columns: list[pl.Series], dtype: Any) -> NDArray[Any]:
-    """One array, column by column in memory, as Parquet has them and as passes want them."""
-    out = np.empty((len(columns), len(columns[0])), dtype=dtype)
-    kind = pl.Float32 if dtype == np.float32 else pl.Float64
-    for values, column in zip(out, columns, strict=True):
-        values[:] = column.cast(kind).to_numpy()
-    return out.T
 
 
 def _weights(column: pl.Series, name: str) -> NDArray[np.float64]:
