@@ -115,10 +115,10 @@ class WatchedStream:
         if self._seen is not None or not model.profile or not {*model.columns} <= {*columns}:
             return self._source.total(work, columns)
 
+        encoding, n_rows = model.formula.encoding, self._source.n_rows
+
         def both(batch: RowBatch) -> Sums:
-            n_rows = self._source.n_rows
-            seen = count_values(model.formula.encoding, model.profile, batch.table, n_rows)
-            return Sums([work(batch), seen])
+            return Sums([work(batch), count_values(encoding, model.profile, batch.table, n_rows)])
 
         result, self._seen = self._source.total(both, columns).parts
         return result

@@ -28,7 +28,8 @@ TableFile = Annotated[
     Path,
     typer.Argument(
         metavar="TABLE",
-        help="CSV, TSV, Parquet, JSON, Arrow, XLSX, LIBSVM or LETOR file, gzipped or not; "
+        help="CSV, TSV, Parquet, JSON, Arrow, XLSX, LIBSVM or LETOR file, gzipped or not; a folder "
+        "or a quoted pattern of Parquet files; "
         "FILE::NAME for a table of an SQLite or DuckDB file or a sheet of a workbook; - for "
         "standard input.",
     ),

@@ -88,6 +88,11 @@ class ListOptions:
     reasons: int | None = option(
         "Add a column with this number of reasons for each row's place.", min=1
     )
+    cluster: str | None = option(
+        "Dask scheduler whose workers score the Parquet files of TABLE, which they see under the "
+        "same paths.",
+        metavar="ADDRESS",
+    )
     strict: bool = option(
         "Refuse a table that differs from the training rows.", "--strict", default=False
     )
@@ -158,7 +163,8 @@ def rank(
     needs_table = wanted.reasons or rules.are_given
     in_one_pass = ranker.roles.group is None and not needs_table
     width = len(ranker.formula.encoding.cells)
-    source: Any = open_rows(table, stream, width, how, in_one_pass=in_one_pass)
+    options = {"in_one_pass": in_one_pass, "cluster": wanted.cluster}
+    source: Any = open_rows(table, stream, width, how, **options)
     if jobs > 0 and hasattr(source, "n_jobs"):
         source.n_jobs = jobs
     wanted.check_rows(source)
@@ -176,6 +182,8 @@ def rank(
             found = rank_rows(ranker, rows, wanted.top, border)
     if wanted.reasons is not None:
         found = with_reasons(ranker, source, found, wanted.reasons)
+    if wanted.cluster is not None:
+        source.close()
     print_list(console, ranker, destination, found, border)
 
 

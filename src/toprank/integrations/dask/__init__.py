@@ -12,8 +12,10 @@ from toprank.integrations.dask.rankers import (
     predict,
     top,
 )
+from toprank.integrations.dask.streams import ClusterStream
 
 __all__ = [
+    "ClusterStream",
     "DaskBlocks",
     "IRPush",
     "PNormPush",

@@ -80,7 +80,7 @@ def kept_parts(column: Any) -> tuple[int, list[Any]]:
 
 
 @contextlib.contextmanager
-def _without_size_warning() -> Iterator[None]:
+def without_size_warning() -> Iterator[None]:
     """Let a graph hold a long column without Dask's warning.
 
     Dask's settings are those of the process: with two threads in here at once, the one that leaves
@@ -96,7 +96,7 @@ def keep(tasks: Iterable[Any]) -> tuple[Any, ...]:
 
     They are done when this returns: a cluster cancels tasks whose inputs are released too early.
     """
-    with _without_size_warning():  # columns in memory are sent here, and only once
+    with without_size_warning():  # columns in memory are sent here, and only once
         results: tuple[Any, ...] = dask.persist(*tasks)
     futures = futures_of(results)
     if futures:  # there is a cluster to wait for
