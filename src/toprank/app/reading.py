@@ -179,7 +179,7 @@ def as_stream(
     path: Path, asked: bool | None, how: TextFormat, *, in_one_pass: bool = False
 ) -> TableStream | None:
     """A table to be read in pieces, where :func:`open_rows` wants that."""
-    if path.is_dir() or is_pattern(path):
+    if path.is_dir() or (not path.exists() and is_pattern(path)):
         if asked is False:
             what = "a folder" if path.is_dir() else "a pattern of files"
             raise ValueError(f"{str(path)!r} is {what}, which is read with --stream only.")

@@ -148,6 +148,13 @@ class Model(RankedScores):
         return str(self.facts.get("assumption", ""))
 
     @property
+    def origin(self) -> str:
+        """What it was learned from, in words."""
+        if "table" not in self.facts:
+            return "fitted in Python"
+        return f"learned from {self.facts['n_rows']:,} rows of {self.facts['table']}"
+
+    @property
     def left_out(self) -> dict[str, str]:
         """Columns of the training table that are not used, with the reason."""
         return {each.name: each.left_out for each in self.schema.columns.values() if each.left_out}

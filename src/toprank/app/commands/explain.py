@@ -79,8 +79,8 @@ def explain_model(console: Console, model: Model, most: int) -> None:
     drivers = model.drivers(MOST_DRIVERS)
     budget = format_budget(model.budget, of_lists=model.roles.group is not None)
     console.say(
-        f"{facts['class']} for a budget of {budget}, learned from "
-        f"{facts['n_rows']:,} rows of {facts['table']}; positive: {model.roles.positive}."
+        f"{facts['class']} for a budget of {budget}, {model.origin}; positive: "
+        f"{model.roles.positive}."
     )
     if model.assumption:
         console.say(model.assumption)
