@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toprank.kernels.bins import MISSING
-from toprank.kernels.tree_scores import add_leaf_parts, add_trees, leaf_numbers
-from toprank.kernels.tree_shapley import leaf_contributions, quadrature
+from toprank.kernels.tree_scores import add_leaf_parts, add_trees, leaf_numbers, node_means
+from toprank.kernels.tree_shapley import add_contributions, node_paths, quadrature
+from toprank.trees.binary import FEW_ROWS
 from toprank.trees.bins import Bins, rows_at_a_time
 
 if TYPE_CHECKING:
@@ -117,15 +118,15 @@ class ObliviousTrees:
         """What each column adds to each row's score: Shapley values, of shape ``X.shape``.
 
         With :attr:`expected` they add up to the sum of the trees. All rows of a leaf have the same
-        values, which are computed once: O(n_trees·4^depth·depth²), then O(n_trees·depth) per row.
+        values, which are computed once: O(n_trees·4^depth·depth), then O(n_trees·depth) per row.
         """
         found = np.zeros(X.shape)
         if not self.columns.size:
             return found
-        coded, rules = _CodedQuestions(self, X.shape[1]), quadrature(self.depth)
+        coded, full = _CodedQuestions(self, X.shape[1]), _FullTree(self.depth)
         step = max(1, TABLE // (self.depth << self.depth))
         for start in range(0, self.n_trees, step):
-            self._add_contributions(X, slice(start, start + step), coded, rules, found, threads)
+            self._add_contributions(X, slice(start, start + step), coded, full, found, threads)
         return found
 
     def _add_contributions(
@@ -133,7 +134,7 @@ class ObliviousTrees:
         X: Any,
         trees: slice,
         coded: _CodedQuestions,
-        rules: NDArray[np.float64],
+        full: _FullTree,
         found: NDArray[np.float64],
         threads: Threads,
     ) -> None:
@@ -148,10 +149,9 @@ class ObliviousTrees:
             present[np.arange(len(columns))[:, None], mine] = True
 
         def fill(first: int, last: int) -> None:
-            some = slice(first, last)
-            leaf_contributions(
-                columns[some], values[some], cover[some], present[some], rules, parts[some]
-            )
+            for tree in range(first, last):
+                came = np.flatnonzero(present[tree])
+                parts[tree, came] = full.parts(columns[tree], values[tree], cover[tree], came)
 
         def add(rows: slice) -> None:
             add_leaf_parts(leaves[:, rows], columns, parts, found[rows])
@@ -159,6 +159,46 @@ class ObliviousTrees:
         threads.chunks(X.shape[0], rows_at_a_time(X), find_leaves)
         threads.over(len(columns), fill)
         threads.chunks(X.shape[0], rows_at_a_time(X), add)
+
+
+class _FullTree:
+    """An oblivious tree as one of any shape, whose nodes lie level by level.
+
+    The rows are its leaves: column d of a row is its answer to the question of level d.
+    """
+
+    def __init__(self, depth: int) -> None:
+        n_questions = (1 << depth) - 1
+        size = 2 * n_questions + 1
+        children = 2 * np.arange(size, dtype=np.int32)[:, None] + np.array([1, 2], dtype=np.int32)
+        children[n_questions:] = -1
+        levels = np.minimum(np.log2(np.arange(1, size + 1)), depth - 1).astype(np.int32)
+        half, is_left = np.full(size, 0.5), np.zeros(size, dtype=bool)
+        ends = np.array([0, size], dtype=np.int32)
+        self._nodes = (ends, levels, half, is_left, children)
+        self._answers = (np.arange(1 << depth) >> np.arange(depth)[::-1, None]) & 1
+        self._above, self._rules = np.zeros(n_questions), quadrature(depth)
+
+    def parts(
+        self,
+        columns: NDArray[np.int32],
+        values: NDArray[np.float64],
+        cover: NDArray[np.float64],
+        leaves: NDArray[np.intp],
+    ) -> NDArray[np.float64]:
+        """What each question's column adds to the rows of some leaves of a tree."""
+        levels, children = self._nodes[1], self._nodes[-1]
+        ends = np.append(self._above, values)
+        _, sums = node_means(children, ends, np.append(self._above, cover))
+        paths = node_paths(children, columns[levels], sums)
+        parts = np.zeros((leaves.size, columns.size))
+        for first in range(0, leaves.size, FEW_ROWS):
+            some = slice(first, first + FEW_ROWS)
+            answers = self._answers[:, leaves[some]].astype(np.float64)
+            mine = np.zeros(answers.shape)
+            add_contributions(answers, self._nodes, paths, ends, self._rules, mine)
+            parts[some] = mine.T
+        return parts
 
 
 class _CodedQuestions:
