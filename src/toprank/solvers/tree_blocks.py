@@ -27,13 +27,12 @@ from toprank.kernels.memory import available_memory
 from toprank.kernels.threads import Threads
 from toprank.kernels.tree_terms import weight_scale, whole_weights
 from toprank.solvers.cuts import matching_intercept_on_blocks
-from toprank.solvers.tree_boosting import GrowingRows
-from toprank.solvers.tree_table import TreeTable
+from toprank.solvers.tree_table import GrowingRows, TreeTable
 
 if TYPE_CHECKING:
     from toprank.blocks import Blocks
     from toprank.kernels.tree_terms import Terms
-    from toprank.solvers.tree_boosting import BinnedColumns, Split, TreeDraws
+    from toprank.solvers.tree_table import BinnedColumns, Split, TreeDraws
     from toprank.trees import Bins
 
 Floats = NDArray[np.float64]
