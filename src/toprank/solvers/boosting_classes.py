@@ -75,7 +75,7 @@ class ClassState(StumpState):
         # one place more: a row is written before it is known whether it stays
         self._changed = np.empty(design.n_rows + 1, dtype=index_type)
         self._change = np.empty(design.n_rows + 1)
-        self._sums = np.empty((2, len(design.sizes), 256))
+        self._sums = np.empty((2, *design.layout.sizes.shape, 256))
         self._weights = np.ones(design.n_rows)
         self._scales = [0.0, 0.0]
         if weights is not None:
@@ -147,17 +147,16 @@ class ClassState(StumpState):
     def _measure_anew(self, index: int) -> NDArray[np.float64]:
         """Shares of one stump from new histograms of its column."""
         design = self.design
-        column, _, _ = design.place(index)
+        column, _, _ = design.layout.place(index)
         sums = np.empty((2, 1, 256))
         for side in (0, 1):
             rows = slice(self._bounds[side], self._bounds[side + 1])
             sums[side, 0] = histogram(design.codes[column, rows], self._weights[rows])
-        first, end = design.offsets[column : column + 2]
-        masses = np.empty((4, end - first))
         mine = slice(column, column + 1)
-        alone = Layout(design.sizes[mine], design.doubled[mine], np.array([0, end - first]))
+        alone = Layout.of(design.layout.sizes[mine], design.layout.doubled[mine])
+        masses = np.empty((4, alone.offsets[-1]))
         self._fill(sums, alone, masses)
-        return masses[:, index - first]
+        return masses[:, index - design.layout.offsets[column]]
 
     # moving -------------------------------------------------------------------------------
 
@@ -295,22 +294,15 @@ class PassState(StumpState):
     """
 
     def __init__(self, blocks: Blocks, family: Stumps, positive: Any, largest: float = 1.0) -> None:
-        sizes = family.sizes()
-        super().__init__(StumpDesign(np.empty((sizes.size, 0), np.uint8), sizes, family.doubled()))
+        codes = np.empty((len(family.thresholds_), 0), np.uint8)
+        super().__init__(StumpDesign(codes, family.layout()))
         self._blocks = blocks.kept(binned, family.thresholds_, positive, largest)
         self.log_unit = 2 * log_scale(np.array([largest]), scaled_weights(np.array([largest])))
         self._coefficients = np.zeros(self.n_weak)
         self._set_weights()
 
     def _set_weights(self) -> None:
-        tables = np.array(
-            [
-                self.design.lookup(j, self._coefficients[start:stop])
-                for j, (start, stop) in enumerate(
-                    zip(self.design.offsets[:-1], self.design.offsets[1:], strict=True)
-                )
-            ]
-        )
+        tables = self.design.lookups(self._coefficients)
         self._positives, self._negatives = self._blocks.total(weights_by_bin, tables).parts
         self.log_loss = sum(self.class_losses())
 
