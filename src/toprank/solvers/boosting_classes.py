@@ -26,7 +26,7 @@ from toprank.kernels.class_sums import (
     multiply,
     ranking_masses,
 )
-from toprank.solvers.boosting_states import Selection, StumpState
+from toprank.solvers.boosting_states import StumpState
 from toprank.solvers.passes import Moments
 from toprank.weak_rankers.stumps import SAMPLE, StumpDesign
 
@@ -86,6 +86,7 @@ class ClassState(StumpState):
         self._set_loss()
         if classify:
             self.n_weak = design.n_weak + 1
+            self._masses = np.zeros((4, self.n_weak))
 
     def _set_weights(self, weights: NDArray[np.float64]) -> None:
         """Start with each class on a scale of its own, so that no product vanishes."""
@@ -112,6 +113,10 @@ class ClassState(StumpState):
 
     def _fill_masses(self) -> None:
         self._fill(self._sums, self.design.layout, self._masses)
+        if self._classify:  # the constant classifier is right on the positives
+            positives, negatives = self.class_losses()
+            self._masses[0, -1] = 1.0 / (1.0 + math.exp(min(negatives - positives, MOST)))
+            self._masses[3, -1] = 1.0 / (1.0 + math.exp(min(positives - negatives, MOST)))
 
     def _fill(self, sums: NDArray[np.float64], layout: Layout, masses: NDArray[np.float64]) -> None:
         """Write the shares of all stumps of some columns from the histograms of these columns."""
@@ -121,26 +126,9 @@ class ClassState(StumpState):
         else:
             ranking_masses(sums[0], sums[1], layout, masses)
 
-    def rates(self, selection: Selection) -> NDArray[np.float64]:
-        found = super().rates(selection)
-        if not self._classify:
-            return found
-        right, _, _, wrong = self.shares(self.design.n_weak)
-        constant = (
-            math.sqrt(right) - math.sqrt(wrong)
-            if selection == "largest_decrease"
-            else right - wrong
-        )
-        return np.append(found, constant)
-
     def _measure(self, index: int) -> NDArray[np.float64]:
-        if index == self.design.n_weak:  # the constant classifier is right on the positives
-            positives, negatives = self.class_losses()
-            right = 1.0 / (1.0 + math.exp(min(negatives - positives, MOST)))
-            wrong = 1.0 / (1.0 + math.exp(min(positives - negatives, MOST)))
-            return np.array([right, 0.0, 0.0, wrong])
-        found: NDArray[np.float64] = self._masses[:, index]
-        if found[found > 0].min(initial=1.0) >= SMALL:
+        found = super()._measure(index)
+        if index == self.design.n_weak or found[found > 0].min(initial=1.0) >= SMALL:
             return found
         return self._measure_anew(index)
 
@@ -316,10 +304,6 @@ class PassState(StumpState):
     def _fill_masses(self) -> None:
         sums = self._positives.first, self._negatives.first
         ranking_masses(*sums, self.design.layout, self._masses)
-
-    def _measure(self, index: int) -> NDArray[np.float64]:
-        found: NDArray[np.float64] = self._masses[:, index]
-        return found
 
     def _move(self, index: int, step: float) -> None:
         self._coefficients[index] += step

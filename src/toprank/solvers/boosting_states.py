@@ -133,9 +133,9 @@ class StumpState(BoostingState):
     def _fill_masses(self) -> None:
         """Write the shares of all stumps into ``_masses``."""
 
-    @abstractmethod
     def _measure(self, index: int) -> NDArray[np.float64]:
-        """Shares of one stump, without differences."""
+        """Shares of one stump, without differences where sums were made of them."""
+        return np.asarray(self._masses[:, index])
 
     @abstractmethod
     def _move(self, index: int, step: float) -> None:
