@@ -64,13 +64,11 @@ class ClassState(StumpState):
     ) -> None:
         super().__init__(design)
         self._classify = classify
-        self._bounds = (0, n_positives, design.n_rows)
+        self._classes = slice(0, n_positives), slice(n_positives, design.n_rows)
         self._log_weights = None if weights is None else np.log(weights)
         self._coefficients = np.zeros(design.n_weak)
         self._constant = 0.0
-        self._chunks = [
-            np.arange(self._bounds[side], self._bounds[side + 1], CHUNK) for side in (0, 1)
-        ]
+        self._chunks = [np.arange(rows.start, rows.stop, CHUNK) for rows in self._classes]
         index_type = np.int32 if design.n_rows < np.iinfo(np.int32).max else np.int64
         # one place more: a row is written before it is known whether it stays
         self._changed = np.empty(design.n_rows + 1, dtype=index_type)
@@ -90,8 +88,7 @@ class ClassState(StumpState):
 
     def _set_weights(self, weights: NDArray[np.float64]) -> None:
         """Start with each class on a scale of its own, so that no product vanishes."""
-        for side in (0, 1):
-            rows = slice(self._bounds[side], self._bounds[side + 1])
+        for side, rows in enumerate(self._classes):
             self._weights[rows] = scaled_weights(weights[rows])
             self._scales[side] = log_scale(weights[rows], self._weights[rows])
 
@@ -137,8 +134,7 @@ class ClassState(StumpState):
         design = self.design
         column, _, _ = design.layout.place(index)
         sums = np.empty((2, 1, 256))
-        for side in (0, 1):
-            rows = slice(self._bounds[side], self._bounds[side + 1])
+        for side, rows in enumerate(self._classes):
             sums[side, 0] = histogram(design.codes[column, rows], self._weights[rows])
         mine = slice(column, column + 1)
         alone = Layout.of(design.layout.sizes[mine], design.layout.doubled[mine])
@@ -174,7 +170,7 @@ class ClassState(StumpState):
 
     def _multiply(self, side: int, column: int, factors: NDArray[np.float64]) -> None:
         """Multiply the weights of one class, and carry the change to every histogram."""
-        starts, end = self._chunks[side], self._bounds[side + 1]
+        starts, end = self._chunks[side], self._classes[side].stop
         counts = np.zeros(starts.size, dtype=np.intp)
         codes = self.design.codes
 
@@ -202,9 +198,8 @@ class ClassState(StumpState):
     def _renew(self) -> None:
         """Weights from the scores of the model, and histograms from the weights."""
         scores = self.scores()
-        for side, sign in ((0, -1.0), (1, 1.0)):
-            rows = slice(self._bounds[side], self._bounds[side + 1])
-            exponents = sign * scores[rows]
+        for side, rows in enumerate(self._classes):
+            exponents = (-1.0, 1.0)[side] * scores[rows]
             if self._log_weights is not None:
                 exponents += self._log_weights[rows]
             self._scales[side] = float(exponents.max())
@@ -217,19 +212,16 @@ class ClassState(StumpState):
         return self.design.scores(self._coefficients) + self._constant
 
     def _resum(self) -> None:
-        self._resum_class(0)
-        self._resum_class(1)
+        """All histograms anew."""
+        codes = self.design.codes
+
+        def add(first: int, last: int) -> None:
+            for rows, sums in zip(self._classes, self._sums, strict=True):
+                add_weights(codes, self._weights, rows.start, rows.stop, first, last, sums)
+
+        self.threads.over(codes.shape[0], add)
         self._totals = self._sums[:, 0].sum(axis=1)
         self._peaks = self._totals.copy()
-
-    def _resum_class(self, side: int) -> None:
-        start, stop = self._bounds[side], self._bounds[side + 1]
-        self.threads.over(
-            self.design.codes.shape[0],
-            lambda first, last: add_weights(
-                self.design.codes, self._weights, start, stop, first, last, self._sums[side]
-            ),
-        )
 
 
 # Rows in blocks -----------------------------------------------------------------------------------
