@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from toprank.kernels.cells import Cells, moments_of, series_of, smooth_sums, values_of
+from toprank.kernels.cells import Cells, moments_of, series_of, values_of
 from toprank.kernels.ladder import Ladder, exponential_adjoint, exponential_mass, write_rows
 from toprank.kernels.scratch import Scratch
 from toprank.kernels.sweeps import (
@@ -315,7 +315,8 @@ class _LogisticCells(Snapshot):
         return [values_of(self._lower, one) for one in series]
 
     def _backward(self, per_height: Floats, *functions: Any) -> list[Floats]:
-        return smooth_sums(functions, self._upper, self._lower, per_height, adjoint=True)
+        series = series_of(functions, moments_of(self._lower, per_height), adjoint=True)
+        return [values_of(self._upper, one) for one in series]
 
     def _write(self, cells: Cells, values: Callable[[slice], Floats], rows: Floats) -> None:
         """Write values of the rows of cells to their rows, some at a time."""

@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -292,18 +292,12 @@ class PairState(ScoredState):
 # Weak rankers of any values ----------------------------------------------------------------------
 
 
-class ScoreLoss(Protocol):
-    """A convex function of the scores, on a logarithmic scale."""
-
-    def value_and_gradient(self, scores: NDArray[Any]) -> tuple[float, NDArray[Any]]:
-        """Value and its derivative with respect to every score."""
-
-
 class ColumnState(BoostingState):
     """Weak rankers h in [0, 1] on a criterion of the scores, by exact line searches.
 
-    Steps have no closed form. Every trial of a step is one look at the criterion; the best step is
-    found along the scores, without the table.
+    Steps have no closed form. Every trial of a step is one look at ``value_and_gradient`` of the
+    criterion, which is convex and on a logarithmic scale; the best step is found along the scores,
+    without the table.
 
     ``by_class`` gives the losses of the two classes, where there are labels. Where it is the
     criterion itself, rows are classified: with the weak classifiers 2h - 1 and, as the last one,
@@ -312,7 +306,7 @@ class ColumnState(BoostingState):
     """
 
     def __init__(
-        self, design: Design, criterion: ScoreLoss, by_class: ClassificationLoss | None = None
+        self, design: Design, criterion: Any, by_class: ClassificationLoss | None = None
     ) -> None:
         self.design = design
         self._classify = criterion is by_class

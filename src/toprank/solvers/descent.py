@@ -16,7 +16,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable
-from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -48,18 +47,15 @@ def minimize_by_lbfgs(
     run = Run(**options)
     start = run.start(design.n_weak)
     if penalty.l1 > 0:
-        return minimize_with_l1(partial(_smooth_part, design, criterion), penalty, start, run)
+
+        def smooth(weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+            value, residuals = criterion.value_and_gradient(design.scores(weights))
+            return value, design.correlate(residuals)
+
+        return minimize_with_l1(smooth, penalty, start, run)
     iterate = ScoredIterate(design, criterion, penalty, start)
     curvature = _SampledCurvature(design, criterion, penalty.l2, iterate)
     return descend(iterate, curvature, penalty, run)
-
-
-def _smooth_part(
-    design: Design, criterion: Criterion, weights: NDArray[np.float64]
-) -> tuple[float, NDArray[np.float64]]:
-    """Value and gradient without the penalty."""
-    value, residuals = criterion.value_and_gradient(design.scores(weights))
-    return value, design.correlate(residuals)
 
 
 def minimize_with_l1(

@@ -70,12 +70,12 @@ class Bins:
         """How many thresholds each column has."""
         return np.array([mine.size for mine in self.thresholds], dtype=np.int64)
 
-    def by_column(self, X: Any, start: int, stop: int) -> NDArray[np.uint8]:
-        """Codes of some rows, a column after the other; missing values are 255."""
-        codes = np.empty((len(self.thresholds), stop - start), dtype=np.uint8)
-        part = as_dense(X[start:stop])
-        missing = np.full(part.shape[1], MISSING, dtype=np.uint8)
-        bin_rows(part, EVERY_ROW, self._padded(part.dtype), missing, codes, 0, stop - start)
+    def by_column(self, X: Any) -> NDArray[np.uint8]:
+        """Codes of a table, a column after the other; missing values are 255."""
+        codes = np.empty(X.shape[::-1], dtype=np.uint8)
+        missing = np.full(X.shape[1], MISSING, dtype=np.uint8)
+        tables = self._padded(X.dtype), missing
+        bin_rows(as_dense(X), EVERY_ROW, *tables, codes, 0, X.shape[0])
         return codes
 
     def by_row(self, X: Any, threads: Threads) -> NDArray[np.uint8]:

@@ -219,5 +219,4 @@ class _CodedQuestions:
 
     def codes(self, part: Any) -> NDArray[np.uint8]:
         """Codes of some rows of a table, a column after the other."""
-        part = part if self._uses_all else part[:, self.used]
-        return self._bins.by_column(part, 0, part.shape[0])
+        return self._bins.by_column(part if self._uses_all else part[:, self.used])
