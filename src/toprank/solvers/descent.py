@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from scipy import linalg, optimize
 
 from toprank.kernels.threads import CHUNK
-from toprank.solvers.base import MEMORY, SEPARATED, Penalty, Progress, Run, Solution, floor_of
+from toprank.solvers.base import MEMORY, SEPARATED, Penalty, Run, Solution, floor_of
 
 if TYPE_CHECKING:
     from toprank.objectives.base import Criterion
@@ -80,10 +80,8 @@ def minimize_with_l1(
 
     def after_iteration(intermediate_result: Any) -> None:
         solution.n_iter += 1
-        solution.path.append(float(intermediate_result.fun))
-        weights = intermediate_result.x[:half] - intermediate_result.x[half:]
-        if run.stops(Progress(solution.n_iter, solution.path[-1], weights)):
-            solution.status = "stopped"
+        solution.weights = intermediate_result.x[:half] - intermediate_result.x[half:]
+        if solution.record(float(intermediate_result.fun), run.monitor):
             raise StopIteration
 
     split = np.concatenate([np.maximum(start, 0.0), np.maximum(-start, 0.0)])
@@ -137,12 +135,10 @@ def descend(iterate: Iterate, curvature: Curvature, penalty: Penalty, run: Run) 
                 return solution
             history.remember(iterate.weights - before, iterate.gradient - old, curvature)
             solution.n_iter += 1
-            solution.path.append(iterate.value)
-            progress = Progress(solution.n_iter, iterate.value, iterate.weights)
-            if not run.stops(progress):
+            solution.weights = iterate.weights
+            if not solution.record(iterate.value, run.monitor):
                 continue
-            solution.weights, solution.slope = iterate.weights, iterate.slope
-            solution.status = "stopped"
+            solution.slope = iterate.slope
         return solution
 
 

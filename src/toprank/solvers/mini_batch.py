@@ -41,7 +41,7 @@ from toprank.kernels.mini_batches import (
 from toprank.kernels.rows import rows_of
 from toprank.kernels.top_k import RAMP
 from toprank.objectives.precision import KINDS, as_top
-from toprank.solvers.base import Monitor, Progress, Solution
+from toprank.solvers.base import Monitor, Solution
 
 if TYPE_CHECKING:
     from toprank.inputs import Lists
@@ -378,9 +378,7 @@ class Stream:
             solution.weights = self.weights
             square = float(solution.weights @ solution.weights)
             value += 0.5 * self.aim.alpha * square
-            solution.path.append(value)
-            if monitor is not None and monitor(Progress(solution.n_iter, value, solution.weights)):
-                solution.status = "stopped"
+            if solution.record(value, monitor):
                 break
             if patience.is_over(value, solution.weights):
                 solution.status = "converged"
