@@ -23,6 +23,7 @@ from toprank.kernels.ladder import Ladder, exponential_adjoint, exponential_mass
 from toprank.kernels.scratch import Scratch
 from toprank.kernels.sweeps import (
     FAR,
+    SortedRows,
     TailKernel,
     held_back,
     hinge_moments,
@@ -164,7 +165,8 @@ class _SortedSnapshot(Snapshot):
         order, ordered = ladder.sort(laid_out)
         self._rows = scratch.take(ladder.rows, order)
         self._scores = ordered.astype(np.float64, copy=False)
-        self._grades = scratch.take(ladder.grades, order)
+        grades = scratch.take(ladder.grades, order)
+        self._sorted = SortedRows(self._scores, grades, ladder.lists, ladder.n_rungs)
         self._weights = ladder.weights  # without any each row counts 1, in any order
         if ladder.row_weights is not None:
             self._weights = scratch.take(ladder.weights, order)
@@ -211,8 +213,7 @@ class _LogisticSnapshot(_SortedSnapshot):
     def __init__(self, comparison: RungComparison, scores: NDArray[Any]) -> None:
         super().__init__(comparison, scores)
         size, self._slope = self._outer_sums([_SOFTPLUS, _SIGMOID])
-        lists, n_rungs = self._ladder.lists, self._ladder.n_rungs
-        shift = held_back(self._scores, self._grades, lists, n_rungs)
+        shift = held_back(self._sorted)
         self.heights = Heights(shift[self._outer], size, self._weights[self._outer])
 
     def _bend(self) -> Floats:
@@ -228,10 +229,7 @@ class _LogisticSnapshot(_SortedSnapshot):
         return sums
 
     def _sweep(self, per_row: Floats, kernels: list[TailKernel], *, adjoint: bool) -> Floats:
-        lists, n_rungs = self._ladder.lists, self._ladder.n_rungs
-        return tail_sums(
-            self._scores, self._grades, per_row, lists, n_rungs, kernels, adjoint=adjoint
-        )
+        return tail_sums(self._sorted, per_row, kernels, adjoint=adjoint)
 
 
 def logistic_cells(
@@ -367,10 +365,8 @@ class _HingeSnapshot(_SortedSnapshot):
         return self._moments_at(1.0, per_row, adjoint=adjoint)
 
     def _moments_at(self, margin: float, per_row: Floats, *, adjoint: bool) -> Floats:
-        lists, n_rungs = self._ladder.lists, self._ladder.n_rungs
         sums = self._scratch.empty((3, self._scores.size))
-        order = self._scores, self._grades
-        hinge_moments(*order, per_row, lists, n_rungs, adjoint, margin, sums)
+        hinge_moments(self._sorted, per_row, adjoint, margin, sums)
         return sums
 
 
