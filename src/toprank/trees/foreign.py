@@ -414,9 +414,8 @@ def read_catboost(model: Any) -> ForeignModel:
     trees: ObliviousTrees | BinaryTrees
     if "oblivious_trees" in found:
         trees, constant = _symmetric(found["oblivious_trees"], columns, float(scale))
-        if any(
-            mine.size > MOST_THRESHOLDS for mine in trees.bins(len(model.feature_names_)).thresholds
-        ):
+        asked = np.unique(np.stack([trees.columns, trees.thresholds]).reshape(2, -1), axis=1)[0]
+        if np.bincount(asked.astype(np.intp)).max(initial=0) > MOST_THRESHOLDS:
             words = f"it has more than {MOST_THRESHOLDS} thresholds in a column (border_count)"
             raise _refusal(model, words)
     else:

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from toprank.kernels.bins import MISSING
+from toprank.inputs import as_dense
+from toprank.kernels.bins import EVERY_ROW, MISSING, bin_rows, padded
 from toprank.kernels.tree_scores import add_leaf_parts, add_trees, leaf_numbers, node_means
 from toprank.kernels.tree_shapley import add_contributions, node_paths, quadrature
 from toprank.trees.binary import FEW_ROWS
-from toprank.trees.bins import Bins, rows_at_a_time
+from toprank.trees.bins import rows_at_a_time
 
 if TYPE_CHECKING:
     from toprank.kernels.threads import Threads
@@ -86,13 +87,6 @@ class ObliviousTrees:
         total = found.sum()
         return found / total if total > 0.0 else found
 
-    def bins(self, n_columns: int) -> Bins:
-        """Thresholds that the trees ask about, column by column."""
-        asked: list[NDArray[np.float64]] = [np.empty(0)] * n_columns
-        for column in np.unique(self.columns):
-            asked[column] = np.unique(self.thresholds[self.columns == column])
-        return Bins(asked, np.zeros(n_columns, dtype=bool))
-
     @property
     def expected(self) -> float:
         """Mean of the sum of the trees over the training rows, by their weight."""
@@ -105,7 +99,7 @@ class ObliviousTrees:
         scores = np.full(X.shape[0], start)
         if not self.columns.size:
             return scores
-        coded = _CodedQuestions(self, X.shape[1])
+        coded = _CodedQuestions(self, X)
 
         def add(rows: slice) -> None:
             codes = coded.codes(X[rows])
@@ -123,7 +117,7 @@ class ObliviousTrees:
         found = np.zeros(X.shape)
         if not self.columns.size:
             return found
-        coded, full = _CodedQuestions(self, X.shape[1]), _FullTree(self.depth)
+        coded, full = _CodedQuestions(self, X), _FullTree(self.depth)
         step = max(1, TABLE // (self.depth << self.depth))
         for start in range(0, self.n_trees, step):
             self._add_contributions(X, slice(start, start + step), coded, full, found, threads)
@@ -204,19 +198,22 @@ class _FullTree:
 class _CodedQuestions:
     """Questions about codes instead of values, over the columns that trees ask about."""
 
-    def __init__(self, trees: ObliviousTrees, n_columns: int) -> None:
-        self.used = np.unique(trees.columns)
-        self.columns = np.searchsorted(self.used, trees.columns).astype(np.int32)
-        bins = trees.bins(n_columns)
-        thresholds = [bins.thresholds[column] for column in self.used]
-        self._bins = Bins(thresholds, bins.has_missing[self.used])
-        self._uses_all = self.used.size == n_columns
+    def __init__(self, trees: ObliviousTrees, X: Any) -> None:
+        used = np.unique(trees.columns)
+        self.columns = np.searchsorted(used, trees.columns).astype(np.int32)
         self.splits = np.empty((*trees.columns.shape, 2), dtype=np.int16)
-        for column, mine in enumerate(thresholds):
+        thresholds = []
+        for column in range(used.size):
             here = self.columns == column
-            self.splits[here, 0] = np.searchsorted(mine, trees.thresholds[here])
+            asked, self.splits[here, 0] = np.unique(trees.thresholds[here], return_inverse=True)
+            thresholds.append(asked)
         self.splits[..., 1] = np.where(trees.missing_left, MISSING, MISSING + 1)
+        self._used = slice(None) if used.size == X.shape[1] else used
+        self._tables = padded(thresholds, X.dtype), np.full(used.size, MISSING, dtype=np.uint8)
 
     def codes(self, part: Any) -> NDArray[np.uint8]:
         """Codes of some rows of a table, a column after the other."""
-        return self._bins.by_column(part if self._uses_all else part[:, self.used])
+        values = as_dense(part[:, self._used])
+        codes = np.empty(values.shape[::-1], dtype=np.uint8)
+        bin_rows(values, EVERY_ROW, *self._tables, codes, 0, len(values))
+        return codes
