@@ -62,7 +62,7 @@ class ClassState(StumpState):
         *,
         classify: bool = False,
     ) -> None:
-        super().__init__(design)
+        super().__init__(design, design.n_weak + classify)
         self._classify = classify
         self._classes = slice(0, n_positives), slice(n_positives, design.n_rows)
         self._log_weights = None if weights is None else np.log(weights)
@@ -82,9 +82,6 @@ class ClassState(StumpState):
         # rows (by weight) of each code: they say which side of a stump is smaller
         self._population = self._sums.copy()
         self._set_loss()
-        if classify:
-            self.n_weak = design.n_weak + 1
-            self._masses = np.zeros((4, self.n_weak))
 
     def _set_weights(self, weights: NDArray[np.float64]) -> None:
         """Start with each class on a scale of its own, so that no product vanishes."""

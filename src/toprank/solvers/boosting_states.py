@@ -122,9 +122,9 @@ class ClassificationLoss:
 class StumpState(BoostingState):
     """Stumps: four shares of the weight say all about one of them (see kernels.steps)."""
 
-    def __init__(self, design: StumpDesign) -> None:
+    def __init__(self, design: StumpDesign, n_weak: int | None = None) -> None:
         self.design = design
-        self.n_weak = design.n_weak
+        self.n_weak = design.n_weak if n_weak is None else n_weak
         self.threads = design.threads
         self._masses = np.zeros((4, self.n_weak))
         self._measured: dict[int, tuple[float, float, float, float]] = {}
@@ -143,10 +143,7 @@ class StumpState(BoostingState):
 
     def rates(self, selection: Selection) -> NDArray[np.float64]:
         self._fill_masses()
-        found: NDArray[np.float64] = rates(
-            self._masses, selection == "largest_decrease", self.limit
-        )
-        return found
+        return rates(self._masses, selection == "largest_decrease", self.limit)
 
     def shares(self, index: int) -> tuple[float, float, float, float]:
         """The four shares p₁, p½, m½, m₁ of one stump."""
@@ -198,8 +195,7 @@ class ScoredState(StumpState):
     def _twice(self, index: int) -> NDArray[np.uint8]:
         """2h of one stump, in {0, 1, 2}, for every row."""
         column, values = self.design.values_by_code(index)
-        doubled: NDArray[np.uint8] = (2 * values).astype(np.uint8)[self.design.codes[column]]
-        return doubled
+        return np.asarray((2 * values).astype(np.uint8)[self.design.codes[column]])
 
     def _fill_with(self, kernel: Any, *rows: Any) -> None:
         """Let a kernel write the shares of all stumps, columns shared by the threads."""
@@ -247,10 +243,8 @@ class LadderState(ScoredState):
         self._fill_with(ladder_masses, *lists)
 
     def _measure(self, index: int) -> NDArray[np.float64]:
-        found: NDArray[np.float64] = ladder_masses_of(
-            self._twice(index), self._ladder.rungs, self._ladder.first_rungs, self._weights
-        )
-        return found
+        rungs = self._ladder.rungs, self._ladder.first_rungs
+        return ladder_masses_of(self._twice(index), *rungs, self._weights)
 
 
 class PairState(ScoredState):

@@ -387,8 +387,7 @@ class _SampledCurvature(Curvature):
             return 0.0
         values -= weights @ values / total
         values *= np.sqrt(weights)[:, None]
-        moments: NDArray[np.float64] = values.T @ values
-        return moments
+        return np.asarray(values.T @ values)
 
     def _sample(self, signed: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
         """Rows that weigh most, and every so-many-th of the others, their mass scaled up."""

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from numbers import Real
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -267,7 +267,7 @@ class Patience:
     judge: Callable[[NDArray[np.float64]], float] | None = None
     best: float = float("inf")
     best_weights: NDArray[np.float64] | None = None
-    n_bad: int = field(default=0)
+    n_bad: int = 0
 
     def is_over(self, value: float, weights: NDArray[np.float64]) -> bool:
         """Look at a pass."""

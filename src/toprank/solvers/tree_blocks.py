@@ -47,10 +47,8 @@ SCORE_BYTES = 8
 
 def binned_rows(block: Block, bins: Bins, positive: Any) -> Block:
     """Codes of the rows that count, one byte per cell, which are positives, and their weights."""
-    X, positives, weights = block.X, block.y == positive, block.weights
-    if weights is not None:
-        kept = weights > 0
-        X, positives, weights = X[kept], positives[kept], weights[kept].astype(np.float64)
+    X, positives = block.counted(block.X), block.counted(block.y) == positive
+    weights = None if block.weights is None else block.counted(block.weights).astype(np.float64)
     return Block(bins.by_row(X, Threads()), positives, weights, block.number)
 
 
