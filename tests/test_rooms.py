@@ -127,8 +127,6 @@ TESTED_THROUGH = {
     "rankers/base.py": "rankers/test_scikit_learn.py",
     "rankers/supervised.py": "rankers/test_scikit_learn.py",
     "solvers/label_boosting.py": "rankers/test_multilabel_boosting.py",
-    "solvers/tree_problem.py": "rankers/test_tree_blocks.py",
-    "trees/engines.py": "trees/test_foreign.py",
     "weak_rankers/base.py": "weak_rankers/test_designs.py",
 }
 

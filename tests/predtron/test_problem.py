@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from tests.predtron.streams import ndcg_of_all
-from toprank.kernels.permutations import best_first
-from toprank.kernels.rounds import TableRounds, play_round
+from toprank.kernels.rounds import TableRounds, best_first, play_round
 from toprank.predtron import (
     Absolute,
     Basis,

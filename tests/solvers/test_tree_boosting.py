@@ -6,9 +6,9 @@ import pytest
 from toprank.kernels.threads import Threads
 from toprank.objectives import ExponentialIRPush, ExponentialPush, LogLoss, Push
 from toprank.solvers import tree_table
-from toprank.solvers.tree_boosting import BinnedColumns, Boosting, boost_trees, in_order
+from toprank.solvers.tree_boosting import Boosting, boost_trees, in_order
 from toprank.solvers.tree_leaves import leaf_objective
-from toprank.solvers.tree_table import TreeTable
+from toprank.solvers.tree_table import BinnedColumns, TreeTable
 from toprank.truth import Truth
 
 RNG = np.random.default_rng(5)

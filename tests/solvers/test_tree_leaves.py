@@ -6,9 +6,8 @@ import pytest
 from toprank.kernels.threads import Threads
 from toprank.objectives import ExponentialIRPush, ExponentialPush, LogLoss, PrecisionAtK, Push
 from toprank.solvers import tree_leaves
-from toprank.solvers.tree_boosting import BinnedColumns
 from toprank.solvers.tree_leaves import leaf_objective
-from toprank.solvers.tree_table import TreeTable
+from toprank.solvers.tree_table import BinnedColumns, TreeTable
 from toprank.truth import Truth
 
 PENALTY = 3.0

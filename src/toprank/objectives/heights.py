@@ -18,11 +18,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from toprank.kernels.cells import Cells, moments_of, series_of, smooth_sums, values_of
+from toprank.kernels.cells import Cells, moments_of, series_of, values_of
 from toprank.kernels.ladder import Ladder, exponential_adjoint, exponential_mass, write_rows
 from toprank.kernels.scratch import Scratch
 from toprank.kernels.sweeps import (
     FAR,
+    SortedRows,
     TailKernel,
     held_back,
     hinge_moments,
@@ -164,7 +165,8 @@ class _SortedSnapshot(Snapshot):
         order, ordered = ladder.sort(laid_out)
         self._rows = scratch.take(ladder.rows, order)
         self._scores = ordered.astype(np.float64, copy=False)
-        self._grades = scratch.take(ladder.grades, order)
+        grades = scratch.take(ladder.grades, order)
+        self._sorted = SortedRows(self._scores, grades, ladder.lists, ladder.n_rungs)
         self._weights = ladder.weights  # without any each row counts 1, in any order
         if ladder.row_weights is not None:
             self._weights = scratch.take(ladder.weights, order)
@@ -211,8 +213,7 @@ class _LogisticSnapshot(_SortedSnapshot):
     def __init__(self, comparison: RungComparison, scores: NDArray[Any]) -> None:
         super().__init__(comparison, scores)
         size, self._slope = self._outer_sums([_SOFTPLUS, _SIGMOID])
-        lists, n_rungs = self._ladder.lists, self._ladder.n_rungs
-        shift = held_back(self._scores, self._grades, lists, n_rungs)
+        shift = held_back(self._sorted)
         self.heights = Heights(shift[self._outer], size, self._weights[self._outer])
 
     def _bend(self) -> Floats:
@@ -228,10 +229,7 @@ class _LogisticSnapshot(_SortedSnapshot):
         return sums
 
     def _sweep(self, per_row: Floats, kernels: list[TailKernel], *, adjoint: bool) -> Floats:
-        lists, n_rungs = self._ladder.lists, self._ladder.n_rungs
-        return tail_sums(
-            self._scores, self._grades, per_row, lists, n_rungs, kernels, adjoint=adjoint
-        )
+        return tail_sums(self._sorted, per_row, kernels, adjoint=adjoint)
 
 
 def logistic_cells(
@@ -315,7 +313,8 @@ class _LogisticCells(Snapshot):
         return [values_of(self._lower, one) for one in series]
 
     def _backward(self, per_height: Floats, *functions: Any) -> list[Floats]:
-        return smooth_sums(functions, self._upper, self._lower, per_height, adjoint=True)
+        series = series_of(functions, moments_of(self._lower, per_height), adjoint=True)
+        return [values_of(self._upper, one) for one in series]
 
     def _write(self, cells: Cells, values: Callable[[slice], Floats], rows: Floats) -> None:
         """Write values of the rows of cells to their rows, some at a time."""
@@ -366,10 +365,8 @@ class _HingeSnapshot(_SortedSnapshot):
         return self._moments_at(1.0, per_row, adjoint=adjoint)
 
     def _moments_at(self, margin: float, per_row: Floats, *, adjoint: bool) -> Floats:
-        lists, n_rungs = self._ladder.lists, self._ladder.n_rungs
         sums = self._scratch.empty((3, self._scores.size))
-        order = self._scores, self._grades
-        hinge_moments(*order, per_row, lists, n_rungs, adjoint, margin, sums)
+        hinge_moments(self._sorted, per_row, adjoint, margin, sums)
         return sums
 
 

@@ -15,8 +15,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from toprank.inputs import check_number
-from toprank.kernels.permutations import ndcg_loss, precision_loss
-from toprank.kernels.rounds import ERROR_SET_SIZE, HAMMING, SUBSET_ZERO_ONE, subset_loss
+from toprank.kernels.rounds import (
+    ERROR_SET_SIZE,
+    HAMMING,
+    SUBSET_ZERO_ONE,
+    ndcg_loss,
+    precision_loss,
+    subset_loss,
+)
 
 Loss = Callable[[Any, Any], float]
 """A function of a prediction and a label, at least 0."""

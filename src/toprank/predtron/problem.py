@@ -29,8 +29,16 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
-from toprank.kernels.permutations import best_first, correct_for_ndcg, ndcg_loss, with_top
-from toprank.kernels.rounds import RankingRounds, SubsetRounds, TableRounds, play_round
+from toprank.kernels.rounds import (
+    RankingRounds,
+    SubsetRounds,
+    TableRounds,
+    best_first,
+    correct_for_ndcg,
+    ndcg_loss,
+    play_round,
+    with_top,
+)
 from toprank.predtron.losses import (
     ErrorSetSize,
     NDCGLoss,

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from toprank.kernels.permutations import best_first
+from toprank.kernels.rounds import best_first
 from toprank.predtron.losses import discounts
 
 

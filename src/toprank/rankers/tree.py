@@ -28,8 +28,12 @@ from toprank.rankers.callbacks import Watch, with_callbacks
 from toprank.rankers.held_out import HeldOut, hold_out
 from toprank.rankers.supervised import SupervisedRanker, check_table
 from toprank.solvers.base import Progress
-from toprank.solvers.tree_boosting import Boosting
-from toprank.solvers.tree_problem import block_objective, problem_in_blocks, problem_in_memory
+from toprank.solvers.tree_boosting import (
+    Boosting,
+    block_objective,
+    problem_in_blocks,
+    problem_in_memory,
+)
 from toprank.trees import ObliviousTrees
 from toprank.trees.categories import Categories, column_directions
 from toprank.trees.foreign import read_model
@@ -38,8 +42,7 @@ if TYPE_CHECKING:
     from toprank.blocks import Blocks
     from toprank.kernels.threads import Threads
     from toprank.objectives import Objective
-    from toprank.solvers.tree_boosting import GrownTree
-    from toprank.solvers.tree_problem import TreeProblem
+    from toprank.solvers.tree_boosting import GrownTree, TreeProblem
     from toprank.truth import Truth
 
 Floats = NDArray[np.float64]

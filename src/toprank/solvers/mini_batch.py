@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from numbers import Real
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -41,7 +41,7 @@ from toprank.kernels.mini_batches import (
 from toprank.kernels.rows import rows_of
 from toprank.kernels.top_k import RAMP
 from toprank.objectives.precision import KINDS, as_top
-from toprank.solvers.base import Monitor, Progress, Solution
+from toprank.solvers.base import Monitor, Solution
 
 if TYPE_CHECKING:
     from toprank.inputs import Lists
@@ -267,7 +267,7 @@ class Patience:
     judge: Callable[[NDArray[np.float64]], float] | None = None
     best: float = float("inf")
     best_weights: NDArray[np.float64] | None = None
-    n_bad: int = field(default=0)
+    n_bad: int = 0
 
     def is_over(self, value: float, weights: NDArray[np.float64]) -> bool:
         """Look at a pass."""
@@ -378,9 +378,7 @@ class Stream:
             solution.weights = self.weights
             square = float(solution.weights @ solution.weights)
             value += 0.5 * self.aim.alpha * square
-            solution.path.append(value)
-            if monitor is not None and monitor(Progress(solution.n_iter, value, solution.weights)):
-                solution.status = "stopped"
+            if solution.record(value, monitor):
                 break
             if patience.is_over(value, solution.weights):
                 solution.status = "converged"

@@ -36,7 +36,7 @@ from toprank.objectives.precision import PrecisionCriterion
 if TYPE_CHECKING:
     from toprank.objectives import Criterion, Objective
     from toprank.objectives.exponential import TiltedMass
-    from toprank.solvers.tree_boosting import GrowingRows
+    from toprank.solvers.tree_table import GrowingRows
     from toprank.truth import Truth
 
 Floats = NDArray[np.float64]
