@@ -5,13 +5,21 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from toprank.inputs import check_choice
-from toprank.metrics.lists import BOTH, WORST_FIRST, check_rows, metric, over_lists, ratio
+from toprank.metrics.lists import (
+    BOTH,
+    WORST_FIRST,
+    check_rows,
+    metric,
+    over_lists,
+    ratio,
+    scored_rows,
+)
 from toprank.metrics.ranked import (
     AVERAGE,
     OPTIMISTIC,
@@ -28,7 +36,7 @@ from toprank.metrics.ranked import (
 )
 
 if TYPE_CHECKING:
-    from toprank.metrics.lists import Undefined
+    from toprank.metrics.lists import Options
     from toprank.metrics.ranked import Floats, ScoredRows
 
 # A difference of two scores is known up to this share of their size.
@@ -147,7 +155,7 @@ def _of_each_row(
     """One value for each row, from a formula of ties, and which rows are positives."""
     check_choice("ties", ties, tuple(SHARE_BELOW))
     # Rows of weight 0 count in no height, yet they have a height of their own.
-    rows = check_rows(*given, keep_weightless=True)
+    rows = scored_rows(*given, keep_weightless=True)
     if not rows.scores.size:
         raise ValueError("y_true is empty; there is no row to rank.")
     by_score = sort_rows(rows)
@@ -187,10 +195,7 @@ def pnorm_error(
     normalize: bool = False,
     margin: float = 0.0,
     ties: str = PESSIMISTIC,
-    undefined: Undefined = "skip",
-    sample_weight: ArrayLike | None = None,
-    groups: ArrayLike | None = None,
-    pos_label: Any = None,
+    **lists: Unpack[Options],
 ) -> float:
     """P-norm push error: the sum of the p-th powers of the heights of the negatives.
 
@@ -221,8 +226,7 @@ def pnorm_error(
     >>> pnorm_error([-1, 1, -1, 1, -1, -1, 1, 1], [1, 2, 3, 4, 5, 6, 7, 8], p=4)
     33.0
     """
-    check_choice("ties", ties, WORST_FIRST)
-    rows = check_rows(y_true, scores, sample_weight, groups, pos_label)
+    rows = check_rows("pnorm_error", y_true, scores, ties, **lists)
     if not p >= 1:
         raise ValueError(f"p={p} must be at least 1.")
     if np.isinf(p) and not normalize:
@@ -238,7 +242,7 @@ def pnorm_error(
                 RuntimeWarning,
                 stacklevel=2,
             )
-    return over_lists(error, rows, "pnorm_error", needs=BOTH, undefined=undefined)
+    return over_lists(error, rows)
 
 
 def _won_by_margin(rows: ScoredRows, margin: float, ties: str) -> ScoredRows:
@@ -307,10 +311,7 @@ def price_of_heights(
     price: Callable[[Floats], Floats],
     on: str = "height",
     ties: str = TOGETHER,
-    undefined: Undefined = "skip",
-    sample_weight: ArrayLike | None = None,
-    groups: ArrayLike | None = None,
-    pos_label: Any = None,
+    **lists: Unpack[Options],
 ) -> float:
     """Sum of the prices of all heights, reverse heights or ranks.
 
@@ -338,8 +339,7 @@ def price_of_heights(
     >>> price_of_heights([0, 1, 0, 1], [4, 3, 2, 1], price=np.square)
     5.0
     """
-    check_choice("ties", ties, TOGETHER_OR_WORST)
-    rows = check_rows(y_true, scores, sample_weight, groups, pos_label)
+    rows = check_rows("price_of_heights", y_true, scores, ties, **lists)
     check_choice("on", on, ("height", "reverse_height", "rank"))
 
     def checked(places: Floats) -> Floats:
@@ -353,7 +353,7 @@ def price_of_heights(
         return prices
 
     total = _total_price(rows, checked, on, ties)
-    return over_lists(total, rows, "price_of_heights", needs=BOTH, undefined=undefined)
+    return over_lists(total, rows)
 
 
 def _total_price(rows: ScoredRows, price: Callable[[Floats], Floats], on: str, ties: str) -> Floats:
