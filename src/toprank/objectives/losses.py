@@ -13,8 +13,8 @@ where the squared hinge has no second derivative (x = -1), 0 stands for it.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from typing import Any, Literal
+from collections.abc import Callable
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,108 +23,41 @@ from scipy.special import expit
 from toprank.kernels.sweeps import FAR
 
 LossName = Literal["exponential", "logistic", "hinge", "squared_hinge"]
+Function = Callable[[NDArray[Any]], NDArray[Any]]
 
 
-class Loss(ABC):
-    """One loss, elementwise, with two derivatives with respect to x."""
+class Loss(NamedTuple):
+    """One loss, elementwise, with two derivatives with respect to x, neither of them negative.
+
+    ``shift`` gives the exponent c to take out of a sum whose largest x is given: up to rounding
+    ℓ(x) = e^c·ℓ(x - c), and the same for its derivatives. ``length`` is that over which the kink
+    of a hinge is rounded off.
+    """
 
     name: str
-    length: float = 0.0  # over which the kink of a hinge is rounded off
-
-    @abstractmethod
-    def value(self, x: NDArray[Any]) -> NDArray[Any]:
-        """ℓ."""
-
-    @abstractmethod
-    def slope(self, x: NDArray[Any]) -> NDArray[Any]:
-        """dℓ/dx, not negative."""
-
-    @abstractmethod
-    def bend(self, x: NDArray[Any]) -> NDArray[Any]:
-        """d²ℓ/dx², not negative."""
-
-    def shift(self, largest: NDArray[Any]) -> NDArray[Any]:
-        """Exponent c to take out of a sum whose largest x is given.
-
-        Up to rounding ℓ(x) = e^c·ℓ(x - c), and the same for its derivatives.
-        """
-        return np.zeros_like(largest)
+    value: Function
+    slope: Function
+    bend: Function
+    shift: Function = np.zeros_like
+    length: float = 0.0
 
 
-class _Exponential(Loss):
-    name = "exponential"
-
-    def value(self, x: NDArray[Any]) -> NDArray[Any]:
-        return np.asarray(np.exp(x))
-
-    slope = value
-    bend = value
-
-    def shift(self, largest: NDArray[Any]) -> NDArray[Any]:
-        return largest
-
-
-class _Logistic(Loss):
-    name = "logistic"
-
-    def value(self, x: NDArray[Any]) -> NDArray[Any]:
-        return np.asarray(np.logaddexp(0.0, x))
-
-    def slope(self, x: NDArray[Any]) -> NDArray[Any]:
-        return np.asarray(expit(x))
-
-    def bend(self, x: NDArray[Any]) -> NDArray[Any]:
-        return np.asarray(expit(x) * expit(-x))
-
-    def shift(self, largest: NDArray[Any]) -> NDArray[Any]:
-        return np.minimum(largest + FAR, 0.0)
-
-
-class _Hinge(Loss):
-    name = "hinge"
-
-    def value(self, x: NDArray[Any]) -> NDArray[Any]:
-        return np.maximum(1.0 + x, 0.0)
-
-    def slope(self, x: NDArray[Any]) -> NDArray[Any]:
-        return np.where(1.0 + x > 0.0, 1.0, 0.0)
-
-    def bend(self, x: NDArray[Any]) -> NDArray[Any]:
-        return np.zeros_like(x)
-
-
-class _SquaredHinge(Loss):
-    name = "squared_hinge"
-
-    def value(self, x: NDArray[Any]) -> NDArray[Any]:
-        return np.maximum(1.0 + x, 0.0) ** 2
-
-    def slope(self, x: NDArray[Any]) -> NDArray[Any]:
-        return 2.0 * np.maximum(1.0 + x, 0.0)
-
-    def bend(self, x: NDArray[Any]) -> NDArray[Any]:
-        return np.where(1.0 + x > 0.0, 2.0, 0.0)
-
-
-class RoundedHinge(Loss):
+def rounded_hinge(length: float) -> Loss:
     """The hinge with a parabola over ``length`` at its kink: smooth, at most length/2 below it."""
 
-    name = "rounded_hinge"
-
-    def __init__(self, length: float) -> None:
-        self.length = length
-
-    def value(self, x: NDArray[Any]) -> NDArray[Any]:
+    def value(x: NDArray[Any]) -> NDArray[Any]:
         above = np.maximum(1.0 + x, 0.0)
-        bent = np.minimum(above, self.length)
-        return np.asarray(above - bent + bent * bent / (2.0 * self.length))
+        bent = np.minimum(above, length)
+        return np.asarray(above - bent + bent * bent / (2.0 * length))
 
-    def slope(self, x: NDArray[Any]) -> NDArray[Any]:
-        return np.clip((1.0 + x) / self.length, 0.0, 1.0)
+    def slope(x: NDArray[Any]) -> NDArray[Any]:
+        return np.clip((1.0 + x) / length, 0.0, 1.0)
 
-    def bend(self, x: NDArray[Any]) -> NDArray[Any]:
-        inside = (1.0 + x > 0.0) & (1.0 + x < self.length)
-        return np.where(inside, 1.0 / self.length, 0.0)
+    def bend(x: NDArray[Any]) -> NDArray[Any]:
+        inside = (1.0 + x > 0.0) & (1.0 + x < length)
+        return np.where(inside, 1.0 / length, 0.0)
+
+    return Loss("rounded_hinge", value, slope, bend, length=length)
 
 
 def largest_score(loss: LossName) -> float:
@@ -133,5 +66,24 @@ def largest_score(loss: LossName) -> float:
 
 
 LOSSES: dict[str, Loss] = {
-    loss.name: loss for loss in (_Exponential(), _Logistic(), _Hinge(), _SquaredHinge())
+    "exponential": Loss("exponential", np.exp, np.exp, np.exp, shift=lambda largest: largest),
+    "logistic": Loss(
+        "logistic",
+        value=lambda x: np.logaddexp(0.0, x),
+        slope=expit,
+        bend=lambda x: expit(x) * expit(-x),
+        shift=lambda largest: np.minimum(largest + FAR, 0.0),
+    ),
+    "hinge": Loss(
+        "hinge",
+        value=lambda x: np.maximum(1.0 + x, 0.0),
+        slope=lambda x: np.where(1.0 + x > 0.0, 1.0, 0.0),
+        bend=np.zeros_like,
+    ),
+    "squared_hinge": Loss(
+        "squared_hinge",
+        value=lambda x: np.maximum(1.0 + x, 0.0) ** 2,
+        slope=lambda x: 2.0 * np.maximum(1.0 + x, 0.0),
+        bend=lambda x: np.where(1.0 + x > 0.0, 2.0, 0.0),
+    ),
 }

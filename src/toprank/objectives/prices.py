@@ -179,19 +179,20 @@ class _LogPower(Aggregate):
     p: float
 
     def value_and_first(self, heights: Heights) -> tuple[float, Floats]:
-        value, shares = self._value_and_shares(heights)
+        value, shares = self.value_and_shares(heights)
         return value, shares / heights.size
 
     def curvature(self, heights: Heights) -> HeightCurvature:
         refuse_infinite(self.p)
-        first = self._value_and_shares(heights)[1] / heights.size
+        first = self.value_and_shares(heights)[1] / heights.size
         return HeightCurvature(first, (self.p - 1.0) * first / heights.size, -self.p)
 
     def risk(self, heights: Heights) -> float:
         value = self.value(heights)
         return exponential_or_warn(value if math.isinf(self.p) else self.p * value)
 
-    def _value_and_shares(self, heights: Heights) -> tuple[float, Floats]:
+    def value_and_shares(self, heights: Heights) -> tuple[float, Floats]:
+        """Value, and the share of each height in the sum."""
         log_size = np.log(heights.size)
         log = heights.shift + log_size
         top = int(log.argmax())
@@ -239,21 +240,11 @@ class _RootPower(Aggregate):
         """Value, ∂V/∂size and log value."""
         if heights.are_plain:
             return self._plain_parts(heights)
-        log = heights.log()
-        log_largest = float(log.max())
-        if log_largest == -math.inf:
-            return 0.0, np.zeros_like(log), -math.inf
-        self._check(log_largest)
-        ratio = np.exp(log - log_largest)
-        scale = np.exp(heights.shift)  # du/dsize
-        if math.isinf(self.p):
-            mass = np.where(ratio >= 1.0 - TIED, heights.weight, 0.0)
-            return math.exp(log_largest), mass / mass.sum() * scale, log_largest
-        slope = heights.weight * ratio ** (self.p - 1.0)
-        total = float(np.einsum("i,i", slope, ratio))
-        log_value = log_largest + math.log(total) / self.p
-        root = total ** (1.0 / self.p)
-        return math.exp(log_value), slope * (root / total) * scale, log_value
+        # shifted heights are those of the logistic loss, and none is 0
+        log_value, shares = _LogPower(self.p).value_and_shares(heights)
+        self._check(log_value)
+        value = math.exp(log_value)
+        return value, value * shares / heights.size, log_value
 
     def _plain_parts(self, heights: Heights) -> tuple[float, Floats, float]:
         """Value, ∂V/∂size and log value of heights that are sizes, without a logarithm of each."""

@@ -14,7 +14,6 @@ positives instead: the same formula on negated scores with the classes swapped.
 from __future__ import annotations
 
 import math
-from abc import abstractmethod
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, TypedDict, Unpack, get_args
 
@@ -26,7 +25,7 @@ from toprank.kernels.tilts import floor_bends
 from toprank.objectives.base import Adapted, Criterion, Degrees, Objective, Relative, RowOptions
 from toprank.objectives.exponential import ExponentialCriterion, IRCriterion, PushFormula
 from toprank.objectives.heights import PairComparison, compare
-from toprank.objectives.losses import LOSSES, Loss, LossName, RoundedHinge, largest_score
+from toprank.objectives.losses import LOSSES, Loss, LossName, largest_score, rounded_hinge
 from toprank.objectives.prices import Aggregate, Heights, Price, Snapshot, aggregate
 from toprank.objectives.top import SoftTop, TopCriterion
 from toprank.truth import Truth
@@ -42,42 +41,28 @@ class PairOptions(TypedDict, total=False):
     sample_weight: ArrayLike | None
 
 
-class PushParts(NamedTuple):
-    """What a push is made of."""
+class _Push(Objective):
+    """A formula, put on labels, grades or pairs."""
 
     loss: LossName
     price: float | PriceName | Price
     focus: Focus
     bottom_weight: float
 
-
-class _Push(Objective):
-    """A formula, put on labels, grades or pairs."""
-
-    @abstractmethod
-    def _formula(self) -> PushParts:
-        """Give loss, price and focus."""
-
     def _loss(self) -> Loss:
-        return LOSSES[self._formula().loss]
+        return LOSSES[self.loss]
 
     def is_logarithm(self) -> bool:
         """Whether the value is a logarithm, so that its slopes do not depend on the weights."""
-        loss, price, *_ = self._formula()
-        return loss == "exponential" and not isinstance(price, Price)
+        return self.loss == "exponential" and not isinstance(self.price, Price)
 
     def bound_at(self, power: float, truth: Truth) -> Criterion:
         """Mean of this power over the priced rows: smooth, and never above the push at p = ∞."""
-        loss, _, focus, bottom_weight = self._formula()
         is_simple = truth.is_labels and truth.is_one_list
-        if is_simple and focus != "both" and loss != "exponential":
-            return SoftTop(loss, power, focus, lower_bound=True).criterion(truth)
-        ends = focus, bottom_weight
-        smooth = (
-            ExponentialPush(power, *ends)
-            if loss == "exponential"
-            else Push(loss, power, *ends, rounding=1.0 / power)
-        )
+        if is_simple and self.focus != "both" and self.loss != "exponential":
+            return SoftTop(self.loss, power, self.focus, lower_bound=True).criterion(truth)
+        rounding = 0.0 if self.loss == "exponential" else 1.0 / power
+        smooth = Push(self.loss, power, self.focus, self.bottom_weight, rounding)
         criterion = smooth.criterion(truth)
         log_weight = criterion.log_priced_weight / power
         if self.is_logarithm():
@@ -85,21 +70,19 @@ class _Push(Objective):
         return Relative(criterion, math.exp(log_weight))
 
     def weight_degrees(self) -> Degrees | None:
-        loss, price, *_ = self._formula()
-        if price == "identity":
-            price = 1.0
+        price = 1.0 if self.price == "identity" else self.price
         if not isinstance(price, int | float):
             return None
         p = float(price)
         risk = 1.0 if math.isinf(p) else 1.0 + p
-        return Degrees(1.0 + 1.0 / p, risk, in_logs=loss == "exponential")
+        return Degrees(1.0 + 1.0 / p, risk, in_logs=self.loss == "exponential")
 
     def _largest_score(self) -> float:
-        return largest_score(self._formula().loss)
+        return largest_score(self.loss)
 
     def _criterion(self, truth: Truth) -> Criterion:
-        loss, price, focus, bottom_weight = self._formula()
-        constants = focus_constants(focus, bottom_weight)
+        loss, price, focus = self.loss, self.price, self.focus
+        constants = focus_constants(focus, self.bottom_weight)
         is_simple = truth.is_labels and truth.is_one_list
         if is_simple and (loss, price, focus) == ("exponential", "log1p", "bottom"):
             return IRCriterion(truth.positives, truth.weights)
@@ -109,7 +92,7 @@ class _Push(Objective):
                 return ExponentialCriterion(formula, truth.positives, truth.weights)
             if math.isinf(price) and focus != "both":
                 sign = 1 if focus == "top" else -1
-                return TopCriterion(self._loss(), price, sign, truth.positives, truth.weights)
+                return TopCriterion(self._loss(), price, sign, truth)
         sides = tuple(
             PushSide(sign, constant, compare(self._loss(), truth, sign))
             for sign, constant in constants.items()
@@ -234,10 +217,7 @@ class Push(_Push):
 
     def _loss(self) -> Loss:
         is_rounded = self.loss == "hinge" and self.rounding > 0
-        return RoundedHinge(self.rounding) if is_rounded else LOSSES[self.loss]
-
-    def _formula(self) -> PushParts:
-        return PushParts(self.loss, self.price, self.focus, self.bottom_weight)
+        return rounded_hinge(self.rounding) if is_rounded else LOSSES[self.loss]
 
 
 @dataclass(frozen=True)
@@ -273,6 +253,7 @@ class ExponentialPush(_Push):
     p: float = 4.0
     focus: Focus = "top"
     bottom_weight: float = 1.0
+    loss = "exponential"
 
     def __post_init__(self) -> None:
         if isinstance(self.p, (str, Price)) or not self.p >= 1:
@@ -280,12 +261,14 @@ class ExponentialPush(_Push):
         _check_focus(self.focus, self.bottom_weight)
 
     @property
+    def price(self) -> float:  # type: ignore[override]
+        """The power p, as the price of a height."""
+        return self.p
+
+    @property
     def has_probabilities(self) -> bool:
         """Whether scores are log-odds but for a factor: at a finite p and one end of the list."""
         return math.isfinite(self.p) and self.focus != "both"
-
-    def _formula(self) -> PushParts:
-        return PushParts("exponential", self.p, self.focus, self.bottom_weight)
 
 
 @dataclass(frozen=True)
@@ -303,8 +286,10 @@ class ExponentialIRPush(_Push):
     1.6265
     """
 
-    def _formula(self) -> PushParts:
-        return PushParts("exponential", "log1p", "bottom", 1.0)
+    loss = "exponential"
+    price = "log1p"
+    focus = "bottom"
+    bottom_weight = 1.0
 
 
 def pnorm_push(
