@@ -41,115 +41,8 @@ class PairOptions(TypedDict, total=False):
     sample_weight: ArrayLike | None
 
 
-class _Push(Objective):
-    """A formula, put on labels, grades or pairs."""
-
-    loss: LossName
-    price: float | PriceName | Price
-    focus: Focus
-    bottom_weight: float
-
-    def _loss(self) -> Loss:
-        return LOSSES[self.loss]
-
-    def is_logarithm(self) -> bool:
-        """Whether the value is a logarithm, so that its slopes do not depend on the weights."""
-        return self.loss == "exponential" and not isinstance(self.price, Price)
-
-    def bound_at(self, power: float, truth: Truth) -> Criterion:
-        """Mean of this power over the priced rows: smooth, and never above the push at p = ∞."""
-        is_simple = truth.is_labels and truth.is_one_list
-        if is_simple and self.focus != "both" and self.loss != "exponential":
-            return SoftTop(self.loss, power, self.focus, lower_bound=True).criterion(truth)
-        rounding = 0.0 if self.loss == "exponential" else 1.0 / power
-        smooth = Push(self.loss, power, self.focus, self.bottom_weight, rounding)
-        criterion = smooth.criterion(truth)
-        log_weight = criterion.log_priced_weight / power
-        if self.is_logarithm():
-            return Adapted(criterion, offset=-log_weight)
-        return Relative(criterion, math.exp(log_weight))
-
-    def weight_degrees(self) -> Degrees | None:
-        price = 1.0 if self.price == "identity" else self.price
-        if not isinstance(price, int | float):
-            return None
-        p = float(price)
-        risk = 1.0 if math.isinf(p) else 1.0 + p
-        return Degrees(1.0 + 1.0 / p, risk, in_logs=self.loss == "exponential")
-
-    def _largest_score(self) -> float:
-        return largest_score(self.loss)
-
-    def _criterion(self, truth: Truth) -> Criterion:
-        loss, price, focus = self.loss, self.price, self.focus
-        constants = focus_constants(focus, self.bottom_weight)
-        is_simple = truth.is_labels and truth.is_one_list
-        if is_simple and (loss, price, focus) == ("exponential", "log1p", "bottom"):
-            return IRCriterion(truth.positives, truth.weights)
-        if is_simple and isinstance(price, int | float):
-            if loss == "exponential":
-                formula = PushFormula(float(price), constants)
-                return ExponentialCriterion(formula, truth.positives, truth.weights)
-            if math.isinf(price) and focus != "both":
-                sign = 1 if focus == "top" else -1
-                return TopCriterion(self._loss(), price, sign, truth)
-        sides = tuple(
-            PushSide(sign, constant, compare(self._loss(), truth, sign))
-            for sign, constant in constants.items()
-        )
-        return PushCriterion(aggregate(price, in_logs=loss == "exponential"), sides, truth.n_rows)
-
-    def on_grades(self, grades: ArrayLike, **rows: Unpack[RowOptions]) -> Criterion:
-        """Put the formula on graded labels: π(i, k) = 1 where i has the higher grade.
-
-        Only rows of one list are compared. No pair is formed: each grade is one bipartite
-        problem against all higher grades. Cost O(rows) for the exponential loss, one sort and
-        O(rows·grades) for the others.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from toprank.objectives import Push
-        >>> criterion = Push(loss="hinge", price=1).on_grades([2, 1, 0])
-        >>> criterion.risk(np.array([2.0, 2.0, 0.0]))
-        1.0
-        """
-        return self._on_all_rows(Truth.of_grades(grades, **rows))
-
-    def on_pairs(self, pairs: ArrayLike, n_rows: int, **weights: Unpack[PairOptions]) -> Criterion:
-        """Put the formula on crucial pairs (section 7): π(i, k) = 1 for the pairs given.
-
-        The truth may be non-transitive. Cost O(pairs) in time and memory.
-
-        Parameters
-        ----------
-        pairs : array of shape (n_pairs, 2)
-            Row numbers (better, worse); a pair given twice counts twice.
-        n_rows : int
-            How many rows the scores will have.
-        pair_weight : array of shape (n_pairs,), optional
-            v_ik, what each pair counts within its height.
-        sample_weight : array of shape (n_rows,), optional
-            Row weights, as everywhere: w_i within the height, w_k on its price.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from toprank.objectives import ExponentialPush
-        >>> circle = [[0, 1], [1, 2], [2, 0]]
-        >>> round(ExponentialPush(p=1).on_pairs(circle, 3).risk(np.zeros(3)), 4)
-        3.0
-        """
-        return self.criterion(Truth.of_pairs(pairs, n_rows, **weights))
-
-
-def focus_constants(focus: Focus, bottom_weight: float) -> dict[int, float]:
-    """What the top push (1) and the bottom push (-1) count."""
-    return {"top": {1: 1.0}, "bottom": {-1: 1.0}, "both": {1: 1.0, -1: bottom_weight}}[focus]
-
-
 @dataclass(frozen=True)
-class Push(_Push):
+class Push(Objective):
     """Push with any loss for pairs and any price for heights.
 
     ``risk`` is R_{g,ℓ}. ``value`` is on a scale that does not overflow:
@@ -219,77 +112,113 @@ class Push(_Push):
         is_rounded = self.loss == "hinge" and self.rounding > 0
         return rounded_hinge(self.rounding) if is_rounded else LOSSES[self.loss]
 
-
-@dataclass(frozen=True)
-class ExponentialPush(_Push):
-    """P-Norm Push with the exponential loss (section 5).
-
-    ``value`` is (1/p)·log R_p, at p = ∞ the logarithm of the largest height; ``risk`` is R_p, at
-    p = ∞ the largest height. The double sum factorises, log R_p = p·LSE(-s⁺) + LSE(p·s⁻), so the
-    cost is O(rows) in time and memory.
-
-    Where p = ∞ and several negatives share the largest score, the sub-gradient spreads over them
-    in proportion to their weights, as the gradient does when p grows.
-
-    Parameters
-    ----------
-    p : float, default=4
-        How hard to push: 1 asks for a good list as a whole (RankBoost's objective), ∞ only for
-        the very top.
-    focus : {"top", "bottom", "both"}, default="top"
-        ``"bottom"`` swaps the roles of the classes; ``"both"`` is R_top + bottom_weight·R_bottom.
-    bottom_weight : float, default=1
-        The constant of ``focus="both"``.
-
-    Examples
-    --------
-    >>> from toprank.objectives import ExponentialPush
-    >>> round(ExponentialPush(p=2).risk([2.0, 0.0, 1.0], [1, 1, 0]), 4)
-    9.5244
-    >>> ExponentialPush(p=1e4).value([1e300, -1e300], [1, 0])
-    -2e+300
-    """
-
-    p: float = 4.0
-    focus: Focus = "top"
-    bottom_weight: float = 1.0
-    loss = "exponential"
-
-    def __post_init__(self) -> None:
-        if isinstance(self.p, (str, Price)) or not self.p >= 1:
-            raise ValueError(f"p must be a number ≥ 1 or inf, got {self.p!r}.")
-        _check_focus(self.focus, self.bottom_weight)
+    @property
+    def power(self) -> float | None:
+        """Exponent p of a height, where the price is a power."""
+        price = 1.0 if self.price == "identity" else self.price
+        return None if isinstance(price, str | Price) else float(price)
 
     @property
-    def price(self) -> float:  # type: ignore[override]
-        """The power p, as the price of a height."""
-        return self.p
+    def one_end_power(self) -> float | None:
+        """Finite p of an exponential push at one end of a list: 1 + p times scores are log-odds."""
+        is_one = self.loss == "exponential" and self.focus != "both" and self.power is not None
+        return self.power if is_one and self.power != math.inf else None
 
-    @property
-    def has_probabilities(self) -> bool:
-        """Whether scores are log-odds but for a factor: at a finite p and one end of the list."""
-        return math.isfinite(self.p) and self.focus != "both"
+    def is_logarithm(self) -> bool:
+        """Whether the value is a logarithm, so that its slopes do not depend on the weights."""
+        return self.loss == "exponential" and not isinstance(self.price, Price)
+
+    def bound_at(self, power: float, truth: Truth) -> Criterion:
+        """Mean of this power over the priced rows: smooth, and never above the push at p = ∞."""
+        is_simple = truth.is_labels and truth.is_one_list
+        if is_simple and self.focus != "both" and self.loss != "exponential":
+            return SoftTop(self.loss, power, self.focus, lower_bound=True).criterion(truth)
+        rounding = 0.0 if self.loss == "exponential" else 1.0 / power
+        smooth = Push(self.loss, power, self.focus, self.bottom_weight, rounding)
+        criterion = smooth.criterion(truth)
+        log_weight = criterion.log_priced_weight / power
+        if self.is_logarithm():
+            return Adapted(criterion, offset=-log_weight)
+        return Relative(criterion, math.exp(log_weight))
+
+    def weight_degrees(self) -> Degrees | None:
+        p = self.power
+        if p is None:
+            return None
+        risk = 1.0 if math.isinf(p) else 1.0 + p
+        return Degrees(1.0 + 1.0 / p, risk, in_logs=self.loss == "exponential")
+
+    def _largest_score(self) -> float:
+        return largest_score(self.loss)
+
+    def _criterion(self, truth: Truth) -> Criterion:
+        loss, focus, p = self.loss, self.focus, self.power
+        constants = focus_constants(focus, self.bottom_weight)
+        is_simple = truth.is_labels and truth.is_one_list
+        if is_simple and (loss, self.price, focus) == ("exponential", "log1p", "bottom"):
+            return IRCriterion(truth.positives, truth.weights)
+        if is_simple and p is not None:
+            if loss == "exponential":
+                formula = PushFormula(p, constants)
+                return ExponentialCriterion(formula, truth.positives, truth.weights)
+            if math.isinf(p) and focus != "both":
+                sign = 1 if focus == "top" else -1
+                return TopCriterion(self._loss(), p, sign, truth)
+        sides = tuple(
+            PushSide(sign, constant, compare(self._loss(), truth, sign))
+            for sign, constant in constants.items()
+        )
+        return PushCriterion(
+            aggregate(self.price, in_logs=loss == "exponential"), sides, truth.n_rows
+        )
+
+    def on_grades(self, grades: ArrayLike, **rows: Unpack[RowOptions]) -> Criterion:
+        """Put the formula on graded labels: π(i, k) = 1 where i has the higher grade.
+
+        Only rows of one list are compared. No pair is formed: each grade is one bipartite
+        problem against all higher grades. Cost O(rows) for the exponential loss, one sort and
+        O(rows·grades) for the others.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from toprank.objectives import Push
+        >>> criterion = Push(loss="hinge", price=1).on_grades([2, 1, 0])
+        >>> criterion.risk(np.array([2.0, 2.0, 0.0]))
+        1.0
+        """
+        return self._on_all_rows(Truth.of_grades(grades, **rows))
+
+    def on_pairs(self, pairs: ArrayLike, n_rows: int, **weights: Unpack[PairOptions]) -> Criterion:
+        """Put the formula on crucial pairs (section 7): π(i, k) = 1 for the pairs given.
+
+        The truth may be non-transitive. Cost O(pairs) in time and memory.
+
+        Parameters
+        ----------
+        pairs : array of shape (n_pairs, 2)
+            Row numbers (better, worse); a pair given twice counts twice.
+        n_rows : int
+            How many rows the scores will have.
+        pair_weight : array of shape (n_pairs,), optional
+            v_ik, what each pair counts within its height.
+        sample_weight : array of shape (n_rows,), optional
+            Row weights, as everywhere: w_i within the height, w_k on its price.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from toprank.objectives import pnorm_push
+        >>> circle = [[0, 1], [1, 2], [2, 0]]
+        >>> round(pnorm_push(1).on_pairs(circle, 3).risk(np.zeros(3)), 4)
+        3.0
+        """
+        return self.criterion(Truth.of_pairs(pairs, n_rows, **weights))
 
 
-@dataclass(frozen=True)
-class ExponentialIRPush(_Push):
-    """IR Push: positives are moved up, most of all those with few negatives above them.
-
-    ``risk`` is equation (2), Σ_i w_i·ln(1 + Σ_k w_k·e^{-(s_i - s_k)}); ``value`` is the mean,
-    risk / Σ w_i over the positives that have a negative in their list. Cost: O(rows). The weights
-    are within the logarithm, so doubling all weights changes the problem.
-
-    Examples
-    --------
-    >>> from toprank.objectives import ExponentialIRPush
-    >>> round(ExponentialIRPush().risk([2.0, 0.0, 1.0], [1, 1, 0]), 4)
-    1.6265
-    """
-
-    loss = "exponential"
-    price = "log1p"
-    focus = "bottom"
-    bottom_weight = 1.0
+def focus_constants(focus: Focus, bottom_weight: float) -> dict[int, float]:
+    """What the top push (1) and the bottom push (-1) count."""
+    return {"top": {1: 1.0}, "bottom": {-1: 1.0}, "both": {1: 1.0, -1: bottom_weight}}[focus]
 
 
 def pnorm_push(
@@ -299,39 +228,43 @@ def pnorm_push(
     price: float | PriceName | Price | None = None,
     focus: Focus = "top",
     bottom_weight: float = 1.0,
-) -> ExponentialPush | Push:
+) -> Push:
     """P-Norm Push with any loss; a ``price`` replaces the power p.
+
+    p = 1 asks for a good list as a whole (RankBoost's objective), ∞ only for the very top. With the
+    exponential loss (section 5) the double sum factorises, log R_p = p·LSE(-s⁺) + LSE(p·s⁻), so the
+    cost is O(rows) in time and memory.
 
     Examples
     --------
     >>> from toprank.objectives import pnorm_push
     >>> pnorm_push(8)
-    ExponentialPush(p=8, focus='top', bottom_weight=1.0)
-    >>> pnorm_push(8, loss="hinge")
-    Push(loss='hinge', price=8, focus='top', bottom_weight=1.0)
+    Push(loss='exponential', price=8, focus='top', bottom_weight=1.0)
+    >>> round(pnorm_push(2).risk([2.0, 0.0, 1.0], [1, 1, 0]), 4)
+    9.5244
+    >>> pnorm_push(1e4).value([1e300, -1e300], [1, 0])
+    -2e+300
     """
-    if loss == "exponential" and price is None:
-        return ExponentialPush(p=p, focus=focus, bottom_weight=bottom_weight)
-    return Push(
-        loss=loss,
-        price=p if price is None else price,
-        focus=focus,
-        bottom_weight=bottom_weight,
-    )
+    if price is None and (isinstance(p, (str, Price)) or not p >= 1):
+        raise ValueError(f"p must be a number ≥ 1 or inf, got {p!r}.")
+    return Push(loss, p if price is None else price, focus, bottom_weight)
 
 
-def ir_push(*, loss: LossName = "exponential") -> ExponentialIRPush | Push:
-    """IR Push, equation (2), with any loss; convex with the exponential one only.
+def ir_push(*, loss: LossName = "exponential") -> Push:
+    """IR Push: positives are moved up, most of all those with few negatives above them.
+
+    ``risk`` is equation (2), Σ_i w_i·ln(1 + Σ_k w_k·e^{-(s_i - s_k)}), with the exponential loss;
+    with others it is not convex. ``value`` is the mean, risk / Σ w_i over the positives that have a
+    negative in their list. The weights are within the logarithm, so doubling all weights changes
+    the problem.
 
     Examples
     --------
     >>> from toprank.objectives import ir_push
-    >>> ir_push()
-    ExponentialIRPush()
+    >>> round(ir_push().risk([2.0, 0.0, 1.0], [1, 1, 0]), 4)
+    1.6265
     """
-    if loss == "exponential":
-        return ExponentialIRPush()
-    return Push(loss=loss, price="log1p", focus="bottom")
+    return Push(loss, "log1p", "bottom")
 
 
 def _check_price(price: object) -> None:

@@ -179,7 +179,7 @@ def _places(powers: list[float]) -> list[float]:
 
 
 def _is_power(given: Any) -> bool:
-    return isinstance(given, Real) and not isinstance(given, bool) and float(given) >= 1
+    return not isinstance(given, bool) and isinstance(given, Real) and bool(float(given) >= 1)
 
 
 def pair_contributions(
