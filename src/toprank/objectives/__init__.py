@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from toprank.objectives.base import Criterion, Objective, Relative
-from toprank.objectives.log_loss import LogLoss
+from toprank.objectives.losses import LogLoss
 from toprank.objectives.precision import PrecisionAtK
 from toprank.objectives.prices import Price
 from toprank.objectives.push import Push, ir_push, pnorm_push

@@ -9,18 +9,25 @@ squared_hinge  max(0, 1 + x)²        upper bound
 
 The papers write ℓ(z) with z = s_i - s_k = -x. At the hinge's kink the sub-gradient 0 is taken;
 where the squared hinge has no second derivative (x = -1), 0 stands for it.
+
+The log loss of a classifier is the logistic loss of each row alone, whatever the others score.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal, NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
 from toprank.kernels.sweeps import FAR
+from toprank.objectives.base import Criterion, Degrees, Objective
+
+if TYPE_CHECKING:
+    from toprank.truth import Truth
 
 LossName = Literal["exponential", "logistic", "hinge", "squared_hinge"]
 Function = Callable[[NDArray[Any]], NDArray[Any]]
@@ -87,3 +94,58 @@ LOSSES: dict[str, Loss] = {
         bend=lambda x: np.where(1.0 + x > 0.0, 2.0, 0.0),
     ),
 }
+
+
+@dataclass(frozen=True)
+class LogLoss(Objective):
+    """Log loss: minus the mean log-likelihood of the labels, with scores as log-odds.
+
+    ::
+
+        V(s) = Σ w_i·ln(1 + e^{-y_i·s_i}) / Σ w_i,     y_i = ±1
+
+    ``value`` is the mean over the rows, ``risk`` the sum. Lists make no difference, because rows
+    are not compared. Cost O(rows).
+
+    Examples
+    --------
+    >>> from toprank.objectives import LogLoss
+    >>> round(LogLoss().value([0.0, 0.0], [1, 0]), 4)
+    0.6931
+    """
+
+    def weight_degrees(self) -> Degrees:
+        return Degrees(0.0, 1.0, in_logs=False)
+
+    def _criterion(self, truth: Truth) -> Criterion:
+        if not truth.is_labels:
+            raise ValueError(
+                "the log loss needs two classes, but grades or pairs were given; use a push."
+            )
+        return _LogLossCriterion(truth)
+
+
+class _LogLossCriterion(Criterion):
+    def __init__(self, truth: Truth) -> None:
+        self.n_rows = truth.n_rows
+        self._signs = np.where(truth.positives, -1.0, 1.0)
+        self._total = truth.total_weight
+        counts = np.ones(truth.n_rows) if truth.weights is None else truth.weights
+        self._shares = counts / self._total
+
+    def value(self, scores: NDArray[Any]) -> float:
+        return float(LOSSES["logistic"].value(self._signs * scores) @ self._shares)
+
+    def risk(self, scores: NDArray[Any]) -> float:
+        return self._total * self.value(scores)
+
+    def value_and_gradient(self, scores: NDArray[Any]) -> tuple[float, NDArray[Any]]:
+        return self.value(scores), self._gradient(scores)
+
+    def gradient_and_hessian(self, scores: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+        bends = self._shares * LOSSES["logistic"].bend(self._signs * scores)
+        return self._gradient(scores), bends.astype(scores.dtype, copy=False)
+
+    def _gradient(self, scores: NDArray[Any]) -> NDArray[Any]:
+        slopes = LOSSES["logistic"].slope(self._signs * scores)
+        return (self._signs * self._shares * slopes).astype(scores.dtype, copy=False)
