@@ -159,28 +159,6 @@ class DailyBudget:
         return {"toprank_daily_budget": 1, **state, "recent": list(self._recent)}
 
     @classmethod
-    def of_state(cls, state: Any) -> DailyBudget:
-        """Go on where :meth:`state` was taken."""
-        try:
-            made = cls(state["budget"], rows_per_day=state["rows_per_day"])
-            check_number("deviation", state["deviation"], 0.0)
-            for name in COUNTS:
-                check_number(name, state[name], 0, whole=True)
-                setattr(made, name, state[name])
-            for number in state["batches"]:
-                check_number("batches", number, 0, whole=True)
-            recent = as_scores(np.array(state["recent"], dtype=np.float64), name="recent")
-            made.day = None if state["day"] is None else str(state["day"])
-            check_number("toprank_daily_budget", state["toprank_daily_budget"], 1, 1, whole=True)
-        except (KeyError, TypeError, ValueError) as error:
-            raise ValueError(
-                f"this is not the state of a daily budget ({error}); delete the file to begin anew."
-            ) from None
-        made.deviation, made.batches = float(state["deviation"]), [*state["batches"]][-DAYS:]
-        made._remember(recent.astype(np.float64))
-        return made
-
-    @classmethod
     @contextmanager
     def kept(cls, path: str | os.PathLike[str], budget: int) -> Iterator[DailyBudget]:
         """Load the state, or begin one, and save it at the end; other runs wait meanwhile.
@@ -217,12 +195,26 @@ class DailyBudget:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> DailyBudget:
-        """Read a state that :meth:`save` has written."""
+        """Read a state that :meth:`save` has written, and go on where it was taken."""
         try:
             state = json.loads(Path(path).read_text(encoding="utf-8"))
-        except ValueError:
-            state = {}
-        return cls.of_state(state)
+            check_number("toprank_daily_budget", state["toprank_daily_budget"], 1, 1, whole=True)
+            made = cls(state["budget"], rows_per_day=state["rows_per_day"])
+            check_number("deviation", state["deviation"], 0.0)
+            for name in COUNTS:
+                check_number(name, state[name], 0, whole=True)
+                setattr(made, name, state[name])
+            for number in state["batches"]:
+                check_number("batches", number, 0, whole=True)
+            made.day = None if state["day"] is None else str(state["day"])
+            recent = as_scores(np.array(state["recent"], dtype=np.float64), name="recent")
+        except (KeyError, TypeError, ValueError) as error:
+            raise ValueError(
+                f"this is not the state of a daily budget ({error}); delete the file to begin anew."
+            ) from None
+        made.deviation, made.batches = float(state["deviation"]), [*state["batches"]][-DAYS:]
+        made._remember(recent.astype(np.float64))
+        return made
 
 
 def _claim(lock: Path) -> None:
