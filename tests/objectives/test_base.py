@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from toprank.objectives import Push, pnorm_push
-from toprank.objectives.base import KeptTrials
+from toprank.objectives.base import ScoreLine
 
 OBJECTIVES = [
     pnorm_push(4.0),
@@ -39,7 +39,7 @@ def test_a_line_gives_what_the_criterion_gives_there(objective):
 def test_a_lean_line_agrees_with_one_that_keeps_its_trials():
     scores, ahead, labels, weights = problem(1)
     criterion = pnorm_push(8.0).on(labels, sample_weight=weights)
-    lean, kept = criterion.line(scores, ahead), KeptTrials(criterion, scores, ahead)
+    lean, kept = criterion.line(scores, ahead), ScoreLine(criterion, scores, ahead)
     np.testing.assert_allclose(lean.at(0.3), kept.at(0.3), rtol=1e-12)
 
 

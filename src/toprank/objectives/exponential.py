@@ -309,6 +309,8 @@ class _MassLine(ScoreLine):
     Beside the scores only their move is as long as the list, and the gradient once it is gone.
     """
 
+    _criterion: ExponentialCriterion
+
     def __init__(
         self, criterion: ExponentialCriterion, scores: Floats, ahead: NDArray[Any]
     ) -> None:

@@ -14,7 +14,9 @@ positives instead: the same formula on negated scores with the classes swapped.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import reduce
 from typing import Any, Literal, NamedTuple, TypedDict, Unpack, get_args
 
 import numpy as np
@@ -317,27 +319,20 @@ class PushCriterion(Criterion):
     def value_and_gradient(self, scores: NDArray[Any]) -> tuple[float, NDArray[Any]]:
         snapshots = self._snapshots(scores)
         value, first = self._aggregate.value_and_first(self._heights(snapshots))
-        return value, self._gradient(snapshots, first).astype(scores.dtype, copy=False)
+        slopes = [snapshot.gradient(part) for snapshot, part in _by_side(snapshots, first)]
+        return value, self._gradient(slopes).astype(scores.dtype, copy=False)
 
     def gradient_and_hessian(self, scores: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
         """Gradient and Hessian diagonal of ``value``; p = ∞ and a Price may have none."""
         snapshots = self._snapshots(scores)
         first, second, bend = self._aggregate.curvature(self._heights(snapshots))
-        ends = self._ends(snapshots)
-        gradient, hessian = np.empty(0), np.empty(0)
-        for side, snapshot, a, b in zip(
-            self._sides, snapshots, np.split(first, ends), np.split(second, ends), strict=True
-        ):
-            slopes, bends = snapshot.gradient_and_hessian(a, b)
-            if side.sign < 0:
-                np.negative(slopes, out=slopes)
-            gradient = gradient + slopes if gradient.size else slopes
-            hessian = hessian + bends if hessian.size else bends
-        floor_bends(gradient, hessian, bend)  # boosted trees divide by them
-        return (
-            gradient.astype(scores.dtype, copy=False),
-            hessian.astype(scores.dtype, copy=False),
+        sides = _by_side(snapshots, first, second)
+        slopes, bends = zip(
+            *(one.gradient_and_hessian(*parts) for one, *parts in sides), strict=True
         )
+        gradient, hessian = self._gradient(slopes), reduce(np.add, bends)
+        floor_bends(gradient, hessian, bend)  # boosted trees divide by them
+        return gradient.astype(scores.dtype, copy=False), hessian.astype(scores.dtype, copy=False)
 
     def separates(self, scores: NDArray[Any], margin: float) -> bool:
         side = self._sides[0]
@@ -359,16 +354,15 @@ class PushCriterion(Criterion):
         shift, size, weight = map(np.concatenate, zip(*(part[:3] for part in parts), strict=True))
         return Heights(shift, size, weight)
 
-    def _gradient(self, snapshots: list[Snapshot], first: NDArray[np.float64]) -> NDArray[Any]:
-        if len(snapshots) == 1:
-            gradient = snapshots[0].gradient(first)
-            return gradient if self._sides[0].sign > 0 else np.negative(gradient, out=gradient)
-        parts = np.split(first, self._ends(snapshots))
-        gradient = np.zeros(self.n_rows)
-        for side, snapshot, part in zip(self._sides, snapshots, parts, strict=True):
-            gradient += side.sign * snapshot.gradient(part)
-        return gradient
+    def _gradient(self, slopes: Sequence[NDArray[Any]]) -> NDArray[Any]:
+        """Sum over the sides, of which one may have seen negated scores."""
+        for side, mine in zip(self._sides, slopes, strict=True):
+            if side.sign < 0:
+                np.negative(mine, out=mine)
+        return reduce(np.add, slopes)
 
-    @staticmethod
-    def _ends(snapshots: list[Snapshot]) -> NDArray[np.intp]:
-        return np.cumsum([snapshot.heights.size.size for snapshot in snapshots])[:-1]
+
+def _by_side(snapshots: list[Snapshot], *per_height: NDArray[Any]) -> Iterable[Any]:
+    """Each snapshot with its parts of arrays over all heights."""
+    ends = np.cumsum([snapshot.heights.size.size for snapshot in snapshots])[:-1]
+    return zip(snapshots, *(np.split(values, ends) for values in per_height), strict=True)
