@@ -11,6 +11,7 @@ import pytest
 from tests.objectives.naive import Truth, push_risk
 from toprank.kernels.threads import Threads
 from toprank.objectives import PrecisionAtK, Push, ir_push, pnorm_push
+from toprank.truth import Truth as KnownTruth
 
 POWERS = (1.0, 1.5, 4.0, 64.0, 1e4, math.inf)
 LOSSES = ("exponential", "logistic", "hinge", "squared_hinge")
@@ -82,8 +83,12 @@ def test_one_exponential_per_row_is_enough_for_the_ir_push(spread, weighted, dty
     rng = np.random.default_rng(0)
     scores = (1e3 + spread * rng.normal(size=20_000)).astype(dtype)
     weights = 0.1 + rng.random(scores.size) if weighted else None
-    criterion = ir_push().on(rng.random(scores.size) < 0.3, sample_weight=weights)
-    found, expected = criterion.gradient_and_hessian(scores), criterion._distant(scores)
+    truth = KnownTruth.of_labels(rng.random(scores.size) < 0.3, sample_weight=weights)
+    criterion, general = ir_push().criterion(truth), ir_push()._general(truth)
+    assert criterion.value(scores) == pytest.approx(general.value(scores), rel=1e-12)
+    slopes, same = (each.value_and_gradient(scores)[1] for each in (criterion, general))
+    np.testing.assert_allclose(slopes, same, rtol=1e4 * np.finfo(dtype).eps, atol=1e-30)
+    found, expected = criterion.gradient_and_hessian(scores), general.gradient_and_hessian(scores)
     for mine, other in zip(found, expected, strict=True):
         assert mine.dtype == dtype
         close = {"rtol": 100 * np.finfo(dtype).eps, "atol": 1e-9 * np.abs(other).max() ** 2}

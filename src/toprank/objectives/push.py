@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import reduce
+from functools import partial, reduce
 from typing import Any, Literal, NamedTuple, TypedDict, Unpack, get_args
 
 import numpy as np
@@ -155,24 +155,27 @@ class Push(Objective):
 
     def _criterion(self, truth: Truth) -> Criterion:
         loss, focus, p = self.loss, self.focus, self.power
-        constants = focus_constants(focus, self.bottom_weight)
         is_simple = truth.is_labels and truth.is_one_list
         if is_simple and (loss, self.price, focus) == ("exponential", "log1p", "bottom"):
-            return IRCriterion(truth.positives, truth.weights)
+            return IRCriterion(truth.positives, truth.weights, partial(self._general, truth))
         if is_simple and p is not None:
             if loss == "exponential":
-                formula = PushFormula(p, constants)
+                formula = PushFormula(p, focus_constants(focus, self.bottom_weight))
                 return ExponentialCriterion(formula, truth.positives, truth.weights)
             if math.isinf(p) and focus != "both":
                 sign = 1 if focus == "top" else -1
                 return TopCriterion(self._loss(), p, sign, truth)
+        return self._general(truth)
+
+    def _general(self, truth: Truth) -> PushCriterion:
+        """The criterion of any loss and price on any truth."""
+        constants = focus_constants(self.focus, self.bottom_weight)
         sides = tuple(
             PushSide(sign, constant, compare(self._loss(), truth, sign))
             for sign, constant in constants.items()
         )
-        return PushCriterion(
-            aggregate(self.price, in_logs=loss == "exponential"), sides, truth.n_rows
-        )
+        summed = aggregate(self.price, in_logs=self.loss == "exponential")
+        return PushCriterion(summed, sides, truth.n_rows)
 
     def on_grades(self, grades: ArrayLike, **rows: Unpack[RowOptions]) -> Criterion:
         """Put the formula on graded labels: π(i, k) = 1 where i has the higher grade.
