@@ -364,10 +364,15 @@ def _total_price(rows: ScoredRows, price: Callable[[Floats], Floats], on: str, t
         return sum_over_ranks(ranked, price, ties)
     if on == "rank":
         return _paid(ranked, price, ranked.above(ranked.weight) + ranked.weight, ranked.gain)
-    share = float(ties != OPTIMISTIC)
+    payers, _, places = _payers(ranked, on, float(ties != OPTIMISTIC))
+    return _paid(ranked, price, places, payers)
+
+
+def _payers(ranked: Ranked, on: str, share: float) -> tuple[Floats, Floats, Floats]:
+    """Weight of the rows of each tie that pay, of their opponents, and their (reverse) heights."""
     if on == "height":
-        return _paid(ranked, price, _heights(ranked, share), ranked.negatives_tied)
-    return _paid(ranked, price, _reverse_heights(ranked, share), ranked.gain)
+        return ranked.negatives_tied, ranked.gain, _heights(ranked, share)
+    return ranked.gain, ranked.negatives_tied, _reverse_heights(ranked, share)
 
 
 def _paid(
@@ -390,11 +395,7 @@ def _expected_price(rows: ScoredRows, price: Callable[[Floats], Floats], on: str
             "choose 'pessimistic' or 'optimistic'."
         )
     ranked = rank_rows(rows)
-    negatives = ranked.negatives_tied
-    if on == "height":
-        payers, opponents, least = negatives, ranked.gain, _heights(ranked, 0.0)
-    else:
-        payers, opponents, least = ranked.gain, negatives, _reverse_heights(ranked, 0.0)
+    payers, opponents, least = _payers(ranked, on, 0.0)
     live = payers > 0
     opponents, least = opponents[live], least[live]
     prices = np.zeros_like(payers)

@@ -392,7 +392,8 @@ class IRCriterion(Criterion):
     def _factors(self, scores: NDArray[Any], masses: Floats) -> Floats | None:
         """Write w·e^{lowest - s_i} and w·e^{s_k - highest}.
 
-        Times the factors, one per class and chunk, they are w·e^{L - s_i} and r_k. None if L is far.
+        Times the factors, one per class and chunk, they are w·e^{L - s_i} and r_k; None if L is
+        far.
         """
         tilted = self._classes.tilted(scores, (1.0, 1.0), self.threads, into=masses)
         lowest, highest = tilted.edges

@@ -1,14 +1,8 @@
 """Prices g of a height, and the sums R = Σ_k w_k·g(u_k) that they make.
 
 Heights come scaled, u_k = e^{shift_k}·size_k, because those of the exponential and the logistic
-loss span more orders than a float has. An :class:`Aggregate` turns them into what is minimised::
-
-    price                 value
-    r^p, exponential loss (1/p)·log R        p = ∞: the logarithm of the largest height
-    r^p, other losses     R^{1/p}            p = ∞: the largest height
-    e^r                   log R
-    ln(1 + r)             R / Σ w_k
-    a Price of your own   R / Σ w_k
+loss span more orders than a float has. An :class:`Aggregate` turns them into what is minimised,
+on the scale that :class:`toprank.objectives.Push` lists.
 """
 
 from __future__ import annotations
@@ -26,7 +20,7 @@ from numpy.typing import NDArray
 
 from toprank.kernels.scratch import Scratch
 from toprank.kernels.sweeps import low_powers
-from toprank.objectives.base import refuse_infinite
+from toprank.objectives.base import exponential, refuse_infinite
 
 Floats = NDArray[np.float64]
 
@@ -161,15 +155,14 @@ class Aggregate(ABC):
 
 def exponential_or_warn(exponent: float) -> float:
     """e^exponent, or infinity with a warning."""
-    try:
-        return math.exp(exponent)
-    except OverflowError:
+    risk = exponential(exponent)
+    if math.isinf(risk):
         warnings.warn(
             f"R is e^{exponent:.6g}, more than a float can hold; look at value() instead.",
             RuntimeWarning,
             stacklevel=3,
         )
-        return math.inf
+    return risk
 
 
 @dataclass(frozen=True)
