@@ -7,7 +7,6 @@ from .budget import DailyBudget as DailyBudget
 from .calibration import Calibration as Calibration
 from .conformal import Drift as Drift
 from .conformal import Left as Left
-from .conformal import benjamini_hochberg as benjamini_hochberg
 from .conformal import hits_at_least as hits_at_least
 from .conformal import is_recall_reached as is_recall_reached
 from .conformal import measure_drift as measure_drift

@@ -33,7 +33,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import betaln, gammaln
 from scipy.stats import false_discovery_control, hypergeom, kstwobign
 
-from toprank.inputs import as_scores, check_number, rounded_up, rows_within_budget
+from toprank.inputs import check_number, rounded_up, rows_within_budget
 from toprank.shortlists.calibration import as_new_scores, check_confidence
 
 if TYPE_CHECKING:
@@ -75,27 +75,6 @@ def p_values(calibration: Calibration, scores: ArrayLike) -> Floats:
     return np.asarray((calibration.negatives_above(new) + 1.0) / (calibration.counts.sum() + 1.0))
 
 
-def benjamini_hochberg(p: ArrayLike, false_alarms: float) -> NDArray[np.bool_]:
-    """Mark the rows that the procedure of Benjamini and Hochberg selects.
-
-    ::
-
-        the r smallest p-values, r the largest with p_(r) ≤ q·r / m
-
-    Examples
-    --------
-    >>> benjamini_hochberg([0.01, 0.9, 0.04, 0.08], 0.1).tolist()
-    [True, False, True, False]
-    """
-    check_number("false_alarms", false_alarms, 0.0, 1.0)
-    known = as_scores(p, name="p").astype(np.float64)
-    if ((known < 0) | (known > 1)).any():
-        raise ValueError(
-            f"p must hold chances between 0 and 1, got {known.min()} to {known.max()}."
-        )
-    return np.asarray(false_discovery_control(known) <= false_alarms * SLACK)
-
-
 def select_rows(
     calibration: Calibration, scores: ArrayLike, *, false_alarms: float = 0.1
 ) -> NDArray[np.intp]:
@@ -125,7 +104,8 @@ def select_rows(
     check_number("false_alarms", false_alarms, 0.0, 1.0)
     new = as_new_scores(scores, calibration)
     order = np.argsort(-new, kind="stable")
-    return order[benjamini_hochberg(p_values(calibration, new), false_alarms)[order]]
+    adjusted = false_discovery_control(p_values(calibration, new))
+    return order[adjusted[order] <= false_alarms * SLACK]
 
 
 def hits_at_least(
