@@ -22,17 +22,14 @@ from toprank.metrics.lists import (
 )
 from toprank.metrics.ranked import (
     AVERAGE,
-    OPTIMISTIC,
     PESSIMISTIC,
     SHARE_BELOW,
-    TOGETHER,
     Ranked,
     heights_of_long_list,
     rank_rows,
     rank_sorted,
     sort_rows,
     sum_over_places,
-    sum_over_ranks,
 )
 
 if TYPE_CHECKING:
@@ -41,7 +38,6 @@ if TYPE_CHECKING:
 
 # A difference of two scores is known up to this share of their size.
 _ROUNDING = 4 * np.finfo(np.float64).eps
-TOGETHER_OR_WORST = TOGETHER, *WORST_FIRST
 
 
 def height(
@@ -266,7 +262,7 @@ def _raw(rows: ScoredRows, ties: str, p: float) -> Floats:
 
     with np.errstate(over="ignore"):
         if ties == AVERAGE and p > 1:
-            return _expected_price(rows, price, "height")
+            return _expected_price(rows, price)
         heights = heights_of_long_list(rows, SHARE_BELOW[ties]) if rows.is_plain else None
         if heights is not None:
             return np.array([float(price(heights).sum())])
@@ -303,78 +299,6 @@ def _normalized(rows: ScoredRows, ties: str, p: float) -> Floats:
     return ratio(largest, rows.positives) * mean
 
 
-@metric(needs=BOTH, ties=TOGETHER_OR_WORST, returns="The sum of the prices.")
-def price_of_heights(
-    y_true: ArrayLike,
-    scores: ArrayLike,
-    *,
-    price: Callable[[Floats], Floats],
-    on: str = "height",
-    ties: str = TOGETHER,
-    **lists: Unpack[Options],
-) -> float:
-    """Sum of the prices of all heights, reverse heights or ranks.
-
-    ::
-
-        R_{g,1}               = Σ_k g(Height(k))            on="height"
-        R^ReverseHeight_{g,1} = Σ_i g(Reverse Height(i))    on="reverse_height"
-        R^Rank_{g,1}          = Σ_i g(Rank(i))              on="rank"
-
-    Rudin (2009), sections 2 and 7. By default every tied pair counts, the paper's ≤, also among
-    the positives of a rank. "average" is the mean over all orders and needs whole weights on
-    (reverse) heights. One sort: O(n log n) time, O(n) memory, and O(n) calls of g on arrays.
-
-    Parameters
-    ----------
-    price : callable
-        g, from an array of heights to an array of prices, such as ``np.exp`` or ``np.log1p``.
-    on : {"height", "reverse_height", "rank"}, default="height"
-        What the price is paid for.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from toprank.metrics import price_of_heights
-    >>> price_of_heights([0, 1, 0, 1], [4, 3, 2, 1], price=np.square)
-    5.0
-    """
-    rows = check_rows("price_of_heights", y_true, scores, ties, **lists)
-    check_choice("on", on, ("height", "reverse_height", "rank"))
-
-    def checked(places: Floats) -> Floats:
-        with np.errstate(divide="ignore", invalid="ignore"):
-            prices = np.asarray(price(places), dtype=np.float64)
-        if prices.shape != places.shape:
-            raise ValueError(
-                f"price returned shape {prices.shape} for an array of shape {places.shape}; "
-                "it must return one price per height."
-            )
-        return prices
-
-    total = _total_price(rows, checked, on, ties)
-    return over_lists(total, rows)
-
-
-def _total_price(rows: ScoredRows, price: Callable[[Floats], Floats], on: str, ties: str) -> Floats:
-    if ties == AVERAGE and on != "rank":
-        return _expected_price(rows, price, on)
-    ranked = rank_rows(rows)
-    if on == "rank" and ties != TOGETHER:
-        return sum_over_ranks(ranked, price, ties)
-    if on == "rank":
-        return _paid(ranked, price, ranked.above(ranked.weight) + ranked.weight, ranked.gain)
-    payers, _, places = _payers(ranked, on, float(ties != OPTIMISTIC))
-    return _paid(ranked, price, places, payers)
-
-
-def _payers(ranked: Ranked, on: str, share: float) -> tuple[Floats, Floats, Floats]:
-    """Weight of the rows of each tie that pay, of their opponents, and their (reverse) heights."""
-    if on == "height":
-        return ranked.negatives_tied, ranked.gain, _heights(ranked, share)
-    return ranked.gain, ranked.negatives_tied, _reverse_heights(ranked, share)
-
-
 def _paid(
     ranked: Ranked, price: Callable[[Floats], Floats], places: Floats, weight: Floats
 ) -> Floats:
@@ -383,11 +307,11 @@ def _paid(
     return ranked.total_of(weight[live] * price(places[live]), live)
 
 
-def _expected_price(rows: ScoredRows, price: Callable[[Floats], Floats], on: str) -> Floats:
+def _expected_price(rows: ScoredRows, price: Callable[[Floats], Floats]) -> Floats:
     """Mean over all orders of Σ price(height).
 
-    In a random order of its tie, the number of the m tied opponents on the wrong side of a row is
-    uniform on 0..m, so a row pays the mean of price(h), ..., price(h + m).
+    In a random order of its tie, the number of the m tied positives below a negative is uniform on
+    0..m, so it pays the mean of price(h), ..., price(h + m).
     """
     if not rows.are_whole:
         raise ValueError(
@@ -395,10 +319,9 @@ def _expected_price(rows: ScoredRows, price: Callable[[Floats], Floats], on: str
             "choose 'pessimistic' or 'optimistic'."
         )
     ranked = rank_rows(rows)
-    payers, opponents, least = _payers(ranked, on, 0.0)
-    live = payers > 0
-    opponents, least = opponents[live], least[live]
-    prices = np.zeros_like(payers)
+    live = ranked.negatives_tied > 0
+    opponents, least = ranked.gain[live], _heights(ranked, 0.0)[live]
+    prices = np.zeros_like(ranked.gain)
     sums = sum_over_places(price, least - 1.0, least + opponents)
-    prices[live] = payers[live] * sums / (opponents + 1.0)
+    prices[live] = ranked.negatives_tied[live] * sums / (opponents + 1.0)
     return ranked.total(prices)
