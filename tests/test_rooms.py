@@ -121,7 +121,6 @@ TESTED_THROUGH = {
     "kernels/tree_terms.py": "solvers/test_tree_leaves.py",
     "objectives/exponential.py": "objectives/test_battery.py",
     "objectives/heights.py": "objectives/test_battery.py",
-    "objectives/losses.py": "objectives/test_battery.py",
     "plots/lists.py": "plots/test_curves.py",
     "plots/style.py": "plots/test_curves.py",
     "rankers/base.py": "rankers/test_scikit_learn.py",

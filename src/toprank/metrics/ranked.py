@@ -39,7 +39,8 @@ class ScoredRows:
 
     ``gain`` is a mask of the positives, or what each row is worth where labels are graded.
     ``codes`` is the list of each row, ``None`` where there is one list only; ``names`` are the
-    lists' own names.
+    lists' own names. ``metric``, what it needs of a list, and what counts where this is
+    ``undefined`` are for the mean over the lists.
     """
 
     scores: Floats
@@ -48,6 +49,9 @@ class ScoredRows:
     codes: NDArray[np.intp] | None
     n_lists: int
     names: NDArray[Any] | None = None
+    metric: str = ""
+    needs: str = "a row"
+    undefined: str | float = "skip"
 
     @property
     def is_plain(self) -> bool:

@@ -21,7 +21,7 @@ from toprank.inputs import check_choice, check_number
 from toprank.kernels.threads import threads_for
 from toprank.models.formula import Formula, Summand
 from toprank.models.terms import as_sum
-from toprank.objectives import ExponentialPush, LogLoss, objective_named
+from toprank.objectives import LogLoss, Push, objective_named
 from toprank.rankers.base import keep_columns
 from toprank.rankers.boosting import BoostedListsMixin
 from toprank.rankers.callbacks import Watch, with_callbacks
@@ -55,8 +55,8 @@ def _probability_slope(ranker: TreeRanker) -> float:
     objective = ranker._objective()  # noqa: SLF001
     if isinstance(objective, LogLoss):
         return 1.0
-    if isinstance(objective, ExponentialPush) and objective.has_probabilities:
-        return 1.0 + float(objective.p)
+    if isinstance(objective, Push) and objective.one_end_power is not None:
+        return 1.0 + objective.one_end_power
     raise AttributeError(
         "predict_proba is known for the log loss and for exponential pushes of finite p at one end "
         f"of the list, not for {objective!r}; use sklearn.calibration.CalibratedClassifierCV."

@@ -317,7 +317,7 @@ def _files(paths: Any) -> tuple[list[Path], str]:
         raise TypeError(f"path must be a path or a list of paths, got {paths!r}; name the file.")
     path = Path(paths)
     if is_pattern(path):
-        found = [Path(name) for name in sorted(glob.glob(str(path), recursive=True))]
+        found = [Path(name) for name in sorted(glob.glob(str(path), recursive=True))]  # noqa: PTH207 (any path)
         if not found:
             raise FileNotFoundError(f"no file has a name like {str(path)!r}; check the pattern.")
         return found, path.name

@@ -163,8 +163,9 @@ def rank(
     needs_table = wanted.reasons or rules.are_given
     in_one_pass = ranker.roles.group is None and not needs_table
     width = len(ranker.formula.encoding.cells)
-    options = {"in_one_pass": in_one_pass, "cluster": wanted.cluster}
-    source: Any = open_rows(table, stream, width, how, **options)
+    source: Any = open_rows(
+        table, stream, width, how, in_one_pass=in_one_pass, cluster=wanted.cluster
+    )
     if jobs > 0 and hasattr(source, "n_jobs"):
         source.n_jobs = jobs
     wanted.check_rows(source)

@@ -48,9 +48,10 @@ class ClusterStream(ParquetStream):
     def __init__(
         self, paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]], address: str
     ) -> None:
-        is_one = isinstance(paths, (str, os.PathLike))
-        found = [Path(path).absolute() for path in ([paths] if is_one else paths)]
-        super().__init__(found[0] if is_one else found)
+        if isinstance(paths, (str, os.PathLike)):
+            super().__init__(Path(paths).absolute())
+        else:
+            super().__init__([Path(path).absolute() for path in paths])
         try:
             self._client: Any = Client(address, timeout=SECONDS, set_as_default=False)
         except (OSError, ValueError) as error:
