@@ -18,12 +18,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from toprank.guarantees import PredtronCertificate
 from toprank.inputs import check_choice, check_columns, check_number, is_sparse
-from toprank.kernels.rounds import score_rows
-from toprank.kernels.rows import rows_of
-from toprank.predtron.inputs import StreamInputs
 from toprank.predtron.links import link_from
-from toprank.predtron.models import KernelModel, LinearModel, Pace, play_stream
+from toprank.predtron.models import KernelModel, LinearModel, Pace, StreamInputs, play_stream
 from toprank.predtron.problem import Composed
+from toprank.rankers.base import documented as filled
 
 if TYPE_CHECKING:
     from toprank.predtron.problem import Problem
@@ -32,6 +30,67 @@ Floats = NDArray[np.float64]
 
 # Scores are sums of products of two rows: 1e280 leaves room for 1e28 rounds.
 LARGEST_ENTRY = 1e140
+
+PASSES = """\
+average : bool, default=True
+    Predict with the average of the weights of all rounds, which varies less than the last weights.
+max_iter : int, default=10
+    Largest number of passes of ``fit``, which stops after a pass without a loss. Averages settle
+    in about ten passes.
+shuffle : bool, default=True
+    Whether ``fit`` shuffles the rows before each pass; ``partial_fit`` keeps their order.
+random_state : int, RandomState or None, default=None
+    Seed of the shuffling."""
+
+SHARED = """\
+variant : {"standard", "loss_driven"}, default="{variant}"
+    "standard" is Algorithm 1: it steps away from the loss-augmented prediction, by the same length
+    for every loss. "loss_driven" steps away from the prediction itself, in proportion to the loss.
+    {reason}
+link : {"none", "l_r", "group", "schatten"}, default="none"
+    Norm of the margin: Euclidean, or one that favours few weights, few features or low rank.
+    The Euclidean norm is the fastest and the only one that works with kernels.
+r : float, default=None
+    Order of the link's norm, above 1 and at most 2; None takes q = max(2, ln n), as the paper.
+kernel : str or callable, default=None
+    None is linear; otherwise a name or function for scikit-learn's ``pairwise_kernels``.
+kernel_params : dict, default=None
+    Parameters of the kernel, e.g. ``{"gamma": 0.1}``.
+eta : float or "auto", default="auto"
+    Step size. "auto" is Theorem 1's c/(4R²), with c and R of the table (of the first batch, in a
+    stream), and 1 for the loss-driven variant, whose predictions do not depend on it.
+{intercept}{passes}
+
+Attributes
+----------
+{classes}coef_, intercept_ : weights of shape (d, n_features) and constant terms of shape (d,)
+    Averaged with ``average``; d is the dimension of the representation. Not with a kernel.
+support_vectors_, dual_coef_ : with a kernel
+certificate_ : :class:`toprank.guarantees.PredtronCertificate`
+    Cumulative loss, rounds, mistakes and the constants of the bound, over all rounds so far.
+losses_ : loss of every round of the last call
+eta_ : step size
+n_iter_ : passes of the last ``fit``
+n_rounds_ : rounds so far"""
+
+DEFAULTS = {
+    "variant": "standard",
+    "reason": "The default is that of the paper.",
+    "intercept": """\
+fit_intercept : bool, default=True
+    Whether each score has a constant term, as a feature that is always 1.
+""",
+    "passes": PASSES,
+    "classes": "",
+}
+
+
+def documented(**facts: str) -> Callable[[Any], Any]:
+    """Fill the shared parameters and attributes, with what differs, into a learner's docstring."""
+    shared = facts.pop("ranking", "") + SHARED
+    for name, text in (DEFAULTS | facts).items():
+        shared = shared.replace("{" + name + "}", text)
+    return filled(shared=shared, passes=PASSES)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -195,26 +254,18 @@ class BasePredtron(OnlineEstimator):
     def _begin(self, problem: Problem, n_features: int, dimension: int) -> None:
         """Forget everything and start at W = 0."""
         intercept = bool(getattr(self, "fit_intercept", False))
+        link, average, growth = link_from(self.link, self.r), bool(self.average), 1.0
         self._problem: Any = problem
-        self._link = link_from(self.link, self.r)
         self._model: LinearModel | KernelModel
         if self.kernel is None:
-            self._model = LinearModel(
-                (n_features + intercept, dimension), self._link, average=bool(self.average)
-            )
+            shape = n_features + intercept, dimension
+            self._model = LinearModel(shape, link, average=average)
+            growth = growth if link is None else link.growth(shape)
         else:
-            self._model = KernelModel(
-                (n_features, dimension),
-                self.kernel,
-                self.kernel_params,
-                intercept=intercept,
-                average=bool(self.average),
-            )
+            shape, kernel = (n_features, dimension), (self.kernel, self.kernel_params)
+            self._model = KernelModel(shape, *kernel, intercept=intercept, average=average)
         self.n_rounds_ = 0
         self.eta_: float | None = None
-        growth = 1.0
-        if self._link is not None:
-            growth = self._link.growth((n_features + intercept, dimension))
         self.certificate_ = PredtronCertificate(
             loss_driven=self.variant == "loss_driven", growth=growth
         )
@@ -242,15 +293,10 @@ class BasePredtron(OnlineEstimator):
     def _update_bound(self, inputs: Any, labels: Any) -> None:
         """Update the constants of the bound, and set the step once some loss can be above 0."""
         low, high = self._problem.loss_range(labels)
-        radius = (
-            inputs.radius(self._link)
-            if isinstance(self._model, LinearModel)
-            else self._model.radius(inputs)
-        )
         run = self.certificate_
         run = replace(
             run,
-            radius=max(run.radius, radius),
+            radius=max(run.radius, self._model.radius(inputs)),
             smallest_loss=min(run.smallest_loss, low),
             largest_loss=max(run.largest_loss, high),
         )
@@ -267,8 +313,15 @@ class BasePredtron(OnlineEstimator):
             self.eta_ = run.step
         self.certificate_ = replace(run, eta=self.eta_)
 
-    def _certify(self, X: Any, y: Any, coef: Any, intercept: Any = None) -> PredtronCertificate:
-        """The certificate with the margin that reference weights have on these inputs."""
+    def certify(self, X: Any, y: Any, coef: Any, intercept: Any = None) -> PredtronCertificate:
+        """Compare the cumulative loss of the run with the bound for given reference weights.
+
+        Parameters
+        ----------
+        X, y : the stream of the run
+        coef, intercept : array-like like ``coef_`` and ``intercept_``
+            The reference W; it is scaled to norm 1.
+        """
         check_is_fitted(self, "n_rounds_")
         table = self._table(X, reset=False)
         inputs, labels = self._stream(table, self._check_labels(y, table))
@@ -285,7 +338,7 @@ class BasePredtron(OnlineEstimator):
         weights[: self.n_features_in_] = given
         if weights.shape[0] > self.n_features_in_ and intercept is not None:
             weights[self.n_features_in_] = np.asarray(intercept, dtype=np.float64)
-        norm = float(np.linalg.norm(weights)) if self._link is None else self._link.norm(weights)
+        norm = model.norm(weights)
         if not norm > 0:
             raise ValueError("coef must not be 0 everywhere.")
         margins = np.array(
@@ -306,18 +359,7 @@ class BasePredtron(OnlineEstimator):
     def _scores(self, X: Any) -> Floats:
         """Scores of every row: n × d."""
         check_is_fitted(self, "n_rounds_")
-        table = self._table(X, reset=False)
-        final = self._model.final(self.n_rounds_)
-        if isinstance(self._model, KernelModel):
-            scores = self._model.all_scores(table, final)
-        else:
-            weights = final[: table.shape[1]]
-            if final.shape[1] == 1:
-                scores = score_rows(rows_of(table), np.arange(table.shape[0]), weights)
-            else:
-                scores = table @ weights
-            if final.shape[0] > table.shape[1]:
-                scores = scores + final[table.shape[1]]
+        scores = self._model.all_scores(self._table(X, reset=False), self.n_rounds_)
         return np.asarray(scores, dtype=np.float64)
 
     def _fitted(self, kind: type[LinearModel | KernelModel]) -> Any:
@@ -372,17 +414,6 @@ class RowPredtron(BasePredtron):
     def _stream(self, table: Any, labels: Any) -> tuple[StreamInputs, Any]:
         inputs = StreamInputs(table, intercept=bool(self.fit_intercept))
         return inputs, self._problem.prepare(labels)
-
-    def certify(self, X: Any, y: Any, coef: Any, intercept: Any = None) -> PredtronCertificate:
-        """Compare the cumulative loss of the run with the bound for given reference weights.
-
-        Parameters
-        ----------
-        X, y : the stream of the run
-        coef, intercept : array-like like ``coef_`` and ``intercept_``
-            The reference W; it is scaled to norm 1.
-        """
-        return self._certify(X, y, coef, intercept)
 
 
 def _check_scale(table: Any) -> None:

@@ -13,16 +13,16 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from toprank.inputs import check_choice
-from toprank.kernels.rounds import play_prank
+from toprank.kernels.rounds import PRankRounds, play_rows
 from toprank.kernels.rows import rows_of
 from toprank.labels import check_length, class_codes, class_labels, classes_of_stream
-from toprank.predtron.base import OnlineEstimator, RowPredtron
-from toprank.predtron.documentation import documented
+from toprank.predtron.base import OnlineEstimator, RowPredtron, documented
+from toprank.predtron.models import LinearModel
 from toprank.predtron.problem import PredictionTable
 from toprank.predtron.representations import Basis, Signs
 
 if TYPE_CHECKING:
-    from toprank.predtron.inputs import StreamInputs
+    from toprank.predtron.models import StreamInputs
     from toprank.predtron.representations import Vectors
 
 Floats = NDArray[np.float64]
@@ -32,10 +32,6 @@ class ClassLearner(ClassifierMixin, OnlineEstimator):  # type: ignore[misc]
     """Learning one class per row; all classes are known from the first call on."""
 
     classes_: NDArray[Any]
-
-    @abstractmethod
-    def _start_classes(self) -> None:
-        """Forget everything but ``classes_``."""
 
     def _check_classes(self, classes: Any, *, first: bool) -> None:
         if first and classes is None:
@@ -53,7 +49,6 @@ class ClassLearner(ClassifierMixin, OnlineEstimator):  # type: ignore[misc]
             raise ValueError(
                 f"y has one class only ({self.classes_.tolist()}); pass two classes or more."
             )
-        self._start_classes()
 
 
 class ClassPredtron(ClassLearner, RowPredtron):
@@ -63,7 +58,8 @@ class ClassPredtron(ClassLearner, RowPredtron):
     def _problem_of_classes(self) -> PredictionTable:
         """Return the problem that belongs to ``classes_``."""
 
-    def _start_classes(self) -> None:
+    def _start(self, labels: NDArray[Any], classes: Any) -> None:
+        super()._start(labels, classes)
         problem = self._problem_of_classes()
         self._begin(problem, self.n_features_in_, problem.vectors.shape[1])
 
@@ -88,7 +84,7 @@ class ClassPredtron(ClassLearner, RowPredtron):
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
 
-@documented(classes="sorted classes")
+@documented(classes="classes_ : sorted classes\n")
 @dataclass(kw_only=True, eq=False, repr=False)
 class PredtronClassifier(ClassPredtron):
     """Perceptron for two or more classes, with any costs and a reject option.
@@ -162,8 +158,8 @@ class PredtronClassifier(ClassPredtron):
         ties_wrong = self.loss == "error_set"
         return PredictionTable(representation.table, losses, names=names, ties_wrong=ties_wrong)
 
-    def _start_classes(self) -> None:
-        super()._start_classes()
+    def _start(self, labels: NDArray[Any], classes: Any) -> None:
+        super()._start(labels, classes)
         if self.reject_cost is not None:
             # From W = 0 the scores always sum to 0 and REJECT is never the most similar. This
             # constant makes it so where no class has a score above 1 − β (averaged over classes).
@@ -214,7 +210,7 @@ def _cost_matrix(costs: Any, classes: NDArray[Any]) -> Floats:
 
 @documented(
     variant="loss_driven",
-    classes="grades in their order (numbers by size, text by alphabet)",
+    classes="classes_ : grades in their order (numbers by size, text by alphabet)\n",
     reason="Its step grows with the distance, and its bound is smaller by the factor ℓ − 1.",
 )
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -278,10 +274,10 @@ class PRank(ClassLearner):
     ['low', 'top']
     """
 
-    def _start_classes(self) -> None:
-        self._weights = np.zeros((self.n_features_in_, 1))
-        self._cuts = np.zeros(self.classes_.size - 1)
-        self._drift = np.zeros_like(self._weights), np.zeros_like(self._cuts)
+    def _start(self, labels: NDArray[Any], classes: Any) -> None:
+        super()._start(labels, classes)
+        self._model = LinearModel((self.n_features_in_, 1), None, average=bool(self.average))
+        self._cuts, self._cuts_drift = np.zeros((2, self.classes_.size - 1))
         self.n_rounds_ = 0
 
     def _stream(self, table: Any, labels: Any) -> tuple[Any, NDArray[np.intp]]:
@@ -290,8 +286,9 @@ class PRank(ClassLearner):
     def _play(self, inputs: Any, labels: Any, *, passes: int, shuffle: bool) -> Self:
         def play(order: NDArray[np.intp]) -> Floats:
             losses = np.zeros(order.size)
-            learned = self._weights, self._cuts, self._drift, self.n_rounds_
-            play_prank(inputs, order, labels, *learned, losses)
+            rounds = PRankRounds(self._cuts, self._cuts_drift, np.array([self.n_rounds_]))
+            learned = self._model.theta, self._model.drift, self.n_rounds_
+            play_rows(inputs, False, order, labels, *learned, rounds, 1.0, False, losses)
             return losses
 
         return self._run(play, labels.size, passes=passes, shuffle=shuffle)
@@ -299,18 +296,15 @@ class PRank(ClassLearner):
     @property
     def coef_(self) -> Floats:
         """The direction w."""
-        return self._averaged("_weights", 0).ravel()
+        check_is_fitted(self, "n_rounds_")
+        return self._model.final(self.n_rounds_).ravel()
 
     @property
     def thresholds_(self) -> Floats:
         """The thresholds b, which never fall."""
-        return self._averaged("_cuts", 1)
-
-    def _averaged(self, name: str, part: int) -> Floats:
-        if name not in vars(self):
-            raise AttributeError("weights and thresholds exist after a fit only.")
-        last: Floats = vars(self)[name]
-        return last - self._drift[part] / self.n_rounds_ if self.average else last
+        check_is_fitted(self, "n_rounds_")
+        last: Floats = self._cuts
+        return last - self._cuts_drift / self.n_rounds_ if self._model.average else last
 
     def _distances(self, X: Any) -> Floats:
         """⟨w, x⟩ − b_r for every row and threshold."""

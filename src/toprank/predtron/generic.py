@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from toprank.labels import check_given, check_length
-from toprank.predtron.base import RowPredtron
-from toprank.predtron.documentation import documented
+from toprank.predtron.base import RowPredtron, documented
 from toprank.predtron.problem import compose
 from toprank.predtron.representations import Representation, Vectors
 

@@ -60,12 +60,12 @@ class Link(ABC):
         """How many numbers the norm is taken over."""
 
     @abstractmethod
+    def lengths(self, weights: Floats) -> Floats:
+        """The numbers that the norm is taken over: one per weight, or one per feature (p × 1)."""
+
     def weights(self, theta: Floats) -> Floats:
         """(∇ψ)⁻¹(θ)."""
-
-    @abstractmethod
-    def lengths(self, weights: Floats) -> Floats:
-        """The numbers that the norm is taken over."""
+        return theta * _linked(self.lengths(theta), self.q(theta.shape))
 
     def norm(self, weights: Floats) -> float:
         """The norm that a reference is measured in: of order r, thus at most that of order 1."""
@@ -106,9 +106,6 @@ class EntrywiseLink(Link):
     def n_parts(self, shape: tuple[int, ...]) -> int:
         return shape[0] * shape[1]
 
-    def weights(self, theta: Floats) -> Floats:
-        return theta * _linked(np.abs(theta), self.q(theta.shape))
-
     def lengths(self, weights: Floats) -> Floats:
         return np.abs(weights)
 
@@ -128,12 +125,9 @@ class GroupLink(Link):
     def n_parts(self, shape: tuple[int, ...]) -> int:
         return shape[0]
 
-    def weights(self, theta: Floats) -> Floats:
-        return theta * _linked(self.lengths(theta), self.q(theta.shape))[:, None]
-
     def lengths(self, weights: Floats) -> Floats:
         peak = float(np.abs(weights).max(initial=0.0))
-        lengths: Floats = np.linalg.norm(weights / (peak or 1.0), axis=1)
+        lengths: Floats = np.linalg.norm(weights / (peak or 1.0), axis=1, keepdims=True)
         return peak * lengths
 
 

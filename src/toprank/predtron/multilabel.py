@@ -12,15 +12,15 @@ from sklearn.base import ClassifierMixin
 
 from toprank.inputs import check_choice
 from toprank.labels import LabelSets, class_codes
-from toprank.predtron.base import RowPredtron
-from toprank.predtron.documentation import documented
+from toprank.predtron.base import RowPredtron, documented
 from toprank.predtron.losses import ErrorSetSize, Hamming, SubsetLoss, SubsetZeroOne
 from toprank.predtron.problem import Problem, SubsetProblem
 from toprank.predtron.representations import Indicators
 
 if TYPE_CHECKING:
-    from toprank.predtron.inputs import StreamInputs
+    from toprank.predtron.models import StreamInputs
 
+CLASSES = "classes_ : classes, or 0, ..., m - 1 for a matrix of labels\n"
 LOSSES: dict[str, type[SubsetLoss]] = {
     "hamming": Hamming,
     "subset": SubsetZeroOne,
@@ -61,7 +61,7 @@ class LabelSetPredtron(LabelSets, RowPredtron):
         return labels
 
 
-@documented(classes="classes, or 0, ..., m - 1 for a matrix of labels")
+@documented(classes=CLASSES)
 @dataclass(kw_only=True, eq=False, repr=False)
 class PredtronMultilabel(ClassifierMixin, LabelSetPredtron):  # type: ignore[misc]
     """Predicts any subset of m labels, under one of three losses.
