@@ -112,7 +112,7 @@ class OnlineEstimator(BaseEstimator):  # type: ignore[misc]
 
     @abstractmethod
     def _start(self, labels: Any, classes: Any) -> None:
-        """Set up the problem from the first labels, and forget everything else."""
+        """Forget everything, and begin with the first labels."""
 
     @abstractmethod
     def _stream(self, table: Any, labels: Any) -> tuple[Any, Any]:
@@ -122,8 +122,8 @@ class OnlineEstimator(BaseEstimator):  # type: ignore[misc]
     def _play(self, inputs: Any, labels: Any, *, passes: int, shuffle: bool) -> Self:
         """Play the inputs ``passes`` times, or until a pass without a loss."""
 
-    def _check_classes(self, classes: Any, *, first: bool) -> None:
-        """Refuse classes that ``partial_fit`` cannot use; most learners know them from labels."""
+    def _set_classes(self, labels: Any, classes: Any) -> None:
+        """Learn what classes there are, where a learner has some."""
 
     def _check_parameters(self) -> None:
         check_number("max_iter", self.max_iter, 1, whole=True)
@@ -156,8 +156,6 @@ class OnlineEstimator(BaseEstimator):  # type: ignore[misc]
         with self._unchanged_if_it_fails():
             self._check_parameters()
             first = not batch or not hasattr(self, "n_rounds_")
-            if batch:
-                self._check_classes(classes, first=first)
             table = self._table(X, reset=first)
             _check_scale(table)
             labels = self._check_labels(y, table)
@@ -251,11 +249,17 @@ class BasePredtron(OnlineEstimator):
             raise TypeError("X is sparse, but kernels need a dense table; pass X.toarray().")
         return table
 
-    def _begin(self, problem: Problem, n_features: int, dimension: int) -> None:
-        """Forget everything and start at W = 0."""
-        intercept = bool(getattr(self, "fit_intercept", False))
+    @abstractmethod
+    def _make_problem(self) -> tuple[Problem, int]:
+        """Return the problem of the parameters and classes, and how many scores it has."""
+
+    def _start(self, labels: Any, classes: Any) -> None:
+        """Start at W = 0."""
+        self._set_classes(labels, classes)
+        self._problem: Any
+        self._problem, dimension = self._make_problem()
+        n_features, intercept = self.n_features_in_, bool(getattr(self, "fit_intercept", False))
         link, average, growth = link_from(self.link, self.r), bool(self.average), 1.0
-        self._problem: Any = problem
         self._model: LinearModel | KernelModel
         if self.kernel is None:
             shape = n_features + intercept, dimension

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, Self
@@ -33,17 +32,18 @@ class ClassLearner(ClassifierMixin, OnlineEstimator):  # type: ignore[misc]
 
     classes_: NDArray[Any]
 
-    def _check_classes(self, classes: Any, *, first: bool) -> None:
-        if first and classes is None:
+    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
+        known = self.classes_ if hasattr(self, "n_rounds_") else None
+        if classes_of_stream(known, classes) is None:
             raise ValueError("classes=None: name all classes at the first partial_fit.")
-        classes_of_stream(None if first else self.classes_, classes)
+        return super().partial_fit(X, y, classes)
 
     def _check_labels(self, y: Any, table: Any) -> NDArray[Any]:
         labels = class_labels(y)
         check_length("y", len(labels), table.shape[0])
         return labels
 
-    def _start(self, labels: NDArray[Any], classes: Any) -> None:
+    def _set_classes(self, labels: NDArray[Any], classes: Any) -> None:
         self.classes_ = np.unique(labels if classes is None else np.asarray(classes))
         if self.classes_.size < 2:
             raise ValueError(
@@ -53,15 +53,6 @@ class ClassLearner(ClassifierMixin, OnlineEstimator):  # type: ignore[misc]
 
 class ClassPredtron(ClassLearner, RowPredtron):
     """Learning one class per row, by a table of predictions and losses."""
-
-    @abstractmethod
-    def _problem_of_classes(self) -> PredictionTable:
-        """Return the problem that belongs to ``classes_``."""
-
-    def _start(self, labels: NDArray[Any], classes: Any) -> None:
-        super()._start(labels, classes)
-        problem = self._problem_of_classes()
-        self._begin(problem, self.n_features_in_, problem.vectors.shape[1])
 
     def _stream(self, table: Any, labels: Any) -> tuple[StreamInputs, Any]:
         return super()._stream(table, class_codes(labels, self.classes_))
@@ -144,7 +135,7 @@ class PredtronClassifier(ClassPredtron):
         if self.reject_cost is not None and not self.fit_intercept:
             raise ValueError("reject_cost needs constant terms; pass fit_intercept=True.")
 
-    def _problem_of_classes(self) -> PredictionTable:
+    def _make_problem(self) -> tuple[PredictionTable, int]:
         losses, names = _cost_matrix(self.costs, self.classes_), self.classes_
         representation: Vectors = Signs(names) if names.size == 2 else Basis(names)
         if self.reject_cost is not None:
@@ -155,8 +146,9 @@ class PredtronClassifier(ClassPredtron):
             if costs.max() > 1:
                 raise ValueError(f"reject_cost must be at most 1, got {costs.tolist()}.")
             losses = np.vstack([losses, costs])
-        ties_wrong = self.loss == "error_set"
-        return PredictionTable(representation.table, losses, names=names, ties_wrong=ties_wrong)
+        vectors, ties_wrong = representation.table, self.loss == "error_set"
+        problem = PredictionTable(vectors, losses, names=names, ties_wrong=ties_wrong)
+        return problem, representation.dimension
 
     def _start(self, labels: NDArray[Any], classes: Any) -> None:
         super()._start(labels, classes)
@@ -239,10 +231,11 @@ class PredtronOrdinal(ClassPredtron):
 
     variant: Literal["standard", "loss_driven"] = "loss_driven"
 
-    def _problem_of_classes(self) -> PredictionTable:
+    def _make_problem(self) -> tuple[PredictionTable, int]:
         grades = np.arange(self.classes_.size, dtype=np.float64)
         distances: NDArray[np.float64] = np.abs(np.subtract.outer(grades, grades))
-        return PredictionTable(Basis(self.classes_).table, distances, names=self.classes_)
+        problem = PredictionTable(np.eye(grades.size), distances, names=self.classes_)
+        return problem, grades.size
 
 
 @documented()
@@ -275,7 +268,7 @@ class PRank(ClassLearner):
     """
 
     def _start(self, labels: NDArray[Any], classes: Any) -> None:
-        super()._start(labels, classes)
+        self._set_classes(labels, classes)
         self._model = LinearModel((self.n_features_in_, 1), None, average=bool(self.average))
         self._cuts, self._cuts_drift = np.zeros((2, self.classes_.size - 1))
         self.n_rounds_ = 0

@@ -96,9 +96,8 @@ class PredtronLabelRanker(RankingPredtron, LabelSetPredtron):
     0.96
     """
 
-    def _problem_of_labels(self, n_labels: int) -> RankingProblem:
-        del n_labels  # rankings may have any length
-        return self._ranking_problem()
+    def _make_problem(self) -> tuple[RankingProblem, int]:
+        return self._ranking_problem(), self.classes_.size
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Compute the score of every label: (n_rows, n_labels)."""
@@ -203,9 +202,8 @@ class PredtronSubsetRanker(RankingPredtron, RowRanker):
         grades, groups = y
         return as_grades(grades, table), lists_of_rows(groups, table.shape[0])
 
-    def _start(self, labels: Any, classes: Any) -> None:
-        del labels, classes  # grades are grades
-        self._begin(self._ranking_problem(), self.n_features_in_, 1)
+    def _make_problem(self) -> tuple[RankingProblem, int]:
+        return self._ranking_problem(), 1
 
     def _stream(self, table: Any, labels: Any) -> tuple[StreamInputs, Any]:
         grades, lists = labels
