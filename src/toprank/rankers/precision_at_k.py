@@ -33,8 +33,6 @@ from toprank.solvers.mini_batch import (
     Patience,
     Stream,
     ball_of_optimum,
-    check_feasible_set,
-    check_steps,
     perceptron_aim,
     projection_on,
     sgd_aim,
@@ -46,7 +44,6 @@ from toprank.weak_rankers.features import StandardFeatures
 if TYPE_CHECKING:
     from toprank.kernels.mini_batches import Aim
     from toprank.objectives.precision import Surrogate
-    from toprank.weak_rankers import Design
 
 Floats = NDArray[np.float64]
 Given = ArrayLike | None
@@ -202,18 +199,14 @@ class PrecisionAtKRanker(SpoolingRanker):
         check_number("radius", self.radius, 0.0, optional=True)
 
     def _check_steps_and_set(self) -> None:
-        if isinstance(self.step, Real):
-            check_number("step", self.step, 0.0)
-        elif not callable(self.step):
-            check_steps(self.step)
-        check_feasible_set(self.feasible_set)
-        is_named = isinstance(self.feasible_set, str)
-        if self.solver != "sgd" and (not is_named or self.feasible_set != "ball"):
+        steps_of(self.step)
+        projection_on(self.feasible_set, 1.0)
+        if self.solver != "sgd" and self.feasible_set != "ball":
             raise ValueError(
                 f"feasible_set={self.feasible_set!r} needs solver='sgd', got "
                 f"solver={self.solver!r}; leave it 'ball'."
             )
-        if not is_named and self.radius is not None:
+        if callable(self.feasible_set) and self.radius is not None:
             raise ValueError(
                 f"radius={self.radius!r} is the size of a named feasible_set, but a function was "
                 "given; leave radius None."
@@ -293,7 +286,7 @@ class PrecisionAtKRanker(SpoolingRanker):
             inside, outside = split_rows(truth, self.validation_fraction, rng)
             kept = BatchRows.of(rows.X[inside], truth.part(inside))
             aside = BatchRows.of(rows.X[outside], truth.part(outside))
-            criterion, design = self._criterion(k, aside), self._design(aside)
+            criterion, design = self._criterion(k, aside), self.weak_rankers_.design(aside.X)
             judge = lambda weights: criterion.loss(design.scores(weights))  # noqa: E731
         batches = MiniBatches(kept, self.batch_size, int(rng.randint(2**31 - 1)))
         ensemble: list[NDArray[np.float64]] | None = [] if self.keep_ensemble else None
@@ -319,9 +312,6 @@ class PrecisionAtKRanker(SpoolingRanker):
     def _criterion(self, k: float, rows: BatchRows) -> PrecisionCriterion:
         return PrecisionCriterion(k, self.surrogate, rows.positives, rows.weights, rows.lists)
 
-    def _design(self, rows: BatchRows) -> Design:
-        return self.weak_rankers_.design(rows.X)
-
     def _share(self, rows: BatchRows) -> float:
         """What a batch of these rows has as its top: k itself, or its share of the positives."""
         amount, is_share = as_top(self.k)
@@ -340,13 +330,10 @@ class PrecisionAtKRanker(SpoolingRanker):
             self.surrogate,
             whole=whole,
             alpha=self.alpha,
-            radius=self._radius() if self._is_ball() else np.inf,
+            radius=self._radius() if self.feasible_set == "ball" else np.inf,
             step=float(self.step) if isinstance(self.step, Real) else None,
             average=self.average,
         )
-
-    def _is_ball(self) -> bool:
-        return isinstance(self.feasible_set, str) and self.feasible_set == "ball"
 
     def _radius(self) -> float:
         if self.radius is not None:
@@ -360,7 +347,7 @@ class PrecisionAtKRanker(SpoolingRanker):
             self._stream: Stream = Stream(self._aim(k, rows), family.low_, family.span_, start)
         stream = self._stream
         stream.aim, stream.steps, stream.project = self._aim(k, rows), steps_of(self.step), None
-        if not self._is_ball():
+        if self.feasible_set != "ball":
             stream.project = projection_on(self.feasible_set, self._radius())
         return stream
 
@@ -378,7 +365,7 @@ class PrecisionAtKRanker(SpoolingRanker):
                 rows,
                 batches,
                 n_passes,
-                scores=self._design(rows).scores(self.weights_),
+                scores=self.weak_rankers_.design(rows.X).scores(self.weights_),
                 norm=float(np.linalg.norm(self.weights_)),
                 reach=reach_of(rows.X, family.low_, family.span_),
             )
@@ -438,7 +425,7 @@ class PrecisionAtKRanker(SpoolingRanker):
         """Fitted attributes that belong to some weights."""
         cut = getattr(self, "_cut", 0.0)
         if rows.positives.any() and not rows.positives.all():
-            scores = self._design(rows).scores(weights)
+            scores = self.weak_rankers_.design(rows.X).scores(weights)
             cut = matching_intercept(scores, rows.positives, rows.weights)
         attributes = self._attributes(self.weak_rankers_, weights, cut, self.classes_, rows.X.dtype)
         return attributes | {"_cut": cut}

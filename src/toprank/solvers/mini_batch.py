@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from toprank.inputs import check_choice, is_sparse
+from toprank.inputs import check_choice, check_number, is_sparse
 from toprank.kernels.mini_batches import (
     LARGEST_K,
     LOSS,
@@ -105,18 +105,13 @@ Steps = Callable[[int], float]
 def steps_of(step: Any) -> Steps | None:
     """Give the user's step lengths, a function of t or a list of them; None for a number.
 
-    After the end of a list its last length stays.
+    After the end of a list its last length stays. Raises where there are no lengths.
     """
     if isinstance(step, Real):
+        check_number("step", step, 0.0)
         return None
     if callable(step):
         return partial(_step_by, step)
-    lengths = check_steps(step)
-    return lambda number: float(lengths[min(number, lengths.size) - 1])
-
-
-def check_steps(step: Any) -> NDArray[np.float64]:
-    """Give step lengths as an array, or raise where they are none."""
     try:
         lengths = np.asarray(step, dtype=np.float64)
     except (TypeError, ValueError):
@@ -126,7 +121,7 @@ def check_steps(step: Any) -> NDArray[np.float64]:
             f"step must be a number ≥ 0, a list of such numbers, or a function of the number of "
             f"the step, got {step!r}."
         )
-    return lengths
+    return lambda number: float(lengths[min(number, lengths.size) - 1])
 
 
 def _step_by(schedule: Callable[[int], Any], number: int) -> float:
@@ -336,7 +331,9 @@ class Stream:
                 self.model, scratch, own, sums,
             )  # fmt: skip
             if self.project is not None and sums[SEEN] > seen:
-                self._move_into_set(self.project, own)
+                weights = self.project(last_of(self.model) * self.model.spread)
+                replace_weights(self.model, weights, is_averaged=self.aim.average)
+                own[:] = weights / self.model.spread
         self.tally.add(sums, n_batches, is_fresh=is_fresh)
         return float(sums[LOSS] / sums[SEEN]) if sums[SEEN] else float("nan")
 
@@ -345,13 +342,6 @@ class Stream:
         if self.steps is None:
             return self.aim
         return self.aim._replace(step=self.steps(self.tally.n_batches + n_seen + 1))
-
-    def _move_into_set(self, project: Project, ensemble: NDArray[np.float64]) -> None:
-        """Project the model after the last step, and its row of the ensemble."""
-        spread = self.model.spread
-        weights = project(last_of(self.model) * spread)
-        replace_weights(self.model, weights, is_averaged=self.aim.average)
-        ensemble[:] = weights / spread
 
     def fit(
         self,
@@ -395,14 +385,6 @@ class Stream:
 Project = Callable[["Floats"], "Floats"]
 """Gives the point of the set that is nearest to some weights."""
 
-SETS = ("ball", "box", "nonnegative", "simplex")
-
-
-def check_feasible_set(feasible_set: Any) -> None:
-    """Raise unless the set is named or given as a projection."""
-    if not callable(feasible_set):
-        check_choice("feasible_set", feasible_set, SETS)
-
 
 def projection_on(feasible_set: Any, radius: float) -> Project:
     """Give the projection of a named set of a radius, or the user's with its answers checked.
@@ -425,8 +407,8 @@ def projection_on(feasible_set: Any, radius: float) -> Project:
     """
     if callable(feasible_set):
         return partial(_checked, feasible_set)
-    named = {"ball": _on_ball, "box": _on_box, "nonnegative": _on_cone, "simplex": _on_simplex}
-    return partial(named[feasible_set], radius=radius)
+    check_choice("feasible_set", feasible_set, tuple(SETS))
+    return partial(SETS[feasible_set], radius=radius)
 
 
 def _on_ball(weights: Floats, radius: float) -> Floats:
@@ -451,6 +433,9 @@ def _on_simplex(weights: Floats, radius: float) -> Floats:
     levels = (np.cumsum(ordered) - radius) / np.arange(1, weights.size + 1)
     last = int(np.flatnonzero(ordered >= levels)[-1])
     return np.asarray(np.maximum(shifted - levels[last], 0.0))
+
+
+SETS = {"ball": _on_ball, "box": _on_box, "nonnegative": _on_cone, "simplex": _on_simplex}
 
 
 def _checked(project: Callable[[Floats], Any], weights: Floats) -> Floats:
