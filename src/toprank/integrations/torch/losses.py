@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from abc import abstractmethod
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import torch
 from torch import Tensor, nn
 
+from toprank.inputs import check_choice, check_number
 from toprank.integrations.torch.batches import check_batch
 from toprank.integrations.torch.pairs import (
     log_power,
@@ -19,8 +19,8 @@ from toprank.integrations.torch.pairs import (
 )
 from toprank.integrations.torch.precision import precision_at_k
 from toprank.objectives.losses import LossName
-from toprank.objectives.precision import Surrogate, as_top
-from toprank.objectives.push import Focus, focus_constants
+from toprank.objectives.precision import PrecisionAtK, Surrogate
+from toprank.objectives.push import Focus, focus_constants, pnorm_push
 
 if TYPE_CHECKING:
     from toprank.integrations.torch.batches import Batch
@@ -96,12 +96,8 @@ class PushLoss(_Loss):
         focus: Focus = "top",
         bottom_weight: float = 1.0,
     ) -> None:
-        if not p >= 1:
-            raise ValueError(f"p must be a number ≥ 1 or inf, got {p!r}.")
-        _check("loss", loss, get_args(LossName))
-        _check("focus", focus, get_args(Focus))
-        if not 0 < bottom_weight < math.inf:
-            raise ValueError(f"bottom_weight must be above 0 and finite, got {bottom_weight}.")
+        check_number("p", p, 1.0)
+        pnorm_push(p, loss=loss, focus=focus, bottom_weight=bottom_weight)  # checks the others
         super().__init__(p=float(p), loss=loss, focus=focus, bottom_weight=bottom_weight)
 
     def _value(self, batch: Batch) -> Tensor:
@@ -134,7 +130,7 @@ class IRPushLoss(_Loss):
     """
 
     def __init__(self, *, loss: LossName = "exponential") -> None:
-        _check("loss", loss, get_args(LossName))
+        check_choice("loss", loss, get_args(LossName))
         super().__init__(loss=loss)
 
     def _value(self, batch: Batch) -> Tensor:
@@ -164,7 +160,7 @@ class PairLoss(_Loss):
     """
 
     def __init__(self, loss: PairLossName = "squared_hinge") -> None:
-        _check("loss", loss, get_args(PairLossName))
+        check_choice("loss", loss, get_args(PairLossName))
         super().__init__(loss=loss)
 
     def _value(self, batch: Batch) -> Tensor:
@@ -200,8 +196,7 @@ class PrecisionAtKLoss(_Loss):
     """
 
     def __init__(self, k: float = 0.25, *, surrogate: Surrogate = "avg") -> None:
-        as_top(k)
-        _check("surrogate", surrogate, get_args(Surrogate))
+        PrecisionAtK(k, surrogate)  # checks both
         super().__init__(k=k, surrogate=surrogate)
 
     def _value(self, batch: Batch) -> Tensor:
@@ -241,7 +236,7 @@ class NDCGHingeLoss(_Loss):
     """
 
     def __init__(self, gain: Gain = "exponential") -> None:
-        _check("gain", gain, get_args(Gain))
+        check_choice("gain", gain, get_args(Gain))
         super().__init__(gain=gain)
 
     def _value(self, batch: Batch) -> Tensor:
@@ -275,8 +270,3 @@ def _mean(lists: list[tuple[Tensor, Tensor]]) -> Tensor:
     """Mean of the values over the lists that have one."""
     values, found = (torch.stack(part) for part in zip(*lists, strict=True))
     return values.sum() / found.sum().clamp(min=1)
-
-
-def _check(name: str, value: object, choices: tuple[str, ...]) -> None:
-    if value not in choices:
-        raise ValueError(f"{name} must be one of {', '.join(choices)}; got {value!r}.")
