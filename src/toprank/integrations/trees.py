@@ -70,7 +70,7 @@ class TreeObjective:
         groups: ArrayLike | None,
     ) -> tuple[NDArray[Any], NDArray[Any]]:
         """Scaled gradient and floored Hessian of every row, in the float32 that engines hold."""
-        labels: tuple[Any, ...] = np.asarray(y), _array(weight), _array(groups)
+        labels: tuple[Any, ...] = np.asarray(y), array_if_any(weight), array_if_any(groups)
         with self._one_at_a_time:  # models that are trained in several threads may share it
             # reading all labels is cheap compared with a round of boosting
             if self._labels is None or not all(map(np.array_equal, self._labels, labels)):
@@ -124,7 +124,7 @@ class TreeObjective:
 
     def __getstate__(self) -> dict[str, Any]:
         # copies for cross-validation and other processes start without the labels
-        return {"objective": self.objective, "n_jobs": self.n_jobs}
+        return {name: value for name, value in vars(self).items() if not name.startswith("_")}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
@@ -140,7 +140,7 @@ class TreeObjective:
         return f"objective({self.objective!r})"
 
 
-def _array(values: ArrayLike | None) -> NDArray[Any] | None:
+def array_if_any(values: ArrayLike | None) -> NDArray[Any] | None:
     """Engines say "none" with None or with an array of no length."""
     array = None if values is None else np.asarray(values)
     return None if array is None or array.size == 0 else array
@@ -168,7 +168,11 @@ class TreeMetric:
     ) -> float:
         """The metric of these scores."""
         return METRICS[self.metric](
-            y, scores, sample_weight=_array(weight), groups=_array(groups), **self.options
+            y,
+            scores,
+            sample_weight=array_if_any(weight),
+            groups=array_if_any(groups),
+            **self.options,
         )
 
     def __repr__(self) -> str:
