@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from numbers import Real
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,9 +22,6 @@ from toprank.predtron.links import link_from
 from toprank.predtron.models import KernelModel, LinearModel, Pace, StreamInputs, play_stream
 from toprank.predtron.problem import Composed
 from toprank.rankers.base import documented as filled
-
-if TYPE_CHECKING:
-    from toprank.predtron.problem import Problem
 
 Floats = NDArray[np.float64]
 
@@ -97,8 +94,7 @@ def documented(**facts: str) -> Callable[[Any], Any]:
 class OnlineEstimator(BaseEstimator):  # type: ignore[misc]
     """Learning in passes or batch by batch; a call that fails leaves the estimator as it was.
 
-    A subclass gives the four steps of a call: check the labels, start anew where the call is the
-    first, pair the rows with what rounds read of their labels, and play.
+    A subclass checks the labels and makes the problem; a round is a row of the table.
     """
 
     average: bool = True
@@ -111,16 +107,8 @@ class OnlineEstimator(BaseEstimator):  # type: ignore[misc]
         """Return the labels as arrays; refuse those that make no sense."""
 
     @abstractmethod
-    def _start(self, labels: Any, classes: Any) -> None:
-        """Forget everything, and begin with the first labels."""
-
-    @abstractmethod
-    def _stream(self, table: Any, labels: Any) -> tuple[Any, Any]:
-        """Return the inputs of the rounds and what rounds read of their labels."""
-
-    @abstractmethod
-    def _play(self, inputs: Any, labels: Any, *, passes: int, shuffle: bool) -> Self:
-        """Play the inputs ``passes`` times, or until a pass without a loss."""
+    def _make_problem(self) -> tuple[Any, int]:
+        """Return the problem of the parameters and classes, and how many scores it has."""
 
     def _set_classes(self, labels: Any, classes: Any) -> None:
         """Learn what classes there are, where a learner has some."""
@@ -161,32 +149,38 @@ class OnlineEstimator(BaseEstimator):  # type: ignore[misc]
             labels = self._check_labels(y, table)
             if first:
                 self._start(labels, classes)
-            inputs, prepared = self._stream(table, labels)
-            return self._play(
-                inputs,
-                prepared,
-                passes=1 if batch else self.max_iter,
-                shuffle=self.shuffle and not batch,
-            )
+            self._play(*self._stream(table, labels), batch=batch)
+        return self
 
-    def _run(
-        self,
-        play: Callable[[NDArray[np.intp]], Floats],
-        n_inputs: int,
-        *,
-        passes: int,
-        shuffle: bool,
-    ) -> Self:
-        """Let ``play`` go through the inputs in one order after the other, and keep the losses."""
-        rng = check_random_state(self.random_state) if shuffle else None
+    def _start(self, labels: Any, classes: Any) -> None:
+        """Forget everything, and start at W = 0."""
+        self._set_classes(labels, classes)
+        self._problem, dimension = self._make_problem()
+        self._model = self._make_model(dimension)
+        self.n_rounds_ = 0
+
+    def _make_model(self, dimension: int) -> LinearModel | KernelModel:
+        return LinearModel((self.n_features_in_, dimension), None, average=bool(self.average))
+
+    def _stream(self, table: Any, labels: Any) -> tuple[StreamInputs, Any]:
+        """Return the inputs of the rounds and what rounds read of their labels."""
+        return StreamInputs(table), self._problem.prepare(labels)
+
+    def _pace(self) -> Pace:
+        return Pace(1.0, loss_driven=False, clock=self.n_rounds_)
+
+    def _play(self, inputs: StreamInputs, labels: Any, *, batch: bool) -> None:
+        """Play a batch once, or a table until a pass without a loss, and keep the losses."""
+        is_fixed = batch or not self.shuffle
+        rng = None if is_fixed else check_random_state(self.random_state)
         losses: list[Floats] = []
-        while len(losses) < passes and (not losses or losses[-1].any()):
-            order = np.arange(n_inputs) if rng is None else rng.permutation(n_inputs)
-            losses.append(play(order))
-            self.n_rounds_ += n_inputs
+        while not losses or (len(losses) < self.max_iter and losses[-1].any() and not batch):
+            order = np.arange(len(inputs)) if rng is None else rng.permutation(len(inputs))
+            played = self._model, self._problem, inputs, labels, order
+            losses.append(play_stream(*played, self._pace()))
+            self.n_rounds_ += len(inputs)
         self.n_iter_ = len(losses)
         self.losses_ = np.concatenate(losses)
-        return self
 
     def _table(self, X: Any, *, reset: bool) -> Any:
         """The checked table as a float array or CSR matrix."""
@@ -249,40 +243,29 @@ class BasePredtron(OnlineEstimator):
             raise TypeError("X is sparse, but kernels need a dense table; pass X.toarray().")
         return table
 
-    @abstractmethod
-    def _make_problem(self) -> tuple[Problem, int]:
-        """Return the problem of the parameters and classes, and how many scores it has."""
-
     def _start(self, labels: Any, classes: Any) -> None:
-        """Start at W = 0."""
-        self._set_classes(labels, classes)
-        self._problem: Any
-        self._problem, dimension = self._make_problem()
-        n_features, intercept = self.n_features_in_, bool(getattr(self, "fit_intercept", False))
-        link, average, growth = link_from(self.link, self.r), bool(self.average), 1.0
-        self._model: LinearModel | KernelModel
-        if self.kernel is None:
-            shape = n_features + intercept, dimension
-            self._model = LinearModel(shape, link, average=average)
-            growth = growth if link is None else link.growth(shape)
-        else:
-            shape, kernel = (n_features, dimension), (self.kernel, self.kernel_params)
-            self._model = KernelModel(shape, *kernel, intercept=intercept, average=average)
-        self.n_rounds_ = 0
+        super()._start(labels, classes)
         self.eta_: float | None = None
         self.certificate_ = PredtronCertificate(
-            loss_driven=self.variant == "loss_driven", growth=growth
+            loss_driven=self.variant == "loss_driven", growth=self._model.growth()
         )
 
-    def _play(self, inputs: Any, labels: Any, *, passes: int, shuffle: bool) -> Self:
+    def _make_model(self, dimension: int) -> LinearModel | KernelModel:
+        n_features, average = self.n_features_in_, bool(self.average)
+        intercept = bool(getattr(self, "fit_intercept", False))
+        if self.kernel is None:
+            link = link_from(self.link, self.r)
+            return LinearModel((n_features + intercept, dimension), link, average=average)
+        shape, kernel = (n_features, dimension), (self.kernel, self.kernel_params)
+        return KernelModel(shape, *kernel, intercept=intercept, average=average)
+
+    def _pace(self) -> Pace:
+        eta = 1.0 if self.eta_ is None else self.eta_
+        return Pace(eta, self.variant == "loss_driven", self.n_rounds_)
+
+    def _play(self, inputs: StreamInputs, labels: Any, *, batch: bool) -> None:
         self._update_bound(inputs, labels)
-
-        def play(order: NDArray[np.intp]) -> Floats:
-            eta = 1.0 if self.eta_ is None else self.eta_
-            pace = Pace(eta, self.variant == "loss_driven", self.n_rounds_)
-            return play_stream(self._model, self._problem, inputs, labels, order, pace)
-
-        self._run(play, len(inputs), passes=passes, shuffle=shuffle)
+        super()._play(inputs, labels, batch=batch)
         before = self.certificate_
         self.certificate_ = replace(
             before,
@@ -290,9 +273,7 @@ class BasePredtron(OnlineEstimator):
             n_rounds=self.n_rounds_,
             n_mistakes=before.n_mistakes + int(np.count_nonzero(self.losses_)),
         )
-        if isinstance(self._model, KernelModel):
-            self._model.forget_inputs()
-        return self
+        self._model.forget_inputs()
 
     def _update_bound(self, inputs: Any, labels: Any) -> None:
         """Update the constants of the bound, and set the step once some loss can be above 0."""
@@ -408,7 +389,7 @@ class BasePredtron(OnlineEstimator):
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class RowPredtron(BasePredtron):
-    """A round is a row of the table, which has d scores: one for each axis of the representation.
+    """A row has d scores: one for each axis of the representation.
 
     With an intercept the last feature of the weights is always 1.
     """

@@ -12,11 +12,9 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from toprank.inputs import check_choice
-from toprank.kernels.rounds import PRankRounds, play_rows
-from toprank.kernels.rows import rows_of
+from toprank.kernels.rounds import PRankRounds
 from toprank.labels import check_length, class_codes, class_labels, classes_of_stream
 from toprank.predtron.base import OnlineEstimator, RowPredtron, documented
-from toprank.predtron.models import LinearModel
 from toprank.predtron.problem import PredictionTable
 from toprank.predtron.representations import Basis, Signs
 
@@ -50,12 +48,12 @@ class ClassLearner(ClassifierMixin, OnlineEstimator):  # type: ignore[misc]
                 f"y has one class only ({self.classes_.tolist()}); pass two classes or more."
             )
 
+    def _stream(self, table: Any, labels: Any) -> tuple[StreamInputs, Any]:
+        return super()._stream(table, class_codes(labels, self.classes_))
+
 
 class ClassPredtron(ClassLearner, RowPredtron):
     """Learning one class per row, by a table of predictions and losses."""
-
-    def _stream(self, table: Any, labels: Any) -> tuple[StreamInputs, Any]:
-        return super()._stream(table, class_codes(labels, self.classes_))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class of every row, ties going to the first, or ``reject_label``."""
@@ -238,6 +236,22 @@ class PredtronOrdinal(ClassPredtron):
         return problem, grades.size
 
 
+class Thresholds:
+    """The problem of PRank, whose rounds move the thresholds between the grades, too."""
+
+    def __init__(self, n_thresholds: int) -> None:
+        cuts, drift = np.zeros((2, n_thresholds))
+        self.rounds = PRankRounds(cuts, drift, np.zeros(1, dtype=np.intp))
+
+    def prepare(self, labels: NDArray[np.intp]) -> NDArray[np.intp]:
+        return labels
+
+    def compiled_rounds(self, n_scores: int, *, loss_driven: bool) -> PRankRounds:
+        """What the compiled loop needs; one score and one variant are all there is."""
+        del n_scores, loss_driven
+        return self.rounds
+
+
 @documented()
 class PRank(ClassLearner):
     """Predicts ordered grades by one score and ℓ − 1 thresholds: pranking with ranking.
@@ -267,24 +281,8 @@ class PRank(ClassLearner):
     ['low', 'top']
     """
 
-    def _start(self, labels: NDArray[Any], classes: Any) -> None:
-        self._set_classes(labels, classes)
-        self._model = LinearModel((self.n_features_in_, 1), None, average=bool(self.average))
-        self._cuts, self._cuts_drift = np.zeros((2, self.classes_.size - 1))
-        self.n_rounds_ = 0
-
-    def _stream(self, table: Any, labels: Any) -> tuple[Any, NDArray[np.intp]]:
-        return rows_of(table), class_codes(labels, self.classes_)
-
-    def _play(self, inputs: Any, labels: Any, *, passes: int, shuffle: bool) -> Self:
-        def play(order: NDArray[np.intp]) -> Floats:
-            losses = np.zeros(order.size)
-            rounds = PRankRounds(self._cuts, self._cuts_drift, np.array([self.n_rounds_]))
-            learned = self._model.theta, self._model.drift, self.n_rounds_
-            play_rows(inputs, False, order, labels, *learned, rounds, 1.0, False, losses)
-            return losses
-
-        return self._run(play, labels.size, passes=passes, shuffle=shuffle)
+    def _make_problem(self) -> tuple[Thresholds, int]:
+        return Thresholds(self.classes_.size - 1), 1
 
     @property
     def coef_(self) -> Floats:
@@ -296,8 +294,9 @@ class PRank(ClassLearner):
     def thresholds_(self) -> Floats:
         """The thresholds b, which never fall."""
         check_is_fitted(self, "n_rounds_")
-        last: Floats = self._cuts
-        return last - self._cuts_drift / self.n_rounds_ if self._model.average else last
+        cuts: Floats
+        cuts, drift, _ = self._problem.rounds
+        return cuts - drift / self.n_rounds_ if self._model.average else cuts
 
     def _distances(self, X: Any) -> Floats:
         """⟨w, x⟩ − b_r for every row and threshold."""

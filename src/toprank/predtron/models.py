@@ -130,6 +130,13 @@ class LinearModel:
     def prepare_inputs(self, inputs: StreamInputs, numbers: NDArray[np.intp]) -> None:
         """Nothing to prepare."""
 
+    def forget_inputs(self) -> None:
+        """Nothing to forget."""
+
+    def growth(self) -> float:
+        """By how much the bound grows through the link."""
+        return 1.0 if self.link is None else self.link.growth(self.theta.shape)
+
     def radius(self, inputs: StreamInputs) -> float:
         """Return the R of the bound."""
         return inputs.radius(self.link)
@@ -215,6 +222,10 @@ class KernelModel:
         """Start with this constant term on every score; return the norm of the terms."""
         self.offset[:] = offset
         return float(np.linalg.norm(self.offset))
+
+    def growth(self) -> float:
+        """A kernel has no link."""
+        return 1.0
 
     def gram(self, rows: Any, others: Any) -> Floats:
         """k(rows, others), one more with an intercept."""
