@@ -102,6 +102,8 @@ class OnlineEstimator(BaseEstimator):  # type: ignore[misc]
     shuffle: bool = True
     random_state: Any = None
 
+    fit_intercept = False  # a parameter of learners whose scores have constant terms
+
     @abstractmethod
     def _check_labels(self, y: Any, table: Any) -> Any:
         """Return the labels as arrays; refuse those that make no sense."""
@@ -164,7 +166,8 @@ class OnlineEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _stream(self, table: Any, labels: Any) -> tuple[StreamInputs, Any]:
         """Return the inputs of the rounds and what rounds read of their labels."""
-        return StreamInputs(table), self._problem.prepare(labels)
+        inputs = StreamInputs(table, intercept=bool(self.fit_intercept))
+        return inputs, self._problem.prepare(labels)
 
     def _pace(self) -> Pace:
         return Pace(1.0, loss_driven=False, clock=self.n_rounds_)
@@ -193,17 +196,16 @@ class OnlineEstimator(BaseEstimator):  # type: ignore[misc]
     @contextmanager
     def _unchanged_if_it_fails(self) -> Iterator[None]:
         """Restore the estimator if anything goes wrong."""
-        before = self._snapshot()
+        before = dict(vars(self))
+        # Input is checked before anything is learned, but functions of the user may still fail.
+        if isinstance(before.get("_problem"), Composed) or callable(before.get("kernel")):
+            before["_model"] = deepcopy(before.get("_model"))
         try:
             yield
         except BaseException:
             self.__dict__.clear()
             self.__dict__.update(before)
             raise
-
-    def _snapshot(self) -> dict[str, Any]:
-        """Copy the state; input is checked before anything is learned, so not deeply."""
-        return dict(vars(self))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -252,7 +254,7 @@ class BasePredtron(OnlineEstimator):
 
     def _make_model(self, dimension: int) -> LinearModel | KernelModel:
         n_features, average = self.n_features_in_, bool(self.average)
-        intercept = bool(getattr(self, "fit_intercept", False))
+        intercept = bool(self.fit_intercept)
         if self.kernel is None:
             link = link_from(self.link, self.r)
             return LinearModel((n_features + intercept, dimension), link, average=average)
@@ -334,13 +336,6 @@ class BasePredtron(OnlineEstimator):
         )
         return replace(self.certificate_, margin=float(margins.min()), margins=margins)
 
-    def _snapshot(self) -> dict[str, Any]:
-        # Functions of the user may fail in the middle of a stream: the model is copied too.
-        before = super()._snapshot()
-        if isinstance(before.get("_problem"), Composed) or callable(self.kernel):
-            before["_model"] = deepcopy(before.get("_model"))
-        return before
-
     def _scores(self, X: Any) -> Floats:
         """Scores of every row: n × d."""
         check_is_fitted(self, "n_rounds_")
@@ -395,10 +390,6 @@ class RowPredtron(BasePredtron):
     """
 
     fit_intercept: bool = True
-
-    def _stream(self, table: Any, labels: Any) -> tuple[StreamInputs, Any]:
-        inputs = StreamInputs(table, intercept=bool(self.fit_intercept))
-        return inputs, self._problem.prepare(labels)
 
 
 def _check_scale(table: Any) -> None:
