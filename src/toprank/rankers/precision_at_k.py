@@ -20,7 +20,7 @@ from toprank.guarantees.ranking_margins import GapCertificate
 from toprank.inputs import check_choice, check_number
 from toprank.labels import binary_labels, check_length, class_codes, class_labels, classes_of_stream
 from toprank.objectives.base import are_ordinary
-from toprank.objectives.precision import PrecisionAtK, PrecisionCriterion, are_whole, as_top
+from toprank.objectives.precision import PrecisionAtK, are_whole, as_top
 from toprank.rankers.base import forget_calibration
 from toprank.rankers.callbacks import Watch
 from toprank.rankers.held_out import split_rows
@@ -281,13 +281,13 @@ class PrecisionAtKRanker(SpoolingRanker):
         self, rows: BatchRows, truth: Truth, watch: Watch, start: Floats | None
     ) -> None:
         rng = check_random_state(self.random_state)
-        k, kept, judge = self._share(rows), rows, None
+        k, kept, judge = self._share(truth), rows, None
         if self.early_stopping:
             inside, outside = split_rows(truth, self.validation_fraction, rng)
             kept = BatchRows.of(rows.X[inside], truth.part(inside))
-            aside = BatchRows.of(rows.X[outside], truth.part(outside))
-            criterion, design = self._criterion(k, aside), self.weak_rankers_.design(aside.X)
-            judge = lambda weights: criterion.loss(design.scores(weights))  # noqa: E731
+            aside: Any = PrecisionAtK(k, self.surrogate).criterion(truth.part(outside))
+            design = self.weak_rankers_.design(rows.X[outside])
+            judge = lambda weights: aside.loss(design.scores(weights))  # noqa: E731
         batches = MiniBatches(kept, self.batch_size, int(rng.randint(2**31 - 1)))
         ensemble: list[NDArray[np.float64]] | None = [] if self.keep_ensemble else None
         stream = self._stream_on(k, kept, start)
@@ -309,16 +309,13 @@ class PrecisionAtKRanker(SpoolingRanker):
             self.ensemble_ = np.concatenate(ensemble)
         self._certify(kept, batches, solution.n_iter, is_new=start is None)
 
-    def _criterion(self, k: float, rows: BatchRows) -> PrecisionCriterion:
-        return PrecisionCriterion(k, self.surrogate, rows.positives, rows.weights, rows.lists)
-
-    def _share(self, rows: BatchRows) -> float:
+    def _share(self, truth: Truth) -> float:
         """What a batch of these rows has as its top: k itself, or its share of the positives."""
         amount, is_share = as_top(self.k)
-        if is_share or rows.lists is not None:
+        if is_share or truth.lists is not None:
             return self.k
-        self._criterion(self.k, rows)  # refuses more rows than there are positives
-        counts = rows.positives if rows.weights is None else rows.weights[rows.positives]
+        PrecisionAtK(self.k).criterion(truth)  # refuses more rows than there are positives
+        counts = truth.positives if truth.weights is None else truth.weights[truth.positives]
         return amount / float(counts.sum())
 
     def _aim(self, k: float, rows: BatchRows) -> Aim:
@@ -446,9 +443,7 @@ def labels_of_stream(
 def with_ordinary_weights(truth: Truth, k: float) -> Truth:
     """Divide weights by the largest where sums of them would overflow."""
     weights = truth.weights
-    if weights is None or not weights.size:
-        return truth
-    if are_ordinary(float(weights.max())):
+    if weights is None or not weights.size or are_ordinary(float(weights.max())):
         return truth
     if not as_top(k)[1]:
         raise ValueError(
