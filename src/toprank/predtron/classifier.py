@@ -188,13 +188,12 @@ def _cost_matrix(costs: Any, classes: NDArray[Any]) -> Floats:
     if isinstance(costs, Mapping):
         return wrong * _cost_vector("costs", costs, classes)
     matrix = np.array(costs, dtype=np.float64)
-    if matrix.shape != wrong.shape or not np.array_equal(matrix > 0, wrong > 0):
+    in_place = matrix.shape == wrong.shape and np.array_equal(matrix > 0, wrong > 0)
+    if not in_place or not np.isfinite(matrix).all():
         raise ValueError(
-            f"costs must be a mapping or a matrix of shape {wrong.shape} that is 0 on the diagonal "
-            f"and above 0 elsewhere, got {matrix.tolist()}."
+            f"costs must be a mapping or a finite matrix of shape {wrong.shape} that is 0 on the "
+            f"diagonal and above 0 elsewhere, got {matrix.tolist()}."
         )
-    if not np.isfinite(matrix).all():
-        raise ValueError("costs must be finite.")
     return matrix
 
 
