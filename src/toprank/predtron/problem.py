@@ -250,7 +250,9 @@ class RankingProblem(Problem):
 
     def loss_range(self, labels: Any) -> tuple[float, float]:
         # A loss only sees which gains there are, and many labels have the same.
-        kinds = {one.tobytes(): one for one in map(np.sort, labels)}
+        is_table = isinstance(labels, np.ndarray)
+        ascending = np.sort(labels, axis=1) if is_table else map(np.sort, labels)
+        kinds = {one.tobytes(): one for one in ascending}
         ranges = [self.loss.range(worth) for worth in kinds.values()]
         return min(low for low, _ in ranges), max(high for _, high in ranges)
 
