@@ -27,15 +27,16 @@ from toprank.inputs import check_choice
 Floats = NDArray[np.float64]
 
 
-def _linked(lengths: Floats, q: float) -> Floats:
-    """What each length is multiplied with: (length/‖lengths‖_q)^{q−2}, 0 where all are 0."""
-    peak = lengths.max(initial=0.0)
-    if peak == 0.0 or q == 2.0:
-        return np.ones_like(lengths)
+def _norm(lengths: Floats, order: float) -> float:
+    """(Σ length^order)^{1/order}."""
+    peak = float(lengths.max(initial=0.0))
     # The peak first: powers of numbers between 0 and 1 cannot overflow.
-    shares = lengths / peak
-    total = float((shares**q).sum()) ** (1.0 / q)
-    factors: Floats = (shares / total) ** (q - 2.0)
+    return peak * float(((lengths / peak) ** order).sum()) ** (1.0 / order) if peak else 0.0
+
+
+def _linked(lengths: Floats, q: float) -> Floats:
+    """What each length is multiplied with: (length/‖lengths‖_q)^{q−2}."""
+    factors: Floats = (lengths / (_norm(lengths, q) or 1.0)) ** (q - 2.0)
     return factors
 
 
@@ -69,12 +70,8 @@ class Link(ABC):
 
     def norm(self, weights: Floats) -> float:
         """The norm that a reference is measured in: of order r, thus at most that of order 1."""
-        lengths = self.lengths(weights)
-        peak = float(lengths.max(initial=0.0))
         q = self.q(weights.shape)
-        r = q / (q - 1.0)
-        # The peak first: powers of numbers between 0 and 1 cannot overflow.
-        return peak * float(((lengths / peak) ** r).sum()) ** (1.0 / r) if peak else 0.0
+        return _norm(self.lengths(weights), q / (q - 1.0))
 
     def q(self, shape: tuple[int, ...]) -> float:
         """The dual order."""
