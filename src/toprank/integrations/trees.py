@@ -115,11 +115,8 @@ class TreeObjective:
             equal = np.zeros(self._criterion.n_rows)
             _, gradient = self._criterion.value_and_gradient(equal)
         pull = float(np.abs(gradient).sum(dtype=np.float64)) / 2.0
-        is_positive = y == y.max()
-        if weight is None:
-            all_rows, positive = float(y.size), float(np.count_nonzero(is_positive))
-        else:
-            all_rows, positive = float(weight.sum()), float(weight[is_positive].sum())
+        counts = np.ones(y.size) if weight is None else weight
+        all_rows, positive = float(counts.sum()), float(counts[y == y.max()].sum())
         return min(positive, all_rows - positive) / pull if pull > 0.0 else 1.0
 
     def __getstate__(self) -> dict[str, Any]:

@@ -411,7 +411,7 @@ class PrecisionAtKRanker(SpoolingRanker):
         stream = self._stream_on(self.k, rows, start)
         if truth.n_rows:
             batches = MiniBatches(rows, self.batch_size, seed=None)
-            stream.learn(rows, next(batches.passes()), batches.longest)
+            stream.learn(rows, next(batches.passes()))
         for name, value in self._learned(rows, stream.weights).items():
             setattr(self, name, value)
         self.n_iter_ = getattr(self, "n_iter_", 0) + 1

@@ -170,38 +170,29 @@ class BatchRows(NamedTuple):
         return cls(X, truth.positives, truth.weights, truth.lists)
 
 
+@dataclass(frozen=True)
 class MiniBatches:
     """The batches of every pass; the same seed gives the same ones again.
 
     Without a seed the rows stay in their order, as they came from the stream.
     """
 
-    def __init__(self, rows: BatchRows, batch_size: int, seed: int | None) -> None:
-        self._n_rows = rows.positives.size
-        self._batch_size = batch_size
-        self._lists = rows.lists
-        self._seed = seed
-
-    @property
-    def longest(self) -> int:
-        """Rows of the longest batch."""
-        if self._lists is not None:
-            return int(np.diff(self._lists.starts).max())
-        return -(-self._n_rows // self._n_batches)
-
-    @property
-    def _n_batches(self) -> int:
-        return -(-self._n_rows // self._batch_size)
+    rows: BatchRows
+    batch_size: int
+    seed: int | None
 
     def passes(self) -> Iterator[Batches]:
         """Give one pass after the other, without end."""
-        rng = None if self._seed is None else np.random.default_rng(self._seed)
+        rng = None if self.seed is None else np.random.default_rng(self.seed)
+        lists = self.rows.lists
         while True:
-            yield self._of_rows(rng) if self._lists is None else self._of_lists(self._lists, rng)
+            yield self._of_rows(rng) if lists is None else self._of_lists(lists, rng)
 
     def _of_rows(self, rng: np.random.Generator | None) -> Batches:
-        starts = np.arange(self._n_batches + 1, dtype=np.int64) * self._n_rows // self._n_batches
-        order = np.arange(self._n_rows) if rng is None else rng.permutation(self._n_rows)
+        n_rows = self.rows.positives.size
+        n_batches = -(-n_rows // self.batch_size)
+        starts = np.arange(n_batches + 1, dtype=np.int64) * n_rows // n_batches
+        order = np.arange(n_rows) if rng is None else rng.permutation(n_rows)
         return Batches(order.astype(np.int64, copy=False), starts)
 
     @staticmethod
@@ -307,7 +298,6 @@ class Stream:
         self,
         rows: BatchRows,
         batches: Batches,
-        longest: int,
         ensemble: NDArray[np.float64] | None = None,
         *,
         is_fresh: bool = True,
@@ -319,6 +309,7 @@ class Stream:
         sums = np.zeros(6)
         reference = average_of(self.model) if self.aim.kind == RAMP else None
         n_columns, n_batches = self.model.coef.size, batches.starts.size - 1
+        longest = int(np.diff(batches.starts).max())
         table, scratch = rows_of(rows.X), BatchScratch.of(longest, n_columns)
         models = np.empty((0, n_columns)) if ensemble is None else ensemble
         is_plain = self.steps is None and self.project is None
@@ -363,7 +354,7 @@ class Stream:
                 models = np.empty((batch.starts.size - 1, self.model.coef.size))
                 ensemble.append(models)
             is_fresh = self.tally.n_batches == 0
-            value = self.learn(rows, batch, batches.longest, models, is_fresh=is_fresh)
+            value = self.learn(rows, batch, models, is_fresh=is_fresh)
             solution.n_iter += 1
             solution.weights = self.weights
             square = float(solution.weights @ solution.weights)
