@@ -244,9 +244,7 @@ class PrecisionAtKRanker(SpoolingRanker):
         return self._family().fit(rows.X, rows.weights, names=names)
 
     def _passes(self) -> int:
-        if self.max_iter is not None:
-            return self.max_iter
-        return PLANES if self.solver == "cutting_plane" else PASSES
+        return self.max_iter or (PLANES if self.solver == "cutting_plane" else PASSES)
 
     def _fit_by_planes(
         self, rows: BatchRows, truth: Truth, watch: Watch, start: Floats | None
