@@ -15,10 +15,10 @@ from sklearn.base import clone
 from sklearn.model_selection import cross_validate
 
 from toprank.inputs import as_scores
-from toprank.truth import as_positives
 from toprank.metrics import scorer
 from toprank.objectives import pnorm_push
 from toprank.plots.style import COLOURS, GREY, axes_row, dress, percent
+from toprank.truth import as_positives
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
