@@ -107,10 +107,10 @@ def compare(
     typed = vars(roles) | {"budget": budget, "ranker": named, "seed": own_seed} | vars(text)
     console.say(f"\nNext: {next_call(table, typed)}")
     if choice.report is not None:
-        from toprank.app.report import build_comparison_page, write_report
+        from toprank.app.report.comparison_page import build_comparison_page
 
         page = build_comparison_page(chooser, found, data, seed)
-        console.say(f"\nReport: {write_report(choice.report, page)}")
+        console.say(f"\nReport: {page.write(choice.report)}")
     notes.remove()
     console.result(
         {

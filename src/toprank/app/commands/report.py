@@ -52,7 +52,7 @@ def report(
     from toprank.app.drift import changes_in, note_changes, notes_on
     from toprank.app.model_file import load_model
     from toprank.app.reading import check_dense
-    from toprank.app.report import build_model_page, write_report
+    from toprank.app.report.model_page import build_model_page
     from toprank.app.writing import check_writable
 
     console = printing.console()
@@ -71,7 +71,7 @@ def report(
             "quality."
         )
     with console.warnings_as_notes(), console.progress("push path") as step:
-        run = build_model_page(
+        made = build_model_page(
             ranker,
             rows,
             labelled,
@@ -82,8 +82,7 @@ def report(
             seed=seed,
             watch=step,
         )
-    path = write_report(output, run)
+    path = made.write(output)
     console.say(f"Report: {path}")
-    console.result(
-        {"report": str(path), "rows": len(run.shortlist.rows), "has_target": labelled is not None}
-    )
+    n_rows = len(made.run["shortlist"].rows)
+    console.result({"report": str(path), "rows": n_rows, "has_target": labelled is not None})

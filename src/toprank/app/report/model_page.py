@@ -1,9 +1,12 @@
-"""What the page about a model and a table shows: plain values, everything already computed."""
+"""The page about a model and a table."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+import itertools
+import time
+import warnings
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -11,11 +14,14 @@ from numpy.typing import NDArray
 
 from toprank.app.console import format_budget
 from toprank.app.evaluation import curve_of, judged_rows, measure
-from toprank.app.report.comparison_page import ShortlistTable
-from toprank.app.report.picture import draw_picture, draw_push_path
+from toprank.app.report.page import Page, ShortlistTable, curve_data, draw_picture
 from toprank.inputs import as_amounts, within_budget
+from toprank.metrics import positives_at_top, precision_at_k, roc_auc
+from toprank.plots import push_path
 from toprank.plots.style import COLOURS, GREY
+from toprank.rankers import PNormPush
 from toprank.rankers.places import places_of
+from toprank.selection.judging import LabelledRows
 from toprank.tables.cells import as_series
 from toprank.tables.columns import as_row_weights
 from toprank.tables.table import listing
@@ -23,9 +29,8 @@ from toprank.tables.table import listing
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from toprank.app.evaluation import Curve, Measured
     from toprank.app.model import RankingModel
-    from toprank.app.report.picture import Picture
+    from toprank.app.report.page import Picture
     from toprank.app.training_data import LabelledFeatures
     from toprank.tables import Table
 
@@ -34,6 +39,17 @@ _MOST_ROWS = 10_000
 _MOST_SEGMENTED, _MOST_VALUES = 3, 8
 _EXPLAINED_ROWS = 200
 _DRIVERS_PER_ROW = 8
+
+_POWERS = (1, 2, 4, 8, 16)
+# Rows and cells that each fit of the push path learns from, and the time of all of them.
+_MOST_FITTED, _MOST_CELLS, _MOST_SECONDS = 4_000, 4_000_000, 60.0
+_SHARE = 0.05
+# The area under the ROC curve must pay for the other two.
+_MEASURES: dict[str, Callable[..., float]] = {
+    "precision_at_k": partial(precision_at_k, k=_SHARE),
+    "positives_at_top": positives_at_top,
+    "roc_auc": roc_auc,
+}
 
 
 class Segment(NamedTuple):
@@ -47,14 +63,13 @@ class Segment(NamedTuple):
     n_hits: int
 
 
-@dataclass(frozen=True, kw_only=True)
-class Money:
+class Money(NamedTuple):
     """What shortlists of every length are worth on these rows."""
 
     opening: str
-    best_length: int
     lengths: tuple[int, ...]
     worth: tuple[float, ...]
+    best: int
 
 
 class Reliability(NamedTuple):
@@ -63,48 +78,6 @@ class Reliability(NamedTuple):
     label: str
     predicted: float | None
     observed: float
-
-
-@dataclass(frozen=True, kw_only=True)
-class Quality:
-    """How good the list is, where the table has a target: metrics, curve and calibration."""
-
-    opening: str
-    metrics: Mapping[str, Measured]
-    curve: Curve
-    calibration: tuple[Reliability, ...]
-    calibration_picture: Picture | None = None
-    segments: tuple[Segment, ...] = ()
-    money: Money | None = None
-    push_path: Picture | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class ModelRun:
-    """Everything that the page about a model and a table shows.
-
-    ``budget`` counts rows of the list or of the longest list. ``drivers`` are (column, share, parts
-    in words) and ``row_drivers``, for the first rows of the shortlist, (column, value,
-    contribution). ``changes`` say what differs from the training rows. Without a target there is
-    no ``quality``.
-    """
-
-    title: str
-    table: str
-    n_rows: int
-    budget: int
-    budget_in_words: str
-    positive: str
-    shortlist: ShortlistTable
-    drivers: tuple[tuple[str, float, str], ...]
-    row_drivers: tuple[tuple[tuple[str, str, float], ...], ...] = ()
-    certificate: str = ""
-    assumption: str = ""
-    changes: tuple[str, ...] = ()
-    settings: Mapping[str, str] = field(default_factory=dict)
-    quality: Quality | None = None
-    n_lists: int = 1
-    is_weighted: bool = False
 
 
 def build_model_page(
@@ -118,8 +91,8 @@ def build_model_page(
     changes: Sequence[str] = (),
     seed: int = 0,
     watch: Callable[[int, int], object] = lambda _done, _total: None,
-) -> ModelRun:
-    """Everything that the page about a model and a table shows.
+) -> Page:
+    """The page about a model and a table.
 
     ``labelled`` are the rows with a target, where there is one. ``top`` rows are shown, by default
     the budget; with lists, of each list; never more than 10,000. ``amounts`` are what a hit is
@@ -135,47 +108,49 @@ def build_model_page(
     counts = within_budget(model.budget, sizes) if top is None else np.full(sizes.size, top)
     first = np.flatnonzero(found.places < counts[found.lists])[:_MOST_ROWS]
     shown = found.rows[first]
-    quality = None
-    if labelled is not None:
-        quality = _quality(model, labelled, scores, budget, push=watch if push else None, seed=seed)
-        is_listed = np.zeros(scores.size, dtype=bool)
-        is_listed[found.first(within_budget(model.budget, sizes))] = True
-        quality = replace(
-            quality,
-            segments=segments_of(model, labelled, is_listed),
-            money=money_of(ranked, labelled, scores, amounts, quality.curve.lengths, budget),
-        )
+    drivers = _row_drivers(model, ranked, shown[:_EXPLAINED_ROWS])
+    shortlist = _shortlist_table(
+        ranked.rows(shown),
+        found.places[first] + 1,
+        scores[shown],
+        f"{'Best first' if sizes.size == 1 else 'List after list, best first'}. Select the place "
+        f"of one of the first {len(drivers):,} rows to see why it is there.",
+    )
     in_words = format_budget(
         budget if model.budget >= 1 else model.budget, of_lists=lists is not None
     )
-    row_drivers = _row_drivers(model, ranked, shown[:_EXPLAINED_ROWS])
-    order = "Best first" if sizes.size == 1 else "List after list, best first"
-    return ModelRun(
-        title=f"The first {in_words} of {table.name}",
-        table=table.name,
-        n_rows=int(scores.size),
-        n_lists=int(sizes.size),
-        budget=budget,
-        budget_in_words=in_words,
-        positive=model.roles.positive,
-        shortlist=_shortlist_table(
-            ranked.rows(shown),
-            found.places[first] + 1,
-            scores[shown],
-            f"{order}. Select the place of one of the first {len(row_drivers):,} rows to see why "
-            "it is there.",
-        ),
-        drivers=tuple(
-            (driver.column, driver.share, driver.in_words(4)) for driver in model.drivers()[:30]
-        ),
-        row_drivers=row_drivers,
-        certificate=model.facts.get("certificate", ""),
-        assumption=model.assumption,
-        changes=tuple(changes),
-        settings=_settings(model),
-        is_weighted=labelled is not None and labelled.weights is not None,
-        quality=quality,
-    )
+    run = {
+        "title": f"The first {in_words} of {table.name}",
+        "table": table.name,
+        "n_rows": int(scores.size),
+        "n_lists": int(sizes.size),
+        "budget_in_words": in_words,
+        "positive": model.roles.positive,
+        "shortlist": shortlist,
+        "drivers": [(each.column, each.share, each.in_words(4)) for each in model.drivers(30)],
+        "certificate": model.facts.get("certificate", ""),
+        "assumption": model.assumption,
+        "changes": changes,
+        "settings": _settings(model),
+        "shaded": "",
+        "weighted": labelled is not None and labelled.weights is not None,
+        "quality": None,
+    }
+    data = {
+        "budget": budget,
+        "rows": shortlist.rows,
+        "sorted": 0 if sizes.size == 1 else -1,
+        "drivers": drivers,
+    }
+    if labelled is not None:
+        listed = found.first(within_budget(model.budget, sizes))
+        quality = _quality(model, ranked, labelled, scores, listed, budget, amounts, seed)
+        if push:
+            quality["push_path"] = draw_push_path(model, labelled, seed=seed, watch=watch)
+        run |= {"quality": quality, "curve": quality["curve"]}
+        data |= curve_data({"": quality["curve"]}, "")
+        data["money"] = quality["money"] and quality["money"]._asdict()
+    return Page("model.html.j2", run, data)
 
 
 def _shortlist_table(
@@ -227,34 +202,35 @@ def _row_drivers(model: RankingModel, table: Table, rows: NDArray[np.intp]) -> t
 
 def _quality(
     model: RankingModel,
+    table: Table,
     labelled: LabelledFeatures,
     scores: NDArray[np.float64],
+    listed: NDArray[np.intp],
     budget: int,
-    *,
-    push: Callable[[int, int], object] | None,
+    amounts: tuple[str | None, str | None],
     seed: int,
-) -> Quality:
+) -> dict[str, Any]:
+    """How good the list is: metrics, curve, calibration, segments and what it is worth."""
     judged = judged_rows(model, labelled)
     n_resamples = 200 if scores.size <= 100_000 else 50
     top, found = measure(judged, scores, n_resamples=n_resamples, seed=seed)
-    path = None
-    is_push = model.facts["class"] == "PNormPush" and hasattr(model.ranker, "coef_")
-    if push is not None and is_push:
-        path = draw_push_path(model, labelled, seed=seed, watch=push)
     tenths = _calibration(model, labelled, scores)
-    return Quality(
-        opening=top.in_words(model.roles.positive, of_lists=judged.groups is not None),
-        metrics=found,
-        curve=curve_of(judged, scores, budget=budget),
-        calibration=tenths,
-        calibration_picture=draw_calibration(tenths),
-        push_path=path,
-    )
+    curve = curve_of(judged, scores, budget=budget)
+    return {
+        "opening": top.in_words(model.roles.positive, of_lists=judged.groups is not None),
+        "metrics": found,
+        "curve": curve,
+        "calibration": tenths,
+        "calibration_picture": draw_calibration(tenths),
+        "segments": segments_of(model, labelled, listed),
+        "money": money_of(table, labelled, scores, amounts, curve.lengths, budget),
+        "push_path": None,
+    }
 
 
 def _calibration(
     model: RankingModel, labelled: LabelledFeatures, scores: NDArray[np.float64]
-) -> tuple[Reliability, ...]:
+) -> list[Reliability]:
     """Each tenth of all rows by score, whatever their list, weighted as they are."""
     chances = model.chances(scores)
     if chances is None and hasattr(model.ranker, "predict_proba"):
@@ -275,13 +251,15 @@ def _calibration(
             )
         )
         done += rows.size
-    return tuple(found)
+    return found
 
 
 def segments_of(
-    model: RankingModel, rows: LabelledFeatures, is_listed: NDArray[np.bool_]
-) -> tuple[Segment, ...]:
+    model: RankingModel, rows: LabelledFeatures, listed: NDArray[np.intp]
+) -> list[Segment]:
     """The shortlist by the values of the columns of few values that move scores most."""
+    is_listed = np.zeros(rows.positives.size, dtype=bool)
+    is_listed[listed] = True
     kinds = dict(model.encoder.columns_)
     ordered = [driver.column for driver in model.drivers()]
     few = ("category", "boolean")
@@ -305,7 +283,7 @@ def segments_of(
                         int((mine & is_listed & rows.positives).sum()),
                     )
                 )
-    return tuple(found)
+    return found
 
 
 def money_of(
@@ -339,7 +317,7 @@ def money_of(
     else:
         opening = f"{at_budget}; the best length is {best:,}, worth {net[best - 1]:,.0f}."
     worth = tuple(float(f"{net[min(k, net.size) - 1]:.8g}") for k in lengths)
-    return Money(opening=opening, best_length=best, lengths=lengths, worth=worth)
+    return Money(opening, lengths, worth, best)
 
 
 def _amount(table: Table, text: str | None, option: str) -> Any:
@@ -384,6 +362,57 @@ def draw_calibration(tenths: Any) -> Picture | None:
         alt="Share of positives in each tenth of the list beside the predicted chance; the table "
         "below has the numbers.",
         size=(8.0, 3.2),
+    )
+
+
+def draw_push_path(
+    model: RankingModel,
+    labelled: LabelledFeatures,
+    *,
+    seed: int = 0,
+    watch: Callable[[int, int], object] = lambda _done, _total: None,
+) -> Picture | None:
+    """Fit each power on three folds, with weights and lists; None where rows are few.
+
+    Other rankers than a push on features have no such picture, and after a minute it is left out,
+    with a warning. ``watch`` is called after each fit.
+    """
+    if model.facts["class"] != "PNormPush" or not hasattr(model.ranker, "coef_"):
+        return None
+    X = model.encoder.transform(labelled.features.select(model.columns))
+    rows = LabelledRows(X, labelled.positives, labelled.weights, labelled.groups)
+    rows = rows.sample(min(_MOST_FITTED, max(300, _MOST_CELLS // X.shape[1])), seed)
+    folds = rows.folds(3, 1, seed)
+    if len(folds) < 3 or min(int(rows.positives.sum()), int((~rows.positives).sum())) < 6:
+        return None
+    path: dict[float, dict[str, list[float]]] = {
+        power: {name: [] for name in _MEASURES} for power in _POWERS
+    }
+    started = time.monotonic()
+    for number, (fold, power) in enumerate(itertools.product(folds, _POWERS)):
+        if time.monotonic() - started > _MOST_SECONDS:
+            message = (
+                f"the push path is left out: {number} of {len(folds) * len(_POWERS)} fits took "
+                f"{_MOST_SECONDS:.0f} seconds; --no-push-path saves them."
+            )
+            warnings.warn(message, stacklevel=2)
+            return None
+        known, judged = rows.rows(fold.train), rows.rows(fold.test)
+        ranker = PNormPush(p=power, alpha=max(float(model.ranker.alpha), 1e-3))
+        ranker.fit(known.X, known.positives, **known.metadata())
+        scores = ranker.decision_function(judged.X)
+        for name, metric in _MEASURES.items():
+            path[power][name].append(metric(judged.positives, scores, **judged.metadata()))
+        watch(number + 1, len(folds) * len(_POWERS))
+
+    return draw_picture(
+        lambda figure: push_path(path, ax=figure.subplots(1, 3)),
+        title="The push path",
+        caption="What a harder push does on these rows: each power learns from two thirds of them "
+        "and is judged on the others. Thin lines are three folds, the thick line is "
+        "their mean.",
+        alt="Precision in the first 5 % of the list, positives above all negatives and the area "
+        "under the ROC curve, each against the power p from 1 to 16.",
     )
 
 
