@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
-from toprank.app.console import Console, in_one_line
+from toprank.app.console import Console
 
 if TYPE_CHECKING:
     from toprank.app.model import RankingModel
@@ -155,13 +155,8 @@ def _take_options(context: typer.Context, path: Path | None) -> Path | None:
     Keys outside of any table are for every command that has such an option, those of a table such
     as ``[fit]`` for that command alone.
     """
-    if path is None or context.resilient_parsing:
-        return path
-    try:
+    if path is not None and not context.resilient_parsing:
         context.default_map = _defaults(path, context)
-    except (ValueError, OSError) as error:
-        typer.echo(f"toprank: {error}", err=True)
-        raise typer.Exit(2) from None
     return path
 
 
@@ -423,7 +418,7 @@ class Printing:
 
 
 def command(function: Callable[..., None]) -> Callable[..., None]:
-    """Make a command: groups become single options for typer, and errors one line on stderr."""
+    """Make a command: groups become single options for typer."""
     spread: list[inspect.Parameter] = []
     groups: dict[str, tuple[Any, list[str]]] = {}
     for parameter in inspect.signature(function, eval_str=True).parameters.values():
@@ -449,4 +444,4 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
         function(**given)
 
     vars(called)["__signature__"] = inspect.Signature(spread)
-    return in_one_line(called)
+    return called

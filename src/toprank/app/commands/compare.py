@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from toprank.app.console import Console
+from toprank.app.console import Console, after_interrupt
 from toprank.app.options import (
     Budget,
     Jobs,
@@ -97,6 +97,7 @@ def compare(
     digest = fingerprint(source, [roles, amount, rankers, beside, seed])
     journal = choice.journal or Path(f"toprank-compare-{digest[:12]}.journal")
     notes = Journal(journal, digest, resume=choice.resume)
+    after_interrupt("what was finished is kept; go on with --resume.")
     if choice.resume and len(notes):
         console.note(f"{len(notes)} finished fits are taken from {journal}.")
     found = compare_rankers(console, chooser, data, notes)
@@ -121,9 +122,6 @@ def compare(
             "assumption": data.chosen.assumption,
         }
     )
-
-
-compare.after_interrupt = "what was finished is kept; go on with --resume."  # type: ignore[attr-defined]
 
 
 def compare_rankers(
