@@ -11,15 +11,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from toprank.tables.columns import MOST_CATEGORIES
-from toprank.tables.table import listing
+from toprank.tables.columns import MOST_CATEGORIES, Column, Encoding
+from toprank.tables.table import Table, listing
 
 if TYPE_CHECKING:
     from toprank.app.console import Console
     from toprank.app.training_data import LabelledFeatures, TrainingData
-    from toprank.tables.columns import Column, Encoding
     from toprank.tables.schema import Schema
-    from toprank.tables.table import Table
 
 # Rows and cells, spread over the table, that the warnings are drawn from.
 SAMPLE, CELLS = 20_000, 2_000_000
@@ -71,10 +69,13 @@ def choose_columns(
 ) -> tuple[TrainingData, list[str]]:
     """Leave out columns of no use, and print notes; gives the rows, and lines to print later."""
     survey = survey_columns(data, keep)
-    for note in (*data.source.notes, *notes_on_target(data)):
-        console.note(note)
-    note_some(console, notes_on_cells(data), "such notes; toprank look shows every column")
-    note_some(console, survey.warnings, "columns have such warnings")
+    others = "such notes; toprank look shows every column"
+    console.note(
+        *data.source.notes,
+        *notes_on_target(data),
+        *first_notes(notes_on_cells(data), others),
+        *first_notes(survey.warnings, "columns have such warnings"),
+    )
     rows = (
         f"{data.n_rows:,} rows of {data.source.name}, {data.n_positives:,} of them positive "
         f"({data.roles.positive})."
@@ -83,12 +84,10 @@ def choose_columns(
     return without_columns(data, survey.left_out), lines
 
 
-def note_some(console: Console, notes: list[str], others: str) -> None:
-    """Print the first notes, and how many there are besides."""
-    for note in notes[:MOST_NOTES]:
-        console.note(note)
-    if len(notes) > MOST_NOTES:
-        console.note(f"{len(notes) - MOST_NOTES:,} more {others}.")
+def first_notes(notes: list[str], others: str, most: int = MOST_NOTES) -> list[str]:
+    """The first notes, and how many there are besides."""
+    more = [f"{len(notes) - most:,} more {others}."] if len(notes) > most else []
+    return notes[:most] + more
 
 
 def notes_on_target(data: TrainingData) -> list[str]:

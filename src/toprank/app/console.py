@@ -18,8 +18,6 @@ import typer
 if TYPE_CHECKING:
     import polars as pl
 
-    from toprank.selection.judging import Interval
-
 # Without a terminal, a fit of a hundred quick passes would fill the log with lines.
 _SECONDS_PER_LINE = 5.0
 
@@ -45,15 +43,17 @@ class Console:
         self._pass_numbers = itertools.count(1)
         self._bars: Any = None  # a terminal has room for one display, which nested bars share
 
-    def say(self, text: str = "") -> None:
-        """Print a line on stdout, unless the result is printed as JSON."""
-        if not self.quiet and not self.as_json:
-            echo(text, err=self.to_stderr)
+    def say(self, *lines: str) -> None:
+        """Print lines on stdout, unless the result is printed as JSON."""
+        for text in lines:
+            if not self.quiet and not self.as_json:
+                echo(text, err=self.to_stderr)
 
-    def note(self, text: str) -> None:
-        """Print a note on stderr."""
-        if not self.quiet:
-            echo(f"toprank: note: {text}", err=True)
+    def note(self, *notes: str) -> None:
+        """Print notes on stderr."""
+        for text in notes:
+            if not self.quiet:
+                echo(f"toprank: note: {text}", err=True)
 
     def result(self, values: dict[str, Any]) -> None:
         """Print the result as JSON, if that was asked for."""
@@ -147,8 +147,7 @@ class Console:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             yield
-        for text in dict.fromkeys(" ".join(str(each.message).split()) for each in caught):
-            self.note(text)
+        self.note(*dict.fromkeys(" ".join(str(each.message).split()) for each in caught))
 
 
 def _lines(words: Callable[[int, int], str], last: float) -> Callable[[int, int], None]:
@@ -205,19 +204,6 @@ def format_budget(budget: float, *, of_lists: bool = False) -> str:
     """
     words = f"{budget:,.0f} rows" if budget >= 1 else f"{100 * budget:g} % of the rows"
     return f"{words} of each list" if of_lists else words
-
-
-def format_hits(expected: Interval, digits: int = 0) -> str:
-    """Hits to expect, in words.
-
-    Examples
-    --------
-    >>> from toprank.selection.judging import Interval
-    >>> format_hits(Interval(71.6, 65, 78))
-    '72 (65 to 78)'
-    """
-    mean, low, high = (f"{each:,.{digits}f}" for each in expected)
-    return f"{mean} ({low} to {high})"
 
 
 # What is said after an interrupt, once: by the command or, if it is too busy, beside it.

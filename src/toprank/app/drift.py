@@ -8,18 +8,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from toprank.app.column_survey import count_column
+from toprank.app.column_survey import ColumnProfile, SeenValues, count_column, first_notes
 from toprank.blocks import Sums
-from toprank.tables.table import Table, did_you_mean, listing
+from toprank.tables.table import RowBatch, Table, did_you_mean, listing
 
 if TYPE_CHECKING:
-    from toprank.app.column_survey import ColumnProfile, SeenValues
     from toprank.app.console import Console
     from toprank.app.model import RankingModel
     from toprank.app.text_stream import TextStream
     from toprank.tables.columns import Encoding
     from toprank.tables.parquet_stream import ParquetStream
-    from toprank.tables.table import RowBatch
 
     Source = Table | ParquetStream | TextStream
 
@@ -134,15 +132,12 @@ class WatchedStream:
 
 def notes_on(changes: list[str]) -> list[str]:
     """The largest changes, and how many more there are."""
-    more = len(changes) - _MOST_NOTES
-    others = [f"{more} more columns differ from the training rows."] if more > 0 else []
-    return changes[:_MOST_NOTES] + others
+    return first_notes(changes, "columns differ from the training rows", _MOST_NOTES)
 
 
 def note_changes(console: Console, source: Source, changes: list[str]) -> None:
     """Print what a reader has to say, and what differs from training."""
-    for text in (*source.notes, *notes_on(changes)):
-        console.note(text)
+    console.note(*source.notes, *notes_on(changes))
     if changes:
         console.note("the expected hits assume rows like the training rows.")
 

@@ -108,15 +108,6 @@ def _number(text: str, kind: type[float]) -> float:
         return 0
 
 
-def check_is_shortlist(budget: float, data: TrainingData) -> None:
-    """Raise if the shortlist would be the whole list; a row of weight 2 counts as two."""
-    if data.roles.group is None and budget >= data.weight:
-        weighing = "" if data.roles.weight is None else f" that weigh {data.weight:g} in all"
-        raise ValueError(
-            f"--budget {budget:g} covers all {data.n_rows:,} rows{weighing}; name a smaller number."
-        )
-
-
 def parse_settings(texts: Sequence[str]) -> dict[str, Any]:
     """Read ``p=8``, ``loss=logistic`` and the like: numbers, true, false, none, else text.
 
@@ -289,8 +280,7 @@ class TargetOptions:
             weight=roles.weight if roles.weight in table.names else None,
             unlabelled=tuple(self.unlabelled or (v for v in roles.unlabelled if v in present)),
         )
-        for note in notes_on_target(data):
-            console.note(note)
+        console.note(*notes_on_target(data))
         return data.in_memory()
 
 
@@ -307,11 +297,11 @@ class RoleOptions(TargetOptions):
         "Column to use although it looks like a row number; may be repeated."
     )
 
-    def label(self, source: Table | ParquetStream) -> TrainingData:
-        """The rows of a table or a file with their labels."""
+    def label(self, source: Table | ParquetStream, budget: float) -> TrainingData:
+        """The rows of a table or a file with their labels; raises if the budget covers them all."""
         from toprank.app.training_data import label_rows
 
-        return label_rows(
+        data = label_rows(
             source,
             target=self.target,
             positives=tuple(self.positive or ()),
@@ -320,6 +310,13 @@ class RoleOptions(TargetOptions):
             ignored=tuple(self.ignore or ()),
             unlabelled=tuple(self.unlabelled or ()),
         )
+        if data.roles.group is None and budget >= data.weight:
+            weighing = "" if data.roles.weight is None else f" that weigh {data.weight:g} in all"
+            raise ValueError(
+                f"--budget {budget:g} covers all {data.n_rows:,} rows{weighing}; name a smaller "
+                "number."
+            )
+        return data
 
 
 @dataclass(frozen=True)
@@ -385,11 +382,14 @@ class TextOptions:
             hints[name] = replace(hints.get(name, Hints()), kind=kind)
         return hints
 
-    def read(self, path: Path, model: RankingModel | None = None) -> Table:
-        """Read a table, by default as the table was read that a model has learned from."""
+    def open(self, model: Path, table: Path) -> tuple[RankingModel, Table]:
+        """A model, and a table that is read as the one that it has learned from."""
+        from toprank.app.model_file import load_model
         from toprank.app.reading import read_table
 
-        return read_table(path, self.format(None if model is None else model.schema))
+        found = load_model(model)
+        rows = found.with_sparse_features(read_table(table, self.format(found.schema)))
+        return found.read_as(rows.schema), rows
 
 
 def _read_schema(path: Path) -> Schema:

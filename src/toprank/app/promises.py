@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from toprank.app.options import parse_share
+from toprank.app.options import RuleOptions, parse_share
 from toprank.app.ranking import RankedRows, take_ranked
 from toprank.blocks import Sums
 from toprank.shortlists import Cap, DailyBudget, Quota, audit_rows, make_shortlist
 from toprank.tables.columns import as_row_weights
 from toprank.tables.schema import Schema
-from toprank.tables.table import Table, check_has_column, listing
+from toprank.tables.table import RowBatch, Table, check_has_column, listing
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from toprank.app.model import RankingModel
-    from toprank.app.options import RuleOptions
     from toprank.tables.parquet_stream import ParquetStream
-    from toprank.tables.table import RowBatch
 
 Floats = NDArray[np.float64]
 
@@ -69,7 +66,6 @@ def parse_rules(given: RuleOptions) -> ListRules:
 
     Examples
     --------
-    >>> from toprank.app.options import RuleOptions
     >>> given = RuleOptions(value="10", at_most=["3:branch"], at_least=["20%:sex=f"])
     >>> rules = parse_rules(given)
     >>> rules.value, rules.at_most, rules.at_least

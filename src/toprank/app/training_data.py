@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 
 from toprank.app.formats import GROUP, LABEL
 from toprank.app.model import Roles, lists_of
-from toprank.blocks import Block
+from toprank.blocks import Block, Total
 from toprank.inputs import rounded_up
 from toprank.labels import plain_label, positive_of
 from toprank.tables import Table
@@ -23,9 +24,6 @@ from toprank.tables.parquet_stream import ParquetStream
 from toprank.tables.table import RowBatch, check_has_column, joined, listing
 
 if TYPE_CHECKING:
-    import os
-
-    from toprank.blocks import Total
     from toprank.tables import TableEncoder
     from toprank.tables.schema import Schema
 

@@ -15,7 +15,6 @@ from toprank.app.options import (
     Seed,
     TableFile,
     TextOptions,
-    check_is_shortlist,
     command,
     option,
     parse_budget,
@@ -79,7 +78,7 @@ def compare(
     from toprank import TopRanker
     from toprank.app.column_survey import choose_columns
     from toprank.app.journal import Journal
-    from toprank.app.reading import check_dense
+    from toprank.app.reading import check_dense, read_table
     from toprank.app.writing import check_writable
 
     console = printing.console()
@@ -87,10 +86,9 @@ def compare(
     for path in (choice.journal, choice.report):
         if path is not None:
             check_writable(path, inputs=[table])
-    source = text.read(table)
+    source = read_table(table, text.format())
     check_dense(source, "toprank compare")
-    data = roles.label(source)
-    check_is_shortlist(amount, data)
+    data = roles.label(source, amount)
     rankers, beside = choice.names()
     data, lines = choose_columns(console, data, tuple(roles.keep or ()))
     chooser = TopRanker(amount, candidates=rankers, compared=beside, random_state=seed, n_jobs=jobs)
@@ -101,8 +99,7 @@ def compare(
     if choice.resume and len(notes):
         console.note(f"{len(notes)} finished fits are taken from {journal}.")
     found = compare_rankers(console, chooser, data, notes)
-    for line in lines:
-        console.say(line)
+    console.say(*lines)
     print_comparison(console, chooser, found)
     named, own_seed = rankers if choice.ranker else None, str(seed) if seed else None
     typed = vars(roles) | {"budget": budget, "ranker": named, "seed": own_seed} | vars(text)
@@ -165,8 +162,7 @@ def next_call(table: Path, typed: dict[str, Any]) -> str:
 
 def print_comparison(console: Console, chooser: TopRanker, found: RankerComparison) -> None:
     """Print the verdict and the table of rankers."""
-    console.say(chooser.verdict())
-    console.say()
+    console.say(chooser.verdict(), "")
     rows = []
     for name in found.names:
         mean, low, high = found.expected(name)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from toprank.app.console import Console, format_hits
+from toprank.app.console import Console
 from toprank.app.options import (
     ModelFile,
     Printing,
@@ -59,10 +59,8 @@ def evaluate(
 
     console = printing.console()
     amount = None if asked.budget is None else parse_budget(asked.budget)
-    ranker = load_model(model)
+    ranker, read = text.open(model, table)
     other = None if asked.against is None else load_model(asked.against)
-    read = ranker.with_sparse_features(text.read(table, ranker))
-    ranker = ranker.read_as(read.schema)
     rows = labels.label_as(ranker, read, console)
     note_changes(console, read, changes_in(ranker, read))
     if asked.propensity is not None:
@@ -78,7 +76,7 @@ def evaluate(
     if ranker.assumption:
         console.say(ranker.assumption)
     print_hits(console, ranker, judged, top)
-    console.say()
+    console.say("")
     rows_of_table = [[name, *each.in_words()] for name, each in found.items()]
     console.table(["", "value", "95 % interval"], rows_of_table)
     values = {
@@ -131,17 +129,18 @@ def print_hits(console: Console, model: RankingModel, judged: JudgedRows, found:
     )
     expected = per_list(model.expected_hits, found.length, judged)
     if expected is not None:
-        console.say(f"Expected when the model was fitted: {format_hits(expected, digits)}.")
+        mean, low, high = (f"{each:,.{digits}f}" for each in expected)
+        console.say(f"Expected when the model was fitted: {mean} ({low} to {high}).")
 
 
 def print_difference(console: Console, lists: Shortlists, other: str) -> None:
     """Compare two shortlists in words."""
     gained = lists.gained
-    console.say()
     console.say(
+        "",
         f"Against {other}: {lists.overlap:.0%} of the shortlist is the same. "
         f"{lists.only_first} rows are only here, {lists.positives_only_first} of them positive; "
-        f"{lists.only_second} only there, {lists.positives_only_second} of them positive."
+        f"{lists.only_second} only there, {lists.positives_only_second} of them positive.",
     )
     is_open = gained.low <= 0 <= gained.high
     count = abs(gained.value)

@@ -49,19 +49,17 @@ def explain(
             "to explain rows, give a TABLE with either --row N or --top N; to explain the model, "
             "give neither."
         )
-    ranker = load_model(model)
     if table is None:
-        explain_model(console, ranker, most)
+        explain_model(console, load_model(model), most)
         return
-
-    rows = ranker.with_sparse_features(text.read(table, ranker))
-    ranker = ranker.read_as(rows.schema)
+    ranker, rows = text.open(model, table)
     for number in row or ():
         if number > rows.n_rows:
             raise ValueError(f"--row {number} is more than the {rows.n_rows} rows of {rows.name}.")
     ranker.encoder.check_columns(rows)
-    for note in (*rows.notes, *misfits(ranker, rows)):
-        console.note(note)
+    console.note(*rows.notes, *misfits(ranker, rows))
+    if ranker.assumption:
+        console.say(ranker.assumption)
     if row is not None and len(row) == 1:
         explain_row(console, ranker, rows, row[0], most)
         return
@@ -84,13 +82,12 @@ def explain_model(console: Console, model: RankingModel, most: int) -> None:
     )
     if model.assumption:
         console.say(model.assumption)
-    console.say()
+    console.say("")
     console.table(
         ["column", "contribution to the score", "through"],
         [[driver.column, f"{driver.share:.1%}", driver.in_words(3)] for driver in drivers[:most]],
     )
-    console.say()
-    console.say(facts.get("certificate", ""))
+    console.say("", facts.get("certificate", ""))
     console.result(
         {
             "facts": facts | {"left_out": model.left_out},
@@ -113,8 +110,6 @@ def explain_rows(
     from toprank.app.reasons import format_reasons, reasons_of
 
     found = reasons_of(model, table.rows([number - 1 for number in numbers]), table)
-    if model.assumption:
-        console.say(model.assumption)
     console.table(
         ["row", "place", "reasons"],
         [
@@ -144,13 +139,10 @@ def explain_row(
 
     ((place, n_rivals, score, reasons),) = reasons_of(model, table.rows([number - 1]), table)
     where = f"{n_rivals:,}" if model.lists_in(table) is None else f"{n_rivals:,} in its list"
-    if model.assumption:
-        console.say(model.assumption)
     console.say(
-        f"Row {number} of {table.name} has the score {score:.4g}: place {place:,} of {where}."
+        f"Row {number} of {table.name} has the score {score:.4g}: place {place:,} of {where}.",
+        f"Mostly {format_reasons(reasons, 3)}.\n",
     )
-    console.say(f"Mostly {format_reasons(reasons, 3)}.")
-    console.say()
     console.table(
         ["column", "value", "adds to the score", "moves the row"],
         [
@@ -158,10 +150,9 @@ def explain_row(
             for each in reasons[:most]
         ],
     )
-    console.say()
     console.say(
-        "Each column is compared with its mean over the training rows: what it adds to the score, "
-        "and by how many places it moves the row."
+        "\nEach column is compared with its mean over the training rows: what it adds to the "
+        "score, and by how many places it moves the row."
     )
     console.result(
         {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -19,7 +18,6 @@ from toprank.app.options import (
     Stream,
     TableFile,
     TextOptions,
-    check_is_shortlist,
     command,
     option,
     parse_budget,
@@ -31,7 +29,6 @@ if TYPE_CHECKING:
     from toprank import TopRanker
     from toprank.app.model import RankingModel
     from toprank.app.training_data import TrainingData
-    from toprank.selection.candidates import Candidate
     from toprank.tables.parquet_stream import ParquetStream
     from toprank.tables.table import Table
 
@@ -83,48 +80,24 @@ class ChoiceOptions:
         """The one ranker that was named, or ``blend``."""
         return self.ranker[0] if self.ranker and len(self.ranker) == 1 else "blend"
 
+    @property
+    def given(self) -> dict[str, Any]:
+        """The settings of the one ranker."""
+        return parse_settings(self.settings or ())
+
     def check(self) -> None:
         """Raise where there is no such ranker or setting, before a table is read."""
         from toprank.selection.candidates import make_ranker
 
-        given = parse_settings(self.settings or ())
-        if self.name == "blend" and (given or not self.folds):
+        if self.name == "blend" and (self.given or not self.folds):
             raise ValueError(
-                f"{'--set' if given else '--folds 0'} needs one --ranker: the settings of a "
+                f"{'--set' if self.given else '--folds 0'} needs one --ranker: the settings of a "
                 "blend are chosen by cross-validation."
             )
         for name in self.ranker or ():
-            made = make_ranker(name, given)
-            if given:
+            made = make_ranker(name, self.given)
+            if self.given:
                 made._check_parameters()  # noqa: SLF001
-
-    def chooser(self, budget: float) -> Any:
-        """What is fitted: without folds the one ranker, else what chooses it or a blend."""
-        from toprank import TopRanker
-        from toprank.selection.candidates import make_ranker
-
-        if not self.folds:
-            return make_ranker(self.name, parse_settings(self.settings or ()), seed=self.seed)
-        return TopRanker(
-            budget,
-            candidates=self.ranker,
-            blend=self.name == "blend",
-            prefer=self.prefer,
-            n_folds=self.folds,
-            list_size=self.list_size,
-            time_limit=self.time_limit,
-            n_jobs=self.jobs,
-            random_state=self.seed,
-        )
-
-    def candidates(self) -> list[Candidate] | None:
-        """The one setting that is judged where --set gives it."""
-        from toprank.selection.candidates import Candidate, make_ranker
-
-        given = parse_settings(self.settings or ())
-        if not given:
-            return None
-        return [Candidate(self.name, given, make_ranker(self.name, given, seed=self.seed))]
 
 
 @command
@@ -159,8 +132,7 @@ def fit(
     if isinstance(source, ParquetStream):
         console.note(f"{source.n_rows:,} rows are read in pieces, once in every pass.")
     with console.passes(source):
-        data = roles.label(source)
-        check_is_shortlist(amount, data)
+        data = roles.label(source, amount)
         data, lines = choose_columns(console, data, tuple(roles.keep or ()))
     held = None
     if choice.hold_out is not None:
@@ -168,10 +140,9 @@ def fit(
     model = learn(console, data, choice, amount, held_out=held, scratch=choice.scratch)
     path = save_model(output, model)
     if isinstance(source, ParquetStream) or text.schema is not None:
-        for note in misfits(model, source):  # a sample or a file told how the columns are read
-            console.note(note)
-    for line in lines:
-        console.say(line)
+        # a sample or a file told how the columns are read
+        console.note(*misfits(model, source))
+    console.say(*lines)
     print_summary(console, model, path)
 
 
@@ -207,19 +178,35 @@ def check_able(choice: ChoiceOptions, source: Table | ParquetStream, group: str 
 
 
 def learn(
-    console: Console, data: TrainingData, choice: ChoiceOptions, budget: float, **places: Any
+    console: Console, data: TrainingData, choice: ChoiceOptions, budget: float, **more: Any
 ) -> RankingModel:
     """Choose a blend, or the settings of the one named ranker, and fit it on all rows."""
+    from toprank import TopRanker
     from toprank.app.fitting import fit_model
+    from toprank.selection.candidates import Candidate, make_ranker
 
-    name, chooser = choice.name, choice.chooser(budget)
-    with console.passes(data.source), console.warnings_as_notes(), ExitStack() as shown:
-        if choice.folds:
-            doing = "choosing a blend" if name == "blend" else f"judging {name}"
-            watch = shown.enter_context(console.progress(doing))
-            places["choosing"] = {"candidates": choice.candidates(), "watch": watch}
-        model = fit_model(data, chooser, budget=budget, name=name, **places)
-    if choice.folds and chooser.sampled_rows_ is not None:
+    name, given, candidates = choice.name, choice.given, None
+    if given or not choice.folds:
+        candidates = [Candidate(name, given, make_ranker(name, given, seed=choice.seed))]
+    with console.passes(data.source), console.warnings_as_notes():
+        if candidates and not choice.folds:
+            return fit_model(data, candidates[0].estimator, budget=budget, name=name, **more)
+        chooser = TopRanker(
+            budget,
+            candidates=choice.ranker,
+            blend=name == "blend",
+            prefer=choice.prefer,
+            n_folds=choice.folds,
+            list_size=choice.list_size,
+            time_limit=choice.time_limit,
+            n_jobs=choice.jobs,
+            random_state=choice.seed,
+        )
+        doing = "choosing a blend" if name == "blend" else f"judging {name}"
+        with console.progress(doing) as watch:
+            more["choosing"] = {"candidates": candidates, "watch": watch}
+            model = fit_model(data, chooser, budget=budget, name=name, **more)
+    if chooser.sampled_rows_ is not None:
         console.note(in_sample_words(chooser, chooser.sampled_rows_))
     return model
 

@@ -45,8 +45,7 @@ def look(
         raise ValueError(f"{str(write)!r} exists; name another file, or remove it.")
     source = open_rows(table, None, how=text.format())
     rows, schema = described(source)
-    for note in (*source.notes, *source.schema.notes):
-        console.note(note)
+    console.note(*source.notes, *source.schema.notes)
     found = [column_facts(rows, schema, name) for name in source.names]
     if rows.n_rows < source.n_rows:
         console.note(f"counts are of {rows.n_rows:,} of the {source.n_rows:,} rows.")

@@ -50,16 +50,13 @@ def report(
 ) -> None:
     """Write an HTML page about a model on a table."""
     from toprank.app.drift import changes_in, note_changes, notes_on
-    from toprank.app.model_file import load_model
     from toprank.app.reading import check_dense
     from toprank.app.report.model_page import build_model_page
     from toprank.app.writing import check_writable
 
     console = printing.console()
     check_writable(output, inputs=[model, table])
-    ranker = load_model(model)
-    rows = text.read(table, ranker)
-    ranker = ranker.read_as(rows.schema)
+    ranker, rows = text.open(model, table)
     check_dense(rows, "toprank report", is_sparse=ranker.encoder.is_sparse)
     changes = changes_in(ranker, rows)
     note_changes(console, rows, changes)

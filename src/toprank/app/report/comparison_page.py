@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from toprank.app.evaluation import curve_of
+from toprank.app.evaluation import Curve, curve_of
 from toprank.app.report.page import Page, ShortlistTable, curve_data
 from toprank.rankers.places import places_of
 
 if TYPE_CHECKING:
     from toprank import TopRanker
-    from toprank.app.evaluation import Curve
     from toprank.app.training_data import TrainingData
     from toprank.selection import RankerComparison
 

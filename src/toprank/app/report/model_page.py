@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from toprank.app.console import format_budget
 from toprank.app.evaluation import curve_of, judged_rows, measure
-from toprank.app.report.page import Page, ShortlistTable, curve_data, draw_picture
+from toprank.app.report.page import Page, Picture, ShortlistTable, curve_data, draw_picture
 from toprank.inputs import as_amounts, within_budget
 from toprank.metrics import positives_at_top, precision_at_k, roc_auc
 from toprank.plots import push_path
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from toprank.app.model import RankingModel
-    from toprank.app.report.page import Picture
     from toprank.app.training_data import LabelledFeatures
     from toprank.tables import Table
 

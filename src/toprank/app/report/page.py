@@ -6,6 +6,7 @@ import base64
 import hashlib
 import io
 import json
+import os
 import platform
 import re
 from collections.abc import Callable
@@ -22,8 +23,6 @@ from toprank.app.writing import write_atomically
 from toprank.plots.style import COLOURS, GREY
 
 if TYPE_CHECKING:
-    import os
-
     from toprank.app.evaluation import Curve
 
 # Rows that a page without scripts, and a print, shows of the shortlist.
