@@ -91,13 +91,12 @@ class Shortlists(NamedTuple):
     gained: Measured
 
 
-_METRICS: dict[str, tuple[Callable[..., float], bool]] = {
-    "precision": (precision_at_k, True),
-    "recall": (recall_at_k, True),
-    "lift": (lift, True),
-    "positives above the first negative (share)": (positives_at_top, False),
-    "average precision": (average_precision, False),
-    "area under the ROC curve": (roc_auc, False),
+_AT_BUDGET = {"precision": precision_at_k, "recall": recall_at_k, "lift": lift}
+_METRICS: dict[str, Callable[..., float]] = {
+    **_AT_BUDGET,
+    "positives above the first negative (share)": positives_at_top,
+    "average precision": average_precision,
+    "area under the ROC curve": roc_auc,
 }
 
 
@@ -148,23 +147,18 @@ def measure(
     hits = compared.hits[""]
     expected = per_list(compared.promise("").hits, hits.budget, judged)
     top = FoundHits(hits.share * hits.budget, hits.budget, values["lift"], expected)
-    found = {"hits": Measured(top.hits, top.expected.low, top.expected.high)}
-    for name, whole in (
-        ("precision", 1.0),
-        ("lift", values["lift"] / max(values["precision"], 1e-300)),
-    ):
-        found[name] = Measured(
-            values[name], *(each / top.length * whole for each in top.expected[1:])
-        )
+    found = {"hits": Measured(top.hits, *top.expected[1:])}
+    random = max(values["precision"], 1e-300)
+    for name, whole in (("precision", 1.0), ("lift", values["lift"] / random)):
+        low, high = (each / top.length * whole for each in top.expected[1:])
+        found[name] = Measured(values[name], low, high)
     others = [name for name in values if name not in found]
     draws = [
         _values(drawn, scores[rows], others)
         for rows, drawn in _resampled(judged, n_resamples, seed)
     ]
     for name in others:
-        drawn = [each[name] for each in draws]
-        low, high = np.quantile(drawn, [0.025, 0.975]) if drawn else (np.nan, np.nan)
-        found[name] = Measured(values[name], float(low), float(high))
+        found[name] = _measured(values[name], [each[name] for each in draws])
     return top, found
 
 
@@ -177,27 +171,34 @@ def compare_shortlists(
     seed: int = 0,
 ) -> Shortlists:
     """Overlap and differences of two shortlists; ``gained`` is in positives, first over second."""
-    one, two = (_shortlist(judged, scores) for scores in (first, second))
+    one, two = _shortlist(judged, first), _shortlist(judged, second)
     # Shortlists hold rows, whatever their weight.
     k = min(judged.k, int(replace(judged, weights=None).list_sizes.max()))
-    overlap = shortlist_overlap(first, second, k=k, groups=judged.groups)
-    gained = [
-        float((mine & drawn_of.positives).sum() - (theirs & drawn_of.positives).sum())
-        for rows, drawn_of in _resampled(judged, n_resamples, seed)
-        for mine, theirs in [
-            (_shortlist(drawn_of, first[rows]), _shortlist(drawn_of, second[rows]))
-        ]
+    draws = [
+        _gained(drawn, first[rows], second[rows])
+        for rows, drawn in _resampled(judged, n_resamples, seed)
     ]
-    low, high = np.quantile(gained, [0.025, 0.975]) if gained else (np.nan, np.nan)
     only_one, only_two = one & ~two, two & ~one
-    found = int((only_one & judged.positives).sum()), int((only_two & judged.positives).sum())
     return Shortlists(
-        overlap,
-        int(only_one.sum()),
-        int(only_two.sum()),
-        *found,
-        Measured(float(found[0] - found[1]), float(low), float(high)),
+        overlap=shortlist_overlap(first, second, k=k, groups=judged.groups),
+        only_first=int(only_one.sum()),
+        only_second=int(only_two.sum()),
+        positives_only_first=int((only_one & judged.positives).sum()),
+        positives_only_second=int((only_two & judged.positives).sum()),
+        gained=_measured(_gained(judged, first, second), draws),
     )
+
+
+def _measured(value: float, draws: list[float]) -> Measured:
+    """A value with the interval of its values on resampled rows, if there are any."""
+    low, high = np.quantile(draws, [0.025, 0.975]) if draws else (np.nan, np.nan)
+    return Measured(value, float(low), float(high))
+
+
+def _gained(judged: JudgedRows, first: NDArray[np.float64], second: NDArray[np.float64]) -> float:
+    """How many more positives the first shortlist holds."""
+    one, two = (_shortlist(judged, scores) & judged.positives for scores in (first, second))
+    return float(one.sum() - two.sum())
 
 
 def _values(
@@ -205,9 +206,8 @@ def _values(
 ) -> dict[str, float]:
     found = {}
     for name in names:
-        metric, needs_k = _METRICS[name]
-        length = {"k": judged.k} if needs_k else {}
-        found[name] = float(metric(judged.positives, scores, **judged.metadata(), **length))
+        length = {"k": judged.k} if name in _AT_BUDGET else {}
+        found[name] = float(_METRICS[name](judged.positives, scores, **judged.metadata(), **length))
     return found
 
 

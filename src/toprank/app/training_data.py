@@ -144,14 +144,18 @@ class TrainingData:
 
     def rows(self, batch: RowBatch) -> LabelledFeatures:
         """The labelled rows of a batch."""
-        table = batch.table
-        is_known, is_positive = _labels(table, self.roles.target, self.chosen)
-        numbers = np.flatnonzero(is_known)
+        found, table = batch.table.keys(self.roles.target), batch.table
+        by_word = [
+            -1 if word in self.chosen.missing else int(word in self.chosen.values)
+            for word in found.words
+        ]
+        labels = np.array([*by_word, -1])[found.values]
+        numbers = np.flatnonzero(labels >= 0)
         if numbers.size < table.n_rows:
-            table, is_positive = table.rows(numbers), is_positive[numbers]
+            table = table.rows(numbers)
         return LabelledFeatures(
             table.select(self.features),
-            is_positive,
+            labels[numbers] == 1,
             _weights(table, self.roles.weight),
             lists_of(table, self.roles.group),
             numbers,
@@ -331,16 +335,6 @@ def _counted(rows: LabelledFeatures) -> tuple[Table, NDArray[np.float64] | None]
 def _sum_of_known(counts: Counter[str], chosen: TargetValues) -> Any:
     """What belongs to rows that have a target."""
     return sum(count for word, count in counts.items() if word not in chosen.missing)
-
-
-def _labels(
-    table: Table, target: str, chosen: TargetValues
-) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Which rows have a target, and which are positive."""
-    found = table.keys(target)
-    is_known = [word not in chosen.missing for word in found.words]
-    is_positive = [word in chosen.values for word in found.words]
-    return np.array([*is_known, False])[found.values], np.array([*is_positive, False])[found.values]
 
 
 def _weights(table: Table, weight: str | None) -> NDArray[np.float64] | None:

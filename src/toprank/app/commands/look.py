@@ -46,16 +46,16 @@ def look(
     source = open_rows(table, None, how=text.format())
     rows, schema = described(source)
     console.note(*source.notes, *source.schema.notes)
-    found = [column_facts(rows, schema, name) for name in source.names]
+    found = {name: column_facts(rows, schema, name) for name in source.names}
     if rows.n_rows < source.n_rows:
         console.note(f"counts are of {rows.n_rows:,} of the {source.n_rows:,} rows.")
     console.say(f"{source.n_rows:,} rows and {len(found):,} columns of {source.name}.")
-    print_columns(console, found)
+    print_columns(console, schema, found)
     if write is not None:
         head = f"# How the columns of {source.name} are read, for toprank fit --schema.\n\n"
         write_atomically(write, (head + schema.to_toml()).encode())
         console.say(f"Schema: {write}")
-    console.result({"table": source.name, "rows": source.n_rows, "columns": found})
+    console.result({"table": source.name, "rows": source.n_rows, "columns": [*found.values()]})
 
 
 def described(source: Table | ParquetStream) -> tuple[Table, Schema]:
@@ -95,18 +95,18 @@ def column_facts(table: Table, schema: Schema, name: str) -> dict[str, Any]:
     }
 
 
-def print_columns(console: Console, found: list[dict[str, Any]]) -> None:
+def print_columns(console: Console, schema: Schema, found: dict[str, dict[str, Any]]) -> None:
     """Print one line per column; what no column has is left out."""
-    from toprank.tables.notation import ColumnSchema, describe
+    from toprank.tables.notation import describe
 
     rows = []
-    for facts in found:
-        how = ColumnSchema(*(facts[key] for key in ColumnSchema.__dataclass_fields__))
+    for name, facts in found.items():
+        how = schema[name]
         example = " ".join(facts["example"].split())
         counts = (facts[what] for what in ("missing_cells", "misread_cells", "distinct_values"))
         rows.append(
             [
-                how.name,
+                name,
                 how.kind,
                 describe(how),
                 example if len(example) <= _WIDEST else f"{example[: _WIDEST - 1]}…",
