@@ -97,12 +97,7 @@ def _toprank(
     *,
     _version: Annotated[
         bool,
-        typer.Option(
-            "--version",
-            callback=_show_version,
-            is_eager=True,
-            help="Print the version.",
-        ),
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version."),
     ] = False,
 ) -> None:
     """Rankings that are right at the top of the list."""

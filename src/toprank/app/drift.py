@@ -86,20 +86,16 @@ def changes_in(model: RankingModel, source: Source) -> list[str]:
     ones are a change, and time that goes on is none.
     """
     model.encoder.check_columns(source)
-    found = misfits(model, source)  # which reads all cells of a table
-    if not model.profile:
-        return found
-    seen = source.total(
-        lambda batch: count_values(model.encoder, model.profile, batch.table, source.n_rows),
-        model.columns,
-    )
-    return what_changed(model, source, seen)
+    watched = WatchedStream(source, model)
+    if model.profile:
+        watched.total(lambda _: 0, model.columns)
+    return watched.changes()
 
 
 class WatchedStream:
-    """A stream whose first pass over a model's columns also looks for what has changed in them."""
+    """Rows whose first pass over a model's columns also looks for what has changed in them."""
 
-    def __init__(self, source: ParquetStream | TextStream, model: RankingModel) -> None:
+    def __init__(self, source: Source, model: RankingModel) -> None:
         self._source, self._model = source, model
         self._seen: Sums | None = None
 
@@ -108,12 +104,11 @@ class WatchedStream:
 
     def total(self, work: Callable[[RowBatch], Any], columns: Sequence[str]) -> Any:
         """Add up ``work(batch)`` over all batches, in their order."""
-        model = self._model
+        model, n_rows = self._model, self._source.n_rows
         if self._seen is not None or not model.profile or not {*model.columns} <= {*columns}:
             return self._source.total(work, columns)
 
         def both(batch: RowBatch) -> Sums:
-            n_rows = self._source.n_rows
             seen = count_values(model.encoder, model.profile, batch.table, n_rows)
             return Sums([work(batch), seen])
 
@@ -122,12 +117,9 @@ class WatchedStream:
 
     def changes(self) -> list[str]:
         """What differs from training, once a pass has been done."""
-        model, seen = self._model, self._seen
-        return (
-            misfits(model, self._source)
-            if seen is None
-            else what_changed(model, self._source, seen)
-        )
+        if self._seen is None:
+            return misfits(self._model, self._source)
+        return what_changed(self._model, self._source, self._seen)
 
 
 def notes_on(changes: list[str]) -> list[str]:

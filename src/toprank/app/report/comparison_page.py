@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toprank.app.evaluation import Curve, curve_of
-from toprank.app.report.page import Page, ShortlistTable, curve_data
+from toprank.app.report.page import MOST_ROWS, Page, ShortlistTable, curve_data
 from toprank.rankers.places import places_of
 
 if TYPE_CHECKING:
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from toprank.app.training_data import TrainingData
     from toprank.selection import RankerComparison
 
-# As many rows as stay smooth to sort and filter.
-MOST_ROWS = 10_000
 # More curves than this cannot be told apart.
 _MOST_CURVES = 4
 
@@ -116,28 +114,23 @@ def shortlist_of(
     ``numbers`` are the places of the compared rows in their table, where some were left out.
     """
     rows = np.arange(found.rows.n_rows) if found.rows.numbers is None else found.rows.numbers
+    if numbers is not None:
+        rows = numbers[rows]
     scores, groups, labels = found.scores[focus], found.rows.groups, found.rows.positives
     ranked = places_of(scores, groups)
     first = np.flatnonzero(ranked.places < found.judged)[:MOST_ROWS]
-    lists = "" if groups is None else " of each list"
+    chosen = ranked.rows[first]
+    columns = {
+        "Place": (ranked.places[first] + 1).tolist(),
+        "Row of the table": (rows[chosen] + 1).tolist(),
+        "Score": [float(f"{score:.4g}") for score in scores[chosen]],
+        positive: ["yes" if label else "no" for label in labels[chosen]],
+    }
+    if groups is not None:
+        columns["List"] = list(map(str, groups[chosen]))
     return ShortlistTable(
-        caption=f"The first {found.judged:,} rows{lists}, ranked by models of {focus} that had not "
-        "seen them.",
-        columns=(
-            "Place",
-            "Row of the table",
-            "Score",
-            positive,
-            *(() if groups is None else ("List",)),
-        ),
-        rows=tuple(
-            (
-                int(place) + 1,
-                int(rows[row] if numbers is None else numbers[rows[row]]) + 1,
-                float(f"{scores[row]:.4g}"),
-                "yes" if labels[row] else "no",
-                *(() if groups is None else (str(groups[row]),)),
-            )
-            for place, row in zip(ranked.places[first], ranked.rows[first], strict=True)
-        ),
+        f"The first {found.judged:,} rows{'' if groups is None else ' of each list'}, ranked by "
+        f"models of {focus} that had not seen them.",
+        tuple(columns),
+        tuple(zip(*columns.values(), strict=True)),
     )

@@ -14,7 +14,14 @@ from numpy.typing import NDArray
 
 from toprank.app.console import format_budget
 from toprank.app.evaluation import curve_of, judged_rows, measure
-from toprank.app.report.page import Page, Picture, ShortlistTable, curve_data, draw_picture
+from toprank.app.report.page import (
+    MOST_ROWS,
+    Page,
+    Picture,
+    ShortlistTable,
+    curve_data,
+    draw_picture,
+)
 from toprank.inputs import as_amounts, within_budget
 from toprank.metrics import positives_at_top, precision_at_k, roc_auc
 from toprank.plots import push_path
@@ -34,7 +41,6 @@ if TYPE_CHECKING:
     from toprank.tables import Table
 
 _MOST_COLUMNS = 40
-_MOST_ROWS = 10_000
 _MOST_SEGMENTED, _MOST_VALUES = 3, 8
 _EXPLAINED_ROWS = 200
 _DRIVERS_PER_ROW = 8
@@ -105,7 +111,7 @@ def build_model_page(
     sizes = found.sizes
     budget = model.in_budget(int(sizes.max()))
     counts = within_budget(model.budget, sizes) if top is None else np.full(sizes.size, top)
-    first = np.flatnonzero(found.places < counts[found.lists])[:_MOST_ROWS]
+    first = np.flatnonzero(found.places < counts[found.lists])[:MOST_ROWS]
     shown = found.rows[first]
     drivers = _row_drivers(model, ranked, shown[:_EXPLAINED_ROWS])
     shortlist = _shortlist_table(
@@ -266,22 +272,16 @@ def segments_of(
     found = []
     for name in chosen[:_MOST_SEGMENTED]:
         column, keys = rows.features.column(name), rows.features.keys(name)
-        words = [*keys.words, None]
+        words = [*keys.words, "missing"]
         codes = np.where(column.is_missing, len(keys.words), keys.values)
-        sizes = np.bincount(codes, minlength=len(words))
-        for at in np.argsort(-sizes, kind="stable")[:_MOST_VALUES]:
-            mine = codes == at
-            if sizes[at]:
-                found.append(
-                    Segment(
-                        name,
-                        "missing" if words[at] is None else str(words[at]),
-                        int(sizes[at]),
-                        int((mine & rows.positives).sum()),
-                        int((mine & is_listed).sum()),
-                        int((mine & is_listed & rows.positives).sum()),
-                    )
-                )
+        rows_of, positives, n_listed, hits = (
+            np.bincount(codes[mine], minlength=len(words))
+            for mine in (slice(None), rows.positives, is_listed, is_listed & rows.positives)
+        )
+        for at in np.argsort(-rows_of, kind="stable")[:_MOST_VALUES]:
+            if rows_of[at]:
+                counts = (rows_of[at], positives[at], n_listed[at], hits[at])
+                found.append(Segment(name, words[at], *map(int, counts)))
     return found
 
 

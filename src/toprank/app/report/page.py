@@ -25,6 +25,8 @@ from toprank.plots.style import COLOURS, GREY
 if TYPE_CHECKING:
     from toprank.app.evaluation import Curve
 
+# As many rows of a shortlist as stay smooth to sort and filter.
+MOST_ROWS = 10_000
 # Rows that a page without scripts, and a print, shows of the shortlist.
 _STATIC_ROWS = 100
 _LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba", "matplotlib")
