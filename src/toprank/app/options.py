@@ -187,20 +187,6 @@ def _defaults(path: Path, context: typer.Context) -> dict[str, Any]:
     return defaults
 
 
-Config = Annotated[
-    Path | None,
-    typer.Option(
-        "--config",
-        metavar="FILE",
-        callback=_take_options,
-        is_eager=True,
-        expose_value=False,
-        help="TOML file with options, e.g. target = 'bought'; a table such as [fit] is for one "
-        "command.",
-    ),
-]
-
-
 # Groups of options: a command takes each as one parameter ---------------------------------------
 
 
@@ -408,7 +394,14 @@ def _read_schema(path: Path) -> Schema:
 class Printing:
     """The options that say what is printed, and the one that reads others from a file."""
 
-    _config: Config = None
+    _config: Path | None = option(
+        "TOML file with options, e.g. target = 'bought'; a table such as [fit] is for one command.",
+        "--config",
+        metavar="FILE",
+        callback=_take_options,
+        is_eager=True,
+        expose_value=False,
+    )
     quiet: Quiet = False
     json: Json = False
 
@@ -431,11 +424,7 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
         for each in fields(kind):
             of_typer = each.metadata.get("typer")
             type_ = Annotated[types[each.name], of_typer] if of_typer else types[each.name]
-            spread.append(
-                inspect.Parameter(
-                    each.name, parameter.KEYWORD_ONLY, default=each.default, annotation=type_
-                )
-            )
+            spread.append(parameter.replace(name=each.name, default=each.default, annotation=type_))
 
     @functools.wraps(function)
     def called(**given: Any) -> None:
