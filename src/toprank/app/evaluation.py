@@ -54,32 +54,6 @@ class Measured(NamedTuple):
         return f"{self.value:.4g}", f"{self.low:.4g} to {self.high:.4g}"
 
 
-class FoundHits(NamedTuple):
-    """The hits within the budget (with lists, their mean), and how many times a random list's.
-
-    ``expected`` are those of a new list like this one.
-    """
-
-    hits: float
-    length: float
-    lift: float
-    expected: Interval
-
-    def in_words(self, positive: str, *, of_lists: bool = False) -> str:
-        """The sentence that a page about a list begins with.
-
-        Examples
-        --------
-        >>> from toprank.selection import Interval
-        >>> FoundHits(343.0, 500.0, 5.864, Interval(343, 318, 366)).in_words("y = yes")
-        '343 of the first 500 are y = yes (68.6 %, 5.9 times random).'
-        """
-        found = f"On average {self.hits:.1f}" if of_lists else f"{self.hits:,.0f}"
-        first = f"the first {self.length:,.0f}{' of each list' if of_lists else ''}"
-        share = f"{100 * self.hits / self.length:.1f} %, {self.lift:.1f} times random"
-        return f"{found} of {first} are {positive} ({share})."
-
-
 class Shortlists(NamedTuple):
     """Two shortlists of the same rows: what they share, and who found more."""
 
@@ -136,21 +110,20 @@ def per_list(
 
 def measure(
     judged: JudgedRows, scores: NDArray[np.float64], *, n_resamples: int = 200, seed: int = 0
-) -> tuple[FoundHits, dict[str, Measured]]:
-    """The hits within the budget, and all metrics there.
+) -> tuple[float, dict[str, Measured]]:
+    """The rows within the budget (with lists, their mean), and the hits and all metrics there.
 
     Hits, precision and lift have one interval, that of new lists like these; those of the others
     come from resampled rows, with lists from resampled lists.
     """
     values = _values(judged, scores)
     compared = RankerComparison(rows=judged, scores={"": scores}, budget=judged.k, n_folds=1)
-    hits = compared.hits[""]
-    expected = per_list(compared.promise("").hits, hits.budget, judged)
-    top = FoundHits(hits.share * hits.budget, hits.budget, values["lift"], expected)
-    found = {"hits": Measured(top.hits, *top.expected[1:])}
+    hits, length = compared.hits[""], compared.in_list
+    _, *ends = per_list(compared.promise("").hits, length, judged)
+    found = {"hits": Measured(hits.share * length, *ends)}
     random = max(values["precision"], 1e-300)
     for name, whole in (("precision", 1.0), ("lift", values["lift"] / random)):
-        low, high = (each / top.length * whole for each in top.expected[1:])
+        low, high = (each / length * whole for each in ends)
         found[name] = Measured(values[name], low, high)
     others = [name for name in values if name not in found]
     draws = [
@@ -159,7 +132,26 @@ def measure(
     ]
     for name in others:
         found[name] = _measured(values[name], [each[name] for each in draws])
-    return top, found
+    return length, found
+
+
+def hits_in_words(
+    found: dict[str, Measured], length: float, positive: str, *, of_lists: bool = False
+) -> str:
+    """The sentence that a page about a list begins with.
+
+    Examples
+    --------
+    >>> found = {"hits": Measured(343, 318, 366), "lift": Measured(5.864, 5.4, 6.3)}
+    >>> hits_in_words(found, 500, "y = yes")
+    '343 of the first 500 are y = yes (68.6 %, 5.9 times random).'
+    """
+    hits, times = found["hits"].value, found["lift"].value
+    many = f"On average {hits:.1f}" if of_lists else f"{hits:,.0f}"
+    first = f"the first {length:,.0f}{' of each list' if of_lists else ''}"
+    return (
+        f"{many} of {first} are {positive} ({100 * hits / length:.1f} %, {times:.1f} times random)."
+    )
 
 
 def compare_shortlists(

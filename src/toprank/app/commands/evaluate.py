@@ -20,7 +20,7 @@ from toprank.app.options import (
 )
 
 if TYPE_CHECKING:
-    from toprank.app.evaluation import FoundHits, JudgedRows, Shortlists
+    from toprank.app.evaluation import JudgedRows, Measured, Shortlists
     from toprank.app.model import RankingModel
     from toprank.app.training_data import LabelledFeatures
     from toprank.tables import Table
@@ -72,10 +72,10 @@ def evaluate(
     judged = judged_rows(ranker, rows, amount)
     scores = ranker.scores(rows.features)
     n_resamples = 200 if scores.size <= 200_000 else 50
-    top, found = measure(judged, scores, n_resamples=n_resamples, seed=seed)
+    length, found = measure(judged, scores, n_resamples=n_resamples, seed=seed)
     if ranker.assumption:
         console.say(ranker.assumption)
-    print_hits(console, ranker, judged, top)
+    print_hits(console, ranker, judged, length, found)
     console.say("")
     rows_of_table = [[name, *each.in_words()] for name, each in found.items()]
     console.table(["", "value", "95 % interval"], rows_of_table)
@@ -113,21 +113,28 @@ def weight_by_propensity(
     return rows._replace(weights=weights if rows.weights is None else weights * rows.weights)
 
 
-def print_hits(console: Console, model: RankingModel, judged: JudgedRows, found: FoundHits) -> None:
+def print_hits(
+    console: Console,
+    model: RankingModel,
+    judged: JudgedRows,
+    length: float,
+    found: dict[str, Measured],
+) -> None:
     """Say what was found within the budget, out of how much, and what had been expected."""
-    from toprank.app.evaluation import per_list
+    from toprank.app.evaluation import hits_in_words, per_list
 
-    console.say(found.in_words(model.roles.positive, of_lists=judged.groups is not None))
+    is_listed = judged.groups is not None
+    console.say(hits_in_words(found, length, model.roles.positive, of_lists=is_listed))
     of_lists = "" if judged.groups is None else f" in {judged.list_sizes.size:,} lists"
     weighed = "" if judged.weights is None else ", counted by their weight"
     digits = 1 if of_lists else 0
-    low, high = (f"{each:,.{digits}f}" for each in found.expected[1:])
+    low, high = (f"{each:,.{digits}f}" for each in found["hits"][1:])
     console.say(
         f"{judged.n_rows:,} rows{of_lists}{weighed}; {int(judged.positives.sum()):,} are "
         f"positive. {'New lists like these' if of_lists else 'A new list like this one'} would "
         f"have {low} to {high}."
     )
-    expected = per_list(model.expected_hits, found.length, judged)
+    expected = per_list(model.expected_hits, length, judged)
     if expected is not None:
         mean, low, high = (f"{each:,.{digits}f}" for each in expected)
         console.say(f"Expected when the model was fitted: {mean} ({low} to {high}).")

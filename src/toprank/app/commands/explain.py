@@ -13,6 +13,7 @@ from toprank.app.options import ModelFile, Printing, TextOptions, command, optio
 
 if TYPE_CHECKING:
     from toprank.app.model import RankingModel
+    from toprank.app.reasons import ExplainedRow
     from toprank.tables import Table
 
 # Columns of a model that are told, the strongest of them.
@@ -42,6 +43,7 @@ def explain(
     """Explain a model, or the scores of some rows of a table."""
     from toprank.app.drift import misfits
     from toprank.app.model_file import load_model
+    from toprank.app.reasons import reasons_of
 
     console, row, top, most = printing.console(), asked.row, asked.top, asked.most
     if (table is None) != (row is None and top is None) or (row and top):
@@ -60,15 +62,17 @@ def explain(
     console.note(*rows.notes, *misfits(ranker, rows))
     if ranker.assumption:
         console.say(ranker.assumption)
-    if row is not None and len(row) == 1:
-        explain_row(console, ranker, rows, row[0], most)
-        return
     if top is not None:
         from toprank.rankers.places import places_of
 
-        found = places_of(ranker.scores(rows), ranker.lists_in(rows))
-        row = [int(number) + 1 for number in found.rows[found.places < top]]
-    explain_rows(console, ranker, rows, row or [], most)
+        ranked = places_of(ranker.scores(rows), ranker.lists_in(rows))
+        row = (ranked.rows[ranked.places < top] + 1).tolist()
+    numbers = row or []
+    found = reasons_of(ranker, rows.rows([number - 1 for number in numbers]), rows)
+    if top is None and len(found) == 1:
+        explain_row(console, ranker, rows, numbers[0], found[0], most)
+    else:
+        explain_rows(console, list(zip(numbers, found, strict=True)), most)
 
 
 def explain_model(console: Console, model: RankingModel, most: int) -> None:
@@ -88,56 +92,35 @@ def explain_model(console: Console, model: RankingModel, most: int) -> None:
         [[driver.column, f"{driver.share:.1%}", driver.in_words(3)] for driver in drivers[:most]],
     )
     console.say("", facts.get("certificate", ""))
-    console.result(
-        {
-            "facts": facts | {"left_out": model.left_out},
-            "drivers": [
-                {
-                    "column": driver.column,
-                    "share": driver.share,
-                    "parts": [part._asdict() for part in driver.parts],
-                }
-                for driver in drivers
-            ],
-        }
-    )
+    told = [
+        {"column": each.column, "share": each.share, "parts": [p._asdict() for p in each.parts]}
+        for each in drivers
+    ]
+    console.result({"facts": facts | {"left_out": model.left_out}, "drivers": told})
 
 
-def explain_rows(
-    console: Console, model: RankingModel, table: Table, numbers: list[int], most: int
-) -> None:
+def explain_rows(console: Console, rows: list[tuple[int, ExplainedRow]], most: int) -> None:
     """One line of reasons for each row."""
-    from toprank.app.reasons import format_reasons, reasons_of
+    from toprank.app.reasons import format_reasons
 
-    found = reasons_of(model, table.rows([number - 1 for number in numbers]), table)
-    console.table(
-        ["row", "place", "reasons"],
-        [
-            [str(number), f"{row.place:,}", format_reasons(row.reasons, most)]
-            for number, row in zip(numbers, found, strict=True)
-        ],
-    )
-    console.result(
-        {
-            "rows": [
-                {
-                    "row": number,
-                    "rank": row.place,
-                    "reasons": [each._asdict() for each in row.reasons],
-                }
-                for number, row in zip(numbers, found, strict=True)
-            ]
-        }
-    )
+    lines = [
+        [str(number), f"{row.place:,}", format_reasons(row.reasons, most)] for number, row in rows
+    ]
+    console.table(["row", "place", "reasons"], lines)
+    found = [
+        {"row": number, "rank": row.place, "reasons": [each._asdict() for each in row.reasons]}
+        for number, row in rows
+    ]
+    console.result({"rows": found})
 
 
 def explain_row(
-    console: Console, model: RankingModel, table: Table, number: int, most: int
+    console: Console, model: RankingModel, table: Table, number: int, row: ExplainedRow, most: int
 ) -> None:
     """One row's score and place, column by column."""
-    from toprank.app.reasons import format_reasons, reasons_of
+    from toprank.app.reasons import format_reasons
 
-    ((place, n_rivals, score, reasons),) = reasons_of(model, table.rows([number - 1]), table)
+    place, n_rivals, score, reasons = row
     where = f"{n_rivals:,}" if model.lists_in(table) is None else f"{n_rivals:,} in its list"
     console.say(
         f"Row {number} of {table.name} has the score {score:.4g}: place {place:,} of {where}.",

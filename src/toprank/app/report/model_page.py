@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toprank.app.console import format_budget
-from toprank.app.evaluation import curve_of, judged_rows, measure
+from toprank.app.evaluation import curve_of, hits_in_words, judged_rows, measure
 from toprank.app.report.page import (
     MOST_ROWS,
     Page,
@@ -218,11 +218,13 @@ def _quality(
     """How good the list is: metrics, curve, calibration, segments and what it is worth."""
     judged = judged_rows(model, labelled)
     n_resamples = 200 if scores.size <= 100_000 else 50
-    top, found = measure(judged, scores, n_resamples=n_resamples, seed=seed)
+    length, found = measure(judged, scores, n_resamples=n_resamples, seed=seed)
     tenths = _calibration(model, labelled, scores)
     curve = curve_of(judged, scores, budget=budget)
     return {
-        "opening": top.in_words(model.roles.positive, of_lists=judged.groups is not None),
+        "opening": hits_in_words(
+            found, length, model.roles.positive, of_lists=judged.groups is not None
+        ),
         "metrics": found,
         "curve": curve,
         "calibration": tenths,
