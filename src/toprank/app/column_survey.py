@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -317,29 +317,24 @@ def _profile_of_numbers(values: NDArray[np.float64]) -> ColumnProfile:
 
 @dataclass
 class SeenValues:
-    """Rows of each bin, values that are new, and how many values are out of range.
+    """Rows of each bin, values that are in none, and how many values are out of range.
 
-    Of dates all known ones are in ``days``, whose newest one is known when all rows are seen.
+    In no bin are new categories, and dates until all rows are seen: then the newest one is known.
     """
 
     counts: NDArray[np.int64]
-    new: Counter[str]
+    others: Counter[Any]
     beyond: int
-    days: Counter[float] = field(default_factory=Counter)
 
     def __add__(self, other: SeenValues) -> SeenValues:
-        return SeenValues(
-            self.counts + other.counts,
-            self.new + other.new,
-            self.beyond + other.beyond,
-            self.days + other.days,
-        )
+        counts, others = self.counts + other.counts, self.others + other.others
+        return SeenValues(counts, others, self.beyond + other.beyond)
 
-    def in_bins(self, known: ColumnProfile) -> SeenValues:
+    def dates_in_bins(self, known: ColumnProfile) -> SeenValues:
         """The same with dates in the bins of their distances to the newest of them."""
-        if not self.days:
+        if not self.others:
             return self
-        days, sizes = (np.array(list(each)) for each in (self.days.keys(), self.days.values()))
+        days, sizes = (np.array(list(each)) for each in zip(*self.others.items(), strict=True))
         counted = _binned(days.max() - days, known, sizes)
         return replace(counted, counts=counted.counts + self.counts)
 
@@ -361,7 +356,7 @@ def count_column(encoder: Encoding, name: str, column: Column, known: ColumnProf
     if column.kind == "date":
         days, sizes = np.unique(np.floor(values), return_counts=True)
         seen = _binned(days[:0], known, sizes[:0])
-        seen.days = Counter(dict(zip(days.tolist(), sizes.tolist(), strict=True)))
+        seen.others = Counter(dict(zip(days.tolist(), sizes.tolist(), strict=True)))
     else:
         seen = _binned(values, known)
     seen.counts[-1] = n_missing

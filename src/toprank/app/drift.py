@@ -139,8 +139,9 @@ def what_changed(model: RankingModel, source: Source, seen: Sums) -> list[str]:
     encoder, notes = model.encoder, []
     absent = set(encoder.absent_columns(source))
     for (name, kind), known, new in zip(encoder.columns_, model.profile, seen.parts, strict=True):
-        before, now = np.array(known.counts), new.in_bins(known)
+        before, now = np.array(known.counts), new
         if kind == "date":
+            now = new.dates_in_bins(known)
             now.counts = _unless_older(before, now.counts)
         if name not in absent and now.counts.sum() and before.sum():
             shift = _stability(before, now.counts)
@@ -154,7 +155,7 @@ def _change(
     kind: str, known: ColumnProfile, seen: SeenValues, words: list[str], shift: float
 ) -> str:
     """How one column differs; empty if it does not."""
-    counts, new, before = seen.counts, seen.new, np.array(known.counts)
+    counts, new, before = seen.counts, seen.others, np.array(known.counts)
     n_rows = int(counts.sum())
     if counts[-1] == n_rows:
         return "is empty in every row" if before[-1] < before.sum() else ""

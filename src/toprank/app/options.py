@@ -283,8 +283,14 @@ class RoleOptions(TargetOptions):
         "Column to use although it looks like a row number; may be repeated."
     )
 
-    def label(self, source: Table | ParquetStream, budget: float) -> TrainingData:
-        """The rows of a table or a file with their labels; raises if the budget covers them all."""
+    def label(
+        self, console: Console, source: Table | ParquetStream, budget: float
+    ) -> tuple[TrainingData, list[str]]:
+        """The rows of a table or a file with their labels, and lines that say what was found.
+
+        Columns of no use are left out; a budget that covers all rows raises.
+        """
+        from toprank.app.column_survey import choose_columns
         from toprank.app.training_data import label_rows
 
         data = label_rows(
@@ -302,7 +308,7 @@ class RoleOptions(TargetOptions):
                 f"--budget {budget:g} covers all {data.n_rows:,} rows{weighing}; name a smaller "
                 "number."
             )
-        return data
+        return choose_columns(console, data, tuple(self.keep or ()))
 
 
 @dataclass(frozen=True)

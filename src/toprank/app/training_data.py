@@ -384,7 +384,17 @@ def choose_positives(
         notes.append(f"{listing(alike)} of the target {target!r} are taken as one value.")
     if named:
         positives = tuple(word for each in wanted for word in groups.get(each, ()))
-        notes += _note_on_negatives(groups, target, [each for each in values if each not in wanted])
+        negatives = [groups[each][0] for each in values if each not in wanted]
+        if not negatives:
+            raise ValueError(
+                f"every known row of the target {target!r} is positive; ranking needs positive and "
+                "negative rows."
+            )
+        if len(negatives) > 1:
+            notes.append(
+                f"the values {listing(negatives)} of the target {target!r} count as negative; "
+                "--unlabelled VALUE leaves out rows whose outcome is not known yet."
+            )
         return TargetValues(positives, missing, notes=tuple(notes))
     if len(values) != 2:
         raise ValueError(
@@ -433,22 +443,6 @@ def _notes_on_absent(
         )
     absent += [value for value in unlabelled if _same(value) not in groups]
     return [f"the target {target!r} is never {listing(absent)}."] if absent else []
-
-
-def _note_on_negatives(
-    groups: Mapping[str, list[str]], target: str, negatives: list[str]
-) -> list[str]:
-    """Name the values that count as negative, where they are more than one."""
-    if not negatives:
-        raise ValueError(
-            f"every known row of the target {target!r} is positive; ranking needs positive and "
-            "negative rows."
-        )
-    if len(negatives) < 2:
-        return []
-    words = listing([groups[each][0] for each in negatives])
-    note = f"the values {words} of the target {target!r} count as negative; "
-    return [note + "--unlabelled VALUE leaves out rows whose outcome is not known yet."]
 
 
 def _not_two(target: str, words: list[str], values: list[str]) -> str:

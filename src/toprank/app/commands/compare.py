@@ -76,7 +76,6 @@ def compare(
 ) -> None:
     """Compare rankers and their blend by cross-validation."""
     from toprank import TopRanker
-    from toprank.app.column_survey import choose_columns
     from toprank.app.journal import Journal
     from toprank.app.reading import check_dense, read_table
     from toprank.app.writing import check_writable
@@ -88,9 +87,8 @@ def compare(
             check_writable(path, inputs=[table])
     source = read_table(table, text.format())
     check_dense(source, "toprank compare")
-    data = roles.label(source, amount)
     rankers, beside = choice.names()
-    data, lines = choose_columns(console, data, tuple(roles.keep or ()))
+    data, lines = roles.label(console, source, amount)
     chooser = TopRanker(amount, candidates=rankers, compared=beside, random_state=seed, n_jobs=jobs)
     digest = fingerprint(source, [roles, amount, rankers, beside, seed])
     journal = choice.journal or Path(f"toprank-compare-{digest[:12]}.journal")

@@ -112,7 +112,6 @@ def fit(
     printing: Printing,
 ) -> None:
     """Learn a ranker from a table and write it to a model file."""
-    from toprank.app.column_survey import choose_columns
     from toprank.app.drift import misfits
     from toprank.app.model_file import save_model
     from toprank.app.reading import open_rows
@@ -132,8 +131,7 @@ def fit(
     if isinstance(source, ParquetStream):
         console.note(f"{source.n_rows:,} rows are read in pieces, once in every pass.")
     with console.passes(source):
-        data = roles.label(source, amount)
-        data, lines = choose_columns(console, data, tuple(roles.keep or ()))
+        data, lines = roles.label(console, source, amount)
     held = None
     if choice.hold_out is not None:
         data, held = data.divided(parse_share(choice.hold_out, "--hold-out"), choice.seed)
