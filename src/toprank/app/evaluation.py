@@ -256,11 +256,10 @@ def curve_of(rows: LabelledRows, scores: NDArray[np.float64], *, budget: int = 1
     The budget is one of the lengths.
     """
     counted = np.flatnonzero(rows.masses)  # rows of weight 0 are no rows
-    members = [counted]
-    if rows.groups is not None:
-        members = [counted[mine] for mine in _members(rows.groups[counted])]
+    members = [counted[mine] for mine in _members(rows.codes[counted])]
+    masses = rows.masses
     lists = [
-        RankedList.of("", rows.positives[mine], scores[mine], rows.masses[mine]) for mine in members
+        RankedList.of("", rows.positives[mine], scores[mine], masses[mine]) for mine in members
     ]
     totals = np.array([each.weights.sum() for each in lists])
     n_points = _POINTS if len(lists) == 1 else _POINTS_OF_LISTS
