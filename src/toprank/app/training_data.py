@@ -68,13 +68,10 @@ class LabelledFeatures(NamedTuple):
 
     def taken(self, places: NDArray[Any]) -> LabelledFeatures:
         """These rows alone."""
-        return self._replace(
-            features=self.features.rows(places),
-            positives=self.positives[places],
-            weights=None if self.weights is None else self.weights[places],
-            groups=None if self.groups is None else self.groups[places],
-            numbers=self.numbers[places],
-        )
+        arrays = {
+            name: x[places] for name, x in self._asdict().items() if isinstance(x, np.ndarray)
+        }
+        return self._replace(features=self.features.rows(places), **arrays)
 
 
 @dataclass

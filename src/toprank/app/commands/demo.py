@@ -78,19 +78,14 @@ def contestants() -> dict[str, Any]:
     from toprank import PNormPush
     from toprank.metrics import scorer
 
-    logistic = make_pipeline(MinMaxScaler(), LogisticRegression(max_iter=1000))
-    candidates: dict[str, tuple[Any, dict[str, Any]]] = {
-        LOGISTIC: (logistic, {"logisticregression__C": C_VALUES}),
-        NO_PUSH: (PNormPush(p=1), {"alpha": PENALTIES}),
-        PUSH: (PNormPush(p=POWER), {"alpha": PENALTIES}),
-    }
     # Average precision looks at the whole top; precision at the budget would be the same for
     # most penalties on folds of a few hundred rows.
+    judged = {"scoring": scorer("average_precision"), "cv": 3, "error_score": "raise"}
+    logistic = make_pipeline(MinMaxScaler(), LogisticRegression(max_iter=1000))
     return {
-        name: GridSearchCV(
-            model, grid, scoring=scorer("average_precision"), cv=3, error_score="raise"
-        )
-        for name, (model, grid) in candidates.items()
+        LOGISTIC: GridSearchCV(logistic, {"logisticregression__C": C_VALUES}, **judged),
+        NO_PUSH: GridSearchCV(PNormPush(p=1), {"alpha": PENALTIES}, **judged),
+        PUSH: GridSearchCV(PNormPush(p=POWER), {"alpha": PENALTIES}, **judged),
     }
 
 

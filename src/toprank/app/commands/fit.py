@@ -150,13 +150,12 @@ def check_able(choice: ChoiceOptions, source: Table | ParquetStream, group: str 
     from toprank.tables.table import Table
 
     if isinstance(source, Table):
-        for name in choice.ranker or ():
-            if source.is_held_sparse and name not in LINEAR:
-                raise ValueError(
-                    f"{name} needs dense columns, but {source.name} has too many features for "
-                    f"that and is held sparse; take one of {', '.join(LINEAR)}, or choose features "
-                    "first."
-                )
+        dense = [name for name in choice.ranker or () if name not in LINEAR]
+        if source.is_held_sparse and dense:
+            raise ValueError(
+                f"{dense[0]} needs dense columns, but {source.name} has too many features for that "
+                f"and is held sparse; take one of {', '.join(LINEAR)}, or choose features first."
+            )
         return
     name = choice.name  # members of a blend need not learn from all rows
     able = dict.fromkeys((*STREAMED, *LINEAR))
