@@ -121,8 +121,8 @@ def measure(
     hits, length = compared.hits[""], compared.in_list
     _, *ends = per_list(compared.promise("").hits, length, judged)
     found = {"hits": Measured(hits.share * length, *ends)}
-    random = max(values["precision"], 1e-300)
-    for name, whole in (("precision", 1.0), ("lift", values["lift"] / random)):
+    precision = max(values["precision"], 1e-300)
+    for name, whole in (("precision", 1.0), ("lift", values["lift"] / precision)):
         low, high = (each / length * whole for each in ends)
         found[name] = Measured(values[name], low, high)
     others = [name for name in values if name not in found]

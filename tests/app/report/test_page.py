@@ -58,10 +58,10 @@ def test_the_slider_follows_weights_and_lists(run):
     data = json.loads(re.search(r'id="data">(.*?)</script>', source)[1])
     focus = data["series"][data["shaded"]]
     labels, scores = rows.positives, comparison.scores["push"]
-    for length, share in zip(data["k"], focus["share"], strict=True):
+    for length, share in zip(focus["lengths"], focus["share"], strict=True):
         expected = precision_at_k(labels, scores, k=length, sample_weight=weights, groups=groups)
         assert share == pytest.approx(expected, abs=1e-5)
-    assert data["n_lists"] == 4
+    assert focus["n_lists"] == 4
     assert "Rows are counted by their weight" in source
 
 

@@ -80,7 +80,6 @@ def comparison_page(
     }
     data = {
         "budget": found.judged,
-        "rows": shortlist.rows,
         "sorted": 0 if found.rows.groups is None else -1,
         "drivers": [],
         **curve_data(curves, focus),

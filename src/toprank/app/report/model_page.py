@@ -141,12 +141,7 @@ def build_model_page(
         "weighted": labelled is not None and labelled.weights is not None,
         "quality": None,
     }
-    data = {
-        "budget": budget,
-        "rows": shortlist.rows,
-        "sorted": 0 if sizes.size == 1 else -1,
-        "drivers": drivers,
-    }
+    data = {"budget": budget, "sorted": 0 if sizes.size == 1 else -1, "drivers": drivers}
     if labelled is not None:
         listed = found.first(within_budget(model.budget, sizes))
         quality = _quality(model, ranked, labelled, scores, listed, budget, amounts, seed)

@@ -10,6 +10,7 @@ import os
 import platform
 import re
 from collections.abc import Callable
+from dataclasses import asdict
 from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -89,7 +90,8 @@ class Page(NamedTuple):
         )
         made.filters["percent"] = lambda share: f"{100.0 * share:.1f} %"
         made.filters["signed"] = lambda number: f"{number:+.1f}".replace("-", "−")
-        text = json.dumps(self.data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+        data = self.data | {"rows": self.run["shortlist"].rows}
+        text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
         for mark in "<>&\u2028\u2029":  # JSON that no parser of HTML can mistake for markup
             text = text.replace(mark, f"\\u{ord(mark):04x}")
         versions = {"toprank": toprank.__version__, "Python": platform.python_version()}
@@ -112,20 +114,8 @@ def _template_text(name: str) -> str:
 
 def curve_data(curves: dict[str, Curve], shaded: str) -> dict[str, Any]:
     """What the page's script needs of curves along the same rows; one of them gets its band."""
-    curve = curves[shaded]
-    return {
-        "k": curve.lengths,
-        "taken": curve.taken,
-        "base": curve.base,
-        "n_lists": curve.n_lists,
-        "n_positives": curve.found[-1],
-        "shaded": list(curves).index(shaded),
-        "series": [
-            {"name": name, "found": each.found, "share": each.share}
-            | {"low": each.low, "high": each.high}
-            for name, each in curves.items()
-        ],
-    }
+    series = [{"name": name, **asdict(curve)} for name, curve in curves.items()]
+    return {"series": series, "shaded": list(curves).index(shaded)}
 
 
 class Picture(NamedTuple):
