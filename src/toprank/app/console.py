@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import collections
 import contextlib
-import itertools
 import json
 import math
 import re
 import shutil
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import typer
+
+from toprank.app.options import Config, Json, Quiet
 
 if TYPE_CHECKING:
     import polars as pl
@@ -31,17 +33,20 @@ def echo(text: str, *, err: bool = False) -> None:
     typer.echo(_CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", text), err=err)
 
 
+@dataclass(eq=False)
 class Console:
-    """Prints text on stdout, notes and progress on stderr; nothing if quiet, JSON if asked."""
+    """Prints text on stdout, notes and progress on stderr; nothing if quiet, JSON if asked.
 
-    def __init__(
-        self, *, quiet: bool = False, as_json: bool = False, to_stderr: bool = False
-    ) -> None:
-        self.quiet = quiet
-        self.as_json = as_json
-        self.to_stderr = to_stderr  # where stdout is for a table
-        self._pass_numbers = itertools.count(1)
-        self._bars: Any = None  # a terminal has room for one display, which nested bars share
+    Where stdout is for a table, all goes ``to_stderr``.
+    """
+
+    _config: Config = None
+    quiet: Quiet = False
+    as_json: Json = False
+    to_stderr: bool = field(default=False, init=False)
+    _n_passes: int = field(default=0, init=False)
+    # a terminal has room for one display, which nested bars share
+    _bars: Any = field(default=None, init=False)
 
     def say(self, *lines: str) -> None:
         """Print lines on stdout, unless the result is printed as JSON."""
@@ -129,7 +134,8 @@ class Console:
         def words(done: int, total: int) -> str:
             if done < total:
                 return ""
-            return f"pass {next(self._pass_numbers)} over {total:,} rows is done"
+            self._n_passes += 1
+            return f"pass {self._n_passes} over {total:,} rows is done"
 
         lines = contextlib.nullcontext(_lines(words, -math.inf))
         with self.progress("rows of this pass") if is_bar else lines as step:

@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
-from toprank.app.console import Console
-
 if TYPE_CHECKING:
+    from toprank.app.console import Console
     from toprank.app.model import RankingModel
     from toprank.app.reading import TextFormat
     from toprank.app.training_data import LabelledFeatures, TrainingData
@@ -185,6 +184,20 @@ def _defaults(path: Path, context: typer.Context) -> dict[str, Any]:
                 f"{path.name} has {key!r} for {context.info_name}, which has no such option{hint}."
             )
     return defaults
+
+
+Config = Annotated[
+    Path | None,
+    typer.Option(
+        "--config",
+        metavar="FILE",
+        callback=_take_options,
+        is_eager=True,
+        expose_value=False,
+        help="TOML file with options, e.g. target = 'bought'; a table such as [fit] is for one "
+        "command.",
+    ),
+]
 
 
 # Groups of options: a command takes each as one parameter ---------------------------------------
@@ -396,26 +409,6 @@ def _read_schema(path: Path) -> Schema:
         raise ValueError(f"--schema {path.name}: {str(error).rstrip('.')}.") from error
 
 
-@dataclass(frozen=True)
-class Printing:
-    """The options that say what is printed, and the one that reads others from a file."""
-
-    _config: Path | None = option(
-        "TOML file with options, e.g. target = 'bought'; a table such as [fit] is for one command.",
-        "--config",
-        metavar="FILE",
-        callback=_take_options,
-        is_eager=True,
-        expose_value=False,
-    )
-    quiet: Quiet = False
-    json: Json = False
-
-    def console(self, *, to_stderr: bool = False) -> Console:
-        """Where messages go."""
-        return Console(quiet=self.quiet, as_json=self.json, to_stderr=to_stderr)
-
-
 def command(function: Callable[..., None]) -> Callable[..., None]:
     """Make a command: groups become single options for typer."""
     spread: list[inspect.Parameter] = []
@@ -425,9 +418,10 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
         if not is_dataclass(kind):
             spread.append(parameter)
             continue
-        groups[parameter.name] = kind, [each.name for each in fields(kind)]
+        given = [each for each in fields(kind) if each.init]
+        groups[parameter.name] = kind, [each.name for each in given]
         types = get_type_hints(kind, include_extras=True)
-        for each in fields(kind):
+        for each in given:
             of_typer = each.metadata.get("typer")
             type_ = Annotated[types[each.name], of_typer] if of_typer else types[each.name]
             spread.append(parameter.replace(name=each.name, default=each.default, annotation=type_))

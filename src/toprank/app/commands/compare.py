@@ -10,7 +10,6 @@ from toprank.app.console import Console, after_interrupt
 from toprank.app.options import (
     Budget,
     Jobs,
-    Printing,
     RoleOptions,
     Seed,
     TableFile,
@@ -72,7 +71,7 @@ def compare(
     jobs: Jobs = 1,
     seed: Seed = 0,
     text: TextOptions,
-    printing: Printing,
+    console: Console,
 ) -> None:
     """Compare rankers and their blend by cross-validation."""
     from toprank import TopRanker
@@ -80,7 +79,6 @@ def compare(
     from toprank.app.reading import check_dense, read_table
     from toprank.app.writing import check_writable
 
-    console = printing.console()
     amount = parse_budget(budget)
     for path in (choice.journal, choice.report):
         if path is not None:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from toprank.app.console import Console
 from toprank.app.options import (
     ModelFile,
-    Printing,
     Seed,
     TableFile,
     TargetOptions,
@@ -50,14 +49,13 @@ def evaluate(
     asked: JudgingOptions,
     seed: Seed = 0,
     text: TextOptions,
-    printing: Printing,
+    console: Console,
 ) -> None:
     """Measure how well a model ranks a table with a target."""
     from toprank.app.drift import changes_in, note_changes
     from toprank.app.evaluation import compare_shortlists, judged_rows, measure
     from toprank.app.model_file import load_model
 
-    console = printing.console()
     amount = None if asked.budget is None else parse_budget(asked.budget)
     ranker, read = text.open(model, table)
     other = None if asked.against is None else load_model(asked.against)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from toprank.app.console import Console, format_budget
-from toprank.app.options import ModelFile, Printing, TextOptions, command, option
+from toprank.app.options import ModelFile, TextOptions, command, option
 
 if TYPE_CHECKING:
     from toprank.app.model import RankingModel
@@ -38,14 +38,14 @@ def explain(
     *,
     asked: ExplainedOptions,
     text: TextOptions,
-    printing: Printing,
+    console: Console,
 ) -> None:
     """Explain a model, or the scores of some rows of a table."""
     from toprank.app.drift import misfits
     from toprank.app.model_file import load_model
     from toprank.app.reasons import reasons_of
 
-    console, row, top, most = printing.console(), asked.row, asked.top, asked.most
+    row, top, most = asked.row, asked.top, asked.most
     if (table is None) != (row is None and top is None) or (row and top):
         raise ValueError(
             "to explain rows, give a TABLE with either --row N or --top N; to explain the model, "

@@ -12,7 +12,6 @@ from toprank.app.console import Console, format_budget
 from toprank.app.options import (
     Budget,
     Jobs,
-    Printing,
     RoleOptions,
     Seed,
     Stream,
@@ -109,7 +108,7 @@ def fit(
     roles: RoleOptions,
     choice: ChoiceOptions,
     text: TextOptions,
-    printing: Printing,
+    console: Console,
 ) -> None:
     """Learn a ranker from a table and write it to a model file."""
     from toprank.app.drift import misfits
@@ -118,7 +117,6 @@ def fit(
     from toprank.app.writing import check_writable
     from toprank.tables.parquet_stream import ParquetStream
 
-    console = printing.console()
     amount = parse_budget(budget)
     check_writable(output, inputs=[table])
     if choice.scratch is not None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from toprank.app.console import Console
-from toprank.app.options import Printing, TableFile, TextOptions, command
+from toprank.app.options import TableFile, TextOptions, command
 
 if TYPE_CHECKING:
     from toprank.tables.parquet_stream import ParquetStream
@@ -34,13 +34,12 @@ def look(
         ),
     ] = None,
     text: TextOptions,
-    printing: Printing,
+    console: Console,
 ) -> None:
     """Show how each column of a table is read, and which are of no use."""
     from toprank.app.reading import open_rows
     from toprank.app.writing import check_writable, write_atomically
 
-    console = printing.console()
     if write is not None and check_writable(write, inputs=[table]).exists():
         raise ValueError(f"{str(write)!r} exists; name another file, or remove it.")
     source = open_rows(table, None, how=text.format())

@@ -12,7 +12,6 @@ from toprank.app.console import Console
 from toprank.app.options import (
     Jobs,
     ModelFile,
-    Printing,
     RuleOptions,
     Seed,
     Stream,
@@ -135,7 +134,7 @@ def rank(
     text: TextOptions,
     seed: Seed = 0,
     jobs: Jobs = -1,
-    printing: Printing,
+    console: Console,
 ) -> None:
     """Rank a table, and write or print its best rows."""
     from datetime import UTC, datetime
@@ -145,7 +144,7 @@ def rank(
     from toprank.app.reading import open_rows
     from toprank.app.text_stream import open_ranked
 
-    console = printing.console(to_stderr=destination.is_stdout)
+    console.to_stderr = destination.is_stdout
     if wanted.top is not None and wanted.cutoff is not None:
         raise ValueError("--top and --cutoff both say where to cut; give one of them.")
     if rules.are_given and wanted.cutoff is not None:

@@ -8,9 +8,9 @@ from typing import Annotated
 
 import typer
 
+from toprank.app.console import Console
 from toprank.app.options import (
     ModelFile,
-    Printing,
     Seed,
     TableFile,
     TargetOptions,
@@ -46,7 +46,7 @@ def report(
     page: PageOptions,
     seed: Seed = 0,
     text: TextOptions,
-    printing: Printing,
+    console: Console,
 ) -> None:
     """Write an HTML page about a model on a table."""
     from toprank.app.drift import changes_in, note_changes, notes_on
@@ -54,7 +54,6 @@ def report(
     from toprank.app.report.model_page import build_model_page
     from toprank.app.writing import check_writable
 
-    console = printing.console()
     check_writable(output, inputs=[model, table])
     ranker, rows = text.open(model, table)
     check_dense(rows, "toprank report", is_sparse=ranker.encoder.is_sparse)
