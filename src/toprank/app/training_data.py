@@ -393,14 +393,21 @@ def choose_positives(
                 "--unlabelled VALUE leaves out rows whose outcome is not known yet."
             )
         return TargetValues(positives, missing, notes=tuple(notes))
+    chosen, assumption = _of_two(counts, groups, target, values)
+    return TargetValues(tuple(groups[chosen]), missing, assumption, tuple(notes))
+
+
+def _of_two(
+    counts: Mapping[str, int], groups: Mapping[str, list[str]], target: str, values: list[str]
+) -> tuple[str, str]:
+    """The positive one of two values, and what is assumed by that."""
     if len(values) != 2:
-        raise ValueError(
-            _not_two(target, [word for each in values for word in groups[each]], values)
-        )
-    rows = {each: sum(counts[word] for word in groups[each]) for each in values}
+        words = [word for each in values for word in groups[each]]
+        raise ValueError(_not_two(target, words, values))
     chosen = positive_of(*values)
     if chosen is not None:
-        return TargetValues(tuple(groups[chosen]), missing, notes=tuple(notes))
+        return chosen, ""
+    rows = {each: sum(counts[word] for word in groups[each]) for each in values}
     rare, common = sorted(values, key=lambda each: (rows[each], each))
     first, other = groups[rare][0], groups[common][0]
     if rows[rare] > RARE * sum(rows.values()):
@@ -409,11 +416,10 @@ def choose_positives(
             f"{rows[common]:,}: which of them belongs at the top? Name it with "
             f"--positive {first!r} or --positive {other!r}."
         )
-    assumption = (
+    return rare, (
         f"ASSUMED: {target} = {first} belongs at the top, because it is the rarer value "
         f"({rows[rare]:,} rows). If it is {other}, fit with --positive {other!r}."
     )
-    return TargetValues(tuple(groups[rare]), missing, assumption, tuple(notes))
 
 
 def _same(value: str) -> str:

@@ -27,7 +27,7 @@ from toprank.metrics import positives_at_top, precision_at_k, roc_auc
 from toprank.plots import push_path
 from toprank.plots.style import COLOURS, GREY
 from toprank.rankers import PNormPush
-from toprank.rankers.places import places_of
+from toprank.rankers.places import Places, places_of
 from toprank.selection.judging import LabelledRows
 from toprank.tables.cells import as_series
 from toprank.tables.columns import as_row_weights
@@ -112,15 +112,7 @@ def build_model_page(
     budget = model.in_budget(int(sizes.max()))
     counts = within_budget(model.budget, sizes) if top is None else np.full(sizes.size, top)
     first = np.flatnonzero(found.places < counts[found.lists])[:MOST_ROWS]
-    shown = found.rows[first]
-    drivers = _row_drivers(model, ranked, shown[:_EXPLAINED_ROWS])
-    shortlist = _shortlist_table(
-        ranked.rows(shown),
-        found.places[first] + 1,
-        scores[shown],
-        f"{'Best first' if sizes.size == 1 else 'List after list, best first'}. Select the place "
-        f"of one of the first {len(drivers):,} rows to see why it is there.",
-    )
+    drivers = _row_drivers(model, ranked, found.rows[first[:_EXPLAINED_ROWS]])
     in_words = format_budget(
         budget if model.budget >= 1 else model.budget, of_lists=lists is not None
     )
@@ -131,7 +123,7 @@ def build_model_page(
         "n_lists": int(sizes.size),
         "budget_in_words": in_words,
         "positive": model.roles.positive,
-        "shortlist": shortlist,
+        "shortlist": _shortlist_table(ranked, found, first, scores),
         "drivers": [(each.column, each.share, each.in_words(4)) for each in model.drivers(30)],
         "certificate": model.facts.get("certificate", ""),
         "assumption": model.assumption,
@@ -154,15 +146,18 @@ def build_model_page(
 
 
 def _shortlist_table(
-    rows: Table, places: NDArray[np.intp], scores: NDArray[np.float64], caption: str
+    table: Table, found: Places, first: NDArray[np.intp], scores: NDArray[np.float64]
 ) -> ShortlistTable:
-    names = rows.names[:_MOST_COLUMNS]
+    shown = found.rows[first]
+    rows, names = table.rows(shown), table.names[:_MOST_COLUMNS]
     cells = (_given(rows, name) for name in names)
-    rounded = [float(f"{score:.6g}") for score in scores]
+    rounded = [float(f"{score:.6g}") for score in scores[shown]]
+    order = "Best first" if found.sizes.size == 1 else "List after list, best first"
     return ShortlistTable(
-        caption,
+        f"{order}. Select the place of one of the first {min(first.size, _EXPLAINED_ROWS):,} rows "
+        "to see why it is there.",
         ("rank", "score", *names),
-        tuple(zip(places.tolist(), rounded, *cells, strict=True)),
+        tuple(zip((found.places[first] + 1).tolist(), rounded, *cells, strict=True)),
     )
 
 
