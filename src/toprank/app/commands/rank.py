@@ -12,7 +12,6 @@ from toprank.app.console import Console
 from toprank.app.options import (
     Jobs,
     ModelFile,
-    Printing,
     RuleOptions,
     Seed,
     Stream,
@@ -140,7 +139,7 @@ def rank(
     text: TextOptions,
     seed: Seed = 0,
     jobs: Jobs = -1,
-    printing: Printing,
+    console: Console,
 ) -> None:
     """Rank a table, and write or print its best rows."""
     from datetime import UTC, datetime
@@ -149,7 +148,7 @@ def rank(
     from toprank.app.reading import open_rows
     from toprank.models.file import load
 
-    console = printing.console(to_stderr=destination.is_stdout)
+    console.to_stderr = destination.is_stdout
     if wanted.top is not None and wanted.cutoff is not None:
         raise ValueError("--top and --cutoff both say where to cut; give one of them.")
     if rules.are_given and wanted.cutoff is not None:
