@@ -23,7 +23,7 @@ import typer
 if TYPE_CHECKING:
     import polars as pl
 
-    from toprank.selection.judging import Interval
+    from toprank.shortlists.promise import Interval
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
@@ -223,7 +223,7 @@ def format_hits(expected: Interval, digits: int = 0) -> str:
 
     Examples
     --------
-    >>> from toprank.selection.judging import Interval
+    >>> from toprank.shortlists.promise import Interval
     >>> format_hits(Interval(71.6, 65, 78))
     '72 (65 to 78)'
     """

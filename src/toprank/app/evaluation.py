@@ -21,7 +21,8 @@ from toprank.metrics import (
 )
 from toprank.plots.lists import RankedList
 from toprank.rankers.places import places_of
-from toprank.selection.judging import Interval, LabelledRows, RankerComparison
+from toprank.selection.judging import LabelledRows, RankerComparison
+from toprank.shortlists.promise import Interval
 
 if TYPE_CHECKING:
     from toprank.app.model import RankingModel

@@ -18,8 +18,8 @@ from toprank.tables.table import FEATURES, as_table
 if TYPE_CHECKING:
     from toprank.app.column_survey import ColumnProfile
     from toprank.kernels.threads import Threads
-    from toprank.selection.judging import Interval
     from toprank.shortlists.calibration import Calibration
+    from toprank.shortlists.promise import Interval
     from toprank.tables.table import Table
 
 # Rows that trees score and explain in one thread, sooner than BLAS says how many there may be.
@@ -219,7 +219,7 @@ class RankingModel:
         known = self.facts.get("promise")
         if known is None or not length:
             return None
-        from toprank.selection.judging import Promise
+        from toprank.shortlists.promise import Promise
 
         return Promise.of_values(known).hits(length, n_rows, n_lists)
 

@@ -322,7 +322,7 @@ def _check_facts(facts: Any, class_name: str) -> None:
         if type(facts[name]) is not kind:
             raise ValueError(f"its fact {name!r} is {facts[name]!r}, which is no {kind.__name__}.")
     if facts.get("promise") is not None:
-        from toprank.selection.judging import Promise
+        from toprank.shortlists.promise import Promise
 
         Promise.of_values(facts["promise"])
     if facts["class"] != class_name:
