@@ -49,7 +49,6 @@ STALE = (
     "support_",
     "classes_",
     "certificate_",
-    "_certified",
     "_training_list",
 )
 
