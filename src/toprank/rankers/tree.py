@@ -345,24 +345,20 @@ class TreeRanker(BoostedListsMixin, SupervisedRanker):
             )
         return np.append(directions, np.zeros(n_columns - directions.size, dtype=np.int64))
 
-    def _penalty(self) -> float:
-        """λ of the leaves."""
-        if self.reg_lambda != "auto":
-            return float(self.reg_lambda)
-        return 3.0 if isinstance(self._objective(), LogLoss) else 20.0
-
     def _seed(self) -> int:
         return int(check_random_state(self.random_state).randint(2**31 - 1))
 
     def _rules(self, n_rows: int, seed: int) -> Boosting:
-        rate = self.learning_rate
+        rate, penalty = self.learning_rate, self.reg_lambda
         if rate == "auto":
             rate = automatic_rate(n_rows, self.n_trees)
+        if penalty == "auto":
+            penalty = 3.0 if isinstance(self._objective(), LogLoss) else 20.0
         return Boosting(
             n_trees=self.n_trees,
             depth=self.depth,
             learning_rate=float(rate),
-            penalty=self._penalty(),
+            penalty=float(penalty),
             noise=float(self.random_strength),
             is_bootstrapped=self.bootstrap is not None,
             seed=seed,
