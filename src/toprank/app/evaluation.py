@@ -19,8 +19,8 @@ from toprank.metrics import (
     roc_auc,
     shortlist_overlap,
 )
+from toprank.metrics.ranked import places_of
 from toprank.plots.lists import RankedList
-from toprank.rankers.places import places_of
 from toprank.selection.judging import LabelledRows, RankerComparison
 from toprank.shortlists.promise import Interval
 

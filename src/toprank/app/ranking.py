@@ -94,7 +94,7 @@ def take_ranked(
 def _ranked_lists(
     model: RankingModel, table: Table, group: str, top: int | None, cutoff: float | None
 ) -> RankedRows:
-    from toprank.rankers.places import places_of
+    from toprank.metrics.ranked import places_of
 
     scores = model.scores(table, first_row=0)
     found = places_of(scores, lists_of(table, group))

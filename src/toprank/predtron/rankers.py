@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from toprank.inputs import check_choice, check_number
+from toprank.metrics.ranked import places_in_rows
 from toprank.predtron.base import BasePredtron
 from toprank.predtron.documentation import documented
 from toprank.predtron.inputs import StreamInputs, as_grades, lists_of_rows
@@ -18,7 +19,6 @@ from toprank.predtron.multilabel import LabelSetPredtron
 from toprank.predtron.problem import RankingProblem
 from toprank.predtron.representations import Positions
 from toprank.rankers.base import RowRanker
-from toprank.rankers.places import places_in_rows
 
 if TYPE_CHECKING:
     from toprank.guarantees import PredtronCertificate

@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from toprank.inputs import rows_within_budget
-from toprank.rankers.places import best_rows, places_of
+from toprank.metrics.ranked import best_rows, places_of
 from toprank.solvers.cuts import cut_above
 
 if TYPE_CHECKING:

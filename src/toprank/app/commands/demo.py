@@ -162,7 +162,7 @@ def describe_run(data: Any, comparison: RankerComparison, *, seed: int) -> Compa
 def draw_shortlist(data: Any, comparison: RankerComparison) -> Picture:
     """The first rows of the shortlist as images."""
     from toprank.app.report import draw_picture
-    from toprank.rankers.places import places_of
+    from toprank.metrics.ranked import places_of
 
     best = places_of(comparison.scores[PUSH], None).rows[: comparison.judged]
     is_eight = comparison.rows.positives[best]

@@ -66,7 +66,7 @@ def explain(
         explain_row(console, ranker, rows, row[0], most)
         return
     if top is not None:
-        from toprank.rankers.places import places_of
+        from toprank.metrics.ranked import places_of
 
         found = places_of(ranker.scores(rows), ranker.lists_in(rows))
         row = [int(number) + 1 for number in found.rows[found.places < top]]

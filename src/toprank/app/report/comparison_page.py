@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from toprank.rankers.places import places_of
+from toprank.metrics.ranked import places_of
 
 if TYPE_CHECKING:
     from toprank import TopRanker

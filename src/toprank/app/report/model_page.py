@@ -14,8 +14,8 @@ from toprank.app.evaluation import curve_of, judged_rows, measure
 from toprank.app.report.comparison_page import ShortlistTable
 from toprank.app.report.picture import draw_picture, draw_push_path
 from toprank.inputs import as_amounts, within_budget
+from toprank.metrics.ranked import places_of
 from toprank.plots.style import COLOURS, GREY
-from toprank.rankers.places import places_of
 from toprank.tables.cells import as_series
 from toprank.tables.columns import as_row_weights
 from toprank.tables.table import listing

@@ -16,7 +16,7 @@ import toprank.selection
 from toprank.inputs import as_scores, rows_within_budget
 from toprank.integrations.dask.chunks import DaskBlocks, cluster_faults, kept_parts
 from toprank.metrics import roc_auc
-from toprank.rankers.places import best_rows
+from toprank.metrics.ranked import best_rows
 from toprank.solvers.cuts import cut_above
 
 if TYPE_CHECKING:
