@@ -224,8 +224,7 @@ class LinearRanker(SupervisedRanker):
         for name in STALE:
             if name not in attributes:
                 self.__dict__.pop(name, None)
-        for name, value in attributes.items():
-            setattr(self, name, value)
+        vars(self).update(attributes)
         self.n_iter_ = solution.n_iter
         self.objective_path_ = np.array(solution.path)
         self.converged_ = solution.converged

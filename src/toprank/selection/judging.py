@@ -1,6 +1,6 @@
 """Labelled rows, their folds and samples, and estimates of the hits within a budget.
 
-Scikit-learn is imported where it is needed: a stored model makes promises without it.
+Scikit-learn is imported where it is needed: a stored model is evaluated without it.
 """
 
 from __future__ import annotations
