@@ -224,7 +224,7 @@ class LinearRanker(SupervisedRanker):
         for name in STALE:
             if name not in attributes:
                 self.__dict__.pop(name, None)
-        vars(self).update(attributes)
+        self.__dict__.update(attributes)
         self.n_iter_ = solution.n_iter
         self.objective_path_ = np.array(solution.path)
         self.converged_ = solution.converged

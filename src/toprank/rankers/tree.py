@@ -379,7 +379,7 @@ class TreeRanker(BoostedListsMixin, SupervisedRanker):
     def _store(self, attributes: dict[str, Any]) -> None:
         for name in ("classes_", "link_", "validation_path_"):
             self.__dict__.pop(name, None)
-        vars(self).update(attributes)
+        self.__dict__.update(attributes)
         if not self.trees_.n_trees:
             warnings.warn(
                 f"{type(self).__name__}: every row gets the same score, since the columns of X are "

@@ -91,7 +91,7 @@ class LogisticRanker(SpoolingRanker):
             model.fit(scaled, truth.positives, sample_weight=truth.weights)
         weights, cut = model.coef_[0].astype(np.float64), float(model.intercept_[0])
         dtype = np.dtype(np.float64)
-        vars(self).update(self._attributes(family, weights, cut, truth.classes, dtype))
+        self.__dict__.update(self._attributes(family, weights, cut, truth.classes, dtype))
         self.n_iter_ = int(model.n_iter_[0])
         return self
 
