@@ -651,8 +651,6 @@ class TopRanker(BaseRanker):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        tags.classifier_tags.poor_score = False
         tags.input_tags.allow_nan = True
         tags.input_tags.sparse = True
         return tags
