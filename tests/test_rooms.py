@@ -124,7 +124,6 @@ TESTED_THROUGH = {
     "plots/lists.py": "plots/test_curves.py",
     "plots/style.py": "plots/test_curves.py",
     "rankers/base.py": "rankers/test_scikit_learn.py",
-    "rankers/supervised.py": "rankers/test_scikit_learn.py",
     "solvers/label_boosting.py": "rankers/test_multilabel_boosting.py",
     "weak_rankers/base.py": "weak_rankers/test_designs.py",
 }

@@ -19,7 +19,7 @@ from toprank.metrics import (
     roc_auc,
     shortlist_overlap,
 )
-from toprank.models.places import places_of
+from toprank.metrics.ranked import places_of
 from toprank.plots.lists import RankedList
 from toprank.selection.judging import LabelledRows, RankerComparison
 from toprank.shortlists.promise import Interval

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from toprank.app.training_data import LabelledFeatures, TrainingData
     from toprank.models.model import Model
     from toprank.tables.notation import Hints
+    from toprank.tables.parquet_stream import TableStream
     from toprank.tables.schema import Schema
     from toprank.tables.table import Table
 

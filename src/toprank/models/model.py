@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toprank.inputs import as_frame, is_sparse, rows_within_budget
-from toprank.models.places import RankedScores
+from toprank.models.scores import RankedScores
 from toprank.tables.schema import Schema
 from toprank.tables.table import FEATURES, Table, as_table
 

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from toprank.inputs import as_lists, check_choice, check_given, check_length, check_number
-from toprank.models.places import places_in_rows
+from toprank.metrics.ranked import places_in_rows
 from toprank.predtron.base import BasePredtron, documented
 from toprank.predtron.losses import NDCGLoss, ShortlistLoss
 from toprank.predtron.models import StreamInputs

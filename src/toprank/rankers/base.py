@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from toprank.inputs import as_dense, check_given, check_length, class_labels, is_sparse
 from toprank.models.formula import Formula, Summand, refusal
-from toprank.models.places import RankedScores
+from toprank.models.scores import RankedScores
 from toprank.models.terms import Weights
 from toprank.tables.encoding import Encoding
 
@@ -161,6 +161,11 @@ class BaseRanker(ClassifierMixin, RowRanker):  # type: ignore[misc]
         self._check_has_cut()
         positive = expit(self._slope * self.decision_function(X))
         return np.column_stack([1.0 - positive, positive])
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags
 
     def _check_has_cut(self) -> None:
         if not hasattr(self, "classes_"):

@@ -350,24 +350,20 @@ class TreeRanker(BoostedListsMixin, SupervisedRanker):
             )
         return np.append(directions, np.zeros(n_columns - directions.size, dtype=np.int64))
 
-    def _penalty(self) -> float:
-        """λ of the leaves."""
-        if self.reg_lambda != "auto":
-            return float(self.reg_lambda)
-        return 3.0 if isinstance(self._objective(), LogLoss) else 20.0
-
     def _seed(self) -> int:
         return int(check_random_state(self.random_state).randint(2**31 - 1))
 
     def _rules(self, n_rows: int, seed: int) -> Boosting:
-        rate = self.learning_rate
+        rate, penalty = self.learning_rate, self.reg_lambda
         if rate == "auto":
             rate = automatic_rate(n_rows, self.n_trees)
+        if penalty == "auto":
+            penalty = 3.0 if isinstance(self._objective(), LogLoss) else 20.0
         return Boosting(
             n_trees=self.n_trees,
             depth=self.depth,
             learning_rate=float(rate),
-            penalty=self._penalty(),
+            penalty=float(penalty),
             noise=float(self.random_strength),
             is_bootstrapped=self.bootstrap is not None,
             seed=seed,
@@ -388,8 +384,7 @@ class TreeRanker(BoostedListsMixin, SupervisedRanker):
     def _store(self, attributes: dict[str, Any]) -> None:
         for name in ("classes_", "link_", "validation_path_"):
             self.__dict__.pop(name, None)
-        for name, value in attributes.items():
-            setattr(self, name, value)
+        self.__dict__.update(attributes)
         if not self.trees_.n_trees:
             warnings.warn(
                 f"{type(self).__name__}: every row gets the same score, since the columns of X are "

@@ -155,7 +155,7 @@ def build_page(data: Any, comparison: RankerComparison, *, seed: int) -> Page:
 def draw_shortlist(data: Any, comparison: RankerComparison) -> Picture:
     """The first rows of the shortlist as images."""
     from toprank.app.report.page import draw_picture
-    from toprank.models.places import places_of
+    from toprank.metrics.ranked import places_of
 
     best = places_of(comparison.scores[PUSH], None).rows[: comparison.judged]
     is_eight = comparison.rows.positives[best]

@@ -63,7 +63,7 @@ def explain(
     if ranker.assumption:
         console.say(ranker.assumption)
     if top is not None:
-        from toprank.models.places import places_of
+        from toprank.metrics.ranked import places_of
 
         ranked = places_of(ranker.scores(rows), ranker.lists_in(rows))
         row = (ranked.rows[ranked.places < top] + 1).tolist()

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from toprank.app.evaluation import Curve, curve_of
 from toprank.app.report.page import MOST_ROWS, Page, ShortlistTable, curve_data
-from toprank.models.places import places_of
+from toprank.metrics.ranked import places_of
 
 if TYPE_CHECKING:
     from toprank import TopRanker

@@ -24,7 +24,7 @@ from toprank.app.report.page import (
 )
 from toprank.inputs import as_amounts, within_budget
 from toprank.metrics import positives_at_top, precision_at_k, roc_auc
-from toprank.models.places import Places, places_of
+from toprank.metrics.ranked import Places, places_of
 from toprank.models.terms import Weights
 from toprank.plots import push_path
 from toprank.plots.style import COLOURS, GREY

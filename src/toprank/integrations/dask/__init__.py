@@ -17,7 +17,7 @@ from toprank.inputs import as_scores, rows_within_budget
 from toprank.integrations.dask.chunks import DaskBlocks, cluster_faults, kept_parts
 from toprank.integrations.dask.streams import ClusterStream
 from toprank.metrics import roc_auc
-from toprank.models.places import best_rows
+from toprank.metrics.ranked import best_rows
 from toprank.solvers.cuts import cut_above
 
 if TYPE_CHECKING:
