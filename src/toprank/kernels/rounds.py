@@ -7,9 +7,9 @@ non-zeros only), with the intercept as one more feature that is always 1::
               ...
               feature p   [ b_0  ... b_d  ]      only with an intercept
 
-What is decided depends on the problem: one of a table of predictions, a subset of labels, or a
-ranking of labels. The stream is written once; the compiler picks the decision by the type of the
-problem.
+What is decided depends on the problem: one of a table of predictions, a subset of labels, a ranking
+of labels, or a grade between thresholds. The stream is written once; the compiler picks the
+decision by the type of the problem.
 """
 
 from __future__ import annotations
@@ -60,13 +60,25 @@ class RankingRounds(NamedTuple):
     slope: float
 
 
+class PrankRounds(NamedTuple):
+    """PRank (Crammer and Singer 2002): one direction, and thresholds between grades, which move.
+
+    ``drift`` gathers Σ_τ (τ − 1)·Δ_τ of the thresholds for the average; ``clock`` holds the number
+    of rounds so far.
+    """
+
+    thresholds: NDArray[np.float64]
+    drift: NDArray[np.float64]
+    clock: NDArray[np.int64]
+
+
 def _decide(problem: Any, scores: Floats, label: Any, loss_driven: bool, step: Floats) -> float:
     """Return the loss of the decoded prediction σ and, if there is any, the step.
 
     The step is rep(σ̃) − rep(σ_y), with σ̃ the loss-augmented prediction, or with ``loss_driven``
     L·(rep(σ) − rep(σ_y)). σ_y is the correct prediction most similar to the scores.
     """
-    raise NotImplementedError  # the compiler puts one of the decisions below in its place
+    return _DECISIONS[type(problem)](problem, scores, label, loss_driven, step)
 
 
 @compiled
@@ -346,10 +358,40 @@ def _decide_ranking(
     return loss
 
 
+def _decide_grade(
+    problem: Any,
+    scores: Floats,
+    label: Any,
+    loss_driven: bool,  # noqa: ARG001
+    step: Floats,
+) -> float:
+    """The grade is the first r with score < b_r, or the last; it costs its distance.
+
+    Each threshold on the wrong side of the score moves by 1, and the row pulls as often the other
+    way.
+    """
+    thresholds, score, predicted = problem.thresholds, scores[0], problem.thresholds.size
+    for r in range(thresholds.size):
+        if score < thresholds[r]:
+            predicted = r
+            break
+    step[0] = 0.0
+    if predicted != label:
+        for r in range(thresholds.size):
+            side = 1.0 if label > r else -1.0
+            if (score - thresholds[r]) * side <= 0.0:
+                step[0] -= side
+                thresholds[r] -= side
+                problem.drift[r] -= problem.clock[0] * side
+    problem.clock[0] += 1
+    return float(abs(predicted - label))
+
+
 _DECISIONS = {
     TableRounds: _decide_prediction,
     SubsetRounds: _decide_subset,
     RankingRounds: _decide_ranking,
+    PrankRounds: _decide_grade,
 }
 
 
@@ -423,55 +465,3 @@ def add_rows(table: Any, rows: Any, steps: Floats, weights: Floats) -> None:
     """Add Σ_i x_i·step_iᵀ over the given rows to the weights."""
     for i in range(rows.size):
         add_outer(table, rows[i], 1.0, steps[i], weights)
-
-
-@compiled
-def _prank_round(score: float, grade: int, thresholds: Floats, moves: Floats) -> tuple[int, float]:
-    """Loss of a round, and how far the direction moves along the row; ``moves`` of thresholds.
-
-    The grade is the first r with score < b_r, or the last. Each threshold on the wrong side of
-    the score moves by 1, and the row pulls as often the other way.
-    """
-    predicted = thresholds.size
-    for r in range(thresholds.size):
-        if score < thresholds[r]:
-            predicted = r
-            break
-    pull = 0.0
-    moves[:] = 0.0
-    if predicted != grade:
-        for r in range(thresholds.size):
-            side = 1.0 if grade > r else -1.0
-            if (score - thresholds[r]) * side <= 0.0:
-                moves[r] = -side
-                pull += side
-    return abs(predicted - grade), pull
-
-
-@compiled
-def play_prank(
-    table: Any,
-    rows: Any,
-    grades: Any,
-    weights: Floats,
-    thresholds: Floats,
-    drift: tuple[Floats, Floats],
-    clock: int,
-    out: Floats,
-) -> None:
-    """PRank (Crammer and Singer 2002): one direction, and a threshold between grades.
-
-    Goes through the given rows of a table; ``out`` receives the loss of every round. The weights
-    are p × 1. ``drift`` gathers Σ_τ (τ − 1)·Δ_τ of weights and thresholds for the
-    average; ``clock`` is the number of rounds before this call.
-    """
-    score, pull, moves = np.zeros(1), np.zeros(1), np.zeros(thresholds.size)
-    for i in range(rows.size):
-        row = rows[i]
-        score_row(table, row, weights, score)
-        out[i], pull[0] = _prank_round(score[0], grades[row], thresholds, moves)
-        if out[i] > 0:
-            add_outer(table, row, 1.0, pull, weights)
-            add_outer(table, row, float(clock + i), pull, drift[0])
-            thresholds += moves
-            drift[1][:] += (clock + i) * moves

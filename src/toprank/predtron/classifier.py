@@ -13,7 +13,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from toprank.inputs import check_choice
-from toprank.kernels.rounds import play_prank
+from toprank.kernels.rounds import PrankRounds, play_rows
 from toprank.kernels.rows import rows_of
 from toprank.labels import check_length, class_codes, class_labels, classes_of_stream
 from toprank.predtron.base import OnlineEstimator, RowPredtron
@@ -290,8 +290,9 @@ class PRank(ClassLearner):
     def _play(self, inputs: Any, labels: Any, *, passes: int, shuffle: bool) -> Self:
         def play(order: NDArray[np.intp]) -> Floats:
             losses = np.zeros(order.size)
-            learned = self._weights, self._cuts, self._drift, self.n_rounds_
-            play_prank(inputs, order, labels, *learned, losses)
+            rounds = PrankRounds(self._cuts, self._drift[1], np.array([self.n_rounds_]))
+            learned = self._weights, self._drift[0], self.n_rounds_
+            play_rows(inputs, False, order, labels, *learned, rounds, 1.0, False, losses)
             return losses
 
         return self._run(play, labels.size, passes=passes, shuffle=shuffle)
