@@ -288,15 +288,7 @@ class TreeTable(GrowingRows):
 
     def split(self, split: Split) -> None:
         starts = np.empty(2 * self._starts.size - 1, np.int64)
-        split_rows(
-            self._codes,
-            self._rows,
-            self._starts,
-            (split.column, split.last, split.left_code),
-            self._other,
-            self._spare,
-            starts,
-        )
+        split_rows(self._codes, self._rows, self._starts, split, self._other, self._spare, starts)
         self._rows, self._other, self._starts = self._other, self._rows, starts
 
     def find_leaves(self, splits: Integers) -> None:
