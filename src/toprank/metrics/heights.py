@@ -190,8 +190,7 @@ def pnorm_error(
     p: float = 4.0,
     normalize: bool = False,
     margin: float = 0.0,
-    ties: str = PESSIMISTIC,
-    **lists: Unpack[Options],
+    **options: Unpack[Options],
 ) -> float:
     """P-norm push error: the sum of the p-th powers of the heights of the negatives.
 
@@ -222,16 +221,16 @@ def pnorm_error(
     >>> pnorm_error([-1, 1, -1, 1, -1, -1, 1, 1], [1, 2, 3, 4, 5, 6, 7, 8], p=4)
     33.0
     """
-    rows = check_rows("pnorm_error", y_true, scores, ties, **lists)
+    rows = check_rows("pnorm_error", y_true, scores, **options)
     if not p >= 1:
         raise ValueError(f"p={p} must be at least 1.")
     if np.isinf(p) and not normalize:
         raise ValueError("p=inf has no raw sum; pass normalize=True, or use r_max.")
-    rows = _won_by_margin(rows, margin, ties)
+    rows = _won_by_margin(rows, margin)
     if normalize:
-        error = _normalized(rows, ties, p)
+        error = _normalized(rows, p)
     else:
-        error = _raw(rows, ties, p)
+        error = _raw(rows, p)
         if np.isinf(error).any():
             warnings.warn(
                 f"The p-norm error overflows at p={p:g}; pass normalize=True.",
@@ -241,33 +240,33 @@ def pnorm_error(
     return over_lists(error, rows)
 
 
-def _won_by_margin(rows: ScoredRows, margin: float, ties: str) -> ScoredRows:
+def _won_by_margin(rows: ScoredRows, margin: float) -> ScoredRows:
     """Positives lowered by the margin, so that a plain comparison finds s_i − margin ≤ s_k."""
     if not 0 <= margin < np.inf:
         raise ValueError(f"margin={margin} must be a number of at least 0.")
     if margin == 0:
         return rows
-    if ties != PESSIMISTIC:
-        raise ValueError(f"ties={ties!r} does not go with a margin; ties are errors there.")
+    if rows.ties != PESSIMISTIC:
+        raise ValueError(f"ties={rows.ties!r} does not go with a margin; ties are errors there.")
     # A difference equal to the margin is an error, on whichever side the subtraction rounds it.
     slack = _ROUNDING * (np.abs(rows.scores) + margin)
     return replace(rows, scores=rows.scores - (margin + slack) * rows.gain)
 
 
-def _raw(rows: ScoredRows, ties: str, p: float) -> Floats:
+def _raw(rows: ScoredRows, p: float) -> Floats:
     """Σ_k height^p; the heights of one long list need no sort of all rows at once."""
 
     def price(heights: Floats) -> Floats:
         return _power(heights, p)
 
     with np.errstate(over="ignore"):
-        if ties == AVERAGE and p > 1:
+        if rows.ties == AVERAGE and p > 1:
             return _expected_price(rows, price)
-        heights = heights_of_long_list(rows, SHARE_BELOW[ties]) if rows.is_plain else None
+        heights = heights_of_long_list(rows, SHARE_BELOW[rows.ties]) if rows.is_plain else None
         if heights is not None:
             return np.array([float(price(heights).sum())])
         ranked = rank_rows(rows)
-        return _paid(ranked, price, _heights(ranked, SHARE_BELOW[ties]), ranked.negatives_tied)
+        return _paid(ranked, price, _heights(ranked, SHARE_BELOW[rows.ties]), ranked.negatives_tied)
 
 
 def _power(values: Floats, p: float) -> Floats:
@@ -279,15 +278,15 @@ def _power(values: Floats, p: float) -> Floats:
     return powers
 
 
-def _normalized(rows: ScoredRows, ties: str, p: float) -> Floats:
+def _normalized(rows: ScoredRows, p: float) -> Floats:
     """(1/K Σ_k (h_k/I)^p)^(1/p) with the largest height factored out, so nothing overflows."""
-    if ties == AVERAGE and p > 1:
+    if rows.ties == AVERAGE and p > 1:
         raise ValueError(
             "ties='average' has no closed form for normalize=True with p > 1; "
             "choose 'pessimistic' or 'optimistic'."
         )
     ranked = rank_rows(rows)
-    heights, negatives = _heights(ranked, SHARE_BELOW[ties]), ranked.negatives_tied
+    heights, negatives = _heights(ranked, SHARE_BELOW[rows.ties]), ranked.negatives_tied
     largest = ranked.largest(np.where(negatives > 0, heights, 0.0))
     if np.isinf(p):
         return ratio(largest, rows.positives)

@@ -33,6 +33,7 @@ ROW, POSITIVE, BOTH = "a row", "a positive", "a positive and a negative"
 class Options(TypedDict, total=False):
     """What every metric takes beside labels and scores."""
 
+    ties: str
     undefined: Undefined
     sample_weight: ArrayLike | None
     groups: ArrayLike | None
@@ -106,13 +107,10 @@ def metric(
         rule = Rule(needs, ties)
         METRICS[measure.__name__], RULES[measure.__name__] = measure, rule
         measure.__doc__ = _document(measure, rule, returns)
-        signature = inspect.signature(measure)
+        signature, known = inspect.signature(measure), inspect.signature(check_rows).parameters
         *own, _ = signature.parameters.values()
-        shared = (
-            each
-            for each in inspect.signature(check_rows).parameters.values()
-            if each.name in Options.__annotations__
-        )
+        shared = [known[name] for name in Options.__annotations__]
+        shared[0] = shared[0].replace(default=ties[0])
         vars(measure)["__signature__"] = signature.replace(parameters=[*own, *shared])
         return measure
 
@@ -145,25 +143,26 @@ def check_rows(
     name: str,
     y_true: ArrayLike,
     scores: ArrayLike,
-    ties: str,
     *,
     gain: str | Callable[[NDArray[np.bool_]], Floats] | None = None,
+    ties: str | None = None,
     undefined: Undefined = "skip",
     sample_weight: ArrayLike | None = None,
     groups: ArrayLike | None = None,
     pos_label: Any = None,
     **unknown: Any,
 ) -> ScoredRows:
-    """Checked input of a metric: its rows of weight above 0, and what its mean needs to know.
+    """Checked input of a metric: its rows of weight above 0, its ties and what its mean needs.
 
     ``gain`` says what grades are worth, or is a function of the mask of the positives.
     """
     if unknown:
         raise TypeError(f"{name}() got an unexpected keyword argument {min(unknown)!r}")
     needs, choices = RULES[name]
+    ties = choices[0] if ties is None else ties
     check_choice("ties", ties, choices)
     rows = scored_rows(y_true, scores, sample_weight, groups, pos_label, gain=gain)
-    return replace(rows, metric=name, needs=needs, undefined=undefined)
+    return replace(rows, metric=name, ties=ties, needs=needs, undefined=undefined)
 
 
 def scored_rows(
