@@ -5,21 +5,12 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from toprank.inputs import check_choice
-from toprank.metrics.lists import (
-    BOTH,
-    WORST_FIRST,
-    check_rows,
-    metric,
-    over_lists,
-    ratio,
-    scored_rows,
-)
+from toprank.metrics.lists import BOTH, WORST_FIRST, check_rows, metric, over_lists, per_row, ratio
 from toprank.metrics.ranked import (
     AVERAGE,
     PESSIMISTIC,
@@ -33,22 +24,15 @@ from toprank.metrics.ranked import (
 )
 
 if TYPE_CHECKING:
-    from toprank.metrics.lists import Options
+    from toprank.metrics.lists import Options, RowOptions
     from toprank.metrics.ranked import Floats, ScoredRows
 
 # A difference of two scores is known up to this share of their size.
 _ROUNDING = 4 * np.finfo(np.float64).eps
 
 
-def height(
-    y_true: ArrayLike,
-    scores: ArrayLike,
-    *,
-    ties: str = PESSIMISTIC,
-    sample_weight: ArrayLike | None = None,
-    groups: ArrayLike | None = None,
-    pos_label: Any = None,
-) -> Floats:
+@per_row
+def height(y_true: ArrayLike, scores: ArrayLike, **options: Unpack[RowOptions]) -> Floats:
     """Height of each negative: how many positives it is ranked above.
 
     ::
@@ -70,20 +54,13 @@ def height(
     >>> height([0, 1, 0, 1], [4, 3, 2, 1])
     array([2., 1.])
     """
-    given = y_true, scores, sample_weight, groups, pos_label
-    heights, is_positive = _of_each_row(_heights, ties, *given)
-    return heights[~is_positive]
+    rows = check_rows("height", y_true, scores, keep_weightless=True, **options)
+    heights = _of_each_row(_heights, rows)
+    return heights[~rows.is_positive]
 
 
-def reverse_height(
-    y_true: ArrayLike,
-    scores: ArrayLike,
-    *,
-    ties: str = PESSIMISTIC,
-    sample_weight: ArrayLike | None = None,
-    groups: ArrayLike | None = None,
-    pos_label: Any = None,
-) -> Floats:
+@per_row
+def reverse_height(y_true: ArrayLike, scores: ArrayLike, **options: Unpack[RowOptions]) -> Floats:
     """Reverse height of each positive: how many negatives are ranked above it.
 
     ::
@@ -105,20 +82,13 @@ def reverse_height(
     >>> reverse_height([0, 1, 0, 1], [4, 3, 2, 1])
     array([1., 2.])
     """
-    given = y_true, scores, sample_weight, groups, pos_label
-    heights, is_positive = _of_each_row(_reverse_heights, ties, *given)
-    return heights[is_positive]
+    rows = check_rows("reverse_height", y_true, scores, keep_weightless=True, **options)
+    heights = _of_each_row(_reverse_heights, rows)
+    return heights[rows.is_positive]
 
 
-def ranks(
-    y_true: ArrayLike,
-    scores: ArrayLike,
-    *,
-    ties: str = PESSIMISTIC,
-    sample_weight: ArrayLike | None = None,
-    groups: ArrayLike | None = None,
-    pos_label: Any = None,
-) -> Floats:
+@per_row
+def ranks(y_true: ArrayLike, scores: ArrayLike, **options: Unpack[RowOptions]) -> Floats:
     """Rank of each positive among all rows, 1 the best.
 
     ::
@@ -140,23 +110,17 @@ def ranks(
     >>> ranks([0, 1, 0, 1], [4, 3, 2, 1])
     array([2., 4.])
     """
-    given = y_true, scores, sample_weight, groups, pos_label
-    places, is_positive = _of_each_row(_ranks, ties, *given)
-    return places[is_positive]
+    rows = check_rows("ranks", y_true, scores, keep_weightless=True, **options)
+    places = _of_each_row(_ranks, rows)
+    return places[rows.is_positive]
 
 
-def _of_each_row(
-    formula: Callable[[Ranked, float], Floats], ties: str, *given: Any
-) -> tuple[Floats, NDArray[np.bool_]]:
-    """One value for each row, from a formula of ties, and which rows are positives."""
-    check_choice("ties", ties, tuple(SHARE_BELOW))
-    # Rows of weight 0 count in no height, yet they have a height of their own.
-    rows = scored_rows(*given, keep_weightless=True)
+def _of_each_row(formula: Callable[[Ranked, float], Floats], rows: ScoredRows) -> Floats:
+    """One value for each row, from a formula of ties; rows of weight 0 have one of their own."""
     if not rows.scores.size:
         raise ValueError("y_true is empty; there is no row to rank.")
     by_score = sort_rows(rows)
-    values = formula(rank_sorted(rows, by_score), SHARE_BELOW[ties])
-    return by_score.for_each_row(values), rows.gain
+    return by_score.for_each_row(formula(rank_sorted(rows, by_score), SHARE_BELOW[rows.ties]))
 
 
 def _heights(ranked: Ranked, share: float) -> Floats:
