@@ -24,7 +24,7 @@ from toprank.metrics.ranked import (
 )
 
 if TYPE_CHECKING:
-    from toprank.metrics.lists import Options, RowOptions
+    from toprank.metrics.lists import Options, PerRowOptions
     from toprank.metrics.ranked import Floats, ScoredRows
 
 # A difference of two scores is known up to this share of their size.
@@ -32,7 +32,7 @@ _ROUNDING = 4 * np.finfo(np.float64).eps
 
 
 @per_row
-def height(y_true: ArrayLike, scores: ArrayLike, **options: Unpack[RowOptions]) -> Floats:
+def height(y_true: ArrayLike, scores: ArrayLike, **options: Unpack[PerRowOptions]) -> Floats:
     """Height of each negative: how many positives it is ranked above.
 
     ::
@@ -60,7 +60,9 @@ def height(y_true: ArrayLike, scores: ArrayLike, **options: Unpack[RowOptions]) 
 
 
 @per_row
-def reverse_height(y_true: ArrayLike, scores: ArrayLike, **options: Unpack[RowOptions]) -> Floats:
+def reverse_height(
+    y_true: ArrayLike, scores: ArrayLike, **options: Unpack[PerRowOptions]
+) -> Floats:
     """Reverse height of each positive: how many negatives are ranked above it.
 
     ::
@@ -88,7 +90,7 @@ def reverse_height(y_true: ArrayLike, scores: ArrayLike, **options: Unpack[RowOp
 
 
 @per_row
-def ranks(y_true: ArrayLike, scores: ArrayLike, **options: Unpack[RowOptions]) -> Floats:
+def ranks(y_true: ArrayLike, scores: ArrayLike, **options: Unpack[PerRowOptions]) -> Floats:
     """Rank of each positive among all rows, 1 the best.
 
     ::

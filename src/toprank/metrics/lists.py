@@ -30,7 +30,7 @@ WORST_FIRST = PESSIMISTIC, AVERAGE, OPTIMISTIC
 ROW, POSITIVE, BOTH = "a row", "a positive", "a positive and a negative"
 
 
-class RowOptions(TypedDict, total=False):
+class PerRowOptions(TypedDict, total=False):
     """What functions of single rows take beside labels and scores."""
 
     ties: str
@@ -39,7 +39,7 @@ class RowOptions(TypedDict, total=False):
     pos_label: Any
 
 
-class Options(RowOptions, total=False):
+class Options(PerRowOptions, total=False):
     """What every metric takes beside labels and scores."""
 
     undefined: Undefined
@@ -119,8 +119,8 @@ def metric(
 
 
 def per_row(call: Callable[P, Floats]) -> Callable[P, Floats]:
-    """Name the :class:`RowOptions` of a function of single rows in its signature."""
-    _spell_out(call, Rule(ROW, WORST_FIRST), RowOptions.__optional_keys__)
+    """Name the :class:`PerRowOptions` of a function of single rows in its signature."""
+    _spell_out(call, Rule(ROW, WORST_FIRST), PerRowOptions.__optional_keys__)
     return call
 
 
