@@ -49,8 +49,7 @@ def dcg(
     k: float | None = None,
     log_base: float = 2.0,
     gain: str = GAIN,
-    ties: str = AVERAGE,
-    **lists: Unpack[Options],
+    **options: Unpack[Options],
 ) -> float:
     """Discounted cumulative gain: the gains of the rows, discounted by their place in the list.
 
@@ -74,10 +73,10 @@ def dcg(
     >>> dcg([1, 0, 1], [3, 2, 1])
     1.5
     """
-    rows = check_rows("dcg", y_true, scores, ties, gain=gain, **lists)
+    rows = check_rows("dcg", y_true, scores, gain=gain, **options)
     budget = None if k is None else budgets(k, rows)
-    ranked = rank_rows(rows if budget is None else head(rows, budget), split=ties)
-    gains = _discounted(ranked, budget, log_base, together=ties == TOGETHER)
+    ranked = rank_rows(rows if budget is None else head(rows, budget), split=rows.ties)
+    gains = _discounted(ranked, budget, log_base, together=rows.ties == TOGETHER)
     return over_lists(gains, rows)
 
 
@@ -89,8 +88,7 @@ def ndcg(
     k: float | None = None,
     log_base: float = 2.0,
     gain: str = GAIN,
-    ties: str = AVERAGE,
-    **lists: Unpack[Options],
+    **options: Unpack[Options],
 ) -> float:
     """DCG divided by the largest DCG of any order of the list.
 
@@ -113,9 +111,9 @@ def ndcg(
     >>> ndcg([3, 0, 1], [0.9, 0.2, 0.8])
     1.0
     """
-    rows = check_rows("ndcg", y_true, scores, ties, gain=gain, **lists)
+    rows = check_rows("ndcg", y_true, scores, gain=gain, **options)
     budget = None if k is None else budgets(k, rows)
-    ranked = rank_rows(rows if budget is None else head(rows, budget), split=ties)
+    ranked = rank_rows(rows if budget is None else head(rows, budget), split=rows.ties)
     reached = _discounted(ranked, budget, log_base)
     share = ratio(reached, _discounted(_best_order(rows), budget, log_base))
     return over_lists(share, rows)
@@ -164,12 +162,7 @@ def _discounted(
 
 @metric(needs=POSITIVE, ties=TOGETHER_FIRST, returns="Above 0.")
 def average_reciprocal_rank(
-    y_true: ArrayLike,
-    scores: ArrayLike,
-    *,
-    normalize: bool = False,
-    ties: str = TOGETHER,
-    **lists: Unpack[Options],
+    y_true: ArrayLike, scores: ArrayLike, *, normalize: bool = False, **options: Unpack[Options]
 ) -> float:
     """Sum of the reciprocal ranks of the positives, the AveR of Rudin (2009).
 
@@ -193,24 +186,19 @@ def average_reciprocal_rank(
     >>> average_reciprocal_rank([1, 0, 1, 0], [0.9, 0.8, 0.7, 0.1])
     1.3333333333333333
     """
-    rows = check_rows("average_reciprocal_rank", y_true, scores, ties, **lists)
+    rows = check_rows("average_reciprocal_rank", y_true, scores, **options)
     ranked = rank_rows(rows)
-    if ties == TOGETHER:
+    if rows.ties == TOGETHER:
         total = ranked.total(ranked.gain / (ranked.above(ranked.weight) + ranked.weight))
     else:
-        total = sum_over_ranks(ranked, np.reciprocal, ties)
+        total = sum_over_ranks(ranked, np.reciprocal, rows.ties)
     total = ratio(total, rows.positives) if normalize else total
     return over_lists(total, rows)
 
 
 @metric(needs=BOTH)
 def bedroc(
-    y_true: ArrayLike,
-    scores: ArrayLike,
-    *,
-    alpha: float = 20.0,
-    ties: str = AVERAGE,
-    **lists: Unpack[Options],
+    y_true: ArrayLike, scores: ArrayLike, *, alpha: float = 20.0, **options: Unpack[Options]
 ) -> float:
     """Boltzmann-enhanced discrimination of ROC: exponentially weighted early recognition.
 
@@ -234,13 +222,13 @@ def bedroc(
     >>> bedroc([1, 0, 1, 0, 0], [5, 4, 3, 2, 1], alpha=20)
     0.98234...
     """
-    rows = check_rows("bedroc", y_true, scores, ties, **lists)
+    rows = check_rows("bedroc", y_true, scores, **options)
     if not 0 < alpha < np.inf:
         raise ValueError(f"alpha={alpha} must be a positive number.")
     scaled = rows.scaled()
     ranked, rate = rank_rows(scaled), alpha / scaled.totals
     live = ranked.gain > 0
-    above, through, density = places_of_positives(ranked, live, ties)
+    above, through, density = places_of_positives(ranked, live, rows.ties)
     mass = np.zeros_like(ranked.gain)
     mass[live] = density * _mass(ranked.spread(rate)[live], above, through)
     # A geometric sum over unit places has the constant 1/(e^rate − 1), which cancels here.
@@ -256,9 +244,7 @@ def _mass(rate: Floats, above: Floats, through: Floats) -> Floats:
 
 
 @metric(needs=POSITIVE, ties=TOGETHER_FIRST)
-def average_precision(
-    y_true: ArrayLike, scores: ArrayLike, *, ties: str = TOGETHER, **lists: Unpack[Options]
-) -> float:
+def average_precision(y_true: ArrayLike, scores: ArrayLike, **options: Unpack[Options]) -> float:
     """Mean, over the positives, of the precision of the list that ends at each.
 
     ::
@@ -276,18 +262,18 @@ def average_precision(
     >>> average_precision([1, 0, 1, 0], [0.9, 0.8, 0.7, 0.1])
     0.8333333333333333
     """
-    rows = check_rows("average_precision", y_true, scores, ties, **lists)
+    rows = check_rows("average_precision", y_true, scores, **options)
     ranked = rank_rows(rows)
     # Only ties with positives add to the sum; the others are left out of the harmonic sums.
     live = np.flatnonzero(ranked.gain)
     found, place = ranked.above(ranked.gain)[live], ranked.above(ranked.weight)[live]
     gain, weight = ranked.gain[live], ranked.weight[live]
-    if ties == TOGETHER:
+    if rows.ties == TOGETHER:
         sums = gain * ((found + gain) / (place + weight))
-    elif ties == AVERAGE:
+    elif rows.ties == AVERAGE:
         sums = _mean_of_orders(found, place, gain, weight)
     else:  # Σ_j (found + j)/(place + j) over j = 1..gain, as Σ_j 1 − (place − found)/(place + j)
-        place = place + (weight - gain) if ties == PESSIMISTIC else place
+        place = place + (weight - gain) if rows.ties == PESSIMISTIC else place
         sums = gain - (place - found) * harmonic_between(place, gain)
     mean = ratio(ranked.total_of(sums, live), rows.positives)
     return over_lists(mean, rows)

@@ -30,13 +30,19 @@ WORST_FIRST = PESSIMISTIC, AVERAGE, OPTIMISTIC
 ROW, POSITIVE, BOTH = "a row", "a positive", "a positive and a negative"
 
 
-class Options(TypedDict, total=False):
-    """What every metric takes beside labels and scores."""
+class PerRowOptions(TypedDict, total=False):
+    """What functions of single rows take beside labels and scores."""
 
-    undefined: Undefined
+    ties: str
     sample_weight: ArrayLike | None
     groups: ArrayLike | None
     pos_label: Any
+
+
+class Options(PerRowOptions, total=False):
+    """What every metric takes beside labels and scores."""
+
+    undefined: Undefined
 
 
 class Rule(NamedTuple):
@@ -103,20 +109,29 @@ def metric(
     """
 
     def listed(measure: Callable[P, float]) -> Callable[P, float]:
+        METRICS[measure.__name__] = measure
         rule = Rule(needs, ties)
-        METRICS[measure.__name__], RULES[measure.__name__] = measure, rule
         measure.__doc__ = _document(measure, rule, returns)
-        signature = inspect.signature(measure)
-        *own, _ = signature.parameters.values()
-        shared = (
-            each
-            for each in inspect.signature(check_rows).parameters.values()
-            if each.name in Options.__annotations__
-        )
-        vars(measure)["__signature__"] = signature.replace(parameters=[*own, *shared])
+        _spell_out(measure, rule, Options.__optional_keys__)
         return measure
 
     return listed
+
+
+def per_row(call: Callable[P, Floats]) -> Callable[P, Floats]:
+    """Name the :class:`PerRowOptions` of a function of single rows in its signature."""
+    _spell_out(call, Rule(ROW, WORST_FIRST), PerRowOptions.__optional_keys__)
+    return call
+
+
+def _spell_out(call: Callable[..., Any], rule: Rule, options: frozenset[str]) -> None:
+    """Keep the rule of a function, and write its options into its signature one by one."""
+    RULES[call.__name__] = rule
+    signature, known = inspect.signature(call), inspect.signature(check_rows).parameters
+    *own, _ = signature.parameters.values()
+    shared = [each for name, each in known.items() if name in options]
+    shared[0] = shared[0].replace(default=rule.ties[0], annotation="str")
+    vars(call)["__signature__"] = signature.replace(parameters=[*own, *shared])
 
 
 def _document(measure: Callable[..., float], rule: Rule, returns: str) -> str:
@@ -145,25 +160,29 @@ def check_rows(
     name: str,
     y_true: ArrayLike,
     scores: ArrayLike,
-    ties: str,
     *,
     gain: str | Callable[[NDArray[np.bool_]], Floats] | None = None,
+    keep_weightless: bool = False,
+    ties: str | None = None,
     undefined: Undefined = "skip",
     sample_weight: ArrayLike | None = None,
     groups: ArrayLike | None = None,
     pos_label: Any = None,
     **unknown: Any,
 ) -> ScoredRows:
-    """Checked input of a metric: its rows of weight above 0, and what its mean needs to know.
+    """Checked input of a metric: its rows of weight above 0, its ties and what its mean needs.
 
-    ``gain`` says what grades are worth, or is a function of the mask of the positives.
+    ``gain`` says what grades are worth, or is a function of the mask of the positives. Rows of
+    weight 0 are dropped unless kept.
     """
     if unknown:
         raise TypeError(f"{name}() got an unexpected keyword argument {min(unknown)!r}")
     needs, choices = RULES[name]
+    ties = choices[0] if ties is None else ties
     check_choice("ties", ties, choices)
-    rows = scored_rows(y_true, scores, sample_weight, groups, pos_label, gain=gain)
-    return replace(rows, metric=name, needs=needs, undefined=undefined)
+    given = y_true, scores, sample_weight, groups, pos_label
+    rows = scored_rows(*given, gain=gain, keep_weightless=keep_weightless)
+    return replace(rows, metric=name, ties=ties, needs=needs, undefined=undefined)
 
 
 def scored_rows(

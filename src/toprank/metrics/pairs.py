@@ -37,9 +37,7 @@ _SHARE_LOST = "Between 0 and 1 (with lists: the share of lists lost); smaller is
 
 
 @metric(needs=BOTH)
-def roc_auc(
-    y_true: ArrayLike, scores: ArrayLike, *, ties: str = AVERAGE, **lists: Unpack[Options]
-) -> float:
+def roc_auc(y_true: ArrayLike, scores: ArrayLike, **options: Unpack[Options]) -> float:
     """Share of positive-negative pairs in which the positive scores higher.
 
     ::
@@ -56,19 +54,19 @@ def roc_auc(
     >>> roc_auc([1, 0, 1, 0], [0.9, 0.8, 0.7, 0.1])
     0.75
     """
-    rows = check_rows("roc_auc", y_true, scores, ties, **lists)
-    share = _share_of_won_pairs(rows.scaled(), ties)
+    rows = check_rows("roc_auc", y_true, scores, **options)
+    share = _share_of_won_pairs(rows.scaled())
     return over_lists(share, rows)
 
 
-def _share_of_won_pairs(rows: ScoredRows, ties: str) -> Floats:
+def _share_of_won_pairs(rows: ScoredRows) -> Floats:
     n_pairs = rows.positives * rows.negatives
     # The wrong pairs of one long list are counted without a sort of all rows at once.
-    wrong = heights_of_long_list(rows, SHARE_BELOW[ties]) if rows.is_plain else None
+    wrong = heights_of_long_list(rows, SHARE_BELOW[rows.ties]) if rows.is_plain else None
     if wrong is not None:
         return ratio(n_pairs - float(wrong.sum()), n_pairs)
     ranked = rank_rows(rows)
-    beaten = SHARE_ABOVE[ties] * ranked.gain
+    beaten = SHARE_ABOVE[rows.ties] * ranked.gain
     beaten += ranked.above(ranked.gain)
     beaten *= ranked.negatives_tied
     return ratio(ranked.total(beaten), n_pairs)
@@ -81,8 +79,7 @@ def partial_auc(
     *,
     max_fpr: float = 0.1,
     standardize: bool = True,
-    ties: str = AVERAGE,
-    **lists: Unpack[Options],
+    **options: Unpack[Options],
 ) -> float:
     """Area under the left end of the ROC curve, up to a false positive rate.
 
@@ -110,7 +107,7 @@ def partial_auc(
     >>> partial_auc([1, 0, 1, 0], [0.9, 0.8, 0.7, 0.1], max_fpr=0.5, standardize=False)
     0.25
     """
-    rows = check_rows("partial_auc", y_true, scores, ties, **lists)
+    rows = check_rows("partial_auc", y_true, scores, **options)
     if not 0 < max_fpr <= 1:
         raise ValueError(f"max_fpr={max_fpr} must lie in (0, 1].")
     scaled = rows.scaled()
@@ -118,11 +115,11 @@ def partial_auc(
     ranked = rank_rows(head(scaled, end, of_negatives=True) if max_fpr < 0.5 else scaled)
     negatives = ranked.negatives_tied
     taken = np.clip(ranked.spread(end) - ranked.above(negatives), 0.0, negatives)
-    if ties == AVERAGE:
+    if rows.ties == AVERAGE:
         slope = np.divide(taken, negatives, out=np.zeros_like(taken), where=negatives > 0)
         tied = 0.5 * slope * ranked.gain
     else:
-        tied = SHARE_ABOVE[ties] * ranked.gain
+        tied = SHARE_ABOVE[rows.ties] * ranked.gain
     area = ranked.total(taken * (ranked.above(ranked.gain) + tied))
     area = ratio(area, scaled.positives * scaled.negatives)
     if standardize:
@@ -132,9 +129,7 @@ def partial_auc(
 
 
 @metric(needs=BOTH, ties=WORST_FIRST)
-def positives_at_top(
-    y_true: ArrayLike, scores: ArrayLike, *, ties: str = PESSIMISTIC, **lists: Unpack[Options]
-) -> float:
+def positives_at_top(y_true: ArrayLike, scores: ArrayLike, **options: Unpack[Options]) -> float:
     """Share of the positives that score above every negative.
 
     ::
@@ -151,16 +146,14 @@ def positives_at_top(
     >>> positives_at_top([1, 1, 0, 1, 1], [5, 4, 3, 2, 1])
     0.5
     """
-    rows = check_rows("positives_at_top", y_true, scores, ties, **lists)
-    before, under = _around_first_negative(rows, ties)
+    rows = check_rows("positives_at_top", y_true, scores, **options)
+    before, under = _around_first_negative(rows)
     share = ratio(before, before + under)
     return over_lists(share, rows)
 
 
 @metric(needs=BOTH, ties=WORST_FIRST, returns=_COUNT)
-def r_max(
-    y_true: ArrayLike, scores: ArrayLike, *, ties: str = PESSIMISTIC, **lists: Unpack[Options]
-) -> float:
+def r_max(y_true: ArrayLike, scores: ArrayLike, **options: Unpack[Options]) -> float:
     """Number of positives below the highest negative.
 
     ::
@@ -177,17 +170,17 @@ def r_max(
     >>> r_max([1, 1, 0, 1, 1], [5, 4, 3, 2, 1])
     2.0
     """
-    rows = check_rows("r_max", y_true, scores, ties, **lists)
-    _, under = _around_first_negative(rows, ties)
+    rows = check_rows("r_max", y_true, scores, **options)
+    _, under = _around_first_negative(rows)
     return over_lists(under, rows)
 
 
-def _around_first_negative(rows: ScoredRows, ties: str) -> tuple[Floats, Floats]:
+def _around_first_negative(rows: ScoredRows) -> tuple[Floats, Floats]:
     """Weight of the positives above and below the highest negative of each list."""
     ranked = rank_rows(head(rows, np.ones(1), of_negatives=True))
     negatives = ranked.negatives_tied
     # The first of n tied negatives leaves p/(n + 1) of p positives above it, in the mean.
-    share = 1.0 / (negatives + 1.0) if ties == AVERAGE else SHARE_ABOVE[ties]
+    share = 1.0 / (negatives + 1.0) if rows.ties == AVERAGE else SHARE_ABOVE[rows.ties]
     tied = share * ranked.gain
     # Ties are counted, which is exact; a sum of weights need not be 0 where there are none.
     holds = negatives > 0
@@ -200,9 +193,7 @@ def _around_first_negative(rows: ScoredRows, ties: str) -> tuple[Floats, Floats]
 
 
 @metric(needs=BOTH, ties=WORST_FIRST, returns=_SHARE_LOST)
-def winner_take_all(
-    y_true: ArrayLike, scores: ArrayLike, *, ties: str = PESSIMISTIC, **lists: Unpack[Options]
-) -> float:
+def winner_take_all(y_true: ArrayLike, scores: ArrayLike, **options: Unpack[Options]) -> float:
     """Loss of the winner: 1 if a negative leads the list, 0 if a positive does.
 
     ::
@@ -218,12 +209,12 @@ def winner_take_all(
     >>> winner_take_all([0, 1, 1, 0], [9, 8, 9, 1], groups=["a", "a", "b", "b"])
     0.5
     """
-    rows = check_rows("winner_take_all", y_true, scores, ties, **lists)
+    rows = check_rows("winner_take_all", y_true, scores, **options)
     ranked = rank_rows(head(rows, np.ones(1)))
     positives, negatives = ranked.gain[ranked.starts], ranked.negatives_tied[ranked.starts]
-    if ties == PESSIMISTIC:
+    if rows.ties == PESSIMISTIC:
         loss = (negatives > 0).astype(np.float64)
-    elif ties == OPTIMISTIC:
+    elif rows.ties == OPTIMISTIC:
         loss = (positives == 0).astype(np.float64)
     else:
         loss = negatives / ranked.weight[ranked.starts]

@@ -41,8 +41,8 @@ class ScoredRows:
 
     ``gain`` is a mask of the positives, or what each row is worth where labels are graded.
     ``codes`` is the list of each row, ``None`` where there is one list only; ``names`` are the
-    lists' own names. ``metric``, what it needs of a list, and what counts where this is
-    ``undefined`` are for the mean over the lists.
+    lists' own names. ``ties`` is the policy of the ``metric``; what it needs of a list, and what
+    counts where this is ``undefined``, are for the mean over the lists.
     """
 
     scores: Floats
@@ -52,6 +52,7 @@ class ScoredRows:
     n_lists: int
     names: NDArray[Any] | None = None
     metric: str = ""
+    ties: str = AVERAGE
     needs: str = "a row"
     undefined: str | float = "skip"
 

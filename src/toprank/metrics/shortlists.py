@@ -58,13 +58,13 @@ def budgets(k: Any, rows: ScoredRows) -> Floats:
     return np.maximum(rounded_up(share), 1.0) if rows.are_whole else share
 
 
-def _hits(rows: ScoredRows, budget: Floats, ties: str) -> Floats:
+def _hits(rows: ScoredRows, budget: Floats) -> Floats:
     """Weight of the positives among the first ``budget`` of each list."""
     ranked = rank_rows(head(rows, budget))
     taken = np.clip(ranked.spread(budget) - ranked.above(ranked.weight), 0.0, ranked.weight)
-    if ties == AVERAGE:
+    if rows.ties == AVERAGE:
         hits = ranked.gain * (taken / ranked.weight)
-    elif ties == PESSIMISTIC:
+    elif rows.ties == PESSIMISTIC:
         hits = np.maximum(taken - ranked.negatives_tied, 0.0)
     else:
         hits = np.minimum(taken, ranked.gain)
@@ -73,7 +73,7 @@ def _hits(rows: ScoredRows, budget: Floats, ties: str) -> Floats:
 
 @metric(needs=ROW)
 def precision_at_k(
-    y_true: ArrayLike, scores: ArrayLike, *, k: float, ties: str = AVERAGE, **lists: Unpack[Options]
+    y_true: ArrayLike, scores: ArrayLike, *, k: float, **options: Unpack[Options]
 ) -> float:
     """Share of positives among the k best rows.
 
@@ -92,15 +92,15 @@ def precision_at_k(
     >>> precision_at_k([1, 0, 1, 0], [1, 1, 1, 0], k=2, ties="pessimistic")
     0.5
     """
-    rows = check_rows("precision_at_k", y_true, scores, ties, **lists)
+    rows = check_rows("precision_at_k", y_true, scores, **options)
     budget = budgets(k, rows)
-    precision = _hits(rows, budget, ties) / budget
+    precision = _hits(rows, budget) / budget
     return over_lists(precision, rows)
 
 
 @metric(needs=POSITIVE)
 def recall_at_k(
-    y_true: ArrayLike, scores: ArrayLike, *, k: float, ties: str = AVERAGE, **lists: Unpack[Options]
+    y_true: ArrayLike, scores: ArrayLike, *, k: float, **options: Unpack[Options]
 ) -> float:
     """Share of all positives that are among the k best rows.
 
@@ -116,15 +116,13 @@ def recall_at_k(
     >>> recall_at_k([1, 0, 1, 0], [0.9, 0.8, 0.7, 0.1], k=3)
     1.0
     """
-    rows = check_rows("recall_at_k", y_true, scores, ties, **lists)
-    recall = ratio(_hits(rows, budgets(k, rows), ties), rows.positives)
+    rows = check_rows("recall_at_k", y_true, scores, **options)
+    recall = ratio(_hits(rows, budgets(k, rows)), rows.positives)
     return over_lists(recall, rows)
 
 
 @metric(needs=POSITIVE, returns="1 for a random order.")
-def lift(
-    y_true: ArrayLike, scores: ArrayLike, *, k: float, ties: str = AVERAGE, **lists: Unpack[Options]
-) -> float:
+def lift(y_true: ArrayLike, scores: ArrayLike, *, k: float, **options: Unpack[Options]) -> float:
     """How many times more positives the k best rows contain than k random rows.
 
     ::
@@ -139,19 +137,14 @@ def lift(
     >>> lift([1, 0, 0, 0], [0.9, 0.8, 0.7, 0.1], k=1)
     4.0
     """
-    rows = check_rows("lift", y_true, scores, ties, **lists)
-    times = _lift(rows, k, ties)
+    rows = check_rows("lift", y_true, scores, **options)
+    times = _lift(rows, k)
     return over_lists(times, rows)
 
 
 @metric(needs=POSITIVE, returns="1 for a random order, at most ``1 / fraction``.")
 def enrichment_factor(
-    y_true: ArrayLike,
-    scores: ArrayLike,
-    *,
-    fraction: float = 0.01,
-    ties: str = AVERAGE,
-    **lists: Unpack[Options],
+    y_true: ArrayLike, scores: ArrayLike, *, fraction: float = 0.01, **options: Unpack[Options]
 ) -> float:
     """Enrichment of actives in the best fraction of a screened list.
 
@@ -174,18 +167,18 @@ def enrichment_factor(
     >>> enrichment_factor([1, 0, 0, 0], [0.9, 0.8, 0.7, 0.1], fraction=0.25)
     4.0
     """
-    rows = check_rows("enrichment_factor", y_true, scores, ties, **lists)
+    rows = check_rows("enrichment_factor", y_true, scores, **options)
     if isinstance(fraction, bool) or not 0 < fraction < 1:
         raise ValueError(
             f"fraction={fraction!r} must lie in (0, 1); for a number of rows use lift."
         )
-    times = _lift(rows, fraction, ties)
+    times = _lift(rows, fraction)
     return over_lists(times, rows)
 
 
-def _lift(rows: ScoredRows, k: float, ties: str) -> Floats:
+def _lift(rows: ScoredRows, k: float) -> Floats:
     budget = budgets(k, rows)
-    return (_hits(rows, budget, ties) / budget) * ratio(rows.totals, rows.positives)
+    return (_hits(rows, budget) / budget) * ratio(rows.totals, rows.positives)
 
 
 @metric(
@@ -199,8 +192,7 @@ def value_at_k(
     k: float,
     value: Any = 1.0,
     cost: Any = 0.0,
-    ties: str = AVERAGE,
-    **lists: Unpack[Options],
+    **options: Unpack[Options],
 ) -> float:
     """What the k best rows bring: the values of the positives minus the costs of all.
 
@@ -230,26 +222,24 @@ def value_at_k(
     n_rows = np.asarray(scores).size
     values, costs = as_amounts(value, n_rows, name="value"), as_amounts(cost, n_rows, name="cost")
     if np.ndim(value) == np.ndim(cost) == 0:
-        rows = check_rows("value_at_k", y_true, scores, ties, **lists)
+        rows = check_rows("value_at_k", y_true, scores, **options)
         budget = budgets(k, rows)
-        net = float(value) * _hits(rows, budget, ties) - float(cost) * budget
+        net = float(value) * _hits(rows, budget) - float(cost) * budget
     else:  # the gain of a row is what it brings, by which ties are split
 
         def gain(positives: NDArray[np.bool_]) -> Floats:
             return positives * values - costs
 
-        rows = check_rows("value_at_k", y_true, scores, ties, gain=gain, **lists)
+        rows = check_rows("value_at_k", y_true, scores, gain=gain, **options)
         budget = budgets(k, rows)
-        ranked = rank_rows(head(rows, budget), split=ties)
+        ranked = rank_rows(head(rows, budget), split=rows.ties)
         room = ranked.spread(budget) - ranked.above(ranked.weight)
         net = ranked.total(ranked.gain * np.clip(room / ranked.weight, 0.0, 1.0))
     return over_lists(net, rows)
 
 
 @metric(needs=POSITIVE)
-def prbep(
-    y_true: ArrayLike, scores: ArrayLike, *, ties: str = AVERAGE, **lists: Unpack[Options]
-) -> float:
+def prbep(y_true: ArrayLike, scores: ArrayLike, **options: Unpack[Options]) -> float:
     """Precision-recall break-even point: precision, and recall, at as many rows as positives.
 
     ::
@@ -264,8 +254,8 @@ def prbep(
     >>> prbep([1, 0, 1, 0], [0.9, 0.8, 0.7, 0.1])
     0.5
     """
-    rows = check_rows("prbep", y_true, scores, ties, **lists)
-    precision = ratio(_hits(rows, rows.positives, ties), rows.positives)
+    rows = check_rows("prbep", y_true, scores, **options)
+    precision = ratio(_hits(rows, rows.positives), rows.positives)
     return over_lists(precision, rows)
 
 

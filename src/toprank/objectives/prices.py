@@ -57,17 +57,13 @@ class Price:
     second_derivative: Callable[[Floats], Floats] | None = None
 
     def __post_init__(self) -> None:
-        for name in ("value", "derivative"):
-            if not callable(getattr(self, name)):
+        for name, none in (("value", ""), ("derivative", ""), ("second_derivative", " or None")):
+            given = getattr(self, name)
+            if not callable(given) and not (none and given is None):
                 raise TypeError(
-                    f"{name} of a Price must be a function of an array of heights, "
-                    f"got {getattr(self, name)!r}."
+                    f"{name} of a Price must be a function of an array of heights{none}, "
+                    f"got {given!r}."
                 )
-        if self.second_derivative is not None and not callable(self.second_derivative):
-            raise TypeError(
-                "second_derivative of a Price must be a function of an array of heights or None, "
-                f"got {self.second_derivative!r}."
-            )
         heights = np.arange(65.0)
         with np.errstate(all="ignore"):
             slopes = np.broadcast_to(self.derivative(heights), heights.shape)

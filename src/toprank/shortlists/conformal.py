@@ -30,8 +30,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import betaln, gammaln
-from scipy.stats import false_discovery_control, hypergeom, kstwobign
+from scipy.stats import betabinom, false_discovery_control, hypergeom, kstwobign
 
 from toprank.inputs import check_number, rounded_up, rows_within_budget
 from toprank.shortlists.calibration import as_new_scores, check_confidence
@@ -281,13 +280,7 @@ def positives_left(
         return Left(share * left, most_among_new(n_sampled, n_hits, left, confidence))
     more = np.arange(left + 1)
     # ln posterior(θ) of θ = n_hits + more positives in the urn, from a uniform prior
-    posterior = (
-        gammaln(left + 1)
-        - gammaln(more + 1)
-        - gammaln(left - more + 1)
-        + betaln(more + n_hits + 1, left - more + n_sampled - n_hits + 1)
-        - betaln(n_hits + 1, n_sampled - n_hits + 1)
-    )
+    posterior = betabinom.logpmf(more, left, n_hits + 1, n_sampled - n_hits + 1)
     possible = -np.log(n_rows + 1) - posterior < -np.log(1.0 - confidence) + 1e-12
     return Left(share * left, int(more[possible].max(initial=0)))
 
