@@ -24,6 +24,7 @@ from toprank.inputs import (
     class_codes,
     class_labels,
     classes_of_stream,
+    is_sparse,
 )
 from toprank.objectives.base import are_ordinary
 from toprank.objectives.precision import PrecisionAtK, are_whole, as_top
@@ -34,7 +35,6 @@ from toprank.rankers.supervised import SpoolingRanker, check_table
 from toprank.solvers.cuts import matching_intercept
 from toprank.solvers.cutting_plane import minimize_by_cutting_planes
 from toprank.solvers.mini_batch import (
-    BatchRows,
     MiniBatches,
     Patience,
     Stream,
@@ -230,34 +230,31 @@ class PrecisionAtKRanker(SpoolingRanker):
         return StandardFeatures()
 
     def _fit(self, table: Any, truth: Truth, given: dict[str, Any], **_: Any) -> Self:
-        truth = with_ordinary_weights(truth, self.k)
-        rows = BatchRows.of(table, truth)
+        table, truth = in_row_order(table), with_ordinary_weights(truth, self.k)
         self.classes_: Any = truth.classes
         start = self._start_weights(table.shape[1])
         if start is None:
-            self.weak_rankers_ = self._scaling(rows)
-        learned = partial(self._learned, rows)
+            self.weak_rankers_ = self._scaling(table, truth)
+        learned = partial(self._learned, table, truth)
         watch = Watch(self, self._passes(), self.verbose, learned, given)
         with closing(watch):
             if self.solver == "cutting_plane":
-                self._fit_by_planes(rows, truth, watch, start)
+                self._fit_by_planes(table, truth, watch, start)
             else:
-                self._fit_by_batches(rows, truth, watch, start)
+                self._fit_by_batches(table, truth, watch, start)
         return self
 
-    def _scaling(self, rows: BatchRows) -> StandardFeatures:
+    def _scaling(self, table: Any, truth: Truth) -> StandardFeatures:
         names = getattr(self, "feature_names_in_", None)
-        return self._family().fit(rows.X, rows.weights, names=names)
+        return self._family().fit(table, truth.weights, names=names)
 
     def _passes(self) -> int:
         return self.max_iter or (PLANES if self.solver == "cutting_plane" else PASSES)
 
-    def _fit_by_planes(
-        self, rows: BatchRows, truth: Truth, watch: Watch, start: Floats | None
-    ) -> None:
+    def _fit_by_planes(self, table: Any, truth: Truth, watch: Watch, start: Floats | None) -> None:
         criterion = PrecisionAtK(self.k, self.surrogate).criterion(truth)
         solution = minimize_by_cutting_planes(
-            self.weak_rankers_.design(rows.X),
+            self.weak_rankers_.design(table),
             criterion,
             float(self.alpha),
             weights=start,
@@ -265,7 +262,7 @@ class PrecisionAtKRanker(SpoolingRanker):
             tol=self.tol,
             monitor=watch,
         )
-        self._store_solution(solution, self._learned(rows, solution.weights))
+        self._store_solution(solution, self._learned(table, truth, solution.weights))
         self.__dict__.pop("_stream", None)  # a stream that goes on from here begins with this model
         self.certificate_: StreamCertificate | GapCertificate = GapCertificate(
             solution.lower, solution.upper
@@ -281,22 +278,20 @@ class PrecisionAtKRanker(SpoolingRanker):
                 stacklevel=5,
             )
 
-    def _fit_by_batches(
-        self, rows: BatchRows, truth: Truth, watch: Watch, start: Floats | None
-    ) -> None:
+    def _fit_by_batches(self, table: Any, truth: Truth, watch: Watch, start: Floats | None) -> None:
         rng = check_random_state(self.random_state)
-        k, kept, judge = self._share(truth), rows, None
+        k, kept, judge = self._share(truth), (table, truth), None
         if self.early_stopping:
             inside, outside = split_rows(truth, self.validation_fraction, rng)
-            kept = BatchRows.of(rows.X[inside], truth.part(inside))
+            kept = in_row_order(table[inside]), truth.part(inside)
             aside: Any = PrecisionAtK(k, self.surrogate).criterion(truth.part(outside))
-            design = self.weak_rankers_.design(rows.X[outside])
+            design = self.weak_rankers_.design(table[outside])
             judge = lambda weights: aside.loss(design.scores(weights))  # noqa: E731
-        batches = MiniBatches(kept, self.batch_size, int(rng.randint(2**31 - 1)))
+        batches = MiniBatches(kept[1], self.batch_size, int(rng.randint(2**31 - 1)))
         ensemble: list[NDArray[np.float64]] | None = [] if self.keep_ensemble else None
-        stream = self._stream_on(k, kept, start)
+        stream = self._stream_on(k, kept[1], start)
         solution = stream.fit(
-            kept,
+            *kept,
             batches,
             max_iter=self._passes(),
             patience=Patience(self.tol, self.n_iter_no_change, judge),
@@ -308,10 +303,10 @@ class PrecisionAtKRanker(SpoolingRanker):
                 f"none of the {stream.tally.n_skipped} mini-batches holds a positive and a "
                 f"negative row; raise batch_size (now {self.batch_size}) or check groups."
             )
-        self._store_solution(solution, self._learned(rows, solution.weights))
+        self._store_solution(solution, self._learned(table, truth, solution.weights))
         if ensemble is not None:
             self.ensemble_ = np.concatenate(ensemble)
-        self._certify(kept, batches, solution.n_iter, is_new=start is None)
+        self._certify(*kept, batches, solution.n_iter, is_new=start is None)
 
     def _share(self, truth: Truth) -> float:
         """What a batch of these rows has as its top: k itself, or its share of the positives."""
@@ -322,8 +317,8 @@ class PrecisionAtKRanker(SpoolingRanker):
         counts = truth.positives if truth.weights is None else truth.weights[truth.positives]
         return amount / float(counts.sum())
 
-    def _aim(self, k: float, rows: BatchRows) -> Aim:
-        whole = are_whole(rows.weights)
+    def _aim(self, k: float, truth: Truth) -> Aim:
+        whole = are_whole(truth.weights)
         if self.solver == "perceptron":
             return perceptron_aim(k, self.surrogate, whole=whole, average=self.average)
         return sgd_aim(
@@ -341,19 +336,19 @@ class PrecisionAtKRanker(SpoolingRanker):
             return self.radius
         return 1.0 if self.feasible_set == "simplex" else ball_of_optimum(self.alpha)
 
-    def _stream_on(self, k: float, rows: BatchRows, start: Floats | None) -> Stream:
+    def _stream_on(self, k: float, truth: Truth, start: Floats | None) -> Stream:
         """Go on with the stream of the last fit, or begin one."""
         if start is None or not hasattr(self, "_stream"):
             family = self.weak_rankers_
-            self._stream: Stream = Stream(self._aim(k, rows), family.low_, family.span_, start)
+            self._stream: Stream = Stream(self._aim(k, truth), family.low_, family.span_, start)
         stream = self._stream
-        stream.aim, stream.steps, stream.project = self._aim(k, rows), steps_of(self.step), None
+        stream.aim, stream.steps, stream.project = self._aim(k, truth), steps_of(self.step), None
         if self.feasible_set != "ball":
             stream.project = projection_on(self.feasible_set, self._radius())
         return stream
 
     def _certify(
-        self, rows: BatchRows, batches: MiniBatches, n_passes: int, *, is_new: bool
+        self, table: Any, truth: Truth, batches: MiniBatches, n_passes: int, *, is_new: bool
     ) -> None:
         """Store the certificate; the batches of a run that continued another are not kept."""
         stream = self._stream
@@ -363,12 +358,12 @@ class PrecisionAtKRanker(SpoolingRanker):
             self.certificate_ = certify_mistakes(
                 stream.aim,
                 stream.tally,
-                rows,
+                truth,
                 batches,
                 n_passes,
-                scores=self.weak_rankers_.design(rows.X).scores(self.weights_),
+                scores=self.weak_rankers_.design(table).scores(self.weights_),
                 norm=float(np.linalg.norm(self.weights_)),
-                reach=reach_of(rows.X, family.low_, family.span_),
+                reach=reach_of(table, family.low_, family.span_),
             )
 
     @available_if(_is_stochastic)
@@ -408,27 +403,27 @@ class PrecisionAtKRanker(SpoolingRanker):
         check_length("y", positives.size, table.shape[0])
         truth = Truth.of_labels(positives, sample_weight=sample_weight, groups=groups, is_part=True)
         truth = with_ordinary_weights(truth, self.k)
-        rows = BatchRows.of(truth.rows_of(table), truth)
+        table = in_row_order(truth.rows_of(table))
         if is_first:
-            self.weak_rankers_ = self._scaling(rows)
+            self.weak_rankers_ = self._scaling(table, truth)
         start = getattr(self, "weights_", np.zeros(table.shape[1]))
-        stream = self._stream_on(self.k, rows, start)
+        stream = self._stream_on(self.k, truth, start)
         if truth.n_rows:
-            batches = MiniBatches(rows, self.batch_size, seed=None)
-            stream.learn(rows, next(batches.passes()))
-        for name, value in self._learned(rows, stream.weights).items():
+            batches = MiniBatches(truth, self.batch_size, seed=None)
+            stream.learn(table, truth, next(batches.passes()))
+        for name, value in self._learned(table, truth, stream.weights).items():
             setattr(self, name, value)
         self.n_iter_ = getattr(self, "n_iter_", 0) + 1
         self.certificate_ = StreamCertificate.of(stream.tally)
         return self
 
-    def _learned(self, rows: BatchRows, weights: Floats) -> dict[str, Any]:
+    def _learned(self, table: Any, truth: Truth, weights: Floats) -> dict[str, Any]:
         """Fitted attributes that belong to some weights."""
         cut = getattr(self, "_cut", 0.0)
-        if rows.positives.any() and not rows.positives.all():
-            scores = self.weak_rankers_.design(rows.X).scores(weights)
-            cut = matching_intercept(scores, rows.positives, rows.weights)
-        attributes = self._attributes(self.weak_rankers_, weights, cut, self.classes_, rows.X.dtype)
+        if truth.positives.any() and not truth.positives.all():
+            scores = self.weak_rankers_.design(table).scores(weights)
+            cut = matching_intercept(scores, truth.positives, truth.weights)
+        attributes = self._attributes(self.weak_rankers_, weights, cut, self.classes_, table.dtype)
         return attributes | {"_cut": cut}
 
 
@@ -442,6 +437,11 @@ def labels_of_stream(
     if found.size != 2:
         raise ValueError(f"classes must name two labels, got {found.tolist()}.")
     return found, class_codes(class_labels(y), found) == 1
+
+
+def in_row_order(table: Any) -> Any:
+    """A table as batches are read from it: row by row."""
+    return table if is_sparse(table) else np.ascontiguousarray(table)
 
 
 def with_ordinary_weights(truth: Truth, k: float) -> Truth:

@@ -16,12 +16,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from numbers import Real
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from toprank.inputs import check_choice, check_number, is_sparse
+from toprank.inputs import check_choice, check_number
 from toprank.kernels.mini_batches import (
     LARGEST_K,
     LOSS,
@@ -155,21 +155,6 @@ def perceptron_aim(k: float, surrogate: Surrogate, *, whole: bool, average: bool
     )  # fmt: skip
 
 
-class BatchRows(NamedTuple):
-    """A table and its labels, checked."""
-
-    X: Any
-    positives: NDArray[np.bool_]
-    weights: NDArray[np.float64] | None
-    lists: Lists | None
-
-    @classmethod
-    def of(cls, table: Any, truth: Truth) -> BatchRows:
-        """Rows of a table; batches are read row by row, so a dense one is laid out so."""
-        X = table if is_sparse(table) else np.ascontiguousarray(table)
-        return cls(X, truth.positives, truth.weights, truth.lists)
-
-
 @dataclass(frozen=True)
 class MiniBatches:
     """The batches of every pass; the same seed gives the same ones again.
@@ -177,19 +162,19 @@ class MiniBatches:
     Without a seed the rows stay in their order, as they came from the stream.
     """
 
-    rows: BatchRows
+    truth: Truth
     batch_size: int
     seed: int | None
 
     def passes(self) -> Iterator[Batches]:
         """Give one pass after the other, without end."""
         rng = None if self.seed is None else np.random.default_rng(self.seed)
-        lists = self.rows.lists
+        lists = self.truth.lists
         while True:
             yield self._of_rows(rng) if lists is None else self._of_lists(lists, rng)
 
     def _of_rows(self, rng: np.random.Generator | None) -> Batches:
-        n_rows = self.rows.positives.size
+        n_rows = self.truth.n_rows
         n_batches = -(-n_rows // self.batch_size)
         starts = np.arange(n_batches + 1, dtype=np.int64) * n_rows // n_batches
         order = np.arange(n_rows) if rng is None else rng.permutation(n_rows)
@@ -296,7 +281,8 @@ class Stream:
 
     def learn(
         self,
-        rows: BatchRows,
+        table: Any,
+        truth: Truth,
         batches: Batches,
         ensemble: NDArray[np.float64] | None = None,
         *,
@@ -310,7 +296,7 @@ class Stream:
         reference = average_of(self.model) if self.aim.kind == RAMP else None
         n_columns, n_batches = self.model.coef.size, batches.starts.size - 1
         longest = int(np.diff(batches.starts).max())
-        table, scratch = rows_of(rows.X), BatchScratch.of(longest, n_columns)
+        rows, scratch = rows_of(table), BatchScratch.of(longest, n_columns)
         models = np.empty((0, n_columns)) if ensemble is None else ensemble
         is_plain = self.steps is None and self.project is None
         stride = max(1, ENTRIES // (longest * max(1, n_columns))) if is_plain else 1
@@ -318,7 +304,7 @@ class Stream:
             part = batches._replace(starts=batches.starts[first : first + stride + 1])
             seen, own = sums[SEEN], models[first : first + stride]
             run_pass(
-                self._aim_after(int(seen)), table, part, rows.positives, rows.weights, reference,
+                self._aim_after(int(seen)), rows, part, truth.positives, truth.weights, reference,
                 self.model, scratch, own, sums,
             )  # fmt: skip
             if self.project is not None and sums[SEEN] > seen:
@@ -336,7 +322,8 @@ class Stream:
 
     def fit(
         self,
-        rows: BatchRows,
+        table: Any,
+        truth: Truth,
         batches: MiniBatches,
         *,
         max_iter: int,
@@ -354,7 +341,7 @@ class Stream:
                 models = np.empty((batch.starts.size - 1, self.model.coef.size))
                 ensemble.append(models)
             is_fresh = self.tally.n_batches == 0
-            value = self.learn(rows, batch, models, is_fresh=is_fresh)
+            value = self.learn(table, truth, batch, models, is_fresh=is_fresh)
             solution.n_iter += 1
             solution.weights = self.weights
             square = float(solution.weights @ solution.weights)
