@@ -187,7 +187,6 @@ def _number_reader(how: ColumnSchema) -> Callable[[str], float | None]:
     """What reads one cell of a column of numbers; None is misread."""
     factors = unit_factors(how.units)
     has_point = how.decimal == "."
-    plain = re.compile(r"-?\d+(?:\.\d+)?" if has_point else r"-?\d+").fullmatch
     # Most cells of most columns: a number with one unit that is not converted.
     between, mark = (",", r"\.") if has_point else (r"\.", ",")
     behind = [name for name in how.units if factors[unit_name(name)] == 1]
@@ -200,8 +199,6 @@ def _number_reader(how: ColumnSchema) -> Callable[[str], float | None]:
     drop = "," if has_point else "."
 
     def read_cell(text: str) -> float | None:
-        if plain(text):
-            return float(text)
         found = quick(text)
         if found:
             return float(f"{found[1]}{found[2].replace(drop, '')}.{found[3] or 0}")
