@@ -53,7 +53,7 @@ class SpillingBlocks(Blocks):
     def kept(self, work: Callable[..., Block], *arguments: Any) -> KeptBlocks:
         found = KeptBlocks(self)
         try:
-            found._blocks = self.total(  # noqa: SLF001
+            found.blocks = self.total(
                 lambda block: [found.put(work(block, *arguments), len(block.y))]
             )
         except BaseException:
@@ -75,7 +75,7 @@ class KeptBlocks(SpillingBlocks):
         self._lock = Lock()
         self._file: ScratchFile | None = None
         self._is_begun = self._is_closed = False
-        self._blocks: list[_Kept | Block] = []
+        self.blocks: list[_Kept | Block] = []
 
     def put(self, block: Block, n_rows: int) -> _Kept | Block:
         """Store a block that was made of ``n_rows`` rows; by the first one the size is foreseen.
@@ -115,13 +115,13 @@ class KeptBlocks(SpillingBlocks):
 
         def seen(kept: _Kept | Block) -> None:
             if self.watch is not None:
-                self.watch((kept.number + 1) * self.n_rows // len(self._blocks), self.n_rows)
+                self.watch((kept.number + 1) * self.n_rows // len(self.blocks), self.n_rows)
 
-        return add_up(of_block, self._blocks, self.n_jobs, seen)
+        return add_up(of_block, self.blocks, self.n_jobs, seen)
 
     def close(self) -> None:
         self._is_closed = True
-        self._blocks = []
+        self.blocks = []
         if self._file is not None:
             self._file.close()
 
