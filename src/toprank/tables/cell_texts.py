@@ -239,18 +239,12 @@ def read_number(text: str) -> NumberCell | None:
     text = clean(text)
     if len(text) > _LONGEST:
         return None
-    is_negative = False
-    if "(" in text:
-        found = _IN_BRACKETS.fullmatch(text)
-        if found:
-            is_negative, text = True, found[1] + found[2] + found[3]
+    inside = _IN_BRACKETS.fullmatch(text) if "(" in text else None
+    if inside:
+        cell = read_number("".join(inside.groups()))
+        return cell and cell._replace(value=-cell.value, other=-cell.other)
     found = _NUMBER.fullmatch(text)
-    cell = _whole(found) if found else None
-    if cell is None:
-        cell = _composed(text)
-    if cell is None or not is_negative:
-        return cell
-    return cell._replace(value=-cell.value, other=-cell.other)
+    return (_whole(found) if found else None) or _composed(text)
 
 
 def _whole(found: re.Match[str]) -> NumberCell | None:
@@ -299,6 +293,8 @@ def _digits(core: str, power: str) -> tuple[float, float, str] | None:
     mark = core[last] if last >= 0 else ""
     head, decimals = (core[:last], core[last + 1 :]) if mark else (core, "")
     if head.isdigit() or not head:  # at most one mark
+        if decimals and not decimals.isdigit():  # 1.2 345
+            return None
         value = float(f"{head or 0}.{decimals or 0}e{power or 0}")
         if not mark:
             return value, value, "0" if len(core) > 3 else ""
@@ -399,13 +395,13 @@ _FORMS = tuple(
         rf"{_MON}[-\s./,]*(?:del?\s+)?{_YEAR}",
         r"(?P<y>\d{4})[-/M](?P<m>\d{1,2})-?",
         r"(?P<y>\d{4})-(?P<yd>[0-3]\d\d)",
-        r"(?P<m>\d{1,2})[-/.](?P<y>\d{4})|(?P<m2>0[1-9]|1[0-2])[-/](?P<y2>\d\d)",
+        r"(?P<m>\d{1,2})[-/.](?P<y>\d{4})",
+        r"(?P<m>0[1-9]|1[0-2])[-/](?P<y>\d\d)",
         r"FY\s?'?(?P<y>\d{4}|\d{2})(?:[-/]\d{2,4})?",
-        r"(?P<y>\d{4})[-\s/.]*H(?P<h>[12])|H(?P<h2>[12])[-\s/.]*(?P<y2>\d{4})",
-        (
-            rf"(?:Q|T)(?P<q>[1-4])(?!\d\d$)[-\s/.]*{_YEAR}|"
-            r"(?P<q2>[1-4])(?:Q|\.\s?Quartal)[-\s/.]*'?(?P<y2>\d{4}|\d{2})"
-        ),
+        r"(?P<y>\d{4})[-\s/.]*H(?P<h>[12])",
+        r"H(?P<h>[12])[-\s/.]*(?P<y>\d{4})",
+        rf"(?:Q|T)(?P<q>[1-4])(?!\d\d$)[-\s/.]*{_YEAR}",
+        rf"(?P<q>[1-4])(?:Q|\.\s?Quartal)[-\s/.]*{_YEAR}",
         r"(?P<y>\d{4})[-\s/.]*[QT](?P<q>[1-4])",
         r"(?P<y>\d{4})[-\s/]*(?:W|KW\s*)(?P<w>\d{1,2})(?:-?(?P<wd>[1-7]))?",
         r"(?:W|KW|CW|Week|Woche)\s*(?P<w>\d{1,2})[-\s/,]+(?P<y>\d{4})",
@@ -465,7 +461,7 @@ def read_date(text: str) -> DayCell | None:
         if found:
             parts = {key: part for key, part in found.groupdict().items() if part}
             day = _as_day(parts)
-            return day and day._replace(is_short=len(parts.get("y") or parts["y2"]) == 2)
+            return day and day._replace(is_short=len(parts["y"]) == 2)
     found = _TIME_FIRST.fullmatch(text)
     if found:
         return read_date(f"{found[2]} {found[1]}")
@@ -478,8 +474,7 @@ _START = datetime(1970, 1, 1, tzinfo=UTC)
 
 def _as_day(parts: dict[str, str]) -> DayCell | None:
     """The date of its parts: year, month and day, quarter, week, or numbers in either order."""
-    written = parts.get("y") or parts["y2"]
-    year = int(written)
+    year = int(parts["y"])
     seconds = _seconds(parts["rest"]) if "rest" in parts else 0.0
     if seconds is None:
         return None
@@ -489,18 +484,18 @@ def _as_day(parts: dict[str, str]) -> DayCell | None:
             days_since_1970(year, second, first),
             days_since_1970(year, first, second),
         )
-        last = int(written) if len(written) == 2 else 99
+        last = year if len(parts["y"]) == 2 else 99
         if all(map(math.isnan, (day_first, month_first, days_since_1970(first, second, last)))):
             return None
         share = seconds / _DAY
         return DayCell(day_first + share, month_first + share, parts["sep"], (first, second, last))
-    quarter = parts.get("q") or parts.get("q2")
-    half = parts.get("h") or parts.get("h2")
-    month = int(parts.get("m") or parts.get("m2") or 1)
+    month = int(parts.get("m", 1))
     if "mon" in parts:
         month = _MONTHS[parts["mon"].casefold()]
-    elif quarter or half:
-        month = 3 * int(quarter) - 2 if quarter else 6 * int(half or 1) - 5
+    elif "q" in parts:
+        month = 3 * int(parts["q"]) - 2
+    elif "h" in parts:
+        month = 6 * int(parts["h"]) - 5
     days = days_since_1970(year, month, int(parts.get("d", 1))) + seconds / _DAY
     if "yd" in parts:
         days += int(parts["yd"]) - 1 if 1 <= int(parts["yd"]) <= 366 else math.nan
