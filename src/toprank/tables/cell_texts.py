@@ -292,9 +292,7 @@ def _digits(core: str, power: str) -> tuple[float, float, str] | None:
     last = max(core.rfind("."), core.rfind(","))
     mark = core[last] if last >= 0 else ""
     head, decimals = (core[:last], core[last + 1 :]) if mark else (core, "")
-    if head.isdigit() or not head:  # at most one mark
-        if decimals and not decimals.isdigit():  # 1.2 345
-            return None
+    if (head + decimals).isdigit():  # at most one mark
         value = float(f"{head or 0}.{decimals or 0}e{power or 0}")
         if not mark:
             return value, value, "0" if len(core) > 3 else ""
