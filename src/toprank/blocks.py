@@ -195,8 +195,9 @@ def add_up(
     """Add up ``work(part, stop)`` over the parts from first to last.
 
     At most two parts per thread are in progress, so memory does not grow with their number. After
-    an error or Ctrl-C ``stop`` is set, which long work checks from time to time. BLAS runs on the thread that calls it: more threads would compete for the
-    processors, and sums would depend on their number.
+    an error or Ctrl-C ``stop`` is set, which long work checks from time to time. BLAS runs on the
+    thread that calls it: more threads would compete for the processors, and sums would depend on
+    their number.
     """
     stop = Event()
     waiting: deque[tuple[Part, Future[Total]]] = deque()
