@@ -347,28 +347,27 @@ def _range(found: re.Match[str]) -> NumberCell | None:
 # Dates ------------------------------------------------------------------------------------
 
 _MONTH_NAMES = (
-    "january januar jänner janvier enero gennaio janeiro januari jan ene gen janv|"
-    "february februar février febrero febbraio fevereiro februari feb févr fev fevr fevrier|"
-    "march märz mars marzo março maart mar mär mrz mrt marco maerz|"
-    "april avril abril aprile apr avr abr|may mai mayo maggio maio mei mag|"
-    "june juni juin junio giugno junho jun giu|july juli juillet julio luglio julho jul juil lug|"
-    "august août agosto augustus aug aou ago aout|"
-    "september septembre septiembre settembre setembro sep sept set|"
-    "october oktober octobre octubre ottobre outubro oct okt ott out|"
-    "november novembre noviembre novembro nov|"
-    "december dezember décembre diciembre dicembre dezembro dec dez déc dic decembre"
-)
-_MORE_MONTH_NAMES = (
-    "ocak sty stycznia января янв|şubat lut lutego февраля фев|mart marts marca марта мар|"
-    "nisan kwi kwietnia апреля апр|maj mayıs maja мая|haziran cze czerwca июня июн|"
-    "temmuz lip lipca июля июл|augusti ağustos sie sierpnia августа авг|"
-    "eylül wrz września сентября сен|ekim paź października октября окт|"
-    "kasım lis listopada ноября ноя|aralık gru grudnia декабря дек"
+    "january januar jänner janvier enero gennaio janeiro januari jan ene gen janv ocak sty "
+    "stycznia января янв|"
+    "february februar février febrero febbraio fevereiro februari feb févr fev fevr fevrier "
+    "şubat lut lutego февраля фев|"
+    "march märz mars marzo março maart mar mär mrz mrt marco maerz mart marts marca марта мар|"
+    "april avril abril aprile apr avr abr nisan kwi kwietnia апреля апр|"
+    "may mai mayo maggio maio mei mag maj mayıs maja мая|"
+    "june juni juin junio giugno junho jun giu haziran cze czerwca июня июн|"
+    "july juli juillet julio luglio julho jul juil lug temmuz lip lipca июля июл|"
+    "august août agosto augustus aug aou ago aout augusti ağustos sie sierpnia августа авг|"
+    "september septembre septiembre settembre setembro sep sept set eylül wrz września сентября "
+    "сен|"
+    "october oktober octobre octubre ottobre outubro oct okt ott out ekim paź października "
+    "октября окт|"
+    "november novembre noviembre novembro nov kasım lis listopada ноября ноя|"
+    "december dezember décembre diciembre dicembre dezembro dec dez déc dic decembre aralık gru "
+    "grudnia декабря дек"
 )
 _MONTHS = {
-    name: place + 1
-    for months in (_MONTH_NAMES, _MORE_MONTH_NAMES)
-    for place, names in enumerate(months.split("|"))
+    name: month
+    for month, names in enumerate(_MONTH_NAMES.split("|"), start=1)
     for name in names.split()
 }
 _MON = "(?P<mon>" + "|".join(sorted(_MONTHS, key=len, reverse=True)) + r")(?![^\W\d_])\.?"

@@ -546,13 +546,14 @@ def _accepted_units(cells: _Cells, numbers: list[NumberCell | None]) -> tuple[st
     A rare letter behind digits (12,5o) is no unit; currencies, percent signs and magnitudes may be
     rare.
     """
+    pairs = zip(numbers, cells.counts.tolist(), strict=True)
+    known = [(cell.units, size) for cell, size in pairs if cell]
+    total = sum(size for _, size in known)
     sizes: Counter[str] = Counter()
-    different: Counter[str] = Counter()
-    for cell, size in zip(numbers, cells.counts.tolist(), strict=True):
-        for unit in cell.units if cell else ():
+    for units, size in known:
+        for unit in units:
             sizes[unit] += size
-            different[unit] += 1
-    total = sum(size for cell, size in zip(numbers, cells.counts.tolist(), strict=True) if cell)
+    different = Counter(unit for units, _ in known for unit in units)
     n_unknown, accepted, families = 0, [], {""}
     for unit, size in sizes.most_common():
         family = UNITS.get(unit, ("", 0.0))[0]
