@@ -113,7 +113,6 @@ TESTED_THROUGH = {
     "integrations/torch/pairs.py": "integrations/torch/test_losses.py",
     "integrations/torch/precision.py": "integrations/torch/test_losses.py",
     "kernels/jit.py": "test_house.py",
-    "kernels/memory.py": "app/test_reading.py",
     "kernels/mini_batches.py": "solvers/test_mini_batch.py",
     "kernels/rows.py": "predtron/test_base.py",
     "kernels/tree_scores.py": "trees/test_oblivious.py",

@@ -239,18 +239,12 @@ def read_number(text: str) -> NumberCell | None:
     text = clean(text)
     if len(text) > _LONGEST:
         return None
-    is_negative = False
-    if "(" in text:
-        found = _IN_BRACKETS.fullmatch(text)
-        if found:
-            is_negative, text = True, found[1] + found[2] + found[3]
+    inside = _IN_BRACKETS.fullmatch(text) if "(" in text else None
+    if inside:
+        cell = read_number("".join(inside.groups()))
+        return cell and cell._replace(value=-cell.value, other=-cell.other)
     found = _NUMBER.fullmatch(text)
-    cell = _whole(found) if found else None
-    if cell is None:
-        cell = _composed(text)
-    if cell is None or not is_negative:
-        return cell
-    return cell._replace(value=-cell.value, other=-cell.other)
+    return (_whole(found) if found else None) or _composed(text)
 
 
 def _whole(found: re.Match[str]) -> NumberCell | None:
@@ -298,7 +292,7 @@ def _digits(core: str, power: str) -> tuple[float, float, str] | None:
     last = max(core.rfind("."), core.rfind(","))
     mark = core[last] if last >= 0 else ""
     head, decimals = (core[:last], core[last + 1 :]) if mark else (core, "")
-    if head.isdigit() or not head:  # at most one mark
+    if (head + decimals).isdigit():  # at most one mark
         value = float(f"{head or 0}.{decimals or 0}e{power or 0}")
         if not mark:
             return value, value, "0" if len(core) > 3 else ""
@@ -353,28 +347,27 @@ def _range(found: re.Match[str]) -> NumberCell | None:
 # Dates ------------------------------------------------------------------------------------
 
 _MONTH_NAMES = (
-    "january januar jänner janvier enero gennaio janeiro januari jan ene gen janv|"
-    "february februar février febrero febbraio fevereiro februari feb févr fev fevr fevrier|"
-    "march märz mars marzo março maart mar mär mrz mrt marco maerz|"
-    "april avril abril aprile apr avr abr|may mai mayo maggio maio mei mag|"
-    "june juni juin junio giugno junho jun giu|july juli juillet julio luglio julho jul juil lug|"
-    "august août agosto augustus aug aou ago aout|"
-    "september septembre septiembre settembre setembro sep sept set|"
-    "october oktober octobre octubre ottobre outubro oct okt ott out|"
-    "november novembre noviembre novembro nov|"
-    "december dezember décembre diciembre dicembre dezembro dec dez déc dic decembre"
-)
-_MORE_MONTH_NAMES = (
-    "ocak sty stycznia января янв|şubat lut lutego февраля фев|mart marts marca марта мар|"
-    "nisan kwi kwietnia апреля апр|maj mayıs maja мая|haziran cze czerwca июня июн|"
-    "temmuz lip lipca июля июл|augusti ağustos sie sierpnia августа авг|"
-    "eylül wrz września сентября сен|ekim paź października октября окт|"
-    "kasım lis listopada ноября ноя|aralık gru grudnia декабря дек"
+    "january januar jänner janvier enero gennaio janeiro januari jan ene gen janv ocak sty "
+    "stycznia января янв|"
+    "february februar février febrero febbraio fevereiro februari feb févr fev fevr fevrier "
+    "şubat lut lutego февраля фев|"
+    "march märz mars marzo março maart mar mär mrz mrt marco maerz mart marts marca марта мар|"
+    "april avril abril aprile apr avr abr nisan kwi kwietnia апреля апр|"
+    "may mai mayo maggio maio mei mag maj mayıs maja мая|"
+    "june juni juin junio giugno junho jun giu haziran cze czerwca июня июн|"
+    "july juli juillet julio luglio julho jul juil lug temmuz lip lipca июля июл|"
+    "august août agosto augustus aug aou ago aout augusti ağustos sie sierpnia августа авг|"
+    "september septembre septiembre settembre setembro sep sept set eylül wrz września сентября "
+    "сен|"
+    "october oktober octobre octubre ottobre outubro oct okt ott out ekim paź października "
+    "октября окт|"
+    "november novembre noviembre novembro nov kasım lis listopada ноября ноя|"
+    "december dezember décembre diciembre dicembre dezembro dec dez déc dic decembre aralık gru "
+    "grudnia декабря дек"
 )
 _MONTHS = {
-    name: place + 1
-    for months in (_MONTH_NAMES, _MORE_MONTH_NAMES)
-    for place, names in enumerate(months.split("|"))
+    name: month
+    for month, names in enumerate(_MONTH_NAMES.split("|"), start=1)
     for name in names.split()
 }
 _MON = "(?P<mon>" + "|".join(sorted(_MONTHS, key=len, reverse=True)) + r")(?![^\W\d_])\.?"
@@ -399,13 +392,13 @@ _FORMS = tuple(
         rf"{_MON}[-\s./,]*(?:del?\s+)?{_YEAR}",
         r"(?P<y>\d{4})[-/M](?P<m>\d{1,2})-?",
         r"(?P<y>\d{4})-(?P<yd>[0-3]\d\d)",
-        r"(?P<m>\d{1,2})[-/.](?P<y>\d{4})|(?P<m2>0[1-9]|1[0-2])[-/](?P<y2>\d\d)",
+        r"(?P<m>\d{1,2})[-/.](?P<y>\d{4})",
+        r"(?P<m>0[1-9]|1[0-2])[-/](?P<y>\d\d)",
         r"FY\s?'?(?P<y>\d{4}|\d{2})(?:[-/]\d{2,4})?",
-        r"(?P<y>\d{4})[-\s/.]*H(?P<h>[12])|H(?P<h2>[12])[-\s/.]*(?P<y2>\d{4})",
-        (
-            rf"(?:Q|T)(?P<q>[1-4])(?!\d\d$)[-\s/.]*{_YEAR}|"
-            r"(?P<q2>[1-4])(?:Q|\.\s?Quartal)[-\s/.]*'?(?P<y2>\d{4}|\d{2})"
-        ),
+        r"(?P<y>\d{4})[-\s/.]*H(?P<h>[12])",
+        r"H(?P<h>[12])[-\s/.]*(?P<y>\d{4})",
+        rf"(?:Q|T)(?P<q>[1-4])(?!\d\d$)[-\s/.]*{_YEAR}",
+        rf"(?P<q>[1-4])(?:Q|\.\s?Quartal)[-\s/.]*{_YEAR}",
         r"(?P<y>\d{4})[-\s/.]*[QT](?P<q>[1-4])",
         r"(?P<y>\d{4})[-\s/]*(?:W|KW\s*)(?P<w>\d{1,2})(?:-?(?P<wd>[1-7]))?",
         r"(?:W|KW|CW|Week|Woche)\s*(?P<w>\d{1,2})[-\s/,]+(?P<y>\d{4})",
@@ -465,7 +458,7 @@ def read_date(text: str) -> DayCell | None:
         if found:
             parts = {key: part for key, part in found.groupdict().items() if part}
             day = _as_day(parts)
-            return day and day._replace(is_short=len(parts.get("y") or parts["y2"]) == 2)
+            return day and day._replace(is_short=len(parts["y"]) == 2)
     found = _TIME_FIRST.fullmatch(text)
     if found:
         return read_date(f"{found[2]} {found[1]}")
@@ -478,8 +471,7 @@ _START = datetime(1970, 1, 1, tzinfo=UTC)
 
 def _as_day(parts: dict[str, str]) -> DayCell | None:
     """The date of its parts: year, month and day, quarter, week, or numbers in either order."""
-    written = parts.get("y") or parts["y2"]
-    year = int(written)
+    year = int(parts["y"])
     seconds = _seconds(parts["rest"]) if "rest" in parts else 0.0
     if seconds is None:
         return None
@@ -489,18 +481,18 @@ def _as_day(parts: dict[str, str]) -> DayCell | None:
             days_since_1970(year, second, first),
             days_since_1970(year, first, second),
         )
-        last = int(written) if len(written) == 2 else 99
+        last = year if len(parts["y"]) == 2 else 99
         if all(map(math.isnan, (day_first, month_first, days_since_1970(first, second, last)))):
             return None
         share = seconds / _DAY
         return DayCell(day_first + share, month_first + share, parts["sep"], (first, second, last))
-    quarter = parts.get("q") or parts.get("q2")
-    half = parts.get("h") or parts.get("h2")
-    month = int(parts.get("m") or parts.get("m2") or 1)
+    month = int(parts.get("m", 1))
     if "mon" in parts:
         month = _MONTHS[parts["mon"].casefold()]
-    elif quarter or half:
-        month = 3 * int(quarter) - 2 if quarter else 6 * int(half or 1) - 5
+    elif "q" in parts:
+        month = 3 * int(parts["q"]) - 2
+    elif "h" in parts:
+        month = 6 * int(parts["h"]) - 5
     days = days_since_1970(year, month, int(parts.get("d", 1))) + seconds / _DAY
     if "yd" in parts:
         days += int(parts["yd"]) - 1 if 1 <= int(parts["yd"]) <= 366 else math.nan

@@ -54,21 +54,11 @@ def known_type(cells: Any) -> str | None:
     """``text``, or the kind of typed cells; None for lists, bytes and the like."""
     if isinstance(cells, Coded):
         return "category"
+    kind = cells.dtype
     if isinstance(cells, np.ndarray):
-        return _NUMPY_KINDS.get(cells.dtype.kind)
-    return _kind_of_series(cells)
-
-
-_NUMPY_KINDS = {
-    "i": "number", "u": "number", "f": "number", "b": "boolean", "M": "date", "m": "duration",
-    "O": "text", "U": "text", "T": "text",
-}  # fmt: skip
-
-
-def _kind_of_series(series: Any) -> str | None:
+        return _NUMPY_KINDS.get(kind.kind)
     import polars as pl  # noqa: PLC0415 (frames in Python are read without it)
 
-    kind = series.dtype
     if kind.is_numeric():
         return "number"
     named = {
@@ -79,13 +69,25 @@ def _kind_of_series(series: Any) -> str | None:
     return named.get(kind.base_type())
 
 
+_NUMPY_KINDS = {
+    "i": "number", "u": "number", "f": "number", "b": "boolean", "M": "date", "m": "duration",
+    "O": "text", "U": "text", "T": "text",
+}  # fmt: skip
+
+
 def float_cells(cells: Any, name: str) -> NDArray[np.float64]:
     """Typed cells as floats, NaN where missing: days of dates, hours of times and durations."""
     if isinstance(cells, np.ndarray):
         return _floats_of_array(cells)
     if type_of_cells(cells, name) == "empty":
         return np.full(len(cells), np.nan)
-    return _floats_of_series(cells)
+    import polars as pl  # noqa: PLC0415
+
+    if cells.dtype == pl.Time:  # nanoseconds
+        return np.asarray(cells.cast(pl.Int64).cast(pl.Float64).to_numpy() / (1e3 * _HOUR))
+    if cells.dtype.is_temporal():  # in UTC, as texts with an offset: one moment is one number
+        return _floats_of_array(cells.to_numpy())
+    return np.asarray(cells.cast(pl.Float64).to_numpy())
 
 
 def _floats_of_array(cells: NDArray[Any]) -> NDArray[np.float64]:
@@ -94,17 +96,6 @@ def _floats_of_array(cells: NDArray[Any]) -> NDArray[np.float64]:
     unit = _DAY if cells.dtype.kind == "M" else _HOUR
     fine = cells.astype(f"{cells.dtype.kind}8[us]")
     return np.where(np.isnat(fine), np.nan, fine.astype(np.int64) / unit)
-
-
-def _floats_of_series(series: Any) -> NDArray[np.float64]:
-    import polars as pl  # noqa: PLC0415
-
-    kind = series.dtype
-    if kind == pl.Time:  # nanoseconds
-        return np.asarray(series.cast(pl.Int64).cast(pl.Float64).to_numpy() / (1e3 * _HOUR))
-    if kind.is_temporal():  # in UTC, as texts with an offset: one moment is one number everywhere
-        return _floats_of_array(series.to_numpy())
-    return np.asarray(series.cast(pl.Float64).to_numpy())
 
 
 def plain_numbers(cells: Any) -> NDArray[np.float64] | None:
@@ -162,7 +153,7 @@ def sure_numbers(cells: Any) -> NDArray[np.float64] | None:
 
 def holds_text(cells: Any, part: str) -> bool:
     """Whether some cells of a column of texts contain a text."""
-    if isinstance(cells, Coded) or known_type(cells) != "text":
+    if known_type(cells) != "text":
         return False
     if isinstance(cells, np.ndarray):
         return any(part in cell for cell in cells.tolist() if isinstance(cell, str))

@@ -149,14 +149,10 @@ def read(texts: Sequence[str], how: ColumnSchema) -> tuple[NDArray[np.float64], 
         return values, misread
     for place, text in enumerate(texts):
         value = read_cell(text)
-        if (
-            value is not None
-            and -math.inf < value < math.inf
-            and not (how.missing and clean(text).casefold() in missing)
-        ):
-            values[place] = value
-        elif clean(text).casefold() not in missing:
-            misread[place] = True
+        is_value = value is not None and math.isfinite(value)
+        if (how.missing or not is_value) and clean(text).casefold() in missing:
+            continue
+        values[place], misread[place] = value if is_value else np.nan, not is_value
     if how.codes:
         values[np.isin(values, how.codes)] = np.nan
     return values, misread
@@ -187,7 +183,6 @@ def _number_reader(how: ColumnSchema) -> Callable[[str], float | None]:
     """What reads one cell of a column of numbers; None is misread."""
     factors = unit_factors(how.units)
     has_point = how.decimal == "."
-    plain = re.compile(r"-?\d+(?:\.\d+)?" if has_point else r"-?\d+").fullmatch
     # Most cells of most columns: a number with one unit that is not converted.
     between, mark = (",", r"\.") if has_point else (r"\.", ",")
     behind = [name for name in how.units if factors[unit_name(name)] == 1]
@@ -200,8 +195,6 @@ def _number_reader(how: ColumnSchema) -> Callable[[str], float | None]:
     drop = "," if has_point else "."
 
     def read_cell(text: str) -> float | None:
-        if plain(text):
-            return float(text)
         found = quick(text)
         if found:
             return float(f"{found[1]}{found[2].replace(drop, '')}.{found[3] or 0}")
@@ -273,7 +266,9 @@ class _Cells(NamedTuple):
         return self._replace(texts=[self.texts[k] for k in places], counts=self.counts[places])
 
     def look_like(self, parse: Callable[[str], Any]) -> bool:
-        """Whether a tenth of some texts can be parsed, so that all are worth the time."""
+        """Whether the kind is given, or a tenth of some texts can be parsed: all are worth it."""
+        if self.hints.kind:
+            return True
         texts = self.some(_SAMPLE).texts
         return 10 * sum(parse(text) is not None for text in texts) >= len(texts)
 
@@ -390,7 +385,7 @@ def _guess_boolean(cells: _Cells) -> _Guess | None:
 def _guess_date(cells: _Cells) -> _Guess | None:
     """Dates, if some are; the order of day and month is decided from all cells."""
     name, hints = cells.name, cells.hints
-    if not hints.kind and not cells.look_like(read_date):
+    if not cells.look_like(read_date):
         return None
     cells = cells.some(_MANY)
     days = [read_date(text) for text in cells.texts]
@@ -478,24 +473,22 @@ def _only_order(day: DayCell | None) -> str | None:
 
 def _guess_clock(cells: _Cells) -> _Guess | None:
     """Times of day, or durations where most cells can be no time of day."""
-    name, kind = cells.name, cells.hints.kind
-    if kind or not cells.look_like(read_hours):
-        return _Guess(ColumnSchema(name, kind)) if kind else None
+    if not cells.look_like(read_hours):
+        return None
     cells = cells.some(_MANY)
     sizes = cells.tally(found and found[1] for found in map(read_hours, cells.texts))
-    is_time = sizes[True] >= _ENOUGH * sizes.total()
-    return _Guess(ColumnSchema(name, "time" if is_time else "duration"))
+    likely = "time" if sizes[True] >= _ENOUGH * sizes.total() else "duration"
+    return _Guess(ColumnSchema(cells.name, cells.hints.kind or likely))
 
 
 def _guess_number(cells: _Cells) -> _Guess | None:
     """Numbers, if some are; the decimal mark and the units are decided from all cells."""
     name, hints = cells.name, cells.hints
-    if not hints.kind:
-        if not cells.look_like(read_number):
-            return None
-        if _are_codes(cells):
-            note = f"{name}: digits with leading zeros, or more than 15, are codes, not numbers."
-            return _Guess(ColumnSchema(name, "category"), notes=(note,))
+    if not cells.look_like(read_number):
+        return None
+    if not hints.kind and _are_codes(cells):
+        note = f"{name}: digits with leading zeros, or more than 15, are codes, not numbers."
+        return _Guess(ColumnSchema(name, "category"), notes=(note,))
     cells = cells.some(_MANY)
     numbers = [read_number(text) for text in cells.texts]
     if not hints.kind and _are_pairs(cells, numbers):
@@ -553,13 +546,14 @@ def _accepted_units(cells: _Cells, numbers: list[NumberCell | None]) -> tuple[st
     A rare letter behind digits (12,5o) is no unit; currencies, percent signs and magnitudes may be
     rare.
     """
+    pairs = zip(numbers, cells.counts.tolist(), strict=True)
+    known = [(cell.units, size) for cell, size in pairs if cell]
+    total = sum(size for _, size in known)
     sizes: Counter[str] = Counter()
-    different: Counter[str] = Counter()
-    for cell, size in zip(numbers, cells.counts.tolist(), strict=True):
-        for unit in cell.units if cell else ():
+    for units, size in known:
+        for unit in units:
             sizes[unit] += size
-            different[unit] += 1
-    total = sum(size for cell, size in zip(numbers, cells.counts.tolist(), strict=True) if cell)
+    different = Counter(unit for units, _ in known for unit in units)
     n_unknown, accepted, families = 0, [], {""}
     for unit, size in sizes.most_common():
         family = UNITS.get(unit, ("", 0.0))[0]

@@ -9,6 +9,7 @@ import operator
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import CancelledError
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
@@ -17,7 +18,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from toprank.blocks import Stopped, Sums, add_up
+from toprank.blocks import Sums, add_up
 from toprank.inputs import check_number
 from toprank.kernels.memory import available_memory
 from toprank.kernels.threads import check_n_jobs
@@ -150,7 +151,7 @@ class TableStream(ABC):
                 rows = self._read(parts, names)
                 for part in parts:
                     if stop.is_set():
-                        raise Stopped
+                        raise CancelledError
                     yield of_batch(rows[part.first_row - parts[0].first_row :][: part.n_rows], part)
 
             return functools.reduce(operator.add, results())
@@ -193,9 +194,7 @@ class TableStream(ABC):
         if not homes.size:
             return pl.DataFrame(schema={name: self.types[name] for name in kept})
 
-        def of_part(home: int, stop: Event) -> list[pl.DataFrame]:
-            if stop.is_set():
-                raise Stopped
+        def of_part(home: int, _: Event) -> list[pl.DataFrame]:
             part = self._parts[home]
             return [self._pick(part, rows[homes == home] - part.first_row, kept)]
 
